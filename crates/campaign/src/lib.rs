@@ -1,0 +1,1 @@
+//! What is worth running: planning, selection and the way from a plan to a record.

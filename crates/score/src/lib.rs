@@ -1,0 +1,1 @@
+//! What a transcript and a workspace mean: checks, scorers, metrics, gates.

@@ -1,0 +1,1 @@
+//! What a subject can touch: tools, peers, clock, MCP.
