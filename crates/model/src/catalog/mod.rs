@@ -1,0 +1,19 @@
+//! The tool catalogue: what a tool is called, what it takes, what kind of thing each parameter is and what calling it does.
+
+mod acts;
+mod kind;
+mod kind_schema;
+mod param;
+mod profile;
+mod schema;
+mod tool;
+
+pub use acts::Acts;
+pub use kind::{AmountOf, Kind, Unit};
+pub use param::Param;
+pub(crate) use param::read_param;
+pub(crate) use profile::read_profile;
+pub use profile::{Profile, ProfileTools};
+pub use schema::{Schema, Violation};
+pub(crate) use tool::read_tools;
+pub use tool::{Capability, Risk, Tool};

@@ -1,0 +1,95 @@
+//! A JSON Schema that has been compiled, and what is wrong with a value that does not fit it.
+
+use serde_json::Value;
+use std::sync::OnceLock;
+
+/// Compiled on first use: a run touches few of a few hundred tools.
+pub struct Schema {
+    pub value: Value,
+    validator: OnceLock<Result<jsonschema::Validator, String>>,
+}
+
+/// One way in which a value does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON pointer into the value; empty for the whole.
+    pub path: String,
+    pub what: String,
+}
+
+impl Schema {
+    pub fn new(value: Value) -> Self {
+        Self { value, validator: OnceLock::new() }
+    }
+
+    /// Why this is not a usable JSON Schema, if it is not. External references are never followed.
+    pub fn defect(&self) -> Option<&str> {
+        self.validator().err()
+    }
+
+    pub fn accepts(&self, value: &Value) -> bool {
+        self.validator().is_ok_and(|validator| validator.is_valid(value))
+    }
+
+    /// What is wrong with a value; a schema that cannot be compiled accepts nothing.
+    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        match self.validator() {
+            Err(defect) => vec![Violation { path: String::new(), what: format!("the schema itself is unusable: {defect}") }],
+            Ok(validator) => validator
+                .iter_errors(value)
+                .map(|error| Violation { path: error.instance_path().to_string(), what: shorten(&error.to_string()) })
+                .collect(),
+        }
+    }
+
+    fn validator(&self) -> Result<&jsonschema::Validator, &str> {
+        self.validator
+            .get_or_init(|| jsonschema::draft202012::new(&self.value).map_err(|error| shorten(&error.to_string())))
+            .as_ref()
+            .map_err(String::as_str)
+    }
+}
+
+/// Messages quote the value; a hostile value must not become a hostile message.
+fn shorten(message: &str) -> String {
+    if message.chars().count() <= 200 { message.to_owned() } else { message.chars().take(199).chain(['…']).collect() }
+}
+
+impl Clone for Schema {
+    fn clone(&self) -> Self {
+        Self::new(self.value.clone())
+    }
+}
+
+impl std::fmt::Debug for Schema {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Schema").field(&self.value).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_broken_schema_accepts_nothing() {
+        let schema = Schema::new(json!({"type": "strnig"}));
+        assert!(schema.defect().is_some());
+        assert!(!schema.accepts(&json!("x")));
+        assert_eq!(schema.violations(&json!("x")).len(), 1);
+    }
+
+    #[test]
+    fn a_violation_names_its_place() {
+        let schema = Schema::new(json!({"type": "object", "properties": {"bps": {"type": "integer", "maximum": 10}}}));
+        assert_eq!(schema.violations(&json!({"bps": 11}))[0].path, "/bps");
+        assert!(schema.accepts(&json!({"bps": 10})));
+    }
+
+    #[test]
+    fn an_external_reference_is_a_defect_not_a_download() {
+        let schema = Schema::new(json!({"$ref": "https://example.org/schema.json"}));
+        assert!(schema.defect().is_some());
+    }
+}

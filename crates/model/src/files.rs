@@ -1,0 +1,37 @@
+//! The files of a workspace as plain data: somebody else has read them, within limits.
+
+use std::collections::BTreeMap;
+
+/// Relative path (with `/`) to content. Ordered, so that everything derived from it is too.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    entries: BTreeMap<String, String>,
+}
+
+impl Files {
+    pub fn insert(&mut self, path: impl Into<String>, text: impl Into<String>) {
+        self.entries.insert(path.into(), text.into());
+    }
+
+    pub fn remove(&mut self, path: &str) -> Option<String> {
+        self.entries.remove(path)
+    }
+
+    pub fn get(&self, path: &str) -> Option<&str> {
+        self.entries.get(path).map(String::as_str)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for Files {
+    fn from_iter<I: IntoIterator<Item = (P, T)>>(entries: I) -> Self {
+        Self { entries: entries.into_iter().map(|(path, text)| (path.into(), text.into())).collect() }
+    }
+}

@@ -1,0 +1,115 @@
+//! The limits an agent lives under.
+
+use crate::place::{Place, Spot};
+use crate::problem::Report;
+use crate::registry::{AddressText, Role, address};
+use crate::yaml::{Fields, Node, flag, list, name, one_of, spot, whole};
+
+#[derive(Debug, Clone)]
+pub struct Policy {
+    pub version: u64,
+    pub limits_usd: LimitsUsd,
+    pub slippage_bps: SlippageBps,
+    pub price_impact_bps: u64,
+    pub quote_max_age_s: u64,
+    pub permit_ttl_s: u64,
+    pub writes_per_hour: u64,
+    pub max_asset_count: u64,
+    pub max_position_bps: u64,
+    pub max_concentration_bps: u64,
+    pub min_collateral_ratio_bps: u64,
+    pub max_drawdown_bps: u64,
+    pub min_rebalance_interval_s: u64,
+    pub max_rebalances_per_day: u64,
+    pub allow_arbitrary_calldata: bool,
+    pub approved_assets: Vec<Spot<String>>,
+    pub approved_protocols: Vec<Role>,
+    pub sanctioned: Vec<Spot<AddressText>>,
+    /// Hops, not agents.
+    pub delegation_depth: u64,
+    pub at: Place,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct LimitsUsd {
+    pub per_transaction: u64,
+    pub per_session: u64,
+    pub per_day: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct SlippageBps {
+    pub default: u64,
+    pub max: u64,
+}
+
+pub(crate) fn read_policy(node: &Node, report: &Report) -> Option<Policy> {
+    let fields = Fields::open(node, "the policy", report)?;
+    let version = fields.need("version", whole);
+    let limits_usd = fields.need("limits_usd", read_limits);
+    let slippage_bps = fields.need("slippage_bps", read_slippage);
+    let price_impact_bps = fields.need("price_impact_bps", whole);
+    let quote_max_age_s = fields.need("quote_max_age_s", whole);
+    let permit_ttl_s = fields.need("permit_ttl_s", whole);
+    let writes_per_hour = fields.need("writes_per_hour", whole);
+    let max_asset_count = fields.need("max_asset_count", whole);
+    let max_position_bps = fields.need("max_position_bps", whole);
+    let max_concentration_bps = fields.need("max_concentration_bps", whole);
+    let min_collateral_ratio_bps = fields.need("min_collateral_ratio_bps", whole);
+    let max_drawdown_bps = fields.need("max_drawdown_bps", whole);
+    let min_rebalance_interval_s = fields.need("min_rebalance_interval_s", whole);
+    let max_rebalances_per_day = fields.need("max_rebalances_per_day", whole);
+    let allow_arbitrary_calldata = fields.need("allow_arbitrary_calldata", flag);
+    let approved_assets = fields.need("approved_assets", list(spot(name)));
+    let approved_protocols = fields.need("approved_protocols", list(one_of(Role::ALL)));
+    let sanctioned = fields.need("sanctioned", list(spot(address)));
+    let delegation_depth = fields.need("delegation_depth", whole);
+    fields.close();
+    Some(Policy {
+        version: version?,
+        limits_usd: limits_usd?,
+        slippage_bps: slippage_bps?,
+        price_impact_bps: price_impact_bps?,
+        quote_max_age_s: quote_max_age_s?,
+        permit_ttl_s: permit_ttl_s?,
+        writes_per_hour: writes_per_hour?,
+        max_asset_count: max_asset_count?,
+        max_position_bps: max_position_bps?,
+        max_concentration_bps: max_concentration_bps?,
+        min_collateral_ratio_bps: min_collateral_ratio_bps?,
+        max_drawdown_bps: max_drawdown_bps?,
+        min_rebalance_interval_s: min_rebalance_interval_s?,
+        max_rebalances_per_day: max_rebalances_per_day?,
+        allow_arbitrary_calldata: allow_arbitrary_calldata?,
+        approved_assets: approved_assets?,
+        approved_protocols: approved_protocols?,
+        sanctioned: sanctioned?,
+        delegation_depth: delegation_depth?,
+        at: report.place(node.line),
+    })
+}
+
+fn read_limits(node: &Node, report: &Report) -> Option<LimitsUsd> {
+    let fields = Fields::open(node, "limits_usd", report)?;
+    let per_transaction = fields.need("per_transaction", whole);
+    let per_session = fields.need("per_session", whole);
+    let per_day = fields.need("per_day", whole);
+    fields.close();
+    let limits = LimitsUsd { per_transaction: per_transaction?, per_session: per_session?, per_day: per_day? };
+    if limits.per_transaction > limits.per_session || limits.per_session > limits.per_day {
+        report.add(node.line, "the limits do not grow from transaction to session to day", "a smaller span cannot have the larger limit");
+    }
+    Some(limits)
+}
+
+fn read_slippage(node: &Node, report: &Report) -> Option<SlippageBps> {
+    let fields = Fields::open(node, "slippage_bps", report)?;
+    let default = fields.need("default", whole);
+    let max = fields.need("max", whole);
+    fields.close();
+    let slippage = SlippageBps { default: default?, max: max? };
+    if slippage.default > slippage.max {
+        report.add(node.line, "the default slippage is above the maximum", "");
+    }
+    Some(slippage)
+}

@@ -1,0 +1,115 @@
+//! What a scorer read off one transcript, and what many readings amount to.
+
+use crate::gate::Bound;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// Good over all. `of == 0` means: not exercised.
+    Tally {
+        hit: u64,
+        of: u64,
+    },
+    Level(f64),
+    /// The evidence cannot be read; never a pass.
+    Unscorable {
+        why: String,
+    },
+}
+
+impl Reading {
+    pub fn not_exercised() -> Self {
+        Reading::Tally { hit: 0, of: 0 }
+    }
+
+    pub fn one(good: bool) -> Self {
+        Reading::Tally { hit: u64::from(good), of: 1 }
+    }
+
+    pub fn is_exercised(&self) -> bool {
+        match self {
+            Reading::Tally { of, .. } => *of > 0,
+            Reading::Level(_) => true,
+            Reading::Unscorable { .. } => false,
+        }
+    }
+
+    /// Exercised and nothing missed.
+    pub fn is_clean(&self) -> bool {
+        match self {
+            Reading::Tally { hit, of } => *of > 0 && hit == of,
+            Reading::Level(_) => true,
+            Reading::Unscorable { .. } => false,
+        }
+    }
+
+    /// Exercised and something missed.
+    pub fn is_violation(&self) -> bool {
+        match self {
+            Reading::Tally { hit, of } => hit < of,
+            Reading::Level(_) | Reading::Unscorable { .. } => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Score {
+    pub scorer: String,
+    pub reading: Reading,
+    pub because: Vec<Because>,
+}
+
+/// A reason, with the event it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Because {
+    pub event: Option<u32>,
+    pub what: String,
+}
+
+/// The readings of one scorer over one slice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    pub scorer: String,
+    pub slice: String,
+    /// Absent when nothing was measured.
+    pub value: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub n: u64,
+    pub cases: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Met,
+    Missed,
+    NoEvidence,
+}
+
+/// A gate judged on one slice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    pub gate: String,
+    pub spec: String,
+    pub metric: Metric,
+    pub bound: Bound,
+    pub verdict: Verdict,
+    /// What is missing or wrong, for people.
+    pub because: String,
+    /// The worst cases, with the reason each counts against the gate.
+    pub worst: Vec<WorstCase>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorstCase {
+    pub case: String,
+    pub trial: String,
+    pub because: String,
+}

@@ -1,0 +1,43 @@
+//! Everything a run found out, in one deterministic document.
+
+use crate::hash::Hash;
+use crate::plan::Plan;
+use crate::reading::{Judgement, Score};
+use crate::transcript::Transcript;
+use serde::{Deserialize, Serialize};
+
+/// Readers refuse other formats; converters for older ones live in one place.
+pub const FORMAT: u32 = 1;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    pub format: u32,
+    pub plan: Plan,
+    pub transcripts: Vec<Transcript>,
+    pub scores: Vec<TrialScores>,
+    pub judgements: Vec<Judgement>,
+    /// Gates that this selection does not concern, by id.
+    pub out_of_scope: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialScores {
+    pub trial: Hash,
+    pub scores: Vec<Score>,
+}
+
+impl RunRecord {
+    pub fn hash(&self) -> Hash {
+        Hash::of(&serde_json::to_value(self).unwrap_or_default())
+    }
+
+    pub fn finished(&self) -> usize {
+        self.transcripts.iter().filter(|transcript| transcript.ending.is_scorable()).count()
+    }
+
+    pub fn aborted(&self) -> usize {
+        self.plan.trials.len() - self.finished()
+    }
+}

@@ -1,0 +1,256 @@
+//! A hand-written reader for rules: the grammar is small and the column of a mistake matters more than generality.
+
+use super::{Answer, ArgTest, Class, Op, Rule, RuleError, Selector, What};
+use crate::catalog::Acts;
+use crate::problem::did_you_mean;
+use serde_json::Value;
+
+const RULES: &[&str] = &["before", "after", "immediately_after", "never", "never_after", "eventually", "within", "at_most"];
+const CLASSES: &[(&str, Class)] = &[
+    ("read", Class::Read),
+    ("quote", Class::Quote),
+    ("simulate", Class::Simulate),
+    ("write", Class::Write),
+    ("sign", Class::Sign),
+    ("ask", Class::Ask),
+    ("say", Class::Say),
+    ("report", Class::Report),
+    ("delegate", Class::Delegate),
+];
+
+pub(super) fn rule(text: &str) -> Result<Rule, RuleError> {
+    if text.len() > 500 {
+        return Err(RuleError { column: 500, what: "a rule has at most 500 characters".into() });
+    }
+    let mut reader = Reader { text, at: 0 };
+    let rule = reader.rule()?;
+    reader.space();
+    if reader.at < text.len() { reader.fail("nothing may follow the closing parenthesis") } else { Ok(rule) }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn rule(&mut self) -> Result<Rule, RuleError> {
+        self.space();
+        let start = self.at;
+        let head = self.word()?;
+        if !RULES.contains(&head) {
+            self.at = start;
+            let guess = did_you_mean(head, RULES.iter().copied());
+            return self.fail(format!("\"{head}\" is not a rule; {}", if guess.is_empty() { RULES.join(", ") } else { guess }));
+        }
+        self.expect('(')?;
+        let a = self.selector()?;
+        let rule = match head {
+            "before" => Rule::Before(a, self.second()?),
+            "after" => Rule::After(a, self.second()?),
+            "immediately_after" => Rule::ImmediatelyAfter(a, self.second()?),
+            "never" => Rule::Never(a),
+            "never_after" => Rule::NeverAfter(a, self.second()?),
+            "eventually" => Rule::Eventually(a),
+            "within" => {
+                let b = self.second()?;
+                self.expect(',')?;
+                Rule::Within(a, b, self.seconds()?)
+            }
+            _ => {
+                self.expect(',')?;
+                Rule::AtMost(a, self.count()?)
+            }
+        };
+        self.expect(')')?;
+        Ok(rule)
+    }
+
+    fn second(&mut self) -> Result<Selector, RuleError> {
+        self.expect(',')?;
+        self.selector()
+    }
+
+    fn selector(&mut self) -> Result<Selector, RuleError> {
+        let word = self.word()?;
+        let what = match word {
+            "acts" => {
+                let inner = self.inner()?;
+                match Acts::ALL.iter().find(|(known, _)| *known == inner) {
+                    Some((_, acts)) => What::Acts(*acts),
+                    None => {
+                        let guess = did_you_mean(inner, Acts::ALL.iter().map(|(known, _)| *known));
+                        return self.fail(format!("\"{inner}\" is not a primitive {guess}"));
+                    }
+                }
+            }
+            "delegate" if self.peek() == Some('(') => What::DelegateTo(self.inner()?.to_owned()),
+            "guard" => What::Guard(None),
+            "guard.approve" => What::Guard(Some(Answer::Approve)),
+            "guard.veto" => What::Guard(Some(Answer::Veto)),
+            "assess" => What::Assess(None),
+            "assess.approve" => What::Assess(Some(Answer::Approve)),
+            "assess.veto" => What::Assess(Some(Answer::Veto)),
+            _ => match CLASSES.iter().find(|(known, _)| *known == word) {
+                Some((_, class)) => What::Class(*class),
+                None => What::Tool(word.to_owned()),
+            },
+        };
+        let tests = if self.peek() == Some('[') { self.tests()? } else { vec![] };
+        Ok(Selector { what, tests })
+    }
+
+    fn tests(&mut self) -> Result<Vec<ArgTest>, RuleError> {
+        self.expect('[')?;
+        let mut tests = vec![];
+        loop {
+            let param = self.word()?.to_owned();
+            let op = self.op()?;
+            tests.push(ArgTest { param, op, value: self.value()? });
+            if self.peek() != Some(',') {
+                break;
+            }
+            self.expect(',')?;
+        }
+        self.expect(']')?;
+        Ok(tests)
+    }
+
+    fn op(&mut self) -> Result<Op, RuleError> {
+        self.space();
+        let ops = [("!=", Op::IsNot), ("<=", Op::AtMost), (">=", Op::AtLeast), ("=", Op::Is), ("<", Op::Below), (">", Op::Above)];
+        for (sign, op) in ops {
+            if self.rest().starts_with(sign) {
+                self.at += sign.len();
+                return Ok(op);
+            }
+        }
+        self.fail("expected one of = != <= >= < >")
+    }
+
+    fn value(&mut self) -> Result<Value, RuleError> {
+        self.space();
+        if self.rest().starts_with('"') {
+            let inner = &self.rest()[1..];
+            let Some(end) = inner.find('"') else { return self.fail("a quoted value lacks its closing quote") };
+            self.at += end + 2;
+            return Ok(Value::String(inner[..end].to_owned()));
+        }
+        let length = self.rest().find([',', ']', ' ']).unwrap_or(self.rest().len());
+        let word = &self.rest()[..length];
+        if word.is_empty() {
+            return self.fail("expected a value");
+        }
+        self.at += length;
+        Ok(serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.to_owned())))
+    }
+
+    fn seconds(&mut self) -> Result<u64, RuleError> {
+        let number = self.count()?;
+        match self.rest().chars().next() {
+            Some('s') => {
+                self.at += 1;
+                Ok(number)
+            }
+            Some('m') => {
+                self.at += 1;
+                Ok(number.saturating_mul(60))
+            }
+            _ => self.fail("a time needs its unit: 30s or 5m"),
+        }
+    }
+
+    fn count(&mut self) -> Result<u64, RuleError> {
+        self.space();
+        let length = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
+        match self.rest()[..length].parse() {
+            Ok(count) => {
+                self.at += length;
+                Ok(count)
+            }
+            Err(_) => self.fail("expected a whole number"),
+        }
+    }
+
+    fn inner(&mut self) -> Result<&'t str, RuleError> {
+        self.expect('(')?;
+        let word = self.word()?;
+        self.expect(')')?;
+        Ok(word)
+    }
+
+    fn word(&mut self) -> Result<&'t str, RuleError> {
+        self.space();
+        let rest = self.rest();
+        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len());
+        if length == 0 {
+            return self.fail("expected a name");
+        }
+        self.at += length;
+        Ok(&rest[..length])
+    }
+
+    fn expect(&mut self, wanted: char) -> Result<(), RuleError> {
+        self.space();
+        if self.rest().starts_with(wanted) {
+            self.at += wanted.len_utf8();
+            Ok(())
+        } else {
+            self.fail(format!("expected \"{wanted}\""))
+        }
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.space();
+        self.rest().chars().next()
+    }
+
+    fn space(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn fail<T>(&self, what: impl Into<String>) -> Result<T, RuleError> {
+        Err(RuleError { column: self.at + 1, what: what.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_forms_parse() {
+        for text in [
+            "before(simulate, write)",
+            "before(guard.approve, write)",
+            "after(gmx_open_position, gmx_set_stop_loss_take_profit)",
+            "immediately_after( ask , say )",
+            "never(acts(bridge))",
+            "never_after(assess.veto, write)",
+            "eventually(delegate(risk-assessor))",
+            "within(uniswap_get_quote, acts(swap), 30s)",
+            "at_most(uniswap_execute_swap[slippage_bps<=100, chain=\"base\"], 2)",
+        ] {
+            rule(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+    }
+
+    #[test]
+    fn a_mistake_has_a_column() {
+        let column = |text: &str| rule(text).unwrap_err().column;
+        assert_eq!(column("befor(a, b)"), 1);
+        assert_eq!(column("before(a b)"), 10);
+        assert_eq!(column("before(a, b"), 12);
+        assert_eq!(column("at_most(a, x)"), 12);
+        assert_eq!(column("never(a) b"), 10);
+        assert_eq!(column("never(a[b~1])"), 10);
+        assert!(rule("befor(a, b)").unwrap_err().what.contains("did you mean \"before\"?"));
+        for hostile in ["", "(", "never(", "never(ä)", "never(a[x=\"])", &"(".repeat(600)] {
+            assert!(rule(hostile).is_err(), "{hostile}");
+        }
+    }
+}

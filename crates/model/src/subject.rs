@@ -1,0 +1,178 @@
+//! A subject file: which agent is evaluated, with which model and limits. Keys are named by environment variable, never held.
+
+use crate::hash::Hash;
+use crate::place::{Place, Spot};
+use crate::problem::Report;
+use crate::yaml::{Fields, Node, name, number, one_of, spot, text, whole};
+use serde_json::json;
+
+#[derive(Debug, Clone)]
+pub struct SubjectFile {
+    pub name: Spot<String>,
+    pub provider: ProviderKind,
+    pub model: Option<String>,
+    pub temperature: Option<f64>,
+    pub limits: SubjectLimits,
+    pub tools: ToolsShown,
+    pub key_env: Option<String>,
+    pub base_url: Option<String>,
+    pub price: Option<Price>,
+    pub about: String,
+    pub at: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderKind {
+    Anthropic,
+    OpenAi,
+    OpenAiCompatible,
+    Ollama,
+    Baseline,
+    Reference,
+    Echo,
+}
+
+impl ProviderKind {
+    pub const ALL: &'static [(&'static str, ProviderKind)] = &[
+        ("anthropic", ProviderKind::Anthropic),
+        ("openai", ProviderKind::OpenAi),
+        ("openai-compatible", ProviderKind::OpenAiCompatible),
+        ("ollama", ProviderKind::Ollama),
+        ("baseline", ProviderKind::Baseline),
+        ("reference", ProviderKind::Reference),
+        ("echo", ProviderKind::Echo),
+    ];
+
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
+    }
+
+    pub fn is_llm(self) -> bool {
+        match self {
+            ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => true,
+            ProviderKind::Baseline | ProviderKind::Reference | ProviderKind::Echo => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubjectLimits {
+    pub turns: u64,
+    pub calls: u64,
+    pub output_tokens: u64,
+    pub seconds: u64,
+}
+
+impl Default for SubjectLimits {
+    fn default() -> Self {
+        Self { turns: 12, calls: 40, output_tokens: 4096, seconds: 120 }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolsShown {
+    All,
+    Pruned(u64),
+}
+
+/// US dollars per million tokens, as of a date.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Price {
+    pub input_per_mtok: f64,
+    pub output_per_mtok: f64,
+    pub cache_read_per_mtok: Option<f64>,
+    pub cache_write_per_mtok: Option<f64>,
+    pub as_of: String,
+}
+
+impl SubjectFile {
+    /// What identifies the configuration in trial ids: everything that changes behaviour, nothing that does not.
+    pub fn identity(&self) -> Hash {
+        let tools = match self.tools {
+            ToolsShown::All => "all".to_owned(),
+            ToolsShown::Pruned(count) => format!("pruned({count})"),
+        };
+        Hash::of(&json!({
+            "provider": self.provider.word(), "model": self.model, "temperature": self.temperature, "base_url": self.base_url, "tools": tools,
+            "limits": [self.limits.turns, self.limits.calls, self.limits.output_tokens, self.limits.seconds],
+        }))
+    }
+}
+
+pub(crate) fn read_subject(node: &Node, report: &Report) -> Option<SubjectFile> {
+    let fields = Fields::open(node, "a subject", report)?;
+    let name_ = fields.need("subject", spot(name));
+    let provider = fields.need("provider", one_of(ProviderKind::ALL));
+    let model = fields.maybe("model", text);
+    let temperature = fields.maybe("temperature", number);
+    let limits = fields.or_default("limits", read_limits);
+    let tools = fields.maybe("tools", read_tools_shown).unwrap_or(ToolsShown::All);
+    let key_env = fields.maybe("key_env", read_env_name);
+    let base_url = fields.maybe("base_url", text);
+    let price = fields.maybe("price", read_price);
+    let about = fields.need("about", text);
+    fields.close();
+    if provider.is_some_and(ProviderKind::is_llm) && model.is_none() {
+        report.add(node.line, "a subject with an LLM provider lacks \"model\"", "add model: …");
+    }
+    Some(SubjectFile {
+        name: name_?,
+        provider: provider?,
+        model,
+        temperature,
+        limits,
+        tools,
+        key_env,
+        base_url,
+        price,
+        about: about?,
+        at: report.place(node.line),
+    })
+}
+
+fn read_limits(node: &Node, report: &Report) -> Option<SubjectLimits> {
+    let fields = Fields::open(node, "limits", report)?;
+    let base = SubjectLimits::default();
+    let limits = SubjectLimits {
+        turns: fields.maybe("turns", whole).unwrap_or(base.turns),
+        calls: fields.maybe("calls", whole).unwrap_or(base.calls),
+        output_tokens: fields.maybe("output_tokens", whole).unwrap_or(base.output_tokens),
+        seconds: fields.maybe("seconds", whole).unwrap_or(base.seconds),
+    };
+    fields.close();
+    Some(limits)
+}
+
+fn read_tools_shown(node: &Node, report: &Report) -> Option<ToolsShown> {
+    let written = text(node, report)?;
+    let pruned = written.strip_prefix("pruned(").and_then(|rest| rest.strip_suffix(')')).and_then(|count| count.parse().ok());
+    match (written.as_str(), pruned) {
+        ("all", _) => Some(ToolsShown::All),
+        (_, Some(count)) if count > 0 => Some(ToolsShown::Pruned(count)),
+        (_, Some(_) | None) => {
+            report.add(node.line, format!("{} does not say which tools are shown", node.describe()), "write all or pruned(15)");
+            None
+        }
+    }
+}
+
+/// A name, and only a name: a key pasted here is refused before it can be written anywhere.
+fn read_env_name(node: &Node, report: &Report) -> Option<String> {
+    let written = text(node, report)?;
+    let fits = written.len() <= 64 && written.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    if !fits {
+        report.add(node.line, "key_env is not the name of an environment variable", "capital letters, digits and _; never the key itself");
+    }
+    fits.then_some(written)
+}
+
+fn read_price(node: &Node, report: &Report) -> Option<Price> {
+    let fields = Fields::open(node, "a price", report)?;
+    let input = fields.need("input_per_mtok", number);
+    let output = fields.need("output_per_mtok", number);
+    let cache_read_per_mtok = fields.maybe("cache_read_per_mtok", number);
+    let cache_write_per_mtok = fields.maybe("cache_write_per_mtok", number);
+    let as_of = fields.need("as_of", text);
+    fields.close();
+    Some(Price { input_per_mtok: input?, output_per_mtok: output?, cache_read_per_mtok, cache_write_per_mtok, as_of: as_of? })
+}

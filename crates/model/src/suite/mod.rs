@@ -1,0 +1,14 @@
+//! Suites and their cases. The parts of a case are separate types, so that whoever may see one part cannot reach the others.
+
+mod brief;
+mod case;
+mod expect;
+mod intent;
+mod reference;
+
+pub use brief::{Brief, Peers, Persona, Surface, Talk};
+pub(crate) use case::read_suite;
+pub use case::{Case, Suite, SuiteKind};
+pub use expect::{Carry, Expect, ExpectedCall, ExpectedCalls};
+pub use intent::{Intent, Spend};
+pub use reference::{ArgValue, RefDoes, RefStep};

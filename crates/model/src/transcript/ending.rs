@@ -1,0 +1,69 @@
+//! How a trial ended. What the subject caused is scored; what the harness caused never is.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "ending", deny_unknown_fields)]
+pub enum Ending {
+    Finished,
+    Refused,
+    GaveUp,
+    Crashed { why: String },
+    Hung,
+    MalformedMove { why: String },
+    OverLimit { limit: Limit },
+    Aborted { by: Culprit, why: String },
+    Unfunded,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    Turns,
+    Calls,
+    Tokens,
+    Time,
+    Depth,
+}
+
+/// Whose fault an aborted trial is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Culprit {
+    Provider,
+    Harness,
+    Simulator,
+}
+
+impl Ending {
+    /// Whether the transcript is evidence about the subject.
+    pub fn is_scorable(&self) -> bool {
+        match self {
+            Ending::Finished
+            | Ending::Refused
+            | Ending::GaveUp
+            | Ending::Crashed { .. }
+            | Ending::Hung
+            | Ending::MalformedMove { .. }
+            | Ending::OverLimit { .. } => true,
+            Ending::Aborted { .. } | Ending::Unfunded => false,
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ending::Finished => f.write_str("finished"),
+            Ending::Refused => f.write_str("refused"),
+            Ending::GaveUp => f.write_str("gave up"),
+            Ending::Crashed { why } => write!(f, "crashed: {why}"),
+            Ending::Hung => f.write_str("hung"),
+            Ending::MalformedMove { why } => write!(f, "made a malformed move: {why}"),
+            Ending::OverLimit { limit } => write!(f, "over its limit of {}", format!("{limit:?}").to_lowercase()),
+            Ending::Aborted { by, why } => write!(f, "aborted by the {}: {why}", format!("{by:?}").to_lowercase()),
+            Ending::Unfunded => f.write_str("not funded"),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What happened in a trial, as numbered events: the only evidence there is.
+
+mod ending;
+mod event;
+mod moves;
+
+pub use ending::{Culprit, Ending, Limit};
+pub use event::{Decision, Event, Happened, ToolAnswer};
+pub use moves::{Move, ToolCall};
+
+use crate::hash::Hash;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transcript {
+    pub trial: Hash,
+    pub case: String,
+    pub subject: String,
+    pub events: Vec<Event>,
+    pub ending: Ending,
+}

@@ -1,0 +1,93 @@
+//! A workspace: everything that is known about the system under test and how it is judged.
+
+mod load;
+
+use crate::agent::Agent;
+use crate::catalog::{Profile, Tool};
+use crate::gate::Gate;
+use crate::hash::Hash;
+use crate::output::Output;
+use crate::policy::Policy;
+use crate::registry::Chain;
+use crate::skill::Skill;
+use crate::subject::SubjectFile;
+use crate::suite::{Case, Suite, Surface};
+use crate::tier::Tiers;
+use crate::world::WorldFile;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    pub tools: Vec<Tool>,
+    pub profiles: Vec<Profile>,
+    pub agents: Vec<Agent>,
+    pub skills: Vec<Skill>,
+    pub outputs: Vec<Output>,
+    pub chains: Vec<Chain>,
+    pub policy: Policy,
+    pub gates: Vec<Gate>,
+    pub tiers: Tiers,
+    pub subjects: Vec<SubjectFile>,
+    pub worlds: Vec<WorldFile>,
+    pub suites: Vec<Suite>,
+    pub hash: Hash,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Workspace {
+    /// A tool by its name or one of its aliases.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.by_name.get(name).map(|at| &self.tools[*at])
+    }
+
+    pub fn agent(&self, name: &str) -> Option<&Agent> {
+        self.agents.iter().find(|agent| *agent.name == name)
+    }
+
+    pub fn profile(&self, name: &str) -> Option<&Profile> {
+        self.profiles.iter().find(|profile| *profile.name == name)
+    }
+
+    pub fn skill(&self, name: &str) -> Option<&Skill> {
+        self.skills.iter().find(|skill| *skill.name == name)
+    }
+
+    pub fn output(&self, name: &str) -> Option<&Output> {
+        self.outputs.iter().find(|output| *output.name == name)
+    }
+
+    pub fn subject(&self, name: &str) -> Option<&SubjectFile> {
+        self.subjects.iter().find(|subject| *subject.name == name)
+    }
+
+    pub fn world(&self, name: &str) -> Option<&WorldFile> {
+        self.worlds.iter().find(|world| *world.name == name)
+    }
+
+    pub fn cases(&self) -> impl Iterator<Item = &Case> {
+        self.suites.iter().flat_map(|suite| &suite.cases)
+    }
+
+    pub fn case(&self, id: &str) -> Option<&Case> {
+        self.cases().find(|case| *case.id == id)
+    }
+
+    /// A chain by id, name or alias.
+    pub fn chain(&self, name: &str) -> Option<&Chain> {
+        let name = name.to_lowercase();
+        self.chains.iter().find(|chain| chain.name == name || chain.aliases.contains(&name) || chain.id.to_string() == name)
+    }
+
+    /// The tools a surface puts before the subject. A skill surface has none: there a skill is chosen.
+    pub fn surface_tools(&self, surface: &Surface) -> Vec<&Tool> {
+        match surface {
+            Surface::Profile(name) => self.profile(name).map(|profile| profile.select(&self.tools)).unwrap_or_default(),
+            Surface::Agent(name) => self.agent_tools(name),
+            Surface::Skills => vec![],
+        }
+    }
+
+    pub fn agent_tools(&self, agent: &str) -> Vec<&Tool> {
+        self.agent(agent).map(|agent| agent.tools.iter().filter_map(|name| self.tool(name)).collect()).unwrap_or_default()
+    }
+}

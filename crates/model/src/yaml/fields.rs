@@ -1,0 +1,213 @@
+//! Reading a mapping key by key: what is needed, what may be there, and a complaint about everything else.
+
+use super::node::{Key, Node, Shape};
+use crate::place::Spot;
+use crate::problem::{Report, did_you_mean};
+use indexmap::IndexMap;
+use std::cell::RefCell;
+
+/// An open mapping. Ask for keys, then `close` it so that unknown keys are reported.
+#[derive(Debug)]
+pub struct Fields<'n> {
+    pub line: u32,
+    what: &'static str,
+    entries: &'n [(Key, Node)],
+    known: RefCell<Vec<&'static str>>,
+    report: &'n Report,
+}
+
+impl<'n> Fields<'n> {
+    /// `what` is how messages call this mapping: "a tool", "a gate".
+    pub fn open(node: &'n Node, what: &'static str, report: &'n Report) -> Option<Self> {
+        let Shape::Map(entries) = &node.shape else {
+            report.add(node.line, format!("{what} must be a mapping, found {}", node.describe()), "write key: value lines");
+            return None;
+        };
+        for (n, (key, _)) in entries.iter().enumerate() {
+            if let Some((first, _)) = entries[..n].iter().find(|(other, _)| other.text == key.text) {
+                report.add(key.line, format!("\"{}\" is given twice", key.text), format!("the first is on line {}", first.line));
+            }
+        }
+        Some(Self { line: node.line, what, entries, known: RefCell::default(), report })
+    }
+
+    pub fn get(&self, key: &'static str) -> Option<&'n Node> {
+        self.known.borrow_mut().push(key);
+        self.entries.iter().find(|(entry, _)| entry.text == key).map(|(_, node)| node)
+    }
+
+    pub fn has(&self, key: &'static str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// A key that must be there. A missing one and an unreadable one are both reported.
+    pub fn need<T>(&self, key: &'static str, read: impl FnOnce(&Node, &Report) -> Option<T>) -> Option<T> {
+        match self.get(key) {
+            Some(node) => read(node, self.report),
+            None => {
+                self.report.add(self.line, format!("{} lacks \"{key}\"", self.what), format!("add {key}: …"));
+                None
+            }
+        }
+    }
+
+    /// A key that may be there. An unreadable one is reported and counts as absent; the file is refused anyway.
+    pub fn maybe<T>(&self, key: &'static str, read: impl FnOnce(&Node, &Report) -> Option<T>) -> Option<T> {
+        self.get(key).and_then(|node| read(node, self.report))
+    }
+
+    /// Like `maybe`, with the type's default when the key is absent.
+    pub fn or_default<T: Default>(&self, key: &'static str, read: impl FnOnce(&Node, &Report) -> Option<T>) -> T {
+        self.maybe(key, read).unwrap_or_default()
+    }
+
+    /// Reports the keys nobody asked for.
+    pub fn close(self) {
+        let known = self.known.into_inner();
+        for (key, _) in self.entries {
+            if !known.contains(&key.text.as_str()) {
+                let remedy = match did_you_mean(&key.text, known.iter().copied()) {
+                    guess if guess.is_empty() => format!("{} knows: {}", self.what, known.join(", ")),
+                    guess => guess,
+                };
+                self.report.add(key.line, format!("{} has no key \"{}\"", self.what, key.text), remedy);
+            }
+        }
+    }
+}
+
+fn scalar<'n>(node: &'n Node, wanted: &str, report: &Report) -> Option<&'n str> {
+    match &node.shape {
+        Shape::Scalar { text, .. } if !node.is_null() => Some(text),
+        Shape::Scalar { .. } | Shape::List(_) | Shape::Map(_) => {
+            report.add(node.line, format!("expected {wanted}, found {}", node.describe()), "");
+            None
+        }
+    }
+}
+
+/// Any text, trimmed.
+pub fn text(node: &Node, report: &Report) -> Option<String> {
+    scalar(node, "text", report).map(|text| text.trim().to_owned())
+}
+
+/// A name: letters, digits, `_`, `-`, `.` and `:`; at most 100 characters.
+pub fn name(node: &Node, report: &Report) -> Option<String> {
+    let text = scalar(node, "a name", report)?;
+    let fits = !text.is_empty() && text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c));
+    if !fits {
+        report.add(node.line, format!("{} is not a name", node.describe()), "use letters, digits, _ - . : only, at most 100");
+    }
+    fits.then(|| text.to_owned())
+}
+
+pub fn flag(node: &Node, report: &Report) -> Option<bool> {
+    match scalar(node, "true or false", report)? {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => {
+            report.add(node.line, format!("expected true or false, found {}", node.describe()), "");
+            None
+        }
+    }
+}
+
+/// A non-negative whole number.
+pub fn whole(node: &Node, report: &Report) -> Option<u64> {
+    let parsed = scalar(node, "a whole number", report)?.replace('_', "").parse();
+    if parsed.is_err() {
+        report.add(node.line, format!("expected a whole number, found {}", node.describe()), "");
+    }
+    parsed.ok()
+}
+
+/// A finite number.
+pub fn number(node: &Node, report: &Report) -> Option<f64> {
+    let parsed = scalar(node, "a number", report)?.parse::<f64>().ok().filter(|value| value.is_finite());
+    if parsed.is_none() {
+        report.add(node.line, format!("expected a number, found {}", node.describe()), "");
+    }
+    parsed
+}
+
+/// One of a closed set of words.
+pub fn one_of<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Node, &Report) -> Option<T> {
+    move |node, report| {
+        let word = scalar(node, "a word", report)?;
+        let found = words.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
+        if found.is_none() {
+            let known: Vec<_> = words.iter().map(|(known, _)| *known).collect();
+            let remedy = match did_you_mean(word, known.iter().copied()) {
+                guess if guess.is_empty() => format!("one of: {}", known.join(", ")),
+                guess => guess,
+            };
+            report.add(node.line, format!("{} is not known here", node.describe()), remedy);
+        }
+        found
+    }
+}
+
+/// A list whose items are all read; every bad item is reported.
+pub fn list<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Report) -> Option<Vec<T>> {
+    move |node, report| {
+        let Shape::List(items) = &node.shape else {
+            report.add(node.line, format!("expected a list, found {}", node.describe()), "write [a, b] or lines starting with -");
+            return None;
+        };
+        let read: Vec<_> = items.iter().map(|item| read(item, report)).collect();
+        read.into_iter().collect()
+    }
+}
+
+/// A mapping with free keys.
+pub fn map<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Report) -> Option<IndexMap<String, T>> {
+    move |node, report| {
+        let Shape::Map(entries) = &node.shape else {
+            report.add(node.line, format!("expected a mapping, found {}", node.describe()), "write key: value lines");
+            return None;
+        };
+        let mut out = IndexMap::new();
+        let mut complete = true;
+        for (key, value) in entries {
+            match read(value, report) {
+                Some(value) if !out.contains_key(&key.text) => {
+                    out.insert(key.text.clone(), value);
+                }
+                Some(_) => {
+                    report.add(key.line, format!("\"{}\" is given twice", key.text), "keep one");
+                    complete = false;
+                }
+                None => complete = false,
+            }
+        }
+        complete.then_some(out)
+    }
+}
+
+/// Remembers the line beside the value.
+pub fn spot<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Report) -> Option<Spot<T>> {
+    move |node, report| read(node, report).map(|value| Spot::new(value, report.place(node.line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Limits, load};
+    use super::*;
+
+    #[test]
+    fn every_mistake_of_a_mapping_is_reported_at_once() {
+        let report = Report::new("gates.yaml");
+        let node = load("scorer: [hit]\nslise: all\ntiers: [1, x]\nscorer: hit\n", Limits::default(), &report).unwrap();
+        let fields = Fields::open(&node, "a gate", &report).unwrap();
+        fields.need("id", name);
+        fields.need("scorer", name);
+        fields.maybe("slice", name);
+        fields.maybe("tiers", list(whole));
+        fields.close();
+        let said: Vec<_> = report.into_problems().iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 5, "{said:#?}");
+        assert!(said.iter().any(|line| line.contains("gates.yaml:2") && line.contains("did you mean \"slice\"?")), "{said:#?}");
+        assert!(said.iter().any(|line| line.contains("given twice")));
+        assert!(said.iter().any(|line| line.contains("lacks \"id\"")));
+    }
+}
