@@ -1,0 +1,83 @@
+//! What a check found wrong, where, and what to do about it.
+
+use model::{Place, Problem};
+use serde::Serialize;
+use std::fmt;
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Finding {
+    pub level: Level,
+    pub check: &'static str,
+    pub at: Place,
+    pub what: String,
+    pub remedy: String,
+}
+
+/// Errors fail the tier; warnings are shown and counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Error,
+    Warning,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problem = Problem { at: self.at.clone(), what: self.what.clone(), remedy: self.remedy.clone() };
+        write!(f, "{problem}  [{}]", self.check)
+    }
+}
+
+/// Collects the findings of one check.
+#[derive(Debug)]
+pub struct Findings {
+    check: &'static str,
+    found: Vec<Finding>,
+    /// How many things the check looked at; a check that looked at nothing has shown nothing.
+    looked_at: usize,
+}
+
+impl Findings {
+    pub fn of(check: &'static str) -> Self {
+        Self { check, found: vec![], looked_at: 0 }
+    }
+
+    /// Call once per thing examined.
+    pub fn look(&mut self) {
+        self.looked_at += 1;
+    }
+
+    pub fn error(&mut self, at: &Place, what: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Level::Error, at, what.into(), remedy.into());
+    }
+
+    pub fn warning(&mut self, at: &Place, what: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Level::Warning, at, what.into(), remedy.into());
+    }
+
+    fn add(&mut self, level: Level, at: &Place, what: String, remedy: String) {
+        self.found.push(Finding { level, check: self.check, at: at.clone(), what, remedy });
+    }
+
+    pub fn finish(mut self) -> CheckResult {
+        self.found.sort();
+        CheckResult { check: self.check, looked_at: self.looked_at, findings: self.found }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CheckResult {
+    pub check: &'static str,
+    pub looked_at: usize,
+    pub findings: Vec<Finding>,
+}
+
+impl CheckResult {
+    pub fn errors(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.level == Level::Error).count()
+    }
+
+    pub fn warnings(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.level == Level::Warning).count()
+    }
+}

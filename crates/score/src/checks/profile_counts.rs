@@ -1,0 +1,59 @@
+//! Profiles stay small enough to choose from, and `full` large enough to mean it. Spec 2.1 and tier 1.
+
+use super::{Check, Example, Findings};
+use model::Workspace;
+
+pub(super) struct ProfileCounts;
+
+/// Selection degrades with the number of tools shown; the specification asks for fewer than 20 per profile.
+const FEWER_THAN: usize = 20;
+/// From here on the specification knows the degradation it allows `full` for.
+const FULL_AT_LEAST: usize = 86;
+
+impl Check for ProfileCounts {
+    fn id(&self) -> &'static str {
+        "profile_counts"
+    }
+
+    fn manual(&self) -> &'static str {
+        "A profile holds at least one and fewer than 20 tools, because models choose worse the more tools they are shown. \
+         The profile called full holds at least 86: its lower bound on the hit rate is only justified by that size."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for profile in &workspace.profiles {
+            found.look();
+            let count = profile.select(&workspace.tools).len();
+            if *profile.name == "full" {
+                if count < FULL_AT_LEAST {
+                    found.error(
+                        &profile.at,
+                        format!("profile full holds {count} tools"),
+                        format!("it needs at least {FULL_AT_LEAST}; name a smaller profile otherwise"),
+                    );
+                }
+            } else if count == 0 {
+                found.error(&profile.at, format!("profile {} is empty", *profile.name), "add tools or delete the file");
+            } else if count >= FEWER_THAN {
+                let what = format!("profile {} holds {count} tools", *profile.name);
+                found.error(&profile.at, what, format!("keep fewer than {FEWER_THAN}: split it or remove the least used"));
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        let tool = |n| {
+            format!(
+                "  - {{ name: extra_{n}, description: One of many tools that make this profile too large to choose from., \
+                 capability: read, risk: layer1, acts: read }}\n"
+            )
+        };
+        let extra: String = (0..15).map(tool).collect();
+        let names: String = (0..15).map(|n| format!(", extra_{n}")).collect();
+        Example::minimal().with("tools/extra.yaml", &format!("category: extra\ntools:\n{extra}")).edit(
+            "profiles/trader.yaml",
+            "token_transfer]",
+            &format!("token_transfer{names}]"),
+        )
+    }
+}

@@ -1,0 +1,116 @@
+//! Everything that can go wrong between us and an MCP server: what, with which server, and what to do about it.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// A listing that failed. `server` is the command or address as the user gave it.
+#[derive(Debug, Error)]
+#[error("MCP server `{server}` {fault}; {}{}{}", fault.remedy(), Self::quoted("on its stdout, among its messages", stray), Self::quoted("the end of its stderr", stderr))]
+pub struct McpError {
+    pub server: String,
+    pub fault: Box<Fault>,
+    /// The first thing it printed where only messages belong; often the whole explanation.
+    pub stray: String,
+    /// The last 2 KiB it wrote to stderr; empty for HTTP.
+    pub stderr: String,
+}
+
+/// What a server did wrong. Text inside was chosen by the server and is already safe to print.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Fault {
+    #[error("cannot be started: {why}")]
+    NotStarted { why: String },
+    #[error("did not finish listing its tools within {within:?}")]
+    NoAnswer { within: Duration },
+    #[error("ended before it had listed its tools ({how})")]
+    Ended { how: String },
+    #[error("cannot be reached: {why}")]
+    Unreachable { why: String },
+    #[error("answered HTTP {status}: {said}")]
+    Status { status: u16, said: String },
+    #[error("does not speak MCP: {why}")]
+    NotMcp { why: String },
+    #[error("refused to list its tools: error {code}, {message}")]
+    Refused { code: i32, message: String },
+    #[error("sent more than {limit} {what}")]
+    TooMuch { what: Quantity, limit: usize },
+    #[error("sent the cursor \"{cursor}\" twice, so its list would never end")]
+    RepeatedCursor { cursor: String },
+    #[error("lists two tools named \"{tool}\"")]
+    RepeatedTool { tool: String },
+    #[error("lists a tool that cannot be used, \"{tool}\": {why}")]
+    BadTool { tool: String, why: String },
+}
+
+/// What a server sent too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Quantity {
+    #[error("bytes in one message")]
+    Message,
+    #[error("bytes in all")]
+    Total,
+    #[error("lines")]
+    Lines,
+    #[error("lines that are no messages")]
+    StrayLines,
+    #[error("tools")]
+    Tools,
+    #[error("pages of tools")]
+    Pages,
+    #[error("bytes in one tool name")]
+    Name,
+    #[error("bytes in one description")]
+    Description,
+    #[error("bytes in one input schema")]
+    Schema,
+}
+
+impl Fault {
+    /// What the person in front of the terminal can do.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Fault::NotStarted { .. } => "check that the program exists and that PATH is among the variables it gets",
+            Fault::NoAnswer { .. } => "run it by hand to see what it waits for, or allow it more time",
+            Fault::Ended { .. } => "run the same command by hand; it gets only the variables that were allowed",
+            Fault::Unreachable { .. } => "check the address and that the server is up",
+            Fault::Status { .. } => "check the path of the address; credentials are not sent",
+            Fault::NotMcp { .. } => "check that this is an MCP server and not its launcher, web page or another protocol",
+            Fault::Refused { .. } => "ask its author; it answered and said no",
+            Fault::TooMuch { .. } => "list a smaller server, or raise the limit if you trust this one",
+            Fault::RepeatedCursor { .. } | Fault::RepeatedTool { .. } | Fault::BadTool { .. } => {
+                "this is a defect of the server; report it to its author"
+            }
+        }
+    }
+}
+
+pub(super) fn at_most(count: usize, limit: usize, what: Quantity) -> Result<(), Fault> {
+    if count > limit { Err(Fault::TooMuch { what, limit }) } else { Ok(()) }
+}
+
+impl McpError {
+    pub(super) fn new(server: impl Into<String>, fault: Fault) -> Self {
+        McpError { server: server.into(), fault: Box::new(fault), stray: String::new(), stderr: String::new() }
+    }
+
+    fn quoted(title: &str, text: &str) -> String {
+        if text.is_empty() { String::new() } else { format!("\n{title}:\n  {}", text.replace('\n', "\n  ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, McpError, Quantity};
+
+    #[test]
+    fn an_error_names_the_server_the_fault_the_remedy_and_its_last_words() {
+        let mut error = McpError::new("npx things", Fault::TooMuch { what: Quantity::Tools, limit: 2_000 });
+        error.stderr = "warming up\nboom".to_owned();
+        assert_eq!(
+            error.to_string(),
+            "MCP server `npx things` sent more than 2000 tools; list a smaller server, or raise the limit if you trust this one\n\
+             the end of its stderr:\n  warming up\n  boom"
+        );
+    }
+}

@@ -1,0 +1,190 @@
+//! The SDK's streamable HTTP with bounds on what a reply may weigh; the SDK's own client reads JSON replies without end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Response, StatusCode, Url};
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::NeverRetry;
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+
+use super::error::{Fault, Quantity, at_most};
+use super::limits::Limits;
+use super::notes::Notes;
+use super::shown::shown;
+
+const SESSION: &str = "mcp-session-id";
+
+type Headers = HashMap<HeaderName, HeaderValue>;
+type Failed = StreamableHttpError<Fault>;
+
+pub(super) fn connect(url: &str, limits: Limits, notes: Notes) -> Result<StreamableHttpClientTransport<Http>, Fault> {
+    let unreachable = |why: String| Fault::Unreachable { why };
+    let parsed = Url::parse(url).map_err(|error| unreachable(error.to_string()))?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(unreachable("an address starts with http:// or https://".to_owned()));
+    }
+    // Building a client without a provider panics. The first to install one wins, so this never overrides `main`.
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    // No proxy from the environment, and no redirect: the user named this host and no other.
+    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0);
+    let client = client.build().map_err(|error| unreachable(why(&error)))?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url).reinit_on_expired_session(false);
+    config.retry_config = Arc::new(NeverRetry::default());
+    Ok(StreamableHttpClientTransport::with_client(Http { client, limits, notes, total: Arc::default() }, config))
+}
+
+/// An address without user, password and query: they may be secrets.
+pub(super) fn shown_url(url: &str) -> String {
+    let Ok(mut url) = Url::parse(url) else {
+        return shown(url, 200);
+    };
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    shown(url.as_str(), 200)
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Http {
+    client: reqwest::Client,
+    limits: Limits,
+    notes: Notes,
+    total: Arc<AtomicUsize>,
+}
+
+impl Http {
+    fn fail(&self, fault: Fault) -> Failed {
+        self.notes.fault(fault.clone());
+        StreamableHttpError::Client(fault)
+    }
+
+    /// Counts a chunk of a reply of which `before` bytes are known.
+    fn count(&self, before: &mut usize, chunk: &[u8]) -> Result<(), Fault> {
+        *before += chunk.len();
+        let total = self.total.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
+        let counted =
+            at_most(*before, self.limits.message, Quantity::Message).and_then(|()| at_most(total, self.limits.total, Quantity::Total));
+        counted.inspect_err(|fault| self.notes.fault(fault.clone()))
+    }
+
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, Failed> {
+        let (mut body, mut length) = (Vec::new(), 0);
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.fail(Fault::Unreachable { why: why(&error) }))? {
+            self.count(&mut length, &chunk).map_err(StreamableHttpError::Client)?;
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    fn events(&self, response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+        let (http, mut length) = (self.clone(), 0);
+        let chunks = response.bytes_stream().map(move |chunk| {
+            let chunk = chunk.map_err(|error| Fault::Unreachable { why: why(&error) })?;
+            http.count(&mut length, &chunk)?;
+            Ok::<_, Fault>(chunk)
+        });
+        SseStream::from_bytes_stream(chunks).boxed()
+    }
+
+    fn read(&self, body: &[u8], message: &ClientJsonRpcMessage, session: Option<String>) -> Result<StreamableHttpPostResponse, Failed> {
+        match serde_json::from_slice(body) {
+            Ok(reply) => Ok(StreamableHttpPostResponse::Json(reply, session)),
+            // Nobody waits for the answer to a notification, so it may be anything.
+            Err(_) if !matches!(message, JsonRpcMessage::Request(_)) => Ok(StreamableHttpPostResponse::Accepted),
+            Err(_) => Err(self.fail(Fault::NotMcp { why: format!("it answered {}", quoted(body)) })),
+        }
+    }
+
+    fn rejected(&self, status: StatusCode, body: &[u8], message: &ClientJsonRpcMessage) -> Result<StreamableHttpPostResponse, Failed> {
+        let error = match serde_json::from_slice(body) {
+            Ok(ServerJsonRpcMessage::Error(error)) => Some(error.error),
+            Ok(_) | Err(_) => None,
+        };
+        let for_good = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) || !status.is_client_error();
+        if let (JsonRpcMessage::Request(request), false) = (message, for_good) {
+            // An older server has no session yet when it is asked the new way and says 400; a proper error lets the SDK ask the old way.
+            let old = matches!(request.request, ClientRequest::DiscoverRequest(_)).then(|| ErrorData::invalid_request("HTTP error", None));
+            if let Some(error) = error.or(old) {
+                return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(request.id.clone())), None));
+            }
+        }
+        Err(self.fail(Fault::Status { status: status.as_u16(), said: quoted(body) }))
+    }
+}
+
+impl StreamableHttpClient for Http {
+    type Error = Fault;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        _: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let mut request =
+            self.client.post(uri.as_ref()).header(ACCEPT, "application/json, text/event-stream").headers(headers.into_iter().collect());
+        if let Some(session) = session {
+            request = request.header(SESSION, session.as_ref());
+        }
+        let response = request.json(&message).send().await.map_err(|error| self.fail(Fault::Unreachable { why: why(&error) }))?;
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let session = header(SESSION);
+        if status.is_success() && header(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.starts_with("text/event-stream")) {
+            return Ok(StreamableHttpPostResponse::Sse(self.events(response), session));
+        }
+        let body = self.body(response).await?;
+        if status.is_success() { self.read(&body, &message, session) } else { self.rejected(status, &body, &message) }
+    }
+
+    async fn delete_session(&self, uri: Arc<str>, session: Arc<str>, _: Option<String>, headers: Headers) -> Result<(), Failed> {
+        let request = self.client.delete(uri.as_ref()).header(SESSION, session.as_ref()).headers(headers.into_iter().collect());
+        request.send().await.map_err(|error| StreamableHttpError::Client(Fault::Unreachable { why: why(&error) }))?;
+        Ok(())
+    }
+
+    // A listing wants answers, not news; and a stream that resumes is a stream that can go on for ever.
+    async fn get_stream(
+        &self,
+        _: Arc<str>,
+        _: Option<Arc<str>>,
+        _: Option<String>,
+        _: Option<String>,
+        _: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+        Err(StreamableHttpError::ServerDoesNotSupportSse)
+    }
+}
+
+fn quoted(body: &[u8]) -> String {
+    let head = &body[..body.len().min(1024)];
+    if head.trim_ascii().is_empty() { "nothing".to_owned() } else { shown(&String::from_utf8_lossy(head), 200) }
+}
+
+/// The whole chain of an error: reqwest keeps "connection refused" three causes deep.
+fn why(error: &reqwest::Error) -> String {
+    let mut text = String::new();
+    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = error.to_string();
+        cause = error.source();
+    }
+    if text.is_empty() { shown(&error.to_string(), 300) } else { shown(&text, 300) }
+}

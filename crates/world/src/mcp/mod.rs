@@ -1,0 +1,20 @@
+//! The edge that speaks the Model Context Protocol: our own server, and a client that trusts no server.
+
+mod child;
+mod client;
+mod error;
+mod http;
+mod limits;
+mod memory;
+mod meter;
+mod notes;
+mod pages;
+mod server;
+mod shown;
+mod talk;
+
+pub use client::{Listed, Source, list};
+pub use error::{Fault, McpError, Quantity};
+pub use limits::Limits;
+pub use memory::list_in_memory;
+pub use server::{Answer, ListsOnly, Reply, ToolServer};

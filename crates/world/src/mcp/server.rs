@@ -1,0 +1,126 @@
+//! Our MCP server: lists the tools it was given and hands calls to whatever answers them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use model::Listing;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+
+use super::error::{Fault, McpError};
+use super::shown::shown;
+
+/// As many tools as one answer holds; a client has to follow the cursor for the rest.
+const PAGE: usize = 50;
+
+/// What stands behind the tools of a server. A world implements this; the name of the tool is known to exist.
+#[async_trait]
+pub trait Answer: std::fmt::Debug + Send + Sync + 'static {
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>) -> Reply;
+}
+
+/// What came of a call. A failure belongs to the tool and reaches the model; it is no protocol error.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    Done(Value),
+    Failed(String),
+}
+
+/// The answer of a server that has no world behind it.
+#[derive(Debug, Clone, Copy)]
+pub struct ListsOnly;
+
+#[async_trait]
+impl Answer for ListsOnly {
+    async fn answer(&self, _tool: &str, _arguments: Map<String, Value>) -> Reply {
+        Reply::Failed("this server lists tools; start a world to call them".to_owned())
+    }
+}
+
+/// A server over a fixed list of tools; cheap to clone, one clone per connection.
+#[derive(Debug, Clone)]
+pub struct ToolServer {
+    tools: Arc<[Tool]>,
+    answer: Arc<dyn Answer>,
+}
+
+impl ToolServer {
+    /// Names must differ and schemas be objects: MCP cannot say anything else.
+    pub fn new(listings: Vec<Listing>, answer: Arc<dyn Answer>) -> Result<Self, McpError> {
+        let mut names = BTreeSet::new();
+        let mut tools = Vec::with_capacity(listings.len());
+        for listing in listings {
+            if !names.insert(listing.name.clone()) {
+                return Err(own(Fault::RepeatedTool { tool: shown(&listing.name, 100) }));
+            }
+            let Value::Object(schema) = listing.input_schema else {
+                return Err(own(Fault::BadTool { tool: shown(&listing.name, 100), why: "its input schema is not an object".to_owned() }));
+            };
+            tools.push(Tool::new(listing.name, listing.description, schema));
+        }
+        Ok(ToolServer { tools: tools.into(), answer })
+    }
+
+    fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
+        let start = match cursor {
+            None => 0,
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|start| *start < self.tools.len())
+                .ok_or_else(|| ErrorData::invalid_params("unknown cursor; start again without one", None))?,
+        };
+        let end = self.tools.len().min(start + PAGE);
+        let mut page = ListToolsResult::with_all_items(self.tools[start..end].to_vec());
+        page.next_cursor = (end < self.tools.len()).then(|| end.to_string());
+        Ok(page)
+    }
+}
+
+pub(super) const OWN_NAME: &str = "bardo-eval";
+
+fn own(fault: Fault) -> McpError {
+    McpError::new(OWN_NAME, fault)
+}
+
+impl ServerHandler for ToolServer {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new(OWN_NAME, env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.page(request.and_then(|params| params.cursor).as_deref())
+    }
+
+    async fn call_tool(&self, request: CallToolRequestParams, _: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+        if !self.tools.iter().any(|tool| tool.name == request.name) {
+            return Err(ErrorData::invalid_params(format!("unknown tool: {}", shown(&request.name, 100)), None));
+        }
+        let reply = self.answer.answer(&request.name, request.arguments.unwrap_or_default()).await;
+        Ok(result(reply).into())
+    }
+}
+
+fn result(reply: Reply) -> CallToolResult {
+    match reply {
+        // Older clients read only the text, and only an object may be structured content.
+        Reply::Done(Value::String(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
+        Reply::Done(value) => {
+            let mut done = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
+            done.structured_content = value.is_object().then_some(value);
+            done
+        }
+        Reply::Failed(why) => CallToolResult::error(vec![ContentBlock::text(why)]),
+    }
+}
