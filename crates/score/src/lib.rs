@@ -1,3 +1,8 @@
 //! What a transcript and a workspace mean: checks, scorers, metrics, gates. Pure functions of stored data.
 
 pub mod checks;
+mod compare;
+pub mod confusability;
+pub mod fuzz;
+pub mod gates;
+pub mod scorers;

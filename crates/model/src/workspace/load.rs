@@ -127,13 +127,13 @@ impl Found {
 
     fn read_markdown(&mut self, path: &str, text: &str) {
         let report = Report::starting_at(path, 1);
-        if let Some((front, body)) = markdown::split(text, &report) {
-            if let Some(node) = yaml::load(front, Limits::default(), &report) {
-                if path.starts_with("agents/") {
-                    self.parts.agents.extend(read_agent(&node, body, &report));
-                } else {
-                    self.parts.skills.extend(read_skill(&node, body, &report));
-                }
+        if let Some((front, body)) = markdown::split(text, &report)
+            && let Some(node) = yaml::load(front, Limits::default(), &report)
+        {
+            if path.starts_with("agents/") {
+                self.parts.agents.extend(read_agent(&node, body, &report));
+            } else {
+                self.parts.skills.extend(read_skill(&node, body, &report));
             }
         }
         self.problems.extend(report.into_problems());

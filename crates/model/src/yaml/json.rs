@@ -45,10 +45,10 @@ fn scalar(text: &str, line: u32, report: &Report) -> Option<Value> {
         report.add(line, format!("{text} would be read as a number"), "write it in quotes");
         return None;
     }
-    if let Ok(whole) = text.parse::<i64>() {
-        if (-EXACT..=EXACT).contains(&whole) {
-            return Some(Value::Number(whole.into()));
-        }
+    if let Ok(whole) = text.parse::<i64>()
+        && (-EXACT..=EXACT).contains(&whole)
+    {
+        return Some(Value::Number(whole.into()));
     }
     if looks_numeric(text) {
         if !text.contains(['.', 'e', 'E']) {

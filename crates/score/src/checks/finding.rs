@@ -35,11 +35,17 @@ pub struct Findings {
     found: Vec<Finding>,
     /// How many things the check looked at; a check that looked at nothing has shown nothing.
     looked_at: usize,
+    seed: u64,
 }
 
 impl Findings {
-    pub fn of(check: &'static str) -> Self {
-        Self { check, found: vec![], looked_at: 0 }
+    pub fn of(check: &'static str, seed: u64) -> Self {
+        Self { check, found: vec![], looked_at: 0, seed }
+    }
+
+    /// For checks that try random things: the same seed tries the same things.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Call once per thing examined.

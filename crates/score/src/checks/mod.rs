@@ -1,10 +1,50 @@
 //! Tier 1: everything that can be known about a workspace without calling a model. One check, one file.
 
+mod addresses_checksummed;
+mod addresses_unique;
+mod agent_files;
+mod briefs_resolve;
+mod case_ids_unique;
+mod confusability;
 mod delegates_exist;
+mod delegation_depth;
+mod descriptions;
 mod example;
+mod expectations_fit_schema;
+mod expectations_reachable;
 mod finding;
+mod gates_have_cases;
+mod gates_measured;
+mod gates_resolve;
+mod graph;
+mod graph_acyclic;
+mod guardian_edge;
+mod guardian_reads_only;
+mod invariants;
+mod names_match_files;
+mod names_unique;
+mod param_kinds;
+mod pinned_tools;
+mod policy_resolves;
 mod profile_counts;
+mod prompt_hides_answer;
+mod prompts_distinct;
+mod reference_covers;
+mod reference_present;
+mod schema_fuzz;
+mod schemas_valid;
+mod skills_resolve;
+mod subjects_complete;
+mod terminals;
+mod tiers_complete;
+mod tools_exist;
+mod triggers_unique;
+mod words;
+mod worlds_resolve;
+mod write_acts;
+mod writes_declared;
 
+pub use confusability::confusable_pairs;
 pub use example::{Edit, Example, MINIMAL};
 pub use finding::{CheckResult, Finding, Findings, Level};
 
@@ -24,14 +64,54 @@ pub trait Check: Sync {
 }
 
 /// In the order in which findings are read: the catalogue first, then who uses it, then what judges it.
-pub static CHECKS: &[&dyn Check] = &[&profile_counts::ProfileCounts, &delegates_exist::DelegatesExist];
+pub static CHECKS: &[&dyn Check] = &[
+    &schemas_valid::SchemasValid,
+    &descriptions::Descriptions,
+    &names_unique::NamesUnique,
+    &names_match_files::NamesMatchFiles,
+    &param_kinds::ParamKinds,
+    &write_acts::WriteActs,
+    &schema_fuzz::SchemaFuzz,
+    &pinned_tools::PinnedTools,
+    &tools_exist::ToolsExist,
+    &profile_counts::ProfileCounts,
+    &confusability::Confusability,
+    &delegates_exist::DelegatesExist,
+    &graph_acyclic::GraphAcyclic,
+    &terminals::Terminals,
+    &delegation_depth::DelegationDepth,
+    &guardian_edge::GuardianEdge,
+    &guardian_reads_only::GuardianReadsOnly,
+    &writes_declared::WritesDeclared,
+    &agent_files::AgentFiles,
+    &invariants::Invariants,
+    &skills_resolve::SkillsResolve,
+    &triggers_unique::TriggersUnique,
+    &addresses_checksummed::AddressesChecksummed,
+    &addresses_unique::AddressesUnique,
+    &policy_resolves::PolicyResolves,
+    &worlds_resolve::WorldsResolve,
+    &subjects_complete::SubjectsComplete,
+    &tiers_complete::TiersComplete,
+    &gates_resolve::GatesResolve,
+    &gates_measured::GatesMeasured,
+    &gates_have_cases::GatesHaveCases,
+    &case_ids_unique::CaseIdsUnique,
+    &briefs_resolve::BriefsResolve,
+    &expectations_reachable::ExpectationsReachable,
+    &expectations_fit_schema::ExpectationsFitSchema,
+    &prompt_hides_answer::PromptHidesAnswer,
+    &prompts_distinct::PromptsDistinct,
+    &reference_present::ReferencePresent,
+    &reference_covers::ReferenceCovers,
+];
 
 /// Runs every check.
-pub fn smoke(workspace: &Workspace) -> Vec<CheckResult> {
+pub fn smoke(workspace: &Workspace, seed: u64) -> Vec<CheckResult> {
     CHECKS
         .iter()
         .map(|check| {
-            let mut found = Findings::of(check.id());
+            let mut found = Findings::of(check.id(), seed);
             check.check(workspace, &mut found);
             found.finish()
         })
@@ -44,7 +124,7 @@ mod tests {
 
     fn run(check: &dyn Check, example: &Example) -> CheckResult {
         let workspace = example.load().unwrap_or_else(|problems| panic!("{}: the example does not load: {problems:#?}", check.id()));
-        let mut found = Findings::of(check.id());
+        let mut found = Findings::of(check.id(), 1);
         check.check(&workspace, &mut found);
         found.finish()
     }

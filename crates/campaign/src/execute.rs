@@ -1,0 +1,79 @@
+//! From a plan to a record: run every trial, score what can be scored, judge the gates.
+
+use futures::StreamExt;
+use futures::stream;
+use model::transcript::Culprit;
+use model::{Ending, FORMAT, Plan, RunRecord, SubjectFile, Transcript, Trial, TrialScores, Workspace};
+use run::{Go, Limits, Watcher, drive, subjects};
+use score::gates::{Measured, Scope, judge};
+use score::scorers::{self, Evidence};
+use std::sync::Arc;
+use world::MemoryWorld;
+
+#[derive(Debug)]
+pub struct Request<'r> {
+    pub workspace: Arc<Workspace>,
+    pub plan: Plan,
+    pub scope: Scope,
+    pub concurrency: usize,
+    pub subjects: Vec<&'r SubjectFile>,
+}
+
+/// Runs the plan. Results do not depend on concurrency: transcripts are kept in the order of the plan.
+pub async fn execute(request: Request<'_>, watcher: &mut dyn Watcher) -> RunRecord {
+    let Request { workspace, plan, scope, concurrency, subjects } = &request;
+    let mut finished = stream::iter(&plan.trials).map(|trial| run_trial(workspace, subjects, trial)).buffered((*concurrency).max(1));
+    let mut transcripts = vec![];
+    while let Some(transcript) = finished.next().await {
+        let go = watcher.finished(&plan.trials[transcripts.len()], &transcript);
+        transcripts.push(transcript);
+        if go == Go::Stop {
+            break;
+        }
+    }
+    drop(finished);
+    record(workspace, plan.clone(), transcripts, *scope)
+}
+
+async fn run_trial(workspace: &Arc<Workspace>, subjects: &[&SubjectFile], trial: &Trial) -> Transcript {
+    let (events, ending) = match prepare(workspace, subjects, trial) {
+        Ok((case, file, mut subject, mut world)) => {
+            drive(workspace, &case.brief, subject.as_mut(), &mut world, Limits::from(file.limits)).await
+        }
+        Err(why) => (vec![], Ending::Aborted { by: Culprit::Harness, why }),
+    };
+    Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending }
+}
+
+type Prepared<'w> = (&'w model::Case, &'w SubjectFile, Box<dyn run::Subject>, MemoryWorld);
+
+fn prepare<'w>(workspace: &'w Arc<Workspace>, subjects: &[&'w SubjectFile], trial: &Trial) -> Result<Prepared<'w>, String> {
+    let case = workspace.case(&trial.case).ok_or_else(|| format!("case {} is not in the workspace", trial.case))?;
+    let file =
+        subjects.iter().find(|subject| *subject.name == trial.subject).ok_or_else(|| format!("subject {} is unknown", trial.subject))?;
+    let subject = subjects::seat_subject(file, case).map_err(|error| error.to_string())?;
+    let world = workspace.world(&case.brief.world).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
+    let world = MemoryWorld::new(workspace.clone(), world.clone(), case.brief.peers.clone());
+    Ok((case, file, subject, world))
+}
+
+/// Scores and judges stored transcripts. Needs nothing but them and the workspace.
+fn record(workspace: &Workspace, plan: Plan, transcripts: Vec<Transcript>, scope: Scope) -> RunRecord {
+    let scores: Vec<TrialScores> = transcripts
+        .iter()
+        .map(|transcript| {
+            let scores =
+                workspace.case(&transcript.case).map(|case| scorers::score(&Evidence { workspace, case, transcript })).unwrap_or_default();
+            TrialScores { trial: transcript.trial.clone(), scores }
+        })
+        .collect();
+    let measured: Vec<Measured<'_>> = transcripts
+        .iter()
+        .zip(&scores)
+        .filter_map(|(transcript, scores)| {
+            workspace.case(&transcript.case).map(|case| Measured { trial: &transcript.trial, case, scores: &scores.scores })
+        })
+        .collect();
+    let judged = judge(workspace, &measured, scope);
+    RunRecord { format: FORMAT, plan, judgements: judged.judgements, out_of_scope: judged.out_of_scope, transcripts, scores }
+}

@@ -1,0 +1,72 @@
+//! Where a subject sits and what it hears: built from the workspace and the brief, never from expectations.
+
+use model::suite::{Brief, Surface};
+use model::transcript::ToolAnswer;
+use model::{Listing, Workspace};
+use serde_json::{Map, Value};
+
+/// What the subject sees when it is asked for its next move.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    pub seat: &'a Seat,
+    /// Delegation hops from the root.
+    pub depth: u32,
+    pub heard: &'a [Heard],
+}
+
+#[derive(Debug, Clone)]
+pub struct Seat {
+    pub agent: String,
+    pub prompt: String,
+    pub tools: Vec<Listing>,
+    /// Skills that can be activated: name and description.
+    pub skills: Vec<(String, String)>,
+    pub delegates: Vec<String>,
+}
+
+/// What reached the seat, in order.
+#[derive(Debug, Clone)]
+pub enum Heard {
+    User(String),
+    HandOver { from: String, params: Map<String, Value> },
+    Answer { tool: String, answer: ToolAnswer },
+    Peer { agent: String, said: Value },
+}
+
+/// The name of whoever acts where the surface is no agent.
+const ASSISTANT: &str = "assistant";
+
+impl Seat {
+    /// The seat a brief puts the subject in.
+    pub fn of(workspace: &Workspace, brief: &Brief) -> Self {
+        match &brief.surface {
+            Surface::Agent(name) => Self::agent(workspace, name),
+            surface @ (Surface::Profile(_) | Surface::Skills) => Self {
+                agent: ASSISTANT.to_owned(),
+                prompt: String::new(),
+                tools: workspace.surface_tools(surface).into_iter().map(model::Tool::listing).collect(),
+                skills: match surface {
+                    Surface::Skills => skills(workspace),
+                    Surface::Profile(_) | Surface::Agent(_) => vec![],
+                },
+                delegates: vec![],
+            },
+        }
+    }
+
+    /// The seat of an agent of the workspace.
+    pub fn agent(workspace: &Workspace, name: &str) -> Self {
+        let agent = workspace.agent(name);
+        Self {
+            agent: name.to_owned(),
+            prompt: agent.map(|agent| agent.prompt.clone()).unwrap_or_default(),
+            tools: workspace.agent_tools(name).into_iter().map(model::Tool::listing).collect(),
+            skills: vec![],
+            delegates: agent.map(|agent| agent.delegates_to.iter().map(|to| to.value.clone()).collect()).unwrap_or_default(),
+        }
+    }
+}
+
+fn skills(workspace: &Workspace) -> Vec<(String, String)> {
+    workspace.skills.iter().map(|skill| (skill.name.value.clone(), skill.description.clone())).collect()
+}

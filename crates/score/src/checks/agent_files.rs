@@ -1,0 +1,90 @@
+//! An agent file agrees with itself: its workflow uses its own tools and edges, its output exists. Spec 2.2, tool ordering and output format.
+
+use super::graph::is_snake_case;
+use super::{Check, Example, Findings};
+use model::suite::Intent;
+use model::{Agent, Spot, Step, StepDoes, Workspace, did_you_mean};
+
+pub(super) struct AgentFiles;
+
+/// Selection degrades with the number of tools shown, in an agent's seat as in a profile.
+const FEWER_THAN: usize = 20;
+
+impl Check for AgentFiles {
+    fn id(&self) -> &'static str {
+        "agent_files"
+    }
+
+    fn manual(&self) -> &'static str {
+        "An agent holds fewer than 20 tools, answers in an output that exists and has a workflow of at least one step. \
+         The workflow calls only tools the agent lists and delegates only along its own edges, \
+         and what a hand-over needs is named by keys of the intent or in snake_case."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for agent in &workspace.agents {
+            found.look();
+            let name = &*agent.name;
+            if let Some(twentieth) = agent.tools.get(FEWER_THAN - 1) {
+                let what = format!("{name} holds {} tools", agent.tools.len());
+                found.error(&twentieth.at, what, format!("keep fewer than {FEWER_THAN}: leave work to another agent"));
+            }
+            if workspace.output(&agent.output).is_none() {
+                let guess = did_you_mean(&agent.output, workspace.outputs.iter().map(|output| output.name.as_str()));
+                let remedy = if guess.is_empty() { format!("write outputs/{}.yaml", *agent.output) } else { guess };
+                found.error(&agent.output.at, format!("{name} answers in {}, which is no output", *agent.output), remedy);
+            }
+            if agent.workflow.is_empty() {
+                found.error(
+                    &agent.at,
+                    format!("{name} has a workflow without a step"),
+                    "say in order what it calls, delegates, asks or says",
+                );
+            }
+            agent.workflow.iter().for_each(|step| check_step(agent, step, workspace, found));
+            for need in &agent.needs {
+                found.look();
+                if !Intent::KEYS.contains(&need.as_str()) && !is_snake_case(need) {
+                    let remedy = format!("write snake_case or one of: {}", Intent::KEYS.join(", "));
+                    found.error(&agent.at, format!("{name} needs {need}, which is no name of a slot"), remedy);
+                }
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("agents/desk.md", "call: [wallet_get_balance]", "call: [swap_get_quote]")
+    }
+}
+
+fn check_step(agent: &Agent, step: &Step, workspace: &Workspace, found: &mut Findings) {
+    found.look();
+    let whose = format!("step {} of {}", step.step, *agent.name);
+    let named = |list: &[Spot<String>], name: &str| list.iter().any(|own| **own == name);
+    match &step.does {
+        StepDoes::Call(tools) => {
+            if tools.is_empty() {
+                found.error(&step.at, format!("{whose} calls nothing"), "name a tool or remove the step");
+            }
+            for tool in tools.iter().filter(|tool| !named(&agent.tools, tool)) {
+                let meant = workspace.tool(tool).filter(|known| *known.name != **tool && named(&agent.tools, &known.name));
+                let remedy = match meant {
+                    Some(known) => format!("write {}", *known.name),
+                    None => or_add(&did_you_mean(tool, agent.tools.iter().map(|own| own.as_str())), "tools"),
+                };
+                found.error(&tool.at, format!("{whose} calls {}, which the agent does not hold", **tool), remedy);
+            }
+        }
+        StepDoes::Delegate(to) => {
+            if !named(&agent.delegates_to, to) {
+                let remedy = or_add(&did_you_mean(to, agent.delegates_to.iter().map(|own| own.as_str())), "delegates_to");
+                found.error(&to.at, format!("{whose} delegates to {}, to which the agent has no edge", **to), remedy);
+            }
+        }
+        StepDoes::Ask(_) | StepDoes::Say(_) => {}
+    }
+}
+
+fn or_add(guess: &str, list: &str) -> String {
+    if guess.is_empty() { format!("add it to {list} or change the step") } else { format!("{guess} or add it to {list}") }
+}

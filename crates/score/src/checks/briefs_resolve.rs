@@ -1,0 +1,78 @@
+//! What a case says about its surroundings exists: surface, world, peers, output, skill. Tier 1, suites.
+
+use super::words::{guess, misfit, said};
+use super::{Check, Example, Findings};
+use model::suite::{Case, Peers, Surface};
+use model::{Spot, Workspace};
+
+pub(super) struct BriefsResolve;
+
+impl Check for BriefsResolve {
+    fn id(&self) -> &'static str {
+        "briefs_resolve"
+    }
+
+    fn manual(&self) -> &'static str {
+        "A case is put before an existing profile or agent, in an existing world, with peers that exist, and its user says something. The output \
+         and the skill it expects exist too, and the expected parameters are the skill's own, with values that fit their schema."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for case in workspace.cases() {
+            found.look();
+            let mut look_up = |kind: &str, name: &Spot<String>, known: Vec<&Spot<String>>| {
+                if !known.iter().any(|known| ***known == **name) {
+                    let what = format!("case {} names the {kind} {}, which does not exist", *case.id, **name);
+                    let remedy = guess(name, known.iter().map(|known| known.as_str()), format!("add the {kind} or correct the name"));
+                    found.error(&name.at, what, remedy);
+                }
+            };
+            match &case.brief.surface {
+                Surface::Profile(name) => look_up("profile", name, workspace.profiles.iter().map(|profile| &profile.name).collect()),
+                Surface::Agent(name) => look_up("agent", name, workspace.agents.iter().map(|agent| &agent.name).collect()),
+                Surface::Skills => {}
+            }
+            look_up("world", &case.brief.world, workspace.worlds.iter().map(|world| &world.name).collect());
+            if let Peers::Subject(name) = &case.brief.peers {
+                let name = Spot::new(name.clone(), case.at.clone());
+                look_up("subject", &name, workspace.subjects.iter().map(|subject| &subject.name).collect());
+            }
+            if let Some(name) = &case.expect.output_schema {
+                look_up("output", name, workspace.outputs.iter().map(|output| &output.name).collect());
+            }
+            if let Some(name) = &case.expect.skill {
+                look_up("skill", name, workspace.skills.iter().map(|skill| &skill.name).collect());
+            }
+            for text in said(case).iter().filter(|text| text.trim().is_empty()) {
+                found.error(&text.at, format!("the user of case {} says nothing", *case.id), "write the turn or remove it");
+            }
+            check_params(workspace, case, found);
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("suites/skills/swap.yaml", "skill: swap", "skill: swop")
+    }
+}
+
+fn check_params(workspace: &Workspace, case: &Case, found: &mut Findings) {
+    let expect = &case.expect;
+    let Some(name) = &expect.skill else {
+        if !expect.params.is_empty() {
+            found.error(&case.at, format!("case {} expects parameters of no skill", *case.id), "name the skill they belong to");
+        }
+        return;
+    };
+    let Some(skill) = workspace.skill(name) else { return };
+    for (key, value) in &expect.params {
+        let Some(param) = skill.params.get(key) else {
+            let remedy = guess(key, skill.params.keys().map(String::as_str), "remove it or add it to the skill");
+            found.error(&name.at, format!("case {} expects {key}, which skill {} does not take", *case.id, **name), remedy);
+            continue;
+        };
+        if let Some(why) = misfit(param, value) {
+            let what = format!("case {} expects the wrong {key} of skill {}: {why}", *case.id, **name);
+            found.error(&name.at, what, format!("write a value that fits the parameter at {}", param.at));
+        }
+    }
+}

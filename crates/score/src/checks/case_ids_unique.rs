@@ -1,0 +1,34 @@
+//! A case id stands for one case in the whole workspace. Tier 1, suites.
+
+use super::{Check, Example, Findings};
+use model::Workspace;
+use std::collections::BTreeMap;
+
+pub(super) struct CaseIdsUnique;
+
+impl Check for CaseIdsUnique {
+    fn id(&self) -> &'static str {
+        "case_ids_unique"
+    }
+
+    fn manual(&self) -> &'static str {
+        "No two cases share an id, not even in different suites: results, golden runs and selections on the command line name cases by their id \
+         alone. With two of the same name one would silently stand for both."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        let mut first = BTreeMap::new();
+        for case in workspace.cases() {
+            found.look();
+            if let Some(earlier) = first.get(case.id.as_str()) {
+                found.error(&case.id.at, format!("there is another case {}", *case.id), format!("the first is at {earlier}; rename one"));
+            } else {
+                first.insert(case.id.as_str(), &case.id.at);
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("suites/behavior/trader.yaml", "id: sell_usdc_for_ether", "id: how_much_usdc")
+    }
+}

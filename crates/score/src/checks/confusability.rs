@@ -1,0 +1,69 @@
+//! Tool pairs of a profile that a lexical reader would confuse.
+
+use super::{Check, Example, Findings};
+use crate::confusability::{Doc, Pair, WARN, confusable};
+use model::{Profile, Workspace};
+
+pub(super) struct Confusability;
+
+impl Check for Confusability {
+    fn id(&self) -> &'static str {
+        "confusability"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Within each profile the tools are compared by the words of their names, descriptions and parameters, rare words counting more. \
+         Pairs whose similarity is over 0.40 are a warning with the words that cause it: a model that reads quickly will mix them up. \
+         `bardo-eval tools confusable` prints the whole ranking. It is advice, never an error; some pairs are meant to be hard."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for profile in &workspace.profiles {
+            found.look();
+            let over: Vec<Pair> = confusable_pairs(workspace, profile).into_iter().filter(|pair| pair.similarity > WARN).collect();
+            if let Some(worst) = over.first() {
+                let what = format!(
+                    "{}: {} tool pairs read alike, most of all {} and {} ({:.2})",
+                    profile.name.value,
+                    over.len(),
+                    worst.a,
+                    worst.b,
+                    worst.similarity
+                );
+                let remedy =
+                    format!("they share: {}; `bardo-eval tools confusable --profile {}`", worst.words.join(", "), profile.name.value);
+                found.warning(&profile.at, what, remedy);
+            }
+        }
+    }
+
+    fn accepts(&self) -> Example {
+        // Quoting and executing a swap do read alike, so the good example leaves one of them out.
+        Example::minimal().edit("profiles/trader.yaml", "swap_get_quote, ", "")
+    }
+
+    fn rejects(&self) -> Example {
+        let wallet = "  - name: wallet_get_balance\n";
+        let twin = "  - name: wallet_read_balance\n    description: Balance of one token held by the agent's own wallet on one chain, in whole tokens.\n    \
+                    capability: read\n    risk: layer1\n    acts: read\n";
+        Example::minimal().edit("tools/wallet.yaml", wallet, &format!("{twin}{wallet}")).edit(
+            "profiles/trader.yaml",
+            "[wallet_get_balance",
+            "[wallet_get_balance, wallet_read_balance",
+        )
+    }
+}
+
+/// The ranked pairs of one profile.
+pub fn confusable_pairs(workspace: &Workspace, profile: &Profile) -> Vec<Pair> {
+    let tools = profile.select(&workspace.tools);
+    let docs: Vec<Doc<'_>> = tools
+        .iter()
+        .map(|tool| Doc {
+            name: &tool.name,
+            description: &tool.description,
+            params: tool.params.keys().map(String::as_str).filter(|name| !matches!(*name, "dry_run" | "action_id")).collect(),
+        })
+        .collect();
+    confusable(&docs)
+}

@@ -1,0 +1,35 @@
+//! No chain of delegations is longer than the policy allows. Spec 2.4, delegation depth.
+
+use super::graph::Graph;
+use super::{Check, Example, Findings};
+use model::Workspace;
+
+pub(super) struct DelegationDepth;
+
+impl Check for DelegationDepth {
+    fn id(&self) -> &'static str {
+        "delegation_depth"
+    }
+
+    fn manual(&self) -> &'static str {
+        "From every agent the longest path through the delegation graph has at most as many hops as delegation_depth in policy.yaml. \
+         Each hop loses some of what the user said. The finding names the path and stands at its first hop beyond the limit."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        let limit = workspace.policy.delegation_depth;
+        for path in Graph::of(workspace).longest_paths() {
+            found.look();
+            let hops = path.hops.len();
+            let beyond = usize::try_from(limit).ok().and_then(|limit| path.hops.get(limit));
+            if let Some(at) = beyond {
+                let remedy = format!("the limit is {limit}: remove an edge, or let an earlier agent of the path ask a later one directly");
+                found.error(at, format!("{path} goes {hops} deep"), remedy);
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("policy.yaml", "delegation_depth: 3", "delegation_depth: 1")
+    }
+}

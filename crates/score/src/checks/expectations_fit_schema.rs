@@ -1,0 +1,135 @@
+//! Expected and reference arguments are ones the tools would take. Tier 1, suites.
+
+use super::words::{guess, misfit};
+use super::{Check, Example, Findings};
+use model::suite::{ArgValue, Case, RefDoes, RefStep};
+use model::{Place, Skill, Tool, Workspace};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+pub(super) struct ExpectationsFitSchema;
+
+impl Check for ExpectationsFitSchema {
+    fn id(&self) -> &'static str {
+        "expectations_fit_schema"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Every expected argument is a parameter of its tool, with a value that fits the parameter's schema; otherwise no correct call could match \
+         it. The reference's calls also give every required parameter, and a back-reference names an earlier step's as."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for case in workspace.cases() {
+            for call in case.expect.calls.iter().flat_map(|calls| calls.all()) {
+                found.look();
+                if let Some(tool) = workspace.tool(&call.tool) {
+                    let args: Vec<_> = call.args.iter().map(|(name, arg)| Arg { name, value: Some(&arg.value), at: &arg.at }).collect();
+                    check_call(&format!("case {} expects", *case.id), tool, &args, found);
+                }
+            }
+            check_reference(workspace, case, found);
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        let from = "{ tool: wallet_get_balance, args: { token: USDC, chain: base } }";
+        Example::minimal().edit(
+            "suites/tool_selection/trader.yaml",
+            from,
+            "{ tool: wallet_get_balance, args: { token: USDC, chain: Base } }",
+        )
+    }
+}
+
+/// An argument as written; without a value where it is taken from an earlier answer.
+struct Arg<'a> {
+    name: &'a str,
+    value: Option<&'a Value>,
+    at: &'a Place,
+}
+
+fn check_call(who: &str, tool: &Tool, args: &[Arg<'_>], found: &mut Findings) {
+    for arg in args.iter().filter(|arg| !tool.params.contains_key(arg.name)) {
+        let remedy = guess(arg.name, tool.params.keys().map(String::as_str), format!("{} has no such parameter; remove it", *tool.name));
+        found.error(arg.at, format!("{who} {} of {}, which does not take it", arg.name, *tool.name), remedy);
+    }
+    let given: Map<String, Value> = args.iter().filter_map(|arg| Some((arg.name.to_owned(), arg.value?.clone()))).collect();
+    for violation in tool.schema.violations(&Value::Object(given)) {
+        // What is wrong with the whole is that something is missing or unknown, and that is said elsewhere.
+        let name = violation.path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        if let Some(arg) = args.iter().find(|arg| arg.name == name) {
+            let what = format!("{who} the wrong {name} of {}: {}", *tool.name, violation.what);
+            found.error(arg.at, what, "write a value that fits the tool's parameter");
+        }
+    }
+}
+
+fn check_reference(workspace: &Workspace, case: &Case, found: &mut Findings) {
+    let who = format!("the reference of case {} gives", *case.id);
+    let mut earlier = BTreeSet::new();
+    for step in &case.reference {
+        let args = args_of(step);
+        for (name, from) in args.iter().flat_map(|args| args.iter()).filter_map(|(name, arg)| Some((name, back_reference(arg)?))) {
+            if !earlier.contains(from) {
+                let what = format!("{who} {name} from {from}, which no earlier step is called");
+                found.error(&step.at, what, guess(from, earlier.iter().copied(), format!("write as: {from} at the step it comes from")));
+            }
+        }
+        let args: Vec<_> = args.into_iter().flatten().map(|(name, arg)| Arg { name, value: given(arg), at: &step.at }).collect();
+        match &step.does {
+            RefDoes::Call { tool, .. } => {
+                found.look();
+                if let Some(tool) = workspace.tool(tool) {
+                    check_call(&who, tool, &args, found);
+                    check_complete(case, tool, &args, &step.at, found);
+                }
+            }
+            RefDoes::Activate { skill, .. } => {
+                found.look();
+                if let Some(skill) = workspace.skill(skill) {
+                    check_activation(&who, skill, &args, found);
+                }
+            }
+            RefDoes::Delegate { .. } | RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => {}
+        }
+        earlier.extend(step.name.as_deref());
+    }
+}
+
+fn args_of(step: &RefStep) -> Option<&indexmap::IndexMap<String, ArgValue>> {
+    match &step.does {
+        RefDoes::Call { args, .. } | RefDoes::Delegate { params: args, .. } | RefDoes::Activate { params: args, .. } => Some(args),
+        RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => None,
+    }
+}
+
+fn given(arg: &ArgValue) -> Option<&Value> {
+    if let ArgValue::Given(value) = arg { Some(value) } else { None }
+}
+
+fn back_reference(arg: &ArgValue) -> Option<&str> {
+    if let ArgValue::From { step, .. } = arg { Some(step) } else { None }
+}
+
+fn check_complete(case: &Case, tool: &Tool, args: &[Arg<'_>], at: &Place, found: &mut Findings) {
+    for (name, _) in tool.params.iter().filter(|(name, param)| param.required && !args.iter().any(|arg| arg.name == *name)) {
+        let what = format!("the reference of case {} calls {} without {name}", *case.id, *tool.name);
+        found.error(at, what, format!("{name} is required; add it to args"));
+    }
+}
+
+fn check_activation(who: &str, skill: &Skill, args: &[Arg<'_>], found: &mut Findings) {
+    for arg in args {
+        let Some(param) = skill.params.get(arg.name) else {
+            let remedy =
+                guess(arg.name, skill.params.keys().map(String::as_str), format!("{} has no such parameter; remove it", *skill.name));
+            found.error(arg.at, format!("{who} {} of {}, which does not take it", arg.name, *skill.name), remedy);
+            continue;
+        };
+        if let Some(why) = arg.value.and_then(|value| misfit(param, value)) {
+            let what = format!("{who} the wrong {} of {}: {why}", arg.name, *skill.name);
+            found.error(arg.at, what, format!("write a value that fits the parameter at {}", param.at));
+        }
+    }
+}

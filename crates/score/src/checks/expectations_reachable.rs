@@ -1,0 +1,114 @@
+//! What a case expects or forbids is there to be called. Tier 1, suites.
+
+use super::words::{guess, is_known, tool};
+use super::{Check, Example, Findings};
+use model::rule::{Selector, What};
+use model::suite::{Case, Surface, Talk};
+use model::{Place, Workspace};
+use std::collections::BTreeSet;
+
+pub(super) struct ExpectationsReachable;
+
+impl Check for ExpectationsReachable {
+    fn id(&self) -> &'static str {
+        "expectations_reachable"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Every expected call is to a tool of the profile, or one held by the agent or by somebody it can delegate to, under its canonical name; \
+         where skills are chosen no call is expected. Forbidden tools exist, and so do the tools and agents that rules and carried values name."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for case in workspace.cases() {
+            found.look();
+            check_calls(workspace, case, found);
+            for name in &case.expect.forbid {
+                if let Err(no) = tool(workspace, name) {
+                    found.error(&name.at, format!("case {} forbids a tool, but {}", *case.id, no.what), no.remedy);
+                }
+            }
+            for rule in &case.expect.rules {
+                for selector in rule.selectors() {
+                    check_selector(workspace, case, selector, &rule.at, found);
+                }
+            }
+            check_carry(workspace, case, found);
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("profiles/trader.yaml", "swap_get_quote, ", "")
+    }
+}
+
+fn check_calls(workspace: &Workspace, case: &Case, found: &mut Findings) {
+    let Some(calls) = &case.expect.calls else { return };
+    let (there, surface) = match &case.brief.surface {
+        Surface::Profile(name) => {
+            let tools = workspace.surface_tools(&case.brief.surface);
+            (tools.iter().map(|tool| tool.name.as_str()).collect(), format!("profile {}", **name))
+        }
+        Surface::Agent(name) => (tools_within_reach(workspace, name), format!("agent {} and those it delegates to", **name)),
+        Surface::Skills => (BTreeSet::new(), "a surface where a skill is chosen".to_owned()),
+    };
+    for call in calls.all() {
+        match tool(workspace, &call.tool) {
+            Err(no) => found.error(&call.tool.at, format!("case {} expects a call, but {}", *case.id, no.what), no.remedy),
+            // A surface that does not exist is reported once, by briefs_resolve.
+            Ok(tool) if is_known(workspace, &case.brief.surface) && !there.contains(tool.name.as_str()) => {
+                let what = format!("case {} expects {}, which {surface} cannot call", *case.id, *tool.name);
+                found.error(&call.tool.at, what, "add the tool there, choose another surface or expect another tool");
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+fn tools_within_reach<'w>(workspace: &'w Workspace, from: &'w str) -> BTreeSet<&'w str> {
+    let mut reached = BTreeSet::from([from]);
+    let mut open = vec![from];
+    while let Some(agent) = open.pop().and_then(|name| workspace.agent(name)) {
+        open.extend(agent.delegates_to.iter().map(|to| to.as_str()).filter(|to| workspace.agent(to).is_some() && reached.insert(to)));
+    }
+    reached.into_iter().flat_map(|agent| workspace.agent_tools(agent)).map(|tool| tool.name.as_str()).collect()
+}
+
+fn check_selector(workspace: &Workspace, case: &Case, selector: &Selector, at: &Place, found: &mut Findings) {
+    match &selector.what {
+        What::Tool(name) => match tool(workspace, name) {
+            Err(no) => found.error(at, format!("a rule of case {}: {}", *case.id, no.what), no.remedy),
+            Ok(tool) => {
+                for test in selector.tests.iter().filter(|test| !tool.params.contains_key(&test.param)) {
+                    let what = format!("a rule of case {} tests {} of {name}, which does not take it", *case.id, test.param);
+                    found.error(at, what, guess(&test.param, tool.params.keys().map(String::as_str), "test a parameter of the tool"));
+                }
+            }
+        },
+        What::DelegateTo(name) => check_agent(workspace, case, name, at, found),
+        What::Guard(_) => check_agent(workspace, case, "safety-guardian", at, found),
+        What::Assess(_) => check_agent(workspace, case, "risk-assessor", at, found),
+        What::Class(_) | What::Acts(_) => {}
+    }
+}
+
+fn check_carry(workspace: &Workspace, case: &Case, found: &mut Findings) {
+    for carry in &case.expect.carry {
+        if let Talk::Turns(turns) = &case.brief.talk
+            && (carry.from_turn == 0 || carry.from_turn > turns.len() as u64)
+        {
+            let what = format!("case {} carries {} from turn {}, which does not exist", *case.id, carry.slot, carry.from_turn);
+            found.error(&case.at, what, format!("count turns from 1 to {}", turns.len()));
+        }
+        if let Some(until) = carry.until.as_deref().filter(|until| until.parse::<u64>().is_err()) {
+            check_agent(workspace, case, until, &case.at, found);
+        }
+    }
+}
+
+fn check_agent(workspace: &Workspace, case: &Case, name: &str, at: &Place, found: &mut Findings) {
+    if workspace.agent(name).is_none() {
+        let remedy = guess(name, workspace.agents.iter().map(|agent| agent.name.as_str()), format!("write agents/{name}.md or remove it"));
+        found.error(at, format!("case {} speaks of agent {name}, which does not exist", *case.id), remedy);
+    }
+}

@@ -1,0 +1,90 @@
+//! Every gate has its own name, speaks of things that exist and can be met. Spec: all thresholds.
+
+use super::words::guess;
+use super::{Check, Example, Findings};
+use model::{Aggregate, Axis, Bound, Gate, Only, Spot, Workspace};
+use std::collections::BTreeMap;
+
+pub(super) struct GatesResolve;
+
+impl Check for GatesResolve {
+    fn id(&self) -> &'static str {
+        "gates_resolve"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Gate ids are unique, only and except name existing profiles, agents or skills, every gate belongs to a tier, and its bound can be \
+         reached: between 0 and 1 for rates and means, not below 0 for counts and maxima. A tag that no case carries is a warning."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        let mut first = BTreeMap::new();
+        for gate in &workspace.gates {
+            found.look();
+            if let Some(earlier) = first.get(gate.id.as_str()) {
+                found.error(&gate.id.at, format!("there is another gate {}", *gate.id), format!("the first is at {earlier}; rename one"));
+            } else {
+                first.insert(gate.id.as_str(), &gate.id.at);
+            }
+            if gate.tiers.is_empty() {
+                found.error(&gate.at, format!("gate {} belongs to no tier", *gate.id), "name at least one, such as tiers: [2]");
+            }
+            check_bound(gate, found);
+            check_only(workspace, gate, found);
+            check_except(workspace, gate, found);
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("gates.yaml", "slice: { each: profile }", "slice: { only: { profile: tradr } }")
+    }
+}
+
+fn check_bound(gate: &Gate, found: &mut Findings) {
+    let (Bound::AtLeast(bound) | Bound::AtMost(bound)) = gate.bound;
+    let most = match gate.aggregate {
+        Aggregate::Rate | Aggregate::MissRate | Aggregate::Mean => 1.0,
+        Aggregate::Misses | Aggregate::Max => f64::INFINITY,
+    };
+    if !(0.0..=most).contains(&bound) {
+        let remedy = if most > 1.0 { "write 0 or more" } else { "write a share between 0 and 1, such as 0.85" };
+        found.error(&gate.at, format!("gate {} has the bound {bound}, which decides nothing", *gate.id), remedy);
+    }
+}
+
+fn check_only(workspace: &Workspace, gate: &Gate, found: &mut Findings) {
+    match &gate.slice.only {
+        Some(Only::Profile(name)) => check_name(workspace, Axis::Profile, name, gate, found),
+        Some(Only::Agent(name)) => check_name(workspace, Axis::Agent, name, gate, found),
+        Some(Only::Skill(name)) => check_name(workspace, Axis::Skill, name, gate, found),
+        Some(Only::Tag(tag)) if !workspace.cases().any(|case| case.has_tag(tag)) => {
+            let what = format!("gate {} is about the tag {}, which no case carries", *gate.id, **tag);
+            let remedy = guess(tag, workspace.cases().flat_map(|case| &case.tags).map(String::as_str), "tag a case with it");
+            found.warning(&tag.at, what, format!("{remedy} (until the suites are complete the gate has no evidence)"));
+        }
+        Some(Only::Tag(_) | Only::Writes) | None => {}
+    }
+}
+
+fn check_except(workspace: &Workspace, gate: &Gate, found: &mut Findings) {
+    for name in &gate.slice.except {
+        match gate.slice.each {
+            Some(axis) => check_name(workspace, axis, name, gate, found),
+            None => found.error(&name.at, format!("gate {} excepts {} from nothing", *gate.id, **name), "add each: or remove except"),
+        }
+    }
+}
+
+fn check_name(workspace: &Workspace, axis: Axis, name: &Spot<String>, gate: &Gate, found: &mut Findings) {
+    let known: Vec<String> = match axis {
+        Axis::Profile => workspace.profiles.iter().map(|profile| profile.name.value.clone()).collect(),
+        Axis::Agent => workspace.agents.iter().map(|agent| agent.name.value.clone()).collect(),
+        Axis::Skill => workspace.skills.iter().map(|skill| skill.name.value.clone()).collect(),
+        Axis::Asi => (1..=10).map(|n| format!("asi{n:02}")).collect(),
+    };
+    let same = |known: &String| *known == **name || axis == Axis::Asi && known.eq_ignore_ascii_case(name);
+    if !known.iter().any(same) {
+        let what = format!("gate {} names the {} {}, which does not exist", *gate.id, axis.word(), **name);
+        found.error(&name.at, what, guess(name, known.iter().map(String::as_str), "correct the name or remove it"));
+    }
+}

@@ -1,0 +1,255 @@
+//! Who may delegate to whom, who holds which tool, and what is wrong with a name that should be a tool's.
+
+use model::{Agent, Place, Spot, Tool, Workspace, did_you_mean};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// The agent that approves every write.
+pub(super) const GUARDIAN: &str = "safety-guardian";
+
+/// The delegation graph. Edges to nobody are left out: `delegates_exist` reports them.
+#[derive(Debug)]
+pub(super) struct Graph<'w> {
+    agents: &'w [Agent],
+    edges: Vec<Vec<Edge<'w>>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Edge<'w> {
+    to: usize,
+    at: &'w Place,
+}
+
+/// Agents one after the other, and where each hop is written.
+#[derive(Debug, Clone)]
+pub(super) struct Path<'w> {
+    pub(super) agents: Vec<&'w str>,
+    pub(super) hops: Vec<&'w Place>,
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.agents.join(" → "))
+    }
+}
+
+/// What one walk over the whole graph finds.
+#[derive(Default)]
+struct Walk<'w> {
+    cycles: Vec<Path<'w>>,
+    /// The edges that close a cycle, as (agent, position of the edge); without them the graph is acyclic.
+    closing: BTreeSet<(usize, usize)>,
+    /// Every agent after all those it delegates to.
+    finished: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+enum Seen {
+    NotYet,
+    Open,
+    Done,
+}
+
+impl<'w> Graph<'w> {
+    pub(super) fn of(workspace: &'w Workspace) -> Self {
+        let agents = workspace.agents.as_slice();
+        let mut by_name = BTreeMap::new();
+        for (n, agent) in agents.iter().enumerate() {
+            by_name.entry(agent.name.as_str()).or_insert(n);
+        }
+        let edges = |agent: &'w Agent| {
+            let mut known = BTreeSet::new();
+            let named = agent.delegates_to.iter().filter_map(|to| Some(Edge { to: *by_name.get(to.as_str())?, at: &to.at }));
+            named.filter(|edge| known.insert(edge.to)).collect()
+        };
+        Self { agents, edges: agents.iter().map(edges).collect() }
+    }
+
+    /// One cycle for each edge that leads back to an agent the walk came from; its last hop is that edge.
+    pub(super) fn cycles(&self) -> Vec<Path<'w>> {
+        self.walk().cycles
+    }
+
+    /// The longest path from each agent, in the order of the agents. Edges that close a cycle are not followed.
+    pub(super) fn longest_paths(&self) -> Vec<Path<'w>> {
+        let Walk { closing, finished, .. } = self.walk();
+        let mut best: Vec<(usize, Option<Edge<'w>>)> = vec![(0, None); self.agents.len()];
+        for from in finished {
+            for (n, edge) in self.edges[from].iter().enumerate() {
+                let hops = best[edge.to].0 + 1;
+                if !closing.contains(&(from, n)) && hops > best[from].0 {
+                    best[from] = (hops, Some(*edge));
+                }
+            }
+        }
+        let path = |start: usize| {
+            let mut path = Path { agents: vec![self.name(start)], hops: vec![] };
+            let mut next = best[start].1;
+            while let Some(edge) = next {
+                path.agents.push(self.name(edge.to));
+                path.hops.push(edge.at);
+                next = best[edge.to].1;
+            }
+            path
+        };
+        (0..self.agents.len()).map(path).collect()
+    }
+
+    /// An agent, by its position in the workspace, and all that it can reach.
+    pub(super) fn reachable(&self, from: usize) -> Vec<&'w Agent> {
+        let mut reached = vec![from];
+        let mut next = 0;
+        while let Some(at) = reached.get(next).copied() {
+            for edge in &self.edges[at] {
+                if !reached.contains(&edge.to) {
+                    reached.push(edge.to);
+                }
+            }
+            next += 1;
+        }
+        reached.into_iter().map(|at| &self.agents[at]).collect()
+    }
+
+    /// Depth first, without recursion: a workspace may have more agents than the stack has room for.
+    fn walk(&self) -> Walk<'w> {
+        let mut walk = Walk::default();
+        let mut seen = vec![Seen::NotYet; self.agents.len()];
+        for root in 0..self.agents.len() {
+            if !matches!(seen[root], Seen::NotYet) {
+                continue;
+            }
+            seen[root] = Seen::Open;
+            let mut open = vec![(root, 0)];
+            while let Some((from, next)) = open.last_mut() {
+                let (from, n) = (*from, *next);
+                *next += 1;
+                match self.edges[from].get(n).map(|edge| (edge.to, seen[edge.to])) {
+                    None => {
+                        seen[from] = Seen::Done;
+                        walk.finished.push(from);
+                        open.pop();
+                    }
+                    Some((to, Seen::NotYet)) => {
+                        seen[to] = Seen::Open;
+                        open.push((to, 0));
+                    }
+                    Some((to, Seen::Open)) => {
+                        walk.closing.insert((from, n));
+                        walk.cycles.push(self.cycle(&open, to));
+                    }
+                    Some((_, Seen::Done)) => {}
+                }
+            }
+        }
+        walk
+    }
+
+    /// The part of the open path from `to` on, and back to it. Each entry's edge in use is the one before its next.
+    fn cycle(&self, open: &[(usize, usize)], to: usize) -> Path<'w> {
+        let on_it = open.iter().skip_while(|(agent, _)| *agent != to);
+        let (mut agents, hops): (Vec<_>, Vec<_>) = on_it.map(|(agent, next)| (self.name(*agent), self.edges[*agent][*next - 1].at)).unzip();
+        agents.push(self.name(to));
+        Path { agents, hops }
+    }
+
+    fn name(&self, at: usize) -> &'w str {
+        self.agents[at].name.as_str()
+    }
+}
+
+/// The tools in an agent's list that write, with where they are named.
+pub(super) fn write_tools<'w>(workspace: &'w Workspace, agent: &'w Agent) -> Vec<(&'w Spot<String>, &'w Tool)> {
+    let known = agent.tools.iter().filter_map(|name| Some((name, workspace.tool(name)?)));
+    known.filter(|(_, tool)| tool.writes()).collect()
+}
+
+/// What is wrong with a name that should be a tool's own name, and the remedy; nothing if it is one.
+pub(super) fn misnamed_tool(workspace: &Workspace, name: &str) -> Option<(String, String)> {
+    match workspace.tool(name) {
+        Some(tool) if *tool.name == name => None,
+        Some(tool) => Some((format!("{name}, which is an alias"), format!("write {}", *tool.name))),
+        None => {
+            let guess = did_you_mean(name, workspace.tools.iter().map(|tool| tool.name.as_str()));
+            let remedy = if guess.is_empty() { "describe it in tools/ or remove it".to_owned() } else { guess };
+            Some((format!("{name}, which is no tool"), remedy))
+        }
+    }
+}
+
+/// The same for a name that should be an agent's.
+pub(super) fn misnamed_agent(workspace: &Workspace, name: &str) -> Option<(String, String)> {
+    if workspace.agent(name).is_some() {
+        return None;
+    }
+    let guess = did_you_mean(name, workspace.agents.iter().map(|agent| agent.name.as_str()));
+    let remedy = if guess.is_empty() { format!("write agents/{name}.md or remove it") } else { guess };
+    Some((format!("{name}, which is no agent"), remedy))
+}
+
+/// Lower-case words joined by single underscores, beginning with a letter.
+pub(super) fn is_snake_case(name: &str) -> bool {
+    let fits = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.split('_').all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Example;
+    use super::*;
+
+    /// The minimal workspace with other delegations: (agent, what it delegates to).
+    fn workspace(edges: &[(&str, &str)]) -> Workspace {
+        let agent = |(name, to): &(&str, &str)| {
+            let text = Example::minimal().files().get("agents/desk.md").unwrap_or_default().to_owned();
+            (format!("agents/{name}.md"), text.replace("name: desk", &format!("name: {name}")).replace("[trader]", &format!("[{to}]")))
+        };
+        let mut files = Example::minimal().files().clone();
+        for name in ["desk", "safety-guardian", "trader"] {
+            files.remove(&format!("agents/{name}.md"));
+        }
+        edges.iter().map(agent).for_each(|(path, text)| files.insert(path, text));
+        Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+    }
+
+    fn said(paths: &[Path<'_>]) -> Vec<String> {
+        paths.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn every_closing_edge_is_one_cycle() {
+        let workspace = workspace(&[("a", "b"), ("b", "c, a"), ("c", "b, d"), ("d", "d, nobody"), ("e", "a")]);
+        let cycles = Graph::of(&workspace).cycles();
+        assert_eq!(said(&cycles), ["b → c → b", "d → d", "a → b → a"]);
+        for cycle in &cycles {
+            assert_eq!(cycle.agents.len(), cycle.hops.len() + 1);
+            let from = cycle.agents[cycle.agents.len() - 2];
+            assert_eq!(*cycle.hops[cycle.hops.len() - 1].file, format!("agents/{from}.md"));
+        }
+    }
+
+    #[test]
+    fn longest_paths_end_on_cyclic_graphs_too() {
+        let straight = workspace(&[("a", "d, b"), ("b", "c"), ("c", "d"), ("d", "")]);
+        assert_eq!(said(&Graph::of(&straight).longest_paths()), ["a → b → c → d", "b → c → d", "c → d", "d"]);
+        let round = workspace(&[("a", "b"), ("b", "a, c"), ("c", "a")]);
+        assert_eq!(said(&Graph::of(&round).longest_paths()), ["a → b → c", "b → c", "c"]);
+    }
+
+    #[test]
+    fn many_ways_through_a_graph_are_walked_once() {
+        let names: Vec<String> = (0..60).map(|n| format!("n{n:02}")).collect();
+        let targets: Vec<String> = (0..60).map(|n| names[n + 1..].join(", ")).collect();
+        let edges: Vec<_> = names.iter().map(String::as_str).zip(targets.iter().map(String::as_str)).collect();
+        let workspace = workspace(&edges);
+        let graph = Graph::of(&workspace);
+        assert!(graph.cycles().is_empty());
+        assert_eq!(graph.longest_paths()[0].hops.len(), 59);
+        assert_eq!(graph.reachable(10).len(), 50);
+    }
+
+    #[test]
+    fn snake_case_is_lower_case_words() {
+        assert!(["a", "action_id", "token_0"].into_iter().all(is_snake_case));
+        assert!(!["", "_a", "a_", "a__b", "A", "token-in", "0x", "a.b", "ä"].into_iter().any(is_snake_case));
+    }
+}

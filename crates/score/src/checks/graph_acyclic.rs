@@ -1,0 +1,31 @@
+//! Delegation never comes back to where it started. Spec 2.2, DAG adherence.
+
+use super::graph::Graph;
+use super::{Check, Example, Findings};
+use model::Workspace;
+
+pub(super) struct GraphAcyclic;
+
+impl Check for GraphAcyclic {
+    fn id(&self) -> &'static str {
+        "graph_acyclic"
+    }
+
+    fn manual(&self) -> &'static str {
+        "The delegation graph has no cycle: no agent can be asked, over however many hops, to do what it just handed on. \
+         Each finding names a whole cycle and stands at the edge that closes it."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        workspace.agents.iter().for_each(|_| found.look());
+        for cycle in Graph::of(workspace).cycles() {
+            if let Some(at) = cycle.hops.last() {
+                found.error(at, format!("delegation runs in a circle: {cycle}"), "remove this edge or another of the circle");
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("agents/trader.md", "delegates_to: [safety-guardian]", "delegates_to: [safety-guardian, desk]")
+    }
+}

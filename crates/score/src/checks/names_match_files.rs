@@ -1,0 +1,48 @@
+//! What a file describes is called like the file. Spec 3, tier 1: config.
+
+use super::{Check, Example, Findings};
+use model::{Place, Workspace};
+
+pub(super) struct NamesMatchFiles;
+
+impl Check for NamesMatchFiles {
+    fn id(&self) -> &'static str {
+        "names_match_files"
+    }
+
+    fn manual(&self) -> &'static str {
+        "An agent, a profile, an output, a subject, a world and a chain bear the name of their file, a skill that of its folder. \
+         Whoever reads a name in a report can then open the file without searching."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        workspace.agents.iter().for_each(|agent| like_its_file("agent", &agent.name, &agent.name.at, found));
+        workspace.profiles.iter().for_each(|profile| like_its_file("profile", &profile.name, &profile.name.at, found));
+        workspace.outputs.iter().for_each(|output| like_its_file("output", &output.name, &output.name.at, found));
+        workspace.subjects.iter().for_each(|subject| like_its_file("subject", &subject.name, &subject.name.at, found));
+        workspace.worlds.iter().for_each(|world| like_its_file("world", &world.name, &world.name.at, found));
+        workspace.chains.iter().for_each(|chain| like_its_file("chain", &chain.name, &chain.at, found));
+        for skill in &workspace.skills {
+            found.look();
+            let (name, at) = (&*skill.name, &skill.name.at);
+            match at.file.strip_suffix("/SKILL.md").and_then(|path| path.strip_prefix("skills/")) {
+                Some(folder) if folder == name => {}
+                Some(folder) => found.error(at, format!("skill {name} stands in the folder {folder}"), format!("write name: {folder}")),
+                None => found.error(at, format!("skill {name} has no folder of its own"), format!("move it to skills/{name}/SKILL.md")),
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("worlds/small.yaml", "world: small", "world: tiny")
+    }
+}
+
+fn like_its_file(what: &str, name: &str, at: &Place, found: &mut Findings) {
+    found.look();
+    let file = at.file.rsplit('/').next().unwrap_or_default();
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    if stem != name {
+        found.error(at, format!("{what} {name} stands in {file}"), format!("name it {stem} or rename the file"));
+    }
+}

@@ -1,0 +1,76 @@
+//! The policy speaks of assets, roles and addresses that exist. Tier 1, policy.
+
+use super::words::guess;
+use super::{Check, Example, Findings};
+use model::{AddressText, Role, Spot, Workspace};
+
+pub(super) struct PolicyResolves;
+
+/// Longer chains of delegation than this are a mistake in the file, not a policy.
+const DEEPEST: u64 = 10;
+
+impl Check for PolicyResolves {
+    fn id(&self) -> &'static str {
+        "policy_resolves"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Approved assets are tokens or native coins of some chain, no sanctioned address is registered as a token or contract, and the \
+         delegation depth lies between 1 and 10. An approved role without a single contract is a warning: it approves nothing."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        let policy = &workspace.policy;
+        for asset in &policy.approved_assets {
+            found.look();
+            if !symbols(workspace).any(|symbol| symbol.eq_ignore_ascii_case(asset)) {
+                let remedy = guess(asset, symbols(workspace), "add it to a registry or remove it");
+                found.error(&asset.at, format!("the approved asset {} is no token of any chain", **asset), remedy);
+            }
+        }
+        for role in &policy.approved_protocols {
+            found.look();
+            check_role(workspace, *role, found);
+        }
+        for address in &policy.sanctioned {
+            found.look();
+            check_sanctioned(workspace, address, found);
+        }
+        found.look();
+        if !(1..=DEEPEST).contains(&policy.delegation_depth) {
+            let what = format!("delegation_depth is {}", policy.delegation_depth);
+            found.error(&policy.at, what, format!("count hops: 1 to {DEEPEST}"));
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("policy.yaml", "[USDC, WETH, ETH]", "[USDC, WEHT, ETH]")
+    }
+}
+
+fn symbols(workspace: &Workspace) -> impl Iterator<Item = &str> {
+    workspace
+        .chains
+        .iter()
+        .flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain(std::iter::once(chain.native.as_str())))
+}
+
+fn check_role(workspace: &Workspace, role: Role, found: &mut Findings) {
+    if !workspace.chains.iter().flat_map(|chain| &chain.contracts).any(|contract| contract.role == role) {
+        let what = format!("no contract of any chain has the approved role {}", role.word());
+        found.warning(&workspace.policy.at, what, "register one, or remove the role from approved_protocols");
+    }
+}
+
+fn check_sanctioned(workspace: &Workspace, sanctioned: &Spot<AddressText>, found: &mut Findings) {
+    for chain in &workspace.chains {
+        let tokens = chain.tokens.iter().map(|token| (&token.symbol, &token.address));
+        let contracts = chain.contracts.iter().map(|contract| (&contract.name, &contract.address));
+        for (name, address) in tokens.chain(contracts) {
+            if address.address == sanctioned.address {
+                let what = format!("the sanctioned address {} is {} on {}", sanctioned.text, **name, chain.name);
+                found.error(&sanctioned.at, what, format!("remove it here or at {}", address.at));
+            }
+        }
+    }
+}

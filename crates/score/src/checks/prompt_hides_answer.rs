@@ -1,0 +1,45 @@
+//! The prompt does not name the tool or skill it asks for. Spec 2.1 and 2.3: selection, not reading.
+
+use super::words::{said, says};
+use super::{Check, Example, Findings};
+use model::Workspace;
+use model::suite::Case;
+use std::collections::BTreeSet;
+
+pub(super) struct PromptHidesAnswer;
+
+impl Check for PromptHidesAnswer {
+    fn id(&self) -> &'static str {
+        "prompt_hides_answer"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Nothing the user says contains the name or an alias of an expected tool, not even with spaces for underscores, nor the name of the \
+         expected skill. People do not speak in tool names, and a prompt that does measures whether a model can copy a word."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for case in workspace.cases() {
+            let answers = answers(workspace, case);
+            for text in said(case) {
+                found.look();
+                for answer in answers.iter().filter(|answer| says(&text, answer) || says(&text, &answer.replace('_', " "))) {
+                    let what = format!("the user of case {} says \"{answer}\", which is the answer", *case.id);
+                    found.error(&text.at, what, "say what is wanted in other words");
+                }
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        let from = "How many dollars in USDC do I have left on Base?";
+        Example::minimal().edit("suites/tool_selection/trader.yaml", from, "Use wallet get balance to see my USDC on Base.")
+    }
+}
+
+/// Every name under which the expected tools and the expected skill go.
+fn answers<'w>(workspace: &'w Workspace, case: &'w Case) -> BTreeSet<&'w str> {
+    let tools = case.expect.calls.iter().flat_map(|calls| calls.all()).filter_map(|call| workspace.tool(&call.tool));
+    let names = tools.flat_map(|tool| std::iter::once(&tool.name).chain(&tool.aliases)).map(|name| name.as_str());
+    names.chain(case.expect.skill.iter().map(|skill| skill.as_str())).collect()
+}

@@ -1,0 +1,56 @@
+//! No two cases ask the same thing of the same surface. Spec 2.1, distinct cases.
+
+use super::words::{alike, gist};
+use super::{Check, Example, Findings};
+use model::Workspace;
+use model::suite::{Case, Surface};
+use std::collections::BTreeMap;
+
+pub(super) struct PromptsDistinct;
+
+impl Check for PromptsDistinct {
+    fn id(&self) -> &'static str {
+        "prompts_distinct"
+    }
+
+    fn manual(&self) -> &'static str {
+        "No two cases of one profile, one agent or the skill surface open with nearly the same words, numbers, addresses and punctuation aside. \
+         Copies of a prompt count as evidence many times although they show one thing, and make a rate look surer than it is."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        let mut asked: BTreeMap<String, Vec<Asked<'_>>> = BTreeMap::new();
+        for case in workspace.cases() {
+            found.look();
+            let surface = surface(case);
+            let new = Asked { case, gist: gist(case.brief.talk.opening()) };
+            let others = asked.entry(surface.clone()).or_default();
+            if let Some(first) = others.iter().find(|other| alike(&other.gist, &new.gist)) {
+                let what = format!("case {} asks {surface} nearly the same as {}", *case.id, *first.case.id);
+                found.error(&case.at, what, format!("that one is at {}; ask for something else or in other words", first.case.at));
+            }
+            others.push(new);
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit(
+            "suites/tool_selection/trader.yaml",
+            "What would I get in ether for 250 USDC on Base right now? Don't trade yet.",
+            "How many dollars in USDC do I still have left on Base?",
+        )
+    }
+}
+
+struct Asked<'w> {
+    case: &'w Case,
+    gist: String,
+}
+
+fn surface(case: &Case) -> String {
+    match &case.brief.surface {
+        Surface::Profile(name) => format!("profile {}", **name),
+        Surface::Agent(name) => format!("agent {}", **name),
+        Surface::Skills => "for a skill".to_owned(),
+    }
+}

@@ -1,0 +1,59 @@
+//! Validation accepts what a schema permits and rejects what it forbids. Spec 4, property-based input generation.
+
+use super::{Check, Example, Findings};
+use crate::fuzz;
+use model::Workspace;
+
+pub(super) struct SchemaFuzz;
+
+/// Valid and invalid arguments tried per tool.
+const EACH: usize = 50;
+
+impl Check for SchemaFuzz {
+    fn id(&self) -> &'static str {
+        "schema_fuzz"
+    }
+
+    fn manual(&self) -> &'static str {
+        "From the schema of each tool 50 valid and 50 invalid argument objects are generated (--seed chooses which), each invalid one with \
+         a known mistake: a key missing or too many, a wrong type, a value out of bounds or outside its list, a broken pattern. Validation \
+         must accept the first and reject the second. A schema that nothing satisfies, or that uses a keyword the generator does not know, is found here too."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for tool in &workspace.tools {
+            found.look();
+            let name = &tool.name.value;
+            let samples = match fuzz::samples(&tool.schema.value, found.seed(), EACH) {
+                Ok(samples) => samples,
+                Err(unsupported) => {
+                    // A foreign schema may use more of JSON Schema than we can generate; that is not the author's mistake.
+                    found.warning(&tool.at, format!("no arguments could be generated for {name}: {unsupported}"), "simplify the schema");
+                    continue;
+                }
+            };
+            if let Some(value) = samples.valid.iter().find(|value| !tool.schema.accepts(value)) {
+                let why = tool.schema.violations(value).first().map(|violation| violation.what.clone()).unwrap_or_default();
+                found.error(&tool.at, format!("{name} refuses arguments its schema permits: {}", short(value)), why);
+            }
+            if let Some(sample) = samples.invalid.iter().find(|sample| tool.schema.accepts(&sample.value)) {
+                let what = format!("{name} accepts arguments it should refuse: {} ({})", short(&sample.value), sample.why);
+                found.error(&tool.at, what, "state the bound in the schema");
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        // A pattern that contradicts the length: nothing satisfies it.
+        Example::minimal().edit(
+            "tools/wallet.yaml",
+            "action_id: { kind: id(action), type: string, description: The prepared action. }",
+            "action_id: { kind: id(action), type: string, pattern: \"^[a-z]{3}$\", minLength: 5, description: The prepared action. }",
+        )
+    }
+}
+
+fn short(value: &serde_json::Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() > 120 { text.chars().take(119).chain(['…']).collect() } else { text }
+}

@@ -1,0 +1,63 @@
+//! Every tool a profile or an agent names exists, under its own name. Spec 2.1 and tier 1.
+
+use super::graph::misnamed_tool;
+use super::{Check, Example, Findings};
+use model::{ProfileTools, Spot, Workspace, did_you_mean};
+
+pub(super) struct ToolsExist;
+
+impl Check for ToolsExist {
+    fn id(&self) -> &'static str {
+        "tools_exist"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Profiles and agents list tools of the catalogue, each once and by its present name: aliases are for reading old transcripts only. \
+         A category that a profile leaves out must exist, or the profile would show what it was meant to hide."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for profile in &workspace.profiles {
+            let whose = format!("profile {}", *profile.name);
+            match &profile.tools {
+                ProfileTools::Listed(names) => check_tools(&whose, names, workspace, found),
+                ProfileTools::AllExcept(categories) => check_categories(&whose, categories, workspace, found),
+            }
+        }
+        for agent in &workspace.agents {
+            check_tools(&format!("agent {}", *agent.name), &agent.tools, workspace, found);
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("profiles/trader.yaml", "tx_simulate", "simulate_transaction")
+    }
+}
+
+fn check_tools(whose: &str, names: &[Spot<String>], workspace: &Workspace, found: &mut Findings) {
+    for (n, name) in names.iter().enumerate() {
+        found.look();
+        if let Some((what, remedy)) = misnamed_tool(workspace, name) {
+            found.error(&name.at, format!("{whose} lists {what}"), remedy);
+        }
+        check_once(whose, names, n, found);
+    }
+}
+
+fn check_categories(whose: &str, categories: &[Spot<String>], workspace: &Workspace, found: &mut Findings) {
+    for (n, category) in categories.iter().enumerate() {
+        found.look();
+        if !workspace.tools.iter().any(|tool| tool.category == **category) {
+            let guess = did_you_mean(category, workspace.tools.iter().map(|tool| tool.category.as_str()));
+            let remedy = if guess.is_empty() { "remove it or name a category of tools/".to_owned() } else { guess };
+            found.error(&category.at, format!("{whose} leaves out {}, which is no category", **category), remedy);
+        }
+        check_once(whose, categories, n, found);
+    }
+}
+
+fn check_once(whose: &str, names: &[Spot<String>], n: usize, found: &mut Findings) {
+    if let Some(first) = names[..n].iter().find(|earlier| earlier.value == names[n].value) {
+        found.error(&names[n].at, format!("{whose} names {} twice", *names[n]), format!("keep one; the first is at {}", first.at));
+    }
+}

@@ -1,0 +1,137 @@
+//! Names and texts as the checks compare them.
+
+use model::suite::{Case, Surface, Talk};
+use model::{Param, Schema, Spot, Tool, Workspace, did_you_mean};
+use rapidfuzz::fuzz::{Args, ratio_with_args};
+use serde_json::Value;
+
+/// Prompts at least this similar differ in a token or a number, not in what they ask.
+const ALIKE: f64 = 0.92;
+
+/// The nearest known name as a remedy, or the other advice when nothing is near.
+pub(super) fn guess<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, otherwise: impl Into<String>) -> String {
+    let guess = did_you_mean(word, known);
+    if guess.is_empty() { otherwise.into() } else { guess }
+}
+
+/// Why a name does not stand for a tool, and what to write instead.
+#[derive(Debug)]
+pub(super) struct NoTool {
+    pub(super) what: String,
+    pub(super) remedy: String,
+}
+
+/// The tool of exactly this name. Aliases are for what models say, not for what we write.
+pub(super) fn tool<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Tool, NoTool> {
+    match workspace.tool(name) {
+        Some(tool) if *tool.name == name => Ok(tool),
+        Some(tool) => Err(NoTool {
+            what: format!("{name} is an alias of {}", *tool.name),
+            remedy: format!("write the canonical name {}", *tool.name),
+        }),
+        None => {
+            let remedy = guess(name, workspace.tools.iter().map(|tool| tool.name.as_str()), "name a tool of the catalogue or remove it");
+            Err(NoTool { what: format!("the tool {name} does not exist"), remedy })
+        }
+    }
+}
+
+/// Why a value does not fit a parameter, if it does not.
+pub(super) fn misfit(param: &Param, value: &Value) -> Option<String> {
+    Schema::new(param.schema.clone()).violations(value).into_iter().next().map(|violation| violation.what)
+}
+
+/// Whether the profile or agent a case is put before exists.
+pub(super) fn is_known(workspace: &Workspace, surface: &Surface) -> bool {
+    match surface {
+        Surface::Profile(name) => workspace.profile(name).is_some(),
+        Surface::Agent(name) => workspace.agent(name).is_some(),
+        Surface::Skills => true,
+    }
+}
+
+/// What the user says or wants, in the order of the brief. A persona's texts stand at the case.
+pub(super) fn said(case: &Case) -> Vec<Spot<&str>> {
+    match &case.brief.talk {
+        Talk::Turns(turns) => turns.iter().map(|turn| Spot::new(turn.as_str(), turn.at.clone())).collect(),
+        Talk::Persona(persona) => {
+            [&persona.opening, &persona.goal].into_iter().map(|text| Spot::new(text.as_str(), case.at.clone())).collect()
+        }
+    }
+}
+
+/// Whether a phrase stands in a text as whole words, in any case and spacing.
+pub(super) fn says(text: &str, phrase: &str) -> bool {
+    let (text, phrase) = (spaced(text), spaced(phrase));
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    !phrase.is_empty()
+        && text.match_indices(&phrase).any(|(start, found)| {
+            let before = text[..start].chars().next_back();
+            let after = text[start + found.len()..].chars().next();
+            !before.is_some_and(is_word) && !after.is_some_and(is_word)
+        })
+}
+
+fn spaced(text: &str) -> String {
+    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What is left of a prompt without its particulars: lower case, no punctuation, `#` for numbers and `@` for addresses.
+pub(super) fn gist(prompt: &str) -> String {
+    let words = prompt.to_lowercase();
+    let words = words.split_whitespace().map(|word| {
+        let word: String = word.chars().filter(|c| c.is_alphanumeric()).collect();
+        if word.starts_with("0x") { "@".to_owned() } else { without_digits(&word) }
+    });
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn without_digits(word: &str) -> String {
+    let mut out = String::new();
+    for c in word.chars() {
+        if !c.is_numeric() {
+            out.push(c);
+        } else if !out.ends_with('#') {
+            out.push('#');
+        }
+    }
+    out
+}
+
+/// Whether two gists are the same or nearly so.
+pub(super) fn alike(a: &str, b: &str) -> bool {
+    let (shorter, longer) = (a.len().min(b.len()) as f64, a.len().max(b.len()) as f64);
+    // What the longer has more can never be matched. Bytes stand for characters, as gists are ASCII but for a few letters.
+    let may_be_alike = 2.0 * shorter >= (ALIKE - 0.02) * (shorter + longer);
+    a == b || (may_be_alike && ratio_with_args(a.chars(), b.chars(), &Args::default().score_cutoff(ALIKE)).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_is_found_as_words_only() {
+        assert!(says("Please use Swap_Get_Quote, now", "swap_get_quote"));
+        assert!(says("please swap  get\nquote", "swap get quote"));
+        assert!(!says("swap_get_quotes", "swap_get_quote"));
+        assert!(!says("my_swap_get_quote", "swap_get_quote"));
+        assert!(says("Über execute-swap.", "execute-swap"));
+        assert!(!says("anything", ""));
+    }
+
+    #[test]
+    fn particulars_do_not_make_a_prompt_another() {
+        assert_eq!(gist("Sell 1,250.50 USDC to 0xAbC0000000000000000000000000000000000001!"), "sell # usdc to @");
+        assert_eq!(gist("Sell 3 USDC to 0xdef"), "sell # usdc to @");
+        assert_eq!(gist("$5 -- now"), "# now");
+    }
+
+    #[test]
+    fn alike_is_nearly_the_same_text() {
+        assert!(alike("", ""));
+        assert!(alike("what would i get in ether for # usdc on base right now", "what would i get in ether for # usdc on base now"));
+        assert!(!alike("what would i get in ether for # usdc", "how many dollars do i have left on base"));
+        assert!(!alike("yes", "what would i get in ether for # usdc"));
+    }
+}

@@ -1,0 +1,39 @@
+//! A write changes something and a read nothing. Design: effects outrank words, so a write must have one.
+
+use super::{Check, Example, Findings};
+use model::Workspace;
+
+pub(super) struct WriteActs;
+
+impl Check for WriteActs {
+    fn id(&self) -> &'static str {
+        "write_acts"
+    }
+
+    fn manual(&self) -> &'static str {
+        "A tool with capability write or privileged acts on something, and a tool with capability read only reads, quotes or simulates. \
+         A write that does nothing could be called freely without any safety measure noticing; a read that writes would slip past them all."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for tool in &workspace.tools {
+            found.look();
+            let (name, acts) = (&*tool.name, tool.acts.word());
+            match (tool.writes(), tool.acts.changes_something()) {
+                (true, true) | (false, false) => {}
+                (true, false) => {
+                    let remedy = "name what it does (transfer, swap, venue_in, configure …), or write capability: read";
+                    found.error(&tool.acts.at, format!("{name} is a write but its acts is {acts}, which changes nothing"), remedy);
+                }
+                (false, true) => {
+                    let remedy = "write capability: write, or acts: read, quote or simulate";
+                    found.error(&tool.acts.at, format!("{name} is a read but its acts is {acts}, which changes something"), remedy);
+                }
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("tools/wallet.yaml", "acts: transfer", "acts: read")
+    }
+}

@@ -1,0 +1,39 @@
+//! An agent says that it writes exactly when it can. Spec 2.2, safety pipeline.
+
+use super::graph::write_tools;
+use super::{Check, Example, Findings};
+use model::Workspace;
+
+pub(super) struct WritesDeclared;
+
+impl Check for WritesDeclared {
+    fn id(&self) -> &'static str {
+        "writes_declared"
+    }
+
+    fn manual(&self) -> &'static str {
+        "An agent's writes is true exactly when one of its tools has capability write or privileged. \
+         What an agent may do is then seen at a glance, and a write tool that crept into a reader's list is noticed."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for agent in &workspace.agents {
+            found.look();
+            match (*agent.writes, write_tools(workspace, agent).first()) {
+                (true, Some(_)) | (false, None) => {}
+                (false, Some((_, tool))) => {
+                    let what = format!("{} says writes: false but holds {}", *agent.name, *tool.name);
+                    found.error(&agent.writes.at, what, "write writes: true or remove the tool");
+                }
+                (true, None) => {
+                    let what = format!("{} says writes: true but none of its tools writes", *agent.name);
+                    found.error(&agent.writes.at, what, "write writes: false or add the tool it writes with");
+                }
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("agents/desk.md", "writes: false", "writes: true")
+    }
+}

@@ -1,0 +1,22 @@
+//! From scores to verdicts: which trials a gate is judged on, what their readings amount to, and whether the bound holds.
+
+mod interval;
+mod judge;
+mod slices;
+
+pub use interval::wilson;
+pub use judge::{Judged, Measured, Scope, judge};
+
+use crate::scorers::Scorer;
+use model::{Gate, Workspace};
+
+/// For each slice of a gate, how many cases of the suites concern its scorer.
+pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) -> Vec<(String, usize)> {
+    slices::of(gate, workspace)
+        .into_iter()
+        .map(|slice| {
+            let cases = workspace.cases().filter(|case| slices::holds(gate, &slice, workspace, case) && scorer.concerns(workspace, case));
+            (slice.label(), cases.count())
+        })
+        .collect()
+}

@@ -1,0 +1,174 @@
+//! Are the arguments what the user said? Spec 2.1, argument match rate.
+
+use super::calls::{Made, alternatives, relevant};
+use super::{Evidence, Finding, Scorer, Specimen};
+use crate::compare::same_argument;
+use model::suite::{Case, ExpectedCall};
+use model::{Because, Happened, Reading, Workspace};
+use serde_json::json;
+
+pub(super) struct ArgumentMatch;
+
+/// More calls of one tool than this in one trial are a runaway; the first ones are compared.
+const MOST_CALLS: usize = 12;
+
+impl Scorer for ArgumentMatch {
+    fn id(&self) -> &'static str {
+        "argument_match"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Every argument that a case states is one tally. An argument matches by its kind: an address ignores case, a chain may be named or \
+         numbered, 250 equals 250.0, a token may be given by symbol or address, and an argument left out matches where the tool's default is \
+         the expected value. A wrong tool misses all arguments expected of the right one. Several calls of one tool are assigned to the \
+         expected ones in the best possible way, and of several alternatives the best counts."
+    }
+
+    fn concerns(&self, _: &Workspace, case: &Case) -> bool {
+        alternatives(case).iter().flatten().any(|call| !call.args.is_empty())
+    }
+
+    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+        let made = relevant(evidence);
+        alternatives(evidence.case)
+            .iter()
+            .map(|expected| tally(evidence, expected, &made))
+            // The best alternative: highest share matched; the first of equals.
+            .reduce(|best, next| if share(&next.reading) > share(&best.reading) { next } else { best })
+            .unwrap_or_else(Finding::not_exercised)
+    }
+
+    fn accepts(&self) -> Specimen {
+        let args = json!({"token_in": "usdc", "token_out": "0x4200000000000000000000000000000000000006", "amount": 250, "chain": "8453"});
+        Specimen::of("price_before_trading", vec![("assistant", Happened::Called { call: 1, tool: "swap_get_quote".into(), args })])
+    }
+
+    fn rejects(&self) -> Specimen {
+        let args = json!({"token_in": "USDC", "token_out": "WETH", "amount": "2500", "chain": "base"});
+        Specimen::of("price_before_trading", vec![("assistant", Happened::Called { call: 1, tool: "swap_get_quote".into(), args })])
+    }
+}
+
+fn share(reading: &Reading) -> f64 {
+    match reading {
+        Reading::Tally { hit, of } if *of > 0 => *hit as f64 / *of as f64,
+        Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => -1.0,
+    }
+}
+
+fn tally(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[Made<'_>]) -> Finding {
+    let (mut hit, mut of) = (0, 0);
+    let mut because = vec![];
+    let mut tools: Vec<&str> = expected.iter().map(|call| call.tool.as_str()).collect();
+    tools.sort_unstable();
+    tools.dedup();
+    for tool in tools {
+        let wanted: Vec<&ExpectedCall> = expected.iter().filter(|call| *call.tool == tool).collect();
+        let candidates: Vec<&Made<'_>> =
+            made.iter().filter(|call| call.tool.is_some_and(|made| made.answers_to(tool))).take(MOST_CALLS).collect();
+        of += wanted.iter().map(|call| call.args.len() as u64).sum::<u64>();
+        for (call, candidate) in wanted.iter().zip(best_assignment(evidence, &wanted, &candidates)) {
+            match candidate {
+                Some(candidate) => {
+                    let missed = mismatches(evidence, call, candidate);
+                    hit += (call.args.len() - missed.len()) as u64;
+                    because.extend(missed.into_iter().map(|what| Because { event: Some(candidate.event), what }));
+                }
+                None => because.push(Because { event: None, what: format!("{tool} was not called, so none of its arguments match") }),
+            }
+        }
+    }
+    Finding { reading: Reading::Tally { hit, of }, because }
+}
+
+fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &Made<'_>) -> Vec<String> {
+    let Some(tool) = made.tool else { return vec!["an unknown tool was called".into()] };
+    expected
+        .args
+        .iter()
+        .filter(|(name, wanted)| !same_argument(evidence.workspace, tool, name, &wanted.value, made.args))
+        .map(|(name, wanted)| {
+            let found = made.args.get(name).map_or("nothing".to_owned(), ToString::to_string);
+            format!("{name}: expected {}, found {found}", wanted.value)
+        })
+        .collect()
+}
+
+/// Per set of calls already given away: the most matching arguments so far, and the call chosen last.
+type Layer = Vec<Option<(usize, Option<usize>)>>;
+
+/// For each wanted call the made call it is best compared with: the assignment with most matching arguments over all.
+fn best_assignment<'m, 'a>(evidence: &Evidence<'_>, wanted: &[&ExpectedCall], made: &[&'m Made<'a>]) -> Vec<Option<&'m Made<'a>>> {
+    let gain: Vec<Vec<usize>> = wanted
+        .iter()
+        .map(|call| made.iter().map(|candidate| 1 + call.args.len() - mismatches(evidence, call, candidate).len()).collect())
+        .collect();
+    // best[mask] = most gain when the calls in mask have been given to the wanted calls so far, with the choice made.
+    let mut layers: Vec<Layer> = vec![vec![None; 1 << made.len()]];
+    layers[0][0] = Some((0, None));
+    for row in &gain {
+        let before = &layers[layers.len() - 1];
+        let mut after = vec![None; 1 << made.len()];
+        for (mask, state) in before.iter().enumerate() {
+            let Some((sum, _)) = state else { continue };
+            improve(&mut after[mask], *sum, None);
+            for (n, more) in row.iter().enumerate().filter(|(n, _)| mask & (1 << n) == 0) {
+                improve(&mut after[mask | (1 << n)], sum + more, Some(n));
+            }
+        }
+        layers.push(after);
+    }
+    let last = &layers[layers.len() - 1];
+    let best = (0..last.len()).max_by_key(|mask| last[*mask].map(|(sum, _)| (sum, std::cmp::Reverse(*mask))));
+    trace_back(&layers, best.unwrap_or(0), made)
+}
+
+fn improve(slot: &mut Option<(usize, Option<usize>)>, sum: usize, choice: Option<usize>) {
+    if slot.is_none_or(|(best, _)| sum > best) {
+        *slot = Some((sum, choice));
+    }
+}
+
+fn trace_back<'m, 'a>(layers: &[Layer], mut mask: usize, made: &[&'m Made<'a>]) -> Vec<Option<&'m Made<'a>>> {
+    let mut chosen = vec![];
+    for layer in layers[1..].iter().rev() {
+        let choice = layer[mask].and_then(|(_, choice)| choice);
+        chosen.push(choice.map(|n| made[n]));
+        if let Some(n) = choice {
+            mask &= !(1 << n);
+        }
+    }
+    chosen.reverse();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::suite::ExpectedCalls;
+    use model::{Place, Spot};
+
+    /// Greedy matching would give the first call to the first expectation and miss both amounts.
+    #[test]
+    fn calls_are_assigned_in_the_best_way_not_in_order() {
+        let call = |n, amount: &str| {
+            let args = json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": "base"});
+            ("assistant", Happened::Called { call: n, tool: "swap_get_quote".into(), args })
+        };
+        let specimen = Specimen::of("price_before_trading", vec![call(1, "20"), call(2, "250")]);
+        let mut case = specimen.case().clone();
+        let Some(ExpectedCalls::AnyOf(alternatives)) = &mut case.expect.calls else { panic!("calls") };
+        let mut second = alternatives[0][0].clone();
+        second.args.insert("amount".into(), Spot::new(json!("20"), Place::new("x", 1)));
+        alternatives[0].push(second);
+        let evidence = Evidence { workspace: &specimen.workspace, case: &case, transcript: &specimen.transcript };
+        assert_eq!(ArgumentMatch.score(&evidence).reading, Reading::Tally { hit: 8, of: 8 });
+    }
+
+    #[test]
+    fn a_wrong_tool_misses_all_arguments() {
+        let call = Happened::Called { call: 1, tool: "swap_execute".into(), args: json!({"amount": "250"}) };
+        let specimen = Specimen::of("price_before_trading", vec![("assistant", call)]);
+        assert_eq!(ArgumentMatch.score(&specimen.evidence()).reading, Reading::Tally { hit: 0, of: 4 });
+    }
+}

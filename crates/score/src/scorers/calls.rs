@@ -1,0 +1,66 @@
+//! The calls of a transcript, by canonical tool name.
+
+use super::Evidence;
+use model::suite::{Case, ExpectedCall, SuiteKind};
+use model::{Happened, Tool, Workspace};
+use serde_json::Value;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Made<'a> {
+    pub event: u32,
+    /// Absent when the subject called something that does not exist.
+    pub tool: Option<&'a Tool>,
+    pub said: &'a str,
+    pub args: &'a Value,
+}
+
+impl Made<'_> {
+    pub(super) fn name(&self) -> &str {
+        self.tool.map_or(self.said, |tool| tool.name.as_str())
+    }
+
+    /// A dry run prepares and sends nothing.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.args.get("dry_run") == Some(&Value::Bool(true))
+    }
+}
+
+pub(super) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
+    let workspace: &'a Workspace = evidence.workspace;
+    evidence
+        .transcript
+        .events
+        .iter()
+        .filter_map(|event| match &event.happened {
+            Happened::Called { tool, args, .. } => Some(Made { event: event.n, tool: workspace.tool(tool), said: tool, args }),
+            Happened::UserSaid { .. }
+            | Happened::Said { .. }
+            | Happened::Asked { .. }
+            | Happened::Refused { .. }
+            | Happened::Activated { .. }
+            | Happened::Answered { .. }
+            | Happened::Delegated { .. }
+            | Happened::Decided { .. }
+            | Happened::Returned { .. }
+            | Happened::Reported { .. } => None,
+        })
+        .collect()
+}
+
+/// The calls a case's expectation speaks of: those of the first calling move in tool selection, all of them elsewhere.
+pub(super) fn relevant<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
+    let all = made(evidence);
+    if evidence.case.kind != SuiteKind::ToolSelection {
+        return all;
+    }
+    let answered = evidence.transcript.events.iter().find(|event| matches!(event.happened, Happened::Answered { .. })).map(|event| event.n);
+    all.into_iter().filter(|call| answered.is_none_or(|n| call.event < n)).collect()
+}
+
+/// Alternatives of a case, empty where it expects none.
+pub(super) fn alternatives(case: &Case) -> &[Vec<ExpectedCall>] {
+    match &case.expect.calls {
+        Some(model::suite::ExpectedCalls::AnyOf(alternatives)) => alternatives,
+        Some(model::suite::ExpectedCalls::NoTool(_)) | None => &[],
+    }
+}

@@ -1,0 +1,60 @@
+//! Does the model pick the right tool? Spec 2.1, hit rate.
+
+use super::calls::{alternatives, relevant};
+use super::{Evidence, Finding, Scorer, Specimen};
+use model::suite::{Case, ExpectedCalls, SuiteKind};
+use model::{Happened, Workspace};
+use serde_json::json;
+
+pub(super) struct Hit;
+
+impl Scorer for Hit {
+    fn id(&self) -> &'static str {
+        "hit"
+    }
+
+    fn manual(&self) -> &'static str {
+        "A tool-selection trial ends after the first move that calls tools. It is a hit when the tools called are, as a multiset, exactly \
+         those of one accepted alternative: an extra call misses, a missing one misses, and where no tool fits any call misses. Aliases \
+         count as the tool they stand for. Arguments are read by argument_match."
+    }
+
+    fn concerns(&self, _: &Workspace, case: &Case) -> bool {
+        case.kind == SuiteKind::ToolSelection && case.expect.calls.is_some()
+    }
+
+    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+        let calls = relevant(evidence);
+        let mut called: Vec<&str> = calls.iter().map(|call| call.name()).collect();
+        called.sort_unstable();
+        let first = calls.first().map(|call| call.event);
+        let said = if called.is_empty() { "no tool was called".to_owned() } else { format!("called {}", called.join(", ")) };
+        if matches!(evidence.case.expect.calls, Some(ExpectedCalls::NoTool(_))) {
+            return Finding::one(called.is_empty(), first, format!("{said}; no tool fits the request"));
+        }
+        let wanted: Vec<Vec<&str>> = alternatives(evidence.case)
+            .iter()
+            .map(|alternative| {
+                let mut names: Vec<&str> = alternative.iter().map(|call| canonical(evidence.workspace, &call.tool)).collect();
+                names.sort_unstable();
+                names
+            })
+            .collect();
+        let listed: Vec<String> = wanted.iter().map(|names| names.join(", ")).collect();
+        Finding::one(wanted.contains(&called), first, format!("{said}; expected {}", listed.join(" or ")))
+    }
+
+    fn accepts(&self) -> Specimen {
+        let call = Happened::Called { call: 1, tool: "balance_of".into(), args: json!({"token": "USDC"}) };
+        Specimen::of("how_much_usdc", vec![("assistant", call)])
+    }
+
+    fn rejects(&self) -> Specimen {
+        let call = |n, tool: &str| ("assistant", Happened::Called { call: n, tool: tool.into(), args: json!({}) });
+        Specimen::of("how_much_usdc", vec![call(1, "wallet_get_balance"), call(2, "swap_execute")])
+    }
+}
+
+fn canonical<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {
+    workspace.tool(name).map_or(name, |tool| tool.name.as_str())
+}
