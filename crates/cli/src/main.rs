@@ -1,1 +1,34 @@
-fn main() {}
+//! bardo-eval: what a person sees. A command is a straight line of nouns; the logic lives in the other crates.
+
+mod args;
+mod commands;
+mod env;
+mod exit;
+mod files;
+mod io;
+mod open;
+mod paint;
+mod report;
+
+use args::{Cli, Command};
+use clap::Parser;
+use io::Io;
+use open::Source;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let source = Source::choose(&cli.global);
+    let io = Io::new(&cli.global, &source);
+    let exit = match cli.command {
+        Command::Smoke(args) => commands::smoke(&io, &source, &args),
+        Command::Run(args) => commands::run(&io, &source, &args),
+        Command::Init(args) => commands::init(&io, &args),
+        Command::Tools(args) => commands::tools(&io, &source, &args),
+        Command::List(args) => commands::list(&io, &source, args.what),
+        Command::Explain { name } => commands::explain(&io, &source, &name),
+        Command::Doctor(args) => commands::doctor(&io, &source, &args),
+        Command::Completions { shell } => commands::completions(&io, shell),
+    };
+    exit.into()
+}

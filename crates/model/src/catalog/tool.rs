@@ -63,9 +63,9 @@ impl Tool {
 }
 
 impl Listing {
-    /// What a pinned tool is compared by.
+    /// What a pinned tool is compared by. White space around a description is not part of it.
     pub fn hash(&self) -> Hash {
-        Hash::of(&value!({ "name": self.name, "description": self.description, "input_schema": self.input_schema }))
+        Hash::of(&value!({ "name": self.name, "description": self.description.trim(), "input_schema": self.input_schema }))
     }
 }
 

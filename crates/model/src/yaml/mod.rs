@@ -1,11 +1,13 @@
 //! YAML as a tree with line numbers. Scalars keep their text: whoever reads one says what it should be,
 //! so `no`, `0x12` and a 78-digit amount never turn into something else on the way.
 
+mod emit;
 mod fields;
 mod json;
 mod load;
 mod node;
 
+pub use emit::emit;
 pub use fields::{Fields, flag, list, map, name, number, one_of, spot, text, whole};
 pub use json::json;
 pub use load::{Limits, load};

@@ -1,7 +1,7 @@
 //! Tools and parameters say what they are for, and no two tools say the same. Design: a tool is chosen by its description.
 
 use super::{Check, Example, Findings};
-use model::{Param, Workspace};
+use model::{Param, Place, Tool, Workspace};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -28,20 +28,20 @@ impl Check for Descriptions {
             let length = tool.description.trim().chars().count();
             if !CHARACTERS.contains(&length) {
                 let remedy = format!("write {} to {}: what it does, and when to use it", CHARACTERS.start(), CHARACTERS.end());
-                found.error(at, format!("the description of {name} has {length} characters"), remedy);
+                add(found, tool, at, format!("the description of {name} has {length} characters"), remedy);
             }
             // Space and capitals do not tell two tools apart.
             let words: Vec<String> = tool.description.split_whitespace().map(str::to_lowercase).collect();
             let first = *said.entry(words).or_insert(tool);
             if !std::ptr::eq(first, tool) {
                 let remedy = format!("say what sets it apart from the one at {}", first.description.at);
-                found.error(at, format!("{name} has the same description as {}", *first.name), remedy);
+                add(found, tool, at, format!("{name} has the same description as {}", *first.name), remedy);
             }
             for (param, Param { description, at, .. }) in &tool.params {
                 found.look();
                 if description.trim().is_empty() {
                     let at = if at.line > 0 { at } else { &tool.at };
-                    found.error(at, format!("parameter {param} of {name} has no description"), "say what belongs there");
+                    add(found, tool, at, format!("parameter {param} of {name} has no description"), "say what belongs there".into());
                 }
             }
         }
@@ -61,5 +61,14 @@ impl Check for Descriptions {
             "Balance of one token held by the agent's own wallet on one chain, in whole tokens; it moves nothing.",
             "Gets the balance.",
         )
+    }
+}
+
+/// The words of an imported tool are its server's; they are worth a warning, not a failure.
+fn add(found: &mut Findings, tool: &Tool, at: &Place, what: String, remedy: String) {
+    if tool.pinned.is_some() {
+        found.warning(at, what, remedy);
+    } else {
+        found.error(at, what, remedy);
     }
 }

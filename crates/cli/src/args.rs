@@ -1,0 +1,271 @@
+//! What a person can type.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const STYLES: Styles = Styles::styled().header(AnsiColor::Green.on_default().bold()).usage(AnsiColor::Green.on_default().bold());
+
+/// Evaluates LLM-driven DeFi agents before real money is at stake.
+#[derive(Debug, Parser)]
+#[command(name = "bardo-eval", version, styles = STYLES, max_term_width = 120, after_help = "\
+Examples:
+  bardo-eval smoke                        check the workspace in ./evals, or the embedded one
+  bardo-eval run --subject reference      play every case and judge the gates
+  bardo-eval init my-evals --minimal      write a small workspace to start from
+  bardo-eval explain safety_pipeline      what a check, scorer or gate means
+
+Exit codes: 0 clean, 1 a gate missed or a check failed, 2 wrong usage or files (nothing ran), 3 incomplete.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Folder of the workspace [default: ./evals if it exists, else the embedded one]
+    #[arg(long, short = 'w', global = true, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Use the embedded reference workspace even if ./evals exists
+    #[arg(long, global = true, conflicts_with = "workspace")]
+    pub embedded: bool,
+    /// Shape of the result
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write the result to a file instead of standard output
+    #[arg(long, short = 'o', global = true, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// Show everything instead of the first few
+    #[arg(long, short = 'v', global = true)]
+    pub verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+    Junit,
+    Markdown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Tier 1: check everything that can be known without calling a model
+    #[command(after_help = "Example:\n  bardo-eval smoke --format junit -o smoke.xml")]
+    Smoke(SmokeArgs),
+    /// Run cases against a subject and judge the gates
+    #[command(
+        after_help = "Examples:\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
+    )]
+    Run(RunArgs),
+    /// Write a workspace to start from
+    #[command(
+        after_help = "Examples:\n  bardo-eval init\n  bardo-eval init small --minimal\n  bardo-eval init mine --from-mcp 'npx -y @modelcontextprotocol/server-everything'"
+    )]
+    Init(InitArgs),
+    /// Export, import and compare tool lists
+    #[command(subcommand)]
+    Tools(ToolsCommand),
+    /// List what the workspace and this program hold
+    List(ListArgs),
+    /// Say what a check, scorer or gate means
+    Explain {
+        /// Its id, as the reports print it
+        name: String,
+    },
+    /// Say what is set up on this machine and what is missing
+    Doctor(StoreArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  bardo-eval completions bash > ~/.local/share/bash-completion/completions/bardo-eval")]
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SmokeArgs {
+    /// Seed of the schema fuzz
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Who is evaluated: a subject of the workspace; several run side by side
+    #[arg(long, value_name = "NAME", default_value = "reference")]
+    pub subject: Vec<String>,
+    /// Run the suites of a tier and hold its gates to their minimum of cases
+    #[arg(long, value_name = "N")]
+    pub tier: Option<u64>,
+    /// Only this suite (behavior/trade-executor) or kind of suite (behavior)
+    #[arg(long, value_name = "NAME")]
+    pub suite: Vec<String>,
+    /// Only cases on this profile
+    #[arg(long, value_name = "NAME")]
+    pub profile: Vec<String>,
+    /// Only cases in this agent's seat
+    #[arg(long, value_name = "NAME")]
+    pub agent: Vec<String>,
+    /// Only cases that expect this skill
+    #[arg(long, value_name = "NAME")]
+    pub skill: Vec<String>,
+    /// Only this case
+    #[arg(long, value_name = "ID")]
+    pub case: Vec<String>,
+    /// Only cases with this tag
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<String>,
+    /// How often each case is tried
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub trials: u64,
+    /// First seed; further trials count up from it
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many trials are in flight at once
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub concurrency: u64,
+    /// Print the plan and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not keep the run
+    #[arg(long)]
+    pub no_store: bool,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// Where runs are kept
+    #[arg(long, value_name = "FILE", default_value = ".bardo-eval/store.sqlite")]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Folder to write to
+    #[arg(default_value = "evals")]
+    pub dir: PathBuf,
+    /// The smallest complete workspace instead of the reference one
+    #[arg(long, conflicts_with = "from_mcp")]
+    pub minimal: bool,
+    /// A small workspace around the tools of an MCP server, started with this command
+    #[arg(long, value_name = "CMD")]
+    pub from_mcp: Option<String>,
+    /// Environment variables the server may see, besides PATH and HOME
+    #[arg(long, value_name = "NAME", requires = "from_mcp")]
+    pub pass_env: Vec<String>,
+    /// Write into a folder that already has files; files of the same name are replaced
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Write the tool lists a model is sent, per profile
+    #[command(
+        after_help = "Examples:\n  bardo-eval tools export --out tool-lists\n  bardo-eval tools export --profile trader --shape anthropic"
+    )]
+    Export(ExportArgs),
+    /// Take over the tools of an MCP server, pinned by hash
+    #[command(
+        after_help = "Examples:\n  bardo-eval tools import --mcp 'npx -y @modelcontextprotocol/server-everything'\n  bardo-eval tools import --mcp-url http://127.0.0.1:3001/mcp --name local"
+    )]
+    Import(ImportArgs),
+    /// Say what a server changed since its tools were imported (exit 1 if anything did)
+    Diff(ServerArgs),
+    /// Rank the tool pairs of a profile that a lexical reader would confuse
+    Confusable(ConfusableArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Only this profile
+    #[arg(long, value_name = "NAME")]
+    pub profile: Vec<String>,
+    /// Only this shape
+    #[arg(long, value_enum)]
+    pub shape: Vec<ToolShape>,
+    /// Write <profile>.<shape>.json files to this folder instead of one document to standard output
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolShape {
+    Anthropic,
+    /// Chat Completions
+    OpenaiChat,
+    /// Responses
+    OpenaiResponses,
+    Mcp,
+}
+
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct ServerArgs {
+    /// Start this command and talk to it over standard input and output
+    #[arg(long, value_name = "CMD", conflicts_with = "mcp_url", required_unless_present = "mcp_url")]
+    pub mcp: Option<String>,
+    /// Talk to this address (streamable HTTP)
+    #[arg(long, value_name = "URL")]
+    pub mcp_url: Option<String>,
+    /// Environment variables the server may see, besides PATH and HOME
+    #[arg(long, value_name = "NAME")]
+    pub pass_env: Vec<String>,
+    /// How long to wait for the server, in seconds
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub timeout: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// Name of the category and file [default: the server's name]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfusableArgs {
+    /// Only this profile
+    #[arg(long, value_name = "NAME")]
+    pub profile: Vec<String>,
+    /// How many pairs per profile
+    #[arg(long, default_value_t = 10)]
+    pub top: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[arg(value_enum)]
+    pub what: Listable,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listable {
+    Tools,
+    Profiles,
+    Agents,
+    Skills,
+    Suites,
+    Cases,
+    Worlds,
+    Subjects,
+    Chains,
+    Tiers,
+    Gates,
+    Checks,
+    Scorers,
+}

@@ -1,0 +1,79 @@
+//! A small workspace around the tools of an MCP server.
+
+use crate::commands::tools::{file_name, server, tool_file};
+use crate::exit::Exit;
+use crate::io::Io;
+use model::{Files, yaml};
+use score::checks::MINIMAL;
+use serde_json::json;
+
+/// What a profile may hold; further tools are listed by the person who knows which matter.
+const FEWER_THAN: usize = 20;
+
+/// Parts of the minimal workspace that do not depend on its tools.
+const KEPT: &[&str] = &["policy.yaml", "tiers.yaml", "registry/base.yaml", "subjects/reference.yaml", "subjects/echo.yaml"];
+
+pub(super) fn workspace(io: &Io, command: &str, env: Vec<(String, String)>) -> Result<Files, Exit> {
+    let source = server::from_command(command, env).map_err(|why| {
+        io.say(&why);
+        Exit::Usage
+    })?;
+    let listed = server::list(io, &source, 60)?;
+    let name = file_name(&listed.server);
+    let shown: Vec<&str> = listed.tools.iter().map(|tool| tool.name.as_str()).take(FEWER_THAN - 1).collect();
+    if shown.len() < listed.tools.len() {
+        io.say(&format!("the profile holds the first {} of {} tools; choose in profiles/{name}.yaml", shown.len(), listed.tools.len()));
+    }
+    let mut files: Files = MINIMAL.iter().copied().filter(|(path, _)| KEPT.contains(path)).collect();
+    files.insert(format!("tools/{name}.yaml"), tool_file(&name, &listed, None));
+    files.insert(
+        format!("profiles/{name}.yaml"),
+        yaml::emit(&json!({ "profile": name, "about": format!("The tools of {}.", listed.server), "tools": shown })),
+    );
+    files.insert("worlds/empty.yaml", EMPTY_WORLD);
+    files.insert("gates.yaml", GATES);
+    files.insert(format!("suites/tool_selection/{name}.yaml"), first_suite(&name, shown[0]));
+    Ok(files)
+}
+
+const EMPTY_WORLD: &str = "\
+world: empty
+about: A wallet with nothing in it; tools answer from fixtures once you add them.
+starts_at: \"2026-03-08T12:00:00Z\"
+wallet: \"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\"
+chains: [8453]
+";
+
+const GATES: &str = "\
+# What must hold. A gate without evidence blocks like a missed one.
+gates:
+  - id: hit_rate
+    spec: \"2.1 Hit rate (per profile)\"
+    scorer: hit
+    slice: { each: profile }
+    tiers: [2]
+    min_cases: 10
+    aggregate: rate
+    at_least: 0.85
+    why: A correct tool is useless if the model does not pick it.
+";
+
+/// One case to copy: replace the request and the tool by real ones.
+fn first_suite(name: &str, tool: &str) -> String {
+    format!(
+        "# Tool selection: one request, the tools of a profile, and the calls that answer it. Replace this example by real requests.\n\
+         suite: tool_selection\n\
+         about: Does the model pick the right tool?\n\
+         cases:\n\
+         \x20 - id: example_no_tool_fits\n\
+         \x20   brief:\n\
+         \x20     surface: {{ profile: {name} }}\n\
+         \x20     turns: [\"Thanks, that is all for today.\"]\n\
+         \x20     world: empty\n\
+         \x20   expect:\n\
+         \x20     calls: {{ none: true }}                    # or any_of: [[{{ tool: {tool}, args: {{ … }} }}]]\n\
+         \x20   reference:\n\
+         \x20     - {{ say: You are welcome. }}\n\
+         \x20   tags: [no_tool]\n"
+    )
+}

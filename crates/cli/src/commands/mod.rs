@@ -1,0 +1,35 @@
+//! One file per verb.
+
+mod completions;
+mod doctor;
+mod explain;
+mod init;
+mod list;
+mod run;
+mod smoke;
+mod tools;
+
+pub(crate) use completions::completions;
+pub(crate) use doctor::doctor;
+pub(crate) use explain::explain;
+pub(crate) use init::init;
+pub(crate) use list::list;
+pub(crate) use run::run;
+pub(crate) use smoke::smoke;
+pub(crate) use tools::tools;
+
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::open::Source;
+use crate::report;
+use model::Workspace;
+
+/// The workspace, or its mistakes reported and the exit that follows.
+fn open(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
+    source.open().map_err(|problems| report::problems(io, command, &problems))
+}
+
+/// Runs asynchronous work to its end on a runtime of its own.
+fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work))
+}

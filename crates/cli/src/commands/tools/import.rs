@@ -1,0 +1,165 @@
+//! Taking over the tools of an MCP server, pinned by hash.
+
+use super::server;
+use crate::args::ImportArgs;
+use crate::commands::open;
+use crate::exit::Exit;
+use crate::files;
+use crate::io::Io;
+use crate::open::Source;
+use model::{Listing, Tool, Workspace, yaml};
+use serde_json::{Map, Value, json};
+use world::mcp::Listed;
+
+pub(super) fn import(io: &Io, source: &Source, args: &ImportArgs) -> Exit {
+    let Source::Folder(folder) = source else {
+        io.say("the embedded workspace cannot be changed; run `bardo-eval init` first, or name a folder with --workspace");
+        return Exit::Usage;
+    };
+    let workspace = match open(io, source, "tools import") {
+        Ok(workspace) => workspace,
+        Err(exit) => return exit,
+    };
+    let server = match server::source(&args.server) {
+        Ok(server) => server,
+        Err(why) => {
+            io.say(&why);
+            return Exit::Usage;
+        }
+    };
+    let listed = match server::list(io, &server, args.server.timeout) {
+        Ok(listed) => listed,
+        Err(exit) => return exit,
+    };
+    let name = args.name.as_deref().map_or_else(|| file_name(&listed.server), file_name);
+    let taken: Vec<&str> = listed
+        .tools
+        .iter()
+        .filter(|tool| workspace.tool(&tool.name).is_some_and(|known| known.category != name))
+        .map(|tool| tool.name.as_str())
+        .collect();
+    if !taken.is_empty() {
+        io.say(&format!("other files of the workspace already have: {}; nothing was written", taken.join(", ")));
+        return Exit::Usage;
+    }
+    let path = folder.join("tools").join(format!("{name}.yaml"));
+    match files::write(&path, &tool_file(&name, &listed, Some(&workspace))) {
+        Ok(()) => {
+            let count = listed.tools.len();
+            let text = format!(
+                "imported {count} tools of {} {} (protocol {}) into {}\nnext: check capability, acts and kinds there, then bardo-eval smoke\n",
+                listed.server,
+                listed.version,
+                listed.protocol,
+                path.display()
+            );
+            io.result(&text, Exit::Clean)
+        }
+        Err(error) => {
+            io.say(&format!("{} could not be written: {error}", path.display()));
+            Exit::Usage
+        }
+    }
+}
+
+/// A server's name as a file name and category.
+pub(crate) fn file_name(server: &str) -> String {
+    let last = server.rsplit('/').next().unwrap_or(server).to_lowercase();
+    let clean: String = last.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let clean = clean.trim_matches('_').chars().take(60).collect::<String>();
+    if clean.is_empty() { "imported".to_owned() } else { clean }
+}
+
+/// The tool file of a listing. What people had said about a tool that is still there is kept.
+pub(crate) fn tool_file(category: &str, listed: &Listed, before: Option<&Workspace>) -> String {
+    let tools: Vec<Value> = listed
+        .tools
+        .iter()
+        .map(|listing| {
+            let known = before.and_then(|workspace| workspace.tool(&listing.name)).filter(|tool| tool.category == category);
+            entry(listing, known)
+        })
+        .collect();
+    let head = "# Imported from an MCP server and pinned by hash. Check capability, acts and kinds: a server does not say them, these are guesses.\n";
+    format!(
+        "{head}{}",
+        yaml::emit(&json!({ "category": category, "server": format!("{} {}", listed.server, listed.version), "tools": tools }))
+    )
+}
+
+fn entry(listing: &Listing, known: Option<&Tool>) -> Value {
+    let reads = looks_like_reading(&listing.name);
+    let (capability, risk, acts) = match known {
+        Some(tool) => (capability_word(tool), risk_word(tool), tool.acts.value.word()),
+        None if reads => ("read", "layer1", "read"),
+        // What is not plainly a read is treated as one that acts, until somebody says otherwise.
+        None => ("write", "layer3", "pass_through"),
+    };
+    let kinds: Map<String, Value> = listing.input_schema["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| {
+            let said = known.and_then(|tool| tool.params.get(name)).and_then(|param| param.kind.as_ref()).map(ToString::to_string);
+            (name.clone(), Value::String(said.unwrap_or_else(|| guess_kind(name, schema))))
+        })
+        .collect();
+    let mut entry = json!({
+        "name": listing.name, "description": listing.description, "capability": capability, "risk": risk, "acts": acts,
+        "pinned": listing.hash().to_string(), "input_schema": listing.input_schema,
+    });
+    if !kinds.is_empty() {
+        entry["kinds"] = Value::Object(kinds);
+    }
+    if let Some(ttl) = known.and_then(|tool| tool.ttl_s) {
+        entry["ttl_s"] = json!(ttl);
+    }
+    entry
+}
+
+fn capability_word(tool: &Tool) -> &'static str {
+    match tool.capability {
+        model::Capability::Read => "read",
+        model::Capability::Write => "write",
+        model::Capability::Privileged => "privileged",
+    }
+}
+
+fn risk_word(tool: &Tool) -> &'static str {
+    match tool.risk {
+        model::Risk::Layer1 => "layer1",
+        model::Risk::Layer2 => "layer2",
+        model::Risk::Layer3 => "layer3",
+    }
+}
+
+fn looks_like_reading(name: &str) -> bool {
+    let words = ["get", "list", "read", "search", "find", "query", "fetch", "show", "describe", "count", "check", "echo"];
+    name.to_lowercase()
+        .split(['_', '-', '.'])
+        .any(|word| words.iter().any(|known| word == *known || (word.starts_with(known) && word.len() <= known.len() + 2)))
+}
+
+fn guess_kind(name: &str, schema: &Value) -> String {
+    let name = name.to_lowercase();
+    let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    match schema["type"].as_str() {
+        _ if schema.get("enum").is_some() && schema["type"] == "string" => "enum",
+        Some("boolean") => "flag",
+        Some("integer") if is(&["chain"]) => "chain",
+        Some("integer") if is(&["bps"]) => "bps",
+        Some("integer") => "count",
+        Some("number") => "ratio",
+        Some("array") => "list(text)",
+        Some("object") => "object",
+        Some("string") if is(&["recipient", "payee"]) => "address(recipient)",
+        Some("string") if is(&["spender"]) => "address(spender)",
+        Some("string") if is(&["address", "wallet"]) => "address(wallet)",
+        Some("string") if is(&["token", "asset", "coin"]) => "token",
+        Some("string") if is(&["chain", "network"]) => "chain",
+        Some("string") if is(&["amount"]) => "amount(human)",
+        Some("string") if is(&["url", "uri", "path"]) => "url",
+        Some(_) | None => "text",
+    }
+    .to_owned()
+}

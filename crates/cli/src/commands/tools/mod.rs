@@ -1,0 +1,23 @@
+//! Tool lists: out of a workspace, into one, and what changed in between.
+
+mod confusable;
+mod diff;
+mod export;
+mod import;
+pub(crate) mod server;
+
+pub(crate) use import::{file_name, tool_file};
+
+use crate::args::ToolsCommand;
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::open::Source;
+
+pub(crate) fn tools(io: &Io, source: &Source, command: &ToolsCommand) -> Exit {
+    match command {
+        ToolsCommand::Export(args) => export::export(io, source, args),
+        ToolsCommand::Import(args) => import::import(io, source, args),
+        ToolsCommand::Diff(args) => diff::diff(io, source, args),
+        ToolsCommand::Confusable(args) => confusable::confusable(io, source, args),
+    }
+}

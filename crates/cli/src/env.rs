@@ -1,0 +1,30 @@
+//! The one place that reads the environment. Values of keys are never read, only whether they are there.
+
+#![expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
+
+use std::path::PathBuf;
+
+/// The value of a harmless variable.
+pub(crate) fn value(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Whether a variable is set and not empty; its value stays where it is.
+pub(crate) fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// Where a program would be started from.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.is_file())
+}
+
+/// What a started server may see: PATH and HOME, and what the user named.
+pub(crate) fn for_child(pass: &[String]) -> Vec<(String, String)> {
+    ["PATH", "HOME"]
+        .into_iter()
+        .chain(pass.iter().map(String::as_str))
+        .filter_map(|name| value(name).map(|value| (name.to_owned(), value)))
+        .collect()
+}

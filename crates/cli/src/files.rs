@@ -1,0 +1,145 @@
+//! The one place that touches the disk. Reading is bounded: a workspace is text, a few megabytes of it.
+
+#![expect(clippy::disallowed_methods, reason = "this is the place that reads and writes files")]
+
+use model::{Files, Place, Problem};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+const FILE_BYTES: u64 = 4 << 20;
+const TOTAL_BYTES: u64 = 64 << 20;
+const MOST_FILES: usize = 20_000;
+const DEEPEST: usize = 12;
+
+/// Reads a folder. Whatever cannot be read is a problem with its place; nothing is skipped in silence.
+pub(crate) fn read_folder(root: &Path) -> Result<Files, Vec<Problem>> {
+    let mut reading = Reading { root, files: Files::default(), count: 0, bytes: 0, problems: vec![] };
+    match fs::metadata(root) {
+        Ok(found) if found.is_dir() => reading.folder(root, 0),
+        Ok(_) => reading.problem(root, "this is not a folder", "give the folder of a workspace"),
+        Err(error) => reading.problem(root, &format!("cannot be read: {}", plain(&error)), "check the path and its permissions"),
+    }
+    if reading.problems.is_empty() { Ok(reading.files) } else { Err(reading.problems) }
+}
+
+struct Reading<'r> {
+    root: &'r Path,
+    files: Files,
+    count: usize,
+    bytes: u64,
+    problems: Vec<Problem>,
+}
+
+impl Reading<'_> {
+    fn problem(&mut self, path: &Path, what: &str, remedy: &str) {
+        let name = path.strip_prefix(self.root).ok().filter(|name| !name.as_os_str().is_empty()).unwrap_or(path);
+        self.problems.push(Problem { at: Place::new(slashed(name), 1), what: what.to_owned(), remedy: remedy.to_owned() });
+    }
+
+    fn folder(&mut self, folder: &Path, depth: usize) {
+        if depth > DEEPEST {
+            return self.problem(folder, &format!("folders are nested more than {DEEPEST} deep"), "flatten them");
+        }
+        let entries = match fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
+            Ok(entries) => entries,
+            Err(error) => return self.problem(folder, &format!("cannot be read: {}", plain(&error)), "check its permissions"),
+        };
+        let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            // Links are not followed: they could lead out of the workspace or in circles.
+            match fs::symlink_metadata(&path) {
+                _ if hidden => {}
+                Ok(found) if found.is_dir() => self.folder(&path, depth + 1),
+                Ok(found) if found.is_file() => self.file(&path, found.len()),
+                Ok(_) => self.problem(&path, "this is neither a file nor a folder", "remove it; links are not followed"),
+                Err(error) => self.problem(&path, &format!("cannot be read: {}", plain(&error)), "check its permissions"),
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path, length: u64) {
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(length);
+        if length > FILE_BYTES {
+            return self.problem(
+                path,
+                &format!("the file has {length} bytes, more than the limit of {FILE_BYTES}"),
+                "split it into several files",
+            );
+        }
+        if self.count == MOST_FILES || (self.bytes > TOTAL_BYTES && self.bytes - length <= TOTAL_BYTES) {
+            let what = format!("the workspace is larger than {MOST_FILES} files or {TOTAL_BYTES} bytes");
+            return self.problem(path, &what, "is this the right folder?");
+        }
+        if self.count > MOST_FILES || self.bytes > TOTAL_BYTES {
+            return;
+        }
+        match read_bounded(path) {
+            Ok(Some(text)) => self.files.insert(slashed(path.strip_prefix(self.root).unwrap_or(path)), text),
+            Ok(None) => self.problem(path, "the file is not text (UTF-8)", "remove it or convert it"),
+            Err(error) => self.problem(path, &format!("cannot be read: {}", plain(&error)), "check its permissions"),
+        }
+    }
+}
+
+/// The length is checked again while reading: a file may grow. `None` when it is not UTF-8.
+fn read_bounded(path: &Path) -> io::Result<Option<String>> {
+    let mut bytes = vec![];
+    fs::File::open(path)?.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_BYTES {
+        return Err(io::Error::other("it grew past the limit while it was read"));
+    }
+    Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
+}
+
+fn slashed(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
+fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// Writes files below a folder, creating what is missing.
+pub(crate) fn write_folder<'f>(root: &Path, files: impl IntoIterator<Item = (&'f str, &'f str)>) -> io::Result<usize> {
+    let mut written = 0;
+    for (name, text) in files {
+        write(&root.join(name), text)?;
+        written += 1;
+    }
+    Ok(written)
+}
+
+/// Writes a file beside its place and moves it there, so that nobody ever sees half of it.
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = fs::File::create(&draft).and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| fs::rename(&draft, path));
+    if written.is_err() {
+        // The draft is ours; failing to remove it must not hide the error that matters.
+        drop(fs::remove_file(&draft));
+    }
+    written
+}
+
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+pub(crate) fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
+/// Whether a folder is missing or has nothing in it.
+pub(crate) fn is_empty(path: &Path) -> bool {
+    fs::read_dir(path).map_or(!path.exists(), |mut entries| entries.next().is_none())
+}

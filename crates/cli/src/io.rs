@@ -1,0 +1,70 @@
+//! Where the result goes and where talk goes. Standard output is the result and nothing else.
+
+use crate::args::{Format, Global};
+use crate::exit::Exit;
+use crate::open::Source;
+use crate::paint::Paint;
+use crate::{env, files};
+use model::Place;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+#[derive(Debug)]
+pub(crate) struct Io {
+    pub format: Format,
+    pub paint: Paint,
+    pub verbose: bool,
+    output: Option<PathBuf>,
+    /// Stands before the places in reports, so that they can be opened from where the person is.
+    root: Option<PathBuf>,
+}
+
+impl Io {
+    pub(crate) fn new(global: &Global, source: &Source) -> Self {
+        let terminal = global.output.is_none() && std::io::stdout().is_terminal();
+        Self {
+            format: global.format,
+            paint: Paint::new(global.color, terminal, env::is_set("NO_COLOR")),
+            verbose: global.verbose,
+            output: global.output.clone(),
+            root: match source {
+                Source::Embedded => None,
+                Source::Folder(folder) => Some(folder.clone()),
+            },
+        }
+    }
+
+    /// The file of a place as a path from here.
+    pub(crate) fn file(&self, place: &Place) -> String {
+        self.root.as_ref().map_or_else(|| place.file.to_string(), |root| root.join(&*place.file).display().to_string())
+    }
+
+    /// File and line; a whole file has no line.
+    pub(crate) fn at(&self, place: &Place) -> String {
+        if place.line == 0 { self.file(place) } else { format!("{}:{}", self.file(place), place.line) }
+    }
+
+    /// Delivers the result. A reader that went away is not our failure; a full disk is.
+    pub(crate) fn result(&self, text: &str, exit: Exit) -> Exit {
+        let delivered = match &self.output {
+            Some(path) => files::write(path, text),
+            None => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+        };
+        match delivered {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                self.say(&format!("the result could not be written: {error}"));
+                if exit == Exit::Clean { Exit::Incomplete } else { exit }
+            }
+            Ok(()) | Err(_) => exit,
+        }
+    }
+
+    /// Talk: progress, hints, complaints.
+    pub(crate) fn say(&self, text: &str) {
+        // Nobody to talk to is no reason to fail.
+        drop(writeln!(std::io::stderr().lock(), "{text}"));
+    }
+}

@@ -1,0 +1,45 @@
+//! Colours, on a terminal only.
+
+use crate::args::Color;
+use owo_colors::{OwoColorize, Style};
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    /// `terminal` is whether the result goes to one.
+    pub(crate) fn new(color: Color, terminal: bool, no_color: bool) -> Self {
+        let on = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && !no_color,
+        };
+        Self { on }
+    }
+
+    fn style(self, text: &str, style: Style) -> String {
+        if self.on { text.style(style).to_string() } else { text.to_owned() }
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.style(text, Style::new().red().bold())
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.style(text, Style::new().green())
+    }
+
+    pub(crate) fn unsure(self, text: &str) -> String {
+        self.style(text, Style::new().yellow())
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.style(text, Style::new().dimmed())
+    }
+
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.style(text, Style::new().bold())
+    }
+}

@@ -1,0 +1,112 @@
+//! JUnit XML for CI systems. Wall times are left out: the same input gives the same bytes.
+
+use crate::io::Io;
+use model::{Problem, RunRecord, Verdict, Workspace};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use score::checks::{CheckResult, Level};
+
+pub(super) fn problems(io: &Io, command: &str, problems: &[Problem]) -> String {
+    let mut suite = TestSuite::new(command);
+    for problem in problems {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_message(clean(&format!("{}  {}", problem.what, problem.remedy)));
+        suite.add_test_case(TestCase::new(clean(&io.at(&problem.at)), status));
+    }
+    write("bardo-eval", vec![suite])
+}
+
+pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
+    let mut suite = TestSuite::new("smoke");
+    for result in results {
+        let lines = |level| -> Vec<String> {
+            result
+                .findings
+                .iter()
+                .filter(|finding| finding.level == level)
+                .map(|finding| clean(&format!("{}  {}  {}", io.at(&finding.at), finding.what, finding.remedy)))
+                .collect()
+        };
+        let errors = lines(Level::Error);
+        let status =
+            if errors.is_empty() { TestCaseStatus::success() } else { failure(&format!("{} errors", errors.len()), &errors.join("\n")) };
+        let mut case = TestCase::new(result.check, status);
+        let warnings = lines(Level::Warning);
+        if !warnings.is_empty() {
+            case.set_system_out(warnings.join("\n"));
+        }
+        suite.add_test_case(case);
+    }
+    write("bardo-eval", vec![suite])
+}
+
+pub(super) fn run(io: &Io, workspace: &Workspace, record: &RunRecord) -> String {
+    let mut gates = TestSuite::new("gates");
+    for judgement in &record.judgements {
+        let status = match judgement.verdict {
+            Verdict::Met => TestCaseStatus::success(),
+            Verdict::Missed => {
+                let reasons: Vec<String> = judgement.worst.iter().map(|worst| format!("{}: {}", worst.case, worst.because)).collect();
+                failure(&format!("{:?} misses {:?}", judgement.metric.value, judgement.bound), &reasons.join("\n"))
+            }
+            Verdict::NoEvidence => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+                status.set_message(clean(&format!("no evidence: {}", judgement.because)));
+                status
+            }
+        };
+        gates.add_test_case(TestCase::new(clean(&format!("{} [{}]", judgement.gate, judgement.metric.slice)), status));
+    }
+    let mut trials = TestSuite::new("trials");
+    for (transcript, scores) in record.transcripts.iter().zip(&record.scores) {
+        let status = if !transcript.ending.is_scorable() {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_message(clean(&transcript.ending.to_string()));
+            status
+        } else {
+            let missed: Vec<String> = scores
+                .scores
+                .iter()
+                .filter(|score| score.reading.is_violation())
+                .map(|score| {
+                    format!(
+                        "{}: {}",
+                        score.scorer,
+                        score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ")
+                    )
+                })
+                .collect();
+            if missed.is_empty() { TestCaseStatus::success() } else { failure("expectations missed", &missed.join("\n")) }
+        };
+        let mut case = TestCase::new(clean(&format!("{} [{}]", transcript.case, transcript.subject)), status);
+        if let Some(place) = workspace.case(&transcript.case).map(|case| io.at(&case.at)) {
+            case.set_classname(clean(&place));
+        }
+        trials.add_test_case(case);
+    }
+    write("bardo-eval", vec![gates, trials])
+}
+
+fn failure(message: &str, description: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(clean(message)).set_description(clean(description));
+    status
+}
+
+fn write(name: &str, suites: Vec<TestSuite>) -> String {
+    let mut report = Report::new(name);
+    report.add_test_suites(suites);
+    report.to_string().map_or_else(
+        |error| format!("<!-- {error} -->"),
+        |mut text| {
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text
+        },
+    )
+}
+
+/// XML has no way to write most control characters.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}

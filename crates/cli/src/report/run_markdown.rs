@@ -1,0 +1,44 @@
+//! A run for a job summary.
+
+use super::problems::cell;
+use super::run_text::bound;
+use model::{RunRecord, Verdict};
+
+pub(super) fn render(record: &RunRecord) -> String {
+    let rows: String = record
+        .judgements
+        .iter()
+        .map(|judgement| {
+            let verdict = match judgement.verdict {
+                Verdict::Met => "met",
+                Verdict::Missed => "**missed**",
+                Verdict::NoEvidence => "**no evidence**",
+            };
+            let value = judgement.metric.value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+            format!(
+                "| {} | {} | {value} | {} | {} | {verdict} | {} |\n",
+                judgement.gate,
+                judgement.metric.slice,
+                bound(judgement.bound),
+                judgement.metric.n,
+                cell(&judgement.because)
+            )
+        })
+        .collect();
+    let missed: String = record
+        .judgements
+        .iter()
+        .filter(|judgement| judgement.verdict == Verdict::Missed)
+        .flat_map(|judgement| {
+            judgement.worst.iter().map(move |worst| format!("- `{}` ({}): {}\n", worst.case, judgement.gate, cell(&worst.because)))
+        })
+        .collect();
+    let missed = if missed.is_empty() { missed } else { format!("\n### Worst cases\n\n{missed}") };
+    format!(
+        "## Gates\n\n| gate | slice | value | bound | n | verdict | note |\n|---|---|---|---|---|---|---|\n{rows}{missed}\n{} trials planned, {} finished, {} aborted; {} gates not in scope\n",
+        record.plan.trials.len(),
+        record.finished(),
+        record.aborted(),
+        record.out_of_scope.len()
+    )
+}

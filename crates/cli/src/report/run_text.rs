@@ -1,0 +1,98 @@
+//! A run for a person: the gate table, what is wrong first; then the worst cases; then counts.
+
+use super::problems::visible;
+use super::{count, table};
+use crate::io::Io;
+use crate::open::Source;
+use model::{Bound, Judgement, RunRecord, Verdict};
+
+pub(super) fn render(io: &Io, source: &Source, record: &RunRecord) -> String {
+    let mut judgements: Vec<&Judgement> = record.judgements.iter().collect();
+    judgements.sort_by_key(|judgement| rank(judgement.verdict));
+    let rows = judgements.iter().map(|judgement| row(io, judgement)).collect();
+    let mut text = table(&["gate", "slice", "value", "95 % interval", "bound", "n", "cases", "verdict", "note"], rows);
+    text.push_str("\n\n");
+    text.push_str(&worst(io, &judgements));
+    text.push_str(&broken(io, record));
+    let of = |verdict| record.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
+    text.push_str(&format!(
+        "gates: {} met, {} missed, {} without evidence, {} not in scope\n",
+        of(Verdict::Met),
+        of(Verdict::Missed),
+        of(Verdict::NoEvidence),
+        record.out_of_scope.len()
+    ));
+    text.push_str(&format!("trials: {} planned, {} finished, {} aborted\n", record.plan.trials.len(), record.finished(), record.aborted()));
+    let mut subjects: Vec<&str> = record.plan.trials.iter().map(|trial| trial.subject.as_str()).collect();
+    subjects.sort_unstable();
+    subjects.dedup();
+    let footer = format!("subject {}, workspace {}, record {}\n", subjects.join(", "), source.label(), record.hash().short());
+    text.push_str(&io.paint.dim(&footer));
+    text
+}
+
+fn rank(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Missed => 0,
+        Verdict::NoEvidence => 1,
+        Verdict::Met => 2,
+    }
+}
+
+fn row(io: &Io, judgement: &Judgement) -> Vec<String> {
+    let metric = &judgement.metric;
+    let interval = match (metric.low, metric.high) {
+        (Some(low), Some(high)) => format!("{low:.2} to {high:.2}"),
+        (Some(_) | None, Some(_) | None) => String::new(),
+    };
+    let verdict = match judgement.verdict {
+        Verdict::Met => io.paint.good("met"),
+        Verdict::Missed => io.paint.bad("missed"),
+        Verdict::NoEvidence => io.paint.unsure("no evidence"),
+    };
+    vec![
+        judgement.gate.clone(),
+        metric.slice.clone(),
+        metric.value.map_or("–".to_owned(), |value| format!("{value:.3}")),
+        interval,
+        bound(judgement.bound),
+        metric.n.to_string(),
+        metric.cases.to_string(),
+        verdict,
+        visible(&judgement.because),
+    ]
+}
+
+pub(super) fn bound(bound: Bound) -> String {
+    match bound {
+        Bound::AtLeast(value) => format!("≥ {value}"),
+        Bound::AtMost(value) => format!("≤ {value}"),
+    }
+}
+
+fn worst(io: &Io, judgements: &[&Judgement]) -> String {
+    let mut text = String::new();
+    for judgement in judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed) {
+        text.push_str(&format!("{} ({})\n", io.paint.bad(&judgement.gate), judgement.metric.slice));
+        for case in &judgement.worst {
+            text.push_str(&format!("  {}  {}\n", io.paint.strong(&case.case), visible(&case.because)));
+            text.push_str(&io.paint.dim(&format!("    bardo-eval run --case {}\n", case.case)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn broken(io: &Io, record: &RunRecord) -> String {
+    let aborted: Vec<String> = record
+        .transcripts
+        .iter()
+        .filter(|transcript| !transcript.ending.is_scorable())
+        .map(|transcript| format!("  {}  {}\n", transcript.case, visible(&transcript.ending.to_string())))
+        .collect();
+    if aborted.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n{}\n", io.paint.bad(&count(aborted.len(), "aborted trial")), aborted.concat())
+    }
+}

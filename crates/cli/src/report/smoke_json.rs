@@ -1,0 +1,31 @@
+//! Smoke for a machine.
+
+use super::FORMAT;
+use crate::exit::Exit;
+use crate::io::Io;
+use model::Workspace;
+use score::checks::CheckResult;
+use serde_json::{Value, json};
+
+pub(super) fn render(io: &Io, workspace: &Workspace, results: &[CheckResult], exit: Exit) -> String {
+    let checks: Vec<Value> = results
+        .iter()
+        .map(|result| {
+            let findings: Vec<Value> = result
+                .findings
+                .iter()
+                .map(|finding| {
+                    json!({ "level": finding.level, "file": io.file(&finding.at), "line": finding.at.line,
+                        "what": finding.what, "remedy": finding.remedy })
+                })
+                .collect();
+            json!({ "check": result.check, "looked_at": result.looked_at, "errors": result.errors(), "warnings": result.warnings(),
+                "findings": findings })
+        })
+        .collect();
+    let document = json!({
+        "format": FORMAT, "command": "smoke", "workspace": workspace.hash, "checks": checks, "verdicts": [], "metrics": [],
+        "trials": { "planned": 0, "finished": 0, "aborted": 0 }, "spent_usd": 0.0, "exit": exit.code(),
+    });
+    format!("{document:#}\n")
+}

@@ -1,0 +1,28 @@
+//! Smoke for a job summary.
+
+use super::count;
+use super::problems::cell;
+use crate::io::Io;
+use score::checks::{CheckResult, Level};
+
+pub(super) fn render(io: &Io, results: &[CheckResult]) -> String {
+    let errors: usize = results.iter().map(CheckResult::errors).sum();
+    let warnings: usize = results.iter().map(CheckResult::warnings).sum();
+    let verdict = if errors == 0 { "passed" } else { "failed" };
+    let mut text =
+        format!("## Smoke {verdict}\n\n{}, {}, {}\n", count(results.len(), "check"), count(errors, "error"), count(warnings, "warning"));
+    for (level, title) in [(Level::Error, "Errors"), (Level::Warning, "Warnings")] {
+        let rows: String = results
+            .iter()
+            .flat_map(|result| &result.findings)
+            .filter(|finding| finding.level == level)
+            .map(|finding| {
+                format!("| {} | `{}` | {} | {} |\n", finding.check, io.at(&finding.at), cell(&finding.what), cell(&finding.remedy))
+            })
+            .collect();
+        if !rows.is_empty() {
+            text.push_str(&format!("\n### {title}\n\n| check | where | what | remedy |\n|---|---|---|---|\n{rows}"));
+        }
+    }
+    text
+}
