@@ -8,6 +8,7 @@ pub use reference::Reference;
 
 use crate::seat::View;
 use async_trait::async_trait;
+use model::suite::Surface;
 use model::transcript::Move;
 use model::{Case, ProviderKind, SubjectFile};
 
@@ -49,7 +50,10 @@ pub fn available(subject: &SubjectFile) -> Result<(), NotAvailable> {
 pub fn seat_subject(subject: &SubjectFile, case: &Case) -> Result<Box<dyn Subject>, NotAvailable> {
     available(subject)?;
     Ok(match subject.provider {
-        ProviderKind::Reference => Box::new(Reference::new(case.reference.clone())),
+        ProviderKind::Reference => {
+            let at_once = matches!(case.brief.surface, Surface::Profile(_));
+            Box::new(Reference::new(case.reference.clone(), at_once))
+        }
         ProviderKind::Echo
         | ProviderKind::Anthropic
         | ProviderKind::OpenAi

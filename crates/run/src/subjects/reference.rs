@@ -15,11 +15,23 @@ pub struct Reference {
     answers: BTreeMap<String, Value>,
     /// The name under which the next answer is kept.
     awaiting: Option<String>,
+    /// Calls that stand together are made at once: where only the first move counts, there is no second.
+    at_once: bool,
 }
 
 impl Reference {
-    pub fn new(steps: Vec<RefStep>) -> Self {
-        Self { steps: steps.into(), answers: BTreeMap::new(), awaiting: None }
+    pub fn new(steps: Vec<RefStep>, at_once: bool) -> Self {
+        Self { steps: steps.into(), answers: BTreeMap::new(), awaiting: None, at_once }
+    }
+
+    /// The calls that directly follow, when they are to be made together with this one.
+    fn joined(&mut self, first: ToolCall) -> Result<Vec<ToolCall>, SubjectFault> {
+        let mut calls = vec![first];
+        while let Some(RefStep { does: RefDoes::Call { tool, args }, .. }) = self.steps.front().filter(|_| self.at_once) {
+            calls.push(ToolCall { tool: tool.value.clone(), args: Value::Object(self.fill(args)?) });
+            self.steps.pop_front();
+        }
+        Ok(calls)
     }
 
     fn keep_answer(&mut self, view: &View<'_>) {
@@ -59,7 +71,10 @@ impl Subject for Reference {
         }
         self.awaiting = step.name;
         Ok(match step.does {
-            RefDoes::Call { tool, args } => Move::Call(vec![ToolCall { tool: tool.value, args: Value::Object(self.fill(&args)?) }]),
+            RefDoes::Call { tool, args } => {
+                let first = ToolCall { tool: tool.value, args: Value::Object(self.fill(&args)?) };
+                Move::Call(self.joined(first)?)
+            }
             RefDoes::Delegate { to, params } => Move::Delegate { to: to.value, params: self.fill(&params)? },
             RefDoes::Activate { skill, params } => Move::Activate { skill: skill.value, params: self.fill(&params)? },
             RefDoes::Ask(text) => Move::Ask(text),

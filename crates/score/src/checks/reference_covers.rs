@@ -61,6 +61,8 @@ fn canonical<'w>(workspace: &'w Workspace, name: &'w Spot<String>) -> &'w str {
 
 fn calls_of<'w>(workspace: &'w Workspace, case: &'w Case) -> Vec<Call<'w>> {
     let calls = case.reference.iter().filter_map(|step| match &step.does {
+        // A dry run is preparation, not the act the case expects.
+        RefDoes::Call { args, .. } if args.get("dry_run") == Some(&ArgValue::Given(Value::Bool(true))) => None,
         RefDoes::Call { tool, args } => Some(Call { tool: canonical(workspace, tool), args, at: &step.at }),
         RefDoes::Delegate { .. } | RefDoes::Activate { .. } | RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => None,
     });

@@ -26,6 +26,7 @@ impl Check for ReferencePresent {
                 continue;
             }
             check_activates(case, found);
+            check_all_is_played(case, found);
             let mut names = BTreeSet::new();
             // Who has been given the turn: the seat of the surface, then everybody who is delegated to.
             let mut seated: BTreeSet<&str> = case.brief.surface.agent().iter().map(|agent| agent.as_str()).collect();
@@ -59,6 +60,19 @@ fn check_activates(case: &Case, found: &mut Findings) {
     let activates = case.reference.iter().any(|step| matches!(step.does, RefDoes::Activate { .. }));
     if matches!(case.brief.surface, Surface::Skills) && !activates && !may_end_without {
         found.error(&case.at, format!("the reference of case {} activates no skill", *case.id), "add a step { activate: …, params: {…} }");
+    }
+}
+
+/// On a profile the trial ends with the first move that calls tools; a step after it would never be played.
+fn check_all_is_played(case: &Case, found: &mut Findings) {
+    if !matches!(case.brief.surface, Surface::Profile(_)) {
+        return;
+    }
+    let is_call = |step: &&RefStep| matches!(step.does, RefDoes::Call { .. });
+    let unplayed = case.reference.iter().skip_while(|step| !is_call(step)).find(|step| !is_call(step));
+    if let Some(step) = unplayed {
+        let what = format!("the trial of case {} ends before this step", *case.id);
+        found.error(&step.at, what, "on a profile only the first calls count; remove the step");
     }
 }
 

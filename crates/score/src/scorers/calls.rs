@@ -2,12 +2,14 @@
 
 use super::Evidence;
 use model::suite::{Case, ExpectedCall, SuiteKind};
+use model::transcript::ToolAnswer;
 use model::{Happened, Tool, Workspace};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Made<'a> {
     pub event: u32,
+    pub call: u32,
     /// Absent when the subject called something that does not exist.
     pub tool: Option<&'a Tool>,
     pub said: &'a str,
@@ -32,7 +34,9 @@ pub(super) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
         .events
         .iter()
         .filter_map(|event| match &event.happened {
-            Happened::Called { tool, args, .. } => Some(Made { event: event.n, tool: workspace.tool(tool), said: tool, args }),
+            Happened::Called { call, tool, args } => {
+                Some(Made { event: event.n, call: *call, tool: workspace.tool(tool), said: tool, args })
+            }
             Happened::UserSaid { .. }
             | Happened::Said { .. }
             | Happened::Asked { .. }
@@ -51,10 +55,34 @@ pub(super) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
 pub(super) fn relevant<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
     let all = made(evidence);
     if evidence.case.kind != SuiteKind::ToolSelection {
-        return all;
+        // A dry run is preparation; what the case expects is the act itself.
+        return all.into_iter().filter(|call| !call.is_dry_run()).collect();
     }
     let answered = evidence.transcript.events.iter().find(|event| matches!(event.happened, Happened::Answered { .. })).map(|event| event.n);
     all.into_iter().filter(|call| answered.is_none_or(|n| call.event < n)).collect()
+}
+
+/// The call that prepared an action: the one whose answer carried the id.
+pub(super) fn prepared_by<'a>(evidence: &Evidence<'a>, action_id: &str) -> Option<Made<'a>> {
+    let minted = evidence.transcript.events.iter().find_map(|event| match &event.happened {
+        Happened::Answered { call, answer: ToolAnswer::Result(value) }
+            if value.get("action_id").and_then(Value::as_str) == Some(action_id) =>
+        {
+            Some(*call)
+        }
+        Happened::Answered { .. }
+        | Happened::UserSaid { .. }
+        | Happened::Said { .. }
+        | Happened::Asked { .. }
+        | Happened::Refused { .. }
+        | Happened::Activated { .. }
+        | Happened::Called { .. }
+        | Happened::Delegated { .. }
+        | Happened::Decided { .. }
+        | Happened::Returned { .. }
+        | Happened::Reported { .. } => None,
+    })?;
+    made(evidence).into_iter().find(|made| made.call == minted)
 }
 
 /// Alternatives of a case, empty where it expects none.
