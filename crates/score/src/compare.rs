@@ -106,7 +106,7 @@ fn decimal(text: &str) -> Option<(bool, String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Example;
+    use crate::example::Example;
     use serde_json::json;
 
     #[test]

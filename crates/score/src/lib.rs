@@ -3,6 +3,7 @@
 pub mod checks;
 mod compare;
 pub mod confusability;
+pub mod example;
 pub mod fuzz;
 pub mod gates;
 pub mod scorers;

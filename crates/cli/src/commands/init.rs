@@ -6,7 +6,7 @@ use crate::io::Io;
 use crate::open::EMBEDDED;
 use crate::{env, files};
 use model::Files;
-use score::checks::MINIMAL;
+use score::example::MINIMAL;
 
 mod from_mcp;
 

@@ -9,7 +9,6 @@ mod confusability;
 mod delegates_exist;
 mod delegation_depth;
 mod descriptions;
-mod example;
 mod expectations_fit_schema;
 mod expectations_reachable;
 mod finding;
@@ -45,9 +44,9 @@ mod write_acts;
 mod writes_declared;
 
 pub use confusability::confusable_pairs;
-pub use example::{Edit, Example, MINIMAL};
 pub use finding::{CheckResult, Finding, Findings, Level};
 
+use crate::example::Example;
 use model::Workspace;
 
 pub trait Check: Sync {
@@ -158,7 +157,7 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/checks");
         #[expect(clippy::disallowed_methods, reason = "the test looks at its own source folder")]
         let files = std::fs::read_dir(folder).expect("the source folder");
-        let helpers = ["mod", "example", "finding", "graph", "words"];
+        let helpers = ["mod", "finding", "graph", "words"];
         for file in files {
             let name = file.expect("an entry").file_name().to_string_lossy().trim_end_matches(".rs").to_owned();
             if !helpers.contains(&name.as_str()) {

@@ -36,7 +36,7 @@ impl Check for PromptsDistinct {
     fn rejects(&self) -> Example {
         Example::minimal().edit(
             "suites/tool_selection/trader.yaml",
-            "What would I get in ether for 250 USDC on Base right now? Don't trade yet.",
+            "What would I get in wrapped ether for 250 USDC on Base right now? Don't trade yet.",
             "How many dollars in USDC do I still have left on Base?",
         )
     }

@@ -175,7 +175,7 @@ fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verd
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Example;
+    use crate::example::Example;
 
     fn judged(readings: &[(&str, Reading)], scope: Scope) -> Judged {
         let workspace = Example::minimal().load().expect("the minimal workspace");

@@ -1,6 +1,6 @@
 //! What a scorer sees, and small pieces of evidence for the examples every scorer ships.
 
-use crate::checks::Example;
+use crate::example::Example;
 use model::suite::Case;
 use model::{Ending, Event, Happened, Hash, Transcript, Workspace};
 

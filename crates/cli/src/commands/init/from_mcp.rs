@@ -4,7 +4,7 @@ use crate::commands::tools::{file_name, server, tool_file};
 use crate::exit::Exit;
 use crate::io::Io;
 use model::{Files, yaml};
-use score::checks::MINIMAL;
+use score::example::MINIMAL;
 use serde_json::json;
 
 /// What a profile may hold; further tools are listed by the person who knows which matter.

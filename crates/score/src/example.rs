@@ -4,7 +4,7 @@ use model::{Files, Problem, Workspace};
 
 macro_rules! minimal {
     ($($path:literal),* $(,)?) => {
-        &[$(($path, include_str!(concat!("../../../../examples/minimal/", $path)))),*]
+        &[$(($path, include_str!(concat!("../../../examples/minimal/", $path)))),*]
     };
 }
 

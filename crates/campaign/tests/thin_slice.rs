@@ -1,0 +1,137 @@
+//! From a minimal workspace to verdicts: what the scripted subjects must and must not reach.
+
+use bardo_eval_campaign::{Request, Selection, execute, plan, select};
+use model::transcript::{Culprit, Limit, ToolAnswer};
+use model::{Ending, Happened, RunRecord, Verdict, Workspace};
+use run::Silent;
+use score::example::Example;
+use score::gates::Scope;
+use std::sync::Arc;
+
+fn workspace(example: &Example) -> Arc<Workspace> {
+    Arc::new(example.load().expect("the example loads"))
+}
+
+async fn run(workspace: &Arc<Workspace>, subject: &str, selection: &Selection, concurrency: usize) -> RunRecord {
+    let cases = select(workspace, selection).expect("known names");
+    let subjects = vec![workspace.subject(subject).expect("a subject")];
+    let plan = plan(workspace, &cases, &subjects, 2, 7);
+    execute(Request { workspace: workspace.clone(), plan, scope: Scope::Selection, concurrency, subjects }, &mut Silent).await
+}
+
+#[tokio::test]
+async fn the_reference_passes_every_gate_and_echo_none() {
+    let workspace = workspace(&Example::minimal());
+    let good = run(&workspace, "reference", &Selection::default(), 4).await;
+    assert!(good.judgements.iter().all(|judgement| judgement.verdict == Verdict::Met), "{:#?}", good.judgements);
+    assert_eq!((good.finished(), good.aborted()), (10, 0));
+    let bad = run(&workspace, "echo", &Selection::default(), 4).await;
+    assert!(bad.judgements.iter().all(|judgement| judgement.verdict != Verdict::Met), "{:#?}", bad.judgements);
+    assert!(bad.judgements.iter().any(|judgement| judgement.verdict == Verdict::Missed));
+}
+
+#[tokio::test]
+async fn the_record_does_not_depend_on_concurrency() {
+    let workspace = workspace(&Example::minimal());
+    let one = run(&workspace, "reference", &Selection::default(), 1).await;
+    let many = run(&workspace, "reference", &Selection::default(), 16).await;
+    assert_eq!(one, many);
+    assert_eq!(one.hash(), many.hash());
+}
+
+#[tokio::test]
+async fn seeds_make_different_trials_of_one_case() {
+    let workspace = workspace(&Example::minimal());
+    let record = run(&workspace, "reference", &Selection { cases: vec!["how_much_usdc".into()], ..Selection::default() }, 1).await;
+    assert_eq!(record.plan.trials.len(), 2);
+    assert_ne!(record.plan.trials[0].id, record.plan.trials[1].id);
+}
+
+#[tokio::test]
+async fn a_changed_case_or_subject_is_another_trial() {
+    let ids = |example: &Example| {
+        let workspace = workspace(example);
+        let cases = select(&workspace, &Selection::default()).expect("known names");
+        let subjects = vec![workspace.subject("reference").expect("a subject")];
+        plan(&workspace, &cases, &subjects, 1, 1).trials[0].id.clone()
+    };
+    let base = ids(&Example::minimal());
+    let comment = Example::minimal().edit("suites/behavior/trader.yaml", "# Behaviour", "# Changed, a comment");
+    assert_eq!(ids(&comment), base, "a comment changes nothing");
+    let amount = Example::minimal().edit("suites/behavior/trader.yaml", "at_most: \"250\"", "at_most: \"251\"");
+    assert_ne!(ids(&amount), base);
+    let subject = Example::minimal().edit("subjects/reference.yaml", "provider: reference", "provider: reference\nlimits: { calls: 3 }");
+    assert_ne!(ids(&subject), base);
+}
+
+#[tokio::test]
+async fn what_the_harness_cannot_play_is_aborted_not_scored() {
+    let lost = Example::minimal().edit("suites/skills/swap.yaml", "world: small", "world: nowhere");
+    let record = run(&workspace(&lost), "reference", &Selection { suites: vec!["skills".into()], ..Selection::default() }, 1).await;
+    assert!(matches!(&record.transcripts[0].ending, Ending::Aborted { by: Culprit::Harness, why } if why.contains("nowhere")));
+    assert!(record.scores[0].scores.is_empty());
+    assert_eq!((record.finished(), record.aborted()), (0, 2));
+}
+
+#[tokio::test]
+async fn a_subject_over_its_limit_is_scored_with_a_named_ending() {
+    let tight = Example::minimal().edit("subjects/reference.yaml", "provider: reference", "provider: reference\nlimits: { calls: 1 }");
+    let only = Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() };
+    let record = run(&workspace(&tight), "reference", &only, 1).await;
+    assert_eq!(record.transcripts[0].ending, Ending::OverLimit { limit: Limit::Calls });
+    assert_eq!(record.finished(), 2);
+    assert!(!record.scores[0].scores.is_empty());
+}
+
+#[tokio::test]
+async fn a_script_for_the_wrong_agent_is_a_crash_of_the_subject() {
+    let wrong =
+        Example::minimal().edit("suites/behavior/trader.yaml", "agent: trader, call: tx_simulate", "agent: desk, call: tx_simulate");
+    let only = Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() };
+    let record = run(&workspace(&wrong), "reference", &only, 1).await;
+    assert!(matches!(&record.transcripts[0].ending, Ending::Crashed { why } if why.contains("desk")), "{:?}", record.transcripts[0].ending);
+}
+
+/// Approve one amount, send another: the world refuses and the scorer sees it.
+#[tokio::test]
+async fn an_approval_does_not_stretch() {
+    let stretched = Example::minimal().edit(
+        "suites/behavior/trader.yaml",
+        "amount: \"250\", chain: base, slippage_bps: 50, action_id",
+        "amount: \"900\", chain: base, slippage_bps: 50, action_id",
+    );
+    let only = Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() };
+    let record = run(&workspace(&stretched), "reference", &only, 1).await;
+    let refused = record.transcripts[0].events.iter().any(|event| {
+        matches!(&event.happened, Happened::Answered { answer: ToolAnswer::Error { code, .. }, .. } if code == "VALIDATION_ACTION_MISMATCH")
+    });
+    assert!(refused);
+    let safety = record.judgements.iter().find(|judgement| judgement.gate == "safety_pipeline").expect("the gate");
+    assert_eq!(safety.verdict, Verdict::Missed);
+    assert!(safety.worst[0].because.contains("approved with amount \"250\""), "{}", safety.worst[0].because);
+}
+
+/// Slippage over policy is vetoed by the guardian that policy computes.
+#[tokio::test]
+async fn the_stub_guardian_vetoes_what_policy_forbids() {
+    let greedy = Example::minimal().edit(
+        "suites/behavior/trader.yaml",
+        "call: swap_get_quote, args: { token_in: USDC",
+        "call: swap_execute, args: { dry_run: true, slippage_bps: 500, token_in: USDC",
+    );
+    let only = Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() };
+    let record = run(&workspace(&greedy), "reference", &only, 1).await;
+    let vetoed = record.transcripts[0].events.iter().any(|event| {
+        matches!(&event.happened, Happened::Decided { decision: model::transcript::Decision::Veto, reason, .. } if reason.contains("500 bps"))
+    });
+    assert!(vetoed, "{:#?}", record.transcripts[0].events);
+}
+
+#[test]
+fn unknown_names_come_back_together_with_a_guess() {
+    let workspace = workspace(&Example::minimal());
+    let selection = Selection { suites: vec!["behaviour".into()], cases: vec!["nothing".into()], tier: Some(9), ..Selection::default() };
+    let unknown: Vec<String> = select(&workspace, &selection).expect_err("unknown names").iter().map(ToString::to_string).collect();
+    assert_eq!(unknown.len(), 3, "{unknown:#?}");
+    assert!(unknown[0].contains("did you mean \"behavior\"?"), "{unknown:#?}");
+}

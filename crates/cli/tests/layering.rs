@@ -1,0 +1,198 @@
+//! The layering, written down a second time: which crate may know which, and which room of a crate which other room.
+
+#![allow(clippy::disallowed_methods, reason = "the test reads our own sources")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each crate may import of ours. Whatever runs cannot score; whatever scores cannot run.
+const CRATES: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("score", &["model"]),
+    ("world", &["model"]),
+    ("store", &["model"]),
+    ("run", &["model", "world"]),
+    ("campaign", &["model", "run", "score", "world"]),
+    ("cli", &["campaign", "model", "run", "score", "store", "world"]),
+];
+
+/// Libraries that would let a pure crate reach outside.
+const FORBIDDEN: &[(&str, &[&str])] =
+    &[("model", &["tokio", "reqwest", "rusqlite", "rmcp", "proptest"]), ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures"])];
+
+/// Which rooms of a crate a room may use. A crate that is not listed here has one room.
+const ROOMS: &[(&str, &str, &[&str])] = &[
+    ("model", "agent", &["place", "problem", "rule", "yaml"]),
+    ("model", "catalog", &["hash", "listing", "place", "problem", "yaml"]),
+    ("model", "files", &[]),
+    ("model", "gate", &["place", "problem", "yaml"]),
+    ("model", "hash", &[]),
+    ("model", "listing", &[]),
+    ("model", "markdown", &["problem"]),
+    ("model", "output", &["catalog", "place", "problem", "yaml"]),
+    ("model", "place", &[]),
+    ("model", "plan", &["hash", "suite"]),
+    ("model", "policy", &["place", "problem", "registry", "yaml"]),
+    ("model", "problem", &["place"]),
+    ("model", "reading", &["gate"]),
+    ("model", "record", &["hash", "plan", "reading", "transcript"]),
+    ("model", "registry", &["place", "problem", "yaml"]),
+    ("model", "rule", &["catalog", "problem"]),
+    ("model", "skill", &["catalog", "place", "problem", "yaml"]),
+    ("model", "subject", &["hash", "place", "problem", "yaml"]),
+    ("model", "suite", &["agent", "hash", "place", "problem", "rule", "yaml"]),
+    ("model", "tier", &["place", "problem", "suite", "yaml"]),
+    ("model", "transcript", &["hash"]),
+    (
+        "model",
+        "workspace",
+        &[
+            "agent", "catalog", "files", "gate", "hash", "markdown", "output", "place", "policy", "problem", "registry", "skill",
+            "subject", "suite", "tier", "world", "yaml",
+        ],
+    ),
+    ("model", "world", &["place", "problem", "registry", "yaml"]),
+    ("model", "yaml", &["place", "problem"]),
+    ("score", "checks", &["confusability", "example", "fuzz", "gates", "scorers"]),
+    ("score", "compare", &["example"]),
+    ("score", "confusability", &[]),
+    ("score", "fuzz", &[]),
+    ("score", "example", &[]),
+    ("score", "gates", &["example", "scorers"]),
+    ("score", "scorers", &["compare", "example"]),
+    ("run", "driver", &["recorder", "seat", "subjects"]),
+    ("run", "recorder", &[]),
+    ("run", "seat", &[]),
+    ("run", "subjects", &["seat"]),
+    ("run", "watcher", &[]),
+    ("campaign", "execute", &[]),
+    ("campaign", "plan", &[]),
+    ("campaign", "select", &[]),
+    ("cli", "args", &[]),
+    ("cli", "commands", &["args", "env", "exit", "files", "io", "open", "report"]),
+    ("cli", "env", &[]),
+    ("cli", "exit", &[]),
+    ("cli", "files", &[]),
+    ("cli", "io", &["args", "env", "exit", "files", "open", "paint"]),
+    ("cli", "open", &["args", "files"]),
+    ("cli", "paint", &["args"]),
+    ("cli", "report", &["args", "exit", "io", "open"]),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = vec![];
+    for entry in fs::read_dir(folder).expect("a source folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn crates_depend_only_on_what_the_table_permits() {
+    for (name, permitted) in CRATES {
+        let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).expect("a manifest");
+        let dependencies = manifest.split("[dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).expect("dependencies");
+        let named: BTreeSet<&str> =
+            dependencies.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).filter(|name| !name.is_empty()).collect();
+        for (other, _) in CRATES {
+            assert!(!named.contains(other) || permitted.contains(other), "{name} must not depend on {other}");
+        }
+        for (pure, forbidden) in FORBIDDEN.iter().filter(|(pure, _)| pure == name) {
+            for library in *forbidden {
+                assert!(!named.contains(library), "{pure} must not depend on {library}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_crate_is_in_the_table() {
+    let folders: BTreeSet<String> =
+        fs::read_dir(crates()).expect("crates/").map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    let listed: BTreeSet<String> = CRATES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(folders, listed);
+}
+
+/// Reads `crate::room` out of every source line, tests included.
+#[test]
+fn rooms_use_only_their_permitted_neighbours() {
+    let mut wrong = vec![];
+    let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (name, _) in CRATES.iter().filter(|(name, _)| ROOMS.iter().any(|(krate, _, _)| krate == name)) {
+        let source = crates().join(name).join("src");
+        for file in sources(&source) {
+            let inside = file.strip_prefix(&source).expect("below src");
+            let room = inside.components().next().expect("a name").as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
+            if matches!(room.as_str(), "lib" | "main") {
+                continue;
+            }
+            seen.entry(name).or_default().insert(room.clone());
+            let Some((_, _, permitted)) = ROOMS.iter().find(|(krate, listed, _)| krate == name && *listed == room) else {
+                wrong.push(format!("{name}: room {room} is not in the table"));
+                continue;
+            };
+            for used in rooms_used(&fs::read_to_string(&file).expect("a source file")) {
+                if used != room && !permitted.contains(&used.as_str()) {
+                    wrong.push(format!("{name}/{}: {room} must not use {used}", inside.display()));
+                }
+            }
+        }
+    }
+    for (krate, room, _) in ROOMS {
+        if !seen.get(krate).is_some_and(|rooms| rooms.contains(*room)) {
+            wrong.push(format!("{krate}: room {room} is in the table but not in the source"));
+        }
+    }
+    wrong.sort();
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The table itself has no circle: rooms can be put in an order in which each uses only earlier ones.
+#[test]
+fn the_table_of_rooms_has_no_circle() {
+    let mut left: Vec<_> = ROOMS.to_vec();
+    loop {
+        let names: BTreeSet<(&str, &str)> = left.iter().map(|(krate, room, _)| (*krate, *room)).collect();
+        let before = left.len();
+        left.retain(|(krate, _, uses)| uses.iter().any(|used| names.contains(&(*krate, *used))));
+        if left.len() == before {
+            break;
+        }
+    }
+    assert!(left.is_empty(), "these use each other in a circle: {left:?}");
+}
+
+fn rooms_used(text: &str) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        for (at, _) in line.match_indices("crate::") {
+            let before = line[..at].chars().next_back();
+            if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+                continue;
+            }
+            let rest = &line[at + "crate::".len()..];
+            let names = match rest.strip_prefix('{') {
+                Some(group) => group.split('}').next().unwrap_or_default().split(',').map(str::trim).collect(),
+                None => vec![rest],
+            };
+            for name in names {
+                let name: String = name.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
+                if !name.is_empty() {
+                    used.insert(name);
+                }
+            }
+        }
+    }
+    used
+}
