@@ -33,8 +33,8 @@ struct Reading<'r> {
 
 impl Reading<'_> {
     fn problem(&mut self, path: &Path, what: &str, remedy: &str) {
-        let name = path.strip_prefix(self.root).ok().filter(|name| !name.as_os_str().is_empty()).unwrap_or(path);
-        self.problems.push(Problem { at: Place::new(slashed(name), 1), what: what.to_owned(), remedy: remedy.to_owned() });
+        let name = path.strip_prefix(self.root).ok().filter(|name| !name.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        self.problems.push(Problem { at: Place::new(slashed(name), 0), what: what.to_owned(), remedy: remedy.to_owned() });
     }
 
     fn folder(&mut self, folder: &Path, depth: usize) {
@@ -100,10 +100,13 @@ fn slashed(path: &Path) -> String {
 }
 
 fn plain(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "it does not exist".into(),
-        io::ErrorKind::PermissionDenied => "permission denied".into(),
-        _ => error.to_string(),
+    let kind = error.kind();
+    if kind == io::ErrorKind::NotFound {
+        "it does not exist".into()
+    } else if kind == io::ErrorKind::PermissionDenied {
+        "permission denied".into()
+    } else {
+        error.to_string()
     }
 }
 

@@ -34,9 +34,22 @@ impl Io {
         }
     }
 
+    /// What to type so that a command is about the same workspace again.
+    pub(crate) fn workspace_flag(&self) -> String {
+        match &self.root {
+            None => " --embedded".into(),
+            Some(root) if root.as_os_str() == "evals" => String::new(),
+            Some(root) => format!(" --workspace {}", root.display()),
+        }
+    }
+
     /// The file of a place as a path from here.
     pub(crate) fn file(&self, place: &Place) -> String {
-        self.root.as_ref().map_or_else(|| place.file.to_string(), |root| root.join(&*place.file).display().to_string())
+        match &self.root {
+            None => place.file.to_string(),
+            Some(root) if &*place.file == "." => root.display().to_string(),
+            Some(root) => root.join(&*place.file).display().to_string(),
+        }
     }
 
     /// File and line; a whole file has no line.

@@ -54,6 +54,11 @@ impl Report {
         }
     }
 
+    /// Whether further problems would be dropped.
+    pub fn is_full(&self) -> bool {
+        self.problems.borrow().len() >= MOST_PER_FILE
+    }
+
     pub fn is_empty(&self) -> bool {
         self.problems.borrow().is_empty()
     }
@@ -71,8 +76,14 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 /// The nearest of `known` if it is near enough to be meant.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
+    let length = word.chars().count();
     known
         .into_iter()
+        // Lengths alone decide most pairs, and a word may be as long as a file.
+        .filter(|candidate| {
+            let other = candidate.chars().count();
+            length.min(other) * 10 >= length.max(other) * 6
+        })
         .map(|candidate| {
             (rapidfuzz::distance::damerau_levenshtein::normalized_similarity(word.chars(), candidate.to_lowercase().chars()), candidate)
         })

@@ -12,7 +12,7 @@ pub(super) fn render(io: &Io, source: &Source, record: &RunRecord) -> String {
     let rows = judgements.iter().map(|judgement| row(io, judgement)).collect();
     let mut text = table(&["gate", "slice", "value", "95 % interval", "bound", "n", "cases", "verdict", "note"], rows);
     text.push_str("\n\n");
-    text.push_str(&worst(io, &judgements));
+    text.push_str(&worst(io, record, &judgements));
     text.push_str(&broken(io, record));
     let of = |verdict| record.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
     text.push_str(&format!(
@@ -70,13 +70,15 @@ pub(super) fn bound(bound: Bound) -> String {
     }
 }
 
-fn worst(io: &Io, judgements: &[&Judgement]) -> String {
+fn worst(io: &Io, record: &RunRecord, judgements: &[&Judgement]) -> String {
     let mut text = String::new();
     for judgement in judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed) {
         text.push_str(&format!("{} ({})\n", io.paint.bad(&judgement.gate), judgement.metric.slice));
         for case in &judgement.worst {
             text.push_str(&format!("  {}  {}\n", io.paint.strong(&case.case), visible(&case.because)));
-            text.push_str(&io.paint.dim(&format!("    bardo-eval run --case {}\n", case.case)));
+            let trial = record.plan.trials.iter().find(|trial| trial.id.as_str().starts_with(&case.trial));
+            let subject = trial.map(|trial| format!(" --subject {}", trial.subject)).unwrap_or_default();
+            text.push_str(&io.paint.dim(&format!("    bardo-eval run --case {}{subject}{}\n", case.case, io.workspace_flag())));
         }
         text.push('\n');
     }

@@ -15,7 +15,11 @@ pub(super) fn render(io: &Io, source: &Source, workspace: &Workspace, results: &
     for level in [Level::Error, Level::Warning] {
         for result in results {
             let findings: Vec<&Finding> = result.findings.iter().filter(|finding| finding.level == level).collect();
-            text.push_str(&section(io, result.check, level, &findings));
+            let total = match level {
+                Level::Error => result.errors(),
+                Level::Warning => result.warnings(),
+            };
+            text.push_str(&section(io, result.check, level, &findings, total));
         }
     }
     let errors: usize = results.iter().map(CheckResult::errors).sum();
@@ -34,7 +38,7 @@ pub(super) fn render(io: &Io, source: &Source, workspace: &Workspace, results: &
     text
 }
 
-fn section(io: &Io, check: &str, level: Level, findings: &[&Finding]) -> String {
+fn section(io: &Io, check: &str, level: Level, findings: &[&Finding], total: usize) -> String {
     if findings.is_empty() {
         return String::new();
     }
@@ -48,8 +52,10 @@ fn section(io: &Io, check: &str, level: Level, findings: &[&Finding]) -> String 
         let place = io.paint.strong(&visible(&io.at(&finding.at)));
         text.push_str(&format!("  {place}  {}  {}\n", visible(&finding.what), io.paint.dim(&visible(&finding.remedy))));
     }
-    if findings.len() > shown {
-        text.push_str(&io.paint.dim(&format!("  and {} more; --verbose shows all\n", findings.len() - shown)));
+    let hidden = total - findings.len().min(shown);
+    if hidden > 0 {
+        let hint = if io.verbose || level == Level::Error { "" } else { "; --verbose shows more" };
+        text.push_str(&io.paint.dim(&format!("  and {hidden} more{hint}\n")));
     }
     text.push('\n');
     text

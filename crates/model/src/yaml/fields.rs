@@ -5,6 +5,7 @@ use crate::place::Spot;
 use crate::problem::{Report, did_you_mean};
 use indexmap::IndexMap;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// An open mapping. Ask for keys, then `close` it so that unknown keys are reported.
 #[derive(Debug)]
@@ -23,9 +24,11 @@ impl<'n> Fields<'n> {
             report.add(node.line, format!("{what} must be a mapping, found {}", node.describe()), "write key: value lines");
             return None;
         };
-        for (n, (key, _)) in entries.iter().enumerate() {
-            if let Some((first, _)) = entries[..n].iter().find(|(other, _)| other.text == key.text) {
-                report.add(key.line, format!("\"{}\" is given twice", key.text), format!("the first is on line {}", first.line));
+        let mut seen = BTreeMap::new();
+        for (key, _) in entries {
+            let first = *seen.entry(key.text.as_str()).or_insert(key);
+            if !std::ptr::eq(first, key) {
+                report.add(key.line, format!("{} is given twice", key.describe()), format!("the first is on line {}", first.line));
             }
         }
         Some(Self { line: node.line, what, entries, known: RefCell::default(), report })
@@ -65,12 +68,13 @@ impl<'n> Fields<'n> {
     pub fn close(self) {
         let known = self.known.into_inner();
         for (key, _) in self.entries {
-            if !known.contains(&key.text.as_str()) {
+            // Guesses cost time, and a full report would not show them.
+            if !known.contains(&key.text.as_str()) && !self.report.is_full() {
                 let remedy = match did_you_mean(&key.text, known.iter().copied()) {
                     guess if guess.is_empty() => format!("{} knows: {}", self.what, known.join(", ")),
                     guess => guess,
                 };
-                self.report.add(key.line, format!("{} has no key \"{}\"", self.what, key.text), remedy);
+                self.report.add(key.line, format!("{} has no key {}", self.what, key.describe()), remedy);
             }
         }
     }
@@ -174,7 +178,7 @@ pub fn map<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Rep
                     out.insert(key.text.clone(), value);
                 }
                 Some(_) => {
-                    report.add(key.line, format!("\"{}\" is given twice", key.text), "keep one");
+                    report.add(key.line, format!("{} is given twice", key.describe()), "keep one");
                     complete = false;
                 }
                 None => complete = false,

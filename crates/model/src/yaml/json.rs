@@ -1,6 +1,6 @@
 //! A YAML node as a JSON value, for places where the file may say anything: arguments, schemas, fixtures.
 
-use super::node::{Node, Shape};
+use super::node::{Node, Shape, head};
 use crate::problem::Report;
 use serde_json::{Map, Number, Value};
 
@@ -21,7 +21,7 @@ pub fn json(node: &Node, report: &Report) -> Option<Value> {
                         object.insert(key.text.clone(), value);
                     }
                     Some(_) => {
-                        report.add(key.line, format!("\"{}\" is given twice", key.text), "keep one");
+                        report.add(key.line, format!("{} is given twice", key.describe()), "keep one");
                         complete = false;
                     }
                     None => complete = false,
@@ -42,7 +42,7 @@ fn scalar(text: &str, line: u32, report: &Report) -> Option<Value> {
         _ => {}
     }
     if text.starts_with("0x") {
-        report.add(line, format!("{text} would be read as a number"), "write it in quotes");
+        report.add(line, format!("{} would be read as a number", head(text)), "write it in quotes");
         return None;
     }
     if let Ok(whole) = text.parse::<i64>()
@@ -52,7 +52,7 @@ fn scalar(text: &str, line: u32, report: &Report) -> Option<Value> {
     }
     if looks_numeric(text) {
         if !text.contains(['.', 'e', 'E']) {
-            report.add(line, format!("{text} is too large to be a number without loss"), "write it in quotes");
+            report.add(line, format!("{} is too large to be a number without loss", head(text)), "write it in quotes");
             return None;
         }
         if let Some(number) = text.parse::<f64>().ok().and_then(Number::from_f64) {

@@ -11,11 +11,13 @@ pub struct Limits {
     pub depth: usize,
     /// Counted after aliases are expanded, which is what makes an alias bomb small.
     pub nodes: usize,
+    /// Bytes of text that aliases may repeat: a bomb needs few values when each is long.
+    pub copied: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bytes: 4 << 20, depth: 48, nodes: 400_000 }
+        Self { bytes: 4 << 20, depth: 48, nodes: 200_000, copied: 4 << 20 }
     }
 }
 
@@ -29,6 +31,9 @@ pub fn load(text: &str, limits: Limits, report: &Report) -> Option<Node> {
         }
     }
 }
+
+/// What separates or opens values on one line.
+const INDICATORS: &[u8] = b",:[]{}?&*!";
 
 struct Stop {
     line: u32,
@@ -55,21 +60,26 @@ enum Kind {
 struct Builder {
     limits: Limits,
     nodes: usize,
+    copied: usize,
     stack: Vec<Open>,
-    anchors: BTreeMap<usize, (Node, usize)>,
+    anchors: BTreeMap<usize, (Node, Size)>,
     root: Option<Node>,
     documents: usize,
 }
 
 impl Builder {
     fn new(limits: Limits) -> Self {
-        Self { limits, nodes: 0, stack: vec![], anchors: BTreeMap::new(), root: None, documents: 0 }
+        Self { limits, nodes: 0, copied: 0, stack: vec![], anchors: BTreeMap::new(), root: None, documents: 0 }
     }
 
     fn build(mut self, text: &str) -> Result<Node, Stop> {
         if text.len() > self.limits.bytes {
             let what = format!("the file has {} bytes, more than the limit of {}", text.len(), self.limits.bytes);
             return stop(1, what, "split it into several files");
+        }
+        // The parser holds a flow collection as tokens until it is closed, before we see the first value of it.
+        if text.bytes().filter(|byte| INDICATORS.contains(byte)).count() > self.limits.nodes {
+            return stop(1, format!("the file has more than {} values", self.limits.nodes), "split it into several files");
         }
         for event in Parser::new_from_str(text) {
             let (event, span) = match event {
@@ -110,11 +120,14 @@ impl Builder {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(line),
             Event::Alias(anchor) => {
-                let Some((node, size)) = self.anchors.get(&anchor).cloned() else {
+                let Some(size) = self.anchors.get(&anchor).map(|(_, size)| *size) else {
                     return stop(line, "an alias stands inside its own anchor", "write the value out");
                 };
-                self.count(size, line)?;
-                self.place(node, 0)
+                self.copy(size, line)?;
+                match self.anchors.get(&anchor).map(|(node, _)| node.clone()) {
+                    Some(node) => self.place(node, 0),
+                    None => Ok(()),
+                }
             }
         }
     }
@@ -122,8 +135,18 @@ impl Builder {
     fn count(&mut self, more: usize, line: u32) -> Result<(), Stop> {
         self.nodes = self.nodes.saturating_add(more);
         if self.nodes > self.limits.nodes {
-            let what = format!("the file has more than {} values once its aliases are expanded", self.limits.nodes);
-            return stop(line, what, "split the file or write fewer aliases");
+            let what = format!("the file has more than {} values, aliases expanded", self.limits.nodes);
+            return stop(line, what, "split the file, or write fewer aliases");
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, size: Size, line: u32) -> Result<(), Stop> {
+        self.count(size.nodes, line)?;
+        self.copied = self.copied.saturating_add(size.bytes);
+        if self.copied > self.limits.copied {
+            let what = format!("the aliases of the file repeat more than {} bytes", self.limits.copied);
+            return stop(line, what, "write fewer aliases");
         }
         Ok(())
     }
@@ -151,7 +174,7 @@ impl Builder {
         if anchor > 0 {
             let size = size(&node);
             // The copy kept for aliases counts too, or nested anchors would multiply memory unseen.
-            self.count(size, node.line)?;
+            self.copy(size, node.line)?;
             self.anchors.insert(anchor, (node.clone(), size));
         }
         let line = node.line;
@@ -179,11 +202,26 @@ fn refuse_tag(tagged: bool, line: u32) -> Result<(), Stop> {
     if tagged { stop(line, "YAML tags are not supported: data is inert", "remove the !tag") } else { Ok(()) }
 }
 
-fn size(node: &Node) -> usize {
-    1 + match &node.shape {
-        Shape::Scalar { .. } => 0,
-        Shape::List(items) => items.iter().map(size).sum(),
-        Shape::Map(entries) => entries.iter().map(|(_, node)| size(node)).sum(),
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    nodes: usize,
+    bytes: usize,
+}
+
+impl Size {
+    fn and(self, other: Size) -> Size {
+        Size { nodes: self.nodes + other.nodes, bytes: self.bytes + other.bytes }
+    }
+}
+
+fn size(node: &Node) -> Size {
+    let one = Size { nodes: 1, bytes: 0 };
+    match &node.shape {
+        Shape::Scalar { text, .. } => Size { bytes: text.len(), ..one },
+        Shape::List(items) => items.iter().map(size).fold(one, Size::and),
+        Shape::Map(entries) => {
+            entries.iter().map(|(key, node)| Size { nodes: 0, bytes: key.text.len() }.and(size(node))).fold(one, Size::and)
+        }
     }
 }
 
@@ -221,7 +259,11 @@ mod tests {
         let bomb: String = std::iter::once("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_string())
             .chain((1..12).map(|n| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(","))))
             .collect();
-        assert!(complaint(&bomb).contains("aliases are expanded"));
+        assert!(complaint(&bomb).contains("aliases expanded"));
+        let long = "x".repeat(1 << 20);
+        assert!(complaint(&format!("a: &a {long}\nb: [{}]", vec!["*a"; 1000].join(","))).contains("repeat more than"));
+        assert!(complaint(&format!("a: &a {{\"{long}\": 1}}\nb: [{}]", vec!["*a"; 1000].join(","))).contains("repeat more than"));
+        assert!(complaint(&format!("[{}", "x,".repeat(300_000))).contains("more than 200000 values"));
         assert!(complaint("\u{0}\u{1}\u{2}").contains("YAML"));
         assert!(complaint("").contains("empty"));
         assert!(complaint("a: &x [*x]").contains("alias"));

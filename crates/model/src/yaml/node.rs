@@ -28,10 +28,7 @@ impl Node {
     pub fn describe(&self) -> String {
         match &self.shape {
             Shape::Scalar { plain: true, text } if is_null(text) => "nothing".into(),
-            Shape::Scalar { text, .. } => {
-                let head: String = text.chars().take(40).collect();
-                format!("\"{head}\"")
-            }
+            Shape::Scalar { text, .. } => format!("\"{}\"", head(text)),
             Shape::List(_) => "a list".into(),
             Shape::Map(_) => "a mapping".into(),
         }
@@ -41,6 +38,23 @@ impl Node {
         matches!(&self.shape, Shape::Scalar { plain: true, text } if is_null(text))
     }
 }
+
+impl Key {
+    pub fn describe(&self) -> String {
+        format!("\"{}\"", head(&self.text))
+    }
+}
+
+/// Enough of a text to recognise it: a message must not be as long as a hostile file.
+pub(super) fn head(text: &str) -> String {
+    let mut head: String = text.chars().take(MOST_SHOWN).collect();
+    if head.len() < text.len() {
+        head.push('…');
+    }
+    head
+}
+
+const MOST_SHOWN: usize = 80;
 
 fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null")

@@ -36,11 +36,16 @@ pub struct Findings {
     /// How many things the check looked at; a check that looked at nothing has shown nothing.
     looked_at: usize,
     seed: u64,
+    errors: usize,
+    warnings: usize,
 }
+
+/// More findings of one check than this are counted, not kept: nobody reads them, and hostile files can make millions.
+const MOST: usize = 500;
 
 impl Findings {
     pub fn of(check: &'static str, seed: u64) -> Self {
-        Self { check, found: vec![], looked_at: 0, seed }
+        Self { check, found: vec![], looked_at: 0, seed, errors: 0, warnings: 0 }
     }
 
     /// For checks that try random things: the same seed tries the same things.
@@ -62,12 +67,23 @@ impl Findings {
     }
 
     fn add(&mut self, level: Level, at: &Place, what: String, remedy: String) {
-        self.found.push(Finding { level, check: self.check, at: at.clone(), what, remedy });
+        match level {
+            Level::Error => self.errors += 1,
+            Level::Warning => self.warnings += 1,
+        }
+        if !self.is_full() {
+            self.found.push(Finding { level, check: self.check, at: at.clone(), what, remedy });
+        }
+    }
+
+    /// Whether further findings are only counted; a check may then stop looking for remedies.
+    pub fn is_full(&self) -> bool {
+        self.found.len() >= MOST
     }
 
     pub fn finish(mut self) -> CheckResult {
         self.found.sort();
-        CheckResult { check: self.check, looked_at: self.looked_at, findings: self.found }
+        CheckResult { check: self.check, looked_at: self.looked_at, findings: self.found, errors: self.errors, warnings: self.warnings }
     }
 }
 
@@ -75,15 +91,18 @@ impl Findings {
 pub struct CheckResult {
     pub check: &'static str,
     pub looked_at: usize,
+    /// The first of them, sorted; the counts below include the others.
     pub findings: Vec<Finding>,
+    errors: usize,
+    warnings: usize,
 }
 
 impl CheckResult {
     pub fn errors(&self) -> usize {
-        self.findings.iter().filter(|finding| finding.level == Level::Error).count()
+        self.errors
     }
 
     pub fn warnings(&self) -> usize {
-        self.findings.iter().filter(|finding| finding.level == Level::Warning).count()
+        self.warnings
     }
 }

@@ -36,6 +36,10 @@ impl Check for ToolsExist {
 
 fn check_tools(whose: &str, names: &[Spot<String>], workspace: &Workspace, found: &mut Findings) {
     for (n, name) in names.iter().enumerate() {
+        // Guesses cost time, and a full report would not show them.
+        if found.is_full() {
+            return;
+        }
         found.look();
         if let Some((what, remedy)) = misnamed_tool(workspace, name) {
             found.error(&name.at, format!("{whose} lists {what}"), remedy);

@@ -13,7 +13,8 @@ pub fn wilson(hit: u64, of: u64) -> Option<(f64, f64)> {
     let spread = Z * Z / of;
     let middle = (rate + spread / 2.0) / (1.0 + spread);
     let half = Z * (rate * (1.0 - rate) / of + spread / (4.0 * of)).sqrt() / (1.0 + spread);
-    Some(((middle - half).max(0.0), (middle + half).min(1.0)))
+    // Rounding must not leave the rate outside of its own interval.
+    Some(((middle - half).clamp(0.0, rate), (middle + half).clamp(rate, 1.0)))
 }
 
 #[cfg(test)]
@@ -28,5 +29,8 @@ mod tests {
         let (low, high) = wilson(5, 5).expect("an interval");
         assert!(low > 0.5 && high <= 1.0);
         assert!(wilson(0, 5).expect("an interval").0 >= 0.0);
+        for of in 1..200 {
+            assert!(wilson(of, of).is_some_and(|(_, high)| high == 1.0) && wilson(0, of).is_some_and(|(low, _)| low == 0.0), "{of}");
+        }
     }
 }

@@ -46,7 +46,9 @@ pub(super) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
             | Happened::Delegated { .. }
             | Happened::Decided { .. }
             | Happened::Returned { .. }
-            | Happened::Reported { .. } => None,
+            | Happened::Reported { .. }
+            | Happened::Signed(_)
+            | Happened::Mined(_) => None,
         })
         .collect()
 }
@@ -80,7 +82,9 @@ pub(super) fn prepared_by<'a>(evidence: &Evidence<'a>, action_id: &str) -> Optio
         | Happened::Delegated { .. }
         | Happened::Decided { .. }
         | Happened::Returned { .. }
-        | Happened::Reported { .. } => None,
+        | Happened::Reported { .. }
+        | Happened::Signed(_)
+        | Happened::Mined(_) => None,
     })?;
     made(evidence).into_iter().find(|made| made.call == minted)
 }

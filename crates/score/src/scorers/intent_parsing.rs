@@ -57,6 +57,8 @@ pub(super) fn first_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a 
         | Happened::Delegated { .. }
         | Happened::Decided { .. }
         | Happened::Returned { .. }
-        | Happened::Reported { .. } => None,
+        | Happened::Reported { .. }
+        | Happened::Signed(_)
+        | Happened::Mined(_) => None,
     })
 }

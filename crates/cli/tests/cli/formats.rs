@@ -1,0 +1,182 @@
+//! The shapes of a result: text, JSON, JUnit, Markdown; standard output, a file; colours or none.
+
+use crate::harness::Folder;
+
+const ESC: char = '\u{1b}';
+
+/// A workspace with one check that fails.
+fn failing() -> Folder {
+    let folder = Folder::with_reference();
+    folder.edit("evals/gates.yaml", "scorer: disambiguation", "scorer: disambigution");
+    folder
+}
+
+/// Reads XML as far as well-formedness goes: one root, tags that close in order, known entities, no bare `<` or `&`.
+/// Returns the names of all elements.
+fn elements(xml: &str) -> Vec<String> {
+    let mut rest = xml.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").expect("an XML declaration").trim();
+    let (mut open, mut names): (Vec<String>, Vec<String>) = (vec![], vec![]);
+    while !rest.is_empty() {
+        let (text, after) = rest.split_once('<').unwrap_or((rest, ""));
+        assert!(!open.is_empty() || text.trim().is_empty(), "text outside of the root: {text}");
+        entities(text);
+        if after.is_empty() {
+            break;
+        }
+        let (tag, after) = after.split_once('>').expect("a tag that ends");
+        assert!(!tag.contains('<'), "a bare < in {tag}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name));
+        } else {
+            let name = tag.split([' ', '/']).next().unwrap().to_owned();
+            assert!(!open.is_empty() || names.is_empty(), "a second root: {name}");
+            assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+            entities(tag);
+            names.push(name.clone());
+            if !tag.ends_with('/') {
+                open.push(name);
+            }
+        }
+        rest = after;
+    }
+    assert!(open.is_empty(), "never closed: {open:?}");
+    names
+}
+
+fn entities(text: &str) {
+    for (at, _) in text.match_indices('&') {
+        let name = text[at + 1..].split(';').next().unwrap();
+        assert!(["lt", "gt", "amp", "quot", "apos"].contains(&name) || name.starts_with('#'), "&{name}");
+    }
+}
+
+fn count(names: &[String], name: &str) -> usize {
+    names.iter().filter(|one| *one == name).count()
+}
+
+#[test]
+fn junit_of_smoke_has_one_case_per_check() {
+    let folder = failing();
+    let checks = folder.list("checks").len();
+    let clean = elements(&folder.run(&["smoke", "--embedded", "--format", "junit"]).exits(0).stdout);
+    assert_eq!((count(&clean, "testcase"), count(&clean, "failure")), (checks, 0));
+    let ran = folder.run(&["smoke", "--format", "junit"]).exits(1).prints("disambigution");
+    let failing = elements(&ran.stdout);
+    assert_eq!((count(&failing, "testcase"), count(&failing, "failure")), (checks, 1));
+}
+
+#[test]
+fn junit_of_a_run_has_gates_and_trials() {
+    let folder = Folder::new();
+    let clean = elements(&folder.run(&["run", "--no-store", "--format", "junit"]).exits(0).stdout);
+    assert_eq!((count(&clean, "testsuite"), count(&clean, "failure"), count(&clean, "error")), (2, 0, 0));
+    let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "junit"]).exits(1);
+    let names = elements(&ran.stdout);
+    assert!(count(&names, "failure") > 10 && count(&names, "error") > 0, "{}", ran.stdout);
+    ran.prints("no tool was called; expected get_tokenjar_balances");
+}
+
+#[test]
+fn junit_of_mistakes_is_well_formed_whatever_the_files_say() {
+    let folder = Folder::with_minimal();
+    folder.write("evals/gates.yaml", "gates: []\n\"]]> <b a='\\e[31m'>&amp; &\\x01 \": 1\n");
+    let ran = folder.run(&["smoke", "--format", "junit"]).exits(2);
+    assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+    let names = elements(&ran.stdout);
+    assert_eq!((count(&names, "testcase"), count(&names, "error")), (1, 1), "{}", ran.stdout);
+    assert!(!ran.stdout.chars().any(|c| c.is_control() && c != '\n'), "{:?}", ran.stdout);
+}
+
+#[test]
+fn markdown_has_tables_with_as_many_cells_in_every_row() {
+    let folder = failing();
+    for (args, code, title, head) in [
+        (&["smoke"][..], 1, "## Smoke failed", "| check | where | what | remedy |"),
+        (&["run", "--no-store", "--subject", "echo"], 1, "## Gates", "| gate | slice | value | bound | n | verdict | note |"),
+        (&["smoke", "-w", "nowhere"], 2, "## smoke: nothing was run", "| where | what | remedy |"),
+    ] {
+        let ran = folder.run(&[args, &["--format", "markdown"]].concat()).exits(code);
+        let ran = ran.prints(title).prints(&format!("{head}\n|---|"));
+        for line in ran.stdout.lines().filter(|line| line.starts_with('|')) {
+            let cells = line.replace("\\|", "").matches('|').count();
+            assert_eq!(cells, head.matches('|').count(), "{line}");
+        }
+    }
+    folder.run(&["run", "--no-store", "--subject", "echo", "--format", "markdown"]).prints("### Worst cases\n");
+}
+
+#[test]
+fn mistakes_are_json_too() {
+    let folder = Folder::with_reference();
+    let line = folder.edit("evals/gates.yaml", "min_cases: 74", "min_cases: many");
+    let document = folder.json(&["smoke"], 2);
+    let problem = &document["problems"][0];
+    assert_eq!((&problem["file"], &problem["line"]), (&"evals/gates.yaml".into(), &line.into()), "{document:#}");
+    assert_eq!(document["command"], "smoke");
+}
+
+#[test]
+fn a_file_takes_the_result_and_standard_output_stays_empty() {
+    let folder = Folder::new();
+    for format in ["text", "json", "junit", "markdown"] {
+        for (args, code) in [(&["smoke"][..], 0), (&["run", "--no-store", "--subject", "echo"], 1), (&["list", "gates"], 0)] {
+            let printed = folder.run(&[args, &["--format", format]].concat()).exits(code);
+            let filed = folder.run(&[args, &["--format", format, "-o", "out/result"]].concat()).exits(code);
+            assert!(filed.stdout.is_empty() && filed.stderr.is_empty(), "{filed:?}");
+            assert_eq!(folder.read("out/result"), printed.stdout, "{args:?} {format}");
+        }
+    }
+    assert_eq!(folder.files(), ["out/result"], "no draft is left");
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_not_a_pass() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("folder")).unwrap();
+    folder.run(&["smoke", "-o", "folder"]).exits(3).says("the result could not be written");
+    folder.run(&["run", "--no-store", "--subject", "echo", "-o", "folder"]).exits(1).says("the result could not be written");
+    assert!(folder.files().is_empty(), "{:?}", folder.files());
+}
+
+#[test]
+fn colours_only_where_they_are_wanted() {
+    let folder = failing();
+    for args in [&["smoke"][..], &["run", "--no-store", "--subject", "echo"], &["doctor"], &["explain", "graph_acyclic"]] {
+        let with = |color: &[&str]| folder.run(&[args, color].concat()).stdout;
+        let plain = with(&[]);
+        assert!(!plain.contains(ESC), "{args:?}");
+        assert_eq!(with(&["--color", "never"]), plain);
+        let painted = with(&["--color", "always"]);
+        assert!(painted.contains(ESC), "{args:?}");
+        assert_eq!(unpainted(&painted), plain, "{args:?}");
+    }
+    for format in ["json", "junit", "markdown"] {
+        assert!(!folder.run(&["smoke", "--format", format, "--color", "always"]).stdout.contains(ESC), "{format}");
+    }
+}
+
+fn unpainted(text: &str) -> String {
+    let mut parts = text.split(ESC);
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').unwrap().1)
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let folder = Folder::new();
+    let script = format!(
+        "'{}' list tools | head -n 1; '{}' smoke --format json | true",
+        env!("CARGO_BIN_EXE_bardo-eval"),
+        env!("CARGO_BIN_EXE_bardo-eval")
+    );
+    let ran = std::process::Command::new("sh").args(["-c", &script]).current_dir(folder.path(".")).output().unwrap();
+    assert!(ran.stderr.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn verbose_shows_what_is_otherwise_counted() {
+    let folder = Folder::new();
+    let short = folder.run(&["smoke"]).exits(0).prints("more; --verbose shows more").stdout;
+    let long = folder.run(&["smoke", "--verbose"]).exits(0).stdout;
+    assert!(long.lines().count() > short.lines().count() && !long.contains("--verbose"), "{long}");
+}

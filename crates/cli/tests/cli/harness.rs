@@ -1,0 +1,179 @@
+//! Runs the program in a folder of its own with an empty environment, and edits workspaces.
+
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Nothing here takes a tenth of it; whoever needs longer hangs.
+const HANGS_AFTER: Duration = Duration::from_secs(60);
+
+/// A folder to run the program in; it vanishes with the value.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    temp: TempDir,
+}
+
+/// What the program did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// The most memory it ever held, in megabytes; known on Linux.
+    pub(crate) peak_mb: Option<u64>,
+}
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self { temp: TempDir::new().unwrap() }
+    }
+
+    /// With the reference workspace in `evals/`, where commands look by themselves.
+    pub(crate) fn with_reference() -> Self {
+        let folder = Self::new();
+        folder.run(&["init"]).exits(0);
+        folder
+    }
+
+    /// With the minimal workspace in `evals/`.
+    pub(crate) fn with_minimal() -> Self {
+        let folder = Self::new();
+        folder.run(&["init", "--minimal"]).exits(0);
+        folder
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// Names of all files below, with `/`, sorted.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut names = vec![];
+        walk(self.temp.path(), self.temp.path(), &mut names);
+        names.sort();
+        names
+    }
+
+    /// Replaces the only occurrence of `from` and says on which line the two first differ.
+    pub(crate) fn edit(&self, name: &str, from: &str, to: &str) -> u64 {
+        let text = self.read(name);
+        assert_eq!(text.matches(from).count(), 1, "{name} should hold this once: {from}");
+        let same = from.lines().zip(to.lines()).take_while(|(from, to)| from == to).count();
+        let line = line_of(&text, from) + same as u64;
+        self.write(name, text.replacen(from, to, 1));
+        line
+    }
+
+    /// The line on which the first occurrence of a text begins.
+    pub(crate) fn line(&self, name: &str, text: &str) -> u64 {
+        line_of(&self.read(name), text)
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
+        command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = collect(child.stdout.take().unwrap());
+        let stderr = collect(child.stderr.take().unwrap());
+        let (started, mut peak_mb) = (Instant::now(), None);
+        let status = loop {
+            peak_mb = peak(child.id()).or(peak_mb);
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if started.elapsed() > HANGS_AFTER {
+                child.kill().unwrap();
+                panic!("bardo-eval {args:?} hangs");
+            }
+            thread::sleep(Duration::from_millis(2));
+        };
+        let ran = Ran { code: status.code(), stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap(), peak_mb };
+        assert!(!ran.stderr.contains("panicked"), "{ran:?}");
+        ran
+    }
+
+    /// Runs with `--format json`, checks that the document repeats the exit code, and returns it.
+    pub(crate) fn json(&self, args: &[&str], code: i32) -> Value {
+        let ran = self.run(&[args, &["--format", "json"]].concat()).exits(code);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        assert_eq!(document["exit"], code, "{document:#}");
+        document
+    }
+
+    /// The rows of `list`.
+    pub(crate) fn list(&self, what: &str) -> Vec<Value> {
+        self.json(&["list", what], 0)["items"].as_array().unwrap().clone()
+    }
+}
+
+impl Ran {
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        assert!(self.stderr.contains(text), "standard error lacks {text:?}:\n{}", self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn prints(self, text: &str) -> Self {
+        assert!(self.stdout.contains(text), "standard output lacks {text:?}:\n{}", self.stdout);
+        self
+    }
+}
+
+/// The texts in one column of `list`.
+pub(crate) fn column(rows: &[Value], key: &str) -> Vec<String> {
+    rows.iter().map(|row| row[key].as_str().unwrap_or_else(|| panic!("no {key} in {row}")).to_owned()).collect()
+}
+
+fn line_of(text: &str, part: &str) -> u64 {
+    let at = text.find(part).unwrap_or_else(|| panic!("not found: {part}"));
+    1 + text[..at].matches('\n').count() as u64
+}
+
+fn walk(root: &Path, folder: &Path, names: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            walk(root, &path, names);
+        } else {
+            names.push(path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/"));
+        }
+    }
+}
+
+fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = vec![];
+        from.read_to_end(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    })
+}
+
+/// The high-water mark of a process that still runs. It only grows, so the last one seen is the best one.
+fn peak(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    kilobytes.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes / 1024)
+}

@@ -1,0 +1,230 @@
+//! From files to verdicts.
+
+use crate::harness::{Folder, column};
+use serde_json::{Value, json};
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_reference_passes_every_case() {
+    let folder = Folder::new();
+    let cases = folder.list("cases").len();
+    let ran = folder.run(&["run", "--subject", "reference"]).exits(0);
+    assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+    ran.prints("0 missed, 0 without evidence").prints(&format!("trials: {cases} planned, {cases} finished, 0 aborted\n"));
+}
+
+#[test]
+fn the_reference_passes_each_suite_and_each_case_alone() {
+    let folder = Folder::new();
+    for suite in column(&folder.list("suites"), "suite") {
+        folder.run(&["run", "--no-store", "--suite", &suite]).exits(0);
+    }
+    for case in column(&folder.list("cases"), "case") {
+        folder.run(&["run", "--no-store", "--case", &case]).exits(0).prints("1 planned, 1 finished");
+    }
+}
+
+#[test]
+fn echo_misses_and_the_worst_case_says_why() {
+    let folder = Folder::new();
+    let ran = folder.run(&["run", "--subject", "echo"]).exits(1);
+    ran.prints("missed").prints("  what_lies_in_the_jar  no tool was called; expected get_tokenjar_balances\n");
+    let document = folder.json(&["run", "--subject", "echo"], 1);
+    let missed: Vec<&Value> = document["verdicts"].as_array().unwrap().iter().filter(|verdict| verdict["verdict"] == "missed").collect();
+    assert!(!missed.is_empty());
+    for verdict in missed {
+        let worst = verdict["worst"].as_array().unwrap();
+        assert!(!worst.is_empty() && worst.iter().all(|worst| worst["case"] != "" && worst["because"] != ""), "{verdict:#}");
+    }
+}
+
+#[test]
+fn echo_passes_no_suite_of_its_own() {
+    let folder = Folder::new();
+    for suite in column(&folder.list("suites"), "suite") {
+        let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--suite", &suite]);
+        assert_eq!(ran.code, Some(1), "{suite}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn subjects_run_side_by_side() {
+    let folder = Folder::new();
+    let cases = folder.list("cases").len();
+    let document = folder.json(&["run", "--subject", "reference", "--subject", "echo"], 1);
+    assert_eq!(document["trials"], json!({ "planned": 2 * cases, "finished": 2 * cases, "aborted": 0 }));
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused_together() {
+    let folder = Folder::new();
+    for (flag, name) in [("--suite", "behaviour"), ("--profile", "tradr"), ("--agent", "trade-executer"), ("--skill", "execute-swop")]
+        .into_iter()
+        .chain([("--case", "what_lies_in_the_jam"), ("--tag", "happy_pat"), ("--subject", "refrence")])
+    {
+        let ran = folder.run(&["run", flag, name]).exits(2);
+        assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+        ran.says(&format!("there is no {} \"{name}\"  did you mean \"", &flag[2..])).says("nothing was run");
+    }
+    let ran = folder.run(&["run", "--suite", "zzzz", "--case", "yyyy", "--subject", "xxxx", "--tier", "9"]).exits(2);
+    ran.says("no suite \"zzzz\"").says("no case \"yyyy\"").says("no subject \"xxxx\"").says("no tier \"9\"");
+    let document = folder.json(&["run", "--suite", "zzzz"], 2);
+    assert_eq!(document["problems"][0]["what"], "there is no suite \"zzzz\"");
+    assert!(folder.files().is_empty(), "{:?}", folder.files());
+}
+
+#[test]
+fn a_subject_this_version_cannot_run_is_refused() {
+    let folder = Folder::new();
+    for subject in ["claude-sonnet", "gpt", "ollama", "baseline"] {
+        let ran = folder.run(&["run", "--subject", subject]).exits(2);
+        assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+        ran.says(subject).says("nothing was run");
+    }
+}
+
+#[test]
+fn filters_that_leave_nothing_are_not_a_pass() {
+    let folder = Folder::new();
+    for filter in
+        [&["--suite", "behavior", "--tag", "no_tool"][..], &["--profile", "trader", "--agent", "trade-executor"], &["--tier", "1"]]
+    {
+        let ran = folder.run(&[&["run"], filter].concat()).exits(3);
+        assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+        ran.says("no case is left after these filters");
+    }
+    assert!(folder.files().is_empty());
+}
+
+#[test]
+fn filters_are_joined() {
+    let folder = Folder::new();
+    let planned = |filter: &[&str]| folder.json(&[&["run", "--dry-run"], filter].concat(), 0)["trials"].as_array().unwrap().len();
+    assert_eq!(planned(&["--suite", "tool_selection/trader"]), 3);
+    assert_eq!(planned(&["--suite", "tool_selection/trader", "--tag", "no_tool"]), 1);
+    assert_eq!(planned(&["--profile", "trader", "--profile", "data"]), 4);
+    assert_eq!(planned(&["--agent", "golem-instance"]), 1);
+    assert_eq!(planned(&["--skill", "execute-swap"]), 1);
+    assert_eq!(planned(&["--case", "done_with_link", "--trials", "5"]), 5);
+}
+
+#[test]
+fn a_tier_without_its_cases_is_incomplete() {
+    let folder = Folder::new();
+    for tier in ["2", "3", "4"] {
+        let document = folder.json(&["run", "--no-store", "--tier", tier], 3);
+        let verdicts = document["verdicts"].as_array().unwrap();
+        let without: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["verdict"] == "no_evidence").collect();
+        assert!(!without.is_empty(), "{document:#}");
+        assert!(without.iter().all(|verdict| verdict["because"] != ""), "{without:#?}");
+        assert!(verdicts.iter().all(|verdict| verdict["verdict"] != "missed"), "{document:#}");
+    }
+    folder.run(&["run", "--no-store", "--tier", "2", "--subject", "echo"]).exits(1);
+}
+
+#[test]
+fn the_json_has_the_documented_shape() {
+    let folder = Folder::new();
+    for (subject, code) in [("reference", 0), ("echo", 1)] {
+        let document = folder.json(&["run", "--no-store", "--subject", subject], code);
+        for key in ["format", "command", "verdicts", "metrics", "trials", "spent_usd", "exit"] {
+            assert!(keys(&document).contains(&key), "{key} is missing");
+        }
+        assert_eq!((&document["format"], &document["command"]), (&json!(1), &json!("run")));
+        assert_eq!(keys(&document["trials"]), ["planned", "finished", "aborted"]);
+        assert_eq!(document["spent_usd"], 0.0);
+        let verdicts = document["verdicts"].as_array().unwrap();
+        assert_eq!(verdicts.len(), document["metrics"].as_array().unwrap().len());
+        for verdict in verdicts {
+            let documented = ["gate", "spec", "slice", "value", "low", "high", "n", "cases", "bound", "verdict"];
+            assert_eq!(keys(verdict)[..documented.len()], documented, "{verdict:#}");
+            let bound = keys(&verdict["bound"]);
+            assert!(bound == ["at_least"] || bound == ["at_most"], "{verdict:#}");
+            assert!(verdict["bound"][bound[0]].is_number());
+            match verdict["verdict"].as_str().unwrap() {
+                "met" | "missed" => {
+                    let number = |key: &str| verdict[key].as_f64().unwrap();
+                    assert!(number("low") <= number("value") && number("value") <= number("high"), "{verdict:#}");
+                    assert!(verdict["n"].as_u64() >= verdict["cases"].as_u64() && verdict["cases"].as_u64() > Some(0), "{verdict:#}");
+                }
+                "no_evidence" => assert_eq!((&verdict["value"], &verdict["n"]), (&Value::Null, &json!(0)), "{verdict:#}"),
+                other => panic!("{other} is no verdict"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_record_depends_neither_on_concurrency_nor_on_the_day() {
+    let folder = Folder::new();
+    let run = |concurrency: &str| folder.run(&["run", "--trials", "3", "--concurrency", concurrency, "--format", "json"]).exits(0).stdout;
+    let one = run("1");
+    assert_eq!(one, run("8"));
+    assert_eq!(one, run("8"));
+    let record = |args: &[&str]| folder.json(&[&["run", "--no-store"], args].concat(), 0)["record"].clone();
+    assert_ne!(record(&["--seed", "1"]), record(&["--seed", "2"]), "the seed is part of the plan");
+}
+
+#[test]
+fn a_dry_run_prints_the_plan_and_runs_nothing() {
+    let folder = Folder::new();
+    let cases = folder.list("cases").len();
+    let ran = folder.run(&["run", "--subject", "echo", "--trials", "2", "--dry-run"]).exits(0);
+    ran.prints(&format!("{} trials planned, nothing was run\n", 2 * cases)).prints("what_lies_in_the_jar");
+    let document = folder.json(&["run", "--dry-run"], 0);
+    assert_eq!(keys(&document), ["format", "command", "workspace", "trials", "exit"]);
+    let ids = column(document["trials"].as_array().unwrap(), "id");
+    let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
+    assert_eq!((ids.len(), distinct.len()), (cases, cases));
+    assert!(folder.files().is_empty(), "{:?}", folder.files());
+}
+
+fn store_of(folder: &Folder, store: &str, code: i32) -> Value {
+    let document = folder.json(&["doctor", "--store", store], code);
+    document["rows"].as_array().unwrap().iter().find(|row| row["what"] == "store").unwrap().clone()
+}
+
+#[test]
+fn runs_are_kept() {
+    let folder = Folder::new();
+    let store = ".bardo-eval/store.sqlite";
+    let state = |code| store_of(&folder, store, code);
+    assert_eq!(state(0)["note"], format!("{store}, will be created by the first run"));
+    folder.run(&["run"]).exits(0);
+    assert_eq!(state(0)["note"], format!("{store}, 1 runs"));
+    folder.run(&["run", "--subject", "echo"]).exits(1);
+    assert_eq!(state(0)["note"], format!("{store}, 2 runs"));
+    folder.run(&["run", "--no-store"]).exits(0);
+    assert_eq!(state(0)["note"], format!("{store}, 2 runs"));
+    folder.run(&["run", "--store", "deep/below/other.db"]).exits(0);
+    assert_eq!(store_of(&folder, "deep/below/other.db", 0)["note"], "deep/below/other.db, 1 runs");
+}
+
+#[test]
+fn a_run_that_cannot_be_kept_is_told_and_incomplete() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("folder")).unwrap();
+    folder.write("broken.sqlite", "this was never a database, although somebody called it one".repeat(100));
+    folder.write("file", "");
+    for store in ["folder", "broken.sqlite", "file/below.sqlite"] {
+        let ran = folder.run(&["run", "--store", store]).exits(3);
+        ran.says(&format!("the run could not be kept in {store}: ")).prints("0 missed, 0 without evidence");
+        let document = folder.json(&["run", "--store", store], 3);
+        assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "met"));
+        // What a subject missed outranks it.
+        folder.run(&["run", "--store", store, "--subject", "echo"]).exits(1).says("could not be kept");
+    }
+    assert!(folder.read("broken.sqlite").starts_with("this was never a database"));
+    assert_eq!(store_of(&folder, "broken.sqlite", 1)["state"], "broken");
+}
+
+#[test]
+fn arguments_out_of_range_are_refused() {
+    for args in [&["--trials", "0"][..], &["--concurrency", "0"], &["--seed", "-1"], &["--tier", "x"], &["--subjekt", "x"]] {
+        let ran = Folder::new().run(&[&["run"], args].concat()).exits(2);
+        assert!(ran.stdout.is_empty() && ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    }
+}
