@@ -1,0 +1,65 @@
+// Compiles contracts/src/*.sol into one JSON file for each contract that can be placed on a chain: abi, creation code, runtime code, storage slots.
+// Usage: node contracts/build.mjs <output folder>. The compiler is the exact version below, from .tools/ (scripts/install-test-tools).
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const VERSION = '0.8.37'; // also named in scripts/install-test-tools
+const LARGEST = 24_576; // bytes of runtime code (EIP-170)
+
+const here = dirname(fileURLToPath(import.meta.url));
+const output = process.argv[2];
+if (!output) fail('usage: node contracts/build.mjs <output folder>');
+
+let solc;
+try {
+  solc = createRequire(join(here, '../.tools/'))('solc');
+} catch {
+  fail(`solc ${VERSION} is missing: run scripts/install-test-tools`);
+}
+if (!solc.version().startsWith(`${VERSION}+`)) fail(`solc is ${solc.version()}, not ${VERSION}: run scripts/install-test-tools`);
+
+const names = readdirSync(join(here, 'src')).filter((name) => name.endsWith('.sol')).sort();
+const input = {
+  language: 'Solidity',
+  sources: Object.fromEntries(names.map((name) => [name, { content: readFileSync(join(here, 'src', name), 'utf8') }])),
+  settings: {
+    evmVersion: 'prague',
+    metadata: { appendCBOR: false, bytecodeHash: 'none' },
+    optimizer: { enabled: true, runs: 200 },
+    outputSelection: { '*': { '*': ['abi', 'storageLayout', 'evm.bytecode.object', 'evm.deployedBytecode.object', 'evm.deployedBytecode.immutableReferences'] } },
+    viaIR: true,
+  },
+};
+const compiled = JSON.parse(solc.compile(JSON.stringify(input)));
+for (const { formattedMessage } of compiled.errors ?? []) console.error(formattedMessage);
+if (compiled.errors?.length) fail('the compiler complains; warnings count');
+
+mkdirSync(output, { recursive: true });
+for (const name of names) {
+  const contract = name.slice(0, -'.sol'.length);
+  const { abi, evm, storageLayout } = compiled.contracts[name]?.[contract] ?? fail(`${name} holds no ${contract}`);
+  // Abstract contracts have no code, libraries of ours have no functions to call from outside.
+  if (evm.bytecode.object === '' || abi.every((entry) => entry.type === 'error')) continue;
+  const size = evm.deployedBytecode.object.length / 2;
+  if (size > LARGEST) fail(`${contract} has ${size} bytes of code, more than ${LARGEST}`);
+  if (Object.keys(evm.deployedBytecode.immutableReferences ?? {}).length > 0) fail(`${contract} has immutables: it could not be etched`);
+  if (abi.some((entry) => entry.type === 'constructor')) fail(`${contract} has a constructor: it could not be etched`);
+  // Where each variable lies, so that a changed slot can be named.
+  const storage = Object.fromEntries(storageLayout.storage.map(({ label, slot }) => [label, Number(slot)]));
+  const artifact = { abi, storage, bytecode: `0x${evm.bytecode.object}`, deployed: `0x${evm.deployedBytecode.object}` };
+  writeFileSync(join(output, `${contract}.json`), `${JSON.stringify(sorted(artifact), null, 1)}\n`);
+  if (process.env.SIZES) console.error(`${contract} ${size}`);
+}
+
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+}
+
+function fail(message) {
+  console.error(`build-contracts: ${message}`);
+  process.exit(1);
+}

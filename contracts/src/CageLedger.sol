@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {CageConfig} from "./CageConfig.sol";
+
+/// What has been done lately: spending by transaction, session and rolling day, writes by rolling hour, and the highest value of the last day.
+/// A window is exact: what happened at t counts until just before t + its length.
+abstract contract CageLedger is CageConfig {
+    error RateLimitExceeded();
+    error SpendingLimitExceeded(uint8 scope, uint256 spent, uint256 limit);
+    error RebalanceTooSoon(uint256 notBefore);
+    error RebalanceLimitExceeded(uint256 max);
+    error DrawdownExceeded(uint256 bps, uint256 max);
+
+    event SessionStarted(uint256 indexed session);
+    event DrawdownAcknowledged();
+
+    uint256 private constant HOUR = 3_600;
+    uint256 private constant DAY = 86_400;
+
+    struct Entry {
+        uint48 time;
+        uint32 writes;
+        bool rebalance;
+        uint168 spent;
+    }
+
+    struct Level {
+        uint48 time;
+        uint208 usd;
+    }
+
+    uint256 public session;
+    uint256 public spentSession;
+    Entry[] private _entries;
+    uint256 private _spentDay;
+    uint64 private _dayHead; // first entry that is younger than a day
+    uint64 private _hourHead;
+    uint32 private _hourWrites;
+    uint32 private _dayRebalances;
+    uint48 private _lastRebalance;
+    // Falling levels of the last day, highest first. A level is the value plus all that was paid out until then, so a payment lowers
+    // yesterday's high by the same amount as today's value and is not a loss.
+    mapping(uint256 => Level) private _levels;
+    uint64 private _levelHead;
+    uint64 private _levelTail;
+    uint208 private _lastLevel;
+    uint256 private _paidOut;
+    // Two calls of the operator in one transaction share the limit of a transaction.
+    uint256 private transient _spentTx;
+
+    /// Resets what the session has spent.
+    function startSession() external onlyOwner {
+        spentSession = 0;
+        emit SessionStarted(++session);
+    }
+
+    /// Forgets the highs, so that the operator may act again from here.
+    function acknowledgeDrawdown() external onlyOwner {
+        _levelHead = _levelTail;
+        _lastLevel = 0;
+        _paidOut = 0;
+        emit DrawdownAcknowledged();
+    }
+
+    function spentDay() public view returns (uint256 spent) {
+        spent = _spentDay;
+        for (uint256 i = _dayHead; i < _entries.length && _entries[i].time + DAY <= block.timestamp; i++) spent -= _entries[i].spent;
+    }
+
+    function writesLastHour() public view returns (uint256 writes) {
+        writes = _hourWrites;
+        for (uint256 i = _hourHead; i < _entries.length && _entries[i].time + HOUR <= block.timestamp; i++) writes -= _entries[i].writes;
+    }
+
+    /// Whether this much may be spent in one more transaction, and the most that may.
+    function checkSpendingLimit(uint256 usd) external view returns (bool ok, uint256 remaining) {
+        remaining = _left(_limits.perTxUsd8, _spentTx);
+        remaining = _min(remaining, _left(_limits.perSessionUsd8, spentSession));
+        remaining = _min(remaining, _left(_limits.perDayUsd8, spentDay()));
+        ok = usd <= remaining;
+    }
+
+    function _drawdown(uint256 value) internal view returns (uint256 bps) {
+        uint256 high = _lastLevel;
+        for (uint256 i = _levelHead; i < _levelTail; i++) {
+            if (_levels[i].time + DAY <= block.timestamp) continue;
+            if (_levels[i].usd > high) high = _levels[i].usd;
+            break;
+        }
+        high = _left(high, _paidOut);
+        return value < high ? (high - value) * 10_000 / high : 0;
+    }
+
+    function _needRate(uint256 writes) internal view {
+        if (writesLastHour() + writes > _limits.maxWritesPerHour) revert RateLimitExceeded();
+    }
+
+    function _needRebalance() internal view {
+        uint256 notBefore = uint256(_lastRebalance) + _limits.minRebalanceInterval;
+        if (_lastRebalance != 0 && block.timestamp < notBefore) revert RebalanceTooSoon(notBefore);
+        uint256 max = _limits.maxRebalancesPerDay;
+        if (max == 0) return;
+        uint256 done = _dayRebalances;
+        for (uint256 i = _dayHead; i < _entries.length && _entries[i].time + DAY <= block.timestamp; i++) {
+            if (_entries[i].rebalance) done--;
+        }
+        if (done >= max) revert RebalanceLimitExceeded(max);
+    }
+
+    function _needBudget(uint256 spent) internal view {
+        _within(0, _spentTx + spent, _limits.perTxUsd8);
+        _within(1, spentSession + spent, _limits.perSessionUsd8);
+        _within(2, spentDay() + spent, _limits.perDayUsd8);
+    }
+
+    function _needNoDrawdown(uint256 value) internal view {
+        uint256 bps = _drawdown(value);
+        if (bps > _limits.maxDrawdownBps) revert DrawdownExceeded(bps, _limits.maxDrawdownBps);
+    }
+
+    function _book(uint256 writes, bool rebalance, uint256 spent) internal {
+        _expire();
+        _entries.push(Entry(uint48(block.timestamp), uint32(writes), rebalance, uint168(spent)));
+        _spentTx += spent;
+        spentSession += spent;
+        _spentDay += spent;
+        _hourWrites += uint32(writes);
+        if (!rebalance) return;
+        _dayRebalances++;
+        _lastRebalance = uint48(block.timestamp);
+    }
+
+    function _bookPayment(uint256 usd) internal {
+        _paidOut += usd;
+    }
+
+    // The level of the last time stood until now, and now there is this one.
+    function _bookValue(uint256 value) internal {
+        while (_levelHead < _levelTail && _levels[_levelHead].time + DAY <= block.timestamp) _levelHead++;
+        _raise(_lastLevel);
+        _lastLevel = uint208(value + _paidOut);
+        _raise(_lastLevel);
+    }
+
+    function _raise(uint208 level) private {
+        uint64 tail = _levelTail;
+        while (tail > _levelHead && _levels[tail - 1].usd <= level) tail--;
+        _levels[tail] = Level(uint48(block.timestamp), level);
+        _levelTail = tail + 1;
+    }
+
+    function _expire() private {
+        uint256 count = _entries.length;
+        while (_dayHead < count && _entries[_dayHead].time + DAY <= block.timestamp) {
+            _spentDay -= _entries[_dayHead].spent;
+            if (_entries[_dayHead].rebalance) _dayRebalances--;
+            _dayHead++;
+        }
+        while (_hourHead < count && _entries[_hourHead].time + HOUR <= block.timestamp) {
+            _hourWrites -= _entries[_hourHead].writes;
+            _hourHead++;
+        }
+    }
+
+    function _within(uint8 scope, uint256 spent, uint256 limit) private pure {
+        if (spent > limit) revert SpendingLimitExceeded(scope, spent, limit);
+    }
+
+    function _left(uint256 limit, uint256 used) private pure returns (uint256) {
+        return limit > used ? limit - used : 0;
+    }
+
+    function _min(uint256 a, uint256 b) private pure returns (uint256) {
+        return a < b ? a : b;
+    }
+}

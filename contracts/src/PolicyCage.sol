@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {CageLedger} from "./CageLedger.sol";
+import {CageRules} from "./CageRules.sol";
+import {CageValue} from "./CageValue.sol";
+import {Signatures} from "./Signatures.sol";
+import {Transfers} from "./Transfers.sol";
+
+/// The agent's account. It holds the funds; the operator acts only through it, and what the owner forbade reverts.
+/// A call is read before it is made (CageRules) and measured after it was made (CageValue); nothing is believed.
+///
+/// Spent is the larger of two measures: USD that left in plain assets, and USD by which the whole account (shares, positions and
+/// debts included) became poorer. So taking one's own money out of a vault costs nothing, and sending it elsewhere on the way does.
+/// Not seen, because it does not pass through here: what others pull later by an allowance or a signature of the operator.
+contract PolicyCage is CageRules, CageValue, CageLedger {
+    error NotOperator(address caller);
+    error Halted();
+    error EmptyBatch();
+    error SlippageExceeded(uint256 lossBps, uint256 maxBps);
+    error ConcentrationExceeded(address asset, uint256 bps, uint256 max);
+    error PositionExceeded(address protocol, uint256 bps, uint256 max);
+    error CollateralRatioTooLow(uint256 bps, uint256 min);
+
+    event Executed(address indexed target, bytes4 indexed selector, uint256 spentUsd);
+    event Received(address indexed from, uint256 amount);
+    event Withdrawn(address indexed asset, uint256 amount, address indexed to);
+
+    struct Call {
+        address target;
+        uint256 value;
+        bytes data;
+    }
+
+    struct Totals {
+        uint256 spent;
+        bool rebalanced;
+    }
+
+    // Rounding of a few values is no slippage: a hundredth of a cent.
+    uint256 private constant CRUMB = 1e4;
+
+    receive() external payable {
+        emit Received(msg.sender, msg.value);
+    }
+
+    // --- the operator
+
+    function execute(address target, uint256 value, bytes calldata data) external guarded returns (bytes memory answer) {
+        _open(1);
+        Snapshot memory first = _snapshot();
+        _bookValue(_net(first));
+        Totals memory totals;
+        Snapshot memory last;
+        (answer, last) = _act(target, value, data, first, totals);
+        _close(1, totals, first, last);
+    }
+
+    /// All or nothing. Limits see the batch as one transaction, the rate as so many writes, the rebalance limits as one.
+    function executeBatch(Call[] calldata calls) external guarded returns (bytes[] memory answers) {
+        if (calls.length == 0) revert EmptyBatch();
+        _open(calls.length);
+        Snapshot memory first = _snapshot();
+        _bookValue(_net(first));
+        Totals memory totals;
+        Snapshot memory last = first;
+        answers = new bytes[](calls.length);
+        for (uint256 i = 0; i < calls.length; i++) {
+            (answers[i], last) = _act(calls[i].target, calls[i].value, calls[i].data, last, totals);
+        }
+        _close(calls.length, totals, first, last);
+    }
+
+    function _open(uint256 writes) private view {
+        if (msg.sender != operator) revert NotOperator(msg.sender);
+        if (halted) revert Halted();
+        _needRate(writes);
+    }
+
+    function _act(address target, uint256 value, bytes calldata data, Snapshot memory was, Totals memory totals)
+        private
+        returns (bytes memory answer, Snapshot memory is_)
+    {
+        Ruling memory r = _judge(target, value, data);
+        if (r.rebalances && !totals.rebalanced) {
+            _needRebalance();
+            totals.rebalanced = true;
+        }
+        bool soldForOther = r.pays && r.swaps;
+        uint256 had = soldForOther ? Transfers.balance(r.soldFor, r.recipient) : 0;
+
+        answer = _call(target, value, data);
+
+        is_ = _snapshot();
+        uint256 outflow = _outflow(was, is_);
+        uint256 loss = _loss(was, is_);
+        uint256 spent = outflow > loss ? outflow : loss;
+        totals.spent += spent;
+        _needBudget(totals.spent);
+        if (soldForOther) {
+            uint256 got = Transfers.balance(r.soldFor, r.recipient) - had;
+            uint256 gotUsd = _value(r.soldFor, assetInfo[r.soldFor], got);
+            _needFairness(gotUsd < outflow ? outflow - gotUsd : 0, outflow);
+        } else if (!r.pays && (r.trades || r.tradesIfPaid)) {
+            (uint256 given, uint256 got) = _turnover(was, is_);
+            if (r.trades || got > 0) _needFairness(loss, given);
+        }
+        if (r.pays) _bookPayment(loss);
+        emit Executed(target, data.length < 4 ? bytes4(0) : bytes4(data), spent);
+    }
+
+    function _close(uint256 writes, Totals memory totals, Snapshot memory first, Snapshot memory last) private {
+        _needSpread(first, last);
+        _needCollateral(first, last);
+        uint256 value = _net(last);
+        _needNoDrawdown(value);
+        _bookValue(value);
+        _book(writes, totals.rebalanced, totals.spent);
+    }
+
+    function _call(address target, uint256 value, bytes calldata data) private returns (bytes memory) {
+        (bool ok, bytes memory answer) = target.call{value: value}(data);
+        if (!ok) {
+            assembly ("memory-safe") { revert(add(answer, 32), mload(answer)) }
+        }
+        return answer;
+    }
+
+    // --- what must hold after a call
+
+    function _needFairness(uint256 loss, uint256 given) private view {
+        uint256 max = _limits.maxSlippageBps;
+        if (loss > CRUMB && loss * 10_000 > given * max) revert SlippageExceeded(given == 0 ? 10_000 : loss * 10_000 / given, max);
+    }
+
+    // Only what grew is asked: an account that is out of proportion by the market may still be put right.
+    function _needSpread(Snapshot memory first, Snapshot memory last) private view {
+        uint256 total = _net(last);
+        for (uint256 i = 0; i < last.values.length; i++) {
+            if (last.balances[i] <= first.balances[i]) continue;
+            address asset = _assets[i];
+            Asset memory info = assetInfo[asset];
+            if (info.base) continue;
+            uint256 bps = _share(last.values[i], total);
+            if (info.kind != AssetKind.Plain) {
+                if (bps > _limits.maxPositionBps) revert PositionExceeded(asset, bps, _limits.maxPositionBps);
+            } else if (bps > _limits.maxConcentrationBps) {
+                revert ConcentrationExceeded(asset, bps, _limits.maxConcentrationBps);
+            }
+        }
+        for (uint256 i = 0; i < last.supplied.length; i++) {
+            if (last.supplied[i] <= first.supplied[i]) continue;
+            uint256 bps = _share(last.supplied[i], total);
+            if (bps > _limits.maxPositionBps) revert PositionExceeded(_venues[i], bps, _limits.maxPositionBps);
+        }
+    }
+
+    function _needCollateral(Snapshot memory first, Snapshot memory last) private view {
+        uint256 min = _limits.minCollateralRatioBps;
+        for (uint256 i = 0; i < last.owed.length; i++) {
+            if (last.owed[i] == 0 || last.supplied[i] * 10_000 >= last.owed[i] * min) continue;
+            bool worse = first.owed[i] == 0 || last.supplied[i] * first.owed[i] < first.supplied[i] * last.owed[i];
+            if (worse) revert CollateralRatioTooLow(last.supplied[i] * 10_000 / last.owed[i], min);
+        }
+    }
+
+    function _share(uint256 part, uint256 total) private pure returns (uint256) {
+        return part == 0 ? 0 : total == 0 ? 10_000 : part * 10_000 / total;
+    }
+
+    // --- the owner
+
+    function withdraw(address asset, uint256 amount, address to) external onlyOwner {
+        if (isApprovedAsset(asset)) _bookPayment(usdValue(asset, amount));
+        Transfers.send(asset, to, amount);
+        emit Withdrawn(asset, amount, to);
+    }
+
+    // --- views
+
+    function checkConcentration(address asset) external view returns (bool ok, uint256 bps) {
+        bps = _share(usdValue(asset, Transfers.balance(asset, address(this))), nav());
+        Asset memory info = assetInfo[asset];
+        ok = info.base || bps <= (info.kind == AssetKind.Plain ? _limits.maxConcentrationBps : _limits.maxPositionBps);
+    }
+
+    function checkCollateralRatio(address venue) external view returns (bool ok, uint256 bps) {
+        _needProtocol(venue);
+        (uint256 supplied, uint256 owed) = _venueValue(venue);
+        bps = owed == 0 ? type(uint256).max : supplied * 10_000 / owed;
+        ok = bps >= _limits.minCollateralRatioBps;
+    }
+
+    function checkDrawdown() external view returns (bool ok, uint256 bps) {
+        bps = _drawdown(nav());
+        ok = bps <= _limits.maxDrawdownBps;
+    }
+
+    /// Fails with the error that a swap with these bounds would fail with at worst; otherwise says what it would count as spent.
+    function validateTrade(address protocol, address assetIn, uint256 amountIn, address assetOut, uint256 minOut, address recipient)
+        external
+        view
+        returns (uint256 spentUsd)
+    {
+        if (halted) revert Halted();
+        _needRate(1);
+        _needClean(protocol);
+        _needProtocol(protocol);
+        _needAsset(assetIn);
+        _needAsset(assetOut);
+        _needClean(recipient);
+        _needRebalance();
+        spentUsd = usdValue(assetIn, amountIn);
+        _needBudget(spentUsd);
+        uint256 got = usdValue(assetOut, minOut);
+        _needFairness(got < spentUsd ? spentUsd - got : 0, spentUsd);
+        Asset memory info = assetInfo[assetOut];
+        if (recipient != address(this) || info.base) return spentUsd;
+        uint256 total = nav() + got;
+        uint256 held = usdValue(assetOut, Transfers.balance(assetOut, address(this))) + got;
+        uint256 bps = _share(held, total > spentUsd ? total - spentUsd : 0);
+        if (bps > _limits.maxConcentrationBps) revert ConcentrationExceeded(assetOut, bps, _limits.maxConcentrationBps);
+    }
+
+    /// ERC-1271: the operator signs for the account, but not while it is halted.
+    function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
+        bool valid = !halted && operator != address(0) && Signatures.recover(hash, signature) == operator;
+        return valid ? Signatures.MAGIC : bytes4(0xffffffff);
+    }
+}
