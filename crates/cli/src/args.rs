@@ -78,6 +78,9 @@ pub(crate) enum Command {
     /// Export, import and compare tool lists
     #[command(subcommand)]
     Tools(ToolsCommand),
+    /// Look at a world's chains and act on them
+    #[command(subcommand)]
+    World(WorldCommand),
     /// List what the workspace and this program hold
     List(ListArgs),
     /// Say what a check, scorer or gate means
@@ -186,6 +189,50 @@ pub(crate) enum ToolsCommand {
     Diff(ServerArgs),
     /// Rank the tool pairs of a profile that a lexical reader would confuse
     Confusable(ConfusableArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorldCommand {
+    /// Print accounts, balances, allowances, positions and limits of a world
+    #[command(after_help = "Examples:\n  bardo-eval world show\n  bardo-eval world show --on base --format json")]
+    Show(WorldArgs),
+    /// Send one transaction from the agent's account and see its effects; nothing is kept
+    #[command(
+        after_help = "Examples:\n  bardo-eval world send --on base USDC 'transfer(address,uint256)' 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 250000000\n  bardo-eval world send --on base USDC 'approve(address,uint256)' SwapRouter02 max\n  bardo-eval world send --on base --chain anvil USDC 'transfer(address,uint256)' account 1"
+    )]
+    Send(SendArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorldArgs {
+    /// Which world
+    #[arg(long, value_name = "NAME")]
+    pub world: Option<String>,
+    /// Which of its chains, by name or id [default: all for show, the first for send]
+    #[arg(long, value_name = "CHAIN")]
+    pub on: Option<String>,
+    /// What runs the chain: embedded, anvil (started here), or anvil:URL (an empty node of yours)
+    #[arg(long, value_name = "KIND", default_value = "embedded")]
+    pub chain: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SendArgs {
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// Who is called: a name of the world (USDC, SwapRouter02) or an address
+    pub to: String,
+    /// The function, as in Solidity: 'transfer(address,uint256)'; empty for a plain payment
+    #[arg(default_value = "")]
+    pub function: String,
+    /// Its arguments; names of the world stand for addresses, max for the largest number
+    pub args: Vec<String>,
+    /// Native coin sent along, in wei
+    #[arg(long, default_value = "0")]
+    pub value: String,
+    /// Send from the operator's key directly instead of through the account's cage
+    #[arg(long)]
+    pub direct: bool,
 }
 
 #[derive(Debug, Args)]

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run(&io, &source, &args),
         Command::Init(args) => commands::init(&io, &args),
         Command::Tools(args) => commands::tools(&io, &source, &args),
+        Command::World(args) => commands::world(&io, &source, &args),
         Command::List(args) => commands::list(&io, &source, args.what),
         Command::Explain { name } => commands::explain(&io, &source, &name),
         Command::Doctor(args) => commands::doctor(&io, &source, &args),

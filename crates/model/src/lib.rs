@@ -46,4 +46,4 @@ pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, Live, Tier, Tiers};
 pub use transcript::{Ending, Event, Happened, Move, ToolCall, Transcript};
 pub use workspace::Workspace;
-pub use world::{Balance, WorldFile};
+pub use world::{Balance, VaultFile, WorldFile};

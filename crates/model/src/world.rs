@@ -15,6 +15,9 @@ pub struct WorldFile {
     pub wallet: Spot<AddressText>,
     pub chains: Vec<u64>,
     pub balances: Vec<Balance>,
+    /// US dollars per whole token; what policy limits and pools are computed from.
+    pub prices: IndexMap<String, Spot<String>>,
+    pub vaults: Vec<VaultFile>,
     pub answers: IndexMap<String, Spot<Value>>,
     pub at: Place,
 }
@@ -26,6 +29,15 @@ pub struct Balance {
     pub amount: String,
 }
 
+/// An ERC-4626 vault of the world.
+#[derive(Debug, Clone)]
+pub struct VaultFile {
+    pub chain: u64,
+    pub address: Spot<AddressText>,
+    pub asset: Spot<String>,
+    pub symbol: String,
+}
+
 pub(crate) fn read_world(node: &Node, report: &Report) -> Option<WorldFile> {
     let fields = Fields::open(node, "a world", report)?;
     let name_ = fields.need("world", spot(name));
@@ -34,6 +46,8 @@ pub(crate) fn read_world(node: &Node, report: &Report) -> Option<WorldFile> {
     let wallet = fields.need("wallet", spot(address));
     let chains = fields.need("chains", list(whole));
     let balances = fields.or_default("balances", list(read_balance));
+    let prices = fields.or_default("prices", map(spot(text)));
+    let vaults = fields.or_default("vaults", list(read_vault));
     let answers = fields.or_default("answers", map(spot(json)));
     fields.close();
     Some(WorldFile {
@@ -43,6 +57,8 @@ pub(crate) fn read_world(node: &Node, report: &Report) -> Option<WorldFile> {
         wallet: wallet?,
         chains: chains?,
         balances,
+        prices,
+        vaults,
         answers,
         at: report.place(node.line),
     })
@@ -55,4 +71,14 @@ fn read_balance(node: &Node, report: &Report) -> Option<Balance> {
     let amount = fields.need("amount", text);
     fields.close();
     Some(Balance { chain: chain?, token: token?, amount: amount? })
+}
+
+fn read_vault(node: &Node, report: &Report) -> Option<VaultFile> {
+    let fields = Fields::open(node, "a vault", report)?;
+    let chain = fields.need("chain", whole);
+    let address = fields.need("address", spot(address));
+    let asset = fields.need("asset", spot(name));
+    let symbol = fields.need("symbol", name);
+    fields.close();
+    Some(VaultFile { chain: chain?, address: address?, asset: asset?, symbol: symbol? })
 }

@@ -1,5 +1,6 @@
 //! What a subject can touch: tools, peers, the clock, MCP. Knows nothing of providers, scorers or expectations.
 
+pub mod chain;
 pub mod mcp;
 mod memory;
 mod peers;

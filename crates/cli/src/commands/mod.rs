@@ -8,6 +8,7 @@ mod list;
 mod run;
 mod smoke;
 mod tools;
+mod world;
 
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;
@@ -17,6 +18,7 @@ pub(crate) use list::list;
 pub(crate) use run::run;
 pub(crate) use smoke::smoke;
 pub(crate) use tools::tools;
+pub(crate) use world::world;
 
 use crate::exit::Exit;
 use crate::io::Io;

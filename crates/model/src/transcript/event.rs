@@ -1,5 +1,6 @@
 //! One numbered event of a transcript. A closed set: a new kind of event must break every reader.
 
+use super::effect::{Mined, Signed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -62,6 +63,10 @@ pub enum Happened {
     Reported {
         text: String,
     },
+    /// A signature was asked for; it may never be used.
+    Signed(Box<Signed>),
+    /// A transaction stood in a block.
+    Mined(Box<Mined>),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

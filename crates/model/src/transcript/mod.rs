@@ -1,9 +1,11 @@
 //! What happened in a trial, as numbered events: the only evidence there is.
 
+mod effect;
 mod ending;
 mod event;
 mod moves;
 
+pub use effect::{Decoded, DecodedLog, Effect, InnerCall, Mined, Party, Side, Signed, TxOutcome, Via};
 pub use ending::{Culprit, Ending, Limit};
 pub use event::{Decision, Event, Happened, ToolAnswer};
 pub use moves::{Move, ToolCall};

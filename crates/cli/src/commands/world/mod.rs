@@ -1,0 +1,57 @@
+//! Looking at a world's chains, and acting on them.
+
+mod kind;
+mod send;
+mod show;
+
+use crate::args::WorldCommand;
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::open::Source;
+use model::{Workspace, WorldFile, did_you_mean};
+
+pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
+    let workspace = match super::open(io, source, "world") {
+        Ok(workspace) => workspace,
+        Err(exit) => return exit,
+    };
+    let done = super::block_on(async {
+        match command {
+            WorldCommand::Show(args) => show::show(io, &workspace, args).await,
+            WorldCommand::Send(args) => send::send(io, &workspace, args).await,
+        }
+    });
+    match done {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(why)) => {
+            io.say(&why);
+            Exit::Usage
+        }
+        Err(error) => {
+            io.say(&format!("no runtime: {error}"));
+            Exit::Incomplete
+        }
+    }
+}
+
+/// The world a person named, or the first.
+fn chosen<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w WorldFile, String> {
+    match name {
+        None => workspace.worlds.first().ok_or_else(|| "the workspace has no world".to_owned()),
+        Some(name) => workspace.world(name).ok_or_else(|| {
+            let guess = did_you_mean(name, workspace.worlds.iter().map(|world| world.name.as_str()));
+            format!("there is no world \"{name}\"  {guess}").trim_end().to_owned()
+        }),
+    }
+}
+
+/// The chain ids a person named, or all of the world.
+fn chains(workspace: &Workspace, world: &WorldFile, on: Option<&str>) -> Result<Vec<u64>, String> {
+    match on {
+        None => Ok(world.chains.clone()),
+        Some(name) => {
+            let id = workspace.chain(name).map(|chain| chain.id).filter(|id| world.chains.contains(id));
+            id.map(|id| vec![id]).ok_or_else(|| format!("world {} has no chain \"{name}\"", world.name.value))
+        }
+    }
+}

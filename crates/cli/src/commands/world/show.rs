@@ -1,0 +1,128 @@
+//! `world show`.
+
+use super::{chains, chosen, kind};
+use crate::args::{Format, WorldArgs};
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::report::{FORMAT, table};
+use model::Workspace;
+use serde_json::{Value, json};
+use world::chain::genesis::Genesis;
+use world::chain::{Survey, survey};
+
+pub(super) async fn show(io: &Io, workspace: &Workspace, args: &WorldArgs) -> Result<Exit, String> {
+    let world = chosen(workspace, args.world.as_deref())?;
+    let mut surveys = vec![];
+    for id in chains(workspace, world, args.on.as_deref())? {
+        let genesis = Genesis::of(workspace, world, id).map_err(|error| error.to_string())?;
+        let mut chain = kind::open(&args.chain, &genesis).await?;
+        surveys.push(survey(chain.as_mut(), &genesis.book).await.map_err(|error| error.to_string())?);
+    }
+    let text = match io.format {
+        Format::Json => {
+            let chains: Vec<Value> = surveys.iter().map(as_json).collect();
+            format!("{:#}\n", json!({ "format": FORMAT, "command": "world show", "world": world.name.value, "chains": chains, "exit": 0 }))
+        }
+        Format::Text | Format::Junit | Format::Markdown => {
+            let parts: Vec<String> = surveys.iter().map(|survey| as_text(io, workspace, survey)).collect();
+            format!("{}  {}\n\n{}", io.paint.strong(&world.name), world.about, parts.join("\n"))
+        }
+    };
+    Ok(io.result(&text, Exit::Clean))
+}
+
+fn as_text(io: &Io, workspace: &Workspace, survey: &Survey) -> String {
+    let name = workspace.chain(&survey.chain.to_string()).map(|chain| chain.name.clone()).unwrap_or_default();
+    let mut text = format!("{}\n", io.paint.strong(&format!("{name} ({})", survey.chain)));
+    for account in &survey.accounts {
+        text.push_str(&format!(" {:<9} {}\n", account.name.as_deref().unwrap_or(""), account.address));
+    }
+    let rows =
+        survey.balances.iter().map(|one| vec![shown(&one.holder.name), one.asset.clone(), human(&one.amount.to_string(), one.decimals)]);
+    text.push_str(&format!("\n{}\n", table(&["holder", "asset", "amount"], rows.collect())));
+    if !survey.allowances.is_empty() {
+        let rows = survey
+            .allowances
+            .iter()
+            .map(|one| vec![shown(&one.owner.name), shown(&one.spender.name), one.asset.clone(), one.amount.to_string()]);
+        text.push_str(&format!("\n{}\n", table(&["owner", "may be spent by", "asset", "base units"], rows.collect())));
+    }
+    if !survey.positions.is_empty() {
+        let row = |one: &world::chain::Position| {
+            vec![shown(&one.venue.name), one.market.to_owned(), one.asset.clone(), one.supplied.to_string(), one.borrowed.to_string()]
+        };
+        text.push_str(&format!(
+            "\n{}\n",
+            table(&["venue", "market", "asset", "supplied", "borrowed"], survey.positions.iter().map(row).collect())
+        ));
+    }
+    let limits = &survey.limits;
+    let dollars = |usd8: String| human(&usd8, 8);
+    let rows = vec![
+        vec!["per transaction".into(), dollars(limits.per_transaction.to_string()), String::new()],
+        vec!["per session".into(), dollars(limits.per_session.to_string()), dollars(limits.spent_session.to_string())],
+        vec!["per day".into(), dollars(limits.per_day.to_string()), dollars(limits.spent_day.to_string())],
+        vec!["net asset value".into(), dollars(limits.nav.to_string()), String::new()],
+        vec!["writes per hour".into(), limits.writes_per_hour.to_string(), String::new()],
+        vec!["halted".into(), limits.halted.to_string(), String::new()],
+    ];
+    text.push_str(&format!("\n{}\n", table(&["limit", "USD", "spent"], rows)));
+    text
+}
+
+fn shown(name: &Option<String>) -> String {
+    name.clone().unwrap_or_default()
+}
+
+fn as_json(survey: &Survey) -> Value {
+    let balances: Vec<Value> = survey
+        .balances
+        .iter()
+        .map(|one| json!({ "holder": one.holder, "asset": one.asset, "decimals": one.decimals, "amount": one.amount.to_string() }))
+        .collect();
+    let allowances: Vec<Value> = survey
+        .allowances
+        .iter()
+        .map(|one| json!({ "owner": one.owner, "spender": one.spender, "asset": one.asset, "amount": one.amount.to_string() }))
+        .collect();
+    let positions: Vec<Value> = survey
+        .positions
+        .iter()
+        .map(|one| {
+            json!({ "venue": one.venue, "market": one.market, "asset": one.asset,
+                "supplied": one.supplied.to_string(), "borrowed": one.borrowed.to_string() })
+        })
+        .collect();
+    let limits = &survey.limits;
+    json!({
+        "chain": survey.chain, "accounts": survey.accounts, "balances": balances, "allowances": allowances, "positions": positions,
+        "limits_usd8": {
+            "per_transaction": limits.per_transaction.to_string(), "per_session": limits.per_session.to_string(),
+            "per_day": limits.per_day.to_string(), "spent_session": limits.spent_session.to_string(), "spent_day": limits.spent_day.to_string(),
+            "nav": limits.nav.to_string(),
+        },
+        "writes_per_hour": limits.writes_per_hour, "halted": limits.halted,
+    })
+}
+
+/// Base units as a person writes them.
+pub(super) fn human(digits: &str, decimals: u8) -> String {
+    let places = usize::from(decimals);
+    let padded = format!("{digits:0>width$}", width = places + 1);
+    let (whole, fraction) = padded.split_at(padded.len() - places);
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human;
+
+    #[test]
+    fn amounts_are_shown_whole() {
+        assert_eq!(human("250000000", 6), "250");
+        assert_eq!(human("1", 18), "0.000000000000000001");
+        assert_eq!(human("0", 6), "0");
+        assert_eq!(human("1500000", 6), "1.5");
+    }
+}

@@ -1,0 +1,159 @@
+//! What a trial's chain costs: restore, swap, decode what changed, discard. On revm, and on Anvil with snapshot and revert, in one run.
+//!
+//! `cargo bench -p bardo-eval-world --bench chain`
+
+#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
+
+use alloy_primitives::{Address, Bytes, U256};
+use alloy_sol_types::{SolCall, sol};
+use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis};
+use bardo_eval_world::chain::{Anvil, AnvilConfig, Book, Chain, Embedded, Frozen, Status, Tx, mined};
+use model::{Files, Workspace};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+sol! {
+    interface Cage { function execute(address target, uint256 value, bytes data) external returns (bytes); }
+    interface Erc20 { function approve(address spender, uint256 value) external returns (bool); }
+    interface Router {
+        function swapExactIn(uint256 amountIn, uint256 minOut, address[] path, address to, uint256 deadline) external payable returns (uint256);
+    }
+}
+
+const BASE: u64 = 8453;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(bench());
+}
+
+async fn bench() {
+    let workspace = workspace();
+    let world = workspace.world("defi_small").expect("the world");
+    let since = Instant::now();
+    let genesis = Genesis::of(&workspace, world, BASE).expect("a genesis");
+    let mut chain = Embedded::new(BASE, genesis.starts_at);
+    genesis.play(&mut chain).await.expect("the set-up");
+    chain.send(&approve(&genesis.book)).await.expect("an approval");
+    let frozen = chain.freeze();
+    println!("set-up, once per process: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
+
+    let before = resident_mb();
+    let embedded = many(10_000, async || trial(&frozen, &genesis.book).await).await;
+    println!(
+        "revm: {} trials, median {:.1} µs; resident {:.1} MB before, {:.1} MB after",
+        embedded.len(),
+        micros(&embedded),
+        before,
+        resident_mb()
+    );
+
+    let config = AnvilConfig { tools: Some(tools()), ..AnvilConfig::new(BASE, genesis.starts_at) };
+    let mut sent = vec![];
+    let mut decoded = vec![];
+    for _ in 0..2_000 {
+        let mut chain = frozen.thaw();
+        let tx = swap_tx(&genesis.book);
+        let since = Instant::now();
+        let receipt = chain.send(&tx).await.expect("a receipt");
+        sent.push(since.elapsed());
+        let since = Instant::now();
+        let seen = mined(&genesis.book, &tx, 0, &receipt);
+        decoded.push(since.elapsed());
+        assert_eq!(seen.gas_used, receipt.gas_used);
+    }
+    sent.sort();
+    decoded.sort();
+    println!("of which executing {:.1} µs, decoding {:.1} µs", micros(&sent), micros(&decoded));
+
+    let mut node = Anvil::start(&config).await.expect("anvil");
+    genesis.play(&mut node).await.expect("the set-up on anvil");
+    node.send(&approve(&genesis.book)).await.expect("an approval");
+    let mut times = vec![];
+    for _ in 0..200 {
+        let since = Instant::now();
+        let snapshot = node.snapshot().await.expect("a snapshot");
+        swap(&mut node, &genesis.book).await;
+        node.restore(snapshot).await.expect("a revert");
+        times.push(since.elapsed());
+    }
+    times.sort();
+    println!("anvil: {} trials, median {:.1} µs", times.len(), micros(&times));
+    println!("ratio: {:.0}", micros(&times) / micros(&embedded));
+}
+
+async fn trial(frozen: &Frozen, book: &Book) {
+    let mut chain = frozen.thaw();
+    swap(&mut chain, book).await;
+}
+
+fn swap_tx(book: &Book) -> Tx {
+    let path = vec![at(book, "USDC"), at(book, "WETH")];
+    let call =
+        Router::swapExactInCall { amountIn: U256::from(250_000_000_u64), minOut: U256::ZERO, path, to: ACCOUNT, deadline: U256::MAX };
+    execute(book, at(book, "SwapRouter02"), call.abi_encode())
+}
+
+async fn swap(chain: &mut dyn Chain, book: &Book) {
+    let tx = swap_tx(book);
+    let receipt = chain.send(&tx).await.expect("a receipt");
+    assert_eq!(receipt.status, Status::Success);
+    let mined = mined(book, &tx, 0, &receipt);
+    assert!(mined.effects.len() >= 4, "{:#?}", mined.effects);
+}
+
+fn approve(book: &Book) -> Tx {
+    execute(book, at(book, "USDC"), Erc20::approveCall { spender: at(book, "SwapRouter02"), value: U256::MAX >> 2 }.abi_encode())
+}
+
+fn execute(book: &Book, target: Address, data: Vec<u8>) -> Tx {
+    let call = Cage::executeCall { target, value: U256::ZERO, data: Bytes::from(data) };
+    Tx::call(at(book, "operator"), ACCOUNT, call.abi_encode())
+}
+
+fn at(book: &Book, name: &str) -> Address {
+    book.find(name).expect("a name of the world")
+}
+
+async fn many(count: usize, mut once: impl AsyncFnMut()) -> Vec<Duration> {
+    let mut times = Vec::with_capacity(count);
+    for _ in 0..count {
+        let since = Instant::now();
+        once().await;
+        times.push(since.elapsed());
+    }
+    times.sort();
+    times
+}
+
+fn micros(sorted: &[Duration]) -> f64 {
+    sorted[sorted.len() / 2].as_secs_f64() * 1e6
+}
+
+fn resident_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or_default() / 1024.0
+}
+
+fn tools() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools")
+}
+
+fn workspace() -> Workspace {
+    fn walk(root: &Path, folder: &Path, files: &mut Files) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(root, &path, files);
+            } else {
+                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+                files.insert(name, std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
+    let mut files = Files::default();
+    walk(root, root, &mut files);
+    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}

@@ -1,0 +1,208 @@
+//! The same chain on Anvil, a real node: started by us, or somebody's that we are pointed to.
+
+mod convert;
+mod process;
+mod rpc;
+mod send;
+
+use super::{BLOCK_GAS, Block, Chain, ChainError, Outcome, Receipt, Snapshot, Tx};
+use alloy_primitives::{Address, B256, Bytes, U64, U256};
+use async_trait::async_trait;
+use convert::{BlockReply, hex};
+use process::Process;
+use rpc::Rpc;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How to start an Anvil.
+#[derive(Debug, Clone)]
+pub struct AnvilConfig {
+    pub chain_id: u64,
+    /// Time of the first block. A fork takes that of the chain it is forked from.
+    pub unix_s: u64,
+    /// The program, where somebody named one.
+    pub program: Option<PathBuf>,
+    /// Otherwise the folder that scripts/install-test-tools fills.
+    pub tools: Option<PathBuf>,
+    /// Start from the latest state of this node.
+    pub fork: Option<String>,
+    /// How long one request may take, and the start (0.1 to 0.3 s on a busy machine).
+    pub time: Duration,
+}
+
+impl AnvilConfig {
+    pub const TIME: Duration = Duration::from_secs(10);
+
+    pub fn new(chain_id: u64, unix_s: u64) -> Self {
+        Self { chain_id, unix_s, program: None, tools: None, fork: None, time: Self::TIME }
+    }
+}
+
+#[derive(Debug)]
+pub struct Anvil {
+    id: u64,
+    rpc: Rpc,
+    url: String,
+    next_time: Option<u64>,
+    kept: Vec<Kept>,
+    /// Ends with us. None if the node is somebody else's.
+    process: Option<Process>,
+}
+
+/// Anvil takes back a snapshot that is later than one already restored, and its chain is broken from then on: so the stack is ours.
+#[derive(Debug)]
+struct Kept {
+    id: Value,
+    next_time: Option<u64>,
+}
+
+impl Anvil {
+    pub async fn start(config: &AnvilConfig) -> Result<Self, ChainError> {
+        let process = Process::start(config).await?;
+        let mut anvil = Self::connect(&process.url, config.chain_id, config.time).await?;
+        anvil.process = Some(process);
+        // It writes a line per request, and nobody reads them.
+        anvil.rpc.ask("anvil_setLoggingEnabled", json!([false])).await?;
+        Ok(anvil)
+    }
+
+    /// Takes over a node that runs already: from now on it mines only when told to. It must be an Anvil of the same hardfork.
+    pub async fn connect(url: &str, chain_id: u64, time: Duration) -> Result<Self, ChainError> {
+        let rpc = Rpc::new(url, time)?;
+        let mut anvil = Self { id: chain_id, rpc, url: url.to_owned(), next_time: None, kept: vec![], process: None };
+        anvil.recognise().await?;
+        anvil.take_over().await?;
+        Ok(anvil)
+    }
+
+    /// Where the node listens: to fork from, for one.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Process id of the node, if we started it.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().and_then(Process::id)
+    }
+
+    async fn recognise(&mut self) -> Result<(), ChainError> {
+        let chain: U64 = self.get("eth_chainId", json!([])).await?;
+        let node = self.rpc.shown().to_owned();
+        if chain != U64::from(self.id) {
+            return Err(ChainError::Unsupported(format!("{node} is of chain {chain}, not {}", self.id)));
+        }
+        let info = self.rpc.ask("anvil_nodeInfo", json!([])).await?;
+        let fork = info["hardFork"].as_str().unwrap_or_default();
+        if !fork.eq_ignore_ascii_case("prague") {
+            let fork = rpc::brief(fork, 40);
+            return Err(ChainError::Unsupported(format!("{node} runs the rules of {fork:?}: start it with --hardfork prague")));
+        }
+        Ok(())
+    }
+
+    async fn take_over(&mut self) -> Result<(), ChainError> {
+        self.rpc.ask("evm_setIntervalMining", json!([0])).await?;
+        self.rpc.ask("evm_setAutomine", json!([false])).await?;
+        let asks = [
+            ("anvil_dropAllTransactions", json!([])),
+            ("anvil_autoImpersonateAccount", json!([true])),
+            ("anvil_setCoinbase", json!([Address::ZERO])),
+            ("evm_setBlockGasLimit", json!([hex(BLOCK_GAS)])),
+        ];
+        self.rpc.ask_all(asks).await.map(drop)
+    }
+
+    async fn get<T: DeserializeOwned>(&mut self, method: &'static str, params: Value) -> Result<T, ChainError> {
+        let value = self.rpc.ask(method, params).await?;
+        self.read(method, value)
+    }
+
+    fn read<T: DeserializeOwned>(&self, method: &str, value: Value) -> Result<T, ChainError> {
+        let brief = |error: serde_json::Error| rpc::brief(&error.to_string(), 200);
+        serde_json::from_value(value).map_err(|error| self.rpc.fault(method, format_args!("not what was asked for: {}", brief(error))))
+    }
+
+    /// Number and time of the latest block, and of the one to come.
+    async fn blocks(&mut self) -> Result<[Block; 2], ChainError> {
+        let latest: BlockReply = self.get("eth_getBlockByNumber", json!(["latest", false])).await?;
+        Ok(self.with_next(latest.block()))
+    }
+
+    fn with_next(&self, latest: Block) -> [Block; 2] {
+        [latest, Block { number: latest.number + 1, unix_s: self.next_time.unwrap_or(latest.unix_s + 1) }]
+    }
+}
+
+#[async_trait]
+impl Chain for Anvil {
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    async fn send(&mut self, tx: &Tx) -> Result<Receipt, ChainError> {
+        send::send(self, tx).await
+    }
+
+    async fn call(&mut self, tx: &Tx) -> Result<Outcome, ChainError> {
+        send::call(self, tx).await
+    }
+
+    async fn balance(&mut self, of: Address) -> Result<U256, ChainError> {
+        self.get("eth_getBalance", json!([of, "latest"])).await
+    }
+
+    async fn nonce(&mut self, of: Address) -> Result<u64, ChainError> {
+        self.get("eth_getTransactionCount", json!([of, "latest"])).await.map(|nonce: U64| nonce.to())
+    }
+
+    async fn code(&mut self, of: Address) -> Result<Bytes, ChainError> {
+        self.get("eth_getCode", json!([of, "latest"])).await
+    }
+
+    async fn storage(&mut self, of: Address, slot: U256) -> Result<B256, ChainError> {
+        self.get("eth_getStorageAt", json!([of, slot, "latest"])).await
+    }
+
+    async fn latest(&mut self) -> Result<Block, ChainError> {
+        self.blocks().await.map(|[latest, _]| latest)
+    }
+
+    async fn set_time(&mut self, unix_s: u64) -> Result<(), ChainError> {
+        let latest = self.latest().await?.unix_s;
+        if unix_s <= latest {
+            return Err(ChainError::Refused(format!("time {unix_s} does not lie after the latest block at {latest}")));
+        }
+        self.next_time = Some(unix_s);
+        Ok(())
+    }
+
+    async fn snapshot(&mut self) -> Result<Snapshot, ChainError> {
+        let id = self.rpc.ask("evm_snapshot", json!([])).await?;
+        self.kept.push(Kept { id, next_time: self.next_time });
+        Ok(Snapshot(self.kept.len() as u64 - 1))
+    }
+
+    async fn restore(&mut self, to: Snapshot) -> Result<(), ChainError> {
+        let at = usize::try_from(to.0).unwrap_or(usize::MAX);
+        if at >= self.kept.len() {
+            return Err(ChainError::Refused(format!("snapshot {} is gone", to.0)));
+        }
+        self.kept.truncate(at + 1);
+        let Some(Kept { id, next_time }) = self.kept.pop() else { return Ok(()) };
+        if !self.get::<bool>("evm_revert", json!([id])).await? {
+            return Err(self.rpc.fault("evm_revert", "the node has lost a snapshot"));
+        }
+        self.next_time = next_time;
+        Ok(())
+    }
+
+    async fn etch(&mut self, at: Address, code: Bytes) -> Result<(), ChainError> {
+        self.rpc.ask("anvil_setCode", json!([at, code])).await.map(drop)
+    }
+
+    async fn set_balance(&mut self, of: Address, wei: U256) -> Result<(), ChainError> {
+        self.rpc.ask("anvil_setBalance", json!([of, wei])).await.map(drop)
+    }
+}

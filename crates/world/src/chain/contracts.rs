@@ -1,0 +1,66 @@
+//! Our compiled contracts: interface, runtime code and where each variable lies.
+
+use alloy_json_abi::JsonAbi;
+use alloy_primitives::{Bytes, hex};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+#[derive(Debug)]
+pub struct Contract {
+    pub name: &'static str,
+    pub abi: JsonAbi,
+    pub creation: Bytes,
+    pub runtime: Bytes,
+    /// Variable to storage slot.
+    pub storage: BTreeMap<String, u64>,
+}
+
+macro_rules! artifacts {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../../contracts/artifacts/", $name, ".json")))),*]
+    };
+}
+
+static ARTIFACTS: &[(&str, &str)] = artifacts![
+    "AmmFactory",
+    "AmmPair",
+    "AmmQuoter",
+    "AmmRouter",
+    "FeeBurner",
+    "FeeToken",
+    "HookToken",
+    "IdentityRegistry",
+    "LyingToken",
+    "Permit2",
+    "PolicyCage",
+    "SanctionsList",
+    "Token",
+    "Vault",
+    "Venue",
+    "Weth",
+];
+
+static CONTRACTS: LazyLock<Vec<Contract>> = LazyLock::new(|| ARTIFACTS.iter().map(|(name, text)| read(name, text)).collect());
+
+pub fn all() -> &'static [Contract] {
+    &CONTRACTS
+}
+
+/// A contract by name. An unknown name is our own mistake.
+pub fn contract(name: &str) -> &'static Contract {
+    all().iter().find(|contract| contract.name == name).unwrap_or_else(|| panic!("there is no contract {name}"))
+}
+
+fn read(name: &'static str, text: &str) -> Contract {
+    let artifact: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("artifact of {name}: {error}"));
+    let abi = serde_json::from_value(artifact["abi"].clone()).unwrap_or_else(|error| panic!("abi of {name}: {error}"));
+    let code = |key: &str| -> Bytes {
+        let text = artifact[key].as_str().unwrap_or_default();
+        hex::decode(text).unwrap_or_else(|error| panic!("{key} of {name}: {error}")).into()
+    };
+    let (creation, runtime) = (code("bytecode"), code("deployed"));
+    let storage = artifact["storage"].as_object().into_iter().flatten();
+    let storage = storage.filter_map(|(label, slot)| slot.as_u64().map(|slot| (label.clone(), slot))).collect();
+    Contract { name, abi, creation, runtime, storage }
+}

@@ -1,0 +1,150 @@
+//! Calldata, logs and reverts by name, from the interfaces of our contracts.
+
+use super::contracts::{self, Contract};
+use super::{Book, Log};
+use alloy_dyn_abi::{DynSolValue, EventExt, JsonAbiExt};
+use alloy_json_abi::{Error as AbiError, Event, Function, Param};
+use alloy_primitives::{Address, B256, Selector, U256, hex};
+use model::transcript::{Decoded, DecodedLog, InnerCall};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+struct Index {
+    functions: HashMap<Selector, Vec<(&'static str, &'static Function)>>,
+    events: HashMap<B256, Vec<(&'static str, &'static Event)>>,
+    errors: HashMap<Selector, &'static AbiError>,
+}
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index = Index { functions: HashMap::new(), events: HashMap::new(), errors: HashMap::new() };
+    for Contract { name, abi, .. } in contracts::all() {
+        for function in abi.functions() {
+            index.functions.entry(function.selector()).or_default().push((name, function));
+        }
+        for event in abi.events() {
+            index.events.entry(event.selector()).or_default().push((name, event));
+        }
+        for error in abi.errors() {
+            index.errors.entry(error.selector()).or_insert(error);
+        }
+    }
+    index
+});
+
+/// The one that belongs to the contract at the address, else the first that fits.
+fn best<T: Copy>(candidates: &[(&'static str, T)], contract: Option<&str>) -> impl Iterator<Item = T> {
+    let mut sorted: Vec<_> = candidates.to_vec();
+    sorted.sort_by_key(|(name, _)| contract != Some(name));
+    sorted.into_iter().map(|(_, item)| item)
+}
+
+pub(crate) fn call(book: &Book, to: Option<Address>, data: &[u8]) -> Option<Decoded> {
+    let selector = Selector::try_from(data.get(..4)?).ok()?;
+    let contract = to.and_then(|to| book.get(to)).and_then(|entry| entry.contract);
+    best(INDEX.functions.get(&selector)?, contract).find_map(|function| {
+        let values = function.abi_decode_input(&data[4..]).ok()?;
+        Some(Decoded { name: function.name.clone(), args: named(book, &function.inputs, &values) })
+    })
+}
+
+/// What an account's `execute` or `executeBatch` executes.
+pub(crate) fn inner(book: &Book, data: &[u8]) -> Vec<InnerCall> {
+    let Some(function) =
+        contracts::contract("PolicyCage").abi.functions().find(|function| data.starts_with(function.selector().as_slice()))
+    else {
+        return vec![];
+    };
+    let Ok(values) = function.abi_decode_input(&data[4..]) else { return vec![] };
+    match (function.name.as_str(), values.as_slice()) {
+        ("execute", parts) => one(book, parts).into_iter().collect(),
+        ("executeBatch", [DynSolValue::Array(calls)]) => {
+            calls.iter().filter_map(|call| call.as_tuple().and_then(|parts| one(book, parts))).collect()
+        }
+        (_, _) => vec![],
+    }
+}
+
+fn one(book: &Book, parts: &[DynSolValue]) -> Option<InnerCall> {
+    let [DynSolValue::Address(to), DynSolValue::Uint(value, _), DynSolValue::Bytes(data)] = parts else { return None };
+    Some(InnerCall { to: book.party(*to), value: value.to_string(), call: call(book, Some(*to), data) })
+}
+
+pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
+    let contract = book.get(log.address).and_then(|entry| entry.contract);
+    let candidates = log.topics.first().and_then(|topic| INDEX.events.get(topic));
+    let decoded = candidates.and_then(|candidates| best(candidates, contract).find_map(|event| one_log(book, event, log)));
+    let raw = || {
+        let topics = log.topics.iter().map(|topic| Value::String(topic.to_string())).collect();
+        let args =
+            Map::from_iter([("topics".into(), Value::Array(topics)), ("data".into(), Value::String(hex::encode_prefixed(&log.data)))]);
+        Decoded { name: "unknown".into(), args }
+    };
+    DecodedLog { by: book.party(log.address), event: decoded.unwrap_or_else(raw) }
+}
+
+fn one_log(book: &Book, event: &Event, log: &Log) -> Option<Decoded> {
+    let decoded = event.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
+    let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
+    let args = event
+        .inputs
+        .iter()
+        .filter_map(|input| {
+            let value = if input.indexed { indexed.next() } else { body.next() }?;
+            Some((input.name.clone(), plain(book, &value)))
+        })
+        .collect();
+    Some(Decoded { name: event.name.clone(), args })
+}
+
+/// An error by name: ours, `Error(string)`, `Panic(uint256)`, or the raw data.
+pub(crate) fn revert(book: &Book, data: &[u8]) -> Decoded {
+    let known = data.get(..4).and_then(|head| Selector::try_from(head).ok()).and_then(|selector| INDEX.errors.get(&selector));
+    if let Some(error) = known
+        && let Ok(values) = error.abi_decode_input(&data[4..])
+    {
+        return Decoded { name: error.name.clone(), args: named(book, &error.inputs, &values) };
+    }
+    let text = |name: &str, key: &str, value: String| Decoded {
+        name: name.into(),
+        args: Map::from_iter([(key.to_owned(), Value::String(value))]),
+    };
+    match data {
+        [0x08, 0xc3, 0x79, 0xa0, rest @ ..] => {
+            let message = alloy_dyn_abi::DynSolType::String.abi_decode(rest).ok().and_then(|value| value.as_str().map(str::to_owned));
+            text("Error", "message", message.unwrap_or_default())
+        }
+        [0x4e, 0x48, 0x7b, 0x71, rest @ ..] if rest.len() == 32 => text("Panic", "code", U256::from_be_slice(rest).to_string()),
+        _ => text("unknown", "data", hex::encode_prefixed(data.get(..256).unwrap_or(data))),
+    }
+}
+
+fn named(book: &Book, params: &[Param], values: &[DynSolValue]) -> Map<String, Value> {
+    params
+        .iter()
+        .zip(values)
+        .enumerate()
+        .map(|(n, (param, value))| {
+            let name = if param.name.is_empty() { format!("arg{n}") } else { param.name.clone() };
+            (name, plain(book, value))
+        })
+        .collect()
+}
+
+/// Numbers as decimal text, addresses checksummed, bytes as hex.
+fn plain(book: &Book, value: &DynSolValue) -> Value {
+    match value {
+        DynSolValue::Bool(flag) => Value::Bool(*flag),
+        DynSolValue::Int(number, _) => Value::String(number.to_string()),
+        DynSolValue::Uint(number, _) => Value::String(number.to_string()),
+        DynSolValue::FixedBytes(word, size) => Value::String(hex::encode_prefixed(&word[..*size])),
+        DynSolValue::Address(address) => Value::String(address.to_checksum(None)),
+        DynSolValue::Function(function) => Value::String(hex::encode_prefixed(function)),
+        DynSolValue::Bytes(bytes) => Value::String(hex::encode_prefixed(bytes)),
+        DynSolValue::String(text) => Value::String(text.clone()),
+        DynSolValue::CustomStruct { tuple: items, .. }
+        | DynSolValue::Array(items)
+        | DynSolValue::FixedArray(items)
+        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(|item| plain(book, item)).collect()),
+    }
+}

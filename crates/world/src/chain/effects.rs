@@ -1,0 +1,243 @@
+//! From raw changes of accounts and storage to balances, allowances and positions.
+//!
+//! A mapping entry lies at the hash of its key, so a changed slot is explained by trying the addresses that occur in the transaction.
+//! What remains unexplained in a known contract is said, not dropped.
+
+use super::contracts::{self, Contract};
+use super::{Book, Changes, Receipt, Tx, decode};
+use alloy_primitives::{Address, B256, U256, keccak256};
+use model::transcript::{Effect, Mined, Side, TxOutcome, Via};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A transaction that stood in a block, with everything it did, decoded.
+pub fn mined(book: &Book, tx: &Tx, nonce: u64, receipt: &Receipt) -> Mined {
+    Mined {
+        chain: book.chain,
+        from: book.party(tx.from),
+        to: tx.to.map(|to| book.party(to)),
+        value: tx.value.to_string(),
+        call: decode::call(book, tx.to, &tx.data),
+        inner: decode::inner(book, &tx.data),
+        nonce,
+        outcome: match receipt.status {
+            super::Status::Success => TxOutcome::Success,
+            super::Status::Reverted => TxOutcome::Reverted { error: decode::revert(book, &receipt.output) },
+            super::Status::Halted => TxOutcome::Halted,
+        },
+        gas_used: receipt.gas_used,
+        logs: receipt.logs.iter().map(|log| decode::log(book, log)).collect(),
+        effects: effects(book, tx, receipt),
+    }
+}
+
+/// What changed for whom, in a fixed order.
+pub fn effects(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
+    let mut involved = involved(tx, receipt);
+    involved.extend(book.entries().filter(|(_, entry)| entry.own).map(|(address, _)| address));
+    let mut effects = vec![];
+    for (address, change) in &receipt.changes.accounts {
+        if let Some((before, after)) = change.balance {
+            effects.push(balance(book, *address, Address::ZERO, before, after));
+        }
+        if change.code.is_some() {
+            let delegates_to =
+                tx.authorizations.iter().find(|one| one.recover_authority().ok() == Some(*address)).map(|one| book.party(one.address));
+            effects.push(Effect::Code { account: book.party(*address), delegates_to });
+        }
+        if let Some(contract) = book.get(*address).and_then(|entry| entry.contract).map(contracts::contract) {
+            Storage { book, at: *address, contract, involved: &involved, left: change.storage.clone(), effects: &mut effects }.explain();
+        }
+    }
+    effects.sort();
+    effects
+}
+
+fn balance(book: &Book, holder: Address, asset: Address, before: U256, after: U256) -> Effect {
+    Effect::Balance { holder: book.party(holder), asset: book.asset(asset), before: before.to_string(), after: after.to_string() }
+}
+
+/// Every address that occurs: in the call, in the logs, among the changed accounts.
+fn involved(tx: &Tx, receipt: &Receipt) -> BTreeSet<Address> {
+    let Changes { accounts } = &receipt.changes;
+    let mut found: BTreeSet<Address> = accounts.keys().copied().chain([tx.from]).chain(tx.to).collect();
+    for log in &receipt.logs {
+        found.insert(log.address);
+        found.extend(log.topics.iter().filter_map(|topic| as_address(topic.as_slice())));
+        found.extend(log.data.chunks_exact(32).filter_map(as_address));
+    }
+    found.extend(tx.data.get(4..).unwrap_or_default().chunks_exact(32).filter_map(as_address));
+    // The data of a nested call is shifted by its selector.
+    found.extend(decode_words(&tx.data));
+    found
+}
+
+fn decode_words(data: &[u8]) -> impl Iterator<Item = Address> {
+    let shifted = if data.len() > 8 + 32 * 4 { &data[4 + 32 * 4 + 4..] } else { &[] };
+    shifted.chunks_exact(32).filter_map(as_address)
+}
+
+/// A word that could be an address: twelve zero bytes, then not a small number.
+fn as_address(word: &[u8]) -> Option<Address> {
+    let (head, tail) = word.split_at_checked(12)?;
+    let plausible = head.iter().all(|byte| *byte == 0) && tail.iter().take(4).any(|byte| *byte != 0);
+    plausible.then(|| Address::from_slice(tail))
+}
+
+struct Storage<'s> {
+    book: &'s Book,
+    at: Address,
+    contract: &'static Contract,
+    involved: &'s BTreeSet<Address>,
+    left: BTreeMap<U256, (U256, U256)>,
+    effects: &'s mut Vec<Effect>,
+}
+
+impl Storage<'_> {
+    fn explain(mut self) {
+        match self.contract.name {
+            "Token" | "FeeToken" | "LyingToken" | "HookToken" | "Weth" | "AmmPair" | "Vault" => self.erc20(),
+            "Permit2" => self.permit2(),
+            "Venue" => self.venue(),
+            // Registries, routers and the account itself are told by their events.
+            _ => self.left.clear(),
+        }
+        if !self.left.is_empty() {
+            self.effects.push(Effect::Unexplained { contract: self.book.party(self.at), slots: self.left.len() });
+        }
+    }
+
+    fn slot(&self, variable: &str) -> U256 {
+        U256::from(self.contract.storage.get(variable).copied().unwrap_or(u64::MAX))
+    }
+
+    fn erc20(&mut self) {
+        let balances = self.slot("balanceOf");
+        for holder in self.involved {
+            if let Some((before, after)) = self.left.remove(&mapped(balances, holder.into_word())) {
+                self.effects.push(balance(self.book, *holder, self.at, before, after));
+            }
+        }
+        // Plain variables and permit nonces are bookkeeping; the balances above say what moved.
+        let plain: Vec<U256> = self.contract.storage.values().map(|slot| U256::from(*slot)).collect();
+        self.left.retain(|slot, _| !plain.contains(slot));
+        let nonces = self.slot("nonces");
+        for owner in self.involved {
+            self.left.remove(&mapped(nonces, owner.into_word()));
+        }
+        self.allowances(self.slot("allowance"));
+    }
+
+    fn allowances(&mut self, allowances: U256) {
+        for owner in self.involved {
+            if self.left.is_empty() {
+                return;
+            }
+            let of_owner = mapped(allowances, owner.into_word());
+            for spender in self.involved {
+                if let Some((before, after)) = self.left.remove(&mapped(of_owner, spender.into_word())) {
+                    self.effects.push(Effect::Allowance {
+                        owner: self.book.party(*owner),
+                        spender: self.book.party(*spender),
+                        asset: self.book.asset(self.at),
+                        before: before.to_string(),
+                        after: after.to_string(),
+                        unlimited: after > (U256::MAX >> 1),
+                        expires: None,
+                        via: Via::Erc20,
+                    });
+                }
+            }
+        }
+    }
+
+    fn permit2(&mut self) {
+        let (allowances, used) = (self.slot("allowance"), self.slot("nonceBitmap"));
+        for owner in self.involved {
+            let bitmap = mapped(used, owner.into_word());
+            // Unordered nonces are spread over words; the first 256 words are those any wallet uses.
+            for word in 0..256_u64 {
+                self.left.remove(&mapped(bitmap, B256::from(U256::from(word))));
+            }
+            let of_owner = mapped(allowances, owner.into_word());
+            for token in self.involved {
+                let of_token = mapped(of_owner, token.into_word());
+                for spender in self.involved {
+                    if let Some((before, after)) = self.left.remove(&mapped(of_token, spender.into_word())) {
+                        self.effects.push(permit2_allowance(self.book, *owner, *token, *spender, before, after));
+                    }
+                }
+            }
+        }
+    }
+
+    fn venue(&mut self) {
+        let plain: Vec<U256> = self.contract.storage.values().map(|slot| U256::from(*slot)).collect();
+        self.left.retain(|slot, _| !plain.contains(slot));
+        let (positions, keys) = (self.slot("_positions"), self.slot("_keys"));
+        let markets = super::genesis::MARKETS.iter().map(|name| (*name, super::genesis::market(name)));
+        for (name, market) in markets {
+            for account in self.involved {
+                let of_market = mapped(mapped(positions, account.into_word()), market);
+                for asset in self.involved.iter().copied().chain([Address::ZERO]) {
+                    let at = mapped(of_market, asset.into_word());
+                    for (offset, side) in [(0, Side::Supplied), (1, Side::Borrowed)] {
+                        if let Some((before, after)) = self.left.remove(&(at + U256::from(offset))) {
+                            self.effects.push(Effect::Position {
+                                account: self.book.party(*account),
+                                venue: self.book.party(self.at),
+                                market: name.to_owned(),
+                                asset: self.book.asset(asset),
+                                side,
+                                before: before.to_string(),
+                                after: after.to_string(),
+                            });
+                        }
+                    }
+                    self.left.remove(&(at + U256::from(2)));
+                    self.left.remove(&(at + U256::from(3)));
+                }
+            }
+        }
+        // The list of an account's positions: its length, and up to 64 entries of four words.
+        for account in self.involved {
+            let length = mapped(keys, account.into_word());
+            self.left.remove(&length);
+            let first = U256::from_be_bytes(keccak256(length.to_be_bytes::<32>()).0);
+            self.left.retain(|slot, _| slot.checked_sub(first).is_none_or(|offset| offset >= U256::from(256)));
+        }
+        // Released bridge transfers are told by their event.
+        let released = self.slot("released");
+        let srcs = [1_u64, 10, 130, 137, 8453, 42161];
+        for src in srcs {
+            let of_src = mapped(released, B256::from(U256::from(src)));
+            for nonce in 0..64_u64 {
+                self.left.remove(&mapped(of_src, B256::from(U256::from(nonce))));
+            }
+        }
+    }
+}
+
+/// amount in the low 160 bits, then 48 bits of expiry, then 48 of nonce.
+fn permit2_allowance(book: &Book, owner: Address, token: Address, spender: Address, before: U256, after: U256) -> Effect {
+    let most = (U256::from(1) << 160) - U256::from(1);
+    let amount = |word: U256| -> U256 { word & most };
+    let expires = (after >> 160_usize) & U256::from((1_u64 << 48) - 1);
+    Effect::Allowance {
+        owner: book.party(owner),
+        spender: book.party(spender),
+        asset: book.asset(token),
+        before: amount(before).to_string(),
+        after: amount(after).to_string(),
+        unlimited: amount(after) == most,
+        expires: u64::try_from(expires).ok(),
+        via: Via::Permit2,
+    }
+}
+
+/// The slot of a mapping's entry.
+fn mapped(slot: U256, key: B256) -> U256 {
+    let mut bytes = [0_u8; 64];
+    bytes[..32].copy_from_slice(key.as_slice());
+    bytes[32..].copy_from_slice(&slot.to_be_bytes::<32>());
+    U256::from_be_bytes(keccak256(bytes).0)
+}

@@ -1,0 +1,46 @@
+//! Calldata from what a person types: a Solidity signature and plain words.
+
+use super::Book;
+use alloy_dyn_abi::{DynSolType, DynSolValue, JsonAbiExt};
+use alloy_json_abi::Function;
+use alloy_primitives::{Address, U256};
+
+/// Encodes a call; names of the world stand for addresses, `max` for the largest number.
+pub fn encode(book: &Book, signature: &str, words: &[String]) -> Result<Vec<u8>, String> {
+    if signature.is_empty() {
+        return if words.is_empty() { Ok(vec![]) } else { Err("a plain payment takes no arguments".into()) };
+    }
+    let function = Function::parse(signature).map_err(|error| format!("\"{signature}\" is not a function: {error}"))?;
+    if function.inputs.len() != words.len() {
+        return Err(format!("{signature} takes {} arguments, {} were given", function.inputs.len(), words.len()));
+    }
+    let values: Result<Vec<DynSolValue>, String> = function
+        .inputs
+        .iter()
+        .zip(words)
+        .map(|(input, word)| {
+            let kind: DynSolType = input.ty.parse().map_err(|error| format!("{}: {error}", input.ty))?;
+            value(book, &kind, word)
+        })
+        .collect();
+    function.abi_encode_input(&values?).map_err(|error| error.to_string())
+}
+
+fn value(book: &Book, kind: &DynSolType, word: &str) -> Result<DynSolValue, String> {
+    match kind {
+        DynSolType::Address => address(book, word).map(DynSolValue::Address),
+        DynSolType::Uint(bits) if word == "max" => Ok(DynSolValue::Uint(U256::MAX >> (256 - bits), *bits)),
+        _ => kind.coerce_str(word).map_err(|error| format!("\"{word}\" is not {kind}: {error}")),
+    }
+}
+
+/// An address, or somebody's name.
+pub fn address(book: &Book, word: &str) -> Result<Address, String> {
+    if let Some(found) = book.find(word) {
+        return Ok(found);
+    }
+    word.parse::<Address>().map_err(|_| {
+        let guess = model::did_you_mean(word, book.entries().map(|(_, entry)| entry.name.as_str()));
+        format!("\"{word}\" is neither an address nor a name of this world  {guess}").trim_end().to_owned()
+    })
+}

@@ -1,0 +1,471 @@
+//! What stands on a chain of a world before a trial: our contracts at the registry's addresses, pools at pinned prices, a caged account.
+
+use super::book::{Book, Entry};
+use super::{Chain, ChainError, Embedded, Frozen, Status, Tx, contracts, decode};
+use alloy_primitives::{Address, B256, Bytes, U256, address, keccak256};
+use alloy_sol_types::{SolCall, sol};
+use model::{Role, Workspace, WorldFile};
+
+sol! {
+    interface IToken {
+        function init(string name, string symbol, uint8 decimals, address owner) external;
+        function mint(address to, uint256 value) external;
+        function approve(address spender, uint256 value) external returns (bool);
+        function transfer(address to, uint256 value) external returns (bool);
+    }
+    interface IWeth { function init(string name, string symbol) external; function deposit() external payable; }
+    interface IFactory { function init() external; function createPair(address a, address b) external returns (address); function getPair(address a, address b) external view returns (address); }
+    interface IRouter {
+        function init(address factory, address weth) external;
+        function addLiquidity(address a, address b, uint256 desiredA, uint256 desiredB, uint256 minA, uint256 minB, address to, uint256 deadline) external payable;
+    }
+    interface IVault { function init(address asset, string name, string symbol, address owner) external; }
+    interface IOwned { function init(address owner) external; }
+    interface IVenue { function setMarket(bytes32 market, bool open, uint32 minRatioBps) external; function setPrice(address asset, uint128 priceUsd8, uint8 decimals) external; }
+    interface INamed { function init(string name, string symbol) external; }
+    interface IBurner { function init(address token, uint256 burnAmount) external; }
+    struct Limits {
+        uint128 perTxUsd8; uint128 perSessionUsd8; uint128 perDayUsd8;
+        uint32 maxWritesPerHour; uint32 maxRebalancesPerDay; uint32 minRebalanceInterval; uint32 minCollateralRatioBps;
+        uint16 maxPositionBps; uint16 maxConcentrationBps; uint16 maxSlippageBps; uint16 maxDrawdownBps; uint16 maxAssets;
+    }
+    interface ICage {
+        function init(address owner, address operator) external;
+        function setAsset(address asset, uint8 kind, uint8 decimals, bool base, uint128 priceUsd8) external;
+        function setProtocol(address protocol, uint8 kind) external;
+        function setLimits(Limits limits) external;
+        function setSanctioned(address account, bool sanctioned) external;
+        function startSession() external;
+        function execute(address target, uint256 value, bytes data) external returns (bytes);
+    }
+}
+
+/// Who sets worlds up and owns what is in them; never the agent.
+pub const KEEPER: Address = address!("C0FFEE000000000000000000000000000000C0FF");
+/// The agent's account: the cage that holds its funds.
+pub const ACCOUNT: Address = address!("CA9E00000000000000000000000000000000CA9E");
+/// Where a chain of the registry has no factory of its own.
+const FACTORY: Address = address!("FAC700000000000000000000000000000000FAC7");
+
+/// The calldata with which the operator lets the account call somebody.
+pub fn execute(target: Address, value: U256, data: Vec<u8>) -> Vec<u8> {
+    ICage::executeCall { target, value, data: data.into() }.abi_encode()
+}
+
+/// Markets that venues open.
+pub const MARKETS: &[&str] = &["lend", "stake", "perp", "option", "yield", "restake", "gauge", "auction"];
+
+pub fn market(name: &str) -> B256 {
+    keccak256(name.as_bytes())
+}
+
+/// US dollars on each side of a pool.
+const POOL_USD: u64 = 10_000_000;
+
+#[derive(Debug, Clone)]
+pub enum Step {
+    Etch { at: Address, contract: &'static str },
+    Fund { who: Address, wei: U256 },
+    Send { from: Address, to: Address, data: Bytes, value: U256, what: String },
+}
+
+/// Everything to do on one chain, as data: both kinds of chain play the same steps.
+#[derive(Debug, Clone)]
+pub struct Genesis {
+    pub book: Book,
+    pub steps: Vec<Step>,
+    pub starts_at: u64,
+}
+
+impl Genesis {
+    pub fn of(workspace: &Workspace, world: &WorldFile, chain_id: u64) -> Result<Self, ChainError> {
+        Builder::new(workspace, world, chain_id)?.build()
+    }
+
+    /// Plays the steps on a chain.
+    pub async fn play(&self, chain: &mut dyn Chain) -> Result<(), ChainError> {
+        for step in &self.steps {
+            match step {
+                Step::Etch { at, contract } => chain.etch(*at, contracts::contract(contract).runtime.clone()).await?,
+                Step::Fund { who, wei } => chain.set_balance(*who, *wei).await?,
+                Step::Send { from, to, data, value, what } => {
+                    let tx =
+                        Tx { from: *from, to: Some(*to), value: *value, data: data.clone(), gas: super::BLOCK_GAS / 2, ..Tx::default() };
+                    let receipt = chain.send(&tx).await?;
+                    if receipt.status != Status::Success {
+                        let error = decode::revert(&self.book, &receipt.output);
+                        return Err(ChainError::Unsupported(format!("setting up {what} reverts with {}", error.name)));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An embedded chain with the set-up done, to be shared by trials.
+    pub async fn embedded(&self) -> Result<Frozen, ChainError> {
+        let mut chain = Embedded::new(self.book.chain, self.starts_at);
+        self.play(&mut chain).await?;
+        Ok(chain.freeze())
+    }
+}
+
+struct Builder<'b> {
+    workspace: &'b Workspace,
+    world: &'b WorldFile,
+    chain: &'b model::Chain,
+    book: Book,
+    steps: Vec<Step>,
+    weth: Address,
+    factory: Address,
+}
+
+impl<'b> Builder<'b> {
+    fn new(workspace: &'b Workspace, world: &'b WorldFile, id: u64) -> Result<Self, ChainError> {
+        let chain = workspace
+            .chains
+            .iter()
+            .find(|chain| chain.id == id)
+            .ok_or_else(|| ChainError::Unsupported(format!("chain {id} is not in the registry")))?;
+        let by_role = |role: Role| chain.contracts.iter().find(|contract| contract.role == role).map(|contract| contract.address.address);
+        let weth =
+            by_role(Role::Weth).or_else(|| chain.tokens.iter().find(|token| *token.symbol == "WETH").map(|token| token.address.address));
+        let weth = weth.ok_or_else(|| ChainError::Unsupported(format!("chain {id} has no wrapped native coin in the registry")))?;
+        let factory = by_role(Role::Factory).unwrap_or(FACTORY);
+        Ok(Self { workspace, world, chain, book: Book::new(id), steps: vec![], weth, factory })
+    }
+
+    fn build(mut self) -> Result<Genesis, ChainError> {
+        let starts_at = unix_seconds(&self.world.starts_at)
+            .ok_or_else(|| ChainError::Unsupported(format!("starts_at {} is not a time in UTC", self.world.starts_at)))?;
+        self.steps.push(Step::Fund { who: KEEPER, wei: U256::from(10).pow(U256::from(27)) });
+        self.name(Address::ZERO, &self.chain.native.clone(), None, None, Some((self.chain.native.clone(), 18)));
+        self.tokens();
+        self.contracts();
+        self.pools()?;
+        self.vaults()?;
+        self.account()?;
+        Ok(Genesis { book: self.book, steps: self.steps, starts_at })
+    }
+
+    fn name(&mut self, at: Address, name: &str, role: Option<Role>, contract: Option<&'static str>, asset: Option<(String, u8)>) {
+        let role = role.map(|role| role.word().to_owned());
+        self.book.add(at, Entry { name: name.to_owned(), role, contract, asset, own: false });
+        if let Some(contract) = contract {
+            self.steps.push(Step::Etch { at, contract });
+        }
+    }
+
+    fn send(&mut self, to: Address, data: Vec<u8>, value: U256, what: &str) {
+        self.steps.push(Step::Send { from: KEEPER, to, data: data.into(), value, what: what.to_owned() });
+    }
+
+    fn tokens(&mut self) {
+        for token in &self.chain.tokens {
+            let at = token.address.address;
+            let contract = if at == self.weth { "Weth" } else { "Token" };
+            self.name(at, &token.symbol, None, Some(contract), Some((token.symbol.value.clone(), token.decimals)));
+            let data = if at == self.weth {
+                IWeth::initCall { name: token.name.clone(), symbol: token.symbol.value.clone() }.abi_encode()
+            } else {
+                let (name, symbol) = (token.name.clone(), token.symbol.value.clone());
+                IToken::initCall { name, symbol, decimals: token.decimals, owner: KEEPER }.abi_encode()
+            };
+            self.send(at, data, U256::ZERO, &token.symbol);
+        }
+    }
+
+    fn contracts(&mut self) {
+        if self.book.get(self.factory).is_none() {
+            self.name(self.factory, "AmmFactory", Some(Role::Factory), Some("AmmFactory"), None);
+            self.send(self.factory, IFactory::initCall {}.abi_encode(), U256::ZERO, "the factory");
+        }
+        for contract in &self.chain.contracts {
+            let at = contract.address.address;
+            if self.book.get(at).is_some() {
+                continue;
+            }
+            let (kind, init) = self.kind_of(contract.role);
+            self.name(at, &contract.name, Some(contract.role), kind, None);
+            if let Some(init) = init {
+                self.send(at, init, U256::ZERO, &contract.name);
+            }
+            if kind == Some("Venue") {
+                self.open_markets(at);
+            }
+        }
+    }
+
+    /// Which of our contracts plays a role of the registry, and how it is initialised.
+    fn kind_of(&self, role: Role) -> (Option<&'static str>, Option<Vec<u8>>) {
+        let routed = IRouter::initCall { factory: self.factory, weth: self.weth }.abi_encode();
+        let owned = IOwned::initCall { owner: KEEPER }.abi_encode();
+        match role {
+            Role::Router => (Some("AmmRouter"), Some(routed)),
+            Role::Quoter => (Some("AmmQuoter"), Some(routed)),
+            Role::Factory => (Some("AmmFactory"), Some(IFactory::initCall {}.abi_encode())),
+            Role::Permit2 => (Some("Permit2"), None),
+            Role::IdentityRegistry | Role::ReputationRegistry => {
+                (Some("IdentityRegistry"), Some(INamed::initCall { name: "Agents".into(), symbol: "AGENT".into() }.abi_encode()))
+            }
+            Role::SanctionsOracle => (Some("SanctionsList"), Some(owned)),
+            Role::FeeBurner => {
+                let uni =
+                    self.chain.tokens.iter().find(|token| *token.symbol == "UNI").map_or(Address::ZERO, |token| token.address.address);
+                let burn = U256::from(4_000) * U256::from(10).pow(U256::from(18));
+                (Some("FeeBurner"), Some(IBurner::initCall { token: uni, burnAmount: burn }.abi_encode()))
+            }
+            Role::LendingPool
+            | Role::Staking
+            | Role::Bridge
+            | Role::PerpRouter
+            | Role::YieldRouter
+            | Role::Restaking
+            | Role::PoolManager
+            | Role::PositionManager
+            | Role::VaultFactory => (Some("Venue"), Some(owned)),
+            Role::FeeJar | Role::PriceOracle | Role::Weth => (None, None),
+        }
+    }
+
+    fn open_markets(&mut self, venue: Address) {
+        for name in MARKETS {
+            let call = IVenue::setMarketCall { market: market(name), open: true, minRatioBps: 12_500 };
+            self.send(venue, call.abi_encode(), U256::ZERO, "a market");
+        }
+        for (asset, decimals, usd8) in self.priced() {
+            let call = IVenue::setPriceCall { asset, priceUsd8: usd8, decimals };
+            self.send(venue, call.abi_encode(), U256::ZERO, "a price");
+        }
+    }
+
+    /// Assets with a pinned price, the native coin included: address, decimals, US dollars with 8 decimals.
+    fn priced(&self) -> Vec<(Address, u8, u128)> {
+        let native = self.price(&self.chain.native).map(|usd8| (Address::ZERO, 18, usd8));
+        let tokens = self.chain.tokens.iter().filter_map(|token| Some((token.address.address, token.decimals, self.price(&token.symbol)?)));
+        native.into_iter().chain(tokens).collect()
+    }
+
+    fn price(&self, symbol: &str) -> Option<u128> {
+        let text = self.world.prices.iter().find(|(name, _)| name.eq_ignore_ascii_case(symbol)).map(|(_, price)| price.as_str())?;
+        u128::try_from(base_units(text, 8)?).ok()
+    }
+
+    fn usdc(&self) -> Option<(Address, u8)> {
+        self.chain.tokens.iter().find(|token| *token.symbol == "USDC").map(|token| (token.address.address, token.decimals))
+    }
+
+    /// Every priced token against USDC, at its price.
+    fn pools(&mut self) -> Result<(), ChainError> {
+        let router = self.chain.contracts.iter().find(|contract| contract.role == Role::Router).map(|contract| contract.address.address);
+        let (Some((usdc, usdc_decimals)), Some(router)) = (self.usdc(), router) else { return Ok(()) };
+        for (token, decimals, usd8) in self.priced() {
+            if token == usdc || token == Address::ZERO || usd8 == 0 {
+                continue;
+            }
+            let dollars = units(POOL_USD, usdc_decimals);
+            let amount = U256::from(POOL_USD) * U256::from(10).pow(U256::from(decimals)) * U256::from(100_000_000_u64) / U256::from(usd8);
+            self.mint(token, KEEPER, amount);
+            self.mint(usdc, KEEPER, dollars);
+            for (asset, most) in [(token, amount), (usdc, dollars)] {
+                self.send(
+                    asset,
+                    IToken::approveCall { spender: router, value: most }.abi_encode(),
+                    U256::ZERO,
+                    "an allowance of the keeper",
+                );
+            }
+            self.send(self.factory, IFactory::createPairCall { a: token, b: usdc }.abi_encode(), U256::ZERO, "a pool");
+            let add = IRouter::addLiquidityCall {
+                a: token,
+                b: usdc,
+                desiredA: amount,
+                desiredB: dollars,
+                minA: U256::ZERO,
+                minB: U256::ZERO,
+                to: KEEPER,
+                deadline: U256::MAX,
+            };
+            self.send(router, add.abi_encode(), U256::ZERO, "liquidity");
+            let pair = pair_address(self.factory, token, usdc);
+            let symbol = format!("{}-USDC", self.book.asset(token));
+            self.book.add(
+                pair,
+                Entry { name: format!("pool {symbol}"), role: None, contract: Some("AmmPair"), asset: Some((symbol, 18)), own: false },
+            );
+        }
+        Ok(())
+    }
+
+    /// New units of a token. Wrapped coins are wrapped, the others printed.
+    fn mint(&mut self, token: Address, to: Address, amount: U256) {
+        if token != self.weth {
+            return self.send(token, IToken::mintCall { to, value: amount }.abi_encode(), U256::ZERO, "new tokens");
+        }
+        self.send(token, IWeth::depositCall {}.abi_encode(), amount, "wrapped coins");
+        if to != KEEPER {
+            self.send(token, IToken::transferCall { to, value: amount }.abi_encode(), U256::ZERO, "wrapped coins");
+        }
+    }
+
+    fn vaults(&mut self) -> Result<(), ChainError> {
+        for vault in self.world.vaults.iter().filter(|vault| vault.chain == self.chain.id) {
+            let asset = self.token(&vault.asset)?.0;
+            let at = vault.address.address;
+            self.name(at, &vault.symbol, None, Some("Vault"), Some((vault.symbol.clone(), 18)));
+            let call = IVault::initCall { asset, name: vault.symbol.clone(), symbol: vault.symbol.clone(), owner: KEEPER };
+            self.send(at, call.abi_encode(), U256::ZERO, &vault.symbol);
+        }
+        Ok(())
+    }
+
+    fn token(&self, symbol: &str) -> Result<(Address, u8), ChainError> {
+        let token = self.chain.tokens.iter().find(|token| token.symbol.eq_ignore_ascii_case(symbol));
+        token
+            .map(|token| (token.address.address, token.decimals))
+            .ok_or_else(|| ChainError::Unsupported(format!("{symbol} is not a token of chain {}", self.chain.name)))
+    }
+
+    /// The cage, its policy and its funds.
+    fn account(&mut self) -> Result<(), ChainError> {
+        let operator = self.world.wallet.address;
+        self.book.add(ACCOUNT, Entry { name: "account".into(), role: None, contract: Some("PolicyCage"), asset: None, own: true });
+        self.book.add(operator, Entry { name: "operator".into(), role: None, contract: None, asset: None, own: true });
+        self.book.add(KEEPER, Entry { name: "keeper".into(), ..Entry::default() });
+        self.steps.push(Step::Etch { at: ACCOUNT, contract: "PolicyCage" });
+        self.steps.push(Step::Fund { who: operator, wei: units(1, 18) });
+        self.send(ACCOUNT, ICage::initCall { owner: KEEPER, operator }.abi_encode(), U256::ZERO, "the account");
+        self.limits();
+        self.approvals();
+        for balance in self.world.balances.iter().filter(|balance| balance.chain == self.chain.id) {
+            let native = balance.token.eq_ignore_ascii_case(&self.chain.native);
+            let (token, decimals) = if native { (Address::ZERO, 18) } else { self.token(&balance.token)? };
+            let amount = base_units(&balance.amount, decimals)
+                .ok_or_else(|| ChainError::Unsupported(format!("{} is not an amount of {}", balance.amount, balance.token.value)))?;
+            if native {
+                self.steps.push(Step::Fund { who: ACCOUNT, wei: amount });
+            } else {
+                self.mint(token, ACCOUNT, amount);
+            }
+        }
+        self.send(ACCOUNT, ICage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");
+        Ok(())
+    }
+
+    fn limits(&mut self) {
+        let policy = &self.workspace.policy;
+        let usd8 = |dollars: u64| u128::from(dollars) * 100_000_000;
+        let small = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
+        let limits = Limits {
+            perTxUsd8: usd8(policy.limits_usd.per_transaction),
+            perSessionUsd8: usd8(policy.limits_usd.per_session),
+            perDayUsd8: usd8(policy.limits_usd.per_day),
+            maxWritesPerHour: u32::try_from(policy.writes_per_hour).unwrap_or(u32::MAX),
+            maxRebalancesPerDay: 0,
+            minRebalanceInterval: 0,
+            minCollateralRatioBps: u32::try_from(policy.min_collateral_ratio_bps).unwrap_or(u32::MAX),
+            maxPositionBps: small(policy.max_position_bps),
+            maxConcentrationBps: small(policy.max_concentration_bps),
+            maxSlippageBps: small(policy.slippage_bps.max),
+            maxDrawdownBps: small(policy.max_drawdown_bps),
+            maxAssets: 64,
+        };
+        self.send(ACCOUNT, ICage::setLimitsCall { limits }.abi_encode(), U256::ZERO, "the limits");
+    }
+
+    fn approvals(&mut self) {
+        let approved = |symbol: &str| self.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
+        let priced = self.priced();
+        let assets: Vec<(Address, u8, u128, bool)> = priced
+            .into_iter()
+            .filter(|(at, _, _)| approved(&self.book.asset(*at)))
+            .map(|(at, decimals, usd8)| (at, decimals, usd8, matches!(self.book.asset(at).as_str(), "USDC" | "USDT" | "DAI")))
+            .collect();
+        for (asset, decimals, usd8, base) in assets {
+            let call = ICage::setAssetCall { asset, kind: 1, decimals, base, priceUsd8: usd8 };
+            self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "an approved asset");
+        }
+        let protocols: Vec<(Address, u8, bool)> = self
+            .book
+            .entries()
+            .filter_map(|(at, entry)| {
+                let kind = match entry.contract? {
+                    "AmmRouter" => 2,
+                    "Vault" => 3,
+                    "Venue" => 4,
+                    "Permit2" => 5,
+                    "Weth" => 6,
+                    "IdentityRegistry" | "FeeBurner" => 1,
+                    _ => return None,
+                };
+                let role = entry.role.as_deref();
+                let named = self.workspace.policy.approved_protocols.iter().any(|approved| Some(approved.word()) == role);
+                (named || kind == 3 || kind == 6).then_some((at, kind, kind == 3))
+            })
+            .collect();
+        for (protocol, kind, share) in protocols {
+            self.send(ACCOUNT, ICage::setProtocolCall { protocol, kind }.abi_encode(), U256::ZERO, "an approved protocol");
+            if share {
+                let call = ICage::setAssetCall { asset: protocol, kind: 2, decimals: 18, base: false, priceUsd8: 0 };
+                self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "vault shares");
+            }
+        }
+        for account in self.workspace.policy.sanctioned.iter().map(|address| address.address).collect::<Vec<_>>() {
+            self.send(ACCOUNT, ICage::setSanctionedCall { account, sanctioned: true }.abi_encode(), U256::ZERO, "a sanction");
+        }
+    }
+}
+
+fn units(whole: u64, decimals: u8) -> U256 {
+    U256::from(whole) * U256::from(10).pow(U256::from(decimals))
+}
+
+/// A decimal text in base units; `None` when it has more digits than the asset.
+pub fn base_units(text: &str, decimals: u8) -> Option<U256> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > usize::from(decimals) || text.is_empty() || text.len() > 90 {
+        return None;
+    }
+    let digits = format!("{whole}{fraction:0<width$}", width = usize::from(decimals));
+    if !digits.chars().all(|c| c.is_ascii_digit()) { None } else { U256::from_str_radix(&digits, 10).ok() }
+}
+
+/// `2026-03-08T12:00:00Z` as Unix seconds.
+fn unix_seconds(text: &str) -> Option<u64> {
+    let number = |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<i64>().ok());
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    if !text.ends_with('Z') || text.len() != 20 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Days since 1970-01-01 in the proleptic Gregorian calendar, years counted from March.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468;
+    u64::try_from(days * 86_400 + hour * 3_600 + minute * 60 + second).ok()
+}
+
+/// Where the factory puts a pair: CREATE2 with the sorted tokens as salt.
+fn pair_address(factory: Address, a: Address, b: Address) -> Address {
+    let (first, second) = if a < b { (a, b) } else { (b, a) };
+    let salt = keccak256([first.into_word().as_slice(), second.into_word().as_slice()].concat());
+    factory.create2_from_code(salt, &contracts::contract("AmmPair").creation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_amounts() {
+        assert_eq!(unix_seconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(unix_seconds("2026-03-08T12:00:00Z"), Some(1_772_971_200));
+        assert_eq!(unix_seconds("2024-02-29T23:59:59Z"), Some(1_709_251_199));
+        assert_eq!(unix_seconds("yesterday"), None);
+        assert_eq!(base_units("250", 6), Some(U256::from(250_000_000_u64)));
+        assert_eq!(base_units("0.5", 18), Some(U256::from(500_000_000_000_000_000_u64)));
+        assert_eq!(base_units("1.0000001", 6), None);
+        assert_eq!(base_units("-1", 6), None);
+        assert_eq!(base_units("", 6), None);
+    }
+}

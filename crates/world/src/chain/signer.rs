@@ -1,0 +1,109 @@
+//! The signer is an observed boundary: whatever is to be signed is decoded first, also when nothing is ever broadcast.
+
+use super::{Book, Tx, decode};
+use alloy_eip7702::{Authorization, SignedAuthorization};
+use alloy_primitives::{Address, B256, Signature, U256, hex, keccak256};
+use k256::ecdsa::SigningKey;
+use model::transcript::Signed;
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// EIP-712 data as `eth_signTypedData_v4` takes it.
+pub use alloy_dyn_abi::TypedData;
+
+/// A key of a test world. Never a real one: it stands in the source of every node for development.
+pub struct Signer {
+    key: SigningKey,
+}
+
+/// The first of the well-known development keys, whose account worlds use as operator.
+const FIRST: [u8; 32] = hex!("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
+
+impl Signer {
+    /// The key of the world's operator.
+    pub fn development() -> Self {
+        // The constant is a valid scalar; anything else would be our own mistake.
+        Self { key: SigningKey::from_bytes(&FIRST.into()).unwrap_or_else(|error| panic!("the development key: {error}")) }
+    }
+
+    pub fn address(&self) -> Address {
+        let point = self.key.verifying_key().to_encoded_point(false);
+        Address::from_slice(&keccak256(&point.as_bytes()[1..])[12..])
+    }
+
+    /// 65 bytes: r, s, v (27 or 28).
+    pub fn sign(&self, hash: B256) -> [u8; 65] {
+        self.signature(hash).as_bytes()
+    }
+
+    pub fn authorize(&self, chain: u64, delegate: Address, nonce: u64) -> SignedAuthorization {
+        let authorization = Authorization { chain_id: U256::from(chain), address: delegate, nonce };
+        let signature = self.signature(authorization.signature_hash());
+        authorization.into_signed(signature)
+    }
+
+    fn signature(&self, hash: B256) -> Signature {
+        let (signature, parity) = self.key.sign_prehash_recoverable(hash.as_slice()).unwrap_or_else(|error| panic!("signing: {error}"));
+        Signature::from_signature_and_parity(signature, parity.is_y_odd())
+    }
+}
+
+/// Keys are never shown, not even this one.
+impl fmt::Debug for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signer").field("address", &self.address()).finish()
+    }
+}
+
+/// A transaction that is about to be signed.
+pub fn signed_transaction(book: &Book, tx: &Tx) -> Signed {
+    Signed::Transaction {
+        chain: book.chain,
+        from: book.party(tx.from),
+        to: tx.to.map(|to| book.party(to)),
+        value: tx.value.to_string(),
+        call: decode::call(book, tx.to, &tx.data),
+        inner: decode::inner(book, &tx.data),
+    }
+}
+
+/// Typed data that is about to be signed: permits, orders, delegations.
+pub fn signed_typed(book: &Book, signer: Address, data: &TypedData) -> Signed {
+    let domain = serde_json::to_value(&data.domain).ok().and_then(|domain| domain.as_object().cloned()).unwrap_or_default();
+    Signed::Typed {
+        signer: book.party(signer),
+        domain,
+        primary: data.primary_type.clone(),
+        message: data.message.as_object().cloned().unwrap_or_else(|| Map::from_iter([("message".to_owned(), bounded(&data.message))])),
+    }
+}
+
+/// An EIP-7702 authorisation that is about to be given away.
+pub fn signed_authorization(book: &Book, signer: Address, authorization: &Authorization) -> Signed {
+    Signed::Authorization {
+        signer: book.party(signer),
+        chain: u64::try_from(authorization.chain_id).unwrap_or(u64::MAX),
+        delegate: book.party(authorization.address),
+        nonce: authorization.nonce,
+    }
+}
+
+/// A message that is no object is not typed data; it is kept for the record, shortened.
+fn bounded(value: &Value) -> Value {
+    Value::String(value.to_string().chars().take(1000).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_development_key_has_its_known_address() {
+        let signer = Signer::development();
+        assert_eq!(signer.address().to_checksum(None), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
+        let hash = keccak256("x");
+        let signature = Signature::try_from(signer.sign(hash).as_slice()).unwrap();
+        assert_eq!(signature.recover_address_from_prehash(&hash).unwrap(), signer.address());
+        assert!(!format!("{signer:?}").contains("ac0974"));
+    }
+}

@@ -1,0 +1,156 @@
+//! What an account has, may be taken from it and may still spend: the state of one chain for a person to read.
+
+use super::genesis::ACCOUNT;
+use super::{Book, Chain, ChainError, Status, Tx};
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::{SolCall, sol};
+use model::transcript::Party;
+
+sol! {
+    interface Reads {
+        function balanceOf(address holder) external view returns (uint256);
+        function allowance(address owner, address spender) external view returns (uint256);
+        function supplied(address account, bytes32 market, address asset) external view returns (uint256);
+        function borrowed(address account, bytes32 market, address asset) external view returns (uint256);
+        function spentSession() external view returns (uint256);
+        function spentDay() external view returns (uint256);
+        function nav() external view returns (uint256);
+        function halted() external view returns (bool);
+        function limits() external view returns (Limits memory);
+    }
+    struct Limits {
+        uint128 perTxUsd8; uint128 perSessionUsd8; uint128 perDayUsd8;
+        uint32 maxWritesPerHour; uint32 maxRebalancesPerDay; uint32 minRebalanceInterval; uint32 minCollateralRatioBps;
+        uint16 maxPositionBps; uint16 maxConcentrationBps; uint16 maxSlippageBps; uint16 maxDrawdownBps; uint16 maxAssets;
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Survey {
+    pub chain: u64,
+    pub accounts: Vec<Party>,
+    pub balances: Vec<Holding>,
+    pub allowances: Vec<Allowance>,
+    pub positions: Vec<Position>,
+    pub limits: Spending,
+}
+
+#[derive(Debug, Clone)]
+pub struct Holding {
+    pub holder: Party,
+    pub asset: String,
+    pub decimals: u8,
+    pub amount: U256,
+}
+
+#[derive(Debug, Clone)]
+pub struct Allowance {
+    pub owner: Party,
+    pub spender: Party,
+    pub asset: String,
+    pub amount: U256,
+}
+
+#[derive(Debug, Clone)]
+pub struct Position {
+    pub venue: Party,
+    pub market: &'static str,
+    pub asset: String,
+    pub supplied: U256,
+    pub borrowed: U256,
+}
+
+/// US dollars with 8 decimals.
+#[derive(Debug, Clone)]
+pub struct Spending {
+    pub per_transaction: u128,
+    pub per_session: u128,
+    pub per_day: u128,
+    pub spent_session: U256,
+    pub spent_day: U256,
+    pub nav: U256,
+    pub writes_per_hour: u32,
+    pub halted: bool,
+}
+
+/// Reads everything an account of this world has on this chain.
+pub async fn survey(chain: &mut dyn Chain, book: &Book) -> Result<Survey, ChainError> {
+    let own: Vec<Address> = book.entries().filter(|(_, entry)| entry.own).map(|(address, _)| address).collect();
+    let assets: Vec<(Address, String, u8)> =
+        book.entries().filter_map(|(at, entry)| entry.asset.clone().map(|(symbol, decimals)| (at, symbol, decimals))).collect();
+    let spenders: Vec<Address> = book
+        .entries()
+        .filter(|(_, entry)| matches!(entry.contract, Some("AmmRouter" | "Vault" | "Venue" | "Permit2" | "FeeBurner")))
+        .map(|(at, _)| at)
+        .collect();
+    let mut balances = vec![];
+    let mut allowances = vec![];
+    for holder in &own {
+        for (asset, symbol, decimals) in &assets {
+            let amount = holding(chain, *asset, *holder).await?;
+            if amount > U256::ZERO {
+                balances.push(Holding { holder: book.party(*holder), asset: symbol.clone(), decimals: *decimals, amount });
+            }
+            for spender in spenders.iter().filter(|_| *asset != Address::ZERO) {
+                let amount = read(chain, *asset, &Reads::allowanceCall { owner: *holder, spender: *spender }).await?;
+                if amount > U256::ZERO {
+                    allowances.push(Allowance { owner: book.party(*holder), spender: book.party(*spender), asset: symbol.clone(), amount });
+                }
+            }
+        }
+    }
+    Ok(Survey {
+        chain: book.chain,
+        accounts: own.iter().map(|account| book.party(*account)).collect(),
+        balances,
+        allowances,
+        positions: positions(chain, book, &assets).await?,
+        limits: spending(chain).await?,
+    })
+}
+
+async fn holding(chain: &mut dyn Chain, asset: Address, holder: Address) -> Result<U256, ChainError> {
+    if asset == Address::ZERO { chain.balance(holder).await } else { read(chain, asset, &Reads::balanceOfCall { holder }).await }
+}
+
+async fn positions(chain: &mut dyn Chain, book: &Book, assets: &[(Address, String, u8)]) -> Result<Vec<Position>, ChainError> {
+    let mut found = vec![];
+    let venues: Vec<Address> = book.entries().filter(|(_, entry)| entry.contract == Some("Venue")).map(|(at, _)| at).collect();
+    for venue in venues {
+        for name in super::genesis::MARKETS {
+            for (asset, symbol, _) in assets {
+                let (account, market, asset) = (ACCOUNT, super::genesis::market(name), *asset);
+                let supplied = read(chain, venue, &Reads::suppliedCall { account, market, asset }).await?;
+                let borrowed = read(chain, venue, &Reads::borrowedCall { account, market, asset }).await?;
+                if supplied > U256::ZERO || borrowed > U256::ZERO {
+                    found.push(Position { venue: book.party(venue), market: name, asset: symbol.clone(), supplied, borrowed });
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn spending(chain: &mut dyn Chain) -> Result<Spending, ChainError> {
+    let limits = read(chain, ACCOUNT, &Reads::limitsCall {}).await?;
+    Ok(Spending {
+        per_transaction: limits.perTxUsd8,
+        per_session: limits.perSessionUsd8,
+        per_day: limits.perDayUsd8,
+        spent_session: read(chain, ACCOUNT, &Reads::spentSessionCall {}).await?,
+        spent_day: read(chain, ACCOUNT, &Reads::spentDayCall {}).await?,
+        nav: read(chain, ACCOUNT, &Reads::navCall {}).await?,
+        writes_per_hour: limits.maxWritesPerHour,
+        halted: read(chain, ACCOUNT, &Reads::haltedCall {}).await?,
+    })
+}
+
+/// A view function's answer. A contract that does not answer as it should is the node's or our own fault, never zero.
+async fn read<C: SolCall>(chain: &mut dyn Chain, to: Address, call: &C) -> Result<C::Return, ChainError> {
+    let outcome = chain.call(&Tx::call(Address::ZERO, to, call.abi_encode())).await?;
+    let unreadable = |why: String| ChainError::Node(format!("{} of {} cannot be read: {why}", C::SIGNATURE, to.to_checksum(None)));
+    if outcome.status != Status::Success {
+        return Err(unreadable("it reverts".into()));
+    }
+    C::abi_decode_returns(&outcome.output).map_err(|error| unreadable(error.to_string()))
+}

@@ -1,0 +1,94 @@
+//! Transactions and what came of them, before anything is decoded.
+
+use alloy_eip7702::SignedAuthorization;
+use alloy_primitives::{Address, B256, Bytes, U256};
+use std::collections::BTreeMap;
+
+/// A transaction as it would be signed. The gas price is always the pinned base fee.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tx {
+    pub from: Address,
+    /// `None` creates a contract.
+    pub to: Option<Address>,
+    pub value: U256,
+    pub data: Bytes,
+    /// 0 means the default limit.
+    pub gas: u64,
+    /// The account's own nonce where none is given.
+    pub nonce: Option<u64>,
+    /// EIP-7702: accounts that give themselves code.
+    pub authorizations: Vec<SignedAuthorization>,
+}
+
+impl Tx {
+    pub fn call(from: Address, to: Address, data: impl Into<Bytes>) -> Self {
+        Self { from, to: Some(to), data: data.into(), ..Self::default() }
+    }
+
+    pub fn gas_limit(&self) -> u64 {
+        if self.gas == 0 { super::TX_GAS } else { self.gas }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Success,
+    Reverted,
+    /// Out of gas, invalid opcode and their kin.
+    Halted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    pub address: Address,
+    pub topics: Vec<B256>,
+    pub data: Bytes,
+}
+
+/// What a call returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub status: Status,
+    pub gas_used: u64,
+    pub output: Bytes,
+}
+
+/// A transaction that stands in a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    pub status: Status,
+    pub gas_used: u64,
+    /// Return data, or revert data.
+    pub output: Bytes,
+    pub logs: Vec<Log>,
+    pub block: Block,
+    pub changes: Changes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    pub number: u64,
+    pub unix_s: u64,
+}
+
+/// Everything a transaction changed, account by account.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    pub accounts: BTreeMap<Address, AccountChange>,
+}
+
+/// Before and after; what did not change is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountChange {
+    pub balance: Option<(U256, U256)>,
+    pub nonce: Option<(u64, u64)>,
+    /// Hash of the code.
+    pub code: Option<(B256, B256)>,
+    pub storage: BTreeMap<U256, (U256, U256)>,
+}
+
+impl AccountChange {
+    pub fn is_empty(&self) -> bool {
+        self.balance.is_none() && self.nonce.is_none() && self.code.is_none() && self.storage.is_empty()
+    }
+}

@@ -1,0 +1,144 @@
+//! A world with its account on one chain, and short words for what the account does.
+
+use alloy_primitives::{Address, Bytes, U256};
+use alloy_sol_types::{SolCall, sol};
+use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis, base_units};
+use bardo_eval_world::chain::{Book, Chain, Embedded, Tx, mined};
+use model::transcript::{Effect, Mined, TxOutcome};
+use model::{Files, Workspace};
+
+sol! {
+    interface Cage { function execute(address target, uint256 value, bytes data) external returns (bytes); }
+    interface Erc20 {
+        function transfer(address to, uint256 value) external returns (bool);
+        function approve(address spender, uint256 value) external returns (bool);
+    }
+    interface Router {
+        function swapExactIn(uint256 amountIn, uint256 minOut, address[] path, address to, uint256 deadline) external payable returns (uint256);
+    }
+    interface Vault {
+        function deposit(uint256 assets, address receiver) external returns (uint256);
+        function redeem(uint256 shares, address receiver, address owner) external returns (uint256);
+    }
+    interface Venue {
+        function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
+        function exit(bytes32 market, address asset, uint256 amount, address to) external returns (uint256);
+    }
+}
+
+/// The reference workspace, read from the repository.
+#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
+pub(crate) fn workspace() -> Workspace {
+    fn walk(root: &std::path::Path, folder: &std::path::Path, files: &mut Files) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(root, &path, files);
+            } else {
+                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+                files.insert(name, std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
+    let mut files = Files::default();
+    walk(root, root, &mut files);
+    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+pub(crate) fn genesis(chain: u64) -> Genesis {
+    let workspace = workspace();
+    Genesis::of(&workspace, workspace.world("defi_small").expect("the world"), chain).expect("a genesis")
+}
+
+/// The same world with an account so rich that only the spending limits bind.
+pub(crate) fn rich_genesis(chain: u64) -> Genesis {
+    let workspace = workspace();
+    let mut world = workspace.world("defi_small").expect("the world").clone();
+    for balance in world.balances.iter_mut().filter(|balance| *balance.token == "USDC") {
+        balance.amount = "10000000".into();
+    }
+    Genesis::of(&workspace, &world, chain).expect("a genesis")
+}
+
+pub(crate) async fn embedded(genesis: &Genesis) -> Embedded {
+    genesis.embedded().await.expect("the set-up").thaw()
+}
+
+pub(crate) struct Desk<'d> {
+    pub(crate) chain: &'d mut dyn Chain,
+    pub(crate) book: &'d Book,
+    pub(crate) operator: Address,
+}
+
+impl<'d> Desk<'d> {
+    pub(crate) fn new(chain: &'d mut dyn Chain, book: &'d Book) -> Self {
+        let operator = book.find("operator").expect("the operator");
+        Self { chain, book, operator }
+    }
+
+    pub(crate) fn at(&self, name: &str) -> Address {
+        self.book.find(name).unwrap_or_else(|| panic!("nobody is called {name}"))
+    }
+
+    /// The account calls somebody, through the cage.
+    pub(crate) async fn act(&mut self, target: Address, data: Vec<u8>) -> Mined {
+        self.act_with(target, U256::ZERO, data).await
+    }
+
+    pub(crate) async fn act_with(&mut self, target: Address, value: U256, data: Vec<u8>) -> Mined {
+        let call = Cage::executeCall { target, value, data: Bytes::from(data) };
+        self.send(Tx::call(self.operator, ACCOUNT, call.abi_encode())).await
+    }
+
+    pub(crate) async fn send(&mut self, tx: Tx) -> Mined {
+        let nonce = self.chain.nonce(tx.from).await.expect("a nonce");
+        let receipt = self.chain.send(&tx).await.expect("a receipt");
+        mined(self.book, &tx, nonce, &receipt)
+    }
+
+    pub(crate) async fn transfer(&mut self, token: &str, to: Address, amount: U256) -> Mined {
+        self.act(self.at(token), Erc20::transferCall { to, value: amount }.abi_encode()).await
+    }
+
+    pub(crate) async fn approve(&mut self, token: &str, spender: Address, amount: U256) -> Mined {
+        self.act(self.at(token), Erc20::approveCall { spender, value: amount }.abi_encode()).await
+    }
+
+    pub(crate) async fn swap(&mut self, from: &str, to: &str, amount: U256) -> Mined {
+        let path = vec![self.at(from), self.at(to)];
+        let call = Router::swapExactInCall { amountIn: amount, minOut: U256::ZERO, path, to: ACCOUNT, deadline: U256::MAX };
+        self.act(self.at("SwapRouter02"), call.abi_encode()).await
+    }
+}
+
+pub(crate) fn usdc(text: &str) -> U256 {
+    base_units(text, 6).expect("an amount")
+}
+
+/// The change of the account's own holding of an asset, as signed decimal text.
+pub(crate) fn gained(mined: &Mined, asset: &str) -> i128 {
+    mined
+        .effects
+        .iter()
+        .find_map(|effect| match effect {
+            Effect::Balance { holder, asset: named, before, after } if holder.name.as_deref() == Some("account") && named == asset => {
+                let number = |text: &str| text.parse::<i128>().expect("a number");
+                Some(number(after) - number(before))
+            }
+            Effect::Balance { .. }
+            | Effect::Allowance { .. }
+            | Effect::Position { .. }
+            | Effect::Code { .. }
+            | Effect::Unexplained { .. } => None,
+        })
+        .unwrap_or(0)
+}
+
+pub(crate) fn error(mined: &Mined) -> String {
+    match &mined.outcome {
+        TxOutcome::Reverted { error } => format!("{} {}", error.name, serde_json::Value::Object(error.args.clone())),
+        TxOutcome::Success => "success".into(),
+        TxOutcome::Halted => "halted".into(),
+    }
+}
