@@ -85,7 +85,7 @@ abstract contract CageConfig is Once, Guarded {
     mapping(bytes4 => bool) public selectorAllowed;
     mapping(address => bool) public sanctioned;
     address[] internal _assets;
-    address[] internal _venues;
+    address[] internal _venues; // those the account has been to; in the others it has nothing
     Limits internal _limits;
     // Sum of the hashes of all entries of the mappings above: independent of the order in which they were set.
     uint256 private _fingerprints;
@@ -154,7 +154,7 @@ abstract contract CageConfig is Once, Guarded {
         _forget(was != ProtocolKind.None, "protocol", protocol, abi.encode(was));
         protocolKind[protocol] = kind;
         _remember(kind != ProtocolKind.None, "protocol", protocol, abi.encode(kind));
-        _list(_venues, protocol, was == ProtocolKind.Venue, kind == ProtocolKind.Venue);
+        if (kind != ProtocolKind.Venue) _drop(_venues, protocol);
         emit ProtocolSet(protocol, kind);
     }
 
@@ -260,16 +260,27 @@ abstract contract CageConfig is Once, Guarded {
         unchecked { if (present) _fingerprints -= uint256(keccak256(abi.encode(what, key, value))); }
     }
 
+    // Positions arise only when the account itself enters, so a venue is looked at from the first visit on.
+    function _visit(address target) internal {
+        if (protocolKind[target] != ProtocolKind.Venue) return;
+        for (uint256 i = 0; i < _venues.length; i++) {
+            if (_venues[i] == target) return;
+        }
+        _venues.push(target);
+    }
+
     function _list(address[] storage list, address item, bool was, bool is_) private {
         if (was == is_) return;
-        if (is_) {
-            list.push(item);
+        if (is_) list.push(item);
+        else _drop(list, item);
+    }
+
+    function _drop(address[] storage list, address item) private {
+        for (uint256 i = 0; i < list.length; i++) {
+            if (list[i] != item) continue;
+            list[i] = list[list.length - 1];
+            list.pop();
             return;
         }
-        uint256 last = list.length - 1;
-        for (uint256 i = 0; i < last; i++) {
-            if (list[i] == item) list[i] = list[last];
-        }
-        list.pop();
     }
 }

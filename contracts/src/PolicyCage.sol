@@ -48,6 +48,7 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
 
     function execute(address target, uint256 value, bytes calldata data) external guarded returns (bytes memory answer) {
         _open(1);
+        _visit(target);
         Snapshot memory first = _snapshot();
         _bookValue(_net(first));
         Totals memory totals;
@@ -60,6 +61,7 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     function executeBatch(Call[] calldata calls) external guarded returns (bytes[] memory answers) {
         if (calls.length == 0) revert EmptyBatch();
         _open(calls.length);
+        for (uint256 i = 0; i < calls.length; i++) _visit(calls[i].target);
         Snapshot memory first = _snapshot();
         _bookValue(_net(first));
         Totals memory totals;

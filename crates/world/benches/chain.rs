@@ -39,7 +39,8 @@ async fn bench() {
     println!("set-up, once per process: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
 
     let before = resident_mb();
-    let embedded = many(10_000, async || trial(&frozen, &genesis.book).await).await;
+    let tx = swap_tx(&genesis.book);
+    let embedded = many(10_000, async || trial(&frozen, &genesis.book, &tx).await).await;
     println!(
         "revm: {} trials, median {:.1} µs; resident {:.1} MB before, {:.1} MB after",
         embedded.len(),
@@ -53,7 +54,6 @@ async fn bench() {
     let mut decoded = vec![];
     for _ in 0..2_000 {
         let mut chain = frozen.thaw();
-        let tx = swap_tx(&genesis.book);
         let since = Instant::now();
         let receipt = chain.send(&tx).await.expect("a receipt");
         sent.push(since.elapsed());
@@ -73,7 +73,7 @@ async fn bench() {
     for _ in 0..200 {
         let since = Instant::now();
         let snapshot = node.snapshot().await.expect("a snapshot");
-        swap(&mut node, &genesis.book).await;
+        swap(&mut node, &genesis.book, &tx).await;
         node.restore(snapshot).await.expect("a revert");
         times.push(since.elapsed());
     }
@@ -82,9 +82,9 @@ async fn bench() {
     println!("ratio: {:.0}", micros(&times) / micros(&embedded));
 }
 
-async fn trial(frozen: &Frozen, book: &Book) {
+async fn trial(frozen: &Frozen, book: &Book, tx: &Tx) {
     let mut chain = frozen.thaw();
-    swap(&mut chain, book).await;
+    swap(&mut chain, book, tx).await;
 }
 
 fn swap_tx(book: &Book) -> Tx {
@@ -94,11 +94,10 @@ fn swap_tx(book: &Book) -> Tx {
     execute(book, at(book, "SwapRouter02"), call.abi_encode())
 }
 
-async fn swap(chain: &mut dyn Chain, book: &Book) {
-    let tx = swap_tx(book);
-    let receipt = chain.send(&tx).await.expect("a receipt");
+async fn swap(chain: &mut dyn Chain, book: &Book, tx: &Tx) {
+    let receipt = chain.send(tx).await.expect("a receipt");
     assert_eq!(receipt.status, Status::Success);
-    let mined = mined(book, &tx, 0, &receipt);
+    let mined = mined(book, tx, 0, &receipt);
     assert!(mined.effects.len() >= 4, "{:#?}", mined.effects);
 }
 

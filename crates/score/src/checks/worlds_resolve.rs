@@ -12,8 +12,8 @@ impl Check for WorldsResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "A world's chains are in the registry, and its balances are positive amounts of tokens or native coins of these chains. Its answers \
-         are given by existing tools that do not write: what a write returns must come from what it changed."
+        "A world's chains are in the registry, and its balances are positive amounts of tokens or native coins of these chains, each with a \
+         price: limits are counted in dollars. Vaults take a token of their chain. Its answers are given by existing tools that do not write: what a write returns must come from what it changed."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut Findings) {
@@ -30,6 +30,8 @@ impl Check for WorldsResolve {
                 found.look();
                 check_balance(workspace, world, balance, found);
             }
+            check_prices(workspace, world, found);
+            check_vaults(workspace, world, found);
             for (name, answer) in &world.answers {
                 found.look();
                 match tool(workspace, name) {
@@ -64,6 +66,41 @@ fn check_balance(workspace: &Workspace, world: &WorldFile, balance: &Balance, fo
         if !symbols.clone().any(|symbol| symbol.eq_ignore_ascii_case(&balance.token)) {
             let remedy = guess(&balance.token, &mut symbols, format!("add the token at {} or remove the balance", chain.at.file));
             found.error(at, format!("{} has no token {}", chain.name, *balance.token), remedy);
+        }
+    }
+}
+
+/// Prices are of things that exist, and nothing is held without one.
+fn check_prices(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
+    let symbols =
+        || workspace.chains.iter().flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]));
+    for (symbol, price) in &world.prices {
+        found.look();
+        if !symbols().any(|known| known.eq_ignore_ascii_case(symbol)) {
+            found.error(&price.at, format!("{symbol} has a price, but no chain has it"), guess(symbol, symbols(), "remove the price"));
+        }
+        if !is_positive(price) {
+            found.error(&price.at, format!("{} is not a price of {symbol}", **price), "write US dollars as a decimal in quotes");
+        }
+    }
+    for balance in world.balances.iter().filter(|balance| !world.prices.keys().any(|symbol| symbol.eq_ignore_ascii_case(&balance.token))) {
+        let what = format!("world {} holds {} but has no price for it", *world.name, *balance.token);
+        found.error(&balance.token.at, what, "add it to prices: without one no spending limit counts it");
+    }
+}
+
+fn check_vaults(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
+    for vault in &world.vaults {
+        found.look();
+        let chain = workspace.chains.iter().find(|chain| chain.id == vault.chain && world.chains.contains(&vault.chain));
+        let known = chain.is_some_and(|chain| chain.tokens.iter().any(|token| token.symbol.eq_ignore_ascii_case(&vault.asset)));
+        if !known {
+            let what = format!("vault {} takes {}, which is no token of chain {} in this world", vault.symbol, *vault.asset, vault.chain);
+            found.error(&vault.asset.at, what, "correct the asset or the chain");
+        }
+        if !vault.address.is_checksummed() {
+            let what = format!("the address of vault {} is not checksummed", vault.symbol);
+            found.error(&vault.address.at, what, format!("write {}", vault.address.checksummed()));
         }
     }
 }

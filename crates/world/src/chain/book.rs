@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 pub struct Book {
     pub chain: u64,
     entries: BTreeMap<Address, Entry>,
+    /// Made once: spelling an address with its checksum costs a hash.
+    parties: BTreeMap<Address, Party>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -23,10 +25,12 @@ pub struct Entry {
 
 impl Book {
     pub fn new(chain: u64) -> Self {
-        Self { chain, entries: BTreeMap::new() }
+        Self { chain, ..Self::default() }
     }
 
     pub fn add(&mut self, address: Address, entry: Entry) {
+        let party = Party { address: address.to_checksum(None), name: Some(entry.name.clone()), role: entry.role.clone(), own: entry.own };
+        self.parties.insert(address, party);
         self.entries.insert(address, entry);
     }
 
@@ -47,13 +51,8 @@ impl Book {
     }
 
     pub fn party(&self, address: Address) -> Party {
-        let entry = self.get(address);
-        Party {
-            address: address.to_checksum(None),
-            name: entry.map(|entry| entry.name.clone()),
-            role: entry.and_then(|entry| entry.role.clone()),
-            own: entry.is_some_and(|entry| entry.own),
-        }
+        let stranger = || Party { address: address.to_checksum(None), name: None, role: None, own: false };
+        self.parties.get(&address).cloned().unwrap_or_else(stranger)
     }
 
     /// The symbol of an asset, or its address where nobody knows it. The zero address is the native coin.
