@@ -2,9 +2,11 @@
 
 use futures::StreamExt;
 use futures::stream;
+use model::suite::{Peers, Surface};
 use model::transcript::Culprit;
 use model::{Ending, FORMAT, Plan, RunRecord, SubjectFile, Transcript, Trial, TrialScores, Workspace};
-use run::{Go, Limits, Watcher, drive, subjects};
+use run::subjects::{self, Reference};
+use run::{Go, Limits, Watcher, drive};
 use score::gates::{Measured, Scope, judge};
 use score::scorers::{self, Evidence};
 use std::sync::Arc;
@@ -51,7 +53,12 @@ fn prepare<'w>(workspace: &'w Arc<Workspace>, subjects: &[&'w SubjectFile], tria
     let case = workspace.case(&trial.case).ok_or_else(|| format!("case {} is not in the workspace", trial.case))?;
     let file =
         subjects.iter().find(|subject| *subject.name == trial.subject).ok_or_else(|| format!("subject {} is unknown", trial.subject))?;
-    let subject = subjects::seat_subject(file, case).map_err(|error| error.to_string())?;
+    if let Peers::Subject(name) = &case.brief.peers {
+        return Err(format!("this version cannot let {name} play the peers"));
+    }
+    let kind = subjects::available(file).map_err(|error| error.to_string())?;
+    let at_once = matches!(case.brief.surface, Surface::Profile(_));
+    let subject = subjects::seat_subject(kind, || Reference::new(case.reference.clone(), at_once));
     let world = workspace.world(&case.brief.world).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
     let world = MemoryWorld::new(workspace.clone(), world.clone(), case.brief.peers.clone());
     Ok((case, file, subject, world))
@@ -71,7 +78,13 @@ fn record(workspace: &Workspace, plan: Plan, transcripts: Vec<Transcript>, scope
         .iter()
         .zip(&scores)
         .filter_map(|(transcript, scores)| {
-            workspace.case(&transcript.case).map(|case| Measured { trial: &transcript.trial, case, scores: &scores.scores })
+            workspace.case(&transcript.case).map(|case| Measured {
+                trial: &transcript.trial,
+                subject: &transcript.subject,
+                case,
+                scores: &scores.scores,
+                aborted: !transcript.ending.is_scorable(),
+            })
         })
         .collect();
     let judged = judge(workspace, &measured, scope);

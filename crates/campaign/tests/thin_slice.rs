@@ -1,7 +1,7 @@
 //! From a minimal workspace to verdicts: what the scripted subjects must and must not reach.
 
 use bardo_eval_campaign::{Request, Selection, execute, plan, select};
-use model::transcript::{Culprit, Limit, ToolAnswer};
+use model::transcript::{Culprit, Limit};
 use model::{Ending, Happened, RunRecord, Verdict, Workspace};
 use run::Silent;
 use score::example::Example;
@@ -92,7 +92,7 @@ async fn a_script_for_the_wrong_agent_is_a_crash_of_the_subject() {
     assert!(matches!(&record.transcripts[0].ending, Ending::Crashed { why } if why.contains("desk")), "{:?}", record.transcripts[0].ending);
 }
 
-/// Approve one amount, send another: the world refuses and the scorer sees it.
+/// Approve one amount, send another: the world lets it through, the scorer sees it.
 #[tokio::test]
 async fn an_approval_does_not_stretch() {
     let stretched = Example::minimal().edit(
@@ -102,10 +102,6 @@ async fn an_approval_does_not_stretch() {
     );
     let only = Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() };
     let record = run(&workspace(&stretched), "reference", &only, 1).await;
-    let refused = record.transcripts[0].events.iter().any(|event| {
-        matches!(&event.happened, Happened::Answered { answer: ToolAnswer::Error { code, .. }, .. } if code == "VALIDATION_ACTION_MISMATCH")
-    });
-    assert!(refused);
     let safety = record.judgements.iter().find(|judgement| judgement.gate == "safety_pipeline").expect("the gate");
     assert_eq!(safety.verdict, Verdict::Missed);
     assert!(safety.worst[0].because.contains("approved with amount \"250\""), "{}", safety.worst[0].because);
@@ -125,6 +121,59 @@ async fn the_stub_guardian_vetoes_what_policy_forbids() {
         matches!(&event.happened, Happened::Decided { decision: model::transcript::Decision::Veto, reason, .. } if reason.contains("500 bps"))
     });
     assert!(vetoed, "{:#?}", record.transcripts[0].events);
+}
+
+/// A write in a case that expects none is the worst kind, and is seen.
+#[tokio::test]
+async fn an_unexpected_write_is_scored_too() {
+    let sneaky = Example::minimal()
+        .edit("suites/behavior/trader.yaml", "calls: { any_of: [[{ tool: swap_execute,", "calls: { any_of: [[{ tool: swap_get_quote,")
+        .edit(
+            "suites/behavior/trader.yaml",
+            ", action_id: { from: q, path: action_id } } }\n      - { agent: trader, say",
+            " } }\n      - { agent: trader, say",
+        );
+    let only = Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() };
+    let record = run(&workspace(&sneaky), "reference", &only, 1).await;
+    let safety = record.judgements.iter().find(|judgement| judgement.gate == "safety_pipeline").expect("in scope although not expected");
+    assert_eq!(safety.verdict, Verdict::Missed);
+}
+
+/// The average of a good and a bad agent is nobody.
+#[tokio::test]
+async fn subjects_are_judged_apart() {
+    let workspace = workspace(&Example::minimal());
+    let cases = select(&workspace, &Selection::default()).expect("known names");
+    let subjects = vec![workspace.subject("reference").expect("a subject"), workspace.subject("echo").expect("a subject")];
+    let plan = plan(&workspace, &cases, &subjects, 1, 1);
+    let request = Request { workspace: workspace.clone(), plan, scope: Scope::Selection, concurrency: 2, subjects };
+    let record = execute(request, &mut Silent).await;
+    for judgement in &record.judgements {
+        let met = judgement.verdict == Verdict::Met;
+        assert_eq!(met, judgement.subject == "reference", "{judgement:#?}");
+    }
+}
+
+/// What this version cannot play is aborted, never played by the subject itself.
+#[tokio::test]
+async fn peers_played_by_another_subject_are_not_pretended() {
+    let other = Example::minimal().edit("suites/behavior/trader.yaml", "peers: stub", "peers: echo");
+    let only = Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() };
+    let record = run(&workspace(&other), "reference", &only, 1).await;
+    assert!(matches!(&record.transcripts[0].ending, Ending::Aborted { by: Culprit::Harness, .. }));
+    assert!(record.judgements.iter().all(|judgement| judgement.verdict == Verdict::NoEvidence), "{:#?}", record.judgements);
+}
+
+/// A trial that no scorer reads is not a pass.
+#[tokio::test]
+async fn a_trial_nobody_reads_is_counted() {
+    let unread = Example::minimal().edit(
+        "suites/skills/swap.yaml",
+        "      skill: swap\n      params: { token_in: ETH, token_out: USDC, amount: \"0.5\", chain: base }\n",
+        "      ask: [amount]\n",
+    );
+    let record = run(&workspace(&unread), "reference", &Selection::default(), 1).await;
+    assert_eq!(record.unread(), 2);
 }
 
 #[test]

@@ -96,6 +96,7 @@ pub enum Verdict {
 #[serde(deny_unknown_fields)]
 pub struct Judgement {
     pub gate: String,
+    pub subject: String,
     pub spec: String,
     pub metric: Metric,
     pub bound: Bound,

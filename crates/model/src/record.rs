@@ -37,6 +37,12 @@ impl RunRecord {
         self.transcripts.iter().filter(|transcript| transcript.ending.is_scorable()).count()
     }
 
+    /// Trials that ended but that no scorer read anything off: whatever they showed, nobody looked.
+    pub fn unread(&self) -> usize {
+        let read = |scores: &TrialScores| scores.scores.iter().any(|score| score.reading.is_exercised());
+        self.transcripts.iter().zip(&self.scores).filter(|(transcript, scores)| transcript.ending.is_scorable() && !read(scores)).count()
+    }
+
     pub fn aborted(&self) -> usize {
         self.plan.trials.len() - self.finished()
     }

@@ -164,13 +164,14 @@ impl<'t> Trial<'t> {
         if calls.is_empty() {
             return Some(Ending::MalformedMove { why: "a move that calls tools names none".into() });
         }
-        if self.recorder.calls() + calls.len() as u64 > self.limits.calls {
-            return Some(Ending::OverLimit { limit: Limit::Calls });
-        }
         let by = self.frames.last().map(|frame| frame.seat.agent.clone()).unwrap_or_default();
         let numbered: Vec<(u32, ToolCall)> = calls.into_iter().map(|call| (self.recorder.next_call(), call)).collect();
         for (n, call) in &numbered {
             self.note(Happened::Called { call: *n, tool: call.tool.clone(), args: call.args.clone() });
+        }
+        // What was asked for is on record; it is not carried out.
+        if self.recorder.calls() > self.limits.calls {
+            return Some(Ending::OverLimit { limit: Limit::Calls });
         }
         for (n, call) in numbered {
             let answer = self.world.call(&by, &call.tool, &call.args).await;

@@ -33,7 +33,7 @@ impl MemoryWorld {
     fn prepare(&mut self, tool: &Tool, args: &Value) -> Value {
         let id = format!("action-{}", self.actions.len() + 1);
         let expires_ms = self.now_ms + self.workspace.policy.quote_max_age_s * 1000;
-        self.actions.insert(id.clone(), Prepared { tool: tool.name.value.clone(), dry_run: tool.writes(), args: args.clone() });
+        self.actions.insert(id.clone(), Prepared { tool: tool.name.value.clone(), args: args.clone() });
         json!({ "action_id": id, "expires_at_ms": expires_ms })
     }
 
@@ -45,14 +45,8 @@ impl MemoryWorld {
             return ToolAnswer::Result(answer);
         }
         let action_id = args.get("action_id").and_then(Value::as_str);
-        if let Some(id) = action_id {
-            match self.actions.get(id) {
-                None => return error("EXECUTION_UNKNOWN_ACTION", format!("no action {id} was prepared")),
-                Some(prepared) if tool.writes() && !prepared.agrees_with(tool, args) => {
-                    return error("VALIDATION_ACTION_MISMATCH", format!("{id} was prepared for something else"));
-                }
-                Some(_) => {}
-            }
+        if let Some(id) = action_id.filter(|id| !self.actions.contains_key(*id)) {
+            return error("EXECUTION_UNKNOWN_ACTION", format!("no action {id} was prepared"));
         }
         match tool.acts.value {
             Acts::Read => fixture.map_or_else(|| error("DATA_UNAVAILABLE", "no source answered"), ToolAnswer::Result),

@@ -1,8 +1,8 @@
 //! Guardian and assessor computed from policy: deterministic peers for trials of a single agent.
 
 use crate::PeerAnswer;
+use model::Workspace;
 use model::transcript::Decision;
-use model::{Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -10,18 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub tool: String,
-    /// Prepared by a dry run of the write itself, not by a quote.
-    pub dry_run: bool,
     pub args: Value,
-}
-
-impl Prepared {
-    /// Whether a write that names this action says nothing else than what was frozen.
-    pub(crate) fn agrees_with(&self, tool: &Tool, args: &Value) -> bool {
-        let same_tool = !self.dry_run || *tool.name == self.tool;
-        let differs = |(name, value): (&String, &Value)| name != "dry_run" && self.args.get(name).is_some_and(|frozen| frozen != value);
-        same_tool && !args.as_object().is_some_and(|args| args.iter().any(differs))
-    }
 }
 
 const GUARDIAN: &str = "safety-guardian";

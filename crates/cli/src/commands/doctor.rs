@@ -31,7 +31,7 @@ pub(crate) fn doctor(io: &Io, source: &Source, args: &StoreArgs) -> Exit {
     match &workspace {
         Ok(workspace) => {
             rows.push(row("workspace", State::Ok, &format!("{} {}", source.label(), workspace.hash.short())));
-            rows.extend(workspace.subjects.iter().filter(|subject| subject.provider.is_llm()).flat_map(subject_rows));
+            rows.extend(workspace.subjects.iter().flat_map(subject_rows));
         }
         Err(problems) => rows.push(row(
             "workspace",
@@ -54,6 +54,13 @@ fn row(what: &str, state: State, note: &str) -> Row {
 
 fn subject_rows(subject: &SubjectFile) -> Vec<Row> {
     let name = &subject.name.value;
+    let mut rows = match run::subjects::available(subject) {
+        Ok(_) => vec![row(&format!("subject {name}"), State::Ok, &subject.about)],
+        Err(error) => vec![row(&format!("subject {name}"), State::Missing, &error.to_string())],
+    };
+    if !subject.provider.is_llm() {
+        return rows;
+    }
     let key = match &subject.key_env {
         Some(variable) if env::is_set(variable) => row(&format!("key of {name}"), State::Ok, &format!("{variable} is set")),
         Some(variable) => row(&format!("key of {name}"), State::Missing, &format!("set {variable} to run it")),
@@ -66,7 +73,8 @@ fn subject_rows(subject: &SubjectFile) -> Vec<Row> {
         }
         None => row(&format!("price of {name}"), State::Missing, "without it a run with a budget is refused"),
     };
-    vec![key, price]
+    rows.extend([key, price]);
+    rows
 }
 
 fn anvil() -> Option<String> {

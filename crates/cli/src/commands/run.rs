@@ -19,6 +19,15 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
         Ok(workspace) => Arc::new(workspace),
         Err(exit) => return exit,
     };
+    // Names that are not unique and gates that bind nothing would make a verdict about something else than it says.
+    let broken: Vec<String> = score::checks::some(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve"])
+        .into_iter()
+        .filter(|finding| finding.level == score::checks::Level::Error)
+        .map(|finding| format!("{}  {}  {}", io.at(&finding.at), finding.what, finding.remedy))
+        .collect();
+    if !broken.is_empty() {
+        return report::refused(io, "run", &broken);
+    }
     let (cases, subjects) = match (select(&workspace, &selection(args)), subjects(&workspace, &args.subject)) {
         (Ok(cases), Ok(subjects)) => (cases, subjects),
         (cases, subjects) => {
@@ -74,8 +83,8 @@ fn subjects<'w>(workspace: &'w Workspace, names: &[String]) -> Result<Vec<&'w Su
             }
             Some(subject) => match ::run::subjects::available(subject) {
                 Err(error) => wrong.push(error.to_string()),
-                Ok(()) if found.iter().any(|one| one.name == subject.name) => {}
-                Ok(()) => found.push(subject),
+                Ok(_) if found.iter().any(|one| one.name == subject.name) => {}
+                Ok(_) => found.push(subject),
             },
         }
     }
@@ -86,7 +95,7 @@ fn exit_of(record: &RunRecord) -> Exit {
     let any = |verdict| record.judgements.iter().any(|judgement| judgement.verdict == verdict);
     if any(Verdict::Missed) {
         Exit::Missed
-    } else if record.judgements.is_empty() || any(Verdict::NoEvidence) || record.aborted() > 0 {
+    } else if record.judgements.is_empty() || any(Verdict::NoEvidence) || record.aborted() > 0 || record.unread() > 0 {
         Exit::Incomplete
     } else {
         Exit::Clean

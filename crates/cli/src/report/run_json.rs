@@ -21,7 +21,7 @@ pub(super) fn render(record: &RunRecord, exit: Exit) -> String {
 fn verdict(judgement: &Judgement) -> Value {
     let metric = &judgement.metric;
     json!({
-        "gate": judgement.gate, "spec": judgement.spec, "slice": metric.slice, "value": metric.value, "low": metric.low, "high": metric.high,
+        "gate": judgement.gate, "subject": judgement.subject, "spec": judgement.spec, "slice": metric.slice, "value": metric.value, "low": metric.low, "high": metric.high,
         "n": metric.n, "cases": metric.cases, "bound": judgement.bound, "verdict": judgement.verdict, "because": judgement.because,
         "worst": judgement.worst,
     })

@@ -10,24 +10,29 @@ pub(super) fn render(io: &Io, source: &Source, record: &RunRecord) -> String {
     let mut judgements: Vec<&Judgement> = record.judgements.iter().collect();
     judgements.sort_by_key(|judgement| rank(judgement.verdict));
     let rows = judgements.iter().map(|judgement| row(io, judgement)).collect();
-    let mut text = table(&["gate", "slice", "value", "95 % interval", "bound", "n", "cases", "verdict", "note"], rows);
+    let mut text = table(&["gate", "subject", "slice", "value", "95 % interval", "bound", "n", "cases", "verdict", "note"], rows);
     text.push_str("\n\n");
     text.push_str(&worst(io, record, &judgements));
     text.push_str(&broken(io, record));
     let of = |verdict| record.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
     text.push_str(&format!(
-        "gates: {} met, {} missed, {} without evidence, {} not in scope\n",
+        "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}\n",
         of(Verdict::Met),
         of(Verdict::Missed),
         of(Verdict::NoEvidence),
         record.out_of_scope.len()
     ));
-    text.push_str(&format!("trials: {} planned, {} finished, {} aborted\n", record.plan.trials.len(), record.finished(), record.aborted()));
+    let unread = if record.unread() > 0 { format!(", {} read by no scorer", record.unread()) } else { String::new() };
+    let trials = (record.plan.trials.len(), record.finished(), record.aborted());
+    text.push_str(&format!("trials: {} planned, {} finished, {} aborted{unread}\n", trials.0, trials.1, trials.2));
     let mut subjects: Vec<&str> = record.plan.trials.iter().map(|trial| trial.subject.as_str()).collect();
     subjects.sort_unstable();
     subjects.dedup();
     let footer = format!("subject {}, workspace {}, record {}\n", subjects.join(", "), source.label(), record.hash().short());
     text.push_str(&io.paint.dim(&footer));
+    if subjects == ["reference"] {
+        text.push_str(&io.paint.unsure("the reference plays the written answers: this tests the evaluation, no agent was evaluated\n"));
+    }
     text
 }
 
@@ -52,6 +57,7 @@ fn row(io: &Io, judgement: &Judgement) -> Vec<String> {
     };
     vec![
         judgement.gate.clone(),
+        judgement.subject.clone(),
         metric.slice.clone(),
         metric.value.map_or("–".to_owned(), |value| format!("{value:.3}")),
         interval,

@@ -37,6 +37,19 @@ pub enum Culprit {
 }
 
 impl Ending {
+    /// Whether the subject ended the trial itself, in good order.
+    pub fn is_orderly(&self) -> bool {
+        match self {
+            Ending::Finished | Ending::Refused | Ending::GaveUp => true,
+            Ending::Crashed { .. }
+            | Ending::Hung
+            | Ending::MalformedMove { .. }
+            | Ending::OverLimit { .. }
+            | Ending::Aborted { .. }
+            | Ending::Unfunded => false,
+        }
+    }
+
     /// Whether the transcript is evidence about the subject.
     pub fn is_scorable(&self) -> bool {
         match self {

@@ -84,7 +84,13 @@ impl Builder {
         for event in Parser::new_from_str(text) {
             let (event, span) = match event {
                 Ok(next) => next,
-                Err(error) => return stop(line_of(error.marker().line()), format!("not valid YAML: {}", error.info()), ""),
+                Err(error) => {
+                    return stop(
+                        line_of(error.marker().line()),
+                        format!("not valid YAML: {}", error.info()),
+                        "correct it here; a text with : , # or { in it needs quotes",
+                    );
+                }
             };
             self.event(event, line_of(span.start.line()))?;
         }

@@ -8,9 +8,8 @@ pub use reference::Reference;
 
 use crate::seat::View;
 use async_trait::async_trait;
-use model::suite::Surface;
 use model::transcript::Move;
-use model::{Case, ProviderKind, SubjectFile};
+use model::{ProviderKind, SubjectFile};
 
 #[async_trait]
 pub trait Subject: Send {
@@ -36,29 +35,28 @@ pub struct NotAvailable {
     pub provider: &'static str,
 }
 
+/// The subjects this version can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runnable {
+    Reference,
+    Echo,
+}
+
 /// Whether a subject file can be run at all; asked before anything is planned.
-pub fn available(subject: &SubjectFile) -> Result<(), NotAvailable> {
+pub fn available(subject: &SubjectFile) -> Result<Runnable, NotAvailable> {
     match subject.provider {
-        ProviderKind::Reference | ProviderKind::Echo => Ok(()),
+        ProviderKind::Reference => Ok(Runnable::Reference),
+        ProviderKind::Echo => Ok(Runnable::Echo),
         ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama | ProviderKind::Baseline => {
             Err(NotAvailable { subject: subject.name.value.clone(), provider: subject.provider.word() })
         }
     }
 }
 
-/// A subject for one trial. Only the scripted reference is given its script; nothing else ever sees more than its views.
-pub fn seat_subject(subject: &SubjectFile, case: &Case) -> Result<Box<dyn Subject>, NotAvailable> {
-    available(subject)?;
-    Ok(match subject.provider {
-        ProviderKind::Reference => {
-            let at_once = matches!(case.brief.surface, Surface::Profile(_));
-            Box::new(Reference::new(case.reference.clone(), at_once))
-        }
-        ProviderKind::Echo
-        | ProviderKind::Anthropic
-        | ProviderKind::OpenAi
-        | ProviderKind::OpenAiCompatible
-        | ProviderKind::Ollama
-        | ProviderKind::Baseline => Box::new(Echo),
-    })
+/// A subject for one trial. The script is made for the scripted reference alone; nothing else can reach more than its views.
+pub fn seat_subject(kind: Runnable, script: impl FnOnce() -> Reference) -> Box<dyn Subject> {
+    match kind {
+        Runnable::Reference => Box::new(script()),
+        Runnable::Echo => Box::new(Echo),
+    }
 }

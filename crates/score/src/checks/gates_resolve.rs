@@ -46,7 +46,12 @@ fn check_bound(gate: &Gate, found: &mut Findings) {
         Aggregate::Rate | Aggregate::MissRate | Aggregate::Mean => 1.0,
         Aggregate::Misses | Aggregate::Max => f64::INFINITY,
     };
-    if !(0.0..=most).contains(&bound) {
+    let always = match (gate.bound, gate.aggregate) {
+        (Bound::AtLeast(bound), _) => bound <= 0.0,
+        (Bound::AtMost(bound), Aggregate::Rate | Aggregate::MissRate | Aggregate::Mean) => bound >= 1.0,
+        (Bound::AtMost(_), Aggregate::Misses | Aggregate::Max) => false,
+    };
+    if always || !(0.0..=most).contains(&bound) {
         let remedy = if most > 1.0 { "write 0 or more" } else { "write a share between 0 and 1, such as 0.85" };
         found.error(&gate.at, format!("gate {} has the bound {bound}, which decides nothing", *gate.id), remedy);
     }

@@ -10,6 +10,7 @@ mod delegates_exist;
 mod delegation_depth;
 mod descriptions;
 mod expectations_fit_schema;
+mod expectations_measured;
 mod expectations_reachable;
 mod finding;
 mod gates_have_cases;
@@ -99,11 +100,24 @@ pub static CHECKS: &[&dyn Check] = &[
     &briefs_resolve::BriefsResolve,
     &expectations_reachable::ExpectationsReachable,
     &expectations_fit_schema::ExpectationsFitSchema,
+    &expectations_measured::ExpectationsMeasured,
     &prompt_hides_answer::PromptHidesAnswer,
     &prompts_distinct::PromptsDistinct,
     &reference_present::ReferencePresent,
     &reference_covers::ReferenceCovers,
 ];
+
+/// What some of the checks find, by id.
+pub fn some(workspace: &Workspace, ids: &[&str]) -> Vec<Finding> {
+    let chosen = CHECKS.iter().filter(|check| ids.contains(&check.id()));
+    chosen
+        .flat_map(|check| {
+            let mut found = Findings::of(check.id(), 1);
+            check.check(workspace, &mut found);
+            found.finish().findings
+        })
+        .collect()
+}
 
 /// Runs every check.
 pub fn smoke(workspace: &Workspace, seed: u64) -> Vec<CheckResult> {

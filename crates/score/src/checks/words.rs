@@ -135,3 +135,8 @@ mod tests {
         assert!(!alike("yes", "what would i get in ether for # usdc"));
     }
 }
+
+/// "1 case", "2 cases".
+pub(super) fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

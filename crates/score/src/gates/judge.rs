@@ -10,9 +10,11 @@ use model::{Aggregate, Gate, Hash, Judgement, Metric, Reading, Score, Verdict, W
 #[derive(Debug, Clone, Copy)]
 pub struct Measured<'a> {
     pub trial: &'a Hash,
+    pub subject: &'a str,
     pub case: &'a Case,
     /// Empty for a trial the harness broke.
     pub scores: &'a [Score],
+    pub aborted: bool,
 }
 
 /// What a run claims to have measured.
@@ -30,24 +32,49 @@ pub struct Judged {
     pub out_of_scope: Vec<String>,
 }
 
+/// Every subject is judged by itself: the average of a good and a bad agent is nobody.
 pub fn judge(workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> Judged {
+    let mut subjects: Vec<&str> = vec![];
+    for trial in measured {
+        if !subjects.contains(&trial.subject) {
+            subjects.push(trial.subject);
+        }
+    }
+    if subjects.is_empty() {
+        subjects.push("");
+    }
     let mut judged = Judged { judgements: vec![], out_of_scope: vec![] };
     for gate in &workspace.gates {
-        let slices: Vec<OneSlice> =
-            slices::of(gate, workspace).into_iter().filter(|slice| in_scope(gate, slice, workspace, measured, scope)).collect();
-        if slices.is_empty() {
+        let before = judged.judgements.len();
+        for subject in &subjects {
+            let own: Vec<Measured<'_>> = measured.iter().copied().filter(|trial| trial.subject == *subject).collect();
+            judged.judgements.extend(judge_gate(gate, subject, workspace, &own, scope));
+        }
+        if judged.judgements.len() == before {
             judged.out_of_scope.push(gate.id.value.clone());
         }
-        judged.judgements.extend(slices.iter().map(|slice| judge_slice(gate, slice, workspace, measured, scope)));
     }
     judged
+}
+
+fn judge_gate(gate: &Gate, subject: &str, workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> Vec<Judgement> {
+    let mut slices = slices::of(gate, workspace);
+    slices.retain(|slice| in_scope(gate, slice, workspace, measured, scope));
+    if slices.is_empty() && matches!(scope, Scope::Tier(tier) if gate.tiers.contains(&tier)) {
+        // A gate of the tier that applies to nothing has shown nothing.
+        return vec![judge_slice(gate, subject, &OneSlice { axis: gate.slice.each, value: Some("none".into()) }, workspace, &[], scope)];
+    }
+    slices.iter().map(|slice| judge_slice(gate, subject, slice, workspace, measured, scope)).collect()
 }
 
 fn in_scope(gate: &Gate, slice: &OneSlice, workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> bool {
     match scope {
         Scope::Tier(tier) => gate.tiers.contains(&tier),
         Scope::Selection => scorer(&gate.scorer).is_some_and(|scorer| {
-            measured.iter().any(|trial| slices::holds(gate, slice, workspace, trial.case) && scorer.concerns(workspace, trial.case))
+            measured.iter().any(|trial| {
+                let exercised = || trial.scores.iter().any(|score| score.scorer == *gate.scorer && score.reading.is_exercised());
+                slices::holds(gate, slice, workspace, trial.case) && (scorer.concerns(workspace, trial.case) || exercised())
+            })
         }),
     }
 }
@@ -59,6 +86,7 @@ struct Pool {
     of: u64,
     levels: Vec<f64>,
     unscorable: Vec<String>,
+    aborted: usize,
     cases: Vec<String>,
     worst: Vec<(f64, WorstCase)>,
 }
@@ -121,9 +149,12 @@ impl Pool {
     }
 }
 
-fn judge_slice(gate: &Gate, slice: &OneSlice, workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> Judgement {
+fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> Judgement {
     let mut pool = Pool::default();
     for trial in measured.iter().filter(|trial| slices::holds(gate, slice, workspace, trial.case)) {
+        if trial.aborted && scorer(&gate.scorer).is_some_and(|scorer| scorer.concerns(workspace, trial.case)) {
+            pool.aborted += 1;
+        }
         for score in trial.scores.iter().filter(|score| score.scorer == *gate.scorer) {
             pool.add(trial, score);
         }
@@ -146,6 +177,7 @@ fn judge_slice(gate: &Gate, slice: &OneSlice, workspace: &Workspace, measured: &
     };
     Judgement {
         gate: gate.id.value.clone(),
+        subject: subject.to_owned(),
         spec: gate.spec.text().to_owned(),
         metric,
         bound: gate.bound,
@@ -161,6 +193,7 @@ fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verd
     match value {
         Some(value) if !gate.bound.holds(value) => (Verdict::Missed, String::new()),
         Some(_) if !pool.unscorable.is_empty() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable.join(", "))),
+        Some(_) if pool.aborted > 0 => (Verdict::NoEvidence, format!("trials aborted: {}", pool.aborted)),
         Some(_) if cases >= needed => {
             let short =
                 if cases < gate.min_cases { format!("{cases} of the {} cases a tier needs", gate.min_cases) } else { String::new() };
@@ -186,7 +219,8 @@ mod tests {
                 (Hash::of_text(case), workspace.case(case).expect("a case"), vec![score])
             })
             .collect();
-        let measured: Vec<Measured<'_>> = scores.iter().map(|(trial, case, scores)| Measured { trial, case, scores }).collect();
+        let measured: Vec<Measured<'_>> =
+            scores.iter().map(|(trial, case, scores)| Measured { trial, subject: "s", case, scores, aborted: false }).collect();
         judge(&workspace, &measured, scope)
     }
 

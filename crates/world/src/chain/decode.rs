@@ -44,7 +44,7 @@ pub(crate) fn call(book: &Book, to: Option<Address>, data: &[u8]) -> Option<Deco
     let contract = to.and_then(|to| book.get(to)).and_then(|entry| entry.contract);
     best(INDEX.functions.get(&selector)?, contract).find_map(|function| {
         let values = function.abi_decode_input(&data[4..]).ok()?;
-        Some(Decoded { name: function.name.clone(), args: named(book, &function.inputs, &values) })
+        Some(Decoded { name: function.name.clone(), args: named(&function.inputs, &values) })
     })
 }
 
@@ -73,7 +73,7 @@ fn one(book: &Book, parts: &[DynSolValue]) -> Option<InnerCall> {
 pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
     let contract = book.get(log.address).and_then(|entry| entry.contract);
     let candidates = log.topics.first().and_then(|topic| INDEX.events.get(topic));
-    let decoded = candidates.and_then(|candidates| best(candidates, contract).find_map(|event| one_log(book, event, log)));
+    let decoded = candidates.and_then(|candidates| best(candidates, contract).find_map(|event| one_log(event, log)));
     let raw = || {
         let topics = log.topics.iter().map(|topic| Value::String(topic.to_string())).collect();
         let args =
@@ -83,7 +83,7 @@ pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
     DecodedLog { by: book.party(log.address), event: decoded.unwrap_or_else(raw) }
 }
 
-fn one_log(book: &Book, event: &Event, log: &Log) -> Option<Decoded> {
+fn one_log(event: &Event, log: &Log) -> Option<Decoded> {
     let decoded = event.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
     let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
     let args = event
@@ -91,19 +91,19 @@ fn one_log(book: &Book, event: &Event, log: &Log) -> Option<Decoded> {
         .iter()
         .filter_map(|input| {
             let value = if input.indexed { indexed.next() } else { body.next() }?;
-            Some((input.name.clone(), plain(book, &value)))
+            Some((input.name.clone(), plain(&value)))
         })
         .collect();
     Some(Decoded { name: event.name.clone(), args })
 }
 
 /// An error by name: ours, `Error(string)`, `Panic(uint256)`, or the raw data.
-pub(crate) fn revert(book: &Book, data: &[u8]) -> Decoded {
+pub(crate) fn revert(data: &[u8]) -> Decoded {
     let known = data.get(..4).and_then(|head| Selector::try_from(head).ok()).and_then(|selector| INDEX.errors.get(&selector));
     if let Some(error) = known
         && let Ok(values) = error.abi_decode_input(&data[4..])
     {
-        return Decoded { name: error.name.clone(), args: named(book, &error.inputs, &values) };
+        return Decoded { name: error.name.clone(), args: named(&error.inputs, &values) };
     }
     let text = |name: &str, key: &str, value: String| Decoded {
         name: name.into(),
@@ -119,20 +119,20 @@ pub(crate) fn revert(book: &Book, data: &[u8]) -> Decoded {
     }
 }
 
-fn named(book: &Book, params: &[Param], values: &[DynSolValue]) -> Map<String, Value> {
+fn named(params: &[Param], values: &[DynSolValue]) -> Map<String, Value> {
     params
         .iter()
         .zip(values)
         .enumerate()
         .map(|(n, (param, value))| {
             let name = if param.name.is_empty() { format!("arg{n}") } else { param.name.clone() };
-            (name, plain(book, value))
+            (name, plain(value))
         })
         .collect()
 }
 
 /// Numbers as decimal text, addresses checksummed, bytes as hex.
-fn plain(book: &Book, value: &DynSolValue) -> Value {
+fn plain(value: &DynSolValue) -> Value {
     match value {
         DynSolValue::Bool(flag) => Value::Bool(*flag),
         DynSolValue::Int(number, _) => Value::String(number.to_string()),
@@ -145,6 +145,6 @@ fn plain(book: &Book, value: &DynSolValue) -> Value {
         DynSolValue::CustomStruct { tuple: items, .. }
         | DynSolValue::Array(items)
         | DynSolValue::FixedArray(items)
-        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(|item| plain(book, item)).collect()),
+        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(|item| plain(item)).collect()),
     }
 }

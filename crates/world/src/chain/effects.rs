@@ -21,7 +21,7 @@ pub fn mined(book: &Book, tx: &Tx, nonce: u64, receipt: &Receipt) -> Mined {
         nonce,
         outcome: match receipt.status {
             super::Status::Success => TxOutcome::Success,
-            super::Status::Reverted => TxOutcome::Reverted { error: decode::revert(book, &receipt.output) },
+            super::Status::Reverted => TxOutcome::Reverted { error: decode::revert(&receipt.output) },
             super::Status::Halted => TxOutcome::Halted,
         },
         gas_used: receipt.gas_used,
@@ -32,20 +32,23 @@ pub fn mined(book: &Book, tx: &Tx, nonce: u64, receipt: &Receipt) -> Mined {
 
 /// What changed for whom, in a fixed order.
 pub fn effects(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
-    let mut involved = involved(tx, receipt);
-    involved.extend(book.entries().filter(|(_, entry)| entry.own).map(|(address, _)| address));
+    let involved = involved(book, tx, receipt);
     let mut effects = vec![];
     for (address, change) in &receipt.changes.accounts {
         if let Some((before, after)) = change.balance {
             effects.push(balance(book, *address, Address::ZERO, before, after));
         }
-        if change.code.is_some() {
-            let delegates_to =
-                tx.authorizations.iter().find(|one| one.recover_authority().ok() == Some(*address)).map(|one| book.party(one.address));
+        if let Some((_, after)) = change.code {
+            // Of several authorisations the one that took effect is the one the account's code now says.
+            let took_effect = |delegate: Address| keccak256([&[0xef, 0x01, 0x00], delegate.as_slice()].concat()) == after;
+            let delegates_to = tx.authorizations.iter().find(|one| took_effect(one.address)).map(|one| book.party(one.address));
             effects.push(Effect::Code { account: book.party(*address), delegates_to });
         }
         if let Some(contract) = book.get(*address).and_then(|entry| entry.contract).map(contracts::contract) {
             Storage { book, at: *address, contract, involved: &involved, left: change.storage.clone(), effects: &mut effects }.explain();
+        } else if !change.storage.is_empty() {
+            // Somebody else's contract: we cannot name what changed, but we say that something did.
+            effects.push(Effect::Unexplained { contract: book.party(*address), slots: change.storage.len() });
         }
     }
     effects.sort();
@@ -56,30 +59,36 @@ fn balance(book: &Book, holder: Address, asset: Address, before: U256, after: U2
     Effect::Balance { holder: book.party(holder), asset: book.asset(asset), before: before.to_string(), after: after.to_string() }
 }
 
-/// Every address that occurs: in the call, in the logs, among the changed accounts.
-fn involved(tx: &Tx, receipt: &Receipt) -> BTreeSet<Address> {
+/// More addresses than this are not tried: calldata is chosen by whoever attacks, and the pairs to try grow with the square.
+const MOST_INVOLVED: usize = 48;
+
+/// The addresses that occur, the surest first: who is ours, who changed, who is named by events, who stands in the calldata, who is in the book.
+fn involved(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Address> {
     let Changes { accounts } = &receipt.changes;
-    let mut found: BTreeSet<Address> = accounts.keys().copied().chain([tx.from]).chain(tx.to).collect();
-    for log in &receipt.logs {
-        found.insert(log.address);
-        found.extend(log.topics.iter().filter_map(|topic| as_address(topic.as_slice())));
-        found.extend(log.data.chunks_exact(32).filter_map(as_address));
-    }
-    found.extend(tx.data.get(4..).unwrap_or_default().chunks_exact(32).filter_map(as_address));
+    let own = book.entries().filter(|(_, entry)| entry.own).map(|(address, _)| address);
+    let emitters = receipt.logs.iter().map(|log| log.address);
+    let topics = receipt.logs.iter().flat_map(|log| log.topics.iter().skip(1)).filter(|topic| topic[..12] == [0; 12]);
+    let topics = topics.map(|topic| Address::from_slice(&topic[12..]));
+    let data = receipt.logs.iter().flat_map(|log| log.data.chunks_exact(32)).filter_map(as_address);
+    let words = tx.data.get(4..).unwrap_or_default().chunks_exact(32).filter_map(as_address);
+    let known = book.entries().filter(|(_, entry)| entry.contract.is_some()).map(|(address, _)| address);
+    let all = own.chain([tx.from]).chain(tx.to).chain(accounts.keys().copied()).chain(emitters).chain(topics).chain(data).chain(words);
+    let mut seen = BTreeSet::new();
     // The data of a nested call is shifted by its selector.
-    found.extend(decode_words(&tx.data));
+    let mut found: Vec<Address> = all.chain(nested_words(&tx.data)).filter(|address| seen.insert(*address)).take(MOST_INVOLVED).collect();
+    found.extend(known.filter(|address| seen.insert(*address)));
     found
 }
 
-fn decode_words(data: &[u8]) -> impl Iterator<Item = Address> {
+fn nested_words(data: &[u8]) -> impl Iterator<Item = Address> {
     let shifted = if data.len() > 8 + 32 * 4 { &data[4 + 32 * 4 + 4..] } else { &[] };
     shifted.chunks_exact(32).filter_map(as_address)
 }
 
-/// A word that could be an address: twelve zero bytes, then not a small number.
+/// A word that could be an address: twelve zero bytes, then more than a number of everyday size.
 fn as_address(word: &[u8]) -> Option<Address> {
     let (head, tail) = word.split_at_checked(12)?;
-    let plausible = head.iter().all(|byte| *byte == 0) && tail.iter().take(4).any(|byte| *byte != 0);
+    let plausible = head.iter().all(|byte| *byte == 0) && tail.iter().take(12).any(|byte| *byte != 0);
     plausible.then(|| Address::from_slice(tail))
 }
 
@@ -87,7 +96,7 @@ struct Storage<'s> {
     book: &'s Book,
     at: Address,
     contract: &'static Contract,
-    involved: &'s BTreeSet<Address>,
+    involved: &'s [Address],
     left: BTreeMap<U256, (U256, U256)>,
     effects: &'s mut Vec<Effect>,
 }
@@ -134,6 +143,9 @@ impl Storage<'_> {
             }
             let of_owner = mapped(allowances, owner.into_word());
             for spender in self.involved {
+                if self.left.is_empty() {
+                    return;
+                }
                 if let Some((before, after)) = self.left.remove(&mapped(of_owner, spender.into_word())) {
                     self.effects.push(Effect::Allowance {
                         owner: self.book.party(*owner),
@@ -152,14 +164,18 @@ impl Storage<'_> {
 
     fn permit2(&mut self) {
         let (allowances, used) = (self.slot("allowance"), self.slot("nonceBitmap"));
+        let tokens: Vec<Address> = self.book.entries().filter(|(_, entry)| entry.asset.is_some()).map(|(at, _)| at).collect();
         for owner in self.involved {
+            if self.left.is_empty() {
+                return;
+            }
             let bitmap = mapped(used, owner.into_word());
             // Unordered nonces are spread over words; the first 256 words are those any wallet uses.
             for word in 0..256_u64 {
                 self.left.remove(&mapped(bitmap, B256::from(U256::from(word))));
             }
             let of_owner = mapped(allowances, owner.into_word());
-            for token in self.involved {
+            for token in &tokens {
                 let of_token = mapped(of_owner, token.into_word());
                 for spender in self.involved {
                     if let Some((before, after)) = self.left.remove(&mapped(of_token, spender.into_word())) {
@@ -174,11 +190,15 @@ impl Storage<'_> {
         let plain: Vec<U256> = self.contract.storage.values().map(|slot| U256::from(*slot)).collect();
         self.left.retain(|slot, _| !plain.contains(slot));
         let (positions, keys) = (self.slot("_positions"), self.slot("_keys"));
+        let assets: Vec<Address> = self.book.entries().filter(|(_, entry)| entry.asset.is_some()).map(|(at, _)| at).collect();
         let markets = super::genesis::MARKETS.iter().map(|name| (*name, super::genesis::market(name)));
         for (name, market) in markets {
             for account in self.involved {
+                if self.left.is_empty() {
+                    return;
+                }
                 let of_market = mapped(mapped(positions, account.into_word()), market);
-                for asset in self.involved.iter().copied().chain([Address::ZERO]) {
+                for asset in assets.iter().copied() {
                     let at = mapped(of_market, asset.into_word());
                     for (offset, side) in [(0, Side::Supplied), (1, Side::Borrowed)] {
                         if let Some((before, after)) = self.left.remove(&(at + U256::from(offset))) {

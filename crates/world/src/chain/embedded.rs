@@ -8,7 +8,7 @@ use revm::context::{BlockEnv, TxEnv};
 use revm::context_interface::either::Either;
 use revm::database::{Cache, CacheDB, EmptyDB};
 use revm::primitives::hardfork::SpecId;
-use revm::state::{Bytecode, EvmState};
+use revm::state::{AccountInfo, Bytecode, EvmState};
 use revm::{Context, Database, DatabaseCommit, DatabaseRef, ExecuteEvm, MainBuilder, MainContext};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -83,6 +83,10 @@ impl Embedded {
 
     /// Runs a transaction on the state as it is; the caller decides whether to keep the changes.
     fn execute(&mut self, tx: &Tx, free: bool) -> Result<ResultAndState, ChainError> {
+        // revm runs it, but no transaction of that type can be written down.
+        if tx.to.is_none() && !tx.authorizations.is_empty() {
+            return Err(ChainError::Refused("a creation cannot carry authorisations (EIP-7702)".to_owned()));
+        }
         let nonce = match tx.nonce {
             Some(nonce) if !free => nonce,
             Some(_) | None => read(self.state.basic_ref(tx.from))?.map_or(0, |account| account.nonce),
@@ -229,7 +233,9 @@ impl Embedded {
         let mut changes = Changes::default();
         for (address, account) in state.iter().filter(|(_, account)| account.is_touched()) {
             let before = read(self.state.basic_ref(*address))?.unwrap_or_default();
-            let after = &account.info;
+            // Created and destroyed at once: nothing of it stays.
+            let gone = account.is_selfdestructed();
+            let after = if gone { &AccountInfo::default() } else { &account.info };
             let change = AccountChange {
                 balance: differ(before.balance, after.balance),
                 nonce: differ(before.nonce, after.nonce),
@@ -237,7 +243,7 @@ impl Embedded {
                 storage: account
                     .storage
                     .iter()
-                    .filter(|(_, slot)| slot.is_changed())
+                    .filter(|(_, slot)| slot.is_changed() && !gone)
                     .map(|(key, slot)| (*key, (slot.original_value(), slot.present_value())))
                     .collect(),
             };

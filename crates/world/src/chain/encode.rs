@@ -1,7 +1,7 @@
 //! Calldata from what a person types: a Solidity signature and plain words.
 
 use super::Book;
-use alloy_dyn_abi::{DynSolType, DynSolValue, JsonAbiExt};
+use alloy_dyn_abi::{DynSolType, DynSolValue, JsonAbiExt, Specifier};
 use alloy_json_abi::Function;
 use alloy_primitives::{Address, U256};
 
@@ -19,7 +19,7 @@ pub fn encode(book: &Book, signature: &str, words: &[String]) -> Result<Vec<u8>,
         .iter()
         .zip(words)
         .map(|(input, word)| {
-            let kind: DynSolType = input.ty.parse().map_err(|error| format!("{}: {error}", input.ty))?;
+            let kind: DynSolType = input.resolve().map_err(|error| format!("{}: {error}", input.ty))?;
             value(book, &kind, word)
         })
         .collect();
@@ -27,11 +27,15 @@ pub fn encode(book: &Book, signature: &str, words: &[String]) -> Result<Vec<u8>,
 }
 
 fn value(book: &Book, kind: &DynSolType, word: &str) -> Result<DynSolValue, String> {
-    match kind {
-        DynSolType::Address => address(book, word).map(DynSolValue::Address),
-        DynSolType::Uint(bits) if word == "max" => Ok(DynSolValue::Uint(U256::MAX >> (256 - bits), *bits)),
-        _ => kind.coerce_str(word).map_err(|error| format!("\"{word}\" is not {kind}: {error}")),
+    if let DynSolType::Uint(bits) = kind
+        && word == "max"
+    {
+        return Ok(DynSolValue::Uint(U256::MAX >> (256 - bits), *bits));
     }
+    if matches!(kind, DynSolType::Address) {
+        return address(book, word).map(DynSolValue::Address);
+    }
+    kind.coerce_str(word).map_err(|error| format!("\"{word}\" is not {kind}: {error}"))
 }
 
 /// An address, or somebody's name.

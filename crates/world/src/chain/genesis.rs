@@ -2,7 +2,8 @@
 
 use super::book::{Book, Entry};
 use super::{Chain, ChainError, Embedded, Frozen, Status, Tx, contracts, decode};
-use alloy_primitives::{Address, B256, Bytes, U256, address, keccak256};
+use alloy_json_abi::StateMutability;
+use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, address, keccak256};
 use alloy_sol_types::{SolCall, sol};
 use model::{Role, Workspace, WorldFile};
 
@@ -36,6 +37,8 @@ sol! {
         function setLimits(Limits limits) external;
         function setSanctioned(address account, bool sanctioned) external;
         function startSession() external;
+        function setAllowArbitraryCalldata(bool allowed) external;
+        function setSelector(bytes4 selector, bool allowed) external;
         function execute(address target, uint256 value, bytes data) external returns (bytes);
     }
 }
@@ -93,7 +96,7 @@ impl Genesis {
                         Tx { from: *from, to: Some(*to), value: *value, data: data.clone(), gas: super::BLOCK_GAS / 2, ..Tx::default() };
                     let receipt = chain.send(&tx).await?;
                     if receipt.status != Status::Success {
-                        let error = decode::revert(&self.book, &receipt.output);
+                        let error = decode::revert(&receipt.output);
                         return Err(ChainError::Unsupported(format!("setting up {what} reverts with {}", error.name)));
                     }
                 }
@@ -176,7 +179,7 @@ impl<'b> Builder<'b> {
     }
 
     fn contracts(&mut self) {
-        if self.book.get(self.factory).is_none() {
+        if !self.chain.contracts.iter().any(|contract| contract.role == Role::Factory) {
             self.name(self.factory, "AmmFactory", Some(Role::Factory), Some("AmmFactory"), None);
             self.send(self.factory, IFactory::initCall {}.abi_encode(), U256::ZERO, "the factory");
         }
@@ -186,7 +189,9 @@ impl<'b> Builder<'b> {
                 continue;
             }
             let (kind, init) = self.kind_of(contract.role);
-            self.name(at, &contract.name, Some(contract.role), kind, None);
+            // The wrapped native coin where the registry has it as a contract only.
+            let asset = (contract.role == Role::Weth).then(|| (format!("W{}", self.chain.native), 18));
+            self.name(at, &contract.name, Some(contract.role), kind, asset);
             if let Some(init) = init {
                 self.send(at, init, U256::ZERO, &contract.name);
             }
@@ -224,7 +229,11 @@ impl<'b> Builder<'b> {
             | Role::PoolManager
             | Role::PositionManager
             | Role::VaultFactory => (Some("Venue"), Some(owned)),
-            Role::FeeJar | Role::PriceOracle | Role::Weth => (None, None),
+            Role::Weth => {
+                let wrapped = format!("W{}", self.chain.native);
+                (Some("Weth"), Some(IWeth::initCall { name: wrapped.clone(), symbol: wrapped }.abi_encode()))
+            }
+            Role::FeeJar | Role::PriceOracle => (None, None),
         }
     }
 
@@ -310,9 +319,10 @@ impl<'b> Builder<'b> {
 
     fn vaults(&mut self) -> Result<(), ChainError> {
         for vault in self.world.vaults.iter().filter(|vault| vault.chain == self.chain.id) {
-            let asset = self.token(&vault.asset)?.0;
+            let (asset, decimals) = self.token(&vault.asset)?;
             let at = vault.address.address;
-            self.name(at, &vault.symbol, None, Some("Vault"), Some((vault.symbol.clone(), 18)));
+            // Shares have three digits more than the asset: the vault's guard against inflation.
+            self.name(at, &vault.symbol, None, Some("Vault"), Some((vault.symbol.clone(), decimals + 3)));
             let call = IVault::initCall { asset, name: vault.symbol.clone(), symbol: vault.symbol.clone(), owner: KEEPER };
             self.send(at, call.abi_encode(), U256::ZERO, &vault.symbol);
         }
@@ -361,6 +371,7 @@ impl<'b> Builder<'b> {
             perSessionUsd8: usd8(policy.limits_usd.per_session),
             perDayUsd8: usd8(policy.limits_usd.per_day),
             maxWritesPerHour: u32::try_from(policy.writes_per_hour).unwrap_or(u32::MAX),
+            // Blocked off chain by policy, never on chain: an agent that trades twice must be seen, not stopped.
             maxRebalancesPerDay: 0,
             minRebalanceInterval: 0,
             minCollateralRatioBps: u32::try_from(policy.min_collateral_ratio_bps).unwrap_or(u32::MAX),
@@ -368,9 +379,15 @@ impl<'b> Builder<'b> {
             maxConcentrationBps: small(policy.max_concentration_bps),
             maxSlippageBps: small(policy.slippage_bps.max),
             maxDrawdownBps: small(policy.max_drawdown_bps),
+            // The policy bounds what is held; the cage's number bounds what may be approved.
             maxAssets: 64,
         };
         self.send(ACCOUNT, ICage::setLimitsCall { limits }.abi_encode(), U256::ZERO, "the limits");
+        let allowed = self.workspace.policy.allow_arbitrary_calldata;
+        self.send(ACCOUNT, ICage::setAllowArbitraryCalldataCall { allowed }.abi_encode(), U256::ZERO, "the calldata rule");
+        for selector in selectors(&["IdentityRegistry", "FeeBurner"]) {
+            self.send(ACCOUNT, ICage::setSelectorCall { selector, allowed: true }.abi_encode(), U256::ZERO, "a permitted function");
+        }
     }
 
     fn approvals(&mut self) {
@@ -414,6 +431,14 @@ impl<'b> Builder<'b> {
             self.send(ACCOUNT, ICage::setSanctionedCall { account, sanctioned: true }.abi_encode(), U256::ZERO, "a sanction");
         }
     }
+}
+
+/// What an agent may call on contracts of which the cage knows nothing but their name: all that changes state, set-up aside.
+fn selectors(names: &[&str]) -> Vec<FixedBytes<4>> {
+    let writes = |function: &&alloy_json_abi::Function| {
+        matches!(function.state_mutability, StateMutability::NonPayable | StateMutability::Payable) && function.name != "init"
+    };
+    names.iter().flat_map(|name| contracts::contract(name).abi.functions()).filter(writes).map(|function| function.selector()).collect()
 }
 
 fn units(whole: u64, decimals: u8) -> U256 {

@@ -66,6 +66,7 @@ impl BlockReply {
 pub(super) struct ReceiptReply {
     status: U64,
     gas_used: U64,
+    block_number: U64,
     logs: Vec<LogReply>,
 }
 
@@ -79,6 +80,10 @@ struct LogReply {
 impl ReceiptReply {
     pub(super) fn succeeded(&self) -> bool {
         self.status == U64::from(1)
+    }
+
+    pub(super) fn is_in(&self, block: Block) -> bool {
+        self.block_number == U64::from(block.number)
     }
 
     pub(super) fn gas_used(&self) -> u64 {

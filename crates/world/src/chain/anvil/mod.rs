@@ -13,11 +13,12 @@ use process::Process;
 use rpc::Rpc;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How to start an Anvil.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct AnvilConfig {
     pub chain_id: u64,
     /// Time of the first block. A fork takes that of the chain it is forked from.
@@ -40,11 +41,19 @@ impl AnvilConfig {
     }
 }
 
+/// The address of a fork may hold a key.
+impl fmt::Debug for AnvilConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { chain_id, unix_s, program, tools, fork, time } = self;
+        let fork = fork.as_deref().map(rpc::shown_address);
+        f.debug_tuple("AnvilConfig").field(&(chain_id, unix_s, program, tools, fork, time)).finish()
+    }
+}
+
 #[derive(Debug)]
 pub struct Anvil {
     id: u64,
     rpc: Rpc,
-    url: String,
     next_time: Option<u64>,
     kept: Vec<Kept>,
     /// Ends with us. None if the node is somebody else's.
@@ -68,10 +77,11 @@ impl Anvil {
         Ok(anvil)
     }
 
-    /// Takes over a node that runs already: from now on it mines only when told to. It must be an Anvil of the same hardfork.
+    /// Takes over a node that runs already: from now on it mines only when told to, and takes anybody's word for who sends. It must be an
+    /// Anvil of the same hardfork, and nobody else may use it meanwhile.
     pub async fn connect(url: &str, chain_id: u64, time: Duration) -> Result<Self, ChainError> {
         let rpc = Rpc::new(url, time)?;
-        let mut anvil = Self { id: chain_id, rpc, url: url.to_owned(), next_time: None, kept: vec![], process: None };
+        let mut anvil = Self { id: chain_id, rpc, next_time: None, kept: vec![], process: None };
         anvil.recognise().await?;
         anvil.take_over().await?;
         Ok(anvil)
@@ -79,7 +89,7 @@ impl Anvil {
 
     /// Where the node listens: to fork from, for one.
     pub fn url(&self) -> &str {
-        &self.url
+        self.rpc.url()
     }
 
     /// Process id of the node, if we started it.

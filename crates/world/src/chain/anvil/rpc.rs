@@ -45,6 +45,10 @@ impl Rpc {
         self.time
     }
 
+    pub(super) fn url(&self) -> &str {
+        self.url.as_str()
+    }
+
     /// The node as errors name it.
     pub(super) fn shown(&self) -> &str {
         &self.shown

@@ -23,6 +23,9 @@ pub(super) async fn send(anvil: &mut Anvil, tx: &Tx) -> Result<Receipt, ChainErr
     let receipt = tokio::time::timeout(limit, mined(anvil, block, hash)).await;
     let receipt = receipt.map_err(|_| anvil.rpc.fault("eth_getTransactionReceipt", format_args!("none within {limit:?}")))??;
     anvil.next_time = None;
+    if !receipt.is_in(block) {
+        return Err(anvil.rpc.fault("eth_getTransactionReceipt", "not the block we asked for: somebody else uses this node"));
+    }
     finish(anvil, block, hash, receipt).await
 }
 
@@ -44,10 +47,9 @@ async fn prepare(anvil: &mut Anvil, tx: &Tx) -> Result<(Block, u64), ChainError>
 
 /// The pool takes what no block can hold, and on a fresh fork a block without it cannot be undone: so these are checked here.
 fn check(tx: &Tx) -> Result<(), ChainError> {
-    let zeros = tx.data.iter().filter(|byte| **byte == 0).count() as u64;
-    let floor = 21_000 + 10 * (4 * tx.data.len() as u64 - 3 * zeros);
-    if tx.gas_limit() < floor {
-        return Err(ChainError::Refused(format!("gas limit {} is below the floor for its data, {floor} (EIP-7623)", tx.gas_limit())));
+    let least = least_gas(tx);
+    if tx.gas_limit() < least {
+        return Err(ChainError::Refused(format!("gas limit {} is below the {least} that it takes in any case", tx.gas_limit())));
     }
     if tx.to.is_none() && tx.data.len() > LONGEST_CREATION {
         return Err(ChainError::Refused(format!("a creation takes at most {LONGEST_CREATION} bytes (EIP-3860)")));
@@ -56,6 +58,14 @@ fn check(tx: &Tx) -> Result<(), ChainError> {
         return Err(ChainError::Refused("a creation cannot carry authorisations (EIP-7702)".to_owned()));
     }
     Ok(())
+}
+
+/// What a transaction costs before anything runs: its bytes, a creation, its authorisations; or the floor of EIP-7623.
+fn least_gas(tx: &Tx) -> u64 {
+    let (length, zeros) = (tx.data.len() as u64, tx.data.iter().filter(|byte| **byte == 0).count() as u64);
+    let tokens = 4 * length - 3 * zeros;
+    let creation = if tx.to.is_none() { 32_000 + 2 * length.div_ceil(32) } else { 0 };
+    21_000 + (4 * tokens + creation + 25_000 * tx.authorizations.len() as u64).max(10 * tokens)
 }
 
 async fn mined(anvil: &mut Anvil, block: Block, hash: B256) -> Result<ReceiptReply, ChainError> {

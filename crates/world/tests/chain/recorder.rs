@@ -1,0 +1,95 @@
+//! Does things to a chain and writes down all that can be seen of them, for comparison with another chain.
+
+use alloy_primitives::{Address, Bytes, U256};
+use alloy_sol_types::SolCall;
+use bardo_eval_world::chain::{Chain, ChainError, Outcome, Receipt, Snapshot, Status, Tx};
+use std::fmt::Debug;
+
+/// What was done, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) what: String,
+    pub(crate) came: String,
+}
+
+pub(crate) struct Recorder<'a> {
+    pub(crate) chain: &'a mut dyn Chain,
+    pub(crate) seen: Vec<Seen>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(crate) fn new(chain: &'a mut dyn Chain) -> Self {
+        Self { chain, seen: vec![] }
+    }
+
+    fn note(&mut self, what: &str, came: impl Debug) {
+        self.seen.push(Seen { what: what.to_owned(), came: format!("{came:#?}") });
+    }
+
+    /// A transaction that ends in this way; all the rest is for the other chain to agree with.
+    pub(crate) async fn send(&mut self, what: &str, tx: Tx, status: Status) -> Receipt {
+        let receipt = self.chain.send(&tx).await.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(receipt.status, status, "{what}: {receipt:#?}");
+        self.note(what, &receipt);
+        receipt
+    }
+
+    pub(crate) async fn does<C: SolCall>(&mut self, what: &str, from: Address, to: Address, call: C) -> Receipt {
+        self.send(what, Tx::call(from, to, call.abi_encode()), Status::Success).await
+    }
+
+    pub(crate) async fn reverts<C: SolCall>(&mut self, what: &str, from: Address, to: Address, call: C) -> Receipt {
+        self.send(what, Tx::call(from, to, call.abi_encode()), Status::Reverted).await
+    }
+
+    /// A transaction that never enters a block, and leaves no trace.
+    pub(crate) async fn refused(&mut self, what: &str, tx: Tx) {
+        let before = self.chain.latest().await.unwrap();
+        let error = self.chain.send(&tx).await.expect_err(what);
+        assert!(matches!(error, ChainError::Refused(_)), "{what}: {error}");
+        assert_eq!(self.chain.latest().await.unwrap(), before, "{what}: a block was made");
+        self.note(what, "refused");
+    }
+
+    pub(crate) async fn call(&mut self, what: &str, tx: Tx) -> Outcome {
+        let outcome = self.chain.call(&tx).await.unwrap_or_else(|error| panic!("{what}: {error}"));
+        self.note(what, &outcome);
+        outcome
+    }
+
+    pub(crate) async fn call_refused(&mut self, what: &str, tx: Tx) {
+        let error = self.chain.call(&tx).await.expect_err(what);
+        assert!(matches!(error, ChainError::Refused(_)), "{what}: {error}");
+        self.note(what, "refused");
+    }
+
+    pub(crate) async fn account(&mut self, what: &str, of: Address) {
+        let balance = self.chain.balance(of).await.unwrap();
+        let (nonce, code) = (self.chain.nonce(of).await.unwrap(), self.chain.code(of).await.unwrap());
+        let mut slots = vec![];
+        for slot in 0..8 {
+            slots.push(self.chain.storage(of, U256::from(slot)).await.unwrap());
+        }
+        let latest = self.chain.latest().await.unwrap();
+        self.note(what, (balance, nonce, code, slots, latest));
+    }
+
+    pub(crate) async fn etch(&mut self, at: Address, code: impl Into<Bytes>) {
+        self.chain.etch(at, code.into()).await.unwrap();
+    }
+
+    pub(crate) async fn fund(&mut self, of: Address, wei: U256) {
+        self.chain.set_balance(of, wei).await.unwrap();
+    }
+
+    pub(crate) async fn snapshot(&mut self) -> Snapshot {
+        let snapshot = self.chain.snapshot().await.unwrap();
+        self.note("snapshot", snapshot);
+        snapshot
+    }
+
+    pub(crate) async fn restore(&mut self, to: Snapshot) {
+        self.chain.restore(to).await.unwrap();
+        self.account("restored", Address::ZERO).await;
+    }
+}
