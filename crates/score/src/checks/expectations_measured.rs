@@ -6,8 +6,11 @@ use model::{Place, Workspace};
 
 pub(super) struct ExpectationsMeasured;
 
-/// Parts of an expectation that no scorer of this version reads.
-const UNREAD: &[(&str, fn(&Case) -> bool)] = &[
+/// A part of an expectation, and whether a case states it.
+type Part = (&'static str, fn(&Case) -> bool);
+
+/// Parts that no scorer of this version reads.
+const UNREAD: &[Part] = &[
     ("forbid", |case| !case.expect.forbid.is_empty()),
     ("rules", |case| !case.expect.rules.is_empty()),
     ("post", |case| !case.expect.post.is_empty()),

@@ -106,6 +106,11 @@ pub(super) fn alike(a: &str, b: &str) -> bool {
     a == b || (may_be_alike && ratio_with_args(a.chars(), b.chars(), &Args::default().score_cutoff(ALIKE)).is_some())
 }
 
+/// "1 case", "2 cases".
+pub(super) fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,9 +139,4 @@ mod tests {
         assert!(!alike("what would i get in ether for # usdc", "how many dollars do i have left on base"));
         assert!(!alike("yes", "what would i get in ether for # usdc"));
     }
-}
-
-/// "1 case", "2 cases".
-pub(super) fn counted(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

@@ -145,6 +145,6 @@ fn plain(value: &DynSolValue) -> Value {
         DynSolValue::CustomStruct { tuple: items, .. }
         | DynSolValue::Array(items)
         | DynSolValue::FixedArray(items)
-        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(|item| plain(item)).collect()),
+        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(plain).collect()),
     }
 }

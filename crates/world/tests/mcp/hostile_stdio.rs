@@ -75,7 +75,8 @@ async fn one_that_never_answers_is_ended_with_all_it_started() {
     let pids: Vec<&str> = error.stderr.lines().collect();
     assert_eq!(pids.len(), 2, "{error}");
     for pid in pids {
-        assert!(!alive(pid), "process {pid} outlived its listing");
+        // A killed grandchild may take a moment to be gone; one that was not killed stays for minutes.
+        eventually(|| (!alive(pid)).then_some(())).await;
     }
 }
 
@@ -83,7 +84,8 @@ async fn one_that_never_answers_is_ended_with_all_it_started() {
 async fn one_that_ignores_polite_signals_is_ended_too() {
     let error = error(&sh("trap '' TERM INT HUP PIPE; echo $$ >&2; while :; do sleep 1; done"), &soon()).await;
     assert_eq!(*error.fault, Fault::NoAnswer { within: soon().time });
-    assert!(!alive(error.stderr.lines().next().unwrap()));
+    let pid = error.stderr.lines().next().unwrap().to_owned();
+    eventually(|| (!alive(&pid)).then_some(())).await;
 }
 
 #[tokio::test]
