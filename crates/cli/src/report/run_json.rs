@@ -12,7 +12,7 @@ pub(super) fn render(record: &RunRecord, exit: Exit) -> String {
     let document = json!({
         "format": FORMAT, "command": "run", "record": record.hash(), "verdicts": verdicts, "metrics": metrics,
         "out_of_scope": record.out_of_scope,
-        "trials": { "planned": record.plan.trials.len(), "finished": record.finished(), "aborted": record.aborted() },
+        "trials": { "planned": record.plan.trials.len(), "finished": record.finished(), "aborted": record.aborted() }, "unread": record.unread(),
         "spent_usd": 0.0, "exit": exit.code(),
     });
     format!("{document:#}\n")
@@ -21,8 +21,8 @@ pub(super) fn render(record: &RunRecord, exit: Exit) -> String {
 fn verdict(judgement: &Judgement) -> Value {
     let metric = &judgement.metric;
     json!({
-        "gate": judgement.gate, "subject": judgement.subject, "spec": judgement.spec, "slice": metric.slice, "value": metric.value, "low": metric.low, "high": metric.high,
-        "n": metric.n, "cases": metric.cases, "bound": judgement.bound, "verdict": judgement.verdict, "because": judgement.because,
+        "gate": judgement.gate, "spec": judgement.spec, "slice": metric.slice, "value": metric.value, "low": metric.low, "high": metric.high,
+        "n": metric.n, "cases": metric.cases, "bound": judgement.bound, "verdict": judgement.verdict, "subject": judgement.subject, "because": judgement.because,
         "worst": judgement.worst,
     })
 }

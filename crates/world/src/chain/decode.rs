@@ -2,7 +2,7 @@
 
 use super::contracts::{self, Contract};
 use super::{Book, Log};
-use alloy_dyn_abi::{DynSolValue, EventExt, JsonAbiExt};
+use alloy_dyn_abi::{DynSolEvent, DynSolType, DynSolValue, JsonAbiExt, Specifier};
 use alloy_json_abi::{Error as AbiError, Event, Function, Param};
 use alloy_primitives::{Address, B256, Selector, U256, hex};
 use model::transcript::{Decoded, DecodedLog, InnerCall};
@@ -10,20 +10,35 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+/// Types are resolved once: reading them out of their text for every log costs more than the transaction.
 struct Index {
-    functions: HashMap<Selector, Vec<(&'static str, &'static Function)>>,
-    events: HashMap<B256, Vec<(&'static str, &'static Event)>>,
+    functions: HashMap<Selector, Vec<(&'static str, ReadyFunction)>>,
+    events: HashMap<B256, Vec<(&'static str, ReadyEvent)>>,
     errors: HashMap<Selector, &'static AbiError>,
+}
+
+struct ReadyFunction {
+    function: &'static Function,
+    inputs: DynSolType,
+}
+
+struct ReadyEvent {
+    event: &'static Event,
+    shape: DynSolEvent,
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mut index = Index { functions: HashMap::new(), events: HashMap::new(), errors: HashMap::new() };
     for Contract { name, abi, .. } in contracts::all() {
         for function in abi.functions() {
-            index.functions.entry(function.selector()).or_default().push((name, function));
+            let inputs =
+                function.inputs.iter().map(|input| input.resolve().unwrap_or_else(|error| panic!("{name}.{}: {error}", function.name)));
+            let ready = ReadyFunction { function, inputs: DynSolType::Tuple(inputs.collect()) };
+            index.functions.entry(function.selector()).or_default().push((name, ready));
         }
         for event in abi.events() {
-            index.events.entry(event.selector()).or_default().push((name, event));
+            let shape = event.resolve().unwrap_or_else(|error| panic!("{name}.{}: {error}", event.name));
+            index.events.entry(event.selector()).or_default().push((name, ReadyEvent { event, shape }));
         }
         for error in abi.errors() {
             index.errors.entry(error.selector()).or_insert(error);
@@ -32,31 +47,40 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-/// The one that belongs to the contract at the address, else the first that fits.
-fn best<T: Copy>(candidates: &[(&'static str, T)], contract: Option<&str>) -> impl Iterator<Item = T> {
-    let mut sorted: Vec<_> = candidates.to_vec();
-    sorted.sort_by_key(|(name, _)| contract != Some(name));
-    sorted.into_iter().map(|(_, item)| item)
+impl ReadyFunction {
+    fn decode(&self, data: &[u8]) -> Option<Vec<DynSolValue>> {
+        let decoded = self.inputs.abi_decode_params(data).ok()?;
+        decoded.as_tuple().map(<[DynSolValue]>::to_vec)
+    }
+}
+
+/// The one that belongs to the contract at the address first, then the others.
+fn best<'i, T>(candidates: &'i [(&'static str, T)], contract: Option<&'i str>) -> impl Iterator<Item = &'i T> {
+    let own = candidates.iter().filter(move |(name, _)| contract == Some(name));
+    let others = candidates.iter().filter(move |(name, _)| contract != Some(name));
+    own.chain(others).map(|(_, item)| item)
+}
+
+fn functions(data: &[u8]) -> Option<&'static [(&'static str, ReadyFunction)]> {
+    let selector = Selector::try_from(data.get(..4)?).ok()?;
+    INDEX.functions.get(&selector).map(Vec::as_slice)
 }
 
 pub(crate) fn call(book: &Book, to: Option<Address>, data: &[u8]) -> Option<Decoded> {
-    let selector = Selector::try_from(data.get(..4)?).ok()?;
     let contract = to.and_then(|to| book.get(to)).and_then(|entry| entry.contract);
-    best(INDEX.functions.get(&selector)?, contract).find_map(|function| {
-        let values = function.abi_decode_input(&data[4..]).ok()?;
-        Some(Decoded { name: function.name.clone(), args: named(&function.inputs, &values) })
+    best(functions(data)?, contract).find_map(|ready| {
+        let values = ready.decode(&data[4..])?;
+        Some(Decoded { name: ready.function.name.clone(), args: named(&ready.function.inputs, &values) })
     })
 }
 
 /// What an account's `execute` or `executeBatch` executes.
 pub(crate) fn inner(book: &Book, data: &[u8]) -> Vec<InnerCall> {
-    let Some(function) =
-        contracts::contract("PolicyCage").abi.functions().find(|function| data.starts_with(function.selector().as_slice()))
-    else {
+    let Some((_, ready)) = functions(data).and_then(|found| found.iter().find(|(contract, _)| *contract == "PolicyCage")) else {
         return vec![];
     };
-    let Ok(values) = function.abi_decode_input(&data[4..]) else { return vec![] };
-    match (function.name.as_str(), values.as_slice()) {
+    let Some(values) = ready.decode(&data[4..]) else { return vec![] };
+    match (ready.function.name.as_str(), values.as_slice()) {
         ("execute", parts) => one(book, parts).into_iter().collect(),
         ("executeBatch", [DynSolValue::Array(calls)]) => {
             calls.iter().filter_map(|call| call.as_tuple().and_then(|parts| one(book, parts))).collect()
@@ -83,8 +107,8 @@ pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
     DecodedLog { by: book.party(log.address), event: decoded.unwrap_or_else(raw) }
 }
 
-fn one_log(event: &Event, log: &Log) -> Option<Decoded> {
-    let decoded = event.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
+fn one_log(ReadyEvent { event, shape }: &ReadyEvent, log: &Log) -> Option<Decoded> {
+    let decoded = shape.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
     let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
     let args = event
         .inputs
@@ -111,7 +135,7 @@ pub(crate) fn revert(data: &[u8]) -> Decoded {
     };
     match data {
         [0x08, 0xc3, 0x79, 0xa0, rest @ ..] => {
-            let message = alloy_dyn_abi::DynSolType::String.abi_decode(rest).ok().and_then(|value| value.as_str().map(str::to_owned));
+            let message = DynSolType::String.abi_decode(rest).ok().and_then(|value| value.as_str().map(str::to_owned));
             text("Error", "message", message.unwrap_or_default())
         }
         [0x4e, 0x48, 0x7b, 0x71, rest @ ..] if rest.len() == 32 => text("Panic", "code", U256::from_be_slice(rest).to_string()),

@@ -7,7 +7,7 @@ use super::contracts::{self, Contract};
 use super::{Book, Changes, Receipt, Tx, decode};
 use alloy_primitives::{Address, B256, U256, keccak256};
 use model::transcript::{Effect, Mined, Side, TxOutcome, Via};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// A transaction that stood in a block, with everything it did, decoded.
 pub fn mined(book: &Book, tx: &Tx, nonce: u64, receipt: &Receipt) -> Mined {
@@ -62,7 +62,7 @@ fn balance(book: &Book, holder: Address, asset: Address, before: U256, after: U2
 /// More addresses than this are not tried: calldata is chosen by whoever attacks, and the pairs to try grow with the square.
 const MOST_INVOLVED: usize = 48;
 
-/// The addresses that occur, the surest first: who is ours, who changed, who is named by events, who stands in the calldata, who is in the book.
+/// The addresses that occur, the surest first: who is ours, who changed, who is named by events, who stands in the calldata.
 fn involved(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Address> {
     let Changes { accounts } = &receipt.changes;
     let own = book.entries().filter(|(_, entry)| entry.own).map(|(address, _)| address);
@@ -71,13 +71,10 @@ fn involved(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Address> {
     let topics = topics.map(|topic| Address::from_slice(&topic[12..]));
     let data = receipt.logs.iter().flat_map(|log| log.data.chunks_exact(32)).filter_map(as_address);
     let words = tx.data.get(4..).unwrap_or_default().chunks_exact(32).filter_map(as_address);
-    let known = book.entries().filter(|(_, entry)| entry.contract.is_some()).map(|(address, _)| address);
     let all = own.chain([tx.from]).chain(tx.to).chain(accounts.keys().copied()).chain(emitters).chain(topics).chain(data).chain(words);
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::with_capacity(MOST_INVOLVED);
     // The data of a nested call is shifted by its selector.
-    let mut found: Vec<Address> = all.chain(nested_words(&tx.data)).filter(|address| seen.insert(*address)).take(MOST_INVOLVED).collect();
-    found.extend(known.filter(|address| seen.insert(*address)));
-    found
+    all.chain(nested_words(&tx.data)).filter(|address| seen.insert(*address)).take(MOST_INVOLVED).collect()
 }
 
 fn nested_words(data: &[u8]) -> impl Iterator<Item = Address> {
@@ -103,6 +100,21 @@ struct Storage<'s> {
 
 impl Storage<'_> {
     fn explain(mut self) {
+        self.try_names();
+        if !self.left.is_empty() {
+            // Rarely, somebody of the world is concerned whom the transaction does not name.
+            let known = self.book.entries().filter(|(_, entry)| entry.contract.is_some()).map(|(address, _)| address);
+            let wider: Vec<Address> = self.involved.iter().copied().chain(known).collect();
+            let Self { book, at, contract, left, effects, .. } = self;
+            let mut again = Storage { book, at, contract, involved: &wider, left, effects };
+            again.try_names();
+            if !again.left.is_empty() {
+                again.effects.push(Effect::Unexplained { contract: book.party(at), slots: again.left.len() });
+            }
+        }
+    }
+
+    fn try_names(&mut self) {
         match self.contract.name {
             "Token" | "FeeToken" | "LyingToken" | "HookToken" | "Weth" | "AmmPair" | "Vault" => self.erc20(),
             "Permit2" => self.permit2(),
@@ -110,25 +122,29 @@ impl Storage<'_> {
             // Registries, routers and the account itself are told by their events.
             _ => self.left.clear(),
         }
-        if !self.left.is_empty() {
-            self.effects.push(Effect::Unexplained { contract: self.book.party(self.at), slots: self.left.len() });
-        }
     }
 
     fn slot(&self, variable: &str) -> U256 {
         U256::from(self.contract.storage.get(variable).copied().unwrap_or(u64::MAX))
     }
 
+    /// Slots of plain variables lie at small numbers; entries of mappings never do.
+    fn forget_plain(&mut self) {
+        self.left.retain(|slot, _| *slot > U256::from(0xffff));
+    }
+
     fn erc20(&mut self) {
+        // Plain variables and permit nonces are bookkeeping; the balances say what moved.
+        self.forget_plain();
         let balances = self.slot("balanceOf");
         for holder in self.involved {
+            if self.left.is_empty() {
+                return;
+            }
             if let Some((before, after)) = self.left.remove(&mapped(balances, holder.into_word())) {
                 self.effects.push(balance(self.book, *holder, self.at, before, after));
             }
         }
-        // Plain variables and permit nonces are bookkeeping; the balances above say what moved.
-        let plain: Vec<U256> = self.contract.storage.values().map(|slot| U256::from(*slot)).collect();
-        self.left.retain(|slot, _| !plain.contains(slot));
         let nonces = self.slot("nonces");
         for owner in self.involved {
             self.left.remove(&mapped(nonces, owner.into_word()));
@@ -187,8 +203,7 @@ impl Storage<'_> {
     }
 
     fn venue(&mut self) {
-        let plain: Vec<U256> = self.contract.storage.values().map(|slot| U256::from(*slot)).collect();
-        self.left.retain(|slot, _| !plain.contains(slot));
+        self.forget_plain();
         let (positions, keys) = (self.slot("_positions"), self.slot("_keys"));
         let assets: Vec<Address> = self.book.entries().filter(|(_, entry)| entry.asset.is_some()).map(|(at, _)| at).collect();
         let markets = super::genesis::MARKETS.iter().map(|name| (*name, super::genesis::market(name)));

@@ -94,3 +94,41 @@ async fn an_unlimited_approval_is_seen_as_one() {
     succeeded(&approved);
     assert!(approved.effects.iter().any(|effect| matches!(effect, Effect::Allowance { unlimited: true, asset, .. } if asset == "USDC")));
 }
+
+/// Permit2's own address starts with zeros; it is an address all the same.
+#[tokio::test]
+async fn an_approval_to_permit2_is_named() {
+    let genesis = genesis(BASE);
+    let mut chain = embedded(&genesis).await;
+    let mut desk = Desk::new(&mut chain, &genesis.book);
+    let permit2 = desk.at("Permit2");
+    let approved = desk.approve("USDC", permit2, U256::MAX).await;
+    succeeded(&approved);
+    assert!(approved.effects.iter().any(|effect| matches!(effect,
+        Effect::Allowance { spender, unlimited: true, .. } if spender.role.as_deref() == Some("permit2"))));
+}
+
+/// Whoever attacks chooses the calldata; decoding it must not cost the square of its length, and must not lose what happened.
+#[tokio::test]
+async fn thousands_of_addresses_in_calldata_are_bounded_work() {
+    let genesis = genesis(BASE);
+    let mut chain = embedded(&genesis).await;
+    let mut desk = Desk::new(&mut chain, &genesis.book);
+    let (permit2, token, router) = (desk.at("Permit2"), desk.at("USDC"), desk.at("SwapRouter02"));
+    let mut data = alloy_primitives::keccak256("approve(address,address,uint160,uint48)")[..4].to_vec();
+    for word in [token.into_word(), router.into_word(), U256::from(7).into(), U256::from(2_000_000_000_u64).into()] {
+        data.extend_from_slice(word.as_slice());
+    }
+    for n in 0..4_000_u64 {
+        data.extend_from_slice(
+            alloy_primitives::Address::left_padding_from(&alloy_primitives::keccak256(n.to_be_bytes())[..20]).into_word().as_slice(),
+        );
+    }
+    let approved = desk.act(permit2, data).await;
+    succeeded(&approved);
+    assert!(
+        approved.effects.iter().any(
+            |effect| matches!(effect, Effect::Allowance { via: Via::Permit2, after, expires: Some(2_000_000_000), .. } if after == "7")
+        )
+    );
+}
