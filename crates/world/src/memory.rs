@@ -48,26 +48,13 @@ impl MemoryWorld {
         if let Some(id) = action_id.filter(|id| !self.actions.contains_key(*id)) {
             return error("EXECUTION_UNKNOWN_ACTION", format!("no action {id} was prepared"));
         }
-        match tool.acts.value {
-            Acts::Read => fixture.map_or_else(|| error("DATA_UNAVAILABLE", "no source answered"), ToolAnswer::Result),
-            Acts::Simulate => ToolAnswer::Result(json!({ "success": true, "action_id": action_id })),
-            Acts::Quote
-            | Acts::Transfer
-            | Acts::Approve
-            | Acts::Permit
-            | Acts::Swap
-            | Acts::AddPosition
-            | Acts::RemovePosition
-            | Acts::VaultIn
-            | Acts::VaultOut
-            | Acts::VenueIn
-            | Acts::VenueOut
-            | Acts::Bridge
-            | Acts::Register
-            | Acts::Configure
-            | Acts::Remember
-            | Acts::PassThrough => ToolAnswer::Result(json!({ "status": "accepted", "action_id": action_id })),
+        if tool.acts.value.changes_something() {
+            return ToolAnswer::Result(json!({ "status": "accepted", "action_id": action_id }));
         }
+        if tool.acts.value == Acts::Simulate {
+            return ToolAnswer::Result(json!({ "success": true, "action_id": action_id }));
+        }
+        fixture.map_or_else(|| error("DATA_UNAVAILABLE", "no source answered"), ToolAnswer::Result)
     }
 }
 

@@ -33,22 +33,9 @@ pub(super) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
         .transcript
         .events
         .iter()
-        .filter_map(|event| match &event.happened {
-            Happened::Called { call, tool, args } => {
-                Some(Made { event: event.n, call: *call, tool: workspace.tool(tool), said: tool, args })
-            }
-            Happened::UserSaid { .. }
-            | Happened::Said { .. }
-            | Happened::Asked { .. }
-            | Happened::Refused { .. }
-            | Happened::Activated { .. }
-            | Happened::Answered { .. }
-            | Happened::Delegated { .. }
-            | Happened::Decided { .. }
-            | Happened::Returned { .. }
-            | Happened::Reported { .. }
-            | Happened::Signed(_)
-            | Happened::Mined(_) => None,
+        .filter_map(|event| {
+            let Happened::Called { call, tool, args } = &event.happened else { return None };
+            Some(Made { event: event.n, call: *call, tool: workspace.tool(tool), said: tool, args })
         })
         .collect()
 }
@@ -66,25 +53,9 @@ pub(super) fn relevant<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
 
 /// The call that prepared an action: the one whose answer carried the id.
 pub(super) fn prepared_by<'a>(evidence: &Evidence<'a>, action_id: &str) -> Option<Made<'a>> {
-    let minted = evidence.transcript.events.iter().find_map(|event| match &event.happened {
-        Happened::Answered { call, answer: ToolAnswer::Result(value) }
-            if value.get("action_id").and_then(Value::as_str) == Some(action_id) =>
-        {
-            Some(*call)
-        }
-        Happened::Answered { .. }
-        | Happened::UserSaid { .. }
-        | Happened::Said { .. }
-        | Happened::Asked { .. }
-        | Happened::Refused { .. }
-        | Happened::Activated { .. }
-        | Happened::Called { .. }
-        | Happened::Delegated { .. }
-        | Happened::Decided { .. }
-        | Happened::Returned { .. }
-        | Happened::Reported { .. }
-        | Happened::Signed(_)
-        | Happened::Mined(_) => None,
+    let minted = evidence.transcript.events.iter().find_map(|event| {
+        let Happened::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
+        (value.get("action_id").and_then(Value::as_str) == Some(action_id)).then_some(*call)
     })?;
     made(evidence).into_iter().find(|made| made.call == minted)
 }

@@ -46,19 +46,8 @@ fn activated(skill: &str) -> (&'static str, Happened) {
 
 /// The first skill activated, with the event and the parameters it was given.
 pub(super) fn first_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a str, &'a Map<String, serde_json::Value>)> {
-    evidence.transcript.events.iter().find_map(|event| match &event.happened {
-        Happened::Activated { skill, params } => Some((event.n, skill.as_str(), params)),
-        Happened::UserSaid { .. }
-        | Happened::Said { .. }
-        | Happened::Asked { .. }
-        | Happened::Refused { .. }
-        | Happened::Called { .. }
-        | Happened::Answered { .. }
-        | Happened::Delegated { .. }
-        | Happened::Decided { .. }
-        | Happened::Returned { .. }
-        | Happened::Reported { .. }
-        | Happened::Signed(_)
-        | Happened::Mined(_) => None,
+    evidence.transcript.events.iter().find_map(|event| {
+        let Happened::Activated { skill, params } = &event.happened else { return None };
+        Some((event.n, skill.as_str(), params))
     })
 }
