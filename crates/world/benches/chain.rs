@@ -38,6 +38,8 @@ async fn bench() {
     let frozen = chain.freeze();
     println!("set-up, once per process: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
 
+    let empty = many(10_000, async || drop(frozen.thaw())).await;
+    println!("thaw and discard, nothing in between: median {:.2} µs", micros(&empty));
     let mut node = {
         let config = AnvilConfig { tools: Some(tools()), ..AnvilConfig::new(BASE, genesis.starts_at) };
         Anvil::start(&config).await.expect("anvil")
