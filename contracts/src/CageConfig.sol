@@ -86,6 +86,7 @@ abstract contract CageConfig is Once, Guarded {
     mapping(address => bool) public sanctioned;
     address[] internal _assets;
     address[] internal _venues; // those the account has been to; in the others it has nothing
+    mapping(address => bool) private _visited; // kept when the approval goes: what it owes there comes back with it
     Limits internal _limits;
     // Sum of the hashes of all entries of the mappings above: independent of the order in which they were set.
     uint256 private _fingerprints;
@@ -154,7 +155,7 @@ abstract contract CageConfig is Once, Guarded {
         _forget(was != ProtocolKind.None, "protocol", protocol, abi.encode(was));
         protocolKind[protocol] = kind;
         _remember(kind != ProtocolKind.None, "protocol", protocol, abi.encode(kind));
-        if (kind != ProtocolKind.Venue) _drop(_venues, protocol);
+        _list(_venues, protocol, _visited[protocol] && was == ProtocolKind.Venue, _visited[protocol] && kind == ProtocolKind.Venue);
         emit ProtocolSet(protocol, kind);
     }
 
@@ -262,10 +263,8 @@ abstract contract CageConfig is Once, Guarded {
 
     // Positions arise only when the account itself enters, so a venue is looked at from the first visit on.
     function _visit(address target) internal {
-        if (protocolKind[target] != ProtocolKind.Venue) return;
-        for (uint256 i = 0; i < _venues.length; i++) {
-            if (_venues[i] == target) return;
-        }
+        if (protocolKind[target] != ProtocolKind.Venue || _visited[target]) return;
+        _visited[target] = true;
         _venues.push(target);
     }
 

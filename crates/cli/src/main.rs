@@ -10,8 +10,9 @@ mod open;
 mod paint;
 mod report;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Format};
 use clap::Parser;
+use exit::Exit;
 use io::Io;
 use open::Source;
 use std::process::ExitCode;
@@ -20,6 +21,11 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let source = Source::choose(&cli.global);
     let io = Io::new(&cli.global, &source);
+    let has_reports = matches!(cli.command, Command::Smoke(_) | Command::Run(_));
+    if !has_reports && matches!(cli.global.format, Format::Junit | Format::Markdown) {
+        io.say("only smoke and run have JUnit and Markdown reports  use --format text or json");
+        return Exit::Usage.into();
+    }
     let exit = match cli.command {
         Command::Smoke(args) => commands::smoke(&io, &source, &args),
         Command::Run(args) => commands::run(&io, &source, &args),

@@ -66,6 +66,17 @@ fn junit_of_smoke_has_one_case_per_check() {
 }
 
 #[test]
+fn a_report_that_does_not_exist_is_refused_not_replaced() {
+    let folder = Folder::new();
+    for format in ["junit", "markdown"] {
+        for command in [&["list", "tools"][..], &["doctor"], &["world", "show"]] {
+            let ran = folder.run(&[command, &["--format", format]].concat()).exits(2).says("only smoke and run");
+            assert!(ran.stdout.is_empty());
+        }
+    }
+}
+
+#[test]
 fn junit_of_a_run_has_gates_and_trials() {
     let folder = Folder::new();
     let clean = elements(&folder.run(&["run", "--no-store", "--format", "junit"]).exits(0).stdout);

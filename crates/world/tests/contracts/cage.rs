@@ -606,6 +606,20 @@ fn what_leaves_by_a_venue_is_measured_too() {
     );
 }
 
+/// A venue that loses its approval and gets it back still holds what the account put there, and what it owes.
+#[test]
+fn a_venue_approved_again_is_still_looked_at() {
+    let mut cage = cage();
+    let (usdc, dai, venue, at) = (cage.usdc, cage.dai, cage.venue, cage.at);
+    cage.run(venue, &Venue::enterCall { market: lending(), asset: usdc, amount: units(9_000, 6), data: Bytes::new() });
+    cage.run(venue, &Venue::borrowCall { market: lending(), asset: dai, amount: units(1_000, 18), to: at });
+    let before = cage.nav();
+    cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: venue, kind: 0 });
+    assert_eq!(cage.nav(), before - usd(8_000));
+    cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: venue, kind: VENUE });
+    assert_eq!(cage.nav(), before);
+}
+
 #[test]
 fn loans_keep_the_owners_ratio() {
     let mut cage = cage();
