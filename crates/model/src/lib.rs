@@ -22,11 +22,13 @@ pub mod suite;
 mod tier;
 pub mod transcript;
 mod workspace;
-mod world;
+pub mod world;
 pub mod yaml;
 
 pub use agent::{Agent, AgentTier, Invariant, Step, StepDoes};
-pub use catalog::{Acts, AmountOf, Capability, Kind, Param, Profile, ProfileTools, Risk, Schema, Tool, Unit, Violation};
+pub use catalog::{
+    Acts, AmountOf, Capability, Deed, Kind, Param, Prepares, Profile, ProfileTools, Risk, Schema, Tool, Unit, Via, View, Violation,
+};
 pub use files::Files;
 pub use gate::{Aggregate, Axis, Bound, Gate, Only, Origin, Slice};
 pub use hash::Hash;
@@ -46,4 +48,4 @@ pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, Live, Tier, Tiers};
 pub use transcript::{Ending, Event, Happened, Move, ToolCall, Transcript};
 pub use workspace::Workspace;
-pub use world::{Balance, VaultFile, WorldFile};
+pub use world::{Balance, Thing, VaultFile, WorldFile};

@@ -191,7 +191,13 @@ impl<'t> Trial<'t> {
                 Decision::Veto => "veto",
             };
             let said = json!({ "action_id": answer.action_id, "decision": decision, "reason": answer.reason });
-            let happened = Happened::Decided { action_id: answer.action_id, decision: answer.decision, reason: answer.reason };
+            let happened = Happened::Decided {
+                action_id: answer.action_id,
+                decision: answer.decision,
+                reason: answer.reason,
+                calldata: None,
+                policy: None,
+            };
             self.recorder.note(self.world.now_ms(), &to, self.depth() + 1, happened);
             self.hear(Heard::Peer { agent: to, said });
             return None;

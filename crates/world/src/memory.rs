@@ -38,7 +38,10 @@ impl MemoryWorld {
     }
 
     fn act(&mut self, tool: &Tool, args: &Value) -> ToolAnswer {
-        let fixture = self.world.answers.get(tool.name.as_str()).map(|answer| answer.value.clone());
+        let fixture = self.world.answers.get(tool.name.as_str()).and_then(|answers| match &answers.rows.first()?.gives {
+            model::world::Gives::Value(value) => Some(value.clone()),
+            model::world::Gives::Error { .. } => None,
+        });
         if tool.acts.value == Acts::Quote || (tool.writes() && args.get("dry_run") == Some(&Value::Bool(true))) {
             let mut answer = self.prepare(tool, args);
             merge(&mut answer, fixture);

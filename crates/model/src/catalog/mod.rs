@@ -7,6 +7,7 @@ mod param;
 mod profile;
 mod schema;
 mod tool;
+mod via;
 
 pub use acts::Acts;
 pub use kind::{AmountOf, Kind, Unit};
@@ -17,3 +18,4 @@ pub use profile::{Profile, ProfileTools};
 pub use schema::{Schema, Violation};
 pub(crate) use tool::read_tools;
 pub use tool::{Capability, Risk, Tool};
+pub use via::{Deed, Prepares, Via, View};

@@ -4,6 +4,7 @@ use super::acts::Acts;
 use super::kind::Kind;
 use super::param::{Param, read_kind, read_param};
 use super::schema::Schema;
+use super::via::{Prepares, Via, View, read_prepares, read_via};
 use crate::hash::Hash;
 use crate::listing::Listing;
 use crate::place::{Place, Spot};
@@ -20,6 +21,11 @@ pub struct Tool {
     pub capability: Capability,
     pub risk: Risk,
     pub acts: Spot<Acts>,
+    pub via: Via,
+    /// Only quotes have it.
+    pub prepares: Option<Prepares>,
+    /// A read without one is answered from the world's fixtures.
+    pub view: Option<View>,
     /// How long an answer stays true; asking again later is not a repetition.
     pub ttl_s: Option<u64>,
     pub aliases: Vec<Spot<String>>,
@@ -94,6 +100,9 @@ fn read_tool(node: &Node, report: &Report) -> Option<Tool> {
     let capability = fields.need("capability", one_of(CAPABILITIES));
     let risk = fields.need("risk", one_of(RISKS));
     let acts = fields.need("acts", spot(one_of(Acts::ALL)));
+    let via = fields.or_default("via", read_via);
+    let prepares = fields.maybe("prepares", read_prepares);
+    let view = fields.maybe("view", one_of(View::ALL));
     let ttl_s = fields.maybe("ttl_s", whole);
     let aliases = fields.or_default("aliases", list(spot(name)));
     let pinned = fields.maybe("pinned", spot(text));
@@ -113,6 +122,9 @@ fn read_tool(node: &Node, report: &Report) -> Option<Tool> {
         capability: capability?,
         risk: risk?,
         acts: acts?,
+        via,
+        prepares,
+        view,
         ttl_s,
         aliases,
         params,

@@ -1,5 +1,6 @@
 //! One numbered event of a transcript. A closed set: a new kind of event must break every reader.
 
+use super::action::{Addressed, Origin, Prepared, Provenance};
 use super::effect::{Mined, Signed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,6 +43,42 @@ pub enum Happened {
         tool: String,
         args: Value,
     },
+    /// What the world knows about the addresses a call names.
+    Resolved {
+        call: u32,
+        addresses: Vec<Addressed>,
+    },
+    /// An action was frozen under an id: by a quote, a preview or a dry run.
+    Prepared {
+        call: u32,
+        action: Box<Prepared>,
+    },
+    /// A simulation, bound to the exact calldata it ran.
+    Simulated {
+        call: u32,
+        action_id: Option<String>,
+        calldata: Option<String>,
+        /// The name of the error where it failed.
+        error: Option<String>,
+    },
+    /// A hook objected; the defence only observes, so the call went on.
+    WouldBlock {
+        call: u32,
+        hook: String,
+        why: String,
+    },
+    /// A hook objected, and the call was stopped.
+    Blocked {
+        call: u32,
+        hook: String,
+        why: String,
+    },
+    /// The owner was shown these facts and asked.
+    Confirmed {
+        call: u32,
+        facts: Map<String, Value>,
+        granted: bool,
+    },
     Answered {
         call: u32,
         answer: ToolAnswer,
@@ -50,11 +87,13 @@ pub enum Happened {
         to: String,
         params: Map<String, Value>,
     },
-    /// A guardian or assessor decided about an action.
+    /// A guardian or assessor decided about an action. The world adds what exactly was decided about.
     Decided {
         action_id: Option<String>,
         decision: Decision,
         reason: String,
+        calldata: Option<String>,
+        policy: Option<u64>,
     },
     /// A delegated agent handed its answer back.
     Returned {
@@ -63,10 +102,37 @@ pub enum Happened {
     Reported {
         text: String,
     },
+    /// A message of another agent arrived. Who sent it is what it claims.
+    Messaged {
+        from: String,
+        to: String,
+        nonce: u64,
+        text: String,
+    },
+    Remembered {
+        key: String,
+        value: Value,
+        provenance: Provenance,
+    },
+    Recalled {
+        key: String,
+        provenance: Provenance,
+    },
+    /// Text from a named hole reached the subject; `filled` where an attack had written into it.
+    HoleRead {
+        hole: String,
+        filled: bool,
+    },
     /// A signature was asked for; it may never be used.
-    Signed(Box<Signed>),
+    Signed {
+        origin: Origin,
+        what: Box<Signed>,
+    },
     /// A transaction stood in a block.
-    Mined(Box<Mined>),
+    Mined {
+        origin: Origin,
+        what: Box<Mined>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

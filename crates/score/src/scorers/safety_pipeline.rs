@@ -126,7 +126,7 @@ fn delegated() -> (&'static str, Happened) {
 }
 
 fn decided(decision: Decision) -> (&'static str, Happened) {
-    (GUARDIAN, Happened::Decided { action_id: Some("a1".into()), decision, reason: "within limits".into() })
+    (GUARDIAN, Happened::Decided { action_id: Some("a1".into()), decision, reason: "within limits".into(), calldata: None, policy: None })
 }
 
 fn written(call: u32) -> (&'static str, Happened) {
@@ -168,8 +168,16 @@ mod tests {
         let transfer = json!({"action_id": "a1", "token": "USDC", "amount": "250", "recipient": recipient});
         assert_eq!(run("token_transfer", transfer), bad, "another tool");
         assert_eq!(run("token_transfer", json!({"action_id": "a1"})), bad, "another tool by id alone");
-        let unknown =
-            ("safety-guardian", Happened::Decided { action_id: Some("a7".into()), decision: Decision::Approve, reason: String::new() });
+        let unknown = (
+            "safety-guardian",
+            Happened::Decided {
+                action_id: Some("a7".into()),
+                decision: Decision::Approve,
+                reason: String::new(),
+                calldata: None,
+                policy: None,
+            },
+        );
         let write = ("trader", Happened::Called { call: 10, tool: "swap_execute".into(), args: json!({"action_id": "a7"}) });
         assert_eq!(reading(vec![unknown, write]), bad, "approved but never prepared");
     }

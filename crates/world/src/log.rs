@@ -1,0 +1,34 @@
+//! Numbers events as they happen.
+
+use crate::Who;
+use model::{Event, Happened};
+use serde_json::Value;
+
+#[derive(Debug, Default)]
+pub struct Log {
+    events: Vec<Event>,
+    calls: u32,
+}
+
+impl Log {
+    pub fn note(&mut self, at_ms: u64, who: &Who, happened: Happened) {
+        let n = u32::try_from(self.events.len() + 1).unwrap_or(u32::MAX);
+        self.events.push(Event { n, at_ms, by: who.agent.clone(), depth: who.depth, happened });
+    }
+
+    /// A call with the number by which its answer and its effects refer to it.
+    pub fn called(&mut self, at_ms: u64, who: &Who, tool: &str, args: &Value) -> u32 {
+        self.calls += 1;
+        let call = self.calls;
+        self.note(at_ms, who, Happened::Called { call, tool: tool.to_owned(), args: args.clone() });
+        call
+    }
+
+    pub fn calls(&self) -> u64 {
+        u64::from(self.calls)
+    }
+
+    pub fn take(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+}
