@@ -3,11 +3,8 @@
 pub mod chain;
 mod log;
 pub mod mcp;
-mod memory;
-mod peers;
 
 pub use log::Log;
-pub use memory::MemoryWorld;
 
 use async_trait::async_trait;
 use chain::{Book, Chain, ChainError, Receipt, Signer, Tx};

@@ -1,5 +1,9 @@
 //! What stands on a chain of a world before a trial: our contracts at the registry's addresses, pools at pinned prices, a caged account.
 
+mod holdings;
+
+pub(crate) use holdings::stray_name;
+
 use super::book::{Book, Entry};
 use super::{Chain, ChainError, Embedded, Frozen, Status, Tx, contracts, decode};
 use alloy_json_abi::StateMutability;
@@ -20,9 +24,15 @@ sol! {
         function init(address factory, address weth) external;
         function addLiquidity(address a, address b, uint256 desiredA, uint256 desiredB, uint256 minA, uint256 minB, address to, uint256 deadline) external payable;
     }
-    interface IVault { function init(address asset, string name, string symbol, address owner) external; }
+    interface IVault { function init(address asset, string name, string symbol, address owner) external; function deposit(uint256 assets, address receiver) external returns (uint256); }
     interface IOwned { function init(address owner) external; }
-    interface IVenue { function setMarket(bytes32 market, bool open, uint32 minRatioBps) external; function setPrice(address asset, uint128 priceUsd8, uint8 decimals) external; }
+    interface IVenue {
+        function setMarket(bytes32 market, bool open, uint32 minRatioBps) external;
+        function setPrice(address asset, uint128 priceUsd8, uint8 decimals) external;
+        function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
+        function borrow(bytes32 market, address asset, uint256 amount, address to) external;
+        function fundReward(address account, bytes32 market, address asset, uint256 amount) external payable;
+    }
     interface INamed { function init(string name, string symbol) external; }
     interface IBurner { function init(address token, uint256 burnAmount) external; }
     struct Limits {
@@ -37,10 +47,13 @@ sol! {
         function setLimits(Limits limits) external;
         function setSanctioned(address account, bool sanctioned) external;
         function startSession() external;
+        function setGuardian(address guardian) external;
         function setAllowArbitraryCalldata(bool allowed) external;
         function setSelector(bytes4 selector, bool allowed) external;
         function execute(address target, uint256 value, bytes data) external returns (bytes);
+        function executeBatch(Inner[] calls) external returns (bytes[]);
     }
+    struct Inner { address target; uint256 value; bytes data; }
 }
 
 /// Who sets worlds up and owns what is in them; never the agent.
@@ -55,6 +68,12 @@ pub fn execute(target: Address, value: U256, data: Vec<u8>) -> Vec<u8> {
     ICage::executeCall { target, value, data: data.into() }.abi_encode()
 }
 
+/// The same for several calls, all or nothing.
+pub fn execute_batch(calls: impl IntoIterator<Item = (Address, U256, Vec<u8>)>) -> Vec<u8> {
+    let calls = calls.into_iter().map(|(target, value, data)| Inner { target, value, data: data.into() }).collect();
+    ICage::executeBatchCall { calls }.abi_encode()
+}
+
 /// Markets that venues open.
 pub const MARKETS: &[&str] = &["lend", "stake", "perp", "option", "yield", "restake", "gauge", "auction"];
 
@@ -67,9 +86,25 @@ const POOL_USD: u64 = 10_000_000;
 
 #[derive(Debug, Clone)]
 pub enum Step {
-    Etch { at: Address, contract: &'static str },
-    Fund { who: Address, wei: U256 },
-    Send { from: Address, to: Address, data: Bytes, value: U256, what: String },
+    Etch {
+        at: Address,
+        contract: &'static str,
+    },
+    Fund {
+        who: Address,
+        wei: U256,
+    },
+    /// The next block has this time.
+    At {
+        unix_s: u64,
+    },
+    Send {
+        from: Address,
+        to: Address,
+        data: Bytes,
+        value: U256,
+        what: String,
+    },
 }
 
 /// Everything to do on one chain, as data: both kinds of chain play the same steps.
@@ -77,8 +112,14 @@ pub enum Step {
 pub struct Genesis {
     pub book: Book,
     pub steps: Vec<Step>,
+    /// When the set-up begins.
     pub starts_at: u64,
+    /// When the trial begins.
+    pub opens_at: u64,
 }
+
+/// The set-up lies so far back that nothing done in it counts towards the limits of a day.
+const BEFORE: u64 = 2 * 86_400;
 
 impl Genesis {
     pub fn of(workspace: &Workspace, world: &WorldFile, chain_id: u64) -> Result<Self, ChainError> {
@@ -91,6 +132,7 @@ impl Genesis {
             match step {
                 Step::Etch { at, contract } => chain.etch(*at, contracts::contract(contract).runtime.clone()).await?,
                 Step::Fund { who, wei } => chain.set_balance(*who, *wei).await?,
+                Step::At { unix_s } => chain.set_time(*unix_s).await?,
                 Step::Send { from, to, data, value, what } => {
                     let tx =
                         Tx { from: *from, to: Some(*to), value: *value, data: data.clone(), gas: super::BLOCK_GAS / 2, ..Tx::default() };
@@ -112,6 +154,22 @@ impl Genesis {
         Ok(chain.freeze())
     }
 }
+
+/// Nothing binds while the world is being set up.
+const UNBOUND: Limits = Limits {
+    perTxUsd8: u128::MAX,
+    perSessionUsd8: u128::MAX,
+    perDayUsd8: u128::MAX,
+    maxWritesPerHour: u32::MAX,
+    maxRebalancesPerDay: 0,
+    minRebalanceInterval: 0,
+    minCollateralRatioBps: 0,
+    maxPositionBps: 10_000,
+    maxConcentrationBps: 10_000,
+    maxSlippageBps: 10_000,
+    maxDrawdownBps: 10_000,
+    maxAssets: 64,
+};
 
 struct Builder<'b> {
     workspace: &'b Workspace,
@@ -139,7 +197,7 @@ impl<'b> Builder<'b> {
     }
 
     fn build(mut self) -> Result<Genesis, ChainError> {
-        let starts_at = unix_seconds(&self.world.starts_at)
+        let opens_at = unix_seconds(&self.world.starts_at)
             .ok_or_else(|| ChainError::Unsupported(format!("starts_at {} is not a time in UTC", self.world.starts_at)))?;
         self.steps.push(Step::Fund { who: KEEPER, wei: U256::from(10).pow(U256::from(27)) });
         self.name(Address::ZERO, &self.chain.native.clone(), None, None, Some((self.chain.native.clone(), 18)));
@@ -147,8 +205,15 @@ impl<'b> Builder<'b> {
         self.contracts();
         self.pools()?;
         self.vaults()?;
+        self.strays();
+        self.tills();
         self.account()?;
-        Ok(Genesis { book: self.book, steps: self.steps, starts_at })
+        self.holdings()?;
+        self.funds()?;
+        self.steps.push(Step::At { unix_s: opens_at });
+        self.limits();
+        self.send(ACCOUNT, ICage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");
+        Ok(Genesis { book: self.book, steps: self.steps, starts_at: opens_at.saturating_sub(BEFORE), opens_at })
     }
 
     fn name(&mut self, at: Address, name: &str, role: Option<Role>, contract: Option<&'static str>, asset: Option<(String, u8)>) {
@@ -264,16 +329,21 @@ impl<'b> Builder<'b> {
         self.chain.tokens.iter().find(|token| *token.symbol == "USDC").map(|token| (token.address.address, token.decimals))
     }
 
+    fn router(&self) -> Option<Address> {
+        self.chain.contracts.iter().find(|contract| contract.role == Role::Router).map(|contract| contract.address.address)
+    }
+
     /// Every priced token against USDC, at its price.
     fn pools(&mut self) -> Result<(), ChainError> {
-        let router = self.chain.contracts.iter().find(|contract| contract.role == Role::Router).map(|contract| contract.address.address);
+        let router = self.router();
         let (Some((usdc, usdc_decimals)), Some(router)) = (self.usdc(), router) else { return Ok(()) };
+        let side = self.world.pool_usd.unwrap_or(POOL_USD);
         for (token, decimals, usd8) in self.priced() {
             if token == usdc || token == Address::ZERO || usd8 == 0 {
                 continue;
             }
-            let dollars = units(POOL_USD, usdc_decimals);
-            let amount = U256::from(POOL_USD) * U256::from(10).pow(U256::from(decimals)) * U256::from(100_000_000_u64) / U256::from(usd8);
+            let dollars = units(side, usdc_decimals);
+            let amount = U256::from(side) * U256::from(10).pow(U256::from(decimals)) * U256::from(100_000_000_u64) / U256::from(usd8);
             self.mint(token, KEEPER, amount);
             self.mint(usdc, KEEPER, dollars);
             for (asset, most) in [(token, amount), (usdc, dollars)] {
@@ -345,8 +415,15 @@ impl<'b> Builder<'b> {
         self.steps.push(Step::Etch { at: ACCOUNT, contract: "PolicyCage" });
         self.steps.push(Step::Fund { who: operator, wei: units(1, 18) });
         self.send(ACCOUNT, ICage::initCall { owner: KEEPER, operator }.abi_encode(), U256::ZERO, "the account");
-        self.limits();
+        // Whoever may spend may also stop.
+        self.send(ACCOUNT, ICage::setGuardianCall { guardian: operator }.abi_encode(), U256::ZERO, "the guardian");
+        self.send(ACCOUNT, ICage::setLimitsCall { limits: UNBOUND }.abi_encode(), U256::ZERO, "the limits of the set-up");
         self.approvals();
+        self.pool_shares();
+        Ok(())
+    }
+
+    fn funds(&mut self) -> Result<(), ChainError> {
         for balance in self.world.balances.iter().filter(|balance| balance.chain == self.chain.id) {
             let native = balance.token.eq_ignore_ascii_case(&self.chain.native);
             let (token, decimals) = if native { (Address::ZERO, 18) } else { self.token(&balance.token)? };
@@ -358,7 +435,6 @@ impl<'b> Builder<'b> {
                 self.mint(token, ACCOUNT, amount);
             }
         }
-        self.send(ACCOUNT, ICage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");
         Ok(())
     }
 

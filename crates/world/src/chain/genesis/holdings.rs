@@ -1,0 +1,250 @@
+//! What the account already has when a trial begins: vault shares, pool shares, positions, debts, rewards, allowances.
+
+use super::{ACCOUNT, Builder, ICage, IRouter, IToken, IVault, IVenue, KEEPER, base_units, market, pair_address};
+use crate::chain::{ChainError, encode};
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::SolCall;
+use model::world::{Inert, StrayToken, TokenBehaviour};
+use model::{Role, Thing};
+
+/// US dollars of each priced asset that a venue can lend or pay out.
+const TILL_USD: u64 = 2_000_000;
+
+impl Builder<'_> {
+    /// Tokens that no registry knows. Their names are their maker's words; holes hold their benign text here.
+    pub(super) fn strays(&mut self) {
+        for token in self.world.tokens.iter().filter(|token| token.chain == self.chain.id) {
+            let at = token.address.address;
+            let contract = match token.behaves {
+                TokenBehaviour::Plain => "Token",
+                TokenBehaviour::TakesFee => "FeeToken",
+                TokenBehaviour::Lies => "LyingToken",
+            };
+            let (name, symbol) = (self.benign(&token.name), self.benign(&token.symbol));
+            // Known by its address alone: whatever it calls itself is not to be believed.
+            let shown = stray_name(token);
+            self.name(at, &shown, None, Some(contract), Some((shown.clone(), token.decimals)));
+            self.send(
+                at,
+                IToken::initCall { name, symbol, decimals: token.decimals, owner: KEEPER }.abi_encode(),
+                U256::ZERO,
+                "a stray token",
+            );
+            if let Some(amount) = token.amount.as_deref().and_then(|text| base_units(text, token.decimals)) {
+                self.send(at, IToken::mintCall { to: ACCOUNT, value: amount }.abi_encode(), U256::ZERO, "stray tokens");
+            }
+        }
+    }
+
+    fn benign(&self, text: &Inert) -> String {
+        match text {
+            Inert::Text(text) => text.clone(),
+            Inert::Hole(hole) => self.world.holes.get(hole.as_str()).map(|text| text.value.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Venues can pay: loans, rewards, conversions and arrivals from other chains.
+    pub(super) fn tills(&mut self) {
+        let venues: Vec<Address> =
+            self.book.entries().filter(|(_, entry)| entry.contract == Some("Venue")).map(|(address, _)| address).collect();
+        for venue in venues {
+            for (asset, decimals, usd8) in self.priced() {
+                if usd8 == 0 {
+                    continue;
+                }
+                let amount =
+                    U256::from(TILL_USD) * U256::from(10).pow(U256::from(decimals)) * U256::from(100_000_000_u64) / U256::from(usd8);
+                match asset {
+                    Address::ZERO => self.steps.push(super::Step::Fund { who: venue, wei: amount }),
+                    token => self.mint(token, venue, amount),
+                }
+            }
+        }
+    }
+
+    pub(super) fn holdings(&mut self) -> Result<(), ChainError> {
+        for vault in self.world.vaults.iter().filter(|vault| vault.chain == self.chain.id) {
+            let Some(text) = &vault.holds else { continue };
+            let (asset, decimals) = self.token(&vault.asset)?;
+            let amount = amount_of(text, decimals, &vault.asset)?;
+            let at = vault.address.address;
+            self.mint(asset, KEEPER, amount);
+            self.send(asset, IToken::approveCall { spender: at, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
+            self.send(at, IVault::depositCall { assets: amount, receiver: ACCOUNT }.abi_encode(), U256::ZERO, "vault shares");
+        }
+        let things: Vec<&Thing> = self.world.things.iter().filter(|thing| thing.chain == self.chain.id).collect();
+        for thing in things {
+            match (thing.role, thing.assets.as_slice()) {
+                (None, [a, b]) => self.pool_share(thing, a, b)?,
+                (Some(role), [first, .., last]) => self.position(thing, role, first, last)?,
+                (Some(role), [only]) => self.position(thing, role, only, only)?,
+                (Some(_) | None, _) => {}
+            }
+        }
+        for given in self.world.allowances.iter().filter(|given| given.chain == self.chain.id) {
+            let (token, decimals) = self.token(&given.token)?;
+            let spender = encode::address(&self.book, &given.spender).map_err(ChainError::Unsupported)?;
+            let value = if given.amount == "max" { U256::MAX } else { amount_of(&given.amount, decimals, &given.token)? };
+            let stranger = self.book.get(spender).is_none();
+            // An old mistake of the owner: the cage itself would never have let the operator do it.
+            if stranger {
+                self.send(ACCOUNT, ICage::setProtocolCall { protocol: spender, kind: 1 }.abi_encode(), U256::ZERO, "a stranger's approval");
+            }
+            self.by_operator(token, U256::ZERO, IToken::approveCall { spender, value }.abi_encode(), "an allowance");
+            if stranger {
+                self.send(
+                    ACCOUNT,
+                    ICage::setProtocolCall { protocol: spender, kind: 0 }.abi_encode(),
+                    U256::ZERO,
+                    "the end of a stranger's approval",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Liquidity given to the account by the keeper, at the pool's price.
+    fn pool_share(&mut self, thing: &Thing, a: &str, b: &str) -> Result<(), ChainError> {
+        let Some(text) = &thing.holds else { return Ok(()) };
+        let ((token_a, decimals_a), (token_b, decimals_b)) = (self.token(a)?, self.token(b)?);
+        let (Some(usd_a), Some(usd_b), Some(router)) = (self.price(a), self.price(b), self.router()) else {
+            return Err(ChainError::Unsupported(format!("{} is a share of a pool of {a} and {b}, which has no price here", *thing.id)));
+        };
+        let amount_a = amount_of(text, decimals_a, a)?;
+        let amount_b = amount_a * U256::from(usd_a) * U256::from(10).pow(U256::from(decimals_b))
+            / (U256::from(usd_b) * U256::from(10).pow(U256::from(decimals_a)));
+        for (token, amount) in [(token_a, amount_a), (token_b, amount_b)] {
+            self.mint(token, KEEPER, amount);
+            self.send(token, IToken::approveCall { spender: router, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
+        }
+        let add = IRouter::addLiquidityCall {
+            a: token_a,
+            b: token_b,
+            desiredA: amount_a,
+            desiredB: amount_b,
+            minA: U256::ZERO,
+            minB: U256::ZERO,
+            to: ACCOUNT,
+            deadline: U256::MAX,
+        };
+        self.send(router, add.abi_encode(), U256::ZERO, "a share of a pool");
+        self.claimable(thing, token_a, decimals_a, a)
+    }
+
+    /// Enters and borrows as the account itself, before the limits are set.
+    fn position(&mut self, thing: &Thing, role: Role, first: &str, last: &str) -> Result<(), ChainError> {
+        let (venue, name) = (self.venue(role, thing)?, thing.market.as_deref().unwrap_or("lend"));
+        let market = market(name);
+        let (asset, decimals) = self.asset(first)?;
+        if let Some(text) = &thing.holds {
+            let amount = amount_of(text, decimals, first)?;
+            let value = if asset == Address::ZERO { amount } else { U256::ZERO };
+            if asset == Address::ZERO {
+                // The balance that the world file gives comes afterwards and replaces this.
+                self.steps.push(super::Step::Fund { who: ACCOUNT, wei: amount });
+            } else {
+                self.mint(asset, ACCOUNT, amount);
+                self.by_operator(
+                    asset,
+                    U256::ZERO,
+                    IToken::approveCall { spender: venue, value: amount }.abi_encode(),
+                    "an allowance for a position",
+                );
+            }
+            let enter = IVenue::enterCall { market, asset, amount, data: vec![].into() };
+            self.by_operator(venue, value, enter.abi_encode(), "a position");
+        }
+        if let Some(text) = &thing.owes {
+            let (debt, decimals) = self.asset(last)?;
+            let amount = amount_of(text, decimals, last)?;
+            let borrow = IVenue::borrowCall { market, asset: debt, amount, to: ACCOUNT };
+            self.by_operator(venue, U256::ZERO, borrow.abi_encode(), "a loan");
+        }
+        self.reward(thing, venue, market, asset, decimals, first)
+    }
+
+    /// What a pool position has earned waits at the position manager.
+    fn claimable(&mut self, thing: &Thing, asset: Address, decimals: u8, symbol: &str) -> Result<(), ChainError> {
+        if thing.claimable.is_none() {
+            return Ok(());
+        }
+        let venue = self.venue(Role::PositionManager, thing)?;
+        self.reward(thing, venue, market("gauge"), asset, decimals, symbol)
+    }
+
+    fn reward(
+        &mut self,
+        thing: &Thing,
+        venue: Address,
+        market: alloy_primitives::B256,
+        asset: Address,
+        decimals: u8,
+        symbol: &str,
+    ) -> Result<(), ChainError> {
+        let Some(text) = &thing.claimable else { return Ok(()) };
+        let amount = amount_of(text, decimals, symbol)?;
+        let call = IVenue::fundRewardCall { account: ACCOUNT, market, asset, amount };
+        if asset == Address::ZERO {
+            self.send(venue, call.abi_encode(), amount, "a reward");
+            return Ok(());
+        }
+        self.mint(asset, KEEPER, amount);
+        self.send(asset, IToken::approveCall { spender: venue, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
+        self.send(venue, call.abi_encode(), U256::ZERO, "a reward");
+        Ok(())
+    }
+
+    fn venue(&self, role: Role, thing: &Thing) -> Result<Address, ChainError> {
+        let wanted = thing.contract.as_ref().map(|name| name.value.as_str());
+        let found = self
+            .chain
+            .contracts
+            .iter()
+            .filter(|contract| contract.role == role && wanted.is_none_or(|wanted| contract.name.eq_ignore_ascii_case(wanted)))
+            .find(|contract| self.book.get(contract.address.address).is_some_and(|entry| entry.contract == Some("Venue")));
+        found.map(|contract| contract.address.address).ok_or_else(|| {
+            ChainError::Unsupported(format!("{} lies in a {}, which chain {} does not have", *thing.id, role.word(), self.chain.name))
+        })
+    }
+
+    fn asset(&self, symbol: &str) -> Result<(Address, u8), ChainError> {
+        if symbol.eq_ignore_ascii_case(&self.chain.native) { Ok((Address::ZERO, 18)) } else { self.token(symbol) }
+    }
+
+    fn by_operator(&mut self, target: Address, value: U256, data: Vec<u8>, what: &str) {
+        let data = super::execute(target, value, data);
+        self.steps.push(super::Step::Send {
+            from: self.world.wallet.address,
+            to: ACCOUNT,
+            data: data.into(),
+            value: U256::ZERO,
+            what: what.to_owned(),
+        });
+    }
+
+    /// Shares of the pools count as assets, so that giving liquidity is no loss.
+    pub(super) fn pool_shares(&mut self) {
+        let Some((usdc, _)) = self.usdc() else { return };
+        let approved = |symbol: &str| self.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
+        let pairs: Vec<Address> = self
+            .priced()
+            .into_iter()
+            .filter(|(token, _, _)| *token != usdc && *token != Address::ZERO && approved(&self.book.asset(*token)))
+            .map(|(token, _, _)| pair_address(self.factory, token, usdc))
+            .filter(|pair| self.book.get(*pair).is_some())
+            .collect();
+        for asset in pairs {
+            let call = ICage::setAssetCall { asset, kind: 3, decimals: 18, base: false, priceUsd8: 0 };
+            self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "pool shares");
+        }
+    }
+}
+
+fn amount_of(text: &str, decimals: u8, symbol: &str) -> Result<U256, ChainError> {
+    base_units(text, decimals).ok_or_else(|| ChainError::Unsupported(format!("{text} is not an amount of {symbol}")))
+}
+
+/// How a stray token is called in the record: by its address.
+pub(crate) fn stray_name(token: &StrayToken) -> String {
+    token.address.checksummed()
+}

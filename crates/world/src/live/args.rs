@@ -1,0 +1,133 @@
+//! Arguments by kind: the same code reads `chain`, `chain_id` and `source_chain`, whole tokens and base units.
+
+use super::fault::{Fault, shown};
+use alloy_primitives::U256;
+use model::{AddressText, Kind, Param, Tool};
+use serde_json::{Map, Value};
+
+/// The arguments of one call, defaults filled in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Args<'a> {
+    pub tool: &'a Tool,
+    given: &'a Map<String, Value>,
+}
+
+impl<'a> Args<'a> {
+    pub fn new(tool: &'a Tool, given: &'a Map<String, Value>) -> Self {
+        Self { tool, given }
+    }
+
+    /// The value of a parameter, given or by default. A given null counts as left out.
+    pub fn get(&self, name: &str) -> Option<&'a Value> {
+        let value = self.given.get(name).or_else(|| self.tool.params.get(name)?.default.as_ref());
+        value.filter(|value| !value.is_null())
+    }
+
+    pub fn given(&self) -> &'a Map<String, Value> {
+        self.given
+    }
+
+    /// Parameters that have a value and are of a certain kind, in the order of the catalogue.
+    pub fn of_kind(&self, wanted: impl Fn(&Kind) -> bool) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
+        self.tool.params.iter().filter_map(move |(name, Param { kind, .. })| {
+            let kind = kind.as_ref().filter(|kind| wanted(kind))?;
+            Some((name.as_str(), kind, self.get(name)?))
+        })
+    }
+
+    pub fn first(&self, wanted: impl Fn(&Kind) -> bool) -> Option<(&'a str, &'a Value)> {
+        self.of_kind(wanted).next().map(|(name, _, value)| (name, value))
+    }
+
+    pub fn token(&self, role: &str) -> Option<String> {
+        self.first(|kind| matches!(kind, Kind::Token(Some(own)) if own == role)).map(|(_, value)| word(value))
+    }
+
+    /// The first token of whatever role.
+    pub fn any_token(&self) -> Option<String> {
+        self.first(|kind| matches!(kind, Kind::Token(_))).map(|(_, value)| word(value))
+    }
+
+    pub fn address(&self, role: &str) -> Result<Option<AddressText>, Fault> {
+        self.first(|kind| matches!(kind, Kind::Address(own) if own == role)).map(|(name, value)| address(name, value)).transpose()
+    }
+
+    pub fn bps(&self) -> Option<u64> {
+        self.first(|kind| matches!(kind, Kind::Bps)).and_then(|(_, value)| value.as_u64())
+    }
+
+    /// The name and text of every parameter that holds an amount.
+    pub fn amounts(&self) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
+        self.of_kind(|kind| matches!(kind, Kind::Amount { .. }))
+    }
+
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name) == Some(&Value::Bool(true))
+    }
+
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.get(name).map(word)
+    }
+}
+
+pub(crate) fn address(name: &str, value: &Value) -> Result<AddressText, Fault> {
+    let text = word(value);
+    AddressText::parse(&text)
+        .ok_or_else(|| Fault::new("VALIDATION_INVALID_ADDRESS", format!("{name}: {} is not 0x and 40 hex digits", shown(&text))))
+}
+
+/// A scalar as text; anything else as JSON.
+pub(crate) fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+/// A decimal amount in base units. No signs, no exponents, no hex, no separators: an amount that could be read in two ways is refused.
+pub(crate) fn units(name: &str, text: &str, decimals: u8) -> Result<U256, Fault> {
+    crate::chain::genesis::base_units(text, decimals).ok_or_else(|| {
+        let what = format!("{name}: {} is not an amount with at most {decimals} decimals", shown(text));
+        Fault::new("VALIDATION_INVALID_AMOUNT", what)
+    })
+}
+
+/// Whether two arguments say the same, however they are spelled.
+pub(crate) fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b))),
+        (
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
+        ) => plain(&word(a)) == plain(&word(b)),
+    }
+}
+
+/// Lower case, and a decimal without the zeros that say nothing.
+fn plain(text: &str) -> String {
+    let text = text.to_lowercase();
+    let is_decimal = text.contains('.') && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    if is_decimal { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_are_the_same_by_what_they_say() {
+        for (a, b, equal) in [
+            (json!("250"), json!("250.00"), true),
+            (json!(8453), json!("8453"), true),
+            (json!("USDC"), json!("usdc"), true),
+            (json!("250"), json!("2500"), false),
+            (json!("100"), json!("1"), false),
+            (json!([1, "A"]), json!(["1", "a"]), true),
+            (json!({"a": 1}), json!({"a": 2}), false),
+        ] {
+            assert_eq!(same(&a, &b), equal, "{a} {b}");
+        }
+    }
+}

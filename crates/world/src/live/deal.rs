@@ -1,0 +1,91 @@
+//! What a write comes to before anything is signed: calls of the account, a signature, funds that come in, or a note.
+
+use crate::chain::genesis::{ACCOUNT, execute, execute_batch};
+use crate::chain::{Tx, TypedData};
+use alloy_primitives::{Address, B256, U256, hex, keccak256};
+use model::transcript::Trade;
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Deal {
+    pub chain: u64,
+    pub work: Work,
+    pub trade: Option<Trade>,
+    /// What leaves the account on purpose: asset and base units.
+    pub gives: Vec<(Address, U256)>,
+    /// Who is paid or may take.
+    pub parties: Vec<(Part, Address)>,
+    /// Facts for the answer.
+    pub tells: Map<String, Value>,
+    pub then: Option<Then>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Work {
+    /// Calls the account makes.
+    Execute(Vec<Call>),
+    /// The operator calls the account itself.
+    Direct(Vec<u8>),
+    Sign(Box<TypedData>),
+    /// Funds from outside.
+    Inflow { asset: Address, amount: U256 },
+    Remember { key: String, value: Value },
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub to: Address,
+    pub value: U256,
+    pub data: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Recipient,
+    Spender,
+    Asset,
+}
+
+/// What follows when it has succeeded.
+#[derive(Debug, Clone)]
+pub(crate) enum Then {
+    /// Funds arrive on another chain.
+    Arrive { chain: u64, symbol: String, decimals: u8, amount: U256, to: Address },
+    /// The account has a position under a new id.
+    Position { assets: Vec<String> },
+}
+
+impl Deal {
+    pub fn new(chain: u64, work: Work) -> Self {
+        Self { chain, work, trade: None, gives: vec![], parties: vec![], tells: Map::new(), then: None }
+    }
+
+    /// What the operator would sign; `None` where no transaction is sent by it.
+    pub fn transaction(&self, operator: Address) -> Option<Tx> {
+        let data = match &self.work {
+            Work::Execute(calls) => match calls.as_slice() {
+                [call] => execute(call.to, call.value, call.data.clone()),
+                calls => execute_batch(calls.iter().map(|call| (call.to, call.value, call.data.clone()))),
+            },
+            Work::Direct(data) => data.clone(),
+            Work::Sign(_) | Work::Inflow { .. } | Work::Remember { .. } => return None,
+        };
+        Some(Tx::call(operator, ACCOUNT, data))
+    }
+
+    /// Identifies what would be signed, down to the last byte.
+    pub fn calldata(&self, operator: Address) -> String {
+        let hash: B256 = match &self.work {
+            Work::Execute(_) | Work::Direct(_) => {
+                let data = self.transaction(operator).map(|tx| tx.data).unwrap_or_default();
+                keccak256([self.chain.to_be_bytes().as_slice(), ACCOUNT.as_slice(), data.as_ref()].concat())
+            }
+            Work::Sign(data) => data.eip712_signing_hash().unwrap_or_else(|_| keccak256(format!("{data:?}"))),
+            Work::Inflow { asset, amount } => {
+                keccak256([b"inflow".as_slice(), asset.as_slice(), amount.to_be_bytes::<32>().as_slice()].concat())
+            }
+            Work::Remember { key, value } => keccak256(format!("{key}\u{0}{value}")),
+        };
+        hex::encode_prefixed(hash)
+    }
+}

@@ -1,0 +1,166 @@
+//! From a tool and its arguments to what would be signed. One family of deeds, one file.
+
+mod bridge;
+mod configure;
+mod identity;
+mod lend;
+mod pool;
+mod sign;
+mod swap;
+mod transfer;
+mod vault;
+
+use super::args::Args;
+use super::deal::{Call, Deal, Part, Work};
+use super::desk::{Asset, Desk};
+use super::fault::{Fault, shown};
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::{SolCall, sol};
+use model::{Acts, Deed, Kind, Tool};
+
+sol! {
+    interface Erc20 {
+        function transfer(address to, uint256 value) external returns (bool);
+        function approve(address spender, uint256 value) external returns (bool);
+    }
+}
+
+/// What a tool does where its file says no more than the primitive.
+pub(crate) fn deed(tool: &Tool) -> Deed {
+    tool.via.deed.unwrap_or(match tool.acts.value {
+        Acts::Read | Acts::Quote | Acts::Simulate | Acts::PassThrough => Deed::Commit,
+        Acts::Transfer => Deed::Send,
+        Acts::Approve => Deed::Approve,
+        Acts::Permit => Deed::Sign,
+        Acts::Swap => Deed::Swap,
+        Acts::AddPosition => Deed::Add,
+        Acts::RemovePosition => Deed::Remove,
+        Acts::VaultIn => Deed::Deposit,
+        Acts::VaultOut => Deed::Redeem,
+        Acts::VenueIn => Deed::Enter,
+        Acts::VenueOut => Deed::Exit,
+        Acts::Bridge => Deed::Bridge,
+        Acts::Register => Deed::Register,
+        Acts::Configure => Deed::Configure,
+        Acts::Remember => Deed::Remember,
+    })
+}
+
+/// What the deed would come to. `tool` says how it acts, `args` may be those of a quote for it.
+pub(crate) async fn build(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    match deed(tool) {
+        Deed::Send => transfer::send(desk, args),
+        Deed::Receive => transfer::receive(desk, tool, args),
+        Deed::Sweep => transfer::sweep(desk, args).await,
+        Deed::Approve => transfer::approve(desk, args),
+        Deed::Revoke => transfer::revoke(desk, args),
+        Deed::Sign => sign::sign(desk, tool, args),
+        Deed::Swap => swap::swap(desk, args).await,
+        Deed::Add | Deed::Increase => pool::add(desk, args).await,
+        Deed::Reposition => pool::reposition(desk, args).await,
+        Deed::Remove => pool::remove(desk, args).await,
+        Deed::Deposit => vault::deposit(desk, args).await,
+        Deed::Redeem => vault::redeem(desk, args).await,
+        Deed::Enter => lend::enter(desk, tool, args).await,
+        Deed::Exit => lend::exit(desk, tool, args),
+        Deed::Borrow => lend::borrow(desk, tool, args),
+        Deed::Repay => lend::repay(desk, tool, args).await,
+        Deed::Claim => lend::claim(desk, tool, args),
+        Deed::Convert => lend::convert(desk, tool, args).await,
+        Deed::Flash => lend::flash(desk, tool, args),
+        Deed::Burn => lend::burn(desk, tool, args).await,
+        Deed::Leverage => lend::leverage(desk, tool, args).await,
+        Deed::Deleverage => lend::deleverage(desk, tool, args).await,
+        Deed::Bridge => bridge::bridge(desk, tool, args).await,
+        Deed::Register => identity::register(desk, tool, args),
+        Deed::Feedback => identity::feedback(desk, tool, args),
+        Deed::Metadata => identity::metadata(desk, tool, args),
+        Deed::Validate => identity::validate(desk, tool, args),
+        Deed::Configure => configure::configure(desk, tool, args),
+        Deed::Halt => Ok(configure::halt(desk)),
+        Deed::Batch => configure::batch(desk, args),
+        Deed::Commit => Err(Fault::new("CAP_NOT_MINTED", "no prepared action is named; quote, preview or dry-run one first")),
+        Deed::Remember => {
+            let key = format!("{}:{}", *tool.name, desk.unix_s);
+            Ok(Deal::new(desk.id, Work::Remember { key, value: serde_json::Value::Object(args.given().clone()) }))
+        }
+    }
+}
+
+/// The asset of a deed: a token parameter, the asset the tool always takes, or what the thing it names is made of.
+fn main_asset(desk: &Desk<'_>, fixed: Option<&str>, args: &Args<'_>, roles: &[&str]) -> Result<Asset, Fault> {
+    if let Some(text) = roles.iter().find_map(|role| args.token(role)).or_else(|| fixed.map(str::to_owned)).or_else(|| args.any_token()) {
+        return desk.asset(&text);
+    }
+    named(desk, args)?.into_iter().next().ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no asset"))
+}
+
+/// The assets behind the first id or address that stands for something.
+fn named(desk: &Desk<'_>, args: &Args<'_>) -> Result<Vec<Asset>, Fault> {
+    let names = args.of_kind(|kind| {
+        matches!(kind, Kind::Id(_)) || matches!(kind, Kind::Address(role) if matches!(role.as_str(), "pool" | "vault" | "market" | "contract"))
+            || matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Id(_) | Kind::Address(_)))
+    });
+    let mut tried = None;
+    for (_, _, value) in names {
+        let texts = match value {
+            serde_json::Value::Array(items) => items.iter().map(super::args::word).collect(),
+            one => vec![super::args::word(one)],
+        };
+        for text in texts {
+            match desk.behind(&text) {
+                Ok(assets) if !assets.is_empty() => return Ok(assets),
+                Ok(_) => tried = Some(Fault::new("DATA_NOT_FOUND", format!("{} holds no asset", shown(&text)))),
+                Err(fault) => tried = Some(fault),
+            }
+        }
+    }
+    Err(tried.unwrap_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names nothing to act on")))
+}
+
+/// The first amount of the call in base units of an asset, which must not be nothing.
+fn amount(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, Fault> {
+    maybe_amount(desk, args, asset)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "the call names no amount"))
+}
+
+fn maybe_amount(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<Option<U256>, Fault> {
+    let Some((name, kind, value)) = first_amount(args) else { return Ok(None) };
+    let amount = desk.amount(args, name, kind, value, asset)?;
+    if amount.is_zero() {
+        return Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("{name}: nothing would move")));
+    }
+    Ok(Some(amount))
+}
+
+/// The first amount, also inside a list; US dollars only where there is nothing else.
+fn first_amount<'a>(args: &Args<'a>) -> Option<(&'a str, &'a Kind, &'a serde_json::Value)> {
+    let usd = |kind: &Kind| matches!(kind, Kind::Amount { unit: model::Unit::Usd, .. });
+    let lists = args.of_kind(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Amount { .. }))).filter_map(
+        |(name, kind, value)| match (kind, value) {
+            (Kind::List(inner), serde_json::Value::Array(items)) => items.first().map(|item| (name, inner.as_ref(), item)),
+            (_, _) => None,
+        },
+    );
+    args.amounts().find(|(_, kind, _)| !usd(kind)).or_else(|| lists.into_iter().next())
+}
+
+/// The whole holding where everything is meant.
+async fn all_of(desk: &mut Desk<'_>, asset: &Asset, amount: U256) -> Result<U256, Fault> {
+    if amount == U256::MAX { desk.holding(asset.at).await } else { Ok(amount) }
+}
+
+/// Lets a contract take exactly what the next call needs, unless it may already.
+async fn allow(desk: &mut Desk<'_>, calls: &mut Vec<Call>, asset: &Asset, spender: Address, amount: U256) -> Result<(), Fault> {
+    if !asset.is_native() && desk.allowance(asset.at, spender).await? < amount {
+        calls.push(Call { to: asset.at, value: U256::ZERO, data: Erc20::approveCall { spender, value: amount }.abi_encode() });
+    }
+    Ok(())
+}
+
+fn value_of(asset: &Asset, amount: U256) -> U256 {
+    if asset.is_native() { amount } else { U256::ZERO }
+}
+
+fn deal(desk: &Desk<'_>, calls: Vec<Call>, gives: Vec<(Address, U256)>, parties: Vec<(Part, Address)>) -> Deal {
+    Deal { gives, parties, ..Deal::new(desk.id, Work::Execute(calls)) }
+}

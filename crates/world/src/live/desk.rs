@@ -1,0 +1,241 @@
+//! Where calldata is made: one chain of the world with what names, ids and symbols mean on it.
+
+use super::args::{Args, word};
+use super::fault::{Fault, shown};
+use crate::chain::genesis::{ACCOUNT, base_units};
+use crate::chain::{Book, Chain, ChainError, Status, Tx};
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::{SolCall, sol};
+use model::{AddressText, AmountOf, Kind, Role, Thing, Unit, Via, Workspace, WorldFile};
+use serde_json::Value;
+
+sol! {
+    interface Holds {
+        function balanceOf(address holder) external view returns (uint256);
+        function allowance(address owner, address spender) external view returns (uint256);
+    }
+}
+
+pub(crate) struct Desk<'d> {
+    pub workspace: &'d Workspace,
+    pub world: &'d WorldFile,
+    pub book: &'d Book,
+    pub chain: &'d mut dyn Chain,
+    pub id: u64,
+    pub unix_s: u64,
+    /// Those of the world file, then those made in this trial.
+    pub things: &'d [Thing],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asset {
+    pub at: Address,
+    pub symbol: String,
+    pub decimals: u8,
+}
+
+impl Asset {
+    pub fn is_native(&self) -> bool {
+        self.at == Address::ZERO
+    }
+}
+
+/// The usual stand-in for the native coin in APIs.
+const NATIVE_ALIAS: &str = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
+
+impl Desk<'_> {
+    pub fn registry(&self) -> Option<&model::Chain> {
+        self.workspace.chains.iter().find(|chain| chain.id == self.id)
+    }
+
+    /// A token by symbol or address, or the native coin.
+    pub fn asset(&self, text: &str) -> Result<Asset, Fault> {
+        let native = self.registry().map(|chain| chain.native.clone()).unwrap_or_default();
+        if text.eq_ignore_ascii_case(&native) || text.eq_ignore_ascii_case(NATIVE_ALIAS) {
+            return Ok(Asset { at: Address::ZERO, symbol: native, decimals: 18 });
+        }
+        let at = if text.starts_with("0x") {
+            AddressText::parse(text).map(|address| address.address).ok_or_else(|| {
+                Fault::new("VALIDATION_INVALID_ADDRESS", format!("{} is not 0x and 40 hex digits", shown(text)))
+            })?
+        } else {
+            // A pool share goes by its name as well, but nobody trades it as a token.
+            let named = self.book.entries().find(|(_, entry)| {
+                entry.contract != Some("AmmPair") && entry.asset.as_ref().is_some_and(|(symbol, _)| symbol.eq_ignore_ascii_case(text))
+            });
+            named.map(|(at, _)| at).ok_or_else(|| self.unknown_token(text))?
+        };
+        let known = self.book.get(at).and_then(|entry| entry.asset.clone());
+        known.map(|(symbol, decimals)| Asset { at, symbol, decimals }).ok_or_else(|| self.unknown_token(text))
+    }
+
+    fn unknown_token(&self, text: &str) -> Fault {
+        Fault::new("VALIDATION_UNKNOWN_TOKEN", format!("{} is no token of chain {}", shown(text), self.id))
+    }
+
+    /// What an id or the address of a pool, a vault or a market stands for here.
+    pub fn thing(&self, text: &str) -> Option<&Thing> {
+        self.things.iter().find(|thing| thing.chain == self.id && thing.id.eq_ignore_ascii_case(text))
+    }
+
+    /// The assets behind whatever a parameter names: a token, a vault, a pool, a position, a market.
+    pub fn behind(&self, text: &str) -> Result<Vec<Asset>, Fault> {
+        if let Some(thing) = self.thing(text) {
+            return thing.assets.iter().map(|symbol| self.asset(symbol)).collect();
+        }
+        if let Some(address) = AddressText::parse(text).map(|address| address.address) {
+            if let Some(vault) = self.world.vaults.iter().find(|vault| vault.chain == self.id && vault.address.address == address) {
+                return Ok(vec![self.asset(&vault.asset)?]);
+            }
+            if let Some((a, b)) = self.pair_tokens(address) {
+                return Ok(vec![a, b]);
+            }
+        }
+        self.asset(text).map(|asset| vec![asset]).map_err(|_| {
+            Fault::new("DATA_NOT_FOUND", format!("{} stands for nothing on chain {}", shown(text), self.id))
+        })
+    }
+
+    fn pair_tokens(&self, pair: Address) -> Option<(Asset, Asset)> {
+        let entry = self.book.get(pair).filter(|entry| entry.contract == Some("AmmPair"))?;
+        let (symbol, _) = entry.asset.as_ref()?;
+        let (a, b) = symbol.rsplit_once('-')?;
+        Some((self.asset(a).ok()?, self.asset(b).ok()?))
+    }
+
+    /// The pool of two assets, whichever comes first.
+    pub fn pair(&self, a: &Asset, b: &Asset) -> Result<Address, Fault> {
+        let wrapped = |asset: &Asset| if asset.is_native() { format!("W{}", asset.symbol) } else { asset.symbol.clone() };
+        let (a, b) = (wrapped(a), wrapped(b));
+        let found = self.book.entries().find(|(_, entry)| {
+            entry.contract == Some("AmmPair")
+                && entry.asset.as_ref().is_some_and(|(symbol, _)| *symbol == format!("{a}-{b}") || *symbol == format!("{b}-{a}"))
+        });
+        found
+            .map(|(at, _)| at)
+            .ok_or_else(|| Fault::new("ROUTING_NO_ROUTE", format!("there is no pool of {a} and {b} on chain {}", self.id)))
+    }
+
+    /// The contract a deed is done on.
+    pub fn contract(&self, via: &Via, kinds: &[&str]) -> Result<Address, Fault> {
+        let wanted = via.contract.as_ref().map(|name| name.value.as_str());
+        let fits = |contract: &&model::Contract| {
+            via.role.is_none_or(|role| contract.role == role)
+                && wanted.is_none_or(|wanted| contract.name.eq_ignore_ascii_case(wanted))
+                && self.book.get(contract.address.address).and_then(|entry| entry.contract).is_some_and(|kind| kinds.contains(&kind))
+        };
+        let found = self.registry().and_then(|chain| chain.contracts.iter().find(fits));
+        found.map(|contract| contract.address.address).ok_or_else(|| {
+            let what = wanted.or(via.role.map(Role::word)).unwrap_or("such contract");
+            Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", format!("chain {} has no {what}", self.id))
+        })
+    }
+
+    pub fn router(&self) -> Result<Address, Fault> {
+        self.contract(&Via { role: Some(Role::Router), ..Via::default() }, &["AmmRouter"])
+    }
+
+    pub fn quoter(&self) -> Result<Address, Fault> {
+        self.contract(&Via { role: Some(Role::Quoter), ..Via::default() }, &["AmmQuoter"])
+    }
+
+    /// An amount argument in base units of the asset it counts. `all` and `max` stand for everything there is.
+    pub fn amount(&self, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, Fault> {
+        let text = word(value);
+        if matches!(text.as_str(), "all" | "max") {
+            return Ok(U256::MAX);
+        }
+        let decimals = match kind {
+            Kind::Amount { unit: Unit::Base, .. } => 0,
+            Kind::Amount { unit: Unit::Usd, .. } => 8,
+            Kind::Amount { unit: Unit::Shares, of } => self.share_decimals(args, of.as_ref()).unwrap_or(18),
+            Kind::Amount { unit: Unit::Human, .. }
+            | Kind::Address(_)
+            | Kind::Token(_)
+            | Kind::Chain(_)
+            | Kind::Bps
+            | Kind::Percent
+            | Kind::Ratio
+            | Kind::Price(_)
+            | Kind::Tick(_)
+            | Kind::FeeTier
+            | Kind::Deadline
+            | Kind::Duration(_)
+            | Kind::Timestamp
+            | Kind::Count
+            | Kind::Id(_)
+            | Kind::Flag
+            | Kind::Enum
+            | Kind::Text
+            | Kind::Data
+            | Kind::Url
+            | Kind::Object
+            | Kind::List(_) => asset.decimals,
+        };
+        super::args::units(name, &text, decimals)
+    }
+
+    fn share_decimals(&self, args: &Args<'_>, of: Option<&AmountOf>) -> Option<u8> {
+        let Some(AmountOf::Param(param)) = of else { return None };
+        let vault = AddressText::parse(&args.text(param)?)?;
+        self.book.get(vault.address).and_then(|entry| entry.asset.as_ref()).map(|(_, decimals)| *decimals)
+    }
+
+    pub async fn read<C: SolCall>(&mut self, to: Address, call: &C) -> Result<C::Return, Fault> {
+        let outcome = self.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
+        if outcome.status != Status::Success {
+            let error = crate::chain::revert_name(&outcome.output);
+            return Err(Fault::new("EXECUTION_CALL_REVERTED", format!("{} reverts with {error}", C::SIGNATURE)));
+        }
+        C::abi_decode_returns(&outcome.output)
+            .map_err(|error| ChainError::Node(format!("{} answers nonsense: {error}", C::SIGNATURE)).into())
+    }
+
+    pub async fn holding(&mut self, asset: Address) -> Result<U256, Fault> {
+        match asset {
+            Address::ZERO => Ok(self.chain.balance(ACCOUNT).await?),
+            token => self.read(token, &Holds::balanceOfCall { holder: ACCOUNT }).await,
+        }
+    }
+
+    pub async fn allowance(&mut self, token: Address, spender: Address) -> Result<U256, Fault> {
+        self.read(token, &Holds::allowanceCall { owner: ACCOUNT, spender }).await
+    }
+
+    /// US dollars with 8 decimals per whole unit.
+    pub fn price(&self, symbol: &str) -> Option<U256> {
+        price(self.world, symbol)
+    }
+
+    pub fn usd8(&self, asset: &Asset, amount: U256) -> Option<U256> {
+        Some(amount.checked_mul(self.price(&asset.symbol)?)? / U256::from(10).pow(U256::from(asset.decimals)))
+    }
+}
+
+pub(crate) fn price(world: &WorldFile, symbol: &str) -> Option<U256> {
+    let text = world.prices.iter().find(|(name, _)| name.eq_ignore_ascii_case(symbol)).map(|(_, price)| price.as_str())?;
+    base_units(text, 8)
+}
+
+/// Base units as a person writes them.
+pub(crate) fn human(amount: U256, decimals: u8) -> String {
+    let digits = amount.to_string();
+    let places = usize::from(decimals);
+    let digits = format!("{digits:0>width$}", width = places + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - places);
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_read_like_amounts() {
+        assert_eq!(human(U256::from(250_000_000_u64), 6), "250");
+        assert_eq!(human(U256::from(1_u64), 6), "0.000001");
+        assert_eq!(human(U256::from(1_500_000_u64), 6), "1.5");
+        assert_eq!(human(U256::ZERO, 18), "0");
+    }
+}
