@@ -1,9 +1,11 @@
 //! What a subject can touch: tools, peers, the clock, chains, MCP. Knows nothing of providers, scorers or expectations.
 
 pub mod chain;
+mod live;
 mod log;
 pub mod mcp;
 
+pub use live::{ChainKind, Defence, Fills, HOOKS, LiveWorld, Setup, Stage};
 pub use log::Log;
 
 use async_trait::async_trait;

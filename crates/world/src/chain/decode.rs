@@ -74,6 +74,11 @@ pub(crate) fn call(book: &Book, to: Option<Address>, data: &[u8]) -> Option<Deco
     })
 }
 
+/// The name of the error in revert data.
+pub(crate) fn revert_name(data: &[u8]) -> String {
+    revert(data).name
+}
+
 /// What an account's `execute` or `executeBatch` executes.
 pub(crate) fn inner(book: &Book, data: &[u8]) -> Vec<InnerCall> {
     let Some((_, ready)) = functions(data).and_then(|found| found.iter().find(|(contract, _)| *contract == "PolicyCage")) else {

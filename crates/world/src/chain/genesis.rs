@@ -1,8 +1,7 @@
 //! What stands on a chain of a world before a trial: our contracts at the registry's addresses, pools at pinned prices, a caged account.
 
 mod holdings;
-
-pub(crate) use holdings::stray_name;
+pub(crate) mod opening;
 
 use super::book::{Book, Entry};
 use super::{Chain, ChainError, Embedded, Frozen, Status, Tx, contracts, decode};
@@ -31,6 +30,7 @@ sol! {
         function setPrice(address asset, uint128 priceUsd8, uint8 decimals) external;
         function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
         function borrow(bytes32 market, address asset, uint256 amount, address to) external;
+        function bridgeIn(address asset, uint256 amount, uint256 srcChain, uint256 nonce, address to) external;
         function fundReward(address account, bytes32 market, address asset, uint256 amount) external payable;
     }
     interface INamed { function init(string name, string symbol) external; }

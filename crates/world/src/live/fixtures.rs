@@ -1,9 +1,9 @@
 //! Answers from the world file: rows by argument, typed errors, holes filled.
 
-use super::args::same;
-use model::Workspace;
+use super::args::{Args, same, word};
 use model::transcript::ToolAnswer;
 use model::world::{Answers, Gives, Inert, WorldFile};
+use model::{Kind, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -25,11 +25,13 @@ pub(crate) fn answer(
     workspace: &Workspace,
     world: &WorldFile,
     fills: &Fills,
-    tool: &str,
+    tool: &Tool,
     args: &Map<String, Value>,
 ) -> Option<(ToolAnswer, Vec<Read>)> {
-    let rows = &answers(workspace, world, tool)?.rows;
-    let row = rows.iter().find(|row| row.when.iter().all(|(name, wanted)| args.get(name).is_some_and(|given| same(given, wanted))))?;
+    let rows = &answers(workspace, world, &tool.name)?.rows;
+    let typed = Args::new(tool, args);
+    let fits = |name: &String, wanted: &Value| typed.get(name).is_some_and(|given| agree(workspace, tool, name, given, wanted));
+    let row = rows.iter().find(|row| row.when.iter().all(|(name, wanted)| fits(name, wanted)))?;
     let mut reads = vec![];
     let answer = match &row.gives {
         Gives::Value(value) => ToolAnswer::Result(filled(workspace, world, fills, value, &mut reads)),
@@ -38,6 +40,21 @@ pub(crate) fn answer(
         }
     };
     Some((answer, reads))
+}
+
+/// Chains and tokens agree by what they are, everything else by what it says.
+fn agree(workspace: &Workspace, tool: &Tool, name: &str, given: &Value, wanted: &Value) -> bool {
+    let chain = |value: &Value| workspace.chain(&word(value)).map(|chain| chain.id);
+    let symbol = |value: &Value| {
+        let text = word(value);
+        let known = workspace.chains.iter().flat_map(|chain| &chain.tokens).find(|token| token.address.text.eq_ignore_ascii_case(&text));
+        known.map_or(text.to_lowercase(), |token| token.symbol.to_lowercase())
+    };
+    let kind = tool.params.get(name).and_then(|param| param.kind.as_ref());
+    if matches!(kind, Some(Kind::Chain(_))) {
+        return chain(given).is_some() && chain(given) == chain(wanted);
+    }
+    same(given, wanted) || (matches!(kind, Some(Kind::Token(_))) && symbol(given) == symbol(wanted))
 }
 
 /// A value with text in place of its holes.

@@ -1,0 +1,268 @@
+//! Carrying a write out: hooks, consent, signature, broadcast, receipt.
+
+use super::args::{Args, same};
+use super::deal::{Deal, Then, Work};
+use super::deeds;
+use super::fault::Fault;
+use super::hooks::{Ask, objections};
+use super::prepare::{never_prepared, own_change};
+use super::views::SentFact;
+use super::world::{Defence, LiveWorld};
+use crate::chain::genesis::{ACCOUNT, KEEPER, opening};
+use crate::chain::{Receipt, Status, Tx, effects, revert_name, signed_transaction, signed_typed};
+use crate::{Reach, Who};
+use alloy_primitives::{Address, U256, hex, keccak256};
+use model::transcript::{Origin, Provenance, ToolAnswer};
+use model::world::Consent;
+use model::{Capability, Deed, Happened, Place, Role, Spot, Thing, Tool, Via};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+impl LiveWorld {
+    pub(super) async fn write(&mut self, who: &Who, call: u32, tool: &Tool, args: &Map<String, Value>) -> Result<ToolAnswer, Fault> {
+        let action_id = self.action_named(tool, args);
+        let deal = self.deal(tool, args, action_id.as_deref()).await?;
+        let calldata = deal.calldata(self.operator());
+        self.consent(who, call, tool, args, &deal)?;
+        self.hooks(who, call, tool, args, action_id.as_deref(), &deal, &calldata).await?;
+        let origin = Origin { call: Some(call), action_id: action_id.clone(), calldata: Some(calldata.clone()), trade: deal.trade.clone() };
+        match &deal.work {
+            Work::Execute(_) | Work::Direct(_) => self.send(who, tool, &deal, origin).await,
+            Work::Sign(_) => self.sign(who, &deal, origin).await,
+            Work::Inflow { asset, amount } => self.inflow(who, &deal, *asset, *amount, origin).await,
+            Work::Remember { key, value } => {
+                let key = format!("{key}:{}", self.remembered.len() + 1);
+                let provenance = Provenance { source: who.agent.clone(), trusted: true };
+                self.remembered.push((key.clone(), value.clone(), provenance.clone()));
+                self.record(who, Happened::Remembered { key: key.clone(), value: value.clone(), provenance });
+                Ok(ToolAnswer::Result(json!({ "status": "stored", "id": key })))
+            }
+        }
+    }
+
+    /// The prepared action a call names, also inside the quote it hands over.
+    fn action_named(&self, tool: &Tool, args: &Map<String, Value>) -> Option<String> {
+        if let Some(id) = args.get("action_id").and_then(Value::as_str) {
+            return Some(id.to_owned());
+        }
+        if deeds::deed(tool) != Deed::Commit {
+            return None;
+        }
+        let inside = args.values().filter_map(Value::as_object).flat_map(Map::values);
+        let texts: Vec<&str> = args.values().chain(inside).filter_map(Value::as_str).collect();
+        texts.iter().find(|text| self.actions.get(text).is_some()).or_else(|| texts.first()).map(|text| (*text).to_owned())
+    }
+
+    /// The frozen deal where the call says nothing else; otherwise what it says, built afresh. The difference shows in the calldata.
+    async fn deal(&mut self, tool: &Tool, args: &Map<String, Value>, action_id: Option<&str>) -> Result<Deal, Fault> {
+        let commits = deeds::deed(tool) == Deed::Commit;
+        if let Some(id) = action_id {
+            let frozen = self.actions.get(id).ok_or_else(|| never_prepared(id))?;
+            let agrees = |(name, value): (&String, &Value)| {
+                let default = || tool.params.get(name).and_then(|param| param.default.as_ref());
+                matches!(name.as_str(), "action_id" | "dry_run") || frozen.args.get(name).or_else(default).is_some_and(|known| same(known, value))
+            };
+            if commits || (frozen.tool == *tool.name && args.iter().all(agrees)) {
+                return Ok(frozen.deal.clone());
+            }
+        }
+        let typed = Args::new(tool, args);
+        let chain = self.chain_of(tool, &typed)?;
+        self.at_desk(chain, async |desk| deeds::build(desk, tool, &typed).await).await
+    }
+
+    /// Privileged calls need the owner, who is shown what would be signed.
+    fn consent(&mut self, who: &Who, call: u32, tool: &Tool, args: &Map<String, Value>, deal: &Deal) -> Result<(), Fault> {
+        if tool.capability != Capability::Privileged {
+            return Ok(());
+        }
+        let granted = self.file().owner == Consent::Grants;
+        let mut facts = deal.tells.clone();
+        facts.insert("tool".into(), json!(tool.name.value));
+        facts.insert("arguments".into(), Value::Object(args.clone()));
+        facts.insert("chain_id".into(), json!(deal.chain));
+        self.record(who, Happened::Confirmed { call, facts, granted });
+        if granted { Ok(()) } else { Err(Fault::new("SAFETY_OWNER_DECLINED", "the owner was asked and declined")) }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what a hook may look at")]
+    async fn hooks(
+        &mut self,
+        who: &Who,
+        call: u32,
+        tool: &Tool,
+        args: &Map<String, Value>,
+        action_id: Option<&str>,
+        deal: &Deal,
+        calldata: &str,
+    ) -> Result<(), Fault> {
+        let site = self.here(deal.chain).await?.site.clone();
+        let stage = self.stage.clone();
+        let found = objections(&Ask {
+            workspace: &stage.workspace,
+            world: stage.file(),
+            book: &site.genesis.book,
+            actions: &self.actions,
+            now_ms: self.now_ms,
+            halted: self.halted,
+            tool,
+            args,
+            action_id,
+            deal,
+            calldata,
+            spent: &self.spent,
+        });
+        for objection in found {
+            let (hook, why) = (objection.hook.to_owned(), objection.why.clone());
+            match self.setup.defence {
+                Defence::Observe => self.record(who, Happened::WouldBlock { call, hook, why }),
+                Defence::Enforce => {
+                    self.record(who, Happened::Blocked { call, hook, why });
+                    return Err(Fault::new(objection.code, objection.why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, who: &Who, tool: &Tool, deal: &Deal, origin: Origin) -> Result<ToolAnswer, Fault> {
+        let operator = self.operator();
+        let Some(tx) = deal.transaction(operator) else { return Err(Fault::new("WALLET_SIGNING_FAILED", "there is nothing to sign")) };
+        let what = Box::new(signed_transaction(&self.here(deal.chain).await?.site.genesis.book, &tx));
+        self.record(who, Happened::Signed { origin: origin.clone(), what });
+        let calldata = origin.calldata.clone().unwrap_or_default();
+        let action_id = origin.action_id.clone();
+        let (receipt, nonce) = self.mine(who, deal.chain, origin, tx.clone()).await?;
+        self.actions.sent(&calldata, self.now_ms);
+        let ok = receipt.status == Status::Success;
+        let tx_hash = transaction_id(deal.chain, nonce, &tx);
+        self.sent.push(SentFact {
+            tx_hash: tx_hash.clone(),
+            chain: deal.chain,
+            action_id: action_id.clone(),
+            tool: tool.name.value.clone(),
+            ok,
+            block: receipt.block.number,
+            gas_used: receipt.gas_used,
+        });
+        if !ok {
+            let error = if receipt.status == Status::Reverted { revert_name(&receipt.output) } else { "halted".to_owned() };
+            return Err(Fault::new("EXECUTION_TX_REVERTED", format!("{tx_hash} stands in a block, but reverted with {error}")));
+        }
+        self.count(deal);
+        if matches!(deal.work, Work::Direct(_)) {
+            self.halted = true;
+        }
+        let mut answer = self.receipt(deal, &tx, &receipt, &tx_hash).await?;
+        answer.insert("action_id".into(), json!(action_id));
+        self.after(who, deal, &receipt, &mut answer).await?;
+        Ok(ToolAnswer::Result(Value::Object(answer)))
+    }
+
+    async fn receipt(&mut self, deal: &Deal, tx: &Tx, receipt: &Receipt, tx_hash: &str) -> Result<Map<String, Value>, Fault> {
+        let book = &self.here(deal.chain).await?.site.genesis.book;
+        let changes: Vec<Value> = effects(book, tx, receipt).iter().filter_map(own_change).collect();
+        let mut answer = deal.tells.clone();
+        answer.insert("status".into(), json!("success"));
+        answer.insert("tx_hash".into(), json!(tx_hash));
+        answer.insert("chain_id".into(), json!(deal.chain));
+        answer.insert("block".into(), json!(receipt.block.number));
+        answer.insert("gas_used".into(), json!(receipt.gas_used));
+        answer.insert("changes".into(), Value::Array(changes));
+        Ok(answer)
+    }
+
+    /// What the limits of the policy have seen leave so far.
+    fn count(&mut self, deal: &Deal) {
+        let stage = self.stage.clone();
+        let Some(here) = self.chains.get(&deal.chain) else { return };
+        let book = &here.site.genesis.book;
+        for (asset, amount) in &deal.gives {
+            let Some((symbol, decimals)) = book.get(*asset).and_then(|entry| entry.asset.clone()) else { continue };
+            let price = super::desk::price(stage.file(), &symbol).unwrap_or_default();
+            let usd8 = amount.saturating_mul(price) / U256::from(10).pow(U256::from(decimals));
+            self.spent.session_usd8 = self.spent.session_usd8.saturating_add(usd8);
+            self.spent.day_usd8 = self.spent.day_usd8.saturating_add(usd8);
+        }
+    }
+
+    async fn after(&mut self, who: &Who, deal: &Deal, receipt: &Receipt, answer: &mut Map<String, Value>) -> Result<(), Fault> {
+        match &deal.then {
+            None => {}
+            Some(Then::Position { assets }) => {
+                let id = format!("position-{}", self.things.len() + 1);
+                let spots = assets.iter().map(|symbol| Spot::new(symbol.clone(), Place::new("", 0))).collect();
+                Arc::make_mut(&mut self.things).push(Thing {
+                    id: Spot::new(id.clone(), Place::new("", 0)),
+                    is: "position".into(),
+                    chain: deal.chain,
+                    assets: spots,
+                    role: None,
+                    contract: None,
+                    market: None,
+                    holds: None,
+                    owes: None,
+                    claimable: None,
+                });
+                answer.insert("position_id".into(), json!(id));
+            }
+            Some(Then::Arrive { chain, symbol, decimals: _, amount, to }) => {
+                let bridge_id = format!("bridge-{}-{}", deal.chain, receipt.block.number);
+                let (asset, venue) = self
+                    .at_desk(*chain, async |desk| {
+                        let via = Via { role: Some(Role::Bridge), ..Via::default() };
+                        Ok((desk.asset(symbol)?, desk.contract(&via, &["Venue"])?))
+                    })
+                    .await?;
+                let data = opening::arrive(asset.at, *amount, deal.chain, receipt.block.number, *to);
+                let by = Who::new("bridge", who.depth);
+                self.mine(&by, *chain, Origin::default(), Tx::call(KEEPER, venue, data)).await?;
+                answer.insert("bridge_id".into(), json!(bridge_id));
+            }
+        }
+        Ok(())
+    }
+
+    async fn sign(&mut self, who: &Who, deal: &Deal, origin: Origin) -> Result<ToolAnswer, Fault> {
+        let Work::Sign(data) = &deal.work else { return Err(Fault::new("WALLET_SIGNING_FAILED", "there is nothing to sign")) };
+        let hash = data.eip712_signing_hash().map_err(|error| Fault::new("WALLET_SIGNING_FAILED", error.to_string()))?;
+        let operator = self.operator();
+        let what = Box::new(signed_typed(&self.here(deal.chain).await?.site.genesis.book, operator, data));
+        let calldata = origin.calldata.clone().unwrap_or_default();
+        self.record(who, Happened::Signed { origin, what });
+        self.actions.sent(&calldata, self.now_ms);
+        let mut answer = deal.tells.clone();
+        answer.insert("status".into(), json!("signed"));
+        answer.insert("order_id".into(), json!(hex::encode_prefixed(hash)));
+        answer.insert("signature".into(), json!(hex::encode_prefixed(Reach::signer(self).sign(hash))));
+        answer.insert("chain_id".into(), json!(deal.chain));
+        Ok(ToolAnswer::Result(Value::Object(answer)))
+    }
+
+    async fn inflow(&mut self, who: &Who, deal: &Deal, asset: Address, amount: U256, origin: Origin) -> Result<ToolAnswer, Fault> {
+        let wrapped = self.here(deal.chain).await?.site.genesis.book.get(asset).and_then(|entry| entry.contract) == Some("Weth");
+        let by = Who::new("outside", who.depth);
+        let tx = match asset {
+            Address::ZERO => Tx { from: KEEPER, to: Some(ACCOUNT), value: amount, ..Tx::default() },
+            token if wrapped => {
+                let deposit = Tx { from: KEEPER, to: Some(token), value: amount, ..Tx::default() };
+                self.mine(&by, deal.chain, origin.clone(), deposit).await?;
+                Tx::call(KEEPER, token, opening::transfer(ACCOUNT, amount))
+            }
+            token => Tx::call(KEEPER, token, opening::mint(ACCOUNT, amount)),
+        };
+        let (receipt, nonce) = self.mine(&by, deal.chain, origin, tx.clone()).await?;
+        if receipt.status != Status::Success {
+            return Err(Fault::new("EXECUTION_TX_REVERTED", format!("nothing came in: {}", revert_name(&receipt.output))));
+        }
+        let tx_hash = transaction_id(deal.chain, nonce, &tx);
+        let answer = self.receipt(deal, &tx, &receipt, &tx_hash).await?;
+        Ok(ToolAnswer::Result(Value::Object(answer)))
+    }
+}
+
+/// The same on every kind of chain: who sent what, as which transaction of its own.
+fn transaction_id(chain: u64, nonce: u64, tx: &Tx) -> String {
+    let parts = [&chain.to_be_bytes()[..], tx.from.as_slice(), &nonce.to_be_bytes()[..], tx.data.as_ref()].concat();
+    hex::encode_prefixed(keccak256(parts))
+}

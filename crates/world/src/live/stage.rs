@@ -1,0 +1,79 @@
+//! What the trials of one world share: set-up chains are made once per process and thawed per trial.
+
+use super::world::{LiveWorld, Setup};
+use crate::chain::genesis::Genesis;
+use crate::chain::{Anvil, AnvilConfig, Chain, ChainError, Frozen};
+use model::{Workspace, WorldFile};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// What the chains of a world run on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ChainKind {
+    /// revm in this process.
+    #[default]
+    Embedded,
+    /// One Anvil per chain and trial, started at its first use.
+    Anvil,
+    /// An Anvil that already runs, for worlds with one chain.
+    AnvilAt(String),
+}
+
+#[derive(Debug)]
+pub struct Stage {
+    pub(super) workspace: Arc<Workspace>,
+    name: String,
+    kind: ChainKind,
+    sites: BTreeMap<u64, OnceCell<Arc<Site>>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub genesis: Genesis,
+    frozen: Option<Frozen>,
+}
+
+impl Stage {
+    pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, String> {
+        let file = workspace.world(world).ok_or_else(|| format!("there is no world {world}"))?;
+        let sites = file.chains.iter().map(|id| (*id, OnceCell::new())).collect();
+        Ok(Arc::new(Self { workspace: workspace.clone(), name: world.to_owned(), kind, sites }))
+    }
+
+    /// A world of its own for one trial; its chains are made when they are first touched.
+    pub fn open(self: &Arc<Self>, setup: Setup) -> LiveWorld {
+        LiveWorld::new(self.clone(), setup)
+    }
+
+    pub(super) fn file(&self) -> &WorldFile {
+        // Looked up when the stage was made; workspaces do not change.
+        self.workspace.world(&self.name).unwrap_or_else(|| panic!("world {} is gone", self.name))
+    }
+
+    pub(super) async fn site(&self, id: u64) -> Result<Arc<Site>, ChainError> {
+        let cell = self.sites.get(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
+        cell.get_or_try_init(|| async {
+            let genesis = Genesis::of(&self.workspace, self.file(), id)?;
+            let frozen = match self.kind {
+                ChainKind::Embedded => Some(genesis.embedded().await?),
+                ChainKind::Anvil | ChainKind::AnvilAt(_) => None,
+            };
+            Ok(Arc::new(Site { genesis, frozen }))
+        })
+        .await
+        .cloned()
+    }
+
+    pub(super) async fn chain(&self, site: &Site) -> Result<Box<dyn Chain>, ChainError> {
+        let id = site.genesis.book.chain;
+        let mut anvil = match (&self.kind, &site.frozen) {
+            (_, Some(frozen)) => return Ok(Box::new(frozen.thaw())),
+            (ChainKind::AnvilAt(url), None) => Anvil::connect(url, id, Duration::from_secs(30)).await?,
+            (ChainKind::Embedded | ChainKind::Anvil, None) => Anvil::start(&AnvilConfig::new(id, site.genesis.starts_at)).await?,
+        };
+        site.genesis.play(&mut anvil).await?;
+        Ok(Box::new(anvil))
+    }
+}

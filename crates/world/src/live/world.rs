@@ -1,0 +1,298 @@
+//! One trial's world: the front that takes calls, delegations and time.
+
+use super::actions::Actions;
+use super::desk::Desk;
+use super::fault::Fault;
+use super::fixtures::{self, Fills, Read};
+use super::guardian;
+use super::hooks::Spent;
+use super::stage::{Site, Stage};
+use super::views::SentFact;
+use crate::chain::genesis::{KEEPER, opening};
+use crate::chain::{Book, Chain, ChainError, Receipt, Signer, Tx, mined};
+use crate::{Letter, Log, PeerAnswer, Reach, Who, World};
+use async_trait::async_trait;
+use model::suite::Peers;
+use model::transcript::{Origin, Provenance, ToolAnswer};
+use model::{Event, Happened, Listing, Thing, Workspace, WorldFile};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+/// Think time per move, and how long a tool takes that says nothing else.
+const THINK_MS: u64 = 2_000;
+const TOOL_MS: u64 = 200;
+
+static OPERATOR: LazyLock<Signer> = LazyLock::new(Signer::development);
+
+/// How a trial differs from another in the same world.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    pub peers: Peers,
+    pub defence: Defence,
+    /// What attacks wrote into holes.
+    pub fills: Fills,
+    pub think_ms: u64,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { peers: Peers::Stub, defence: Defence::Observe, fills: Fills::default(), think_ms: THINK_MS }
+    }
+}
+
+/// What happens when a hook objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Defence {
+    /// It is recorded, and the call goes on: the world must not do the subject's work.
+    #[default]
+    Observe,
+    Enforce,
+}
+
+pub struct LiveWorld {
+    pub(super) stage: Arc<Stage>,
+    pub(super) setup: Setup,
+    pub(super) log: Log,
+    pub(super) now_ms: u64,
+    pub(super) chains: BTreeMap<u64, Here>,
+    pub(super) actions: Actions,
+    pub(super) things: Arc<Vec<Thing>>,
+    pub(super) remembered: Vec<(String, Value, Provenance)>,
+    pub(super) sent: Vec<SentFact>,
+    pub(super) spent: Spent,
+    pub(super) halted: bool,
+    delivered: BTreeSet<usize>,
+}
+
+/// A chain this trial has touched.
+pub(super) struct Here {
+    pub site: Arc<Site>,
+    pub chain: Box<dyn Chain>,
+    pub rehearsed: BTreeMap<(u64, String), super::prepare::Rehearsal>,
+}
+
+impl std::fmt::Debug for LiveWorld {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LiveWorld").field("world", &self.file().name.value).field("now_ms", &self.now_ms).finish_non_exhaustive()
+    }
+}
+
+impl LiveWorld {
+    pub(super) fn new(stage: Arc<Stage>, setup: Setup) -> Self {
+        let things = Arc::new(stage.file().things.clone());
+        Self {
+            stage,
+            setup,
+            log: Log::default(),
+            now_ms: 0,
+            chains: BTreeMap::new(),
+            actions: Actions::default(),
+            things,
+            remembered: vec![],
+            sent: vec![],
+            spent: Spent::default(),
+            halted: false,
+            delivered: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn file(&self) -> &WorldFile {
+        self.stage.file()
+    }
+
+    pub(super) fn operator(&self) -> alloy_primitives::Address {
+        self.file().wallet.address
+    }
+
+    pub(super) fn record(&mut self, who: &Who, happened: Happened) {
+        self.log.note(self.now_ms, who, happened);
+    }
+
+    pub(super) fn read_holes(&mut self, who: &Who, reads: Vec<Read>) {
+        for (hole, filled) in reads {
+            self.record(who, Happened::HoleRead { hole, filled });
+        }
+    }
+
+    /// The chain with its clock at the trial's time; made when it is first touched.
+    pub(super) async fn here(&mut self, id: u64) -> Result<&mut Here, ChainError> {
+        if !self.chains.contains_key(&id) {
+            let site = self.stage.site(id).await?;
+            let mut chain = self.stage.chain(&site).await?;
+            self.rename_strays(id, chain.as_mut()).await?;
+            self.chains.insert(id, Here { site, chain, rehearsed: BTreeMap::new() });
+        }
+        let now_s = self.now_ms / 1000;
+        let here = self.chains.get_mut(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
+        let wanted = here.site.genesis.opens_at + now_s;
+        if wanted > here.chain.latest().await?.unix_s {
+            here.chain.set_time(wanted).await?;
+        }
+        Ok(here)
+    }
+
+    /// On-chain text is a channel too: what an attack wrote becomes the name of its token.
+    async fn rename_strays(&self, id: u64, chain: &mut dyn Chain) -> Result<(), ChainError> {
+        for token in self.file().tokens.iter().filter(|token| token.chain == id) {
+            let mut reads = vec![];
+            let mut text = |inert| fixtures::text(&self.stage.workspace, self.file(), &self.setup.fills, inert, &mut reads);
+            let (name, symbol) = (text(&token.name), text(&token.symbol));
+            if reads.iter().any(|(_, filled)| *filled) {
+                let data = opening::rename(name, symbol);
+                chain.send(&Tx::call(KEEPER, token.address.address, data)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn unix_s(&self, opens_at: u64) -> u64 {
+        opens_at + self.now_ms / 1000
+    }
+
+    /// A desk on one chain, and what else a deed may need beside it.
+    pub(super) async fn at_desk<T>(
+        &mut self,
+        id: u64,
+        work: impl AsyncFnOnce(&mut Desk<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.here(id).await?;
+        let stage = self.stage.clone();
+        let things = self.things.clone();
+        let now_ms = self.now_ms;
+        let Some(here) = self.chains.get_mut(&id) else { return Err(Fault::new("DATA_RPC_ERROR", "the chain is gone")) };
+        let unix_s = here.chain.latest().await?.unix_s.max(here.site.genesis.opens_at + now_ms / 1000);
+        let mut desk = Desk {
+            workspace: &stage.workspace,
+            world: stage.file(),
+            book: &here.site.genesis.book,
+            chain: here.chain.as_mut(),
+            id,
+            unix_s,
+            things: &things,
+        };
+        work(&mut desk).await
+    }
+
+    pub(super) async fn mine(&mut self, who: &Who, id: u64, origin: Origin, tx: Tx) -> Result<(Receipt, u64), ChainError> {
+        let here = self.here(id).await?;
+        let nonce = here.chain.nonce(tx.from).await?;
+        let receipt = here.chain.send(&tx).await?;
+        let what = Box::new(mined(&here.site.genesis.book, &tx, nonce, &receipt));
+        here.rehearsed.clear();
+        self.record(who, Happened::Mined { origin, what });
+        Ok((receipt, nonce))
+    }
+}
+
+#[async_trait]
+impl World for LiveWorld {
+    fn note(&mut self, who: &Who, happened: Happened) {
+        self.record(who, happened);
+    }
+
+    fn asked(&mut self, who: &Who, tool: &str, args: &Value) -> u32 {
+        self.log.called(self.now_ms, who, tool, args)
+    }
+
+    async fn call(&mut self, who: &Who, call: u32, tool: &str, args: &Value) -> ToolAnswer {
+        let latency = |file: &WorldFile| file.latency_ms.get(tool).map(|ms| ms.value);
+        self.now_ms += latency(self.file()).unwrap_or(TOOL_MS);
+        let answer = self.answer(who, call, tool, args).await.unwrap_or_else(Fault::answer);
+        self.record(who, Happened::Answered { call, answer: answer.clone() });
+        answer
+    }
+
+    async fn ask_peer(&mut self, who: &Who, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
+        let peer = guardian::Peer::of(to).filter(|_| self.setup.peers == Peers::Stub)?;
+        self.now_ms += THINK_MS;
+        Some(self.decide(who, to, peer, params).await)
+    }
+
+    fn inbox(&mut self, who: &Who) -> Vec<Letter> {
+        let stage = self.stage.clone();
+        let file = stage.file();
+        let mut letters = vec![];
+        for (n, message) in file.messages.iter().enumerate() {
+            let due = message.to == who.agent && message.after_s * 1000 <= self.now_ms && !self.delivered.contains(&n);
+            if !due {
+                continue;
+            }
+            self.delivered.insert(n);
+            let mut reads = vec![];
+            let text = fixtures::text(&stage.workspace, file, &self.setup.fills, &message.text, &mut reads);
+            let (from, nonce) = (message.from.clone(), message.nonce);
+            self.record(who, Happened::Messaged { from: from.clone(), to: message.to.clone(), nonce, text: text.clone() });
+            self.read_holes(who, reads);
+            letters.push(Letter { from, nonce, text });
+        }
+        letters
+    }
+
+    fn shown(&mut self, who: &Who, mut listings: Vec<Listing>) -> Vec<Listing> {
+        let stage = self.stage.clone();
+        let file = stage.file();
+        let mut reads = vec![];
+        for listing in &mut listings {
+            let Some(note) = file.tool_notes.get(&listing.name) else { continue };
+            let text = fixtures::text(&stage.workspace, file, &self.setup.fills, &note.value, &mut reads);
+            if !text.is_empty() {
+                listing.description = format!("{} {text}", listing.description.trim_end());
+            }
+        }
+        self.read_holes(who, reads);
+        listings
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.now_ms
+    }
+
+    fn think(&mut self) {
+        self.now_ms += self.setup.think_ms;
+    }
+
+    fn calls(&self) -> u64 {
+        self.log.calls()
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.log.take()
+    }
+}
+
+#[async_trait]
+impl Reach for LiveWorld {
+    fn workspace(&self) -> &Workspace {
+        &self.stage.workspace
+    }
+
+    fn chain_ids(&self) -> Vec<u64> {
+        self.file().chains.clone()
+    }
+
+    async fn chain(&mut self, id: u64) -> Result<&mut dyn Chain, ChainError> {
+        Ok(self.here(id).await?.chain.as_mut())
+    }
+
+    async fn book(&mut self, id: u64) -> Result<&Book, ChainError> {
+        Ok(&self.here(id).await?.site.genesis.book)
+    }
+
+    fn signer(&self) -> &Signer {
+        &OPERATOR
+    }
+
+    async fn broadcast(&mut self, who: &Who, chain: u64, origin: Origin, tx: Tx) -> Result<(Receipt, u64), ChainError> {
+        self.mine(who, chain, origin, tx).await
+    }
+
+    fn file(&mut self, who: &Who, path: &str) -> Option<String> {
+        let stage = self.stage.clone();
+        let inert = &stage.file().files.get(path)?.value;
+        let mut reads = vec![];
+        let text = fixtures::text(&stage.workspace, stage.file(), &self.setup.fills, inert, &mut reads);
+        self.read_holes(who, reads);
+        Some(text)
+    }
+}
