@@ -1,13 +1,11 @@
 //! What a subject can touch: tools, peers, the clock, chains, MCP. Knows nothing of providers, scorers or expectations.
 
 pub mod chain;
+pub mod edges;
 mod log;
 pub mod mcp;
-mod memory;
-mod peers;
 
 pub use log::Log;
-pub use memory::MemoryWorld;
 
 use async_trait::async_trait;
 use chain::{Book, Chain, ChainError, Receipt, Signer, Tx};
