@@ -9,6 +9,7 @@ mod reads;
 mod request;
 mod sends;
 mod signs;
+mod typed;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

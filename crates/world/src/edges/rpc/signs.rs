@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::Turn;
 use super::error::RpcError;
 use super::params::{Params, data};
+use super::typed::measured;
 use crate::chain::{TypedData, signed_typed};
 
 /// Typed data longer than this is nothing a wallet would show, and hashing it can take very long.
@@ -53,7 +54,9 @@ impl Turn<'_> {
         if text.len() > LONGEST_TYPED {
             return Err(wrong(format!("it is longer than {LONGEST_TYPED} bytes")));
         }
-        let typed: TypedData = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        measured(&value).map_err(wrong)?;
+        let typed: TypedData = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
         let hash = typed.eip712_signing_hash().map_err(|error| wrong(error.to_string()))?;
         let what = signed_typed(self.world.book(self.chain).await?, signer, &typed);
         self.note_signed(what);
