@@ -28,8 +28,21 @@ pub(super) fn answer(status: StatusCode, kind: &'static str, body: impl Into<Byt
     answer
 }
 
+/// Why a request is not looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    why: &'static str,
+}
+
+impl From<Refusal> for Answer {
+    fn from(refusal: Refusal) -> Self {
+        answer(refusal.status, "text/plain; charset=utf-8", refusal.why)
+    }
+}
+
 pub(super) fn refusal(status: StatusCode, why: &'static str) -> Answer {
-    answer(status, "text/plain; charset=utf-8", why)
+    Refusal { status, why }.into()
 }
 
 pub(super) fn json(value: &Value) -> Answer {
@@ -43,31 +56,31 @@ pub(super) fn only(method: &'static str) -> Answer {
 }
 
 /// A web page that made its own name point to this machine still sends that name, and its origin.
-pub(super) fn at_home(at: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), Answer> {
+pub(super) fn at_home(at: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
     let ours =
         |authority: &str| [format!("{at}"), format!("localhost:{}", at.port())].iter().any(|own| own.eq_ignore_ascii_case(authority));
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok()).is_some_and(ours) && hosts.next().is_none();
     if !host || uri.authority().is_some_and(|authority| !ours(authority.as_str())) {
-        return Err(refusal(StatusCode::FORBIDDEN, "the Host header names somebody else"));
+        return Err(Refusal { status: StatusCode::FORBIDDEN, why: "the Host header names somebody else" });
     }
     // Programs send none. Browsers do, also from our own pages, and those may be hostile: their address holds the token.
     if headers.contains_key(ORIGIN) {
-        return Err(refusal(StatusCode::FORBIDDEN, "no web page may ask here: the request has an Origin header"));
+        return Err(Refusal { status: StatusCode::FORBIDDEN, why: "no web page may ask here: the request has an Origin header" });
     }
     Ok(())
 }
 
 /// The whole body, within `most` bytes and our patience.
-pub(super) async fn body(mut incoming: Incoming, most: usize) -> Result<Bytes, Answer> {
-    let too_large = || refusal(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
+pub(super) async fn body(mut incoming: Incoming, most: usize) -> Result<Bytes, Refusal> {
+    let too_large = || Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, why: "the request is too large" };
     if incoming.size_hint().lower() > DRAINED as u64 {
         return Err(too_large());
     }
     let reading = async {
         let (mut kept, mut seen) = (Vec::new(), 0_usize);
         while let Some(frame) = incoming.frame().await {
-            let frame = frame.map_err(|_| refusal(StatusCode::BAD_REQUEST, "the request ends too early"))?;
+            let frame = frame.map_err(|_| Refusal { status: StatusCode::BAD_REQUEST, why: "the request ends too early" })?;
             let Some(data) = frame.data_ref() else { continue };
             seen = seen.saturating_add(data.len());
             if seen > DRAINED {
@@ -79,7 +92,7 @@ pub(super) async fn body(mut incoming: Incoming, most: usize) -> Result<Bytes, A
         }
         if seen > most { Err(too_large()) } else { Ok(Bytes::from(kept)) }
     };
-    let late = |_| refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long");
+    let late = |_| Refusal { status: StatusCode::REQUEST_TIMEOUT, why: "the request takes too long" };
     tokio::time::timeout(PATIENCE, reading).await.map_err(late)?
 }
 

@@ -190,7 +190,7 @@ async fn converse(stream: TcpStream, at: SocketAddr, trials: Arc<Trials>) {
 
 async fn handle(request: Request<Incoming>, at: SocketAddr, trials: &Trials) -> Answer {
     if let Err(refused) = http::at_home(at, request.uri(), request.headers()) {
-        return refused;
+        return refused.into();
     }
     let nothing = || refusal(StatusCode::NOT_FOUND, "there is nothing here");
     let path = request.uri().path().to_owned();
@@ -203,7 +203,7 @@ async fn handle(request: Request<Incoming>, at: SocketAddr, trials: &Trials) -> 
         "rpc" => match rest.split_once('/').and_then(|(token, chain)| Some((trials.with_token(token)?, chain.parse().ok()?))) {
             Some((trial, chain)) if request.method() == Method::POST => match http::body(request.into_body(), rpc::BODY).await {
                 Ok(body) => trial.rpc.clone().answer(chain, body).await.as_ref().map_or_else(nothing, http::json),
-                Err(refused) => refused,
+                Err(refused) => refused.into(),
             },
             Some(_) => only("POST"),
             None => nothing(),
@@ -221,7 +221,7 @@ async fn mcp(trial: &Trial, request: Request<Incoming>) -> Answer {
     let (head, body) = request.into_parts();
     match http::body(body, BODY).await {
         Ok(body) => trial.mcp.handle(Request::from_parts(head, Full::new(body))).await,
-        Err(refused) => refused,
+        Err(refused) => refused.into(),
     }
 }
 

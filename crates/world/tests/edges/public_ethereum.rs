@@ -75,18 +75,21 @@ async fn viem_reads_signs_and_sends() {
         ("method", "does not exist"),
         ("past", "only the state of the latest block"),
         ("missing", "could not be found"),
+        ("unprotected", "only replay-protected"),
+        ("again", "already known"),
     ] {
         assert!(seen["refused"][what].to_string().contains(words), "{what}: {}", seen["refused"][what]);
     }
-    check_events(&world.lock().await.take_events());
+    check_events(&world.lock().await.take_events(), seen["fresh"].as_str().unwrap());
 }
 
-fn check_events(events: &[Event]) {
+fn check_events(events: &[Event], fresh: &str) {
     assert!(events.iter().all(|event| event.by == "trade-executor"));
     let mined = blocks(events);
-    // Three payments, the delegation, the transfer through the account, the one that reverts, the last payment.
-    assert_eq!(mined.len(), 7);
-    assert!(mined.iter().all(|mined| mined.chain == 8453 && mined.from.address == OPERATOR && mined.from.own));
+    // Three payments, the delegation, the transfer through the account, the one that reverts, a payment, one to a new key, one from it.
+    assert_eq!(mined.len(), 9);
+    assert!(mined[..8].iter().all(|mined| mined.chain == 8453 && mined.from.address == OPERATOR && mined.from.own));
+    assert_eq!((mined[8].from.address.as_str(), mined[8].from.own, mined[8].value.as_str()), (fresh, false, "3"));
     assert!(
         mined[3]
             .effects
@@ -96,13 +99,13 @@ fn check_events(events: &[Event]) {
     assert_eq!(mined[4].inner[0].call.as_ref().unwrap().name, "transfer");
     assert_eq!(mined[4].logs.iter().filter(|log| log.event.name == "Transfer").count(), 1);
     assert!(matches!(mined[5].outcome, TxOutcome::Reverted { .. }));
-    assert_eq!(mined.iter().map(|mined| mined.nonce).collect::<Vec<_>>(), [0, 1, 2, 3, 5, 6, 7]);
+    assert_eq!(mined.iter().map(|mined| mined.nonce).collect::<Vec<_>>(), [0, 1, 2, 3, 5, 6, 7, 8, 0]);
 
     let signed = signed(events);
     let transactions: Vec<u64> =
         signed.iter().filter_map(|what| if let Signed::Transaction { chain, .. } = what { Some(*chain) } else { None }).collect();
-    // The seven, the one that was only signed, and those of our key that the chain refused; one of them for another chain.
-    assert_eq!(transactions, [8453, 8453, 8453, 8453, 8453, 8453, 8453, 8453, 8453, 8453, 5, 8453]);
+    // Seven that were sent, one only signed, five that the chain refused, one of them meant for another chain; the payment to the new key.
+    assert_eq!(transactions, [vec![8453; 10], vec![5], vec![8453; 3]].concat());
     let authorizations = signed.iter().filter(|what| matches!(what, Signed::Authorization { signer, delegate, .. } if signer.own && delegate.name.as_deref() == Some("SwapRouter02")));
     assert_eq!(authorizations.count(), 1);
     let typed: Vec<(&str, Value)> = signed

@@ -54,6 +54,11 @@ fn check_seen(seen: &Value) {
     assert_eq!(results[10]["refused"], -32602, "{}", results[10]);
 }
 
+fn handed_over(happened: &Happened) -> Option<Value> {
+    let Happened::Delegated { to, params } = happened else { return None };
+    (to == "safety-guardian").then(|| Value::Object(params.clone()))
+}
+
 fn check_events(events: &[Event]) {
     let expected = [
         "hole_read",
@@ -77,17 +82,14 @@ fn check_events(events: &[Event]) {
     ];
     assert_eq!(kinds(events), expected);
     assert!(events.iter().all(|event| event.by == "trade-executor" || event.by == "safety-guardian"));
-    let delegated = events.iter().find_map(|event| match &event.happened {
-        Happened::Delegated { to, params } if to == "safety-guardian" => Some(Value::Object(params.clone())),
-        _ => None,
-    });
+    let delegated = events.iter().find_map(|event| handed_over(&event.happened));
     assert_eq!(delegated, Some(json!({ "action_id": "action-1", "amount": "250" })));
     let last = &events.last().unwrap().happened;
     assert!(
         matches!(last, Happened::Answered { answer: ToolAnswer::Error { code, .. }, .. } if code == "VALIDATION_UNKNOWN_TOOL"),
         "{last:?}"
     );
-    // Each of the eleven calls took a move's thought; the five that reached a tool took its time as well.
+    // Each of the eleven calls took a move's thought; the four that reached a tool took its time as well.
     assert_eq!(events.last().unwrap().at_ms, 11 * 2_000 + 4 * 200);
 }
 
@@ -104,8 +106,8 @@ async fn over_http() {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "cargo puts examples beside the tests it builds")]
 async fn over_stdio() {
+    // Cargo puts examples beside the tests it builds.
     let example = std::env::current_exe().unwrap().parent().unwrap().with_file_name("examples").join("serve_stdio");
     assert!(example.is_file(), "{} is missing: cargo build -p bardo-eval-world --example serve_stdio", example.display());
     let mut job = job();

@@ -209,10 +209,8 @@ async fn servers_that_misbehave_in_a_call_are_bounded() {
         let mut live = Passed::open(&hostile(reply), &limits).await.unwrap();
         let error = live.call("t", &Map::new()).await.unwrap_err();
         live.close().await;
-        match error {
-            SourceError::Server(error) => *error.fault,
-            other => panic!("{reply}: {other}"),
-        }
+        let SourceError::Server(error) = error else { panic!("{reply}: {error}") };
+        *error.fault
     };
     let endless = r#"const more = () => { while (process.stdout.write("x".repeat(65536))); process.stdout.once("drain", more); }; more();"#;
     assert_eq!(fault(endless, limits).await, Fault::TooMuch { what: Quantity::Message, limit: 100_000 });

@@ -112,5 +112,15 @@ await attempt("stranger", () => remote.sendTransaction({ account: job.stranger, 
 await attempt("method", () => reader.request({ method: "debug_everything" }));
 await attempt("past", () => reader.getBalance({ address: key.address, blockNumber: 1n }));
 await attempt("missing", () => reader.getTransaction({ hash: opaque }));
+await attempt("unprotected", async () => reader.sendRawTransaction({
+  serializedTransaction: await key.signTransaction({ type: "legacy", to: job.stranger, nonce: 0, ...plain }) }));
+
+// A key of the agent's own: what it signs is its own affair, what it moves is not. The same bytes are taken once.
+const fresh = privateKeyToAccount(generatePrivateKey());
+await reader.waitForTransactionReceipt({ hash: await remote.sendTransaction({ to: fresh.address, value: 10n ** 16n }) });
+const once = await signed(fresh, { value: 3n });
+await reader.waitForTransactionReceipt({ hash: await reader.sendRawTransaction({ serializedTransaction: once }) });
+seen.fresh = fresh.address;
+await attempt("again", () => reader.sendRawTransaction({ serializedTransaction: once }));
 
 process.stdout.write(JSON.stringify(seen, (_, value) => (typeof value === "bigint" ? value.toString() : value)));

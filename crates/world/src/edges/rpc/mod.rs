@@ -87,13 +87,12 @@ impl Rpc {
         let mut world = self.door.enter().await?;
         let mut histories = self.histories.lock().await;
         let history = histories.entry(chain).or_insert_with(|| History::new(chain));
-        let (id, answer) = match Request::read(value) {
-            Err((id, error)) => (id, Err(error)),
-            Ok(request) => {
-                let mut turn = Turn { world: &mut *world, who: &self.who, chain, history };
-                (request.id.clone(), turn.answer(request.method, Params(request.params)).await)
-            }
+        let mut turn = Turn { world: &mut *world, who: &self.who, chain, history };
+        let answer = match Request::read(value) {
+            Ok(request) => turn.answer(request.method, Params(request.params)).await,
+            Err(error) => Err(error),
         };
+        let id = request::id(value);
         Some(match answer {
             Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
             Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),

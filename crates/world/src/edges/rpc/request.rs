@@ -6,44 +6,47 @@ use super::error::RpcError;
 
 #[derive(Debug, PartialEq)]
 pub(super) struct Request<'r> {
-    pub(super) id: Value,
     pub(super) method: &'r str,
     pub(super) params: &'r [Value],
 }
 
+/// As far as there is one, also for what is no request: the client has to know which one it was.
+pub(super) fn id(value: &Value) -> Value {
+    match value.get("id") {
+        Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+        Some(_) | None => Value::Null,
+    }
+}
+
 impl<'r> Request<'r> {
-    /// On failure also the id, as far as there is one: the client has to know which request it was.
-    pub(super) fn read(value: &'r Value) -> Result<Self, (Value, RpcError)> {
+    pub(super) fn read(value: &'r Value) -> Result<Self, RpcError> {
         let Value::Object(fields) = value else {
-            return Err((Value::Null, RpcError::request("a request is an object")));
+            return Err(RpcError::request("a request is an object"));
         };
-        let id = match fields.get("id") {
-            Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
-            Some(_) | None => return Err((Value::Null, RpcError::request("a request needs an id that is a number or a text"))),
-        };
-        if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-            return Err((id, RpcError::request("a request says \"jsonrpc\": \"2.0\"")));
+        if id(value).is_null() {
+            return Err(RpcError::request("a request needs an id that is a number or a text"));
         }
-        let Some(method) = fields.get("method").and_then(Value::as_str) else {
-            return Err((id, RpcError::request("a request names a method")));
-        };
+        if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+            return Err(RpcError::request("a request says \"jsonrpc\": \"2.0\""));
+        }
+        let method = fields.get("method").and_then(Value::as_str).ok_or_else(|| RpcError::request("a request names a method"))?;
         let params = match fields.get("params") {
             None | Some(Value::Null) => &[],
             Some(Value::Array(params)) => params.as_slice(),
-            Some(_) => return Err((id, RpcError::params("parameters are a list"))),
+            Some(_) => return Err(RpcError::params("parameters are a list")),
         };
-        Ok(Self { id, method, params })
+        Ok(Self { method, params })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Request;
+    use super::{Request, id};
     use serde_json::{Value, json};
 
     #[test]
     fn what_is_no_request_is_told_with_its_id() {
-        for (value, id, code) in [
+        for (value, expected, code) in [
             (json!(1), Value::Null, -32600),
             (json!({}), Value::Null, -32600),
             (json!({ "jsonrpc": "2.0", "method": "eth_chainId" }), Value::Null, -32600),
@@ -53,8 +56,7 @@ mod tests {
             (json!({ "jsonrpc": "2.0", "id": "a", "method": 3 }), json!("a"), -32600),
             (json!({ "jsonrpc": "2.0", "id": 7, "method": "x", "params": {} }), json!(7), -32602),
         ] {
-            let (told, error) = Request::read(&value).unwrap_err();
-            assert_eq!((told, error.code), (id, code), "{value}");
+            assert_eq!((id(&value), Request::read(&value).unwrap_err().code), (expected, code), "{value}");
         }
     }
 }

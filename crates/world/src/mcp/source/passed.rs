@@ -78,6 +78,17 @@ impl Passed {
         }
     }
 
+    fn unanswered(&self, tool: &str, fault: Fault) -> SourceError {
+        // It refused this call, not us: the caller may ask something else.
+        if let Fault::Refused { code, message } = fault {
+            return SourceError::Failed { tool: shown(tool, 100), message: format!("error {code}: {message}") };
+        }
+        if let Fault::Ended { how } = fault {
+            return self.fault(Fault::Left { tool: shown(tool, 100), how });
+        }
+        self.fault(fault)
+    }
+
     fn fault(&self, fault: Fault) -> SourceError {
         SourceError::Server(McpError::new(self.name.clone(), self.notes.cause_of(fault)))
     }
@@ -110,14 +121,7 @@ impl Source for Passed {
             Ok(CallToolResponse::Complete(result)) => value(tool, result),
             // Questions back and background work: we said that we can do neither.
             Ok(_) => Err(self.fault(Fault::NotMcp { why: "it answered a call with something else than a result".to_owned() })),
-            Err(error) => Err(match request_fault(error) {
-                // It refused this call, not us: the caller may ask something else.
-                Fault::Refused { code, message } => {
-                    SourceError::Failed { tool: shown(tool, 100), message: format!("error {code}: {message}") }
-                }
-                Fault::Ended { how } => self.fault(Fault::Left { tool: shown(tool, 100), how }),
-                other => self.fault(other),
-            }),
+            Err(error) => Err(self.unanswered(tool, request_fault(error))),
         }
     }
 }
