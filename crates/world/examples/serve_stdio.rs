@@ -11,8 +11,10 @@ use bardo_eval_world::mcp::serve::{Door, WorldServer, on_streams};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let world = small::Small::shared().await;
-    let server = WorldServer::new(Door::new(small::as_shared(&world)), small::seat())?;
+    let door = Door::new(small::as_shared(&world));
+    let server = WorldServer::new(door.clone(), small::seat())?;
     on_streams(server, tokio::io::stdin(), tokio::io::stdout()).await?;
+    door.shut();
     for event in world.lock().await.take_events() {
         eprintln!("{}", serde_json::to_string(&event)?);
     }

@@ -1,10 +1,14 @@
-//! The world's MCP server in this process, spoken to by the SDK's client.
+//! The world's MCP server, spoken to by the SDK's own client: in memory, and over HTTP in both lifecycles of the protocol.
 
 use bardo_eval_world::World;
+use bardo_eval_world::edges::Edges;
 use bardo_eval_world::mcp::serve::{Door, WorldServer, in_memory};
 use bardo_eval_world::mcp::{Fault, list_in_memory};
 use rmcp::ServiceExt;
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -101,4 +105,26 @@ async fn names_that_clash_are_told_before_anybody_connects() {
     plain.delegates.clear();
     assert!(WorldServer::new(Door::new(as_shared(&world)), plain.clone()).is_ok());
     assert_eq!(list_in_memory(plain.tools.clone()).await.unwrap(), plain.tools);
+}
+
+#[tokio::test]
+async fn both_lifecycles_work_over_http() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let world = Small::shared().await;
+    let edges = Edges::open("trial", as_shared(&world), seat()).await.unwrap();
+    let old = ClientLifecycleMode::Initialize;
+    let new = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] };
+    for lifecycle in [old, new] {
+        let config = StreamableHttpClientTransportConfig::with_uri(edges.mcp_url()).auth_header(edges.token.as_str());
+        let transport = StreamableHttpClientTransport::with_client(reqwest::Client::builder().no_proxy().build().unwrap(), config);
+        let client = ClientConfig::default().serve_with_lifecycle(transport, lifecycle).await.unwrap();
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 9);
+        // A megabyte is an odd argument, not an attack on the transport.
+        let long = "x".repeat(1024 * 1024);
+        let arguments = json!({ "token": long }).as_object().unwrap().clone();
+        let result = client.call_tool(CallToolRequestParams::new("price").with_arguments(arguments)).await.unwrap();
+        assert_eq!(result.structured_content.unwrap()["token"].as_str().unwrap().len(), long.len());
+        client.cancel().await.unwrap();
+    }
+    assert_eq!(kinds(&world.lock().await.take_events()), ["hole_read", "called", "answered"].repeat(2));
 }

@@ -1,6 +1,7 @@
 //! Other servers' tools as a source: live from npm, recorded and replayed, made up from schemas, and hostile.
 
 use std::io::Write;
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -99,6 +100,39 @@ async fn a_public_server_is_passed_through_recorded_and_replayed() {
     assert_eq!(stub.as_object().unwrap().keys().collect::<Vec<_>>(), said.as_object().unwrap().keys().collect::<Vec<_>>());
     assert!(matches!(stubs.call("echo", &args).await.unwrap_err(), SourceError::NoSchema { .. }));
     assert!(stubs.gaps().contains_key("echo") && !stubs.gaps().contains_key(&structured));
+}
+
+/// The same server over HTTP. Between our letting go of the port and its taking it another process may come first: then it ends.
+async fn everything_over_http() -> (tokio::process::Child, String) {
+    let mcp::Source::Command { program, args, env } = everything() else { panic!("it is a command") };
+    for _ in 0..3 {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut node = tokio::process::Command::new(&program);
+        node.args(&args).arg("streamableHttp").env_clear().envs(env.clone()).env("PORT", port.to_string());
+        node.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let mut child = node.spawn().unwrap();
+        for _ in 0..600 {
+            if tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
+                return (child, format!("http://127.0.0.1:{port}/mcp"));
+            }
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+    panic!("the server never listened");
+}
+
+#[tokio::test]
+async fn a_public_server_is_passed_through_over_http() {
+    let (_child, url) = everything_over_http().await;
+    let mut live = Passed::open(&mcp::Source::Url(url), &patient()).await.unwrap();
+    for word in ["one", "two", "three"] {
+        assert_eq!(live.call("echo", &map(json!({ "message": word }))).await.unwrap(), json!(format!("Echo: {word}")));
+    }
+    assert!(matches!(live.call("echo", &Map::new()).await.unwrap_err(), SourceError::Failed { .. }));
+    live.close().await;
 }
 
 /// Says a number more each time.
