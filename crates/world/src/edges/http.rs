@@ -15,7 +15,7 @@ use serde_json::Value;
 pub(super) const BODY: usize = 4 * 1024 * 1024;
 /// What is read and thrown away of a request that is too large, so that its sender hears why.
 const DRAINED: usize = 4 * BODY;
-/// From the first byte of a request to the end of its head, and from there to the end of its body.
+/// For the head of a request, for its body, and for a client to take some of the answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;

@@ -4,6 +4,7 @@ mod http;
 mod pages;
 mod rpc;
 mod server;
+mod stream;
 mod token;
 mod trial;
 

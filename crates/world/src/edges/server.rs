@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::http::{self, Answer, BODY, PATIENCE, only, refusal};
+use super::stream::Impatient;
 use super::token::{BadToken, Token};
 use super::trial::Trial;
 use super::{pages, rpc};
@@ -185,7 +186,7 @@ async fn converse(stream: TcpStream, at: SocketAddr, trials: Arc<Trials>) {
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(HEAD);
     // A client that breaks off or talks nonsense ends its own connection and nothing else.
-    let _ = server.serve_connection(TokioIo::new(stream), service).await;
+    let _ = server.serve_connection(TokioIo::new(Impatient::new(stream)), service).await;
 }
 
 async fn handle(request: Request<Incoming>, at: SocketAddr, trials: &Trials) -> Answer {

@@ -148,6 +148,24 @@ async fn slow_clients_are_cut_off_and_hinder_nobody() {
 }
 
 #[tokio::test]
+async fn a_client_that_never_reads_loses_its_place() {
+    let world = Small::shared().await;
+    let edges = Edges::open("trial", as_shared(&world), seat()).await.unwrap();
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "price", "arguments": { "token": "x".repeat(1024 * 1024) } } });
+    let call = call.to_string();
+    let request = format!(
+        "POST /mcp/trial HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{call}",
+        at(&edges),
+        edges.token.as_str(),
+        call.len()
+    );
+    let mut stream = TcpStream::connect(at(&edges)).await.unwrap();
+    let asking = async { while stream.write_all(request.as_bytes()).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("it is kept for ever");
+    still_up(&edges).await;
+}
+
+#[tokio::test]
 async fn hostile_words_to_mcp_over_http() {
     let world = Small::shared().await;
     let edges = Edges::open("trial", as_shared(&world), seat()).await.unwrap();
