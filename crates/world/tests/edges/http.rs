@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::small::{Small, as_shared, seat};
+use crate::small::{SLOW_WEI, Small, as_shared, seat};
 use crate::{PATIENCE, kinds};
 
 pub(crate) fn at(edges: &Edges) -> SocketAddr {
@@ -140,28 +140,37 @@ async fn dropping_the_last_of_it_closes_the_port() {
     tokio::time::timeout(PATIENCE, closed).await.expect("the port stays open");
 }
 
-#[tokio::test]
-async fn who_hangs_up_does_not_undo_what_was_asked() {
-    let world = Small::shared().await;
-    let edges = Edges::open("trial", as_shared(&world), seat()).await.unwrap();
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "slow", "arguments": {} } }).to_string();
-    let request = format!(
-        "POST /mcp/trial HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{call}",
-        at(&edges),
-        edges.token.as_str(),
-        call.len()
-    );
-    let mut stream = TcpStream::connect(at(&edges)).await.unwrap();
+/// Sends a request, leaves, and says what was recorded all the same.
+async fn hung_up(request: String, at: SocketAddr, world: &tokio::sync::Mutex<Small>, events: usize) -> Vec<String> {
+    let mut stream = TcpStream::connect(at).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
     drop(stream);
     let mut seen = vec![];
     let recorded = async {
-        while seen.len() < 2 {
+        while seen.len() < events {
             tokio::time::sleep(Duration::from_millis(20)).await;
             seen.extend(world.lock().await.take_events());
         }
     };
-    tokio::time::timeout(PATIENCE, recorded).await.expect("the call was forgotten");
-    assert_eq!(kinds(&seen), ["called", "answered"]);
+    tokio::time::timeout(Duration::from_secs(20), recorded).await.expect("what was begun was forgotten");
+    kinds(&seen)
+}
+
+#[tokio::test]
+async fn who_hangs_up_does_not_undo_what_was_asked() {
+    let world = Small::shared().await;
+    let edges = Edges::open("trial", as_shared(&world), seat()).await.unwrap();
+    let post = |path: &str, body: &Value| {
+        let (body, home, token) = (body.to_string(), at(&edges), edges.token.as_str());
+        let kind = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+        let head = format!("POST {path} HTTP/1.1\r\nHost: {home}\r\nAuthorization: Bearer {token}\r\n{kind}");
+        format!("{head}Content-Length: {}\r\n\r\n{body}", body.len())
+    };
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "slow", "arguments": {} } });
+    assert_eq!(hung_up(post("/mcp/trial", &call), at(&edges), &world, 2).await, ["called", "answered"]);
+    let payment = json!([{ "to": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "value": format!("{SLOW_WEI:#x}") }]);
+    let send = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_sendTransaction", "params": payment });
+    let path = edges.rpc_url(1).replace(&edges.url, "");
+    assert_eq!(hung_up(post(&path, &send), at(&edges), &world, 2).await, ["signed", "mined"]);
 }

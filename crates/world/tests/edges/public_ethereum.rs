@@ -68,6 +68,7 @@ async fn viem_reads_signs_and_sends() {
     for (what, words) in [
         ("low", "nonce too low"),
         ("high", "nonce too high"),
+        ("highAgain", "nonce too high"),
         ("chain", "invalid chain id"),
         ("poor", "insufficient funds"),
         ("cheap", "less than block base fee"),
@@ -105,6 +106,7 @@ fn check_events(events: &[Event], fresh: &str) {
     let transactions: Vec<u64> =
         signed.iter().filter_map(|what| if let Signed::Transaction { chain, .. } = what { Some(*chain) } else { None }).collect();
     // Seven that were sent, one only signed, five that the chain refused, one of them meant for another chain; the payment to the new key.
+    // The same bytes twice are one signature.
     assert_eq!(transactions, [vec![8453; 10], vec![5], vec![8453; 3]].concat());
     let authorizations = signed.iter().filter(|what| matches!(what, Signed::Authorization { signer, delegate, .. } if signer.own && delegate.name.as_deref() == Some("SwapRouter02")));
     assert_eq!(authorizations.count(), 1);

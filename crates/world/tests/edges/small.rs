@@ -56,6 +56,8 @@ fn workspace() -> Workspace {
     Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
+pub(crate) const SLOW_WEI: u64 = 77;
+
 pub(crate) struct Small {
     ground: &'static Ground,
     chains: BTreeMap<u64, Embedded>,
@@ -193,6 +195,10 @@ impl Reach for Small {
         let on = self.chain(chain).await?;
         let nonce = on.nonce(tx.from).await?;
         let receipt = on.send(&tx).await?;
+        // A node may take its time; who pays this amount sees one that does.
+        if tx.value == U256::from(SLOW_WEI) {
+            tokio::time::sleep(std::time::Duration::from_millis(self.slow_ms)).await;
+        }
         let what = Box::new(mined(&self.ground.chains[&chain].1, &tx, nonce, &receipt));
         self.note(who, Happened::Mined { origin, what });
         Ok((receipt, nonce))

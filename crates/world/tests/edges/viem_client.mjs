@@ -105,6 +105,7 @@ const signed = (account, extra) => account.signTransaction({ chainId: job.chain,
 const pass = (account, extra) => async () => reader.sendRawTransaction({ serializedTransaction: await signed(account, extra) });
 await attempt("low", pass(key, {}));
 await attempt("high", pass(key, { nonce: 1000 }));
+await attempt("highAgain", pass(key, { nonce: 1000 }));
 await attempt("chain", pass(key, { chainId: 5 }));
 await attempt("poor", pass(privateKeyToAccount(generatePrivateKey()), {}));
 await attempt("cheap", pass(key, { maxFeePerGas: 1n }));
