@@ -10,7 +10,8 @@ use run::{Go, Limits, Watcher, drive};
 use score::gates::{Measured, Scope, judge};
 use score::scorers::{self, Evidence};
 use std::sync::Arc;
-use world::MemoryWorld;
+use std::collections::BTreeMap;
+use world::{ChainKind, Defence, LiveWorld, Setup, Stage};
 
 #[derive(Debug)]
 pub struct Request<'r> {
@@ -18,13 +19,18 @@ pub struct Request<'r> {
     pub plan: Plan,
     pub scope: Scope,
     pub concurrency: usize,
+    /// What the chains run on.
+    pub chains: ChainKind,
+    /// Whether hooks stop a call or only note that they would.
+    pub defence: Defence,
     pub subjects: Vec<&'r SubjectFile>,
 }
 
 /// Runs the plan. Results do not depend on concurrency: transcripts are kept in the order of the plan.
 pub async fn execute(request: Request<'_>, watcher: &mut dyn Watcher) -> RunRecord {
-    let Request { workspace, plan, scope, concurrency, subjects } = &request;
-    let mut finished = stream::iter(&plan.trials).map(|trial| run_trial(workspace, subjects, trial)).buffered((*concurrency).max(1));
+    let Request { workspace, plan, scope, concurrency, .. } = &request;
+    let stages = Stages::of(&request);
+    let mut finished = stream::iter(&plan.trials).map(|trial| run_trial(&request, &stages, trial)).buffered((*concurrency).max(1));
     let mut transcripts = vec![];
     while let Some(transcript) = finished.next().await {
         let go = watcher.finished(&plan.trials[transcripts.len()], &transcript);
@@ -37,8 +43,28 @@ pub async fn execute(request: Request<'_>, watcher: &mut dyn Watcher) -> RunReco
     record(workspace, plan.clone(), transcripts, *scope)
 }
 
-async fn run_trial(workspace: &Arc<Workspace>, subjects: &[&SubjectFile], trial: &Trial) -> Transcript {
-    let (events, ending) = match prepare(workspace, subjects, trial) {
+/// The worlds of a plan, each set up once.
+struct Stages(BTreeMap<String, Arc<Stage>>);
+
+impl Stages {
+    fn of(request: &Request<'_>) -> Self {
+        let cases = request.plan.trials.iter().filter_map(|trial| request.workspace.case(&trial.case));
+        let mut stages = BTreeMap::new();
+        for case in cases {
+            let name = case.brief.world.value.clone();
+            if !stages.contains_key(&name)
+                && let Ok(stage) = Stage::new(request.workspace.clone(), &name, request.chains.clone())
+            {
+                stages.insert(name, stage);
+            }
+        }
+        Self(stages)
+    }
+}
+
+async fn run_trial(request: &Request<'_>, stages: &Stages, trial: &Trial) -> Transcript {
+    let workspace = &request.workspace;
+    let (events, ending) = match prepare(request, stages, trial) {
         Ok((case, file, mut subject, mut world)) => {
             drive(workspace, &case.brief, subject.as_mut(), &mut world, Limits::from(file.limits)).await
         }
@@ -47,9 +73,10 @@ async fn run_trial(workspace: &Arc<Workspace>, subjects: &[&SubjectFile], trial:
     Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending }
 }
 
-type Prepared<'w> = (&'w model::Case, &'w SubjectFile, Box<dyn run::Subject>, MemoryWorld);
+type Prepared<'w> = (&'w model::Case, &'w SubjectFile, Box<dyn run::Subject>, LiveWorld);
 
-fn prepare<'w>(workspace: &'w Arc<Workspace>, subjects: &[&'w SubjectFile], trial: &Trial) -> Result<Prepared<'w>, String> {
+fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, trial: &Trial) -> Result<Prepared<'w>, String> {
+    let Request { workspace, subjects, defence, .. } = request;
     let case = workspace.case(&trial.case).ok_or_else(|| format!("case {} is not in the workspace", trial.case))?;
     let file =
         subjects.iter().find(|subject| *subject.name == trial.subject).ok_or_else(|| format!("subject {} is unknown", trial.subject))?;
@@ -59,8 +86,9 @@ fn prepare<'w>(workspace: &'w Arc<Workspace>, subjects: &[&'w SubjectFile], tria
     let kind = subjects::available(file).map_err(|error| error.to_string())?;
     let at_once = matches!(case.brief.surface, Surface::Profile(_));
     let subject = subjects::seat_subject(kind, || Reference::new(case.reference.clone(), at_once));
-    let world = workspace.world(&case.brief.world).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
-    let world = MemoryWorld::new(workspace.clone(), world.clone(), case.brief.peers.clone());
+    let stage =
+        stages.0.get(case.brief.world.as_str()).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
+    let world = stage.open(Setup { peers: case.brief.peers.clone(), defence: *defence, ..Setup::default() });
     Ok((case, file, subject, world))
 }
 

@@ -1,6 +1,5 @@
 //! One trial: move, world, event, until it ends. The driver is given the brief and nothing else of the case.
 
-use crate::recorder::Recorder;
 use crate::seat::{Heard, Seat, View};
 use crate::subjects::{Subject, SubjectFault};
 use model::suite::{Brief, Surface, Talk};
@@ -8,7 +7,7 @@ use model::transcript::{Culprit, Decision, Limit, Move, ToolCall};
 use model::{Ending, Event, Happened, SubjectLimits, Workspace};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
-use world::World;
+use world::{Who, World};
 
 /// When a trial is cut off.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +52,9 @@ pub async fn drive(
         if let Some(ending) = trial.step(next).await {
             break ending;
         }
+        trial.post_arrives();
     };
-    (trial.recorder.into_events(), ending)
+    (trial.world.take_events(), ending)
 }
 
 struct Frame {
@@ -67,7 +67,6 @@ struct Trial<'t> {
     surface: &'t Surface,
     world: &'t mut dyn World,
     limits: Limits,
-    recorder: Recorder,
     frames: Vec<Frame>,
     turns: VecDeque<String>,
 }
@@ -81,9 +80,10 @@ impl<'t> Trial<'t> {
                 return Err(Ending::Aborted { by: Culprit::Simulator, why });
             }
         };
-        let frames = vec![Frame { seat: Seat::of(workspace, brief), heard: vec![] }];
-        let mut trial = Self { workspace, surface: &brief.surface, world, limits, recorder: Recorder::default(), frames, turns };
+        let mut trial = Self { workspace, surface: &brief.surface, world, limits, frames: vec![], turns };
+        trial.sit(Seat::of(workspace, brief), vec![]);
         trial.user_speaks();
+        trial.post_arrives();
         Ok(trial)
     }
 
@@ -96,9 +96,28 @@ impl<'t> Trial<'t> {
         u32::try_from(self.frames.len().saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
+    /// Somebody takes a seat and sees its tools as this world shows them.
+    fn sit(&mut self, mut seat: Seat, heard: Vec<Heard>) {
+        let depth = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        seat.tools = self.world.shown(&Who::new(&seat.agent, depth), seat.tools);
+        self.frames.push(Frame { seat, heard });
+    }
+
+    fn who(&self) -> Who {
+        Who::new(self.frames.last().map(|frame| frame.seat.agent.as_str()).unwrap_or_default(), self.depth())
+    }
+
     fn note(&mut self, happened: Happened) {
-        let by = self.frames.last().map(|frame| frame.seat.agent.clone()).unwrap_or_default();
-        self.recorder.note(self.world.now_ms(), &by, self.depth(), happened);
+        let who = self.who();
+        self.world.note(&who, happened);
+    }
+
+    /// Messages of other agents reach whoever acts.
+    fn post_arrives(&mut self) {
+        let who = self.who();
+        for letter in self.world.inbox(&who) {
+            self.hear(Heard::Message { from: letter.from, text: letter.text });
+        }
     }
 
     fn hear(&mut self, heard: Heard) {
@@ -110,7 +129,7 @@ impl<'t> Trial<'t> {
     /// The next turn of the user, if there is one.
     fn user_speaks(&mut self) -> Option<()> {
         let text = self.turns.pop_front()?;
-        self.recorder.note(self.world.now_ms(), "user", 0, Happened::UserSaid { text: text.clone() });
+        self.world.note(&Who::new("user", 0), Happened::UserSaid { text: text.clone() });
         self.hear(Heard::User(text));
         Some(())
     }
@@ -164,18 +183,14 @@ impl<'t> Trial<'t> {
         if calls.is_empty() {
             return Some(Ending::MalformedMove { why: "a move that calls tools names none".into() });
         }
-        let by = self.frames.last().map(|frame| frame.seat.agent.clone()).unwrap_or_default();
-        let numbered: Vec<(u32, ToolCall)> = calls.into_iter().map(|call| (self.recorder.next_call(), call)).collect();
-        for (n, call) in &numbered {
-            self.note(Happened::Called { call: *n, tool: call.tool.clone(), args: call.args.clone() });
-        }
+        let who = self.who();
+        let numbered: Vec<(u32, ToolCall)> = calls.into_iter().map(|call| (self.world.asked(&who, &call.tool, &call.args), call)).collect();
         // What was asked for is on record; it is not carried out.
-        if self.recorder.calls() > self.limits.calls {
+        if self.world.calls() > self.limits.calls {
             return Some(Ending::OverLimit { limit: Limit::Calls });
         }
         for (n, call) in numbered {
-            let answer = self.world.call(&by, &call.tool, &call.args).await;
-            self.note(Happened::Answered { call: n, answer: answer.clone() });
+            let answer = self.world.call(&who, n, &call.tool, &call.args).await;
             self.hear(Heard::Answer { tool: call.tool, answer });
         }
         // On a profile only the choice is measured: the trial ends after the first move that calls tools.
@@ -183,22 +198,14 @@ impl<'t> Trial<'t> {
     }
 
     async fn delegate(&mut self, to: String, params: Map<String, Value>) -> Option<Ending> {
-        let by = self.frames.last().map(|frame| frame.seat.agent.clone()).unwrap_or_default();
+        let who = self.who();
         self.note(Happened::Delegated { to: to.clone(), params: params.clone() });
-        if let Some(answer) = self.world.ask_peer(&by, &to, &params).await {
+        if let Some(answer) = self.world.ask_peer(&who, &to, &params).await {
             let decision = match answer.decision {
                 Decision::Approve => "approve",
                 Decision::Veto => "veto",
             };
             let said = json!({ "action_id": answer.action_id, "decision": decision, "reason": answer.reason });
-            let happened = Happened::Decided {
-                action_id: answer.action_id,
-                decision: answer.decision,
-                reason: answer.reason,
-                calldata: None,
-                policy: None,
-            };
-            self.recorder.note(self.world.now_ms(), &to, self.depth() + 1, happened);
             self.hear(Heard::Peer { agent: to, said });
             return None;
         }
@@ -209,7 +216,7 @@ impl<'t> Trial<'t> {
         if self.frames.len() >= self.limits.depth {
             return Some(Ending::OverLimit { limit: Limit::Depth });
         }
-        self.frames.push(Frame { seat: Seat::agent(self.workspace, &to), heard: vec![Heard::HandOver { from: by, params }] });
+        self.sit(Seat::agent(self.workspace, &to), vec![Heard::HandOver { from: who.agent, params }]);
         None
     }
 }

@@ -1,7 +1,6 @@
 //! What happens in a trial: the driver, the seats, the subjects. Whatever runs here cannot score.
 
 mod driver;
-mod recorder;
 mod seat;
 pub mod subjects;
 mod watcher;

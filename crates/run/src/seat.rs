@@ -31,6 +31,8 @@ pub enum Heard {
     HandOver { from: String, params: Map<String, Value> },
     Answer { tool: String, answer: ToolAnswer },
     Peer { agent: String, said: Value },
+    /// A message that another agent sent unasked; who it is from is what it claims.
+    Message { from: String, text: String },
 }
 
 /// The name of whoever acts where the surface is no agent.

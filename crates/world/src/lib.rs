@@ -2,6 +2,7 @@
 
 pub mod chain;
 mod live;
+pub mod edges;
 mod log;
 pub mod mcp;
 

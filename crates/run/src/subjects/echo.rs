@@ -13,7 +13,7 @@ impl Subject for Echo {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         let last = view.heard.iter().rev().find_map(|heard| match heard {
             Heard::User(text) => Some(text.clone()),
-            Heard::HandOver { .. } | Heard::Answer { .. } | Heard::Peer { .. } => None,
+            Heard::HandOver { .. } | Heard::Answer { .. } | Heard::Peer { .. } | Heard::Message { .. } => None,
         });
         Ok(Move::Say(last.unwrap_or_default()))
     }

@@ -36,7 +36,9 @@ impl Reference {
 
     fn keep_answer(&mut self, view: &View<'_>) {
         let Some(name) = self.awaiting.take() else { return };
-        if let Some(Heard::Answer { answer: ToolAnswer::Result(value), .. } | Heard::Peer { said: value, .. }) = view.heard.last() {
+        // A message may have come in between.
+        let answer = view.heard.iter().rev().find(|heard| !matches!(heard, Heard::Message { .. }));
+        if let Some(Heard::Answer { answer: ToolAnswer::Result(value), .. } | Heard::Peer { said: value, .. }) = answer {
             self.answers.insert(name, value.clone());
         }
     }

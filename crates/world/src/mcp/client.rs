@@ -42,7 +42,7 @@ pub async fn list(source: &Source, limits: &Limits) -> Result<Listed, McpError> 
 }
 
 async fn over_stdio(program: &str, args: &[String], env: &[(String, String)], limits: &Limits) -> Result<Listed, McpError> {
-    let name = shown(&[&[program.to_owned()], args].concat().join(" "), 200);
+    let name = shown_command(program, args);
     let (child, pipes) = match Child::start(program, args, env) {
         Ok(started) => started,
         Err(error) => {
@@ -63,8 +63,12 @@ async fn over_stdio(program: &str, args: &[String], env: &[(String, String)], li
     })
 }
 
+pub(super) fn shown_command(program: &str, args: &[String]) -> String {
+    shown(&[&[program.to_owned()], args].concat().join(" "), 200)
+}
+
 // Over a pipe the SDK only sees the end; how it ended is known to whoever waited for the child.
-fn with_status(fault: Fault, remains: &Remains) -> Fault {
+pub(super) fn with_status(fault: Fault, remains: &Remains) -> Fault {
     if !matches!(fault, Fault::Ended { .. }) {
         return fault;
     }

@@ -23,6 +23,10 @@ pub enum Fault {
     NotStarted { why: String },
     #[error("did not finish listing its tools within {within:?}")]
     NoAnswer { within: Duration },
+    #[error("did not answer a call of \"{tool}\" within {within:?}")]
+    Unanswered { tool: String, within: Duration },
+    #[error("ended during a call of \"{tool}\" ({how})")]
+    Left { tool: String, how: String },
     #[error("ended before it had listed its tools ({how})")]
     Ended { how: String },
     #[error("cannot be reached: {why}")]
@@ -64,6 +68,8 @@ pub enum Quantity {
     Description,
     #[error("bytes in one input schema")]
     Schema,
+    #[error("bytes in one output schema")]
+    OutputSchema,
 }
 
 impl Fault {
@@ -71,8 +77,8 @@ impl Fault {
     pub fn remedy(&self) -> &'static str {
         match self {
             Fault::NotStarted { .. } => "check that the program exists and that PATH is among the variables it gets",
-            Fault::NoAnswer { .. } => "run it by hand to see what it waits for, or allow it more time",
-            Fault::Ended { .. } => "run the same command by hand; it gets only the variables that were allowed",
+            Fault::NoAnswer { .. } | Fault::Unanswered { .. } => "run it by hand to see what it waits for, or allow it more time",
+            Fault::Ended { .. } | Fault::Left { .. } => "run the same command by hand; it gets only the variables that were allowed",
             Fault::Unreachable { .. } => "check the address and that the server is up",
             Fault::Status { .. } => "check the path of the address; credentials are not sent",
             Fault::NotMcp { .. } => "check that this is an MCP server and not its launcher, web page or another protocol",

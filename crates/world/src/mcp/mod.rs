@@ -9,8 +9,10 @@ mod memory;
 mod meter;
 mod notes;
 mod pages;
+pub mod serve;
 mod server;
 mod shown;
+pub mod source;
 mod talk;
 
 pub use client::{Listed, Source, list};
@@ -18,3 +20,4 @@ pub use error::{Fault, McpError, Quantity};
 pub use limits::Limits;
 pub use memory::list_in_memory;
 pub use server::{Answer, ListsOnly, Reply, ToolServer};
+pub(crate) use shown::shown;

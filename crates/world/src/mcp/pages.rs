@@ -16,7 +16,18 @@ use super::talk::refused;
 /// The protocol asks for at most 128 characters; twice that is no accident any more.
 const NAME: usize = 256;
 
+/// A tool of a server, with the shape of its answers where the server says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    pub listing: Listing,
+    pub output_schema: Option<Value>,
+}
+
 pub(super) async fn all_tools(peer: &Peer<RoleClient>, limits: &Limits) -> Result<Vec<Listing>, Fault> {
+    Ok(all_offers(peer, limits).await?.into_iter().map(|offer| offer.listing).collect())
+}
+
+pub(super) async fn all_offers(peer: &Peer<RoleClient>, limits: &Limits) -> Result<Vec<Offer>, Fault> {
     let mut catalogue = Catalogue::default();
     let mut cursors = BTreeSet::new();
     let mut cursor = None;
@@ -50,7 +61,7 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<ListToo
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is open; what we do not know is told in its own words")]
-fn request_fault(error: ServiceError) -> Fault {
+pub(super) fn request_fault(error: ServiceError) -> Fault {
     match error {
         ServiceError::McpError(error) => refused(&error),
         ServiceError::TransportClosed => Fault::Ended { how: "it closed the connection".to_owned() },
@@ -79,7 +90,7 @@ fn unusable(sent: &Value) -> Fault {
 
 #[derive(Default)]
 struct Catalogue {
-    tools: Vec<Listing>,
+    tools: Vec<Offer>,
     names: BTreeSet<String>,
 }
 
@@ -93,6 +104,8 @@ impl Catalogue {
         at_most(tool.name.len(), NAME, Quantity::Name)?;
         at_most(description.len(), limits.text, Quantity::Description)?;
         at_most(schema.to_string().len(), limits.text, Quantity::Schema)?;
+        let output_schema = tool.output_schema.map(|schema| Value::Object(schema.as_ref().clone()));
+        at_most(output_schema.as_ref().map_or(0, |schema| schema.to_string().len()), limits.text, Quantity::OutputSchema)?;
         let name = tool.name.into_owned();
         if name.trim().is_empty() {
             return Err(Fault::BadTool { tool: String::new(), why: "its name is empty".to_owned() });
@@ -100,7 +113,7 @@ impl Catalogue {
         if !self.names.insert(name.clone()) {
             return Err(Fault::RepeatedTool { tool: shown(&name, 100) });
         }
-        self.tools.push(Listing { name, description, input_schema: schema });
+        self.tools.push(Offer { listing: Listing { name, description, input_schema: schema }, output_schema });
         Ok(())
     }
 }

@@ -53,18 +53,8 @@ pub struct ToolServer {
 impl ToolServer {
     /// Names must differ and schemas be objects: MCP cannot say anything else.
     pub fn new(listings: Vec<Listing>, answer: Arc<dyn Answer>) -> Result<Self, McpError> {
-        let mut names = BTreeSet::new();
-        let mut tools = Vec::with_capacity(listings.len());
-        for listing in listings {
-            if !names.insert(listing.name.clone()) {
-                return Err(own(Fault::RepeatedTool { tool: shown(&listing.name, 100) }));
-            }
-            let Value::Object(schema) = listing.input_schema else {
-                return Err(own(Fault::BadTool { tool: shown(&listing.name, 100), why: "its input schema is not an object".to_owned() }));
-            };
-            tools.push(Tool::new(listing.name, listing.description, schema));
-        }
-        Ok(ToolServer { tools: tools.into(), answer })
+        checked(&listings)?;
+        Ok(ToolServer { tools: listings.into_iter().filter_map(tool).collect(), answer })
     }
 
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
@@ -89,10 +79,36 @@ fn own(fault: Fault) -> McpError {
     McpError::new(OWN_NAME, fault)
 }
 
+/// What MCP cannot say is our caller's mistake, told before anybody connects.
+pub(super) fn checked<'l>(listings: impl IntoIterator<Item = &'l Listing>) -> Result<(), McpError> {
+    let mut names = BTreeSet::new();
+    for listing in listings {
+        if !names.insert(listing.name.as_str()) {
+            return Err(own(Fault::RepeatedTool { tool: shown(&listing.name, 100) }));
+        }
+        if !listing.input_schema.is_object() {
+            return Err(own(Fault::BadTool { tool: shown(&listing.name, 100), why: "its input schema is not an object".to_owned() }));
+        }
+    }
+    Ok(())
+}
+
+/// `None` where the schema is no object.
+pub(super) fn tool(listing: Listing) -> Option<Tool> {
+    match listing.input_schema {
+        Value::Object(schema) => Some(Tool::new(listing.name, listing.description, schema)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
+    }
+}
+
+pub(super) fn info() -> ServerConfig {
+    ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        .with_server_info(Implementation::new(OWN_NAME, env!("CARGO_PKG_VERSION")))
+}
+
 impl ServerHandler for ToolServer {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new(OWN_NAME, env!("CARGO_PKG_VERSION")))
+        info()
     }
 
     async fn list_tools(
@@ -112,7 +128,7 @@ impl ServerHandler for ToolServer {
     }
 }
 
-fn result(reply: Reply) -> CallToolResult {
+pub(super) fn result(reply: Reply) -> CallToolResult {
     match reply {
         // Older clients read only the text, and only an object may be structured content.
         Reply::Done(Value::String(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),

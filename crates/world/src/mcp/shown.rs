@@ -1,7 +1,7 @@
 //! Makes text that a server chose fit to be printed: bounded, one line, no terminal commands.
 
 /// At most `max` characters of `text`, with control and direction-changing characters escaped.
-pub(super) fn shown(text: &str, max: usize) -> String {
+pub(crate) fn shown(text: &str, max: usize) -> String {
     let mut out = String::new();
     let mut chars = text.trim().chars();
     for c in chars.by_ref().take(max) {

@@ -15,7 +15,7 @@ use super::server::OWN_NAME;
 use super::shown::shown;
 
 /// A server that dawdles at the end has already told us what we came for.
-const GOODBYE: Duration = Duration::from_millis(500);
+pub(super) const GOODBYE: Duration = Duration::from_millis(500);
 
 pub(super) async fn list<T, E, A>(transport: T, limits: &Limits) -> Result<Listed, Fault>
 where
@@ -42,7 +42,7 @@ where
 }
 
 // The newest protocol has no `initialize`; older servers answer the first question with an error and are then asked the old way.
-async fn open<T, E, A>(transport: T) -> Result<RunningService<RoleClient, ClientConfig>, Fault>
+pub(super) async fn open<T, E, A>(transport: T) -> Result<RunningService<RoleClient, ClientConfig>, Fault>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,

@@ -1,0 +1,22 @@
+//! A small world on stdin and stdout, for any MCP client to start: `cargo run -p bardo-eval-world --example serve_stdio`.
+//! Its events go to stderr when the client has left, one line of JSON each.
+#![expect(clippy::print_stderr, reason = "stdout belongs to the protocol")]
+
+#[path = "../tests/edges/small.rs"]
+mod small;
+
+use bardo_eval_world::World;
+use bardo_eval_world::mcp::serve::{Door, WorldServer, on_streams};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let world = small::Small::shared().await;
+    let door = Door::new(small::as_shared(&world));
+    let server = WorldServer::new(door.clone(), small::seat())?;
+    on_streams(server, tokio::io::stdin(), tokio::io::stdout()).await?;
+    door.shut();
+    for event in world.lock().await.take_events() {
+        eprintln!("{}", serde_json::to_string(&event)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,23 @@
+//! Tools of somebody else's MCP server, as a world uses them: live, recorded and replayed, or answered by stubs.
+
+mod error;
+mod passed;
+mod recorded;
+mod stub;
+mod stubbed;
+
+pub use error::SourceError;
+pub use passed::Passed;
+pub use recorded::{Recorded, Recording};
+pub use stubbed::Stubbed;
+
+pub use super::pages::Offer;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+/// Something that answers calls of tools. The same question may be answered differently later; a source remembers what it must.
+#[async_trait]
+pub trait Source: Send {
+    async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError>;
+}

@@ -1,0 +1,152 @@
+//! What a server once said, one line of JSON per call, keyed by tool and arguments; and a source that says it again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+
+use async_trait::async_trait;
+use model::Hash;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Source, SourceError};
+use crate::mcp::shown::shown;
+
+/// One line of a recording.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    tool: String,
+    args: Map<String, Value>,
+    said: Said,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Said {
+    Result(Value),
+    /// The tool's own failure belongs to the recording as much as its success.
+    Failed(String),
+}
+
+/// The order of keys in the arguments does not matter.
+fn key(tool: &str, args: &Map<String, Value>) -> (String, Hash) {
+    (tool.to_owned(), Hash::of(&Value::Object(args.clone())))
+}
+
+/// Passes calls on and writes down what came back.
+pub struct Recording<S> {
+    inner: S,
+    out: Box<dyn Write + Send>,
+}
+
+impl<S> Recording<S> {
+    /// The caller opens the file: this crate reads and writes none.
+    pub fn new(inner: S, out: Box<dyn Write + Send>) -> Self {
+        Self { inner, out }
+    }
+
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Recording<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recording").field("inner", &self.inner).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<S: Source> Source for Recording<S> {
+    async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
+        let answer = self.inner.call(tool, args).await;
+        let said = match &answer {
+            Ok(value) => Said::Result(value.clone()),
+            Err(SourceError::Failed { message, .. }) => Said::Failed(message.clone()),
+            // A broken server is no answer; replaying it would hide that it was broken.
+            Err(
+                SourceError::Server(_)
+                | SourceError::UnknownTool { .. }
+                | SourceError::NotRecorded { .. }
+                | SourceError::NoSchema { .. }
+                | SourceError::Unstubbable { .. }
+                | SourceError::BadRecording { .. }
+                | SourceError::NotWritten { .. },
+            ) => return answer,
+        };
+        let line = Line { tool: tool.to_owned(), args: args.clone(), said };
+        let failed = |why: String| SourceError::NotWritten { why };
+        let mut text = serde_json::to_string(&line).map_err(|error| failed(error.to_string()))?;
+        text.push('\n');
+        self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()).map_err(|error| failed(error.to_string()))?;
+        answer
+    }
+}
+
+/// Answers from a recording alone. Repeated questions get their answers in the order they were given, the last one from then on.
+#[derive(Debug, Clone, Default)]
+pub struct Recorded {
+    lines: Vec<Line>,
+    by_key: BTreeMap<(String, Hash), Told>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Told {
+    lines: Vec<usize>,
+    next: usize,
+}
+
+impl Recorded {
+    /// From the text of a recording.
+    pub fn read(text: &str) -> Result<Self, SourceError> {
+        let mut recorded = Self::default();
+        for (n, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
+            let line: Line = serde_json::from_str(text)
+                .map_err(|error| SourceError::BadRecording { line: n + 1, why: shown(&error.to_string(), 200) })?;
+            recorded.by_key.entry(key(&line.tool, &line.args)).or_default().lines.push(recorded.lines.len());
+            recorded.lines.push(line);
+        }
+        Ok(recorded)
+    }
+
+    /// The recording that differs least: of the same tool, in the fewest arguments; else of the tool with the most similar name.
+    fn nearest(&self, tool: &str, args: &Map<String, Value>) -> String {
+        let same = self.lines.iter().filter(|line| line.tool == tool);
+        if let Some(line) = same.min_by_key(|line| differences(&line.args, args).len()) {
+            let differ = differences(&line.args, args).join(", ");
+            return format!("the nearest has {} and differs in {}", said(&line.args), shown(&differ, 200));
+        }
+        let guess = model::did_you_mean(tool, self.lines.iter().map(|line| line.tool.as_str()));
+        if guess.is_empty() {
+            "nothing of this tool was recorded".to_owned()
+        } else {
+            format!("nothing of this tool was recorded, {guess}")
+        }
+    }
+}
+
+fn differences<'m>(one: &'m Map<String, Value>, other: &'m Map<String, Value>) -> Vec<&'m str> {
+    let changed = one.iter().filter(|(name, value)| other.get(*name) != Some(*value)).map(|(name, _)| name.as_str());
+    let added = other.keys().filter(|name| !one.contains_key(*name)).map(String::as_str);
+    changed.chain(added).collect()
+}
+
+fn said(args: &Map<String, Value>) -> String {
+    shown(&Value::Object(args.clone()).to_string(), 300)
+}
+
+#[async_trait]
+impl Source for Recorded {
+    async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
+        let Some(told) = self.by_key.get_mut(&key(tool, args)) else {
+            return Err(SourceError::NotRecorded { tool: shown(tool, 100), args: said(args), nearest: self.nearest(tool, args) });
+        };
+        let at = told.lines[told.next];
+        told.next = (told.next + 1).min(told.lines.len() - 1);
+        match &self.lines[at].said {
+            Said::Result(value) => Ok(value.clone()),
+            Said::Failed(message) => Err(SourceError::Failed { tool: shown(tool, 100), message: message.clone() }),
+        }
+    }
+}

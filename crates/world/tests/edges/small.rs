@@ -1,0 +1,240 @@
+//! A small world for the endpoints: a handful of tools, one peer who answers, and the real embedded chains of the reference workspace.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use alloy_primitives::{Address, U256};
+use async_trait::async_trait;
+use bardo_eval_world::chain::genesis::Genesis;
+use bardo_eval_world::chain::{Book, Chain, ChainError, Embedded, Frozen, Receipt, Signer, Tx, mined, signed_transaction};
+use bardo_eval_world::mcp::serve::{Seat, SharedWorld};
+use bardo_eval_world::{Letter, Log, PeerAnswer, Reach, Who, World};
+use model::transcript::{Decision, Event, Happened, Origin, ToolAnswer};
+use model::{Files, Listing, Workspace};
+use serde_json::{Map, Value, json};
+use tokio::sync::{Mutex, OnceCell};
+
+/// What trials share: the set-up of each chain is played once.
+struct Ground {
+    workspace: Workspace,
+    chains: BTreeMap<u64, (Frozen, Book)>,
+}
+
+static GROUND: OnceCell<Ground> = OnceCell::const_new();
+
+async fn ground() -> &'static Ground {
+    GROUND
+        .get_or_init(|| async {
+            let workspace = workspace();
+            let world = workspace.world("defi_small").expect("the world");
+            let mut chains = BTreeMap::new();
+            for chain in [1, 8453] {
+                let genesis = Genesis::of(&workspace, world, chain).expect("a genesis");
+                chains.insert(chain, (genesis.embedded().await.expect("the set-up"), genesis.book));
+            }
+            Ground { workspace, chains }
+        })
+        .await
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
+fn workspace() -> Workspace {
+    fn walk(root: &std::path::Path, folder: &std::path::Path, files: &mut Files) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(root, &path, files);
+            } else {
+                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+                files.insert(name, std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
+    let mut files = Files::default();
+    walk(root, root, &mut files);
+    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+pub(crate) const SLOW_WEI: u64 = 77;
+
+pub(crate) struct Small {
+    ground: &'static Ground,
+    chains: BTreeMap<u64, Embedded>,
+    signer: Signer,
+    log: Log,
+    now_ms: u64,
+    /// How long a call of `slow` holds the world, in real milliseconds.
+    slow_ms: u64,
+}
+
+impl Small {
+    pub(crate) async fn new() -> Self {
+        Self {
+            ground: ground().await,
+            chains: BTreeMap::new(),
+            signer: Signer::development(),
+            log: Log::default(),
+            now_ms: 0,
+            slow_ms: 300,
+        }
+    }
+
+    pub(crate) async fn shared() -> Arc<Mutex<Self>> {
+        Arc::new(Mutex::new(Self::new().await))
+    }
+
+    /// Pays wei from the operator: the shortest write there is.
+    async fn pay(&mut self, who: &Who, call: u32, args: &Value) -> ToolAnswer {
+        let to = args["to"].as_str().and_then(|to| to.parse::<Address>().ok());
+        let wei = args["wei"].as_str().and_then(|wei| wei.parse::<U256>().ok());
+        let (Some(to), Some(value)) = (to, wei) else {
+            return ToolAnswer::Error { code: "VALIDATION_INVALID_ARGUMENTS".into(), message: "to and wei".into() };
+        };
+        let tx = Tx { from: self.signer.address(), to: Some(to), value, ..Tx::default() };
+        let origin = Origin { call: Some(call), ..Origin::default() };
+        let what = Box::new(signed_transaction(&self.ground.chains[&8453].1, &tx));
+        self.note(who, Happened::Signed { origin: origin.clone(), what });
+        match self.broadcast(who, 8453, origin, tx).await {
+            Ok((receipt, nonce)) => ToolAnswer::Result(json!({ "block": receipt.block.number, "nonce": nonce })),
+            Err(error) => ToolAnswer::Error { code: "EXECUTION_REFUSED".into(), message: error.to_string() },
+        }
+    }
+}
+
+#[async_trait]
+impl World for Small {
+    fn note(&mut self, who: &Who, happened: Happened) {
+        self.log.note(self.now_ms, who, happened);
+    }
+
+    fn asked(&mut self, who: &Who, tool: &str, args: &Value) -> u32 {
+        self.log.called(self.now_ms, who, tool, args)
+    }
+
+    async fn call(&mut self, who: &Who, call: u32, tool: &str, args: &Value) -> ToolAnswer {
+        self.now_ms += 200;
+        let answer = match tool {
+            "price" => ToolAnswer::Result(json!({ "token": args["token"], "usd": "3200.00" })),
+            "words" => ToolAnswer::Result(json!("plain words")),
+            "pay" => self.pay(who, call, args).await,
+            "slow" => {
+                tokio::time::sleep(std::time::Duration::from_millis(self.slow_ms)).await;
+                ToolAnswer::Result(json!({ "done": true }))
+            }
+            _ => ToolAnswer::Error { code: "DATA_UNAVAILABLE".into(), message: "no source answered".into() },
+        };
+        self.note(who, Happened::Answered { call, answer: answer.clone() });
+        answer
+    }
+
+    async fn ask_peer(&mut self, who: &Who, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
+        let action_id = params.get("action_id").and_then(Value::as_str).map(str::to_owned);
+        let answer = PeerAnswer { action_id, decision: Decision::Approve, reason: "within policy".into() };
+        let (PeerAnswer { action_id, decision, reason }, peer) = (answer.clone(), Who::new(to, who.depth + 1));
+        (to == "safety-guardian")
+            .then(|| self.note(&peer, Happened::Decided { action_id, decision, reason, calldata: None, policy: Some(1) }))?;
+        Some(answer)
+    }
+
+    fn inbox(&mut self, _: &Who) -> Vec<Letter> {
+        vec![]
+    }
+
+    fn shown(&mut self, who: &Who, mut listings: Vec<Listing>) -> Vec<Listing> {
+        self.note(who, Happened::HoleRead { hole: "tool_notes".into(), filled: false });
+        for listing in listings.iter_mut().filter(|listing| listing.name == "price") {
+            listing.description.push_str(" Noted by the world.");
+        }
+        listings
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.now_ms
+    }
+
+    fn think(&mut self) {
+        self.now_ms += 2_000;
+    }
+
+    fn calls(&self) -> u64 {
+        self.log.calls()
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.log.take()
+    }
+}
+
+#[async_trait]
+impl Reach for Small {
+    fn workspace(&self) -> &Workspace {
+        &self.ground.workspace
+    }
+
+    fn chain_ids(&self) -> Vec<u64> {
+        self.ground.chains.keys().copied().collect()
+    }
+
+    async fn chain(&mut self, id: u64) -> Result<&mut dyn Chain, ChainError> {
+        let unknown = || ChainError::Unsupported(format!("there is no chain {id}"));
+        let (frozen, _) = self.ground.chains.get(&id).ok_or_else(unknown)?;
+        Ok(self.chains.entry(id).or_insert_with(|| frozen.thaw()))
+    }
+
+    async fn book(&mut self, id: u64) -> Result<&Book, ChainError> {
+        let unknown = || ChainError::Unsupported(format!("there is no chain {id}"));
+        self.ground.chains.get(&id).map(|(_, book)| book).ok_or_else(unknown)
+    }
+
+    fn signer(&self) -> &Signer {
+        &self.signer
+    }
+
+    async fn broadcast(&mut self, who: &Who, chain: u64, origin: Origin, tx: Tx) -> Result<(Receipt, u64), ChainError> {
+        let on = self.chain(chain).await?;
+        let nonce = on.nonce(tx.from).await?;
+        let receipt = on.send(&tx).await?;
+        // A node may take its time; who pays this amount sees one that does.
+        if tx.value == U256::from(SLOW_WEI) {
+            tokio::time::sleep(std::time::Duration::from_millis(self.slow_ms)).await;
+        }
+        let what = Box::new(mined(&self.ground.chains[&chain].1, &tx, nonce, &receipt));
+        self.note(who, Happened::Mined { origin, what });
+        Ok((receipt, nonce))
+    }
+
+    fn file(&mut self, who: &Who, path: &str) -> Option<String> {
+        let text = match path {
+            "docs/terms of use.md" => "# Terms\nBe kind.",
+            "token/usdc.json" => "{\"symbol\":\"USDC\"}",
+            _ => return None,
+        };
+        self.note(who, Happened::HoleRead { hole: format!("file:{path}"), filled: false });
+        Some(text.to_owned())
+    }
+}
+
+pub(crate) fn seat() -> Seat {
+    let tool = |name: &str, properties: Value| Listing {
+        name: name.to_owned(),
+        description: format!("The tool {name}."),
+        input_schema: json!({ "type": "object", "properties": properties }),
+    };
+    Seat {
+        who: Who::new("trade-executor", 0),
+        tools: vec![
+            tool("price", json!({ "token": { "type": "string" } })),
+            tool("words", json!({})),
+            tool("broken", json!({})),
+            tool("slow", json!({})),
+            tool("pay", json!({ "to": { "type": "string" }, "wei": { "type": "string" } })),
+        ],
+        delegates: vec!["safety-guardian".into(), "vault-watchdog".into()],
+        skills: vec![("swap".into(), "Swap one token for another.".into()), ("bridge".into(), "Move to another chain.".into())],
+    }
+}
+
+pub(crate) fn as_shared(world: &Arc<Mutex<Small>>) -> SharedWorld {
+    world.clone()
+}
