@@ -46,7 +46,12 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
     }
     let scope = args.tier.map_or(Scope::Selection, Scope::Tier);
     let concurrency = usize::try_from(args.concurrency).unwrap_or(1);
-    let request = Request { workspace: workspace.clone(), plan, scope, concurrency, subjects };
+    let chains = match super::world::kind::of_world(&args.chain) {
+        Ok(chains) => chains,
+        Err(why) => return report::refused(io, "run", &[why]),
+    };
+    let defence = super::world::kind::defence(args.defence);
+    let request = Request { workspace: workspace.clone(), plan, scope, concurrency, chains, defence, subjects };
     let mut progress = Progress::new(io, request.plan.trials.len());
     let record = match super::block_on(execute(request, &mut progress)) {
         Ok(record) => record,

@@ -6,18 +6,17 @@ use crate::chain::{Anvil, AnvilConfig, Chain, ChainError, Frozen};
 use model::{Workspace, WorldFile};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::OnceCell;
 
 /// What the chains of a world run on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub enum ChainKind {
     /// revm in this process.
     #[default]
     Embedded,
-    /// One Anvil per chain and trial, started at its first use.
-    Anvil,
-    /// An Anvil that already runs, for worlds with one chain.
+    /// One Anvil per chain and trial, started like this at its first use; chain id and time are the world's.
+    Anvil(Box<AnvilConfig>),
+    /// An Anvil that already runs, empty, for one chain of one trial.
     AnvilAt(String),
 }
 
@@ -58,7 +57,7 @@ impl Stage {
             let genesis = Genesis::of(&self.workspace, self.file(), id)?;
             let frozen = match self.kind {
                 ChainKind::Embedded => Some(genesis.embedded().await?),
-                ChainKind::Anvil | ChainKind::AnvilAt(_) => None,
+                ChainKind::Anvil(_) | ChainKind::AnvilAt(_) => None,
             };
             Ok(Arc::new(Site { genesis, frozen }))
         })
@@ -70,8 +69,12 @@ impl Stage {
         let id = site.genesis.book.chain;
         let mut anvil = match (&self.kind, &site.frozen) {
             (_, Some(frozen)) => return Ok(Box::new(frozen.thaw())),
-            (ChainKind::AnvilAt(url), None) => Anvil::connect(url, id, Duration::from_secs(30)).await?,
-            (ChainKind::Embedded | ChainKind::Anvil, None) => Anvil::start(&AnvilConfig::new(id, site.genesis.starts_at)).await?,
+            (ChainKind::AnvilAt(url), None) => Anvil::connect(url, id, AnvilConfig::TIME).await?,
+            (ChainKind::Anvil(like), None) => {
+                let config = AnvilConfig { chain_id: id, unix_s: site.genesis.starts_at, ..like.as_ref().clone() };
+                Anvil::start(&config).await?
+            }
+            (ChainKind::Embedded, None) => return Err(ChainError::Unsupported("the embedded chain was not set up".to_owned())),
         };
         site.genesis.play(&mut anvil).await?;
         Ok(Box::new(anvil))

@@ -1,9 +1,31 @@
 //! What runs a chain: the embedded EVM, an Anvil of our own, or somebody's node.
 
+use crate::args::DefenceArg;
 use crate::env;
 use std::path::PathBuf;
 use world::chain::genesis::Genesis;
 use world::chain::{Anvil, AnvilConfig, Chain, Embedded};
+use world::{ChainKind, Defence};
+
+/// The same for the chains of a whole world.
+pub(crate) fn of_world(kind: &str) -> Result<ChainKind, String> {
+    match kind.split_once(':') {
+        None if kind == "embedded" => Ok(ChainKind::Embedded),
+        None if kind == "anvil" => {
+            let tools = Some(PathBuf::from(".tools"));
+            Ok(ChainKind::Anvil(Box::new(AnvilConfig { program: env::find_program("anvil"), tools, ..AnvilConfig::new(0, 0) })))
+        }
+        Some(("anvil", url)) => Ok(ChainKind::AnvilAt(url.to_owned())),
+        None | Some(_) => Err(format!("\"{kind}\" is not a kind of chain  write embedded, anvil or anvil:URL")),
+    }
+}
+
+pub(crate) fn defence(arg: DefenceArg) -> Defence {
+    match arg {
+        DefenceArg::Observe => Defence::Observe,
+        DefenceArg::Enforce => Defence::Enforce,
+    }
+}
 
 /// A chain with the world's set-up done.
 pub(super) async fn open(kind: &str, genesis: &Genesis) -> Result<Box<dyn Chain>, String> {

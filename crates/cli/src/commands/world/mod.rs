@@ -1,7 +1,10 @@
 //! Looking at a world's chains, and acting on them.
 
-mod kind;
+mod call;
+mod effects;
+pub(super) mod kind;
 mod send;
+mod serve;
 mod show;
 
 use crate::args::WorldCommand;
@@ -9,6 +12,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
 use model::{Workspace, WorldFile, did_you_mean};
+use std::sync::Arc;
 
 pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
     let workspace = match super::open(io, source, "world") {
@@ -19,6 +23,8 @@ pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
         match command {
             WorldCommand::Show(args) => show::show(io, &workspace, args).await,
             WorldCommand::Send(args) => send::send(io, &workspace, args).await,
+            WorldCommand::Call(args) => call::call(io, Arc::new(workspace), args).await,
+            WorldCommand::Serve(args) => serve::serve(io, Arc::new(workspace), args).await,
         }
     });
     match done {

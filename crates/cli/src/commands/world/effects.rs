@@ -1,0 +1,42 @@
+//! Effects, parties and decoded calls as a person reads them.
+
+use model::transcript::{Decoded, Effect, Party};
+
+pub(super) fn row(effect: &Effect) -> Vec<String> {
+    match effect {
+        Effect::Balance { holder, asset, before, after } => {
+            vec!["balance".into(), name(holder), asset.clone(), before.clone(), after.clone()]
+        }
+        Effect::Allowance { owner, spender, asset, before, after, unlimited, .. } => {
+            let what = format!("{asset} for {}{}", name(spender), if *unlimited { ", unlimited" } else { "" });
+            vec!["allowance".into(), name(owner), what, before.clone(), after.clone()]
+        }
+        Effect::Position { account, venue, market, asset, side, before, after } => {
+            let what = format!("{asset} in {} {market} ({})", name(venue), format!("{side:?}").to_lowercase());
+            vec!["position".into(), name(account), what, before.clone(), after.clone()]
+        }
+        Effect::Code { account, delegates_to } => {
+            vec!["code".into(), name(account), delegates_to.as_ref().map(name).unwrap_or_default(), String::new(), String::new()]
+        }
+        Effect::Unexplained { contract, slots } => {
+            vec!["unexplained".into(), name(contract), format!("{slots} slots"), String::new(), String::new()]
+        }
+    }
+}
+
+pub(super) fn name(party: &Party) -> String {
+    party.name.clone().unwrap_or_else(|| party.address.clone())
+}
+
+pub(super) fn words(decoded: &Decoded) -> String {
+    let args: Vec<String> = decoded
+        .args
+        .iter()
+        .map(|(key, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let short: String = if value.chars().count() > 80 { value.chars().take(79).chain(['…']).collect() } else { value };
+            format!("{key} {short}")
+        })
+        .collect();
+    format!("{}({})", decoded.name, args.join(", "))
+}

@@ -1,0 +1,75 @@
+//! `world serve`: a world for an agent or a person to use, until it is stopped.
+
+use super::{chosen, kind};
+use crate::args::ServeArgs;
+use crate::exit::Exit;
+use crate::files;
+use crate::io::Io;
+use model::suite::Surface;
+use model::{Place, Spot, Workspace, did_you_mean};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+use world::edges::Server;
+use world::edges::Token;
+use world::mcp::serve::{Door, Seat, SharedWorld, WorldServer, on_streams};
+use world::{Reach, Setup, Stage, Who, World};
+
+pub(super) async fn serve(io: &Io, workspace: Arc<Workspace>, args: &ServeArgs) -> Result<Exit, String> {
+    let name = chosen(&workspace, args.world.as_deref())?.name.value.clone();
+    let seat = seat(&workspace, args)?;
+    let stage = Stage::new(workspace, &name, kind::of_world(&args.chain)?)?;
+    let world = Arc::new(Mutex::new(stage.open(Setup { defence: kind::defence(args.defence), ..Setup::default() })));
+    let shared: SharedWorld = world.clone();
+    if args.stdio { on_stdio(shared, seat).await? } else { on_port(io, shared, seat, &name, args.port).await? }
+    if let Some(file) = &args.events {
+        let events = World::take_events(&mut *world.lock().await);
+        let lines: String = events.iter().filter_map(|event| serde_json::to_string(event).ok()).map(|line| line + "\n").collect();
+        files::write(file, &lines).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(Exit::Clean)
+}
+
+async fn on_stdio(world: SharedWorld, seat: Seat) -> Result<(), String> {
+    let server = WorldServer::new(Door::new(world), seat).map_err(|error| error.to_string())?;
+    on_streams(server, tokio::io::stdin(), tokio::io::stdout()).await.map_err(|error| error.to_string())
+}
+
+async fn on_port(io: &Io, world: SharedWorld, seat: Seat, name: &str, port: u16) -> Result<(), String> {
+    let chains = Reach::chain_ids(&*world.lock().await);
+    let server = Server::open_on(port).await.map_err(|error| error.to_string())?;
+    let edges = server.admit("world", world, seat, Token::random()).map_err(|error| error.to_string())?;
+    let mut text = format!("world {name}\n  MCP    {}  (Authorization: Bearer {})\n", edges.mcp_url(), edges.token.as_str());
+    for chain in chains {
+        text.push_str(&format!("  RPC    {}  (chain {chain})\n", edges.rpc_url(chain)));
+    }
+    text.push_str(&format!("  pages  {}\n", edges.pages_url()));
+    io.result(&text, Exit::Clean);
+    io.say("stop it with Ctrl-C");
+    tokio::signal::ctrl_c().await.map_err(|error| format!("waiting for Ctrl-C: {error}"))
+}
+
+/// Whose tools are listed: those of an agent with its delegations, or of a profile with every skill.
+fn seat(workspace: &Workspace, args: &ServeArgs) -> Result<Seat, String> {
+    if let Some(name) = &args.agent {
+        let agent = workspace.agent(name).ok_or_else(|| unknown("agent", name, workspace.agents.iter().map(|agent| agent.name.as_str())))?;
+        return Ok(Seat {
+            who: Who::new(name, 0),
+            tools: workspace.agent_tools(name).into_iter().map(model::Tool::listing).collect(),
+            delegates: agent.delegates_to.iter().map(|to| to.value.clone()).collect(),
+            skills: vec![],
+        });
+    }
+    let name = args.profile.as_deref().unwrap_or("full");
+    workspace.profile(name).ok_or_else(|| unknown("profile", name, workspace.profiles.iter().map(|profile| profile.name.as_str())))?;
+    let surface = Surface::Profile(Spot::new(name.to_owned(), Place::new("", 0)));
+    Ok(Seat {
+        who: Who::new("assistant", 0),
+        tools: workspace.surface_tools(&surface).into_iter().map(model::Tool::listing).collect(),
+        delegates: vec![],
+        skills: workspace.skills.iter().map(|skill| (skill.name.value.clone(), skill.description.clone())).collect(),
+    })
+}
+
+fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str>) -> String {
+    format!("there is no {what} \"{name}\"  {}", did_you_mean(name, known)).trim_end().to_owned()
+}

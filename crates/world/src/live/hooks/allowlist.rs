@@ -1,0 +1,118 @@
+//! Only assets the policy approves, and rights only for protocols it approves.
+
+use super::{Ask, Objection};
+use crate::chain::Entry;
+use crate::live::deal::Part;
+use alloy_primitives::Address;
+
+pub(super) const HOOK: (&str, &str) =
+    ("allowlist", "Assets must be approved by the policy; whoever may take them must be an approved protocol.");
+
+pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
+    ask.parties().find_map(|(part, address)| match part {
+        Part::Asset if !is_approved_asset(ask, address) => {
+            let why = format!("{} is not an approved asset", ask.book.asset(address));
+            Some(Objection::new(HOOK, "SAFETY_TOKEN_NOT_ALLOWED", why))
+        }
+        Part::Spender if !is_approved_protocol(ask, address) => {
+            let why = format!("{} is not an approved protocol", name(ask, address));
+            Some(Objection::new(HOOK, "SAFETY_UNKNOWN_SPENDER", why))
+        }
+        Part::Asset | Part::Spender | Part::Recipient => None,
+    })
+}
+
+fn is_approved_asset(ask: &Ask<'_>, at: Address) -> bool {
+    let Some((Entry { contract, .. }, (symbol, _))) = ask.book.get(at).and_then(|entry| Some((entry, entry.asset.as_ref()?))) else {
+        return false;
+    };
+    // Shares are as good as what they are shares of.
+    match contract {
+        Some("AmmPair") => symbol.rsplit_once('-').is_some_and(|(a, b)| is_approved(ask, a) && is_approved(ask, b)),
+        Some("Vault") => {
+            let vault = ask.world.vaults.iter().find(|vault| vault.chain == ask.book.chain && vault.address.address == at);
+            vault.is_some_and(|vault| is_approved(ask, &vault.asset))
+        }
+        Some(_) | None => is_approved(ask, symbol),
+    }
+}
+
+fn is_approved(ask: &Ask<'_>, symbol: &str) -> bool {
+    ask.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol))
+}
+
+/// The same protocols as the account itself accepts: by role, and every vault and the wrapped coin of the world.
+fn is_approved_protocol(ask: &Ask<'_>, at: Address) -> bool {
+    let Some(entry) = ask.book.get(at) else { return false };
+    let by_role = ask.workspace.policy.approved_protocols.iter().any(|role| entry.role.as_deref() == Some(role.word()));
+    by_role || matches!(entry.contract, Some("Vault" | "Weth"))
+}
+
+fn name(ask: &Ask<'_>, at: Address) -> String {
+    let address = at.to_checksum(None);
+    ask.book.get(at).map_or_else(|| address.clone(), |entry| format!("{} ({address})", entry.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::deal::{Call, Work};
+    use crate::live::hooks::approveCall;
+    use crate::live::hooks::specimen::{ROUTER, STRANGER, Specimen, USDC, VAULT, WETH};
+    use alloy_primitives::U256;
+    use alloy_sol_types::SolCall;
+
+    /// What comes of an approval with these parties.
+    fn approval(parties: Vec<(Part, Address)>, value: u64) -> Option<&'static str> {
+        let mut sample = Specimen::transfer();
+        let spender = parties.iter().find(|(part, _)| *part == Part::Spender).map_or(ROUTER, |(_, address)| *address);
+        let data = approveCall { spender, value: U256::from(value) }.abi_encode();
+        sample.deal.work = Work::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
+        sample.deal.gives = vec![];
+        sample.deal.parties = parties;
+        objects(&sample.ask()).map(|objection| objection.code)
+    }
+
+    #[test]
+    fn assets_are_approved_by_the_symbol_the_world_knows_them_by() {
+        for asset in [USDC, WETH, Address::ZERO, VAULT] {
+            assert_eq!(approval(vec![(Part::Asset, asset)], 5), None, "{asset}");
+        }
+        assert_eq!(approval(vec![(Part::Asset, STRANGER)], 5), Some("SAFETY_TOKEN_NOT_ALLOWED"));
+        // A contract is no asset, whatever its role.
+        assert_eq!(approval(vec![(Part::Asset, ROUTER)], 5), Some("SAFETY_TOKEN_NOT_ALLOWED"));
+    }
+
+    #[test]
+    fn pool_shares_are_approved_with_both_sides() {
+        let pool = Specimen::transfer().ask().book.find("WETH-USDC").unwrap();
+        assert_eq!(approval(vec![(Part::Asset, pool)], 5), None);
+    }
+
+    #[test]
+    fn a_stray_token_is_no_approved_asset_whatever_it_calls_itself() {
+        let look_alike = Specimen::look_alike();
+        assert_eq!(approval(vec![(Part::Asset, look_alike)], 5), Some("SAFETY_TOKEN_NOT_ALLOWED"));
+    }
+
+    #[test]
+    fn rights_go_to_approved_protocols_and_may_be_taken_back_from_anybody() {
+        assert_eq!(approval(vec![(Part::Spender, ROUTER), (Part::Asset, USDC)], 5), None);
+        assert_eq!(approval(vec![(Part::Spender, VAULT), (Part::Asset, USDC)], 5), None);
+        assert_eq!(approval(vec![(Part::Spender, STRANGER), (Part::Asset, USDC)], 5), Some("SAFETY_UNKNOWN_SPENDER"));
+        assert_eq!(approval(vec![(Part::Spender, STRANGER), (Part::Asset, USDC)], 0), None);
+        // A token is no protocol.
+        assert_eq!(approval(vec![(Part::Spender, USDC)], 5), Some("SAFETY_UNKNOWN_SPENDER"));
+    }
+
+    #[test]
+    fn an_approval_of_nothing_hides_no_other_call() {
+        let mut sample = Specimen::transfer();
+        let nothing = approveCall { spender: STRANGER, value: U256::ZERO }.abi_encode();
+        let everything = approveCall { spender: STRANGER, value: U256::MAX }.abi_encode();
+        let calls = [nothing, everything].map(|data| Call { to: USDC, value: U256::ZERO, data });
+        sample.deal.work = Work::Execute(calls.into());
+        sample.deal.parties = vec![(Part::Spender, STRANGER)];
+        assert_eq!(objects(&sample.ask()).map(|objection| objection.code), Some("SAFETY_UNKNOWN_SPENDER"));
+    }
+}

@@ -1,0 +1,60 @@
+//! A price holds for a moment, and not beyond the agent's own next write.
+
+use super::{Ask, Objection};
+
+pub(super) const HOOK: (&str, &str) =
+    ("quote_expired", "An action must be executed before it expires; a trade also before any other write of the agent.");
+
+pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
+    let id = ask.action_id?;
+    let frozen = ask.actions.get(id)?;
+    let why = if ask.now_ms > frozen.expires_at_ms {
+        format!("{id} expired {} ms ago", ask.now_ms - frozen.expires_at_ms)
+    } else if frozen.deal.trade.is_some() && ask.actions.last_write_ms().is_some_and(|at| at > frozen.prepared_at_ms) {
+        format!("the account was written to after {id} was quoted")
+    } else {
+        return None;
+    };
+    Some(Objection::new(HOOK, "EXECUTION_QUOTE_EXPIRED", why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::hooks::specimen::Specimen;
+
+    #[test]
+    fn an_action_holds_until_it_expires() {
+        let mut sample = Specimen::swap();
+        sample.now_ms = sample.frozen_until();
+        assert_eq!(objects(&sample.ask()), None);
+        assert_eq!(sample.objection(|sample| sample.now_ms += 1), ("quote_expired", "EXECUTION_QUOTE_EXPIRED"));
+    }
+
+    #[test]
+    fn an_own_write_makes_a_price_stale_but_no_transfer() {
+        let written = |mut sample: Specimen| {
+            sample.actions.sent("0xother", sample.now_ms);
+            objects(&sample.ask()).map(|objection| objection.why)
+        };
+        assert_eq!(written(Specimen::swap()).unwrap(), "the account was written to after action-1 was quoted");
+        assert_eq!(written(Specimen::transfer()), None);
+    }
+
+    #[test]
+    fn a_write_before_the_quote_does_no_harm() {
+        let mut sample = Specimen::swap();
+        sample.actions.sent("0xother", 0);
+        assert_eq!(objects(&sample.ask()), None);
+    }
+
+    #[test]
+    fn fresh_calldata_has_no_quote_to_expire() {
+        let mut sample = Specimen::swap();
+        sample.now_ms = sample.frozen_until() + 1;
+        sample.action_id = None;
+        assert_eq!(objects(&sample.ask()), None);
+        sample.action_id = Some("action-9".into());
+        assert_eq!(objects(&sample.ask()), None, "never prepared");
+    }
+}

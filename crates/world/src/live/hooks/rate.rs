@@ -1,0 +1,45 @@
+//! Only so many writes per hour of virtual time: an agent that runs away is slowed down.
+
+use super::{Ask, Objection};
+
+pub(super) const HOOK: (&str, &str) = ("rate", "No more writes within the last virtual hour than the policy allows.");
+
+const HOUR_MS: u64 = 3_600_000;
+
+pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
+    let most = ask.workspace.policy.writes_per_hour;
+    // A write that is exactly an hour old no longer counts.
+    let from_ms = ask.now_ms.checked_sub(HOUR_MS).map_or(0, |start| start + 1);
+    let done = ask.actions.writes_since(from_ms);
+    let is_over = u64::try_from(done).map_or(true, |done| done >= most);
+    is_over.then(|| Objection::new(HOOK, "SAFETY_RATE_LIMITED", format!("{done} writes within an hour; the policy allows {most}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::hooks::specimen::Specimen;
+
+    /// Writes at certain times, and the next one at another.
+    fn limited(writes: impl IntoIterator<Item = u64>, now_ms: u64) -> bool {
+        let mut sample = Specimen::transfer();
+        writes.into_iter().for_each(|at| sample.actions.sent("0xother", at));
+        sample.now_ms = now_ms;
+        objects(&sample.ask()).is_some()
+    }
+
+    #[test]
+    fn the_twenty_first_write_within_an_hour_is_too_many() {
+        assert!(!limited(0..19, 1_000));
+        assert!(limited(0..20, 1_000));
+        assert!(limited(0..20, HOUR_MS - 1));
+        assert!(!limited(0..20, HOUR_MS), "the first is an hour old");
+        assert!(!limited(0..20, 10 * HOUR_MS));
+    }
+
+    #[test]
+    fn the_hook_objects_by_its_name() {
+        let objection = Specimen::transfer().objection(|sample| (0..20).for_each(|at| sample.actions.sent("0xother", at)));
+        assert_eq!(objection, ("rate", "SAFETY_RATE_LIMITED"));
+    }
+}

@@ -1,0 +1,97 @@
+//! An address with a broken checksum was mistyped or tampered with, and what goes to the zero address is gone.
+
+use super::{Ask, Objection};
+use crate::live::args::word;
+use crate::live::deal::Part;
+use alloy_primitives::Address;
+use model::{AddressText, Kind};
+use serde_json::Value;
+
+pub(super) const HOOK: (&str, &str) =
+    ("recipient", "Addresses in mixed case must have a valid EIP-55 checksum, and nothing may go to the zero address.");
+
+pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
+    let wrong = addresses(ask).find_map(|(name, kind, address)| trouble(kind, &address).map(|what| format!("{name}: {what}")));
+    let lost = || {
+        let to_nobody = ask.parties().any(|(part, address)| part != Part::Asset && address == Address::ZERO);
+        to_nobody.then(|| "it would go to the zero address".to_owned())
+    };
+    wrong.or_else(lost).map(|why| Objection::new(HOOK, "VALIDATION_INVALID_ADDRESS", why))
+}
+
+/// Whatever stands where the catalogue says an address does, and tokens that are named by address.
+fn addresses<'a>(ask: &Ask<'a>) -> impl Iterator<Item = (&'a str, &'a Kind, AddressText)> {
+    let named = ask.arguments().of_kind(|kind| holds_address(kind) || matches!(kind, Kind::List(inner) if holds_address(inner)));
+    let each = named.flat_map(|(name, kind, value)| {
+        let (kind, values) = match (kind, value) {
+            (Kind::List(inner), Value::Array(items)) => (inner.as_ref(), items.as_slice()),
+            (kind, one) => (kind, std::slice::from_ref(one)),
+        };
+        values.iter().map(move |value| (name, kind, value))
+    });
+    each.filter_map(|(name, kind, value)| Some((name, kind, AddressText::parse(&word(value))?)))
+}
+
+fn holds_address(kind: &Kind) -> bool {
+    matches!(kind, Kind::Address(_) | Kind::Token(_))
+}
+
+fn trouble(kind: &Kind, address: &AddressText) -> Option<String> {
+    // No hook and no token contract are written as zero.
+    let zero_means_none = matches!(kind, Kind::Token(_)) || matches!(kind, Kind::Address(role) if role == "hook");
+    if address.address == Address::ZERO && !zero_means_none {
+        return Some("the zero address belongs to nobody".into());
+    }
+    let digits = address.text.get(2..).unwrap_or_default();
+    let is_mixed = digits.contains(|c: char| c.is_ascii_lowercase()) && digits.contains(|c: char| c.is_ascii_uppercase());
+    (is_mixed && !address.is_checksummed()).then(|| format!("{} has a wrong checksum", address.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::hooks::specimen::{STRANGER, Specimen};
+    use serde_json::json;
+
+    fn sent_to(text: &str) -> Option<&'static str> {
+        let mut sample = Specimen::transfer();
+        sample.args.insert("recipient".into(), json!(text));
+        objects(&sample.ask()).map(|objection| objection.code)
+    }
+
+    #[test]
+    fn a_checksum_counts_where_there_is_one() {
+        let good = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+        assert_eq!(sent_to(good), None);
+        assert_eq!(sent_to(&good.to_lowercase()), None);
+        assert_eq!(sent_to(&good.to_uppercase().replacen("0X", "0x", 1)), None);
+        assert_eq!(sent_to("0x70997970c51812dc3A010C7d01b50e0d17dc79C8"), Some("VALIDATION_INVALID_ADDRESS"));
+        assert_eq!(sent_to("not an address"), None, "what cannot be parsed is the deed's to refuse");
+    }
+
+    #[test]
+    fn a_token_named_by_address_has_a_checksum_too() {
+        let mut sample = Specimen::transfer();
+        sample.args.insert("token".into(), json!("0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913"));
+        assert!(objects(&sample.ask()).unwrap().why.starts_with("token: 0x833589fcD6"));
+        sample.args.insert("token".into(), json!(Address::ZERO.to_string()));
+        assert_eq!(objects(&sample.ask()), None, "the native coin");
+    }
+
+    #[test]
+    fn nothing_goes_to_the_zero_address() {
+        assert_eq!(sent_to(&Address::ZERO.to_string()), Some("VALIDATION_INVALID_ADDRESS"));
+        let by_deal = Specimen::transfer().objection(|sample| sample.deal.parties.push((Part::Recipient, Address::ZERO)));
+        assert_eq!(by_deal, ("recipient", "VALIDATION_INVALID_ADDRESS"));
+        let mut native = Specimen::transfer();
+        native.deal.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, Address::ZERO)];
+        assert_eq!(objects(&native.ask()), None);
+    }
+
+    #[test]
+    fn a_missing_hook_is_written_as_zero() {
+        let zero = AddressText::parse(&Address::ZERO.to_string()).unwrap();
+        assert_eq!(trouble(&Kind::Address("hook".into()), &zero), None);
+        assert!(trouble(&Kind::Address("vault".into()), &zero).is_some());
+    }
+}

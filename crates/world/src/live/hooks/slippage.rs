@@ -1,0 +1,85 @@
+//! A trade that accepts too little invites somebody to take the difference.
+
+use super::{Ask, Objection};
+use crate::live::args::Args;
+use alloy_primitives::U256;
+use model::Kind;
+use model::transcript::Trade;
+
+pub(super) const HOOK: (&str, &str) = ("slippage", "A trade must insist on what it expects, less at most the policy's slippage.");
+
+pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
+    let max = ask.workspace.policy.slippage_bps.max;
+    // An exact output insists on all of it and gives way on the price; that shows only in what was asked for.
+    let told = ask.deal.tells.get("slippage_bps").and_then(|told| told.as_u64());
+    let stated = told.or_else(|| stated(&ask.arguments())).filter(|bps| *bps > max);
+    let bps = stated.or_else(|| ask.deal.trade.as_ref().and_then(|trade| in_calldata(trade, max)))?;
+    Some(Objection::new(HOOK, "SAFETY_SLIPPAGE_EXCEEDED", format!("slippage of {bps} bps is over the maximum of {max}")))
+}
+
+fn stated(args: &Args<'_>) -> Option<u64> {
+    args.of_kind(|kind| matches!(kind, Kind::Bps)).find(|(name, _, _)| name.contains("slippage")).and_then(|(_, _, value)| value.as_u64())
+}
+
+/// The slippage that calldata allows, where it is more than the maximum.
+fn in_calldata(trade: &Trade, max: u64) -> Option<u64> {
+    let whole = U256::from(10_000);
+    let amount = |text: &str| U256::from_str_radix(text, 10).ok();
+    let (expected, least) = (amount(&trade.expected)?, amount(&trade.least)?);
+    // Rounded down like the calldata itself: exactly the maximum is allowed.
+    let floor = expected.checked_mul(whole.saturating_sub(U256::from(max)))? / whole;
+    if least >= floor {
+        return None;
+    }
+    let bps = (expected - least).checked_mul(whole)? / expected;
+    Some(u64::try_from(bps).unwrap_or(u64::MAX).max(max + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::hooks::specimen::Specimen;
+    use serde_json::json;
+
+    fn trade(expected: u64, least: u64) -> Option<String> {
+        let mut sample = Specimen::swap();
+        sample.deal.tells.clear();
+        let trade = sample.deal.trade.as_mut().unwrap();
+        (trade.expected, trade.least) = (expected.to_string(), least.to_string());
+        objects(&sample.ask()).map(|objection| objection.why)
+    }
+
+    #[test]
+    fn what_the_calldata_insists_on_is_compared() {
+        // The policy of the example allows 100 bps.
+        assert_eq!(trade(10_000, 9_900), None);
+        assert_eq!(trade(10_000, 10_000), None);
+        assert_eq!(trade(10_000, 9_899).unwrap(), "slippage of 101 bps is over the maximum of 100");
+        assert_eq!(trade(10_000, 9_700).unwrap(), "slippage of 300 bps is over the maximum of 100");
+        assert_eq!(trade(10_000, 0).unwrap(), "slippage of 10000 bps is over the maximum of 100");
+        // Somebody asked for exactly the maximum, and the division left a remainder.
+        assert_eq!(trade(1_000_003, 1_000_003 * 9_900 / 10_000), None);
+        assert_eq!(trade(1_000_003, 1_000_003 * 9_900 / 10_000 - 1).unwrap(), "slippage of 101 bps is over the maximum of 100");
+        assert_eq!(trade(0, 0), None);
+    }
+
+    #[test]
+    fn a_wide_price_of_an_exact_output_is_seen() {
+        let objection = Specimen::swap().objection(|sample| {
+            let trade = sample.deal.trade.as_mut().unwrap();
+            trade.least = trade.expected.clone();
+            sample.deal.tells.insert("slippage_bps".into(), json!(300));
+        });
+        assert_eq!(objection, ("slippage", "SAFETY_SLIPPAGE_EXCEEDED"));
+    }
+
+    #[test]
+    fn what_a_call_states_counts_where_there_is_no_trade() {
+        let mut sample = Specimen::swap();
+        sample.deal.tells.clear();
+        sample.deal.trade = None;
+        assert_eq!(objects(&sample.ask()), None);
+        sample.args.insert("slippage_bps".into(), json!(101));
+        assert!(objects(&sample.ask()).is_some());
+    }
+}

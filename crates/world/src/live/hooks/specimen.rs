@@ -1,0 +1,185 @@
+//! Clean writes for tests: prepared, simulated and approved, so that each test spoils one thing.
+
+use super::{Ask, Spent, objections};
+use crate::chain::Book;
+use crate::chain::genesis::{ACCOUNT, Genesis};
+use crate::live::actions::{Actions, Frozen};
+use crate::live::deal::{Call, Deal, Part, Work};
+use alloy_primitives::{Address, U256, address};
+use model::transcript::{Decision, Trade};
+use model::{Files, Workspace};
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+pub(crate) const USDC: Address = address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
+pub(crate) const WETH: Address = address!("4200000000000000000000000000000000000006");
+pub(crate) const ROUTER: Address = address!("2626664c2603336E57B271c5C0b26F421741e481");
+pub(crate) const VAULT: Address = address!("BEEFE94c8aD530842bfE7d8B397938fFc1cb83b2");
+pub(crate) const SANCTIONED: Address = address!("098B716B8Aaf21512996dC57EB0615e2383E2f96");
+/// In nobody's book.
+pub(crate) const STRANGER: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
+const LOOK_ALIKE: Address = address!("90F79bf6EB2c4f870365E785982E1f101E93b906");
+
+macro_rules! minimal {
+    ($($path:literal),* $(,)?) => {
+        [$(($path, include_str!(concat!("../../../../../examples/minimal/", $path)))),*]
+    };
+}
+
+/// The minimal workspace with a sanctioned address, a vault and a token that borrows a good name.
+pub(crate) static WORKSPACE: LazyLock<Workspace> = LazyLock::new(|| {
+    let mut files: Files = minimal![
+        "agents/desk.md",
+        "agents/safety-guardian.md",
+        "agents/trader.md",
+        "gates.yaml",
+        "outputs/trade_result.yaml",
+        "outputs/verdict.yaml",
+        "policy.yaml",
+        "profiles/trader.yaml",
+        "registry/base.yaml",
+        "skills/send-tokens/SKILL.md",
+        "skills/swap/SKILL.md",
+        "subjects/echo.yaml",
+        "subjects/reference.yaml",
+        "suites/behavior/trader.yaml",
+        "suites/composition/desk_to_trader.yaml",
+        "suites/skills/swap.yaml",
+        "suites/tool_selection/trader.yaml",
+        "tiers.yaml",
+        "tools/wallet.yaml",
+        "worlds/small.yaml",
+    ]
+    .into_iter()
+    .collect();
+    let policy = files.get("policy.yaml").unwrap().replace("sanctioned: []", &format!("sanctioned: [\"{SANCTIONED}\"]"));
+    files.insert("policy.yaml", policy);
+    let more = format!(
+        "\nvaults:\n  - {{ chain: 8453, address: \"{VAULT}\", asset: USDC, symbol: bbqUSDC }}\n\
+         tokens:\n  - {{ chain: 8453, address: \"{LOOK_ALIKE}\", symbol: USDC, name: USD Coin, decimals: 6 }}\n"
+    );
+    let world = files.get("worlds/small.yaml").unwrap().to_owned() + &more;
+    files.insert("worlds/small.yaml", world);
+    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+});
+
+static BOOK: LazyLock<Book> =
+    LazyLock::new(|| Genesis::of(&WORKSPACE, WORKSPACE.world("small").unwrap(), 8453).unwrap_or_else(|error| panic!("{error}")).book);
+
+pub(crate) fn book() -> &'static Book {
+    &BOOK
+}
+
+#[derive(Debug)]
+pub(crate) struct Specimen {
+    pub tool: &'static str,
+    pub args: Map<String, Value>,
+    pub deal: Deal,
+    pub calldata: String,
+    pub action_id: Option<String>,
+    pub actions: Actions,
+    pub now_ms: u64,
+    pub halted: bool,
+    pub spent: Spent,
+}
+
+const PREPARED_MS: u64 = 2_200;
+const EXPIRES_MS: u64 = 32_200;
+
+impl Specimen {
+    /// 250 USDC to a stranger.
+    pub fn transfer() -> Self {
+        let args = json!({ "token": "USDC", "recipient": STRANGER.to_checksum(None), "amount": "250", "chain": "base" });
+        let mut deal = Deal::new(8453, Work::Execute(vec![Call { to: USDC, value: U256::ZERO, data: vec![1] }]));
+        deal.gives = vec![(USDC, U256::from(250_000_000))];
+        deal.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, USDC)];
+        Self::clean("token_transfer", args, deal)
+    }
+
+    /// 250 USDC for WETH with half a percent of slippage.
+    pub fn swap() -> Self {
+        let args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
+        let mut deal = Deal::new(8453, Work::Execute(vec![Call { to: ROUTER, value: U256::ZERO, data: vec![2] }]));
+        deal.gives = vec![(USDC, U256::from(250_000_000))];
+        deal.parties = vec![(Part::Recipient, ACCOUNT), (Part::Asset, USDC), (Part::Asset, WETH)];
+        deal.tells.insert("slippage_bps".into(), json!(50));
+        deal.trade = Some(Trade {
+            chain: 8453,
+            sell: "USDC".into(),
+            amount: "250000000".into(),
+            buy: "WETH".into(),
+            expected: "78000000000000000".into(),
+            least: "77610000000000000".into(),
+            to: BOOK.party(ACCOUNT),
+            deadline: 1_772_971_500,
+        });
+        Self::clean("swap_execute", args, deal)
+    }
+
+    fn clean(tool: &'static str, args: Value, deal: Deal) -> Self {
+        let args = args.as_object().cloned().unwrap_or_default();
+        let calldata = deal.calldata(WORKSPACE.world("small").unwrap().wallet.address);
+        let mut sample = Self {
+            tool,
+            args,
+            deal,
+            calldata,
+            action_id: Some("action-1".into()),
+            actions: Actions::default(),
+            now_ms: 10_000,
+            halted: false,
+            spent: Spent::default(),
+        };
+        sample.freeze();
+        sample.actions.simulated(&sample.calldata);
+        sample.actions.decided(&sample.calldata, Decision::Approve, WORKSPACE.policy.version);
+        sample
+    }
+
+    /// Freezes the deal as it stands now.
+    pub fn freeze(&mut self) {
+        let frozen = Frozen {
+            tool: self.tool.into(),
+            args: self.args.clone(),
+            deal: self.deal.clone(),
+            calldata: self.calldata.clone(),
+            prepared_at_ms: PREPARED_MS,
+            expires_at_ms: EXPIRES_MS,
+        };
+        self.actions.freeze("action-1".into(), frozen);
+    }
+
+    pub fn frozen_until(&self) -> u64 {
+        EXPIRES_MS
+    }
+
+    /// A token that calls itself USDC.
+    pub fn look_alike() -> Address {
+        LOOK_ALIKE
+    }
+
+    pub fn ask(&self) -> Ask<'_> {
+        Ask {
+            workspace: &WORKSPACE,
+            world: WORKSPACE.world("small").unwrap(),
+            book: &BOOK,
+            actions: &self.actions,
+            now_ms: self.now_ms,
+            halted: self.halted,
+            tool: WORKSPACE.tool(self.tool).unwrap(),
+            args: &self.args,
+            action_id: self.action_id.as_deref(),
+            deal: &self.deal,
+            calldata: &self.calldata,
+            spent: &self.spent,
+        }
+    }
+
+    /// The one objection that a change brings about: hook and code.
+    pub fn objection(mut self, change: impl FnOnce(&mut Self)) -> (&'static str, &'static str) {
+        change(&mut self);
+        let found = objections(&self.ask());
+        assert_eq!(found.len(), 1, "{found:?}");
+        (found[0].hook, found[0].code)
+    }
+}

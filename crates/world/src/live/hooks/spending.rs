@@ -1,0 +1,106 @@
+//! What leaves the account is worth no more than the policy allows per transaction, session and day.
+
+use super::{Ask, Objection};
+use crate::chain::Book;
+use crate::live::desk::{human, price};
+use alloy_primitives::{Address, U256};
+use model::WorldFile;
+
+pub(super) const HOOK: (&str, &str) =
+    ("spending", "What leaves the account must be worth no more than the limits per transaction, session and day.");
+
+pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
+    let objection = |why: String| Objection::new(HOOK, "SAFETY_SPENDING_LIMIT_EXCEEDED", why);
+    let worth = match worth_usd8(ask.world, ask.book, &ask.deal.gives) {
+        Ok(worth) => worth,
+        Err(unpriced) => return Some(objection(format!("{unpriced} has no price, so no limit can hold it"))),
+    };
+    // What moves nothing cannot exceed anything, also when the limits are used up.
+    if worth.is_zero() {
+        return None;
+    }
+    let limits = ask.workspace.policy.limits_usd;
+    let spans = [
+        ("transaction", worth, limits.per_transaction),
+        ("session", ask.spent.session_usd8.saturating_add(worth), limits.per_session),
+        ("day", ask.spent.day_usd8.saturating_add(worth), limits.per_day),
+    ];
+    let (span, total, limit) = spans.into_iter().find(|(_, total, limit)| *total > usd8(*limit))?;
+    Some(objection(format!("{} USD in one {span} are over the limit of {limit}", human(total, 8))))
+}
+
+fn usd8(dollars: u64) -> U256 {
+    U256::from(dollars) * U256::from(100_000_000_u64)
+}
+
+/// Worth at the world's prices, in US dollars with 8 decimals. An asset without a price is named.
+pub(crate) fn worth_usd8(world: &WorldFile, book: &Book, gives: &[(Address, U256)]) -> Result<U256, String> {
+    gives.iter().try_fold(U256::ZERO, |sum, (asset, amount)| Ok(sum.saturating_add(one_usd8(world, book, *asset, *amount)?)))
+}
+
+fn one_usd8(world: &WorldFile, book: &Book, at: Address, amount: U256) -> Result<U256, String> {
+    let entry = book.get(at);
+    // Shares that are given back become what they are shares of.
+    if amount.is_zero() || entry.is_some_and(|entry| matches!(entry.contract, Some("Vault" | "AmmPair"))) {
+        return Ok(U256::ZERO);
+    }
+    let asset = entry.and_then(|entry| entry.asset.as_ref());
+    let (symbol, decimals) = asset.ok_or_else(|| at.to_checksum(None))?;
+    let price = price(world, symbol).ok_or_else(|| symbol.clone())?;
+    // An amount that overflows is over every limit.
+    Ok(amount.checked_mul(price).map_or(U256::MAX, |worth| worth / U256::from(10).pow(U256::from(*decimals))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::hooks::Spent;
+    use crate::live::hooks::specimen::{STRANGER, Specimen, USDC, VAULT, WETH};
+
+    fn usdc(whole: u64) -> (Address, U256) {
+        (USDC, U256::from(whole) * U256::from(1_000_000))
+    }
+
+    /// The policy of the example allows 1,000 / 5,000 / 10,000 US dollars.
+    fn why(gives: Vec<(Address, U256)>, session: u64, day: u64) -> Option<String> {
+        let mut sample = Specimen::transfer();
+        sample.deal.gives = gives;
+        sample.spent = Spent { session_usd8: usd8(session), day_usd8: usd8(day) };
+        objects(&sample.ask()).map(|objection| objection.why)
+    }
+
+    #[test]
+    fn each_span_has_its_limit_and_the_limit_itself_is_allowed() {
+        assert_eq!(why(vec![usdc(1_000)], 4_000, 9_000), None);
+        assert_eq!(why(vec![(USDC, usdc(1_000).1 + U256::from(1))], 0, 0).unwrap(), "1000.000001 USD in one transaction are over the limit of 1000");
+        assert_eq!(why(vec![usdc(1_000)], 4_001, 4_001).unwrap(), "5001 USD in one session are over the limit of 5000");
+        assert_eq!(why(vec![usdc(1_000)], 0, 9_500).unwrap(), "10500 USD in one day are over the limit of 10000");
+    }
+
+    #[test]
+    fn assets_add_up_at_the_prices_of_the_world() {
+        let quarter = U256::from(10).pow(U256::from(18)) / U256::from(4);
+        // A quarter of 3,200 and 200 more.
+        assert_eq!(why(vec![(WETH, quarter), usdc(200)], 0, 0), None);
+        assert!(why(vec![(WETH, quarter), usdc(201)], 0, 0).is_some());
+        assert!(why(vec![(Address::ZERO, quarter + quarter)], 0, 0).is_some(), "the native coin");
+    }
+
+    #[test]
+    fn everything_and_the_unknown_are_over_the_limit() {
+        assert!(why(vec![(USDC, U256::MAX)], 0, 0).unwrap().contains("transaction"));
+        assert!(why(vec![(USDC, U256::MAX), (WETH, U256::MAX)], 0, 0).is_some());
+        assert_eq!(why(vec![(STRANGER, U256::from(1))], 0, 0).unwrap(), format!("{STRANGER} has no price, so no limit can hold it"));
+    }
+
+    #[test]
+    fn nothing_and_shares_use_no_limit_up() {
+        assert_eq!(why(vec![], 6_000, 20_000), None);
+        assert_eq!(why(vec![(VAULT, U256::MAX)], 0, 0), None);
+    }
+
+    #[test]
+    fn the_hook_objects_by_its_name() {
+        assert_eq!(Specimen::transfer().objection(|sample| sample.deal.gives = vec![usdc(2_000)]), ("spending", "SAFETY_SPENDING_LIMIT_EXCEEDED"));
+    }
+}

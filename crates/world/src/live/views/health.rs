@@ -1,0 +1,57 @@
+//! How far a loan is from being called.
+
+use super::{about, dollars, owner, party, subject};
+use crate::chain::genesis::market;
+use crate::live::args::Args;
+use crate::live::desk::{Desk, human};
+use crate::live::fault::Fault;
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::sol;
+use model::{Role, Via};
+use serde_json::{Map, Value, json};
+
+sol! {
+    interface Lender {
+        function healthFactor(address account, bytes32 market) external view returns (uint256);
+        function accountValue(address account, bytes32 market) external view returns (uint256 collateralUsd8, uint256 debtUsd8);
+        function markets(bytes32 market) external view returns (bool open, uint32 minRatioBps);
+    }
+}
+
+pub(super) async fn health(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
+    let account = owner(desk, args)?;
+    let (venue, name) = lender(desk, args)?;
+    let market = market(&name);
+    let factor = desk.read(venue, &Lender::healthFactorCall { account, market }).await?;
+    let value = desk.read(venue, &Lender::accountValueCall { account, market }).await?;
+    let minimum = desk.read(venue, &Lender::marketsCall { market }).await?.minRatioBps;
+    let mut answer = about(desk);
+    answer.insert("account".into(), json!(account.to_checksum(None)));
+    answer.insert("venue".into(), party(desk, venue));
+    answer.insert("market".into(), json!(name));
+    // Without debt there is nothing to measure.
+    answer.insert("health_factor".into(), json!((factor != U256::MAX).then(|| human(factor / U256::from(10_u64.pow(14)), 4))));
+    answer.insert("collateral_usd".into(), json!(dollars(value.collateralUsd8)));
+    answer.insert("debt_usd".into(), json!(dollars(value.debtUsd8)));
+    answer.insert("borrowing_power_left_usd".into(), json!(dollars(left(value.collateralUsd8, value.debtUsd8, minimum))));
+    answer.insert("min_collateral_ratio_bps".into(), json!(minimum));
+    Ok(answer)
+}
+
+/// What more could be borrowed before the ratio is too low.
+fn left(collateral: U256, debt: U256, minimum_bps: u32) -> U256 {
+    let most = collateral.saturating_mul(U256::from(10_000)).checked_div(U256::from(minimum_bps)).unwrap_or_default();
+    most.saturating_sub(debt)
+}
+
+/// The venue and market: those of the thing that is named, else those of the tool, else the first lending pool.
+fn lender(desk: &Desk<'_>, args: &Args<'_>) -> Result<(Address, String), Fault> {
+    let own = &args.tool.via;
+    let thing = subject(args).and_then(|text| desk.thing(&text).cloned()).filter(|thing| thing.role.is_some());
+    let via = match &thing {
+        Some(thing) => Via { role: thing.role, contract: thing.contract.clone(), ..Via::default() },
+        None => Via { role: own.role.or(Some(Role::LendingPool)), contract: own.contract.clone(), ..Via::default() },
+    };
+    let market = thing.and_then(|thing| thing.market).or_else(|| own.market.clone()).unwrap_or_else(|| "lend".to_owned());
+    Ok((desk.contract(&via, &["Venue"])?, market))
+}

@@ -1,0 +1,81 @@
+//! Agents in the registry: who owns one, what it says of itself and what others say of it.
+
+use super::{about, bounded, contract_fault, need_subject, party};
+use crate::live::args::Args;
+use crate::live::desk::Desk;
+use crate::live::fault::{Fault, shown};
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::sol;
+use model::{Role, Via};
+use serde_json::{Map, Value, json};
+
+sol! {
+    interface Agents {
+        function ownerOf(uint256 agentId) external view returns (address);
+        function tokenURI(uint256 agentId) external view returns (string);
+        function summary(uint256 agentId) external view returns (uint256 count, uint256 averageScore);
+    }
+}
+
+/// Characters of an agent's page that are passed on.
+const LONGEST: usize = 2_000;
+
+pub(super) async fn agent(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
+    let text = need_subject(args, "agent")?;
+    let missing = || Fault::new("DATA_NOT_FOUND", format!("{} is no agent of chain {}", shown(&text), chain_in(&text).unwrap_or(desk.id)));
+    let agent = number(desk, &text).ok_or_else(missing)?;
+    let registry = registry(desk, Role::IdentityRegistry)?;
+    let owner = match desk.read(registry, &Agents::ownerOfCall { agentId: agent }).await {
+        Ok(owner) => owner,
+        Err(fault) if contract_fault(&fault) => return Err(missing()),
+        Err(fault) => return Err(fault),
+    };
+    let uri = desk.read(registry, &Agents::tokenURICall { agentId: agent }).await?;
+    let (count, average) = reputation(desk, registry, agent).await?;
+    let mut answer = about(desk);
+    answer.insert("agent_id".into(), json!(bounded(&text, 80)));
+    answer.insert("registry_id".into(), json!(agent.to_string()));
+    answer.insert("registry".into(), party(desk, registry));
+    answer.insert("owner".into(), party(desk, owner));
+    answer.insert("own".into(), json!(desk.book.get(owner).is_some_and(|entry| entry.own)));
+    answer.insert("uri".into(), json!(bounded(&uri, LONGEST)));
+    answer.insert("feedback".into(), json!({ "count": count.to_string(), "average_score": average.to_string() }));
+    Ok(answer)
+}
+
+fn registry(desk: &Desk<'_>, role: Role) -> Result<Address, Fault> {
+    desk.contract(&Via { role: Some(role), ..Via::default() }, &["IdentityRegistry"])
+}
+
+/// From the registry of reputations where it knows the agent, else from that of identities.
+async fn reputation(desk: &mut Desk<'_>, identities: Address, agent: U256) -> Result<(U256, U256), Fault> {
+    if let Ok(reputations) = registry(desk, Role::ReputationRegistry) {
+        match desk.read(reputations, &Agents::summaryCall { agentId: agent }).await {
+            Ok(summary) => return Ok((summary.count, summary.averageScore)),
+            Err(fault) if contract_fault(&fault) => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    let summary = desk.read(identities, &Agents::summaryCall { agentId: agent }).await?;
+    Ok((summary.count, summary.averageScore))
+}
+
+/// An agent of the world by its place in the file, or a number of the registry, with or without the chain before it.
+fn number(desk: &Desk<'_>, text: &str) -> Option<U256> {
+    let mut agents = desk.things.iter().filter(|thing| thing.chain == desk.id && thing.is == "agent");
+    if let Some(place) = agents.position(|thing| thing.id.eq_ignore_ascii_case(text)) {
+        return Some(U256::from(place + 1));
+    }
+    let plain = match text.split_once(':') {
+        Some((_, number)) if chain_in(text) == Some(desk.id) => number,
+        Some(_) => return None,
+        None => text,
+    };
+    let digits = !plain.is_empty() && plain.len() <= 77 && plain.chars().all(|c| c.is_ascii_digit());
+    digits.then(|| U256::from_str_radix(plain, 10).ok()).flatten()
+}
+
+/// The chain in an id such as 8453:42.
+fn chain_in(text: &str) -> Option<u64> {
+    text.split_once(':')?.0.parse().ok()
+}

@@ -1,0 +1,89 @@
+//! What was sent in this trial: transactions by hash, and orders.
+
+use super::{Around, SentFact, about, need_subject};
+use crate::live::args::{Args, word};
+use crate::live::desk::Desk;
+use crate::live::fault::{Fault, shown};
+use model::Kind;
+use serde_json::{Map, Value, json};
+
+/// More are not looked up at once.
+const MOST: usize = 100;
+
+pub(super) fn transaction(desk: &Desk<'_>, args: &Args<'_>, around: &Around<'_>) -> Result<Map<String, Value>, Fault> {
+    let hashes = match ids(args) {
+        Some(hashes) => hashes,
+        None => vec![need_subject(args, "transaction")?],
+    };
+    let find = |hash: &String| around.sent.iter().find(|fact| fact.chain == desk.id && fact.tx_hash.eq_ignore_ascii_case(hash));
+    if hashes.iter().all(|hash| find(hash).is_none()) {
+        let what = hashes.first().map(|hash| shown(hash)).unwrap_or_default();
+        return Err(Fault::new("DATA_NOT_FOUND", format!("chain {} has no transaction {what}", desk.id)));
+    }
+    let missing = |hash: &str| json!({ "tx_hash": super::bounded(hash, 80), "status": "not_found" });
+    let mut answer = about(desk);
+    answer.insert("transactions".into(), hashes.iter().map(|hash| find(hash).map_or_else(|| missing(hash), tell)).collect());
+    Ok(answer)
+}
+
+/// The ids of a list parameter.
+fn ids(args: &Args<'_>) -> Option<Vec<String>> {
+    let (_, value) = args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Id(_))))?;
+    Some(value.as_array()?.iter().take(MOST).map(word).collect())
+}
+
+fn tell(fact: &SentFact) -> Value {
+    json!({
+        "tx_hash": fact.tx_hash,
+        "status": if fact.ok { "success" } else { "failed" },
+        "chain_id": fact.chain,
+        "block": fact.block,
+        "gas_used": fact.gas_used,
+        "tool": fact.tool,
+        "action_id": fact.action_id,
+    })
+}
+
+pub(super) fn orders(desk: &Desk<'_>, args: &Args<'_>, around: &Around<'_>) -> Result<Map<String, Value>, Fault> {
+    let one = args.first(|kind| matches!(kind, Kind::Id(_))).map(|(_, value)| word(value));
+    let wanted = ids(args).or_else(|| one.clone().map(|id| vec![id]));
+    let named = |fact: &SentFact| {
+        let goes_by = |id: &String| fact.tx_hash.eq_ignore_ascii_case(id) || fact.action_id.as_ref() == Some(id);
+        wanted.as_ref().is_none_or(|wanted| wanted.iter().any(goes_by))
+    };
+    let status = args.text("order_status");
+    let fits = |fact: &SentFact| status.as_deref().is_none_or(|status| status == state(fact));
+    let own = owner_is_own(desk, args)?;
+    let found = around.sent.iter().filter(|fact| own && is_order(desk, fact) && named(fact) && fits(fact));
+    let limit = args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
+    let rows: Vec<Value> = found.take(limit).map(tell_order).collect();
+    match one {
+        Some(id) if rows.is_empty() => Err(Fault::new("DATA_NOT_FOUND", format!("there is no order {}", shown(&id)))),
+        Some(_) | None => Ok(Map::from_iter([("orders".to_owned(), Value::Array(rows))])),
+    }
+}
+
+/// Only the account's own orders are known here.
+fn owner_is_own(desk: &Desk<'_>, args: &Args<'_>) -> Result<bool, Fault> {
+    Ok(super::owner(desk, args)? == crate::chain::genesis::ACCOUNT)
+}
+
+fn is_order(desk: &Desk<'_>, fact: &SentFact) -> bool {
+    let signs_one = desk.workspace.tool(&fact.tool).is_some_and(|tool| tool.via.message.as_deref() == Some("Order"));
+    signs_one || fact.tool.contains("order")
+}
+
+fn state(fact: &SentFact) -> &'static str {
+    if fact.ok { "filled" } else { "error" }
+}
+
+fn tell_order(fact: &SentFact) -> Value {
+    json!({
+        "order_id": fact.action_id.as_ref().unwrap_or(&fact.tx_hash),
+        "status": state(fact),
+        "tx_hash": fact.tx_hash,
+        "chain_id": fact.chain,
+        "block": fact.block,
+        "tool": fact.tool,
+    })
+}

@@ -1,0 +1,184 @@
+//! Reads that the live chain answers. One family of views, one file.
+
+mod allowances;
+mod balances;
+mod health;
+mod identity;
+mod ledger;
+mod limits;
+mod network;
+mod pools;
+mod portfolio;
+mod positions;
+mod prices;
+#[cfg(test)]
+mod tests;
+mod vaults;
+
+use super::args::{Args, word};
+use super::desk::{Asset, Desk, human};
+use super::fault::Fault;
+use crate::chain::genesis::ACCOUNT;
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::sol;
+use model::{Kind, View};
+use serde_json::{Map, Value, json};
+
+sol! {
+    interface Balance {
+        function balanceOf(address holder) external view returns (uint256);
+    }
+}
+
+/// What a view cannot read from the chain it looks at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub all_chains: &'a [u64],
+    pub sent: &'a [SentFact],
+    /// Spent in this session and on this day, in US dollars with 8 decimals.
+    pub spent_usd8: (U256, U256),
+    pub halted: bool,
+}
+
+/// A transaction of this trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SentFact {
+    pub tx_hash: String,
+    pub chain: u64,
+    pub action_id: Option<String>,
+    pub tool: String,
+    pub ok: bool,
+    pub block: u64,
+    pub gas_used: u64,
+}
+
+pub(crate) async fn view(desk: &mut Desk<'_>, which: View, args: &Args<'_>, around: &Around<'_>) -> Result<Value, Fault> {
+    let answer = match meant(which, args) {
+        View::Price => prices::price(desk, args),
+        View::Token => prices::token(desk, args).await,
+        View::Balances => balances::balances(desk, args).await,
+        View::Portfolio => portfolio::portfolio(desk, args).await,
+        View::Allowance => allowances::allowance(desk, args).await,
+        View::Allowances => allowances::allowances(desk, args).await,
+        View::Pool => pools::pool(desk, args).await,
+        View::Position => positions::position(desk, args).await,
+        View::Positions => positions::positions(desk, args).await,
+        View::Vault => vaults::vault(desk, args).await,
+        View::VaultPosition => vaults::position(desk, args).await,
+        View::Health => health::health(desk, args).await,
+        View::Gas => Ok(network::gas(desk)),
+        View::Chains => network::chains(desk, around).await,
+        View::Transaction => ledger::transaction(desk, args, around),
+        View::Orders => ledger::orders(desk, args, around),
+        View::Agent => identity::agent(desk, args).await,
+        View::Limits => Ok(limits::limits(desk, around)),
+        View::Memory | View::Files => Err(Fault::new("DATA_UNAVAILABLE", "the chain keeps neither memories nor files")),
+    }?;
+    Ok(stamped(desk, answer))
+}
+
+/// A tool that shows several views says in `kind` which one is wanted.
+fn meant(which: View, args: &Args<'_>) -> View {
+    let chooses = args.tool.params.get("kind").is_some_and(|param| matches!(param.kind, Some(Kind::Enum)));
+    let word = args.text("kind").filter(|_| chooses);
+    word.and_then(|word| View::ALL.iter().find(|(known, _)| *known == word)).map_or(which, |(_, view)| *view)
+}
+
+/// Every answer says when it was true.
+fn stamped(desk: &Desk<'_>, mut answer: Map<String, Value>) -> Value {
+    answer.insert("as_of".into(), json!(desk.unix_s));
+    Value::Object(answer)
+}
+
+/// The first facts of an answer about one chain.
+fn about(desk: &Desk<'_>) -> Map<String, Value> {
+    Map::from_iter([("chain_id".to_owned(), json!(desk.id))])
+}
+
+/// Whom a read is about. The agent's key stands for its account: that is where its funds are.
+fn owner(desk: &Desk<'_>, args: &Args<'_>) -> Result<Address, Fault> {
+    let given = match args.address("wallet")? {
+        Some(wallet) => Some(wallet),
+        None => args.address("owner")?,
+    };
+    Ok(given.map(|given| given.address).filter(|given| *given != desk.world.wallet.address).unwrap_or(ACCOUNT))
+}
+
+const PLACES: &[&str] = &["pool", "vault", "market", "contract", "agent"];
+
+/// What a read is about: an id, an address, or a `target` that may be either.
+fn subject(args: &Args<'_>) -> Option<String> {
+    let names = |kind: &Kind| matches!(kind, Kind::Id(_)) || matches!(kind, Kind::Address(role) if PLACES.contains(&role.as_str()));
+    args.first(names).map(|(_, value)| word(value)).or_else(|| args.text("target"))
+}
+
+fn need_subject(args: &Args<'_>, what: &str) -> Result<String, Fault> {
+    subject(args).ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the call names no {what}")))
+}
+
+async fn held(desk: &mut Desk<'_>, asset: Address, who: Address) -> Result<U256, Fault> {
+    match asset {
+        Address::ZERO => Ok(desk.chain.balance(who).await?),
+        token => desk.read(token, &Balance::balanceOfCall { holder: who }).await,
+    }
+}
+
+/// Whether a read failed because of what was asked, not because of the node.
+fn contract_fault(fault: &Fault) -> bool {
+    fault.code == "EXECUTION_CALL_REVERTED" || fault.message.contains("answers nonsense")
+}
+
+/// What stands at an address, as an asset. Strangers go by their address.
+fn asset_at(desk: &Desk<'_>, at: Address) -> Asset {
+    let known = desk.book.get(at).and_then(|entry| entry.asset.clone());
+    let (symbol, decimals) = known.unwrap_or_else(|| (at.to_checksum(None), 18));
+    Asset { at, symbol, decimals }
+}
+
+/// Whether the registry vouches for an asset; the native coin needs nobody to.
+fn vouched(desk: &Desk<'_>, at: Address) -> bool {
+    let listed = |chain: &model::Chain| {
+        let token = chain.tokens.iter().any(|token| token.address.address == at);
+        token || chain.contracts.iter().any(|contract| contract.role == model::Role::Weth && contract.address.address == at)
+    };
+    at == Address::ZERO || desk.registry().is_some_and(listed)
+}
+
+fn spelled(at: Address) -> Value {
+    if at == Address::ZERO { json!("native") } else { json!(at.to_checksum(None)) }
+}
+
+/// An address with the name it has here.
+fn party(desk: &Desk<'_>, at: Address) -> Value {
+    json!({ "address": at.to_checksum(None), "name": desk.book.get(at).map(|entry| entry.name.as_str()) })
+}
+
+/// An amount of something, with its worth where it has a price.
+fn sum(desk: &Desk<'_>, asset: &Asset, amount: U256) -> Value {
+    json!({
+        "token": asset.symbol,
+        "address": spelled(asset.at),
+        "amount": human(amount, asset.decimals),
+        "value_usd": desk.usd8(asset, amount).map(dollars),
+    })
+}
+
+fn dollars(usd8: U256) -> String {
+    human(usd8, 8)
+}
+
+/// The worth of all that has a price.
+fn worth<'s>(desk: &Desk<'_>, amounts: impl IntoIterator<Item = &'s (Asset, U256)>) -> U256 {
+    let values = amounts.into_iter().filter_map(|(asset, amount)| desk.usd8(asset, *amount));
+    values.fold(U256::ZERO, U256::saturating_add)
+}
+
+/// What is had less what is owed, in dollars.
+fn net(had: U256, owed: U256) -> String {
+    if had >= owed { dollars(had - owed) } else { format!("-{}", dollars(owed - had)) }
+}
+
+/// Words of strangers are passed on as they are, but not without end.
+fn bounded(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
