@@ -137,17 +137,19 @@ abstract contract CageLedger is CageConfig {
 
     // The level of the last time stood until now, and now there is this one.
     function _bookValue(uint256 value) internal {
-        while (_levelHead < _levelTail && _levels[_levelHead].time + DAY <= block.timestamp) _levelHead++;
-        _raise(_lastLevel);
-        _lastLevel = uint208(value + _paidOut);
-        _raise(_lastLevel);
+        (uint256 head, uint256 tail) = (_levelHead, _levelTail);
+        while (head < tail && _levels[head].time + DAY <= block.timestamp) head++;
+        (uint208 was, uint208 is_) = (_lastLevel, uint208(value + _paidOut));
+        // A level that is not higher than the new one would be struck out again at once.
+        if (was > is_) tail = _raise(head, tail, was);
+        tail = _raise(head, tail, is_);
+        (_levelHead, _levelTail, _lastLevel) = (uint64(head), uint64(tail), is_);
     }
 
-    function _raise(uint208 level) private {
-        uint64 tail = _levelTail;
-        while (tail > _levelHead && _levels[tail - 1].usd <= level) tail--;
+    function _raise(uint256 head, uint256 tail, uint208 level) private returns (uint256) {
+        while (tail > head && _levels[tail - 1].usd <= level) tail--;
         _levels[tail] = Level(uint48(block.timestamp), level);
-        _levelTail = tail + 1;
+        return tail + 1;
     }
 
     function _expire() private {

@@ -21,6 +21,10 @@ abstract contract CageRules is CageConfig {
         bool tradesIfPaid; // the same, provided that anything came back
         bool rebalances;
         bool swaps; // `recipient` gets `soldFor`, and its worth can be measured there
+        bool approves; // an allowance, which moves nothing by itself
+        bool told; // no other assets reach the account than the target, the native coin and the two that are named
+        address named;
+        address alsoNamed;
         address soldFor;
         address recipient;
     }
@@ -31,6 +35,7 @@ abstract contract CageRules is CageConfig {
         if (data.length == 0) {
             _needAsset(Transfers.NATIVE);
             r.pays = target != address(this);
+            r.told = true;
             return r;
         }
         if (data.length < 4) revert MalformedCalldata();
@@ -61,11 +66,14 @@ abstract contract CageRules is CageConfig {
         } else if (selector == Erc20.approve.selector || selector == Erc20.increaseAllowance.selector) {
             _needAsset(token);
             _spender(_address(data, 0), _word(data, 1));
+            r.approves = true;
         } else if (selector == Erc20.decreaseAllowance.selector) {
             _needAsset(token);
+            r.approves = true;
         } else {
             return false;
         }
+        r.told = true;
         return true;
     }
 
@@ -74,10 +82,10 @@ abstract contract CageRules is CageConfig {
         r.rebalances = true;
         if (selector == AmmRouter.swapExactIn.selector || selector == AmmRouter.swapExactOut.selector) {
             (address first, address last) = _ends(data, 2);
-            _needAsset(first);
-            _needAsset(last);
+            _name(r, first);
+            _name(r, last);
             _recipient(r, _address(data, 3));
-            (r.swaps, r.soldFor) = (true, last);
+            (r.told, r.swaps, r.soldFor) = (true, true, last);
         } else if (selector == AmmRouter.addLiquidity.selector) {
             _needAsset(_address(data, 0));
             _needAsset(_address(data, 1));
@@ -104,27 +112,31 @@ abstract contract CageRules is CageConfig {
     }
 
     function _judgeVenue(Ruling memory r, bytes4 selector, bytes calldata data) private view returns (bool) {
-        r.trades = true;
-        r.rebalances = true;
+        (r.told, r.trades, r.rebalances) = (true, true, true);
         if (selector == Venue.enter.selector || selector == Venue.repay.selector) {
-            _needAsset(_address(data, 1));
+            _name(r, _address(data, 1));
         } else if (selector == Venue.exit.selector || selector == Venue.borrow.selector) {
-            _needAsset(_address(data, 1));
+            _name(r, _address(data, 1));
             _recipient(r, _address(data, 3));
         } else if (selector == Venue.claim.selector) {
             r.rebalances = false;
-            _needAsset(_address(data, 1));
+            _name(r, _address(data, 1));
             _recipient(r, _address(data, 2));
         } else if (selector == Venue.convert.selector) {
-            _needAsset(_address(data, 1));
-            _needAsset(_address(data, 3));
+            _name(r, _address(data, 1));
+            _name(r, _address(data, 3));
             _recipient(r, _address(data, 5));
             (r.swaps, r.soldFor) = (true, _address(data, 3));
         } else if (selector == Venue.bridgeOut.selector) {
             (r.trades, r.rebalances) = (false, false);
-            _needAsset(_address(data, 0));
+            _name(r, _address(data, 0));
             _recipient(r, _address(data, 3));
             r.pays = true; // even to the same address: it is on another chain
+        } else if (selector == Venue.flash.selector) {
+            (r.trades, r.rebalances) = (false, false);
+            _name(r, _address(data, 1));
+        } else if (selector == Venue.configure.selector) {
+            (r.trades, r.rebalances) = (false, false);
         } else {
             return _unread(r);
         }
@@ -133,20 +145,23 @@ abstract contract CageRules is CageConfig {
 
     function _judgePermit2(Ruling memory r, bytes4 selector, bytes calldata data) private view returns (bool) {
         if (selector == Permit2.approve.selector) {
-            _needAsset(_address(data, 0));
+            _name(r, _address(data, 0));
             _spender(_address(data, 1), _word(data, 2));
+            r.approves = true;
         } else if (selector == Permit2.transferFrom.selector) {
             _needClean(_address(data, 0));
             _recipient(r, _address(data, 1));
-            _needAsset(_address(data, 3));
+            _name(r, _address(data, 3));
         } else {
-            return selector == Permit2.lockdown.selector || selector == Permit2.invalidateUnorderedNonces.selector;
+            r.told = selector == Permit2.lockdown.selector || selector == Permit2.invalidateUnorderedNonces.selector;
+            return r.told;
         }
+        r.told = true;
         return true;
     }
 
     function _judgeWrapper(Ruling memory r, bytes4 selector) private pure returns (bool) {
-        r.trades = selector == Weth.deposit.selector || selector == Weth.withdraw.selector;
+        r.trades = r.told = selector == Weth.deposit.selector || selector == Weth.withdraw.selector;
         return r.trades;
     }
 
@@ -159,6 +174,11 @@ abstract contract CageRules is CageConfig {
             uint256 word = uint256(bytes32(data[place:place + 32]));
             if (word >> 160 == 0 && word >> 96 != 0) _needClean(address(uint160(word)));
         }
+    }
+
+    function _name(Ruling memory r, address asset) private view {
+        _needAsset(asset);
+        (r.named, r.alsoNamed) = (asset, r.named);
     }
 
     function _recipient(Ruling memory r, address to) private view {
@@ -175,14 +195,14 @@ abstract contract CageRules is CageConfig {
     }
 
     function _unread(Ruling memory r) private pure returns (bool) {
-        (r.trades, r.rebalances) = (false, false);
+        (r.told, r.trades, r.rebalances) = (false, false, false);
         return false;
     }
 
-    function _word(bytes calldata data, uint256 index) private pure returns (uint256) {
+    function _word(bytes calldata data, uint256 index) private pure returns (uint256 word) {
         uint256 place = 4 + 32 * index;
         if (data.length < place + 32) revert MalformedCalldata();
-        return uint256(bytes32(data[place:place + 32]));
+        assembly ("memory-safe") { word := calldataload(add(data.offset, place)) }
     }
 
     function _address(bytes calldata data, uint256 index) private pure returns (address) {

@@ -47,43 +47,59 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     // --- the operator
 
     function execute(address target, uint256 value, bytes calldata data) external guarded returns (bytes memory answer) {
-        _open(1);
+        _needOperator();
+        _needRate(1);
         _visit(target);
-        Snapshot memory first = _snapshot();
-        _bookValue(_net(first));
+        Ruling memory r = _judge(target, value, data);
+        address[] memory named = new address[](3);
+        _note(named, 0, target, r);
+        Sheet memory s = _measure(!r.told, named);
+        _bookValue(_net(s));
         Totals memory totals;
-        Snapshot memory last;
-        (answer, last) = _act(target, value, data, first, totals);
-        _close(1, totals, first, last);
+        answer = _act(target, value, data, r, s, totals);
+        _close(1, totals, s);
     }
 
-    /// All or nothing. Limits see the batch as one transaction, the rate as so many writes, the rebalance limits as one.
+    /// All or nothing, and judged as a whole before the first call is made. Limits see the batch as one transaction, the rebalance limits as one
+    /// rebalance, the rate as so many writes as there are calls that are no approvals, but one at least.
     function executeBatch(Call[] calldata calls) external guarded returns (bytes[] memory answers) {
         if (calls.length == 0) revert EmptyBatch();
-        _open(calls.length);
+        _needOperator();
         for (uint256 i = 0; i < calls.length; i++) _visit(calls[i].target);
-        Snapshot memory first = _snapshot();
-        _bookValue(_net(first));
+        Ruling[] memory rulings = new Ruling[](calls.length);
+        address[] memory named = new address[](3 * calls.length);
+        (uint256 writes, bool all) = (0, false);
+        for (uint256 i = 0; i < calls.length; i++) {
+            Ruling memory r = rulings[i] = _judge(calls[i].target, calls[i].value, calls[i].data);
+            _note(named, 3 * i, calls[i].target, r);
+            if (!r.approves) writes++;
+            if (!r.told) all = true;
+        }
+        if (writes == 0) writes = 1;
+        _needRate(writes);
+        Sheet memory s = _measure(all, named);
+        _bookValue(_net(s));
         Totals memory totals;
-        Snapshot memory last = first;
         answers = new bytes[](calls.length);
         for (uint256 i = 0; i < calls.length; i++) {
-            (answers[i], last) = _act(calls[i].target, calls[i].value, calls[i].data, last, totals);
+            answers[i] = _act(calls[i].target, calls[i].value, calls[i].data, rulings[i], s, totals);
         }
-        _close(calls.length, totals, first, last);
+        _close(writes, totals, s);
     }
 
-    function _open(uint256 writes) private view {
+    function _needOperator() private view {
         if (msg.sender != operator) revert NotOperator(msg.sender);
         if (halted) revert Halted();
-        _needRate(writes);
     }
 
-    function _act(address target, uint256 value, bytes calldata data, Snapshot memory was, Totals memory totals)
+    function _note(address[] memory named, uint256 place, address target, Ruling memory r) private pure {
+        (named[place], named[place + 1], named[place + 2]) = (target, r.named, r.alsoNamed);
+    }
+
+    function _act(address target, uint256 value, bytes calldata data, Ruling memory r, Sheet memory s, Totals memory totals)
         private
-        returns (bytes memory answer, Snapshot memory is_)
+        returns (bytes memory answer)
     {
-        Ruling memory r = _judge(target, value, data);
         if (r.rebalances && !totals.rebalanced) {
             _needRebalance();
             totals.rebalanced = true;
@@ -93,28 +109,25 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
 
         answer = _call(target, value, data);
 
-        is_ = _snapshot();
-        uint256 outflow = _outflow(was, is_);
-        uint256 loss = _loss(was, is_);
-        uint256 spent = outflow > loss ? outflow : loss;
+        Change memory c = _compare(s);
+        uint256 loss = c.given > c.got ? c.given - c.got : 0;
+        uint256 spent = c.outflow > loss ? c.outflow : loss;
         totals.spent += spent;
         _needBudget(totals.spent);
         if (soldForOther) {
-            uint256 got = Transfers.balance(r.soldFor, r.recipient) - had;
-            uint256 gotUsd = _value(r.soldFor, assetInfo[r.soldFor], got);
-            _needFairness(gotUsd < outflow ? outflow - gotUsd : 0, outflow);
-        } else if (!r.pays && (r.trades || r.tradesIfPaid)) {
-            (uint256 given, uint256 got) = _turnover(was, is_);
-            if (r.trades || got > 0) _needFairness(loss, given);
+            uint256 gotUsd = _value(r.soldFor, Transfers.balance(r.soldFor, r.recipient) - had);
+            _needFairness(gotUsd < c.outflow ? c.outflow - gotUsd : 0, c.outflow);
+        } else if (!r.pays && (r.trades || (r.tradesIfPaid && c.got > 0))) {
+            _needFairness(loss, c.given);
         }
         if (r.pays) _bookPayment(loss);
         emit Executed(target, data.length < 4 ? bytes4(0) : bytes4(data), spent);
     }
 
-    function _close(uint256 writes, Totals memory totals, Snapshot memory first, Snapshot memory last) private {
-        _needSpread(first, last);
-        _needCollateral(first, last);
-        uint256 value = _net(last);
+    function _close(uint256 writes, Totals memory totals, Sheet memory s) private {
+        uint256 value = _net(s);
+        _needSpread(s, value);
+        _needCollateral(s);
         _needNoDrawdown(value);
         _bookValue(value);
         _book(writes, totals.rebalanced, totals.spent);
@@ -136,33 +149,34 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     }
 
     // Only what grew is asked: an account that is out of proportion by the market may still be put right.
-    function _needSpread(Snapshot memory first, Snapshot memory last) private view {
-        uint256 total = _net(last);
-        for (uint256 i = 0; i < last.values.length; i++) {
-            if (last.balances[i] <= first.balances[i]) continue;
-            address asset = _assets[i];
-            Asset memory info = assetInfo[asset];
-            if (info.base) continue;
-            uint256 bps = _share(last.values[i], total);
-            if (info.kind != AssetKind.Plain) {
-                if (bps > _limits.maxPositionBps) revert PositionExceeded(asset, bps, _limits.maxPositionBps);
+    function _needSpread(Sheet memory s, uint256 total) private view {
+        Line[] memory lines = s.lines;
+        for (uint256 i = 0; i < lines.length;) {
+            Line memory line = lines[i];
+            unchecked { i++; }
+            if (line.balance <= line.first || line.base) continue;
+            uint256 bps = _share(line.value, total);
+            if (!line.plain) {
+                if (bps > _limits.maxPositionBps) revert PositionExceeded(line.asset, bps, _limits.maxPositionBps);
             } else if (bps > _limits.maxConcentrationBps) {
-                revert ConcentrationExceeded(asset, bps, _limits.maxConcentrationBps);
+                revert ConcentrationExceeded(line.asset, bps, _limits.maxConcentrationBps);
             }
         }
-        for (uint256 i = 0; i < last.supplied.length; i++) {
-            if (last.supplied[i] <= first.supplied[i]) continue;
-            uint256 bps = _share(last.supplied[i], total);
-            if (bps > _limits.maxPositionBps) revert PositionExceeded(_venues[i], bps, _limits.maxPositionBps);
+        for (uint256 i = 0; i < s.stays.length; i++) {
+            Stay memory stay = s.stays[i];
+            if (stay.supplied <= stay.firstSupplied) continue;
+            uint256 bps = _share(stay.supplied, total);
+            if (bps > _limits.maxPositionBps) revert PositionExceeded(stay.venue, bps, _limits.maxPositionBps);
         }
     }
 
-    function _needCollateral(Snapshot memory first, Snapshot memory last) private view {
+    function _needCollateral(Sheet memory s) private view {
         uint256 min = _limits.minCollateralRatioBps;
-        for (uint256 i = 0; i < last.owed.length; i++) {
-            if (last.owed[i] == 0 || last.supplied[i] * 10_000 >= last.owed[i] * min) continue;
-            bool worse = first.owed[i] == 0 || last.supplied[i] * first.owed[i] < first.supplied[i] * last.owed[i];
-            if (worse) revert CollateralRatioTooLow(last.supplied[i] * 10_000 / last.owed[i], min);
+        for (uint256 i = 0; i < s.stays.length; i++) {
+            Stay memory stay = s.stays[i];
+            if (stay.owed == 0 || stay.supplied * 10_000 >= stay.owed * min) continue;
+            bool worse = stay.firstOwed == 0 || stay.supplied * stay.firstOwed < stay.firstSupplied * stay.owed;
+            if (worse) revert CollateralRatioTooLow(stay.supplied * 10_000 / stay.owed, min);
         }
     }
 

@@ -48,7 +48,24 @@ library Transfers {
     }
 
     function balance(address token, address account) internal view returns (uint256) {
-        return token == NATIVE ? account.balance : IERC20(token).balanceOf(account);
+        return token == NATIVE ? account.balance : _balanceOf(token, account);
+    }
+
+    // By hand, because a cage asks it a dozen times in each transaction: a third of the instructions of the compiler's call.
+    function _balanceOf(address token, address account) private view returns (uint256 amount) {
+        bytes4 selector = IERC20.balanceOf.selector;
+        assembly ("memory-safe") {
+            mstore(0, selector)
+            mstore(4, account)
+            let ok := staticcall(gas(), token, 0, 36, 0, 32)
+            if iszero(and(ok, gt(returndatasize(), 31))) {
+                let free := mload(64)
+                if ok { revert(free, 0) }
+                returndatacopy(free, 0, returndatasize())
+                revert(free, returndatasize())
+            }
+            amount := mload(0)
+        }
     }
 
     function _call(address token, bytes memory data) private {

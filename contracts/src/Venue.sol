@@ -6,6 +6,10 @@ import {Once} from "./Once.sol";
 import {Owned} from "./Owned.sol";
 import {Transfers} from "./Transfers.sol";
 
+interface IBorrower {
+    function onFlash(address asset, uint256 amount, bytes calldata data) external;
+}
+
 /// One contract for whatever takes an asset, holds a position and pays: lending, staking, perpetuals, yield, bridges.
 /// A market is a name that the owner opened; the zero address stands for the native coin. All markets share one till.
 contract Venue is Once, Owned, Guarded {
@@ -36,6 +40,8 @@ contract Venue is Once, Owned, Guarded {
     event Rewarded(address indexed account, bytes32 indexed market, address indexed asset, uint256 amount);
     event Settled(address indexed account, bytes32 indexed market, address indexed asset, int256 change);
     event Funded(address indexed asset, uint256 amount);
+    event Configured(address indexed account, bytes32 indexed market, bytes32 indexed key, bytes value);
+    event Flashed(address indexed account, address indexed asset, uint256 amount);
 
     struct Market {
         bool open;
@@ -67,6 +73,7 @@ contract Venue is Once, Owned, Guarded {
     uint256 public bridgeNonce;
     mapping(address => mapping(bytes32 => mapping(address => Position))) private _positions;
     mapping(address => Holding[]) private _keys; // market and asset of every position an account ever had
+    mapping(address => mapping(bytes32 => mapping(bytes32 => bytes32))) public settings; // account, market, key: hash of the value
 
     function init(address owner_) external once {
         _setOwner(owner_);
@@ -203,6 +210,29 @@ contract Venue is Once, Owned, Guarded {
         if (arrived == 0) revert NothingMoved();
         nonce = ++bridgeNonce;
         emit Bridged(msg.sender, asset, arrived, dstChain, to, nonce);
+    }
+
+    /// Anything an account wants to have noted in a market: leverage, a trigger, a delegate. Nothing moves; readers take the value from the event.
+    function configure(bytes32 market, bytes32 key, bytes calldata value) external known(market) {
+        settings[msg.sender][market][key] = keccak256(value);
+        emit Configured(msg.sender, market, key, value);
+    }
+
+    /// Lends from the till until the end of the call. The money really moves: out, then back by the caller's hook or else by its allowance.
+    function flash(bytes32 market, address asset, uint256 amount, bytes calldata data) external guarded known(market) {
+        if (amount == 0) revert NothingMoved();
+        uint256 had = Transfers.balance(asset, address(this));
+        _pay(asset, amount, msg.sender);
+        (bool ok, bytes memory answer) = msg.sender.call(abi.encodeCall(IBorrower.onFlash, (asset, amount, data)));
+        // A failure without a reason is an account without the hook, such as a cage: it borrows and returns.
+        if (!ok && answer.length > 0) {
+            assembly ("memory-safe") { revert(add(answer, 32), mload(answer)) }
+        }
+        uint256 left = Transfers.balance(asset, address(this));
+        if (left < had) Transfers.pull(asset, msg.sender, address(this), had - left);
+        left = Transfers.balance(asset, address(this));
+        if (left < had) revert InsufficientLiquidity(asset, left, had);
+        emit Flashed(msg.sender, asset, amount);
     }
 
     // --- views

@@ -18,6 +18,7 @@ use open::Source;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    world::chain::bound_hashes();
     let cli = Cli::parse();
     let source = Source::choose(&cli.global);
     let io = Io::new(&cli.global, &source);

@@ -7,7 +7,7 @@
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, sol};
 use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis};
-use bardo_eval_world::chain::{Anvil, AnvilConfig, Book, Chain, Embedded, Frozen, Status, Tx, mined};
+use bardo_eval_world::chain::{Anvil, AnvilConfig, Book, Chain, Embedded, Frozen, Status, Tx, bound_hashes, mined};
 use model::{Files, Workspace};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,6 +23,7 @@ sol! {
 const BASE: u64 = 8453;
 
 fn main() {
+    bound_hashes();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(bench());
 }

@@ -4,7 +4,7 @@
 //! What remains unexplained in a known contract is said, not dropped.
 
 use super::contracts::{self, Contract};
-use super::{Book, Changes, Receipt, Tx, decode};
+use super::{Book, Changes, Log, Receipt, Tx, decode};
 use alloy_primitives::{Address, B256, U256, keccak256};
 use model::transcript::{Effect, Mined, Side, TxOutcome, Via};
 use std::collections::{BTreeMap, HashSet};
@@ -45,7 +45,8 @@ pub fn effects(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
             effects.push(Effect::Code { account: book.party(*address), delegates_to });
         }
         if let Some(contract) = book.get(*address).and_then(|entry| entry.contract).map(contracts::contract) {
-            Storage { book, at: *address, contract, involved: &involved, left: change.storage.clone(), effects: &mut effects }.explain();
+            let (logs, left) = (receipt.logs.as_slice(), change.storage.clone());
+            Storage { book, at: *address, contract, involved: &involved, logs, left, effects: &mut effects }.explain();
         } else if !change.storage.is_empty() {
             // Somebody else's contract: we cannot name what changed, but we say that something did.
             effects.push(Effect::Unexplained { contract: book.party(*address), slots: change.storage.len() });
@@ -94,6 +95,7 @@ struct Storage<'s> {
     at: Address,
     contract: &'static Contract,
     involved: &'s [Address],
+    logs: &'s [Log],
     left: BTreeMap<U256, (U256, U256)>,
     effects: &'s mut Vec<Effect>,
 }
@@ -105,8 +107,8 @@ impl Storage<'_> {
             // Rarely, somebody of the world is concerned whom the transaction does not name.
             let known = self.book.entries().filter(|(_, entry)| entry.contract.is_some()).map(|(address, _)| address);
             let wider: Vec<Address> = self.involved.iter().copied().chain(known).collect();
-            let Self { book, at, contract, left, effects, .. } = self;
-            let mut again = Storage { book, at, contract, involved: &wider, left, effects };
+            let Self { book, at, contract, logs, left, effects, .. } = self;
+            let mut again = Storage { book, at, contract, involved: &wider, logs, left, effects };
             again.try_names();
             if !again.left.is_empty() {
                 again.effects.push(Effect::Unexplained { contract: book.party(at), slots: again.left.len() });
@@ -202,8 +204,19 @@ impl Storage<'_> {
         }
     }
 
+    /// What an account configured is told by its event, whose topics are the three keys of the entry.
+    fn settings(&mut self) {
+        let settings = self.slot("settings");
+        for log in self.logs.iter().filter(|log| log.address == self.at) {
+            if let [_, account, market, key] = log.topics.as_slice() {
+                self.left.remove(&mapped(mapped(mapped(settings, *account), *market), *key));
+            }
+        }
+    }
+
     fn venue(&mut self) {
         self.forget_plain();
+        self.settings();
         let (positions, keys) = (self.slot("_positions"), self.slot("_keys"));
         let assets: Vec<Address> = self.book.entries().filter(|(_, entry)| entry.asset.is_some()).map(|(at, _)| at).collect();
         let markets = super::genesis::MARKETS.iter().map(|name| (*name, super::genesis::market(name)));

@@ -31,6 +31,14 @@ pub const BLOCK_GAS: u64 = 30_000_000;
 /// What a transaction may use when nobody says otherwise.
 pub const TX_GAS: u64 = 5_000_000;
 
+/// How many hashes a process remembers: what a world asks for again and again fits several times over.
+const HASHES: usize = 1 << 13;
+
+/// Bounds the hashes that alloy remembers for us to 1 MB instead of 16. For the start of a process: after the first hash it is too late, and harmless.
+pub fn bound_hashes() {
+    let _first = alloy_primitives::init_keccak_cache(HASHES);
+}
+
 /// One chain of a world. Each transaction is a block of its own; time passes only when told to, and by a second per block.
 #[async_trait]
 pub trait Chain: Send {

@@ -280,23 +280,59 @@ fn two_calls_in_one_transaction_share_its_limit() {
 #[test]
 fn writes_are_counted_by_the_hour() {
     let mut cage = cage();
-    let (usdc, router, at) = (cage.usdc, cage.router, cage.at);
-    let approve = Token::approveCall { spender: router, value: one() };
-    cage.run(usdc, &approve);
+    let (usdc, at) = (cage.usdc, cage.at);
+    let write = pay(named("bob"), one());
+    cage.run(usdc, &write);
     cage.chain.now += 10;
-    let calls = vec![call(usdc, U256::ZERO, &approve); 19];
+    let calls = vec![call(usdc, U256::ZERO, &write); 19];
     cage.chain.send(operator(), at, PolicyCage::executeBatchCall { calls });
     let limited = error(PolicyCage::RateLimitExceeded {});
-    assert_eq!(cage.stop(usdc, &approve), limited);
+    assert_eq!(cage.stop(usdc, &write), limited);
     cage.chain.now = START + HOUR - 1;
-    assert_eq!(cage.stop(usdc, &approve), limited);
+    assert_eq!(cage.stop(usdc, &write), limited);
     cage.chain.now = START + HOUR;
-    cage.run(usdc, &approve);
-    assert_eq!(cage.stop(usdc, &approve), limited);
+    cage.run(usdc, &write);
+    assert_eq!(cage.stop(usdc, &write), limited);
     cage.chain.now = START + HOUR + 10;
-    cage.run(usdc, &approve);
-    let calls = vec![call(usdc, U256::ZERO, &approve); 19];
+    cage.run(usdc, &write);
+    let calls = vec![call(usdc, U256::ZERO, &write); 19];
     assert_eq!(cage.chain.refuse(operator(), at, PolicyCage::executeBatchCall { calls }), limited);
+}
+
+#[test]
+fn an_approval_in_a_batch_is_part_of_the_write_that_needs_it() {
+    let mut cage = cage();
+    let (usdc, dai, router, permit2, registry, at) = (cage.usdc, cage.dai, cage.router, cage.permit2, cage.registry, cage.at);
+    let approve = call(usdc, U256::ZERO, &Token::approveCall { spender: router, value: units(10, 6) });
+    let raise = call(usdc, U256::ZERO, &Token::increaseAllowanceCall { spender: router, added: one() });
+    let lower = call(usdc, U256::ZERO, &Token::decreaseAllowanceCall { spender: router, removed: one() });
+    let lend = Permit2::approveCall { token: usdc, spender: router, amount: U160::from(1), expiration: U48::ZERO };
+    let lend = call(permit2, U256::ZERO, &lend);
+    let swap = call(router, U256::ZERO, &exact_in(units(10, 6), U256::ZERO, &[usdc, dai], at));
+    let mut counted = |calls: Vec<PolicyCage::Call>| {
+        let before = cage.chain.view(at, PolicyCage::writesLastHourCall {});
+        cage.chain.send(operator(), at, PolicyCage::executeBatchCall { calls });
+        cage.chain.view(at, PolicyCage::writesLastHourCall {}) - before
+    };
+    assert_eq!(counted(vec![approve.clone(), swap.clone()]), one());
+    assert_eq!(
+        counted(vec![approve.clone(), raise.clone(), lower.clone(), lend.clone(), swap.clone(), approve.clone(), swap.clone()]),
+        U256::from(2)
+    );
+    // Approvals alone are still something that was done, and one by one they are writes as ever.
+    assert_eq!(counted(vec![approve.clone(), raise, lower, lend]), one());
+    assert_eq!(counted(vec![approve.clone()]), one());
+    // The same words to somebody who is no token are no allowance.
+    cage.chain.send(OWNER, at, PolicyCage::setAllowArbitraryCalldataCall { allowed: true });
+    cage.run(registry, &IdentityRegistry::registerCall { uri: "ipfs://me".into() });
+    let agent = cage.chain.view(at, PolicyCage::writesLastHourCall {});
+    let give = call(registry, U256::ZERO, &IdentityRegistry::approveCall { to: named("bob"), agentId: one() });
+    cage.chain.send(operator(), at, PolicyCage::executeBatchCall { calls: vec![give, approve.clone(), swap] });
+    assert_eq!(cage.chain.view(at, PolicyCage::writesLastHourCall {}), agent + U256::from(2));
+    // The limit is the same for all of them.
+    cage.set(|limits| limits.maxWritesPerHour = 1);
+    let calls = vec![approve; 2];
+    assert_eq!(cage.chain.refuse(operator(), at, PolicyCage::executeBatchCall { calls }), error(PolicyCage::RateLimitExceeded {}));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod amm;
 mod artifacts;
 mod cage;
 mod cage_sequence;
+mod cage_unheld;
 mod fee_burner;
 mod harness;
 mod identity;

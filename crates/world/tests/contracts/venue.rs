@@ -56,6 +56,47 @@ fn borrow(market: B256, asset: Address, amount: U256, to: Address) -> Venue::bor
 }
 
 #[test]
+fn an_account_notes_what_it_wants_in_an_open_market() {
+    let Setup { mut chain, venue, .. } = setup();
+    let (alice, key, value) = (named("alice"), keccak256("leverage"), Bytes::from_static(b"5x"));
+    let done = chain.send(alice, venue, Venue::configureCall { market: lending(), key, value: value.clone() });
+    let event = done.event::<Venue::Configured>();
+    assert_eq!((event.account, event.market, event.key, event.value), (alice, lending(), key, value.clone()));
+    let noted = |account| Venue::settingsCall { _0: account, _1: lending(), _2: key };
+    assert_eq!(chain.view(venue, noted(alice)), keccak256(&value));
+    assert_eq!(chain.view(venue, noted(OWNER)), B256::ZERO);
+    let closed = keccak256("nowhere");
+    assert_eq!(
+        chain.refuse(alice, venue, Venue::configureCall { market: closed, key, value }),
+        error(Venue::UnknownMarket { market: closed })
+    );
+}
+
+#[test]
+fn a_loan_for_one_call_comes_back_or_was_never_given() {
+    let Setup { mut chain, venue, usdc, wbtc } = setup();
+    let (alice, bob) = (named("alice"), named("bob"));
+    chain.send(OWNER, venue, Venue::fundCall { asset: usdc, amount: units(1_000, 6) });
+    let flash = |asset, amount| Venue::flashCall { market: lending(), asset, amount, data: Bytes::new() };
+    let had = chain.balance(usdc, alice);
+    let done = chain.send(alice, venue, flash(usdc, units(1_000, 6)));
+    let event = done.event::<Venue::Flashed>();
+    assert_eq!((event.account, event.asset, event.amount), (alice, usdc, units(1_000, 6)));
+    assert_eq!(done.events::<Token::Transfer>().len(), 2, "there and back");
+    assert_eq!((chain.balance(usdc, alice), chain.balance(usdc, venue)), (had, units(1_000, 6)));
+    let (available, needed) = (units(1_000, 6), units(1_001, 6));
+    assert_eq!(chain.refuse(alice, venue, flash(usdc, needed)), error(Venue::InsufficientLiquidity { asset: usdc, available, needed }));
+    assert_eq!(chain.refuse(alice, venue, flash(usdc, U256::ZERO)), error(Venue::NothingMoved {}));
+    // Nothing can be pulled back from somebody who allows nothing, nor the native coin from anybody without a hook.
+    let refusal = Token::InsufficientAllowance { spender: venue, allowance: U256::ZERO, needed: units(1, 6) };
+    assert_eq!(chain.refuse(bob, venue, flash(usdc, units(1, 6))), error(refusal));
+    chain.pay(OWNER, venue, units(1, 18), Venue::fundCall { asset: NATIVE, amount: units(1, 18) });
+    chain.refuse(alice, venue, flash(NATIVE, units(1, 18)));
+    let unknown = Venue::flashCall { market: keccak256("nowhere"), asset: wbtc, amount: units(1, 8), data: Bytes::new() };
+    assert_eq!(chain.refuse(alice, venue, unknown), error(Venue::UnknownMarket { market: keccak256("nowhere") }));
+}
+
+#[test]
 fn a_position_goes_in_and_comes_out() {
     let Setup { mut chain, venue, usdc, .. } = setup();
     let (alice, bob) = (named("alice"), named("bob"));

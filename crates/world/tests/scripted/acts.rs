@@ -84,6 +84,28 @@ async fn a_venue_holds_a_position() {
     assert_eq!(gained(&exited, "USDC"), 300_000_000);
 }
 
+/// Neither leaves anything behind that the decoder could not name: a setting is told by its event, a loan of one call by none of its balances.
+#[tokio::test]
+async fn a_setting_and_a_loan_of_one_call_are_explained() {
+    let genesis = genesis(BASE);
+    let mut chain = embedded(&genesis).await;
+    let mut desk = Desk::new(&mut chain, &genesis.book);
+    let (pool, token) = (desk.at("AavePool"), desk.at("USDC"));
+    let key = alloy_primitives::keccak256("leverage");
+    let configured =
+        desk.act(pool, Venue::configureCall { market: market("perp"), key, value: Bytes::from_static(b"5x") }.abi_encode()).await;
+    succeeded(&configured);
+    assert!(configured.logs.iter().any(|log| log.event.name == "Configured" && log.event.args["value"] == "0x3578"));
+    succeeded(&desk.approve("USDC", pool, usdc("200")).await);
+    let enter = Venue::enterCall { market: market("lend"), asset: token, amount: usdc("100"), data: Bytes::new() };
+    succeeded(&desk.act(pool, enter.abi_encode()).await);
+    let flash = Venue::flashCall { market: market("lend"), asset: token, amount: usdc("100"), data: Bytes::new() };
+    let lent = desk.act(pool, flash.abi_encode()).await;
+    succeeded(&lent);
+    assert_eq!(gained(&lent, "USDC"), 0);
+    assert!(lent.logs.iter().any(|log| log.event.name == "Flashed" && log.event.args["amount"] == "100000000"));
+}
+
 #[tokio::test]
 async fn an_unlimited_approval_is_seen_as_one() {
     let genesis = genesis(BASE);

@@ -23,6 +23,8 @@ sol! {
     interface Venue {
         function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
         function exit(bytes32 market, address asset, uint256 amount, address to) external returns (uint256);
+        function configure(bytes32 market, bytes32 key, bytes value) external;
+        function flash(bytes32 market, address asset, uint256 amount, bytes data) external;
     }
 }
 
