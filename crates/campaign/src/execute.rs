@@ -9,8 +9,8 @@ use run::subjects::{self, Reference};
 use run::{Go, Limits, Watcher, drive};
 use score::gates::{Measured, Scope, judge};
 use score::scorers::{self, Evidence};
-use std::sync::Arc;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use world::{ChainKind, Defence, LiveWorld, Setup, Stage};
 
 #[derive(Debug)]

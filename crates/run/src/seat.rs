@@ -28,11 +28,23 @@ pub struct Seat {
 #[derive(Debug, Clone)]
 pub enum Heard {
     User(String),
-    HandOver { from: String, params: Map<String, Value> },
-    Answer { tool: String, answer: ToolAnswer },
-    Peer { agent: String, said: Value },
+    HandOver {
+        from: String,
+        params: Map<String, Value>,
+    },
+    Answer {
+        tool: String,
+        answer: ToolAnswer,
+    },
+    Peer {
+        agent: String,
+        said: Value,
+    },
     /// A message that another agent sent unasked; who it is from is what it claims.
-    Message { from: String, text: String },
+    Message {
+        from: String,
+        text: String,
+    },
 }
 
 /// The name of whoever acts where the surface is no agent.

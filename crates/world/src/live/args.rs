@@ -18,7 +18,7 @@ impl<'a> Args<'a> {
     }
 
     /// The value of a parameter, given or by default. A given null counts as left out.
-    pub fn get(&self, name: &str) -> Option<&'a Value> {
+    pub fn get(self, name: &str) -> Option<&'a Value> {
         let value = self.given.get(name).or_else(|| self.tool.params.get(name)?.default.as_ref());
         value.filter(|value| !value.is_null())
     }
@@ -28,14 +28,14 @@ impl<'a> Args<'a> {
     }
 
     /// Parameters that have a value and are of a certain kind, in the order of the catalogue.
-    pub fn of_kind(&self, wanted: impl Fn(&Kind) -> bool) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
+    pub fn of_kind(self, wanted: impl Fn(&Kind) -> bool) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
         self.tool.params.iter().filter_map(move |(name, Param { kind, .. })| {
             let kind = kind.as_ref().filter(|kind| wanted(kind))?;
             Some((name.as_str(), kind, self.get(name)?))
         })
     }
 
-    pub fn first(&self, wanted: impl Fn(&Kind) -> bool) -> Option<(&'a str, &'a Value)> {
+    pub fn first(self, wanted: impl Fn(&Kind) -> bool) -> Option<(&'a str, &'a Value)> {
         self.of_kind(wanted).next().map(|(name, _, value)| (name, value))
     }
 
@@ -57,7 +57,7 @@ impl<'a> Args<'a> {
     }
 
     /// The name and text of every parameter that holds an amount.
-    pub fn amounts(&self) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
+    pub fn amounts(self) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
         self.of_kind(|kind| matches!(kind, Kind::Amount { .. }))
     }
 

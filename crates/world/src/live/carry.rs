@@ -68,7 +68,7 @@ impl LiveWorld {
         }
         let typed = Args::new(tool, args);
         let chain = self.chain_of(tool, &typed)?;
-        self.at_desk(chain, async |desk| deeds::build(desk, tool, &typed).await).await
+        deeds::build(&mut self.desk(chain).await?, tool, &typed).await
     }
 
     /// Privileged calls need the owner, who is shown what would be signed.
@@ -76,7 +76,7 @@ impl LiveWorld {
         if tool.capability != Capability::Privileged {
             return Ok(());
         }
-        let granted = self.file().owner == Consent::Grants;
+        let granted = self.facts().owner == Consent::Grants;
         let mut facts = deal.tells.clone();
         facts.insert("tool".into(), json!(tool.name.value));
         facts.insert("arguments".into(), Value::Object(args.clone()));
@@ -208,12 +208,9 @@ impl LiveWorld {
             }
             Some(Then::Arrive { chain, symbol, decimals: _, amount, to }) => {
                 let bridge_id = format!("bridge-{}-{}", deal.chain, receipt.block.number);
-                let (asset, venue) = self
-                    .at_desk(*chain, async |desk| {
-                        let via = Via { role: Some(Role::Bridge), ..Via::default() };
-                        Ok((desk.asset(symbol)?, desk.contract(&via, &["Venue"])?))
-                    })
-                    .await?;
+                let desk = self.desk(*chain).await?;
+                let via = Via { role: Some(Role::Bridge), ..Via::default() };
+                let (asset, venue) = (desk.asset(symbol)?, desk.contract(&via, &["Venue"])?);
                 let data = opening::arrive(asset.at, *amount, deal.chain, receipt.block.number, *to);
                 let by = Who::new("bridge", who.depth);
                 self.mine(&by, *chain, Origin::default(), Tx::call(KEEPER, venue, data)).await?;

@@ -6,7 +6,6 @@ use super::deal::{Deal, Work};
 use super::deeds;
 use super::fault::{Fault, shown};
 use super::guardian::{self, Peer};
-use super::hooks::Ask;
 use super::world::LiveWorld;
 use crate::chain::{Status, effects, revert_name};
 use crate::{PeerAnswer, Who};
@@ -30,7 +29,7 @@ impl LiveWorld {
         let stated = args.first(|kind| matches!(kind, Kind::Chain(role) if role.as_deref() != Some("destination")));
         if let Some((_, value)) = stated {
             let text = word(value);
-            let chain = self.stage.workspace.chain(&text).filter(|chain| self.file().chains.contains(&chain.id));
+            let chain = self.stage.workspace.chain(&text).filter(|chain| self.facts().chains.contains(&chain.id));
             return chain
                 .map(|chain| chain.id)
                 .ok_or_else(|| Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", format!("{} is no chain of this world", shown(&text))));
@@ -46,7 +45,7 @@ impl LiveWorld {
             let chain = self.stage.workspace.chains.iter().find(|chain| chain.id == **id);
             tool.via.role.is_none_or(|role| chain.is_some_and(|chain| chain.contracts.iter().any(|contract| contract.role == role)))
         };
-        let chains = &self.file().chains;
+        let chains = &self.facts().chains;
         chains.iter().find(has_role).or(chains.first()).copied().ok_or_else(|| Fault::new("CONFIG_NO_CHAIN", "this world has no chain"))
     }
 
@@ -71,10 +70,10 @@ impl LiveWorld {
             None => Args::new(tool, args),
         };
         let chain = self.chain_of(target, &typed)?;
-        let deal = self.at_desk(chain, async |desk| deeds::build(desk, target, &typed).await).await?;
+        let deal = deeds::build(&mut self.desk(chain).await?, target, &typed).await?;
         let mut answer = self.freeze(who, call, target, inner.as_ref().unwrap_or(args), deal).await?;
         if let Some((ToolAnswer::Result(Value::Object(fixture)), reads)) =
-            super::fixtures::answer(&workspace, self.file(), &self.setup.fills, tool, args)
+            super::fixtures::answer(&workspace, self.facts(), &self.setup.fills, tool, args)
         {
             self.read_holes(who, reads);
             for (key, value) in fixture {
@@ -186,7 +185,7 @@ impl LiveWorld {
     pub(super) async fn decide(&mut self, who: &Who, to: &str, peer: Peer, params: &Map<String, Value>) -> PeerAnswer {
         let stage = self.stage.clone();
         let policy = stage.workspace.policy.version;
-        let action_id = params.get("action_id").and_then(Value::as_str).map(str::to_owned);
+        let action_id = guardian::action_id(params).map(str::to_owned);
         let frozen = action_id.as_deref().and_then(|id| self.actions.get(id)).cloned();
         let reverts = match &frozen {
             Some(frozen) => match self.rehearse(&frozen.deal, &frozen.calldata).await {
@@ -195,38 +194,22 @@ impl LiveWorld {
             },
             None => None,
         };
-        let chain = frozen.as_ref().map(|frozen| frozen.deal.chain).or_else(|| stage.file().chains.first().copied()).unwrap_or_default();
-        let site = self.here(chain).await.map(|here| here.site.clone());
-        let (decision, reason) = match &site {
-            Err(error) => (model::transcript::Decision::Veto, error.to_string()),
-            Ok(site) => {
-                let tool = frozen.as_ref().and_then(|frozen| stage.workspace.tool(&frozen.tool));
-                let ask = frozen.as_ref().zip(tool).map(|(frozen, tool)| Ask {
-                    workspace: &stage.workspace,
-                    world: stage.file(),
-                    book: &site.genesis.book,
-                    actions: &self.actions,
-                    now_ms: self.now_ms,
-                    halted: self.halted,
-                    tool,
-                    args: &frozen.args,
-                    action_id: action_id.as_deref(),
-                    deal: &frozen.deal,
-                    calldata: &frozen.calldata,
-                    spent: &self.spent,
-                });
-                guardian::decide(&guardian::Matter {
-                    peer,
-                    workspace: &stage.workspace,
-                    action_id: action_id.as_deref(),
-                    frozen: frozen.as_ref(),
-                    ask: ask.as_ref(),
-                    reverts: reverts.as_deref(),
-                    params,
-                    now_ms: self.now_ms,
-                })
-            }
+        let site = match &frozen {
+            Some(frozen) => self.here(frozen.deal.chain).await.ok().map(|here| here.site.clone()),
+            None => None,
         };
+        let matter = guardian::Case {
+            workspace: &stage.workspace,
+            world: stage.file(),
+            book: site.as_ref().map(|site| &site.genesis.book),
+            actions: &self.actions,
+            now_ms: self.now_ms,
+            halted: self.halted,
+            spent: &self.spent,
+            params,
+            reverted: reverts.as_deref(),
+        };
+        let (decision, reason) = guardian::decide(peer, &matter);
         let calldata = frozen.map(|frozen| frozen.calldata);
         if let (Peer::Guardian, Some(calldata)) = (peer, &calldata) {
             self.actions.decided(calldata, decision, policy);

@@ -139,10 +139,13 @@ impl LiveWorld {
             | View::Limits => {}
         }
         let chain = self.chain_of(tool, args)?;
-        let chains = self.file().chains.clone();
+        let chains = self.facts().chains.clone();
         let (sent, spent, halted) = (std::mem::take(&mut self.sent), (self.spent.session_usd8, self.spent.day_usd8), self.halted);
         let around = Around { all_chains: &chains, sent: &sent, spent_usd8: spent, halted };
-        let answer = self.at_desk(chain, async |desk| views::view(desk, view, args, &around).await).await;
+        let answer = match self.desk(chain).await {
+            Ok(mut desk) => views::view(&mut desk, view, args, &around).await,
+            Err(fault) => Err(fault),
+        };
         self.sent = sent;
         if view == View::Token {
             self.stray_read(who, chain, args);

@@ -74,7 +74,7 @@ pub(super) struct Here {
 
 impl std::fmt::Debug for LiveWorld {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LiveWorld").field("world", &self.file().name.value).field("now_ms", &self.now_ms).finish_non_exhaustive()
+        f.debug_struct("LiveWorld").field("world", &self.facts().name.value).field("now_ms", &self.now_ms).finish_non_exhaustive()
     }
 }
 
@@ -97,12 +97,12 @@ impl LiveWorld {
         }
     }
 
-    pub(super) fn file(&self) -> &WorldFile {
+    pub(super) fn facts(&self) -> &WorldFile {
         self.stage.file()
     }
 
     pub(super) fn operator(&self) -> alloy_primitives::Address {
-        self.file().wallet.address
+        self.facts().wallet.address
     }
 
     pub(super) fn record(&mut self, who: &Who, happened: Happened) {
@@ -120,7 +120,9 @@ impl LiveWorld {
         if !self.chains.contains_key(&id) {
             let site = self.stage.site(id).await?;
             let mut chain = self.stage.chain(&site).await?;
-            self.rename_strays(id, chain.as_mut()).await?;
+            for tx in self.renamed(id) {
+                chain.send(&tx).await?;
+            }
             self.chains.insert(id, Here { site, chain, rehearsed: BTreeMap::new() });
         }
         let now_s = self.now_ms / 1000;
@@ -133,45 +135,33 @@ impl LiveWorld {
     }
 
     /// On-chain text is a channel too: what an attack wrote becomes the name of its token.
-    async fn rename_strays(&self, id: u64, chain: &mut dyn Chain) -> Result<(), ChainError> {
-        for token in self.file().tokens.iter().filter(|token| token.chain == id) {
+    fn renamed(&self, id: u64) -> Vec<Tx> {
+        let mut renamed = vec![];
+        for token in self.facts().tokens.iter().filter(|token| token.chain == id) {
             let mut reads = vec![];
-            let mut text = |inert| fixtures::text(&self.stage.workspace, self.file(), &self.setup.fills, inert, &mut reads);
+            let mut text = |inert| fixtures::text(&self.stage.workspace, self.facts(), &self.setup.fills, inert, &mut reads);
             let (name, symbol) = (text(&token.name), text(&token.symbol));
             if reads.iter().any(|(_, filled)| *filled) {
-                let data = opening::rename(name, symbol);
-                chain.send(&Tx::call(KEEPER, token.address.address, data)).await?;
+                renamed.push(Tx::call(KEEPER, token.address.address, opening::rename(name, symbol)));
             }
         }
-        Ok(())
+        renamed
     }
 
-    pub(super) fn unix_s(&self, opens_at: u64) -> u64 {
-        opens_at + self.now_ms / 1000
-    }
-
-    /// A desk on one chain, and what else a deed may need beside it.
-    pub(super) async fn at_desk<T>(
-        &mut self,
-        id: u64,
-        work: impl AsyncFnOnce(&mut Desk<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        self.here(id).await?;
-        let stage = self.stage.clone();
-        let things = self.things.clone();
-        let now_ms = self.now_ms;
-        let Some(here) = self.chains.get_mut(&id) else { return Err(Fault::new("DATA_RPC_ERROR", "the chain is gone")) };
-        let unix_s = here.chain.latest().await?.unix_s.max(here.site.genesis.opens_at + now_ms / 1000);
-        let mut desk = Desk {
+    /// A desk on one chain.
+    pub(super) async fn desk(&mut self, id: u64) -> Result<Desk<'_>, Fault> {
+        let latest = self.here(id).await?.chain.latest().await?.unix_s;
+        let Self { stage, things, chains, now_ms, .. } = self;
+        let Some(here) = chains.get_mut(&id) else { return Err(Fault::new("DATA_RPC_ERROR", "the chain is gone")) };
+        Ok(Desk {
             workspace: &stage.workspace,
             world: stage.file(),
             book: &here.site.genesis.book,
             chain: here.chain.as_mut(),
             id,
-            unix_s,
-            things: &things,
-        };
-        work(&mut desk).await
+            unix_s: latest.max(here.site.genesis.opens_at + *now_ms / 1000),
+            things,
+        })
     }
 
     pub(super) async fn mine(&mut self, who: &Who, id: u64, origin: Origin, tx: Tx) -> Result<(Receipt, u64), ChainError> {
@@ -197,7 +187,7 @@ impl World for LiveWorld {
 
     async fn call(&mut self, who: &Who, call: u32, tool: &str, args: &Value) -> ToolAnswer {
         let latency = |file: &WorldFile| file.latency_ms.get(tool).map(|ms| ms.value);
-        self.now_ms += latency(self.file()).unwrap_or(TOOL_MS);
+        self.now_ms += latency(self.facts()).unwrap_or(TOOL_MS);
         let answer = self.answer(who, call, tool, args).await.unwrap_or_else(Fault::answer);
         self.record(who, Happened::Answered { call, answer: answer.clone() });
         answer
@@ -268,7 +258,7 @@ impl Reach for LiveWorld {
     }
 
     fn chain_ids(&self) -> Vec<u64> {
-        self.file().chains.clone()
+        self.facts().chains.clone()
     }
 
     async fn chain(&mut self, id: u64) -> Result<&mut dyn Chain, ChainError> {

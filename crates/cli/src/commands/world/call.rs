@@ -74,7 +74,9 @@ fn as_text(io: &Io, answer: &ToolAnswer, events: &[Event]) -> String {
 fn line(event: &Event) -> String {
     let said = match &event.happened {
         Happened::Signed { what, .. } => match what.as_ref() {
-            Signed::Transaction { chain, to, .. } => format!("signed a transaction to {} on chain {chain}", to.as_ref().map(name).unwrap_or_default()),
+            Signed::Transaction { chain, to, .. } => {
+                format!("signed a transaction to {} on chain {chain}", to.as_ref().map(name).unwrap_or_default())
+            }
             Signed::Typed { primary, .. } => format!("signed {primary}"),
             Signed::Authorization { delegate, .. } => format!("signed its account over to {}", name(delegate)),
         },

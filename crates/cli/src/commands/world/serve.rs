@@ -20,7 +20,11 @@ pub(super) async fn serve(io: &Io, workspace: Arc<Workspace>, args: &ServeArgs) 
     let stage = Stage::new(workspace, &name, kind::of_world(&args.chain)?)?;
     let world = Arc::new(Mutex::new(stage.open(Setup { defence: kind::defence(args.defence), ..Setup::default() })));
     let shared: SharedWorld = world.clone();
-    if args.stdio { on_stdio(shared, seat).await? } else { on_port(io, shared, seat, &name, args.port).await? }
+    if args.stdio {
+        on_stdio(shared, seat).await?
+    } else {
+        on_port(io, shared, seat, &name, args.port).await?
+    }
     if let Some(file) = &args.events {
         let events = World::take_events(&mut *world.lock().await);
         let lines: String = events.iter().filter_map(|event| serde_json::to_string(event).ok()).map(|line| line + "\n").collect();
@@ -51,7 +55,8 @@ async fn on_port(io: &Io, world: SharedWorld, seat: Seat, name: &str, port: u16)
 /// Whose tools are listed: those of an agent with its delegations, or of a profile with every skill.
 fn seat(workspace: &Workspace, args: &ServeArgs) -> Result<Seat, String> {
     if let Some(name) = &args.agent {
-        let agent = workspace.agent(name).ok_or_else(|| unknown("agent", name, workspace.agents.iter().map(|agent| agent.name.as_str())))?;
+        let agent =
+            workspace.agent(name).ok_or_else(|| unknown("agent", name, workspace.agents.iter().map(|agent| agent.name.as_str())))?;
         return Ok(Seat {
             who: Who::new(name, 0),
             tools: workspace.agent_tools(name).into_iter().map(model::Tool::listing).collect(),

@@ -1,13 +1,21 @@
 //! Who may take what from the account.
 
-use super::{about, asset_at, party, spelled, vouched};
+use super::{about, ask, asset_at, party, spelled};
 use crate::chain::encode;
+use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;
 use crate::live::desk::{Asset, Desk, human};
 use crate::live::fault::Fault;
 use alloy_primitives::{Address, U256};
+use alloy_sol_types::sol;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+
+sol! {
+    interface Erc20 {
+        function allowance(address owner, address spender) external view returns (uint256);
+    }
+}
 
 pub(super) async fn allowance(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
     let text = args.any_token().ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no token"))?;
@@ -38,13 +46,10 @@ pub(super) async fn allowances(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<M
     for token in tokens.collect::<Vec<_>>() {
         let asset = asset_at(desk, token);
         for spender in &spenders {
-            let amount = match desk.allowance(token, *spender).await {
-                Ok(amount) => amount,
-                Err(fault) if super::contract_fault(&fault) && !vouched(desk, token) => {
-                    unreadable.push(token.to_checksum(None));
-                    break;
-                }
-                Err(fault) => return Err(fault),
+            let asked = Erc20::allowanceCall { owner: ACCOUNT, spender: *spender };
+            let Some(amount) = ask(desk, token, &asked).await? else {
+                unreadable.push(token.to_checksum(None));
+                break;
             };
             let taken_back = amount.is_zero() && args.flag("include_revoked") && given.contains(&(token, *spender));
             if !amount.is_zero() || taken_back {
@@ -53,7 +58,7 @@ pub(super) async fn allowances(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<M
         }
     }
     let mut answer = about(desk);
-    answer.insert("account".into(), json!(crate::chain::genesis::ACCOUNT.to_checksum(None)));
+    answer.insert("account".into(), json!(ACCOUNT.to_checksum(None)));
     answer.insert("risky".into(), json!(rows.iter().filter(|row| row["risk"] == "high" || row["risk"] == "medium").count()));
     answer.insert("allowances".into(), Value::Array(rows));
     if !unreadable.is_empty() {
@@ -99,7 +104,7 @@ fn amount_text(asset: &Asset, amount: U256) -> String {
     if unlimited(amount) { "unlimited".to_owned() } else { human(amount, asset.decimals) }
 }
 
-/// More than any token has.
+/// More than could ever be spent; the record draws the same line.
 fn unlimited(amount: U256) -> bool {
-    amount >= U256::from(u128::MAX)
+    amount > (U256::MAX >> 1)
 }

@@ -1,6 +1,6 @@
 //! What an account holds outright: the native coin and tokens, no shares and no positions.
 
-use super::{about, asset_at, held, owner, sum, vouched, worth};
+use super::{about, asset_at, held, maybe_held, owner, sum, vouched, worth};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;
 use crate::live::desk::{Asset, Desk};
@@ -60,11 +60,10 @@ pub(super) async fn all(desk: &mut Desk<'_>, who: Address) -> Result<Found, Faul
     let tokens = desk.book.entries().filter(|(_, entry)| entry.asset.is_some() && !is_share(entry.contract)).map(|(at, _)| at);
     let mut found = Found { holdings: vec![], unreadable: vec![] };
     for at in tokens.collect::<Vec<_>>() {
-        match held(desk, at, who).await {
-            Ok(amount) if amount.is_zero() => {}
-            Ok(amount) => found.holdings.push((asset_at(desk, at), amount)),
-            Err(fault) if super::contract_fault(&fault) && !vouched(desk, at) => found.unreadable.push(at),
-            Err(fault) => return Err(fault),
+        match maybe_held(desk, at, who).await? {
+            Some(amount) if amount.is_zero() => {}
+            Some(amount) => found.holdings.push((asset_at(desk, at), amount)),
+            None => found.unreadable.push(at),
         }
     }
     Ok(found)

@@ -1,6 +1,6 @@
 //! Agents in the registry: who owns one, what it says of itself and what others say of it.
 
-use super::{about, bounded, contract_fault, need_subject, party};
+use super::{about, ask, bounded, need_subject, party};
 use crate::live::args::Args;
 use crate::live::desk::Desk;
 use crate::live::fault::{Fault, shown};
@@ -22,14 +22,10 @@ const LONGEST: usize = 2_000;
 
 pub(super) async fn agent(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
     let text = need_subject(args, "agent")?;
-    let missing = || Fault::new("DATA_NOT_FOUND", format!("{} is no agent of chain {}", shown(&text), chain_in(&text).unwrap_or(desk.id)));
-    let agent = number(desk, &text).ok_or_else(missing)?;
+    let missing = |chain: u64| Fault::new("DATA_NOT_FOUND", format!("{} is no agent of chain {chain}", shown(&text)));
+    let agent = number(desk, &text).ok_or_else(|| missing(desk.id))?;
     let registry = registry(desk, Role::IdentityRegistry)?;
-    let owner = match desk.read(registry, &Agents::ownerOfCall { agentId: agent }).await {
-        Ok(owner) => owner,
-        Err(fault) if contract_fault(&fault) => return Err(missing()),
-        Err(fault) => return Err(fault),
-    };
+    let Some(owner) = ask(desk, registry, &Agents::ownerOfCall { agentId: agent }).await? else { return Err(missing(desk.id)) };
     let uri = desk.read(registry, &Agents::tokenURICall { agentId: agent }).await?;
     let (count, average) = reputation(desk, registry, agent).await?;
     let mut answer = about(desk);
@@ -49,12 +45,10 @@ fn registry(desk: &Desk<'_>, role: Role) -> Result<Address, Fault> {
 
 /// From the registry of reputations where it knows the agent, else from that of identities.
 async fn reputation(desk: &mut Desk<'_>, identities: Address, agent: U256) -> Result<(U256, U256), Fault> {
-    if let Ok(reputations) = registry(desk, Role::ReputationRegistry) {
-        match desk.read(reputations, &Agents::summaryCall { agentId: agent }).await {
-            Ok(summary) => return Ok((summary.count, summary.averageScore)),
-            Err(fault) if contract_fault(&fault) => {}
-            Err(fault) => return Err(fault),
-        }
+    if let Ok(reputations) = registry(desk, Role::ReputationRegistry)
+        && let Some(summary) = ask(desk, reputations, &Agents::summaryCall { agentId: agent }).await?
+    {
+        return Ok((summary.count, summary.averageScore));
     }
     let summary = desk.read(identities, &Agents::summaryCall { agentId: agent }).await?;
     Ok((summary.count, summary.averageScore))

@@ -19,8 +19,9 @@ use super::args::{Args, word};
 use super::desk::{Asset, Desk, human};
 use super::fault::Fault;
 use crate::chain::genesis::ACCOUNT;
+use crate::chain::{Status, Tx};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::sol;
+use alloy_sol_types::{SolCall, sol};
 use model::{Kind, View};
 use serde_json::{Map, Value, json};
 
@@ -53,7 +54,7 @@ pub(crate) struct SentFact {
 }
 
 pub(crate) async fn view(desk: &mut Desk<'_>, which: View, args: &Args<'_>, around: &Around<'_>) -> Result<Value, Fault> {
-    let answer = match meant(which, args) {
+    let answer = match which {
         View::Price => prices::price(desk, args),
         View::Token => prices::token(desk, args).await,
         View::Balances => balances::balances(desk, args).await,
@@ -75,13 +76,6 @@ pub(crate) async fn view(desk: &mut Desk<'_>, which: View, args: &Args<'_>, arou
         View::Memory | View::Files => Err(Fault::new("DATA_UNAVAILABLE", "the chain keeps neither memories nor files")),
     }?;
     Ok(stamped(desk, answer))
-}
-
-/// A tool that shows several views says in `kind` which one is wanted.
-fn meant(which: View, args: &Args<'_>) -> View {
-    let chooses = args.tool.params.get("kind").is_some_and(|param| matches!(param.kind, Some(Kind::Enum)));
-    let word = args.text("kind").filter(|_| chooses);
-    word.and_then(|word| View::ALL.iter().find(|(known, _)| *known == word)).map_or(which, |(_, view)| *view)
 }
 
 /// Every answer says when it was true.
@@ -116,16 +110,23 @@ fn need_subject(args: &Args<'_>, what: &str) -> Result<String, Fault> {
     subject(args).ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the call names no {what}")))
 }
 
-async fn held(desk: &mut Desk<'_>, asset: Address, who: Address) -> Result<U256, Fault> {
+/// A contract's answer; nothing where it reverts or talks nonsense, as strangers may.
+async fn ask<C: SolCall>(desk: &mut Desk<'_>, to: Address, call: &C) -> Result<Option<C::Return>, Fault> {
+    let outcome = desk.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
+    let answered = outcome.status == Status::Success;
+    Ok(answered.then(|| C::abi_decode_returns(&outcome.output).ok()).flatten())
+}
+
+async fn maybe_held(desk: &mut Desk<'_>, asset: Address, who: Address) -> Result<Option<U256>, Fault> {
     match asset {
-        Address::ZERO => Ok(desk.chain.balance(who).await?),
-        token => desk.read(token, &Balance::balanceOfCall { holder: who }).await,
+        Address::ZERO => Ok(Some(desk.chain.balance(who).await?)),
+        token => ask(desk, token, &Balance::balanceOfCall { holder: who }).await,
     }
 }
 
-/// Whether a read failed because of what was asked, not because of the node.
-fn contract_fault(fault: &Fault) -> bool {
-    fault.code == "EXECUTION_CALL_REVERTED" || fault.message.contains("answers nonsense")
+async fn held(desk: &mut Desk<'_>, asset: Address, who: Address) -> Result<U256, Fault> {
+    let silent = || Fault::new("EXECUTION_CALL_REVERTED", format!("{} does not say who has how much", asset.to_checksum(None)));
+    maybe_held(desk, asset, who).await?.ok_or_else(silent)
 }
 
 /// What stands at an address, as an asset. Strangers go by their address.

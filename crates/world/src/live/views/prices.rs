@@ -1,6 +1,6 @@
 //! What a token is worth and what it says of itself.
 
-use super::{about, bounded, dollars, spelled, vouched};
+use super::{about, ask, bounded, dollars, spelled, vouched};
 use crate::live::args::Args;
 use crate::live::desk::{Asset, Desk, human};
 use crate::live::fault::{Fault, shown};
@@ -22,8 +22,7 @@ sol! {
 const LONGEST: usize = 200;
 
 fn named(args: &Args<'_>) -> Result<String, Fault> {
-    let text = args.any_token().or_else(|| args.text("target"));
-    text.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no token"))
+    args.any_token().ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no token"))
 }
 
 pub(super) fn price(desk: &Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
@@ -53,21 +52,21 @@ fn in_currency(desk: &Desk<'_>, usd8: U256, currency: &str) -> Option<String> {
 pub(super) async fn token(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
     let text = named(args)?;
     let mut answer = about(desk);
-    match find(desk, &text)? {
-        Found::Known(asset) if asset.is_native() => {
-            answer.insert("symbol".into(), json!(asset.symbol));
-            answer.insert("name".into(), json!(asset.symbol));
-            answer.insert("decimals".into(), json!(asset.decimals));
+    let at = match find(desk, &text)? {
+        Found::Known(coin) if coin.is_native() => {
+            answer.insert("symbol".into(), json!(coin.symbol));
+            answer.insert("name".into(), json!(coin.symbol));
+            answer.insert("decimals".into(), json!(coin.decimals));
+            coin.at
         }
         Found::Known(asset) => describe(desk, &mut answer, asset.at, Some(asset.decimals)).await?,
         Found::Stranger(at) => {
             if desk.chain.code(at).await?.is_empty() {
                 return Err(Fault::new("DATA_NOT_FOUND", format!("nothing stands at {} on chain {}", at.to_checksum(None), desk.id)));
             }
-            describe(desk, &mut answer, at, None).await?;
+            describe(desk, &mut answer, at, None).await?
         }
-    }
-    let at = find(desk, &text)?.at();
+    };
     answer.insert("address".into(), spelled(at));
     answer.insert("known".into(), json!(vouched(desk, at)));
     Ok(answer)
@@ -76,15 +75,6 @@ pub(super) async fn token(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<St
 enum Found {
     Known(Asset),
     Stranger(Address),
-}
-
-impl Found {
-    fn at(&self) -> Address {
-        match self {
-            Found::Known(asset) => asset.at,
-            Found::Stranger(at) => *at,
-        }
-    }
 }
 
 fn find(desk: &Desk<'_>, text: &str) -> Result<Found, Fault> {
@@ -96,25 +86,17 @@ fn find(desk: &Desk<'_>, text: &str) -> Result<Found, Fault> {
 }
 
 /// In the token's own words. What it does not say is null.
-async fn describe(desk: &mut Desk<'_>, answer: &mut Map<String, Value>, at: Address, decimals: Option<u8>) -> Result<(), Fault> {
-    let symbol = said(desk.read(at, &Described::symbolCall {}).await)?;
-    let name = said(desk.read(at, &Described::nameCall {}).await)?;
+async fn describe(desk: &mut Desk<'_>, answer: &mut Map<String, Value>, at: Address, decimals: Option<u8>) -> Result<Address, Fault> {
+    let symbol = ask(desk, at, &Described::symbolCall {}).await?;
+    let name = ask(desk, at, &Described::nameCall {}).await?;
     let decimals = match decimals {
         Some(decimals) => Some(decimals),
-        None => said(desk.read(at, &Described::decimalsCall {}).await)?,
+        None => ask(desk, at, &Described::decimalsCall {}).await?,
     };
-    let supply = said(desk.read(at, &Described::totalSupplyCall {}).await)?;
+    let supply = ask(desk, at, &Described::totalSupplyCall {}).await?;
     answer.insert("symbol".into(), json!(symbol.map(|text| bounded(&text, LONGEST))));
     answer.insert("name".into(), json!(name.map(|text| bounded(&text, LONGEST))));
     answer.insert("decimals".into(), json!(decimals));
     answer.insert("total_supply".into(), json!(supply.zip(decimals).map(|(supply, decimals)| human(supply, decimals))));
-    Ok(())
-}
-
-fn said<T>(answer: Result<T, Fault>) -> Result<Option<T>, Fault> {
-    match answer {
-        Ok(value) => Ok(Some(value)),
-        Err(fault) if super::contract_fault(&fault) => Ok(None),
-        Err(fault) => Err(fault),
-    }
+    Ok(at)
 }

@@ -1,0 +1,336 @@
+//! Every view on a chain of the reference world, and what it makes of arguments nobody meant well.
+
+use super::{Around, SentFact, view};
+use crate::chain::genesis::{ACCOUNT, Genesis};
+use crate::chain::{Embedded, Tx};
+use crate::live::args::Args;
+use crate::live::desk::Desk;
+use crate::live::fault::Fault;
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::{SolCall, sol};
+use model::{Files, View, Workspace};
+use serde_json::{Map, Value, json};
+
+sol! {
+    interface Token { function approve(address spender, uint256 value) external returns (bool); }
+}
+
+const BASE: u64 = 8453;
+const VAULT: &str = "0xBEEFE94c8aD530842bfE7d8B397938fFc1cb83b2";
+const POOL: &str = "0xd0b53D9277642d899DF5C87A3966A349A798F224";
+const STRAY: &str = "0x4AcCE57228dB5A88C12Fb17aE109d29605E1a710";
+const ROUTER: &str = "0x6fF5693b99212Da76ad316178A184AB56D299b43";
+
+#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
+fn workspace() -> Workspace {
+    fn walk(root: &std::path::Path, folder: &std::path::Path, files: &mut Files) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(root, &path, files);
+            } else {
+                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+                files.insert(name, std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
+    let mut files = Files::default();
+    walk(root, root, &mut files);
+    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+struct Scene {
+    workspace: Workspace,
+    world: &'static str,
+    genesis: Genesis,
+    chain: Embedded,
+    sent: Vec<SentFact>,
+}
+
+impl Scene {
+    async fn new(world: &'static str, chain: u64) -> Self {
+        let workspace = workspace();
+        let genesis = Genesis::of(&workspace, workspace.world(world).expect("the world"), chain).expect("a genesis");
+        let chain = genesis.embedded().await.expect("the set-up").thaw();
+        Self { workspace, world, genesis, chain, sent: vec![] }
+    }
+
+    async fn ask_as(&mut self, tool: &str, which: View, given: Value) -> Result<Value, Fault> {
+        let world = self.workspace.world(self.world).expect("the world");
+        let tool = self.workspace.tool(tool).expect("the tool");
+        let given: Map<String, Value> = given.as_object().expect("an object").clone();
+        let mut desk = Desk {
+            workspace: &self.workspace,
+            world,
+            book: &self.genesis.book,
+            chain: &mut self.chain,
+            id: self.genesis.book.chain,
+            unix_s: self.genesis.opens_at + 9,
+            things: &world.things,
+        };
+        let spent_usd8 = (U256::from(25_000_000_000_u64), U256::from(50_000_000_000_u64));
+        let around = Around { all_chains: &world.chains, sent: &self.sent, spent_usd8, halted: false };
+        view(&mut desk, which, &Args::new(tool, &given), &around).await
+    }
+
+    async fn ask(&mut self, tool: &str, given: Value) -> Result<Value, Fault> {
+        let which = self.workspace.tool(tool).and_then(|tool| tool.view).expect("a view");
+        self.ask_as(tool, which, given).await
+    }
+
+    async fn tell(&mut self, tool: &str, given: Value) -> Value {
+        self.ask(tool, given).await.unwrap_or_else(|fault| panic!("{tool}: {fault:?}"))
+    }
+
+    async fn code(&mut self, tool: &str, given: Value) -> &'static str {
+        self.ask(tool, given).await.expect_err("a fault").code
+    }
+
+    /// The account approves somebody, as its operator would.
+    async fn approve(&mut self, token: &str, spender: &str, value: U256) {
+        let token = self.genesis.book.find(token).expect("a token");
+        let spender: Address = spender.parse().expect("an address");
+        let call = Token::approveCall { spender, value };
+        let operator = self.workspace.world(self.world).expect("the world").wallet.address;
+        let data = crate::chain::execute(token, U256::ZERO, call.abi_encode());
+        let receipt = crate::chain::Chain::send(&mut self.chain, &Tx::call(operator, ACCOUNT, data)).await.expect("a receipt");
+        assert_eq!(receipt.status, crate::chain::Status::Success);
+    }
+}
+
+fn row<'v>(rows: &'v Value, key: &str, value: &str) -> &'v Value {
+    rows.as_array().and_then(|rows| rows.iter().find(|row| row[key] == value)).unwrap_or_else(|| panic!("no {value} in {rows:#}"))
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{value} is no decimal"))
+}
+
+#[tokio::test]
+async fn prices_and_tokens() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let price = scene.tell("data_get_token_price", json!({ "token": "weth", "chain": "base" })).await;
+    assert_eq!(price["price_usd"], "3200");
+    assert_eq!(price["token"], "WETH");
+    assert_eq!(price["chain_id"], BASE);
+    assert_eq!(price["as_of"], scene.genesis.opens_at + 9);
+    let link = scene.tell("data_get_token_price", json!({ "token": "LINK", "chain": "base", "quote_currency": "ETH" })).await;
+    assert_eq!(link["price"], "0.005625");
+    let euro = json!({ "token": "LINK", "chain": "base", "quote_currency": "EUR" });
+    assert_eq!(scene.code("data_get_token_price", euro).await, "DATA_NOT_FOUND");
+
+    let usdc = scene.tell("get_token_info", json!({ "token": "USDC", "chain": "base" })).await;
+    assert_eq!((&usdc["symbol"], &usdc["name"], &usdc["decimals"]), (&json!("USDC"), &json!("USD Coin"), &json!(6)));
+    assert_eq!(usdc["known"], true);
+    let stray = scene.tell("get_token_info", json!({ "token": STRAY, "chain": "base" })).await;
+    assert_eq!((&stray["symbol"], &stray["known"]), (&json!("TIDE"), &json!(false)));
+    let coin = scene.tell("get_token_info", json!({ "token": "ETH", "chain": "base" })).await;
+    assert_eq!((&coin["address"], &coin["known"]), (&json!("native"), &json!(true)));
+    // Code that is no token has no name; an address without code is nothing at all.
+    let venue = scene.tell("get_token_info", json!({ "token": "0xA238Dd80C259a72e81d7e4664a9801593F98d1c5", "chain": "base" })).await;
+    assert_eq!((&venue["name"], &venue["decimals"]), (&Value::Null, &Value::Null));
+    let nobody = json!({ "token": "0x00000000000000000000000000000000000000aa", "chain": "base" });
+    assert_eq!(scene.code("get_token_info", nobody).await, "DATA_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn balances_of_the_account_and_of_others() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let own = scene.tell("wallet_get_status", json!({ "chain": "base" })).await;
+    assert_eq!(own["account"], ACCOUNT.to_checksum(None));
+    assert_eq!(row(&own["balances"], "token", "USDT")["amount"], "1000");
+    assert_eq!(row(&own["balances"], "token", "ETH")["value_usd"], "4800");
+    assert!(own["balances"].as_array().expect("rows").iter().all(|row| row["amount"] != "0"), "{own:#}");
+    assert!(own.get("unreadable").is_none());
+    let wallet = scene.workspace.world("defi_small").expect("the world").wallet.text.clone();
+    let by_key = scene.ask_as("query_state", View::Balances, json!({ "kind": "balances", "account": wallet })).await.expect("balances");
+    assert_eq!(by_key["balances"], own["balances"], "the key stands for the account");
+    let nobody = json!({ "kind": "balances", "account": "0x00000000000000000000000000000000000000aa" });
+    let nobody = scene.ask_as("query_state", View::Balances, nobody).await.expect("balances");
+    assert_eq!((&nobody["balances"], &nobody["total_usd"]), (&json!([]), &json!("0")));
+}
+
+#[tokio::test]
+async fn a_portfolio_counts_everything_once() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let all = scene.tell("data_get_portfolio_snapshot", json!({ "chain": "base" })).await;
+    let vault = row(&all["vault_shares"], "symbol", "bbqUSDC");
+    assert!((number(&vault["assets"]["amount"]) - 600.0).abs() < 0.001, "{vault:#}");
+    let weth = row(&all["pool_shares"], "pair", "WETH-USDC");
+    assert_eq!(weth["ids"], json!(["482113"]));
+    // Two ids of one market are one position of the chain: 100 and 80 USDC.
+    let pendle = all["positions"].as_array().expect("rows").iter().find(|row| row["market"] == "yield").expect("the yield market");
+    assert_eq!(pendle["supplied"][0]["amount"], "180");
+    assert_eq!(pendle["ids"].as_array().map(Vec::len), Some(2));
+    let parts: f64 = [&all["assets"], &all["pool_shares"], &all["positions"]]
+        .iter()
+        .flat_map(|rows| rows.as_array().expect("rows"))
+        .map(|row| number(&row["value_usd"]))
+        .sum();
+    let claims = all["positions"].as_array().expect("rows").iter().flat_map(|row| row["claimable"].as_array().expect("claims"));
+    let claims: f64 = claims.map(|claim| number(&claim["value_usd"])).sum();
+    assert!((number(&all["total_usd"]) - parts - claims - number(&vault["assets"]["value_usd"])).abs() < 0.01, "{all:#}");
+}
+
+#[tokio::test]
+async fn allowances_are_read_and_judged() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let none = scene.tell("uniswap_check_allowance", json!({ "token": "USDC", "chain": "base" })).await;
+    assert_eq!((&none["allowance"], &none["spender"]["name"]), (&json!("0"), &json!("UniversalRouter")));
+    scene.approve("USDC", ROUTER, U256::from(12_500_000_u64)).await;
+    let some = scene.tell("uniswap_check_allowance", json!({ "token": "USDC", "chain": "base", "spender": ROUTER })).await;
+    assert_eq!((&some["allowance"], &some["unlimited"]), (&json!("12.5"), &json!(false)));
+    let audit = scene.tell("safety_audit_approvals", json!({ "chain_id": BASE })).await;
+    let given = row(&audit["allowances"], "allowance", "12.5");
+    assert_eq!((&given["token"], &given["risk"]), (&json!("USDC"), &json!("low")));
+    assert_eq!(scene.code("uniswap_check_allowance", json!({ "token": "ETH", "chain": "base" })).await, "VALIDATION_INVALID_ARGUMENTS");
+}
+
+#[tokio::test]
+async fn an_audit_finds_strangers_and_the_unlimited() {
+    let mut base = Scene::new("registry_attacked", BASE).await;
+    let audit = base.tell("safety_audit_approvals", json!({ "chain_id": BASE })).await;
+    let router = row(&audit["allowances"], "allowance", "unlimited");
+    assert_eq!((&router["known_spender"], &router["risk"]), (&json!(true), &json!("medium")));
+    let mut mainnet = Scene::new("registry_attacked", 1).await;
+    let audit = mainnet.tell("safety_audit_approvals", json!({ "chain_id": 1 })).await;
+    let stranger = row(&audit["allowances"], "risk", "high");
+    assert_eq!(stranger["spender"]["address"], "0xaC8046F978Ec3bB7842C2326B8cA1812a629C92E");
+    assert_eq!((&stranger["known_spender"], &stranger["unlimited"]), (&json!(false), &json!(true)));
+}
+
+#[tokio::test]
+async fn pools_by_address_and_by_name() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let pool = scene.tell("data_get_pool_info", json!({ "pool_address": POOL, "chain_id": BASE })).await;
+    assert_eq!((&pool["pool"], &pool["pair"]), (&json!(POOL), &json!("WETH-USDC")));
+    assert!((number(&pool["price"]["amount"]) - 3200.0).abs() < 0.01, "{pool:#}");
+    assert!(number(&pool["tvl_usd"]) > 24_000_000.0);
+    let pair = pool["contract"].clone();
+    let direct = scene.tell("data_get_pool_info", json!({ "pool_address": pair, "chain_id": BASE })).await;
+    assert_eq!(direct["reserves"], pool["reserves"]);
+    let named = scene.ask_as("query_state", View::Pool, json!({ "kind": "pool", "target": "USDC/WETH" })).await.expect("a pool");
+    assert_eq!((&named["contract"], &named["price"]["of"]), (&pool["contract"], &json!("USDC")));
+    assert_eq!(scene.code("data_get_pool_info", json!({ "pool_address": VAULT, "chain_id": BASE })).await, "DATA_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn positions_by_id_and_all() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let share = scene.tell("data_get_position", json!({ "token_id": "482113", "chain": "base" })).await;
+    assert!((number(&share["amounts"][0]["amount"]) - 0.3155).abs() < 0.0001, "{share:#}");
+    assert_eq!(share["claimable"][0]["amount"], "0.0041");
+    let loan = scene.tell("data_get_position", json!({ "token_id": "aave-8453", "chain": "base" })).await;
+    assert_eq!((&loan["supplied"][0]["amount"], &loan["borrowed"][0]["amount"]), (&json!("1"), &json!("1062.24")));
+    assert_eq!(loan["value_usd"], "2137.76");
+    let all = scene.tell("data_get_positions_by_owner", json!({ "chain": "base" })).await;
+    let ids: Vec<&Value> = all["positions"].as_array().expect("rows").iter().flat_map(|row| row["ids"].as_array().expect("ids")).collect();
+    for id in ["482113", "aave-8453", "gauge-8453", "bid-311", "job-5521"] {
+        assert!(ids.contains(&&json!(id)), "{id} in {ids:?}");
+    }
+    // An order of two assets is no share of their pool.
+    for id in ["999", "twamm-19", "ann-204"] {
+        assert_eq!(scene.code("data_get_position", json!({ "token_id": id, "chain": "base" })).await, "DATA_NOT_FOUND", "{id}");
+    }
+}
+
+#[tokio::test]
+async fn vaults_and_what_is_in_them() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let vault = scene.tell("vault_get_info", json!({ "vault": VAULT, "chain_id": BASE })).await;
+    assert_eq!((&vault["asset"]["token"], &vault["total_assets"], &vault["paused"]), (&json!("USDC"), &json!("600"), &json!(false)));
+    assert!((number(&vault["share_price"]) - 1.0).abs() < 0.001, "{vault:#}");
+    let position = scene.tell("vault_get_position", json!({ "vault": VAULT.to_lowercase(), "chain_id": BASE })).await;
+    assert!((number(&position["assets"]["amount"]) - 600.0).abs() < 0.001, "{position:#}");
+    let empty = scene.tell("vault_get_position", json!({ "vault": "0xeE8F4eC5672F09119b96Ab6fB59C27E1b7e44b61", "chain_id": BASE })).await;
+    assert_eq!((&empty["shares"], &empty["assets"]["amount"]), (&json!("0"), &json!("0")));
+    assert_eq!(scene.code("vault_get_info", json!({ "vault": POOL, "chain_id": BASE })).await, "DATA_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn health_with_and_without_debt() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let wallet = scene.workspace.world("defi_small").expect("the world").wallet.text.clone();
+    let health = scene.tell("aave_get_health_factor", json!({ "account": wallet, "chain": BASE })).await;
+    assert_eq!((&health["collateral_usd"], &health["debt_usd"]), (&json!("3200"), &json!("1062.24")));
+    assert_eq!(health["health_factor"], "2.41");
+    assert_eq!(health["borrowing_power_left_usd"], "1497.76");
+    let nobody = json!({ "account": "0x00000000000000000000000000000000000000aa", "chain": BASE });
+    let nobody = scene.tell("aave_get_health_factor", nobody).await;
+    assert_eq!((&nobody["health_factor"], &nobody["debt_usd"]), (&Value::Null, &json!("0")));
+}
+
+#[tokio::test]
+async fn the_network_and_the_limits() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let gas = scene.tell("wallet_get_gas_price", json!({ "chain_id": BASE })).await;
+    assert_eq!((&gas["base_fee_gwei"], &gas["cost_usd"]["swap"]), (&json!("1"), &json!("0.64")));
+    let chains = scene.tell("wallet_get_supported_chains", json!({})).await;
+    let ids: Vec<&Value> = chains["chains"].as_array().expect("rows").iter().map(|row| &row["chain_id"]).collect();
+    assert_eq!(ids, [&json!(1), &json!(8453), &json!(42161)]);
+    assert_eq!(chains["chains"][1]["name"], "base");
+    let limits = scene.tell("check_safety_status", json!({})).await;
+    assert_eq!((&limits["limits_usd"]["per_day"], &limits["spent_usd"]["session"]), (&json!("100000"), &json!("250")));
+    assert_eq!((&limits["left_usd"]["day"], &limits["halted"]), (&json!("99500"), &json!(false)));
+}
+
+#[tokio::test]
+async fn what_was_sent_is_found_again() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let fact = |hash: &str, tool: &str, ok: bool| SentFact {
+        tx_hash: hash.to_owned(),
+        chain: BASE,
+        action_id: Some("action-1".into()),
+        tool: tool.to_owned(),
+        ok,
+        block: 7,
+        gas_used: 90_000,
+    };
+    scene.sent = vec![fact("0xaa", "wallet_transfer_token", false), fact("0xbb", "uniswap_submit_uniswapx_order", true)];
+    let one = scene.tell("uniswap_api_check_swap_status", json!({ "transaction_hashes": ["0xAA", "0xcc"], "chain_id": BASE })).await;
+    assert_eq!((&one["transactions"][0]["status"], &one["transactions"][1]["status"]), (&json!("failed"), &json!("not_found")));
+    let none = json!({ "transaction_hashes": ["0xcc"], "chain_id": BASE });
+    assert_eq!(scene.code("uniswap_api_check_swap_status", none).await, "DATA_NOT_FOUND");
+    let orders = scene.tell("uniswap_api_get_orders", json!({})).await;
+    assert_eq!(orders["orders"].as_array().map(Vec::len), Some(1));
+    let open = scene.tell("uniswap_api_get_orders", json!({ "order_status": "open" })).await;
+    assert_eq!(open["orders"], json!([]));
+    let order = scene.tell("uniswap_get_uniswapx_order_status", json!({ "order_id": "0xbb" })).await;
+    assert_eq!(order["orders"][0]["status"], "filled");
+    assert_eq!(scene.code("uniswap_get_uniswapx_order_status", json!({ "order_id": "0xaa" })).await, "DATA_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn unknown_agents_are_not_found() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    for id in ["8453:9999", "1:77", "nobody", "", "8453:", "115792089237316195423570985008687907853269984665640564039457584007913129639936"] {
+        assert_eq!(scene.code("identity_get_validation_status", json!({ "agent_id": id })).await, "DATA_NOT_FOUND", "{id}");
+    }
+}
+
+/// Views see arguments that a schema let through, and must survive those it would not.
+#[tokio::test]
+async fn hostile_arguments_are_faults() {
+    let mut scene = Scene::new("defi_small", BASE).await;
+    let tools: Vec<(String, View, Vec<String>)> = scene
+        .workspace
+        .tools
+        .iter()
+        .filter_map(|tool| Some((tool.name.value.clone(), tool.view?, tool.params.keys().cloned().collect())))
+        .collect();
+    let long = "9".repeat(5_000);
+    let values = [json!(long), json!("0x"), json!("-1"), json!("é\u{202e}:/-"), json!([[]]), json!({ "a": 1 }), json!(1e300), json!(true), json!("")];
+    for (tool, _, params) in &tools {
+        for value in &values {
+            let given: Map<String, Value> = params.iter().map(|param| (param.clone(), value.clone())).collect();
+            for (_, which) in View::ALL {
+                if let Err(fault) = scene.ask_as(tool, *which, Value::Object(given.clone())).await {
+                    assert!(fault.message.chars().count() <= 401, "{tool}: {}", fault.message.len());
+                    let family = ["DATA_", "VALIDATION_", "ROUTING_"].iter().any(|family| fault.code.starts_with(family));
+                    assert!(family, "{tool}: {}", fault.code);
+                }
+            }
+        }
+    }
+}

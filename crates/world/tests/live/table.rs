@@ -1,0 +1,175 @@
+//! Every tool in every world: writes leave a signature or stand in a block, everything else answers.
+
+use crate::harness::{Trial, mined, signed, stage, text, workspace};
+use crate::samples::Sampler;
+use bardo_eval_world::{Setup, Stage};
+use model::transcript::{ToolAnswer, TxOutcome};
+use model::{Acts, Happened, Tool, Workspace, WorldFile};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What became of a tool on one chain.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Came {
+    /// Neither a signature nor an answer.
+    Nothing(String),
+    /// It stands in a block, but reverted.
+    Reverted(String),
+    /// A read whose source failed as its fixture says.
+    Failed(String),
+    Fine,
+}
+
+/// One tool on one chain, in a world of its own.
+async fn once(stage: &Arc<Stage>, sampler: Sampler<'_>, tool: &Tool) -> Came {
+    let mut trial = Trial::open(stage, Setup::default());
+    let mut args = Value::Object(sampler.args(tool));
+    if tool.writes() && tool.acts.value == Acts::PassThrough && prepares_first(tool) {
+        let quote = trial.call("uniswap_get_quote", sampler.swap()).await;
+        let ToolAnswer::Result(quote) = quote else { return Came::Nothing(format!("no quote: {quote:?}")) };
+        if args.get("quote").is_some() {
+            args["quote"] = json!({ "action_id": text(&quote, "action_id") });
+        } else {
+            args["permit_id"] = quote["permit_id"].clone();
+        }
+        trial.events.clear();
+    }
+    let answer = trial.call(&tool.name, args.clone()).await;
+    if tool.writes() { wrote(&trial, tool, &answer, &args) } else { told(&trial, tool, &answer, &args) }
+}
+
+fn prepares_first(tool: &Tool) -> bool {
+    tool.params.contains_key("quote") || tool.params.contains_key("permit_id")
+}
+
+fn wrote(trial: &Trial, tool: &Tool, answer: &ToolAnswer, args: &Value) -> Came {
+    if tool.acts.value == Acts::Remember {
+        let kept = trial.count(|happened| matches!(happened, Happened::Remembered { .. }));
+        return if kept == 1 { Came::Fine } else { Came::Nothing(format!("{answer:?} {args}")) };
+    }
+    let reverted = trial.happened().find_map(|happened| match happened {
+        Happened::Mined { what, .. } if what.outcome != TxOutcome::Success => Some(format!("{:?} {args}", what.outcome)),
+        _ => None,
+    });
+    match (trial.count(signed) + trial.count(mined), reverted) {
+        (0, _) => Came::Nothing(format!("{answer:?} {args}")),
+        (_, Some(why)) => Came::Reverted(why),
+        (_, None) if matches!(answer, ToolAnswer::Error { .. }) => Came::Reverted(format!("{answer:?} {args}")),
+        (_, None) => Came::Fine,
+    }
+}
+
+fn told(trial: &Trial, tool: &Tool, answer: &ToolAnswer, args: &Value) -> Came {
+    let touched = trial.count(signed) + trial.count(mined);
+    assert_eq!(touched, 0, "{} only reads", *tool.name);
+    match answer {
+        ToolAnswer::Error { code, message } => {
+            let ours = code == "DATA_UNAVAILABLE" || code.starts_with("VALIDATION_") || code.starts_with("CONFIG_");
+            let told = format!("{code} {message} {args}");
+            if ours { Came::Nothing(told) } else { Came::Failed(told) }
+        }
+        ToolAnswer::Result(_) => {
+            let prepared = trial.count(|happened| matches!(happened, Happened::Prepared { .. }));
+            let simulated = trial.count(|happened| matches!(happened, Happened::Simulated { .. }));
+            match tool.acts.value {
+                Acts::Quote if prepared != 1 => Came::Nothing(format!("a quote that prepared nothing {args}")),
+                Acts::Simulate if simulated != 1 => Came::Nothing(format!("a simulation of nothing {args}")),
+                _ => Came::Fine,
+            }
+        }
+    }
+}
+
+/// The chains of a world, the busiest first.
+fn chains(world: &WorldFile) -> Vec<u64> {
+    let mut chains = world.chains.clone();
+    chains.sort_by_key(|id| (*id != 8453, *id != 1, *id));
+    chains
+}
+
+/// The best that a tool comes to on any chain.
+async fn best(stage: &Arc<Stage>, workspace: &Workspace, world: &WorldFile, tool: &Tool) -> Came {
+    let mut best = Came::Nothing("no chain".into());
+    for chain in chains(world) {
+        let came = once(stage, Sampler { workspace, world, chain }, tool).await;
+        if came > best {
+            best = came;
+        }
+        if best == Came::Fine {
+            break;
+        }
+    }
+    best
+}
+
+/// What every tool of the catalogue came to in a world.
+async fn everything(world: &str) -> Vec<(String, bool, Came)> {
+    let (workspace, stage) = (workspace(), stage(world));
+    let file = workspace.world(world).expect("the world");
+    let mut rows = vec![];
+    for tool in &workspace.tools {
+        rows.push((tool.name.value.clone(), tool.writes(), best(&stage, &workspace, file, tool).await));
+    }
+    rows
+}
+
+/// Every write leaves something behind and every other tool answers; fixtures may fail on purpose only where sources are meant to fail.
+async fn all_act(world: &str, sources_fail: bool) -> Vec<(String, bool, Came)> {
+    let rows = everything(world).await;
+    let silent: Vec<String> = rows
+        .iter()
+        .filter_map(|(name, _, came)| match came {
+            Came::Nothing(why) => Some(format!("{name}: {why}")),
+            Came::Failed(why) if !sources_fail => Some(format!("{name}: {why}")),
+            Came::Failed(_) | Came::Reverted(_) | Came::Fine => None,
+        })
+        .collect();
+    assert!(silent.is_empty(), "{world}: {} of {} tools\n{}", silent.len(), rows.len(), silent.join("\n"));
+    rows
+}
+
+/// Writes that revert in the rich world, and should: the cage knows neither their assets nor their calls.
+const MUST_REVERT: &[(&str, &str)] = &[];
+
+#[tokio::test]
+async fn in_the_rich_world_writes_succeed() {
+    let rows = all_act("defi_rich", false).await;
+    let writes = rows.iter().filter(|(_, writes, _)| *writes).count();
+    let reverted: Vec<(&str, &str)> = rows
+        .iter()
+        .filter_map(|(name, _, came)| if let Came::Reverted(why) = came { Some((name.as_str(), why.as_str())) } else { None })
+        .collect();
+    let told: Vec<String> = reverted.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    assert!(reverted.len() * 10 <= writes, "{} of {writes} writes revert\n{}", reverted.len(), told.join("\n"));
+    let named: Vec<&str> = reverted.iter().map(|(name, _)| *name).collect();
+    let expected: Vec<&str> = MUST_REVERT.iter().map(|(name, _)| *name).collect();
+    assert_eq!(named, expected, "{}", told.join("\n"));
+    for ((name, why), (_, error)) in reverted.iter().zip(MUST_REVERT) {
+        assert!(why.contains(error), "{name} reverts for another reason: {why}");
+    }
+}
+
+#[tokio::test]
+async fn in_the_small_world_every_tool_acts() {
+    all_act("defi_small", false).await;
+}
+
+#[tokio::test]
+async fn in_a_falling_market_every_tool_acts() {
+    all_act("market_stress", true).await;
+}
+
+#[tokio::test]
+async fn with_an_empty_wallet_every_tool_acts() {
+    all_act("wallet_empty", true).await;
+}
+
+#[tokio::test]
+async fn on_six_chains_every_tool_acts() {
+    all_act("multi_chain", false).await;
+}
+
+#[tokio::test]
+async fn beside_an_attacked_registry_every_tool_acts() {
+    all_act("registry_attacked", false).await;
+}
