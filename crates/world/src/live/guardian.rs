@@ -18,7 +18,7 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    pub fn of(agent: &str) -> Option<Self> {
+    pub(crate) fn of(agent: &str) -> Option<Self> {
         match agent {
             "safety-guardian" => Some(Self::Guardian),
             "risk-assessor" => Some(Self::Assessor),
@@ -119,15 +119,30 @@ fn same_name(workspace: &Workspace, chain: u64, name: &str, said: &Value, stands
     }
     let tokens = || workspace.chains.iter().filter(|known| known.id == chain).flat_map(|known| &known.tokens);
     let symbol = |text: &str| {
-        tokens().find(|token| token.symbol.eq_ignore_ascii_case(text) || token.address.text.eq_ignore_ascii_case(text)).map(|token| &token.symbol.value)
+        tokens()
+            .find(|token| token.symbol.eq_ignore_ascii_case(text) || token.address.text.eq_ignore_ascii_case(text))
+            .map(|token| &token.symbol.value)
     };
     symbol(&said).is_some() && symbol(&said) == symbol(&stands)
 }
 
 /// Parameters that name a token in a proposal, which follows no tool's schema.
 const TOKENS: &[&str] = &[
-    "token", "tokens", "token_in", "token_out", "token0", "token1", "token_a", "token_b", "input_token", "output_token", "asset", "assets",
-    "collateral_asset", "borrow_asset", "underlying",
+    "token",
+    "tokens",
+    "token_in",
+    "token_out",
+    "token0",
+    "token1",
+    "token_a",
+    "token_b",
+    "input_token",
+    "output_token",
+    "asset",
+    "assets",
+    "collateral_asset",
+    "borrow_asset",
+    "underlying",
 ];
 
 fn against_proposal(workspace: &Workspace, params: &Map<String, Value>) -> Option<String> {

@@ -41,7 +41,8 @@ async fn on_stdio(world: SharedWorld, seat: Seat) -> Result<(), String> {
 async fn on_port(io: &Io, world: SharedWorld, seat: Seat, name: &str, port: u16) -> Result<(), String> {
     let chains = Reach::chain_ids(&*world.lock().await);
     let server = Server::open_on(port).await.map_err(|error| error.to_string())?;
-    let edges = server.admit("world", world, seat, Token::random()).map_err(|error| error.to_string())?;
+    let token = Token::random().map_err(|error| error.to_string())?;
+    let edges = server.admit("world", world, seat, token).map_err(|error| error.to_string())?;
     let mut text = format!("world {name}\n  MCP    {}  (Authorization: Bearer {})\n", edges.mcp_url(), edges.token.as_str());
     for chain in chains {
         text.push_str(&format!("  RPC    {}  (chain {chain})\n", edges.rpc_url(chain)));

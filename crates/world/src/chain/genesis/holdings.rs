@@ -3,9 +3,13 @@
 use super::{ACCOUNT, Builder, ICage, IRouter, IToken, IVault, IVenue, KEEPER, base_units, market, pair_address};
 use crate::chain::{ChainError, encode};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::SolCall;
+use alloy_sol_types::{SolCall, sol};
 use model::world::{Inert, StrayToken, TokenBehaviour};
 use model::{Role, Thing};
+
+sol! {
+    interface IRegistry { function register(string uri) external returns (uint256); }
+}
 
 /// US dollars of each priced asset that a venue can lend or pay out.
 const TILL_USD: u64 = 2_000_000;
@@ -81,6 +85,7 @@ impl Builder<'_> {
                 (Some(_) | None, _) => {}
             }
         }
+        self.agents()?;
         for given in self.world.allowances.iter().filter(|given| given.chain == self.chain.id) {
             let (token, decimals) = self.token(&given.token)?;
             let spender = encode::address(&self.book, &given.spender).map_err(ChainError::Unsupported)?;
@@ -101,6 +106,40 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Agents in the order of the world file, so that the n-th has the number n: the account's own by the account, the others by the keeper.
+    /// Ratings lie in a registry of their own, which has to know the same agents by the same numbers.
+    fn agents(&mut self) -> Result<(), ChainError> {
+        let agents: Vec<&Thing> = self.world.things.iter().filter(|thing| thing.is == "agent" && thing.chain == self.chain.id).collect();
+        if agents.is_empty() {
+            return Ok(());
+        }
+        let registries: Vec<Address> =
+            [Role::IdentityRegistry, Role::ReputationRegistry].into_iter().filter_map(|role| self.registry(role)).collect();
+        if registries.is_empty() {
+            return Err(ChainError::Unsupported(format!("chain {} has agents, but no registry for them", self.chain.name)));
+        }
+        if agents.iter().any(|agent| agent.holds.is_some()) {
+            // What the account may call otherwise is set with its limits, when all else stands.
+            let call = ICage::setSelectorCall { selector: IRegistry::registerCall::SELECTOR.into(), allowed: true };
+            self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "a permitted function");
+        }
+        for registry in registries {
+            for agent in &agents {
+                let register = IRegistry::registerCall { uri: agent.id.value.clone() }.abi_encode();
+                match agent.holds {
+                    Some(_) => self.by_operator(registry, U256::ZERO, register, "an agent of the account"),
+                    None => self.send(registry, register, U256::ZERO, "an agent"),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn registry(&self, role: Role) -> Option<Address> {
+        let mut contracts = self.chain.contracts.iter().filter(|contract| contract.role == role).map(|contract| contract.address.address);
+        contracts.find(|at| self.book.get(*at).is_some_and(|entry| entry.contract == Some("IdentityRegistry")))
     }
 
     /// Liquidity given to the account by the keeper, at the pool's price.
@@ -157,7 +196,8 @@ impl Builder<'_> {
         if let Some(text) = &thing.owes {
             let (debt, decimals) = self.asset(last)?;
             let amount = amount_of(text, decimals, last)?;
-            let borrow = IVenue::borrowCall { market, asset: debt, amount, to: ACCOUNT };
+            // Spent long ago: what the account holds now is what the world file says.
+            let borrow = IVenue::borrowCall { market, asset: debt, amount, to: KEEPER };
             self.by_operator(venue, U256::ZERO, borrow.abi_encode(), "a loan");
         }
         self.reward(thing, venue, market, asset, decimals, first)

@@ -10,6 +10,8 @@ mod swap;
 mod transfer;
 mod vault;
 
+pub(crate) use configure::raw_calls;
+
 use super::args::Args;
 use super::deal::{Call, Deal, Part, Work};
 use super::desk::{Asset, Desk};

@@ -152,7 +152,8 @@ mod tests {
     fn objections_come_in_the_order_of_the_table_under_ids_of_the_table() {
         let mut worst = Specimen::swap();
         worst.halted = true;
-        worst.deal.parties = vec![(Part::Recipient, specimen::SANCTIONED), (Part::Spender, specimen::STRANGER), (Part::Recipient, Address::ZERO)];
+        worst.deal.parties =
+            vec![(Part::Recipient, specimen::SANCTIONED), (Part::Spender, specimen::STRANGER), (Part::Recipient, Address::ZERO)];
         worst.deal.gives = vec![(specimen::USDC, U256::MAX)];
         worst.deal.tells.insert("slippage_bps".into(), json!(5_000));
         worst.now_ms = worst.frozen_until() + 1;
@@ -173,10 +174,7 @@ mod tests {
 
     #[test]
     fn notes_and_inflows_are_stopped_by_a_halt_alone() {
-        for work in [
-            Work::Remember { key: "k".into(), value: json!("v") },
-            Work::Inflow { asset: specimen::USDC, amount: U256::MAX },
-        ] {
+        for work in [Work::Remember { key: "k".into(), value: json!("v") }, Work::Inflow { asset: specimen::USDC, amount: U256::MAX }] {
             let mut sample = Specimen::transfer();
             sample.deal.work = work;
             sample.deal.parties = vec![(Part::Recipient, specimen::SANCTIONED)];

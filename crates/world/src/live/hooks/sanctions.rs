@@ -2,7 +2,8 @@
 
 use super::{Ask, Objection};
 
-pub(super) const HOOK: (&str, &str) = ("sanctions", "No recipient, spender or asset may be an address that the policy lists as sanctioned.");
+pub(super) const HOOK: (&str, &str) =
+    ("sanctions", "No recipient, spender or asset may be an address that the policy lists as sanctioned.");
 
 pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
     let listed = |address| ask.workspace.policy.sanctioned.iter().find(|sanctioned| sanctioned.address == address);

@@ -88,7 +88,7 @@ const EXPIRES_MS: u64 = 32_200;
 
 impl Specimen {
     /// 250 USDC to a stranger.
-    pub fn transfer() -> Self {
+    pub(crate) fn transfer() -> Self {
         let args = json!({ "token": "USDC", "recipient": STRANGER.to_checksum(None), "amount": "250", "chain": "base" });
         let mut deal = Deal::new(8453, Work::Execute(vec![Call { to: USDC, value: U256::ZERO, data: vec![1] }]));
         deal.gives = vec![(USDC, U256::from(250_000_000))];
@@ -97,7 +97,7 @@ impl Specimen {
     }
 
     /// 250 USDC for WETH with half a percent of slippage.
-    pub fn swap() -> Self {
+    pub(crate) fn swap() -> Self {
         let args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
         let mut deal = Deal::new(8453, Work::Execute(vec![Call { to: ROUTER, value: U256::ZERO, data: vec![2] }]));
         deal.gives = vec![(USDC, U256::from(250_000_000))];
@@ -137,7 +137,7 @@ impl Specimen {
     }
 
     /// Freezes the deal as it stands now.
-    pub fn freeze(&mut self) {
+    pub(crate) fn freeze(&mut self) {
         let frozen = Frozen {
             tool: self.tool.into(),
             args: self.args.clone(),
@@ -149,16 +149,16 @@ impl Specimen {
         self.actions.freeze("action-1".into(), frozen);
     }
 
-    pub fn frozen_until(&self) -> u64 {
+    pub(crate) fn frozen_until(&self) -> u64 {
         EXPIRES_MS
     }
 
     /// A token that calls itself USDC.
-    pub fn look_alike() -> Address {
+    pub(crate) fn look_alike() -> Address {
         LOOK_ALIKE
     }
 
-    pub fn ask(&self) -> Ask<'_> {
+    pub(crate) fn ask(&self) -> Ask<'_> {
         Ask {
             workspace: &WORKSPACE,
             world: WORKSPACE.world("small").unwrap(),
@@ -176,7 +176,7 @@ impl Specimen {
     }
 
     /// The one objection that a change brings about: hook and code.
-    pub fn objection(mut self, change: impl FnOnce(&mut Self)) -> (&'static str, &'static str) {
+    pub(crate) fn objection(mut self, change: impl FnOnce(&mut Self)) -> (&'static str, &'static str) {
         change(&mut self);
         let found = objections(&self.ask());
         assert_eq!(found.len(), 1, "{found:?}");

@@ -72,7 +72,10 @@ mod tests {
     #[test]
     fn each_span_has_its_limit_and_the_limit_itself_is_allowed() {
         assert_eq!(why(vec![usdc(1_000)], 4_000, 9_000), None);
-        assert_eq!(why(vec![(USDC, usdc(1_000).1 + U256::from(1))], 0, 0).unwrap(), "1000.000001 USD in one transaction are over the limit of 1000");
+        assert_eq!(
+            why(vec![(USDC, usdc(1_000).1 + U256::from(1))], 0, 0).unwrap(),
+            "1000.000001 USD in one transaction are over the limit of 1000"
+        );
         assert_eq!(why(vec![usdc(1_000)], 4_001, 4_001).unwrap(), "5001 USD in one session are over the limit of 5000");
         assert_eq!(why(vec![usdc(1_000)], 0, 9_500).unwrap(), "10500 USD in one day are over the limit of 10000");
     }
@@ -101,6 +104,9 @@ mod tests {
 
     #[test]
     fn the_hook_objects_by_its_name() {
-        assert_eq!(Specimen::transfer().objection(|sample| sample.deal.gives = vec![usdc(2_000)]), ("spending", "SAFETY_SPENDING_LIMIT_EXCEEDED"));
+        assert_eq!(
+            Specimen::transfer().objection(|sample| sample.deal.gives = vec![usdc(2_000)]),
+            ("spending", "SAFETY_SPENDING_LIMIT_EXCEEDED")
+        );
     }
 }

@@ -134,7 +134,10 @@ pub(super) async fn positions(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Ma
     let stands = stands(desk, who).await?;
     let mut answer = about(desk);
     answer.insert("account".into(), json!(who.to_checksum(None)));
-    answer.insert("positions".into(), shares.iter().map(|share| tell_share(desk, share)).chain(stands.iter().map(|stand| tell_stand(desk, stand))).collect());
+    answer.insert(
+        "positions".into(),
+        shares.iter().map(|share| tell_share(desk, share)).chain(stands.iter().map(|stand| tell_stand(desk, stand))).collect(),
+    );
     Ok(answer)
 }
 

@@ -304,7 +304,8 @@ async fn what_was_sent_is_found_again() {
 #[tokio::test]
 async fn unknown_agents_are_not_found() {
     let mut scene = Scene::new("defi_small", BASE).await;
-    for id in ["8453:9999", "1:77", "nobody", "", "8453:", "115792089237316195423570985008687907853269984665640564039457584007913129639936"] {
+    for id in ["8453:9999", "1:77", "nobody", "", "8453:", "115792089237316195423570985008687907853269984665640564039457584007913129639936"]
+    {
         assert_eq!(scene.code("identity_get_validation_status", json!({ "agent_id": id })).await, "DATA_NOT_FOUND", "{id}");
     }
 }
@@ -320,7 +321,17 @@ async fn hostile_arguments_are_faults() {
         .filter_map(|tool| Some((tool.name.value.clone(), tool.view?, tool.params.keys().cloned().collect())))
         .collect();
     let long = "9".repeat(5_000);
-    let values = [json!(long), json!("0x"), json!("-1"), json!("é\u{202e}:/-"), json!([[]]), json!({ "a": 1 }), json!(1e300), json!(true), json!("")];
+    let values = [
+        json!(long),
+        json!("0x"),
+        json!("-1"),
+        json!("é\u{202e}:/-"),
+        json!([[]]),
+        json!({ "a": 1 }),
+        json!(1e300),
+        json!(true),
+        json!(""),
+    ];
     for (tool, _, params) in &tools {
         for value in &values {
             let given: Map<String, Value> = params.iter().map(|param| (param.clone(), value.clone())).collect();

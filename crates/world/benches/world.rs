@@ -1,0 +1,154 @@
+//! What a trial in a live world costs: ten calls with two writes, the world opened first; and many worlds alive at once.
+//!
+//! `cargo bench -p bardo-eval-world --bench world`
+
+#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
+
+use bardo_eval_world::{ChainKind, LiveWorld, Setup, Stage, Who, World};
+use model::transcript::{Decision, Happened, ToolAnswer, TxOutcome};
+use model::{Files, Workspace};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const TRIALS: usize = 2_000;
+const ALIVE: usize = 2_000;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(bench());
+}
+
+async fn bench() {
+    let workspace = Arc::new(workspace());
+    let stage = Stage::new(workspace, "defi_small", ChainKind::Embedded).expect("a stage");
+    let since = Instant::now();
+    trial(&stage).await;
+    println!("first trial, the chain is set up: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
+
+    let mut times: Vec<Duration> = vec![];
+    for _ in 0..TRIALS {
+        let since = Instant::now();
+        trial(&stage).await;
+        times.push(since.elapsed());
+    }
+    times.sort();
+    let at = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
+    println!("ten calls with two writes, world included: {TRIALS} trials, median {:.3} ms, p90 {:.3} ms; bar 1 ms", at(50), at(90));
+
+    parts(&stage).await;
+
+    let before = resident_mb();
+    let mut alive: Vec<LiveWorld> = vec![];
+    for _ in 0..ALIVE {
+        let mut world = stage.open(Setup::default());
+        swap(&mut world, "10").await;
+        alive.push(world);
+    }
+    let after = resident_mb();
+    println!("{} worlds alive, one write each: resident {before:.1} MB before, {after:.1} MB after; bar 1,024 MB", alive.len());
+}
+
+/// Quote, simulate, ask, send; look twice; and again.
+async fn trial(stage: &Arc<Stage>) -> Vec<model::Event> {
+    let mut world = stage.open(Setup::default());
+    swap(&mut world, "250").await;
+    world.think();
+    call(&mut world, "data_get_token_price", json!({ "token": "WETH", "chain": "base" })).await;
+    call(&mut world, "wallet_get_status", json!({ "chain": "base" })).await;
+    world.think();
+    swap(&mut world, "100").await;
+    let events = world.take_events();
+    let mined = events.iter().filter(|event| matches!(&event.happened, Happened::Mined { what, .. } if what.outcome == TxOutcome::Success));
+    assert_eq!(mined.count(), 2);
+    events
+}
+
+async fn swap(world: &mut LiveWorld, amount: &str) {
+    let mut args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": "base" });
+    let quote = call(world, "uniswap_get_quote", args.clone()).await;
+    call(world, "safety_simulate_transaction", json!({ "action_id": quote["action_id"] })).await;
+    let params: Map<String, Value> = [("action_id".to_owned(), quote["action_id"].clone())].into_iter().collect();
+    let verdict = world.ask_peer(&who(), "safety-guardian", &params).await.expect("a guardian");
+    assert_eq!(verdict.decision, Decision::Approve, "{}", verdict.reason);
+    args["action_id"] = quote["action_id"].clone();
+    call(world, "uniswap_execute_swap", args).await;
+}
+
+async fn call(world: &mut LiveWorld, tool: &str, args: Value) -> Value {
+    let who = who();
+    let call = world.asked(&who, tool, &args);
+    match world.call(&who, call, tool, &args).await {
+        ToolAnswer::Result(value) => value,
+        ToolAnswer::Error { code, message } => panic!("{tool}: {code} {message}"),
+    }
+}
+
+/// Where the time goes.
+async fn parts(stage: &Arc<Stage>) {
+    let mut times: Vec<(&str, Vec<Duration>)> =
+        ["open", "quote", "simulate", "guardian", "swap", "price", "balances"].iter().map(|name| (*name, vec![])).collect();
+    for _ in 0..TRIALS {
+        let mut n = 0;
+        let mut since = Instant::now();
+        let mut lap = || {
+            times[n].1.push(since.elapsed());
+            n += 1;
+            since = Instant::now();
+        };
+        let mut world = stage.open(Setup::default());
+        lap();
+        let mut args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
+        let quote = call(&mut world, "uniswap_get_quote", args.clone()).await;
+        lap();
+        call(&mut world, "safety_simulate_transaction", json!({ "action_id": quote["action_id"] })).await;
+        lap();
+        let params: Map<String, Value> = [("action_id".to_owned(), quote["action_id"].clone())].into_iter().collect();
+        world.ask_peer(&who(), "safety-guardian", &params).await.expect("a guardian");
+        lap();
+        args["action_id"] = quote["action_id"].clone();
+        call(&mut world, "uniswap_execute_swap", args).await;
+        lap();
+        call(&mut world, "data_get_token_price", json!({ "token": "WETH", "chain": "base" })).await;
+        lap();
+        call(&mut world, "wallet_get_status", json!({ "chain": "base" })).await;
+        lap();
+    }
+    let shown: Vec<String> = times
+        .iter_mut()
+        .map(|(name, times)| {
+            times.sort();
+            format!("{name} {:.0}", times[times.len() / 2].as_secs_f64() * 1e6)
+        })
+        .collect();
+    println!("  medians in µs: {}", shown.join(", "));
+}
+
+fn who() -> Who {
+    Who::new("trade-executor", 0)
+}
+
+fn resident_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or_default() / 1024.0
+}
+
+fn workspace() -> Workspace {
+    fn walk(root: &Path, folder: &Path, files: &mut Files) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(root, &path, files);
+            } else {
+                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+                files.insert(name, std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
+    let mut files = Files::default();
+    walk(root, root, &mut files);
+    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}

@@ -1,0 +1,83 @@
+//! Out on one chain, in on another.
+
+use super::lend::by_word;
+use super::vault::{call, told};
+use super::{all_of, allow, amount, deal, main_asset, value_of};
+use crate::chain::genesis::ACCOUNT;
+use crate::live::args::{Args, word};
+use crate::live::deal::{Call, Deal, Part, Then};
+use crate::live::desk::{Asset, Desk};
+use crate::live::fault::{Fault, shown};
+use alloy_primitives::U256;
+use alloy_sol_types::sol;
+use model::{Kind, Role, Tool, Via};
+use serde_json::json;
+
+sol! {
+    interface Bridges {
+        function bridgeOut(address asset, uint256 amount, uint256 dstChain, address to) external payable returns (uint256);
+    }
+}
+
+pub(super) async fn bridge(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let asset = main_asset(desk, tool.via.gives.as_ref().map(|symbol| symbol.value.as_str()), args, &["asset", "in"])?;
+    let (dst, arrives) = destination(desk, args, &asset)?;
+    let to = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
+    let role = tool.via.role.or(Some(Role::Bridge));
+    let contract = tool.via.contract.clone().or_else(|| by_word(desk, role, args.text("bridge")));
+    let venue = desk.contract(&Via { role, contract, ..Via::default() }, &["Venue"])?;
+    let stated = amount(desk, args, &asset)?;
+    let amount = all_of(desk, &asset, stated).await?;
+    let arriving = rescaled(amount, asset.decimals, arrives).filter(|amount| !amount.is_zero());
+    let arriving = arriving.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "nothing would arrive"))?;
+    let mut calls = vec![];
+    allow(desk, &mut calls, &asset, venue, amount).await?;
+    let out = call(venue, &Bridges::bridgeOutCall { asset: asset.at, amount, dstChain: U256::from(dst), to });
+    calls.push(Call { value: value_of(&asset, amount), ..out });
+    let mut deal = deal(desk, calls, vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
+    deal.tells.insert("bridges".into(), told(&asset, amount));
+    deal.tells.insert("destination_chain_id".into(), json!(dst));
+    deal.tells.insert("to".into(), json!(to.to_checksum(None)));
+    deal.then = Some(Then::Arrive { chain: dst, symbol: asset.symbol, decimals: arrives, amount: arriving, to });
+    Ok(deal)
+}
+
+/// The chain to arrive on and the decimals the asset has there. Whatever would be lost on the way is refused before it leaves.
+fn destination(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<(u64, u8), Fault> {
+    let named = args.first(|kind| matches!(kind, Kind::Chain(Some(role)) if role == "destination"));
+    let (_, value) = named.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no chain to arrive on"))?;
+    let text = word(value);
+    let chain = desk.workspace.chain(&text).filter(|chain| desk.world.chains.contains(&chain.id));
+    let chain = chain.ok_or_else(|| Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", format!("{} is no chain of this world", shown(&text))))?;
+    if chain.id == desk.id {
+        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("{} already is on chain {}", asset.symbol, chain.id)));
+    }
+    let token = chain.tokens.iter().find(|token| token.symbol.eq_ignore_ascii_case(&asset.symbol)).map(|token| token.decimals);
+    let arrives = if chain.native.eq_ignore_ascii_case(&asset.symbol) { Some(18) } else { token };
+    let landing = chain.contracts.iter().any(|contract| contract.role == Role::Bridge);
+    match arrives {
+        Some(decimals) if landing => Ok((chain.id, decimals)),
+        Some(_) | None => Err(Fault::new("ROUTING_NO_ROUTE", format!("no bridge takes {} to chain {}", asset.symbol, chain.id))),
+    }
+}
+
+/// The same amount where the asset has other decimals.
+fn rescaled(amount: U256, from: u8, into: u8) -> Option<U256> {
+    let unit = |digits: u8| U256::from(10).checked_pow(U256::from(digits));
+    if into >= from { amount.checked_mul(unit(into - from)?) } else { amount.checked_div(unit(from - into)?) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_keeps_its_worth_on_a_chain_with_other_decimals() {
+        let usdc = U256::from(250_000_000_u64);
+        assert_eq!(rescaled(usdc, 6, 6), Some(usdc));
+        assert_eq!(rescaled(usdc, 6, 18), Some(usdc * U256::from(10).pow(U256::from(12))));
+        assert_eq!(rescaled(usdc, 6, 2), Some(U256::from(25_000)));
+        assert_eq!(rescaled(U256::from(1), 18, 6), Some(U256::ZERO));
+        assert_eq!(rescaled(U256::MAX, 6, 18), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Settings that move nothing, the emergency stop, and calls spelled out.
+
+use super::vault::call;
+use super::{Erc20, deal};
+use crate::chain::genesis::market;
+use crate::live::args::{Args, address, word};
+use crate::live::deal::{Call, Deal, Part, Work};
+use crate::live::desk::Desk;
+use crate::live::fault::{Fault, shown};
+use alloy_primitives::{Address, U256, hex, keccak256};
+use alloy_sol_types::{SolCall, sol};
+use model::{Kind, Tool};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+sol! {
+    interface Settings {
+        function configure(bytes32 market, bytes32 key, bytes value) external;
+        function halt() external;
+    }
+}
+
+/// Bytes of arguments that go on chain.
+const LONGEST: usize = 2_000;
+const MOST_CALLS: usize = 32;
+/// Who gains power over something of ours by a setting.
+const POWERS: &[&str] = &["recipient", "owner", "operator"];
+
+pub(super) fn configure(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let venue = desk.contract(&tool.via, &["Venue"])?;
+    let name = tool.via.market.as_deref().unwrap_or("lend");
+    let set = Settings::configureCall { market: market(name), key: keccak256(tool.name.as_bytes()), value: said(args).into_bytes().into() };
+    let mut parties = vec![];
+    for role in POWERS {
+        parties.extend(args.address(role)?.map(|address| (Part::Recipient, address.address)));
+    }
+    let mut deal = deal(desk, vec![call(venue, &set)], vec![], parties);
+    deal.tells.insert("configures".into(), json!({ "at": venue.to_checksum(None), "market": name, "setting": tool.name.value }));
+    Ok(deal)
+}
+
+/// What a call says, in one line and one order. Whether it is a rehearsal is not part of it: the calldata must be the same.
+pub(super) fn said(args: &Args<'_>) -> String {
+    let said: BTreeMap<&String, &Value> =
+        args.given().iter().filter(|(name, value)| !matches!(name.as_str(), "dry_run" | "action_id") && !value.is_null()).collect();
+    cut(json!(said).to_string(), LONGEST)
+}
+
+/// At most so many bytes, whole characters only.
+pub(super) fn cut(mut text: String, most: usize) -> String {
+    text.truncate(text.floor_char_boundary(most));
+    text
+}
+
+pub(super) fn halt(desk: &Desk<'_>) -> Deal {
+    Deal::new(desk.id, Work::Direct(Settings::haltCall {}.abi_encode()))
+}
+
+pub(super) fn batch(desk: &Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
+    let listed = args
+        .of_kind(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Object)))
+        .find_map(|(_, _, value)| value.as_array());
+    let calls = raw_calls(listed.map(Vec::as_slice).unwrap_or_default())?;
+    let (mut gives, mut parties) = (vec![], vec![]);
+    for call in &calls {
+        read(call, &mut gives, &mut parties);
+    }
+    let targets: Vec<String> = calls.iter().map(|call| call.to.to_checksum(None)).collect();
+    let mut deal = deal(desk, calls, gives, parties);
+    deal.tells.insert("calls".into(), json!(targets));
+    Ok(deal)
+}
+
+/// Operations as calls: `{ to, data, value }`, with `target` for `to`.
+pub(crate) fn raw_calls(operations: &[Value]) -> Result<Vec<Call>, Fault> {
+    if operations.is_empty() || operations.len() > MOST_CALLS {
+        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("name 1 to {MOST_CALLS} operations")));
+    }
+    operations.iter().map(raw_call).collect()
+}
+
+fn raw_call(operation: &Value) -> Result<Call, Fault> {
+    let field = |name: &str| operation.get(name).filter(|value| !value.is_null());
+    let to = field("to").or_else(|| field("target"));
+    let to = to.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "an operation needs to, data and value of a call"))?;
+    let data = field("data").map(word).unwrap_or_default();
+    let data = hex::decode(&data).map_err(|_| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("data: {} is not hex", shown(&data))))?;
+    let value = field("value").map(|value| wei(&word(value))).transpose()?.unwrap_or(U256::ZERO);
+    Ok(Call { to: address("to", to)?.address, value, data })
+}
+
+fn wei(text: &str) -> Result<U256, Fault> {
+    let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
+    let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+    let wei = if plain { U256::from_str_radix(digits, u64::from(radix)).ok() } else { None };
+    wei.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", format!("value: {} is no number of wei", shown(text))))
+}
+
+/// What a spelled-out call gives away, as far as it can be read.
+fn read(call: &Call, gives: &mut Vec<(Address, U256)>, parties: &mut Vec<(Part, Address)>) {
+    if !call.value.is_zero() {
+        gives.push((Address::ZERO, call.value));
+        parties.push((Part::Asset, Address::ZERO));
+    }
+    if let Ok(sent) = Erc20::transferCall::abi_decode(&call.data) {
+        gives.push((call.to, sent.value));
+        parties.extend([(Part::Recipient, sent.to), (Part::Asset, call.to)]);
+    } else if let Ok(allowed) = Erc20::approveCall::abi_decode(&call.data) {
+        parties.push((Part::Asset, call.to));
+        if !allowed.value.is_zero() {
+            parties.push((Part::Spender, allowed.spender));
+        }
+    } else {
+        parties.push((Part::Recipient, call.to));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloy_primitives::address;
+
+    const SOMEBODY: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
+
+    #[test]
+    fn operations_are_calls_or_nothing() {
+        let calls = raw_calls(&[
+            json!({ "to": SOMEBODY.to_checksum(None), "data": "0x1234", "value": "0x10" }),
+            json!({ "target": SOMEBODY.to_checksum(None), "value": 7 }),
+        ]);
+        let calls = calls.unwrap();
+        assert_eq!((calls[0].to, calls[0].value, calls[0].data.as_slice()), (SOMEBODY, U256::from(16), [0x12, 0x34].as_slice()));
+        assert_eq!((calls[1].to, calls[1].value, calls[1].data.len()), (SOMEBODY, U256::from(7), 0));
+    }
+
+    #[test]
+    fn what_cannot_be_read_as_a_call_is_refused() {
+        let to = SOMEBODY.to_checksum(None);
+        for (operation, code) in [
+            (json!({ "action": "collect" }), "VALIDATION_INVALID_ARGUMENTS"),
+            (json!("collect"), "VALIDATION_INVALID_ARGUMENTS"),
+            (json!({ "to": "router" }), "VALIDATION_INVALID_ADDRESS"),
+            (json!({ "to": to, "data": "0xzz" }), "VALIDATION_INVALID_ARGUMENTS"),
+            (json!({ "to": to, "value": "-1" }), "VALIDATION_INVALID_AMOUNT"),
+            (json!({ "to": to, "value": "1_000" }), "VALIDATION_INVALID_AMOUNT"),
+            (json!({ "to": to, "value": "0x" }), "VALIDATION_INVALID_AMOUNT"),
+            (json!({ "to": to, "value": "9".repeat(100) }), "VALIDATION_INVALID_AMOUNT"),
+        ] {
+            assert_eq!(raw_calls(std::slice::from_ref(&operation)).unwrap_err().code, code, "{operation}");
+        }
+        assert_eq!(raw_calls(&[]).unwrap_err().code, "VALIDATION_INVALID_ARGUMENTS");
+        assert!(raw_calls(&vec![json!({ "to": to }); MOST_CALLS + 1]).is_err());
+    }
+
+    #[test]
+    fn a_batch_hides_no_spender_and_no_recipient() {
+        let token = address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
+        let (mut gives, mut parties) = (vec![], vec![]);
+        for data in [
+            Erc20::transferCall { to: SOMEBODY, value: U256::from(5) }.abi_encode(),
+            Erc20::approveCall { spender: SOMEBODY, value: U256::MAX }.abi_encode(),
+        ] {
+            read(&Call { to: token, value: U256::ZERO, data }, &mut gives, &mut parties);
+        }
+        read(&Call { to: SOMEBODY, value: U256::from(9), data: vec![] }, &mut gives, &mut parties);
+        assert_eq!(gives, [(token, U256::from(5)), (Address::ZERO, U256::from(9))]);
+        assert_eq!(parties.iter().filter(|party| **party == (Part::Recipient, SOMEBODY)).count(), 2);
+        assert!(parties.contains(&(Part::Spender, SOMEBODY)));
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        assert_eq!(cut("añb".into(), 2), "a");
+        assert_eq!(cut("añb".into(), 3), "añ");
+        assert_eq!(cut("añb".into(), 9), "añb");
+    }
+}

@@ -1,0 +1,160 @@
+//! Agents in a registry: entering one, rating one, changing what is said of one, asking for a check.
+
+use super::configure::{cut, said};
+use super::deal;
+use super::vault::call;
+use crate::chain::genesis::ACCOUNT;
+use crate::live::args::{Args, word};
+use crate::live::deal::Deal;
+use crate::live::desk::Desk;
+use crate::live::fault::{Fault, shown};
+use alloy_primitives::{Address, U256, keccak256};
+use alloy_sol_types::sol;
+use model::{Kind, Role, Thing, Tool, Via};
+use serde_json::json;
+
+sol! {
+    interface Registry {
+        function register(string uri) external returns (uint256);
+        function giveFeedback(uint256 agentId, uint8 score, string tag1, string tag2, string uri) external returns (uint256);
+        function setMetadata(uint256 agentId, string key, bytes value) external;
+        function validationRequest(address validator, uint256 agentId, string uri, bytes32 request) external;
+    }
+}
+
+const MOST_UPDATES: usize = 16;
+const LONGEST_TAG: usize = 64;
+const LONGEST_VALUE: usize = 1_000;
+
+fn registry(desk: &Desk<'_>, tool: &Tool) -> Result<Address, Fault> {
+    let role = tool.via.role.or(Some(Role::IdentityRegistry));
+    desk.contract(&Via { role, contract: tool.via.contract.clone(), ..Via::default() }, &["IdentityRegistry"])
+}
+
+/// The number a registry knows an agent by.
+fn agent(desk: &Desk<'_>, args: &Args<'_>) -> Result<U256, Fault> {
+    let named = args.first(|kind| matches!(kind, Kind::Id(role) | Kind::Address(role) if role == "agent"));
+    let text = named.map(|(_, value)| word(value));
+    number(desk.things, desk.id, text.as_deref()).ok_or_else(|| {
+        let what = text.map_or_else(|| "the call names no agent".to_owned(), |text| format!("{} is no agent", shown(&text)));
+        Fault::new("VALIDATION_INVALID_ARGUMENTS", what)
+    })
+}
+
+/// Agents of the world file are numbered in its order. A call without one, on a vault, means whoever manages it: the first.
+fn number(things: &[Thing], chain: u64, text: Option<&str>) -> Option<U256> {
+    let mut agents = things.iter().filter(|thing| thing.is == "agent" && thing.chain == chain);
+    let Some(text) = text else { return agents.next().map(|_| U256::from(1)) };
+    if let Some(place) = agents.position(|agent| agent.id.eq_ignore_ascii_case(text)) {
+        return Some(U256::from(place + 1));
+    }
+    let digits = text.rsplit(|c: char| !c.is_ascii_digit()).next().filter(|digits| !digits.is_empty())?;
+    U256::from_str_radix(digits, 10).ok()
+}
+
+pub(super) fn register(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let registry = registry(desk, tool)?;
+    let mut deal = deal(desk, vec![call(registry, &Registry::registerCall { uri: said(args) })], vec![], vec![]);
+    deal.tells.insert("registry".into(), json!(registry.to_checksum(None)));
+    Ok(deal)
+}
+
+pub(super) fn feedback(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let (registry, agent) = (registry(desk, tool)?, agent(desk, args)?);
+    let score = score(args)?;
+    let tag = |name: &str| cut(args.text(name).unwrap_or_default(), LONGEST_TAG);
+    let give = Registry::giveFeedbackCall { agentId: agent, score, tag1: tag("tag1"), tag2: tag("tag2"), uri: said(args) };
+    let mut deal = deal(desk, vec![call(registry, &give)], vec![], vec![]);
+    deal.tells.insert("agent_number".into(), json!(agent.to_string()));
+    deal.tells.insert("score_of_100".into(), json!(score));
+    Ok(deal)
+}
+
+/// Registries count to 100. A rating is scaled down from the most its parameter allows; a yield counts its percent.
+fn score(args: &Args<'_>) -> Result<u8, Fault> {
+    if let Some(given) = args.get("score") {
+        let most = args.tool.params.get("score").and_then(|param| param.schema.get("maximum")?.as_u64());
+        let score = given.as_u64().and_then(|given| of_100(given, most));
+        return score.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("score: {} is no rating", shown(&word(given)))));
+    }
+    let ratio = args.first(|kind| matches!(kind, Kind::Ratio)).and_then(|(_, value)| value.as_f64());
+    // Between 0 and 100 it fits any integer.
+    let percent = ratio.map(|ratio| (ratio * 100.0).round().clamp(0.0, 100.0) as u8);
+    percent.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no score"))
+}
+
+fn of_100(given: u64, most: Option<u64>) -> Option<u8> {
+    let most = most.filter(|most| *most > 0).unwrap_or(100);
+    u8::try_from(u128::from(given) * 100 / u128::from(most)).ok().filter(|score| *score <= 100)
+}
+
+/// One call for each entry, all or nothing.
+pub(super) fn metadata(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let (registry, agent) = (registry(desk, tool)?, agent(desk, args)?);
+    let updates = args.first(|kind| matches!(kind, Kind::Object)).and_then(|(_, value)| value.as_object());
+    let updates = updates.filter(|updates| (1..=MOST_UPDATES).contains(&updates.len()));
+    let updates = updates.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("name 1 to {MOST_UPDATES} updates")))?;
+    let calls = updates.iter().map(|(key, value)| {
+        let value = cut(word(value), LONGEST_VALUE).into_bytes().into();
+        call(registry, &Registry::setMetadataCall { agentId: agent, key: cut(key.clone(), LONGEST_TAG), value })
+    });
+    let mut deal = deal(desk, calls.collect(), vec![], vec![]);
+    deal.tells.insert("agent_number".into(), json!(agent.to_string()));
+    deal.tells.insert("updates".into(), json!(updates.len()));
+    Ok(deal)
+}
+
+pub(super) fn validate(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let (registry, agent) = (registry(desk, tool)?, agent(desk, args)?);
+    let uri = said(args);
+    let request = keccak256(uri.as_bytes());
+    let ask = Registry::validationRequestCall { validator: ACCOUNT, agentId: agent, uri, request };
+    let mut deal = deal(desk, vec![call(registry, &ask)], vec![], vec![]);
+    deal.tells.insert("agent_number".into(), json!(agent.to_string()));
+    deal.tells.insert("request".into(), json!(request.to_string()));
+    Ok(deal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Place, Spot};
+
+    fn thing(id: &str, is: &str, chain: u64) -> Thing {
+        Thing {
+            id: Spot::new(id.to_owned(), Place::new("", 0)),
+            is: is.into(),
+            chain,
+            assets: vec![],
+            role: None,
+            contract: None,
+            market: None,
+            holds: None,
+            owes: None,
+            claimable: None,
+        }
+    }
+
+    #[test]
+    fn agents_are_numbered_in_the_order_of_the_file() {
+        let things =
+            [thing("1:77", "agent", 1), thing("8453:1842", "agent", 8453), thing("7", "golem", 8453), thing("8453:9", "agent", 8453)];
+        for (text, number_) in [("8453:1842", 1), ("8453:9", 2), ("8453:42", 42), ("17", 17), ("1:77", 77), ("agent-5", 5)] {
+            assert_eq!(number(&things, 8453, Some(text)), Some(U256::from(number_)), "{text}");
+        }
+        for text in ["", "the best one", "8453:", "9".repeat(90).as_str()] {
+            assert_eq!(number(&things, 8453, Some(text)), None, "{text}");
+        }
+        assert_eq!(number(&things, 8453, None), Some(U256::from(1)));
+        assert_eq!(number(&things, 10, None), None);
+    }
+
+    #[test]
+    fn ratings_are_scaled_to_a_hundred() {
+        assert_eq!(of_100(450, Some(500)), Some(90));
+        assert_eq!(of_100(80, None), Some(80));
+        assert_eq!(of_100(101, None), None);
+        assert_eq!(of_100(u64::MAX, Some(1)), None);
+        assert_eq!(of_100(500, Some(0)), None);
+    }
+}

@@ -1,0 +1,467 @@
+//! Positions in a venue: lending, staking, margin, yield, gauges. One contract plays them all, so one file makes their calldata.
+
+use super::vault::{call, percent_bps, told};
+use super::{Erc20, all_of, allow, deal, main_asset, maybe_amount, value_of};
+use crate::chain::genesis::{ACCOUNT, base_units, market};
+use crate::live::args::{Args, word};
+use crate::live::deal::{Call, Deal, Part};
+use crate::live::desk::{Asset, Desk, human};
+use crate::live::fault::{Fault, shown};
+use alloy_primitives::{Address, B256, U256, hex};
+use alloy_sol_types::sol;
+use model::transcript::Trade;
+use model::{Kind, Role, Spot, Thing, Tool, Unit, Via};
+use serde_json::{Value, json};
+
+sol! {
+    interface Venues {
+        function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
+        function exit(bytes32 market, address asset, uint256 amount, address to) external returns (uint256);
+        function borrow(bytes32 market, address asset, uint256 amount, address to) external;
+        function repay(bytes32 market, address asset, uint256 amount) external payable returns (uint256);
+        function claim(bytes32 market, address asset, address to) external returns (uint256);
+        function convert(bytes32 market, address assetIn, uint256 amountIn, address assetOut, uint256 minOut, address to) external payable returns (uint256);
+        function flash(bytes32 market, address asset, uint256 amount, bytes data) external;
+        function supplied(address account, bytes32 market, address asset) external view returns (uint256);
+        function borrowed(address account, bytes32 market, address asset) external view returns (uint256);
+        function healthFactor(address account, bytes32 market) external view returns (uint256);
+    }
+    interface Burner {
+        function release(uint256 nonce, address[] assets, address recipient) external;
+        function burnAmount() external view returns (uint256);
+        function nonce() external view returns (uint256);
+    }
+}
+
+/// Where a position lies, and what the thing that was named is made of.
+struct Position {
+    venue: Address,
+    market: B256,
+    assets: Vec<String>,
+}
+
+/// The venue of the thing a call names, or that of the tool.
+fn position(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Position, Fault> {
+    let thing = named_thing(desk, tool.via.role, args);
+    let via = match thing {
+        Some(thing) => Via { role: thing.role, contract: thing.contract.clone(), ..Via::default() },
+        None => {
+            let protocol = || by_word(desk, tool.via.role, args.text("protocol").or_else(|| args.text("provider")));
+            Via { role: tool.via.role, contract: tool.via.contract.clone().or_else(protocol), ..Via::default() }
+        }
+    };
+    let name = tool.via.market.as_deref().or_else(|| thing?.market.as_deref()).unwrap_or("lend");
+    let assets = thing.map(|thing| thing.assets.iter().map(|symbol| symbol.value.clone()).collect()).unwrap_or_default();
+    Ok(Position { venue: desk.contract(&via, &["Venue"])?, market: market(name), assets })
+}
+
+/// The first thing named that is a position of this role.
+fn named_thing<'d>(desk: &'d Desk<'_>, role: Option<Role>, args: &Args<'_>) -> Option<&'d Thing> {
+    let names = |kind: &Kind| matches!(kind, Kind::Id(_) | Kind::Address(_));
+    let texts = args.of_kind(|kind| names(kind) || matches!(kind, Kind::List(inner) if names(inner))).flat_map(|(_, _, value)| {
+        let one = std::slice::from_ref(value);
+        value.as_array().map_or(one, Vec::as_slice).iter().map(word)
+    });
+    let fits = |thing: &Thing| thing.chain == desk.id && thing.role.is_some_and(|own| role.is_none_or(|role| role == own));
+    texts.into_iter().find_map(|text| desk.things.iter().find(|thing| fits(thing) && thing.id.eq_ignore_ascii_case(&text)))
+}
+
+/// The contract whose name in the registry begins with a word, such as `aave` or `across`.
+pub(super) fn by_word(desk: &Desk<'_>, role: Option<Role>, word: Option<String>) -> Option<Spot<String>> {
+    let word = word.filter(|word| !word.is_empty())?.to_lowercase();
+    let mut contracts = desk.registry()?.contracts.iter().filter(|contract| role.is_none_or(|role| contract.role == role));
+    contracts.find(|contract| contract.name.to_lowercase().starts_with(&word)).map(|contract| contract.name.clone())
+}
+
+fn gives(tool: &Tool) -> Option<&str> {
+    tool.via.gives.as_ref().map(|symbol| symbol.value.as_str())
+}
+
+fn takes(tool: &Tool) -> Option<&str> {
+    tool.via.takes.as_ref().map(|symbol| symbol.value.as_str())
+}
+
+/// What is put in or taken out: the first asset of a thing.
+fn own_asset(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>, at: &Position) -> Result<Asset, Fault> {
+    let fixed = gives(tool).or(takes(tool)).or_else(|| at.assets.first().map(String::as_str));
+    main_asset(desk, fixed, args, &["asset", "collateral", "in"])
+}
+
+/// What is owed: the last asset of a thing.
+fn debt_asset(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>, at: &Position) -> Result<Asset, Fault> {
+    let fixed = gives(tool).or(takes(tool)).or_else(|| at.assets.last().map(String::as_str));
+    main_asset(desk, fixed, args, &["debt", "asset"])
+}
+
+/// The amount a call is about: a deposit before its rent, collateral before size; the parts of a list add up.
+fn stated(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<Option<U256>, Fault> {
+    let own = args.amounts().find(|(name, kind, _)| is_main(name) && !matches!(kind, Kind::Amount { unit: Unit::Usd, .. }));
+    if let Some((name, kind, value)) = own {
+        return something(name, desk.amount(args, name, kind, value, asset)?).map(Some);
+    }
+    let listed = args.of_kind(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Amount { .. }))).next();
+    let Some((name, Kind::List(inner), Value::Array(items))) = listed else { return maybe_amount(desk, args, asset) };
+    let mut sum = U256::ZERO;
+    for item in items {
+        sum = sum.saturating_add(desk.amount(args, name, inner, item, asset)?);
+    }
+    something(name, sum).map(Some)
+}
+
+fn is_main(name: &str) -> bool {
+    matches!(name, "deposit" | "amount") || name.starts_with("collateral")
+}
+
+fn something(name: &str, amount: U256) -> Result<U256, Fault> {
+    if amount.is_zero() { Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("{name}: nothing would move"))) } else { Ok(amount) }
+}
+
+/// An amount that must be said in numbers.
+fn needed(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, Fault> {
+    let amount = stated(desk, args, asset)?.filter(|amount| *amount != U256::MAX);
+    amount.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", format!("say how much {}", asset.symbol)))
+}
+
+/// An amount that is held; everything where everything is meant.
+async fn from_holding(desk: &mut Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, Fault> {
+    let stated = stated(desk, args, asset)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "the call names no amount"))?;
+    something(&asset.symbol, all_of(desk, asset, stated).await?)
+}
+
+fn parties(to: Address, assets: &[&Asset]) -> Vec<(Part, Address)> {
+    std::iter::once((Part::Recipient, to)).chain(assets.iter().map(|asset| (Part::Asset, asset.at))).collect()
+}
+
+pub(super) async fn enter(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    if let Some(deal) = turned(desk, tool, args)? {
+        return Ok(deal);
+    }
+    let at = position(desk, tool, args)?;
+    let asset = own_asset(desk, tool, args, &at)?;
+    let behalf = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
+    let amount = from_holding(desk, args, &asset).await?;
+    let mut calls = vec![];
+    put(desk, &mut calls, &at, tool, (&asset, amount)).await?;
+    let mut deal = deal(desk, calls, vec![(asset.at, amount)], parties(behalf, &[&asset]));
+    deal.tells.insert("enters".into(), told(&asset, amount));
+    deal.tells.insert("credited".into(), json!(ACCOUNT.to_checksum(None)));
+    if behalf != ACCOUNT {
+        let note = format!("positions cannot be given away here: the account itself is credited, not {}", behalf.to_checksum(None));
+        deal.tells.insert("note".into(), json!(note));
+    }
+    Ok(deal)
+}
+
+async fn put(desk: &mut Desk<'_>, calls: &mut Vec<Call>, at: &Position, tool: &Tool, what: (&Asset, U256)) -> Result<(), Fault> {
+    let (asset, amount) = what;
+    allow(desk, calls, asset, at.venue, amount).await?;
+    let enter = Venues::enterCall { market: at.market, asset: asset.at, amount, data: tool.name.as_bytes().to_vec().into() };
+    calls.push(Call { value: value_of(asset, amount), ..call(at.venue, &enter) });
+    Ok(())
+}
+
+/// Some tools go both ways: by a word, or by a change below nothing.
+fn turned(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Option<Deal>, Fault> {
+    match args.text("action").as_deref() {
+        Some("unstake") => return exit(desk, tool, args).map(Some),
+        Some("claim") => return claim(desk, tool, args).map(Some),
+        Some(_) | None => {}
+    }
+    let less = args.amounts().filter(|(name, _, _)| name.ends_with("_delta"));
+    let less = less.filter_map(|(name, kind, value)| word(value).strip_prefix('-').map(|text| (name, kind, json!(text)))).next();
+    let Some((name, kind, value)) = less else { return Ok(None) };
+    let at = position(desk, tool, args)?;
+    let asset = own_asset(desk, tool, args, &at)?;
+    let amount = something(name, desk.amount(args, name, kind, &value, &asset)?)?;
+    Ok(Some(leave(desk, &at, &asset, amount)))
+}
+
+pub(super) fn exit(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let at = position(desk, tool, args)?;
+    let asset = own_asset(desk, tool, args, &at)?;
+    let amount = stated(desk, args, &asset)?.unwrap_or(U256::MAX);
+    Ok(leave(desk, &at, &asset, amount))
+}
+
+fn leave(desk: &Desk<'_>, at: &Position, asset: &Asset, amount: U256) -> Deal {
+    let exit = Venues::exitCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
+    let mut deal = deal(desk, vec![call(at.venue, &exit)], vec![], parties(ACCOUNT, &[asset]));
+    let amount = if amount == U256::MAX { "all".to_owned() } else { human(amount, asset.decimals) };
+    deal.tells.insert("takes_out".into(), json!({ "asset": asset.symbol, "amount": amount }));
+    deal
+}
+
+pub(super) fn borrow(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let at = position(desk, tool, args)?;
+    let asset = debt_asset(desk, tool, args, &at)?;
+    let amount = needed(desk, args, &asset)?;
+    let borrow = Venues::borrowCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
+    let mut deal = deal(desk, vec![call(at.venue, &borrow)], vec![], parties(ACCOUNT, &[&asset]));
+    deal.tells.insert("borrows".into(), told(&asset, amount));
+    Ok(deal)
+}
+
+pub(super) async fn repay(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let at = position(desk, tool, args)?;
+    let asset = debt_asset(desk, tool, args, &at)?;
+    let stated = stated(desk, args, &asset)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "the call names no amount"))?;
+    let owed = owed(desk, &at, &asset).await?;
+    if owed.is_zero() {
+        return Err(Fault::new("DATA_NOT_FOUND", format!("the account owes no {} there", asset.symbol)));
+    }
+    // Never more than the debt: what is allowed beyond it would stay allowed.
+    let amount = stated.min(owed);
+    let mut calls = vec![];
+    pay_back(desk, &mut calls, &at, &asset, amount).await?;
+    let mut deal = deal(desk, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset]));
+    deal.tells.insert("repays".into(), told(&asset, amount));
+    deal.tells.insert("still_owed".into(), told(&asset, owed - amount));
+    Ok(deal)
+}
+
+async fn owed(desk: &mut Desk<'_>, at: &Position, asset: &Asset) -> Result<U256, Fault> {
+    desk.read(at.venue, &Venues::borrowedCall { account: ACCOUNT, market: at.market, asset: asset.at }).await
+}
+
+async fn pay_back(desk: &mut Desk<'_>, calls: &mut Vec<Call>, at: &Position, asset: &Asset, amount: U256) -> Result<(), Fault> {
+    allow(desk, calls, asset, at.venue, amount).await?;
+    let repay = Venues::repayCall { market: at.market, asset: asset.at, amount };
+    calls.push(Call { value: value_of(asset, amount), ..call(at.venue, &repay) });
+    Ok(())
+}
+
+pub(super) fn claim(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let at = position(desk, tool, args)?;
+    let asset = own_asset(desk, tool, args, &at)?;
+    let claim = Venues::claimCall { market: at.market, asset: asset.at, to: ACCOUNT };
+    let mut deal = deal(desk, vec![call(at.venue, &claim)], vec![], parties(ACCOUNT, &[&asset]));
+    deal.tells.insert("claims".into(), json!({ "asset": asset.symbol }));
+    Ok(deal)
+}
+
+pub(super) async fn convert(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let at = position(desk, tool, args)?;
+    let missing = |side: &str| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the call names no asset to {side}"));
+    let from = desk.asset(&args.token("in").or_else(|| gives(tool).map(str::to_owned)).ok_or_else(|| missing("give"))?)?;
+    let into = desk.asset(&args.token("out").or_else(|| takes(tool).map(str::to_owned)).ok_or_else(|| missing("take"))?)?;
+    let amount = from_holding(desk, args, &from).await?;
+    let expected = worth(desk, &from, amount, &into)?;
+    let slippage = args.bps().unwrap_or(desk.workspace.policy.slippage_bps.default).min(10_000);
+    let least = bps_of(expected, 10_000 - slippage);
+    let mut calls = vec![];
+    allow(desk, &mut calls, &from, at.venue, amount).await?;
+    let convert =
+        Venues::convertCall { market: at.market, assetIn: from.at, amountIn: amount, assetOut: into.at, minOut: least, to: ACCOUNT };
+    calls.push(Call { value: value_of(&from, amount), ..call(at.venue, &convert) });
+    let mut deal = deal(desk, calls, vec![(from.at, amount)], parties(ACCOUNT, &[&from, &into]));
+    deal.tells.insert("gives".into(), told(&from, amount));
+    let least_told = human(least, into.decimals);
+    deal.tells.insert("takes".into(), json!({ "asset": into.symbol, "expected": human(expected, into.decimals), "least": least_told }));
+    deal.trade = Some(Trade {
+        chain: desk.id,
+        sell: from.symbol,
+        amount: amount.to_string(),
+        buy: into.symbol,
+        expected: expected.to_string(),
+        least: least.to_string(),
+        to: desk.book.party(ACCOUNT),
+        deadline: desk.unix_s + super::swap::DEADLINE_S,
+    });
+    Ok(deal)
+}
+
+/// What an amount of one asset is in another, at the prices of the world.
+fn worth(desk: &Desk<'_>, from: &Asset, amount: U256, into: &Asset) -> Result<U256, Fault> {
+    let priced = |asset: &Asset| {
+        let price = desk.price(&asset.symbol).filter(|price| !price.is_zero());
+        price.ok_or_else(|| Fault::new("DATA_UNAVAILABLE", format!("{} has no price", asset.symbol)))
+    };
+    exchanged(amount, (priced(from)?, from.decimals), (priced(into)?, into.decimals))
+        .ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", format!("so much {} does not exist", from.symbol)))
+}
+
+/// Price and decimals of each side.
+fn exchanged(amount: U256, from: (U256, u8), into: (U256, u8)) -> Option<U256> {
+    let unit = |decimals: u8| U256::from(10).checked_pow(U256::from(decimals));
+    let value = amount.checked_mul(from.0)?.checked_mul(unit(into.1)?)?;
+    value.checked_div(into.0.checked_mul(unit(from.1)?)?)
+}
+
+fn bps_of(amount: U256, bps: u64) -> U256 {
+    amount.saturating_mul(U256::from(bps)) / U256::from(10_000)
+}
+
+/// The account has no hook of its own: it borrows and gives back, and the calldata goes along for the record.
+pub(super) fn flash(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let at = position(desk, tool, args)?;
+    let asset = own_asset(desk, tool, args, &at)?;
+    if asset.is_native() {
+        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", "a flash loan is of a token, not of the native coin"));
+    }
+    let amount = needed(desk, args, &asset)?;
+    let text = args.first(|kind| matches!(kind, Kind::Data)).map(|(_, value)| word(value)).unwrap_or_default();
+    let data = hex::decode(&text).map_err(|_| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("{} is not hex", shown(&text))))?;
+    let back = call(asset.at, &Erc20::approveCall { spender: at.venue, value: amount });
+    let flash = call(at.venue, &Venues::flashCall { market: at.market, asset: asset.at, amount, data: data.into() });
+    let mut deal = deal(desk, vec![back, flash], vec![], parties(ACCOUNT, &[&asset]));
+    deal.parties.push((Part::Spender, at.venue));
+    deal.tells.insert("flash_loan".into(), told(&asset, amount));
+    Ok(deal)
+}
+
+pub(super) async fn burn(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let burner = desk.contract(&tool.via, &["FeeBurner"])?;
+    let uni = desk.asset("UNI")?;
+    let assets =
+        args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_)))).and_then(|(_, value)| value.as_array());
+    let assets: Vec<Asset> = assets.into_iter().flatten().map(|item| desk.asset(&word(item))).collect::<Result<_, _>>()?;
+    let to = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
+    let most = maybe_amount(desk, args, &uni)?;
+    let price = desk.read(burner, &Burner::burnAmountCall {}).await?;
+    if most.is_some_and(|most| most < price) {
+        return Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("the jar opens for {} UNI, not for less", human(price, uni.decimals))));
+    }
+    // A nonce that somebody else has used by now must fail on chain, not be put right here.
+    let nonce = match args.get("expected_nonce").and_then(Value::as_u64) {
+        Some(nonce) => U256::from(nonce),
+        None => desk.read(burner, &Burner::nonceCall {}).await?,
+    };
+    let mut calls = vec![];
+    allow(desk, &mut calls, &uni, burner, price).await?;
+    let released = assets.iter().map(|asset| asset.at).collect();
+    calls.push(call(burner, &Burner::releaseCall { nonce, assets: released, recipient: to }));
+    let named: Vec<&Asset> = std::iter::once(&uni).chain(&assets).collect();
+    let mut deal = deal(desk, calls, vec![(uni.at, price)], parties(to, &named));
+    deal.tells.insert("burns".into(), told(&uni, price));
+    deal.tells.insert("nonce".into(), json!(nonce.to_string()));
+    deal.tells.insert("releases".into(), json!(assets.iter().map(|asset| &asset.symbol).collect::<Vec<_>>()));
+    Ok(deal)
+}
+
+/// Collateral in, and a loan against it that is worth what the exposure exceeds it by.
+pub(super) async fn leverage(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let at = position(desk, tool, args)?;
+    let asset = own_asset(desk, tool, args, &at)?;
+    let debt = debt_asset(desk, tool, args, &at)?;
+    let leverage = ratio(args, 4)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no leverage"))?;
+    let beyond = leverage.checked_sub(U256::from(10_000)).filter(|beyond| !beyond.is_zero());
+    let beyond = beyond.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "a leverage is more than 1"))?;
+    let amount = from_holding(desk, args, &asset).await?;
+    let loan = worth(desk, &asset, amount, &debt)?.saturating_mul(beyond) / U256::from(10_000);
+    let loan = something(&debt.symbol, loan)?;
+    let mut calls = vec![];
+    put(desk, &mut calls, &at, tool, (&asset, amount)).await?;
+    calls.push(call(at.venue, &Venues::borrowCall { market: at.market, asset: debt.at, amount: loan, to: ACCOUNT }));
+    let mut deal = deal(desk, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset, &debt]));
+    deal.tells.insert("enters".into(), told(&asset, amount));
+    deal.tells.insert("borrows".into(), told(&debt, loan));
+    Ok(deal)
+}
+
+/// A ratio with so many decimals; digits beyond them say nothing.
+fn ratio(args: &Args<'_>, decimals: u8) -> Result<Option<U256>, Fault> {
+    let Some((name, value)) = args.first(|kind| matches!(kind, Kind::Ratio)) else { return Ok(None) };
+    let text = word(value);
+    let cut: String = match text.split_once('.') {
+        Some((whole, fraction)) => format!("{whole}.{}", fraction.chars().take(usize::from(decimals)).collect::<String>()),
+        None => text.clone(),
+    };
+    let ratio = base_units(&cut, decimals).filter(|ratio| !ratio.is_zero());
+    ratio.map(Some).ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("{name}: {} is no ratio", shown(&text))))
+}
+
+/// Pays back from the holding, and takes the same share of the collateral out; towards a health factor the collateral stays.
+pub(super) async fn deleverage(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let at = position(desk, tool, args)?;
+    let debt = debt_asset(desk, tool, args, &at)?;
+    let collateral = takes(tool).or_else(|| at.assets.first().map(String::as_str));
+    let collateral = main_asset(desk, collateral, args, &["collateral"])?;
+    let owed = owed(desk, &at, &debt).await?;
+    let held = desk.read(at.venue, &Venues::suppliedCall { account: ACCOUNT, market: at.market, asset: collateral.at }).await?;
+    let target = ratio(args, 18)?;
+    let wanted = match target {
+        Some(target) => {
+            let health = desk.read(at.venue, &Venues::healthFactorCall { account: ACCOUNT, market: at.market }).await?;
+            towards(owed, health, target).ok_or_else(|| {
+                Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the health factor is not below {} as it is", human(target, 18)))
+            })?
+        }
+        None => bps_of(owed, percent_bps(args).unwrap_or(10_000)),
+    };
+    let pay = wanted.min(desk.holding(debt.at).await?);
+    let out = match (target, owed.is_zero()) {
+        (Some(_), _) => U256::ZERO,
+        (None, true) => bps_of(held, percent_bps(args).unwrap_or(10_000)),
+        (None, false) => held.saturating_mul(pay) / owed,
+    };
+    if pay.is_zero() && out.is_zero() {
+        let why = if owed.is_zero() {
+            "there is no such position".to_owned()
+        } else {
+            format!("the account holds no {} to pay back", debt.symbol)
+        };
+        return Err(Fault::new(if owed.is_zero() { "DATA_NOT_FOUND" } else { "VALIDATION_INVALID_AMOUNT" }, why));
+    }
+    let (mut calls, mut given) = (vec![], vec![]);
+    if !pay.is_zero() {
+        pay_back(desk, &mut calls, &at, &debt, pay).await?;
+        given.push((debt.at, pay));
+    }
+    if !out.is_zero() {
+        calls.push(call(at.venue, &Venues::exitCall { market: at.market, asset: collateral.at, amount: out, to: ACCOUNT }));
+    }
+    let mut deal = deal(desk, calls, given, parties(ACCOUNT, &[&debt, &collateral]));
+    deal.tells.insert("repays".into(), told(&debt, pay));
+    deal.tells.insert("takes_out".into(), told(&collateral, out));
+    deal.tells.insert("still_owed".into(), told(&debt, owed - pay));
+    Ok(deal)
+}
+
+/// How much of a debt must go for the health factor to rise this far; it rises as the debt falls. `None` where it is there already.
+fn towards(owed: U256, health: U256, target: U256) -> Option<U256> {
+    if health >= target {
+        return None;
+    }
+    Some(owed - owed.checked_mul(health)? / target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(whole: u64, decimals: u8) -> U256 {
+        U256::from(whole) * U256::from(10).pow(U256::from(decimals))
+    }
+
+    #[test]
+    fn amounts_change_hands_at_their_prices() {
+        let (ether, dollar) = ((units(3_200, 8), 18), (units(1, 8), 6));
+        assert_eq!(exchanged(units(2, 18), ether, dollar), Some(units(6_400, 6)));
+        assert_eq!(exchanged(units(1_600, 6), dollar, ether), Some(units(5, 17)));
+        assert_eq!(exchanged(U256::MAX, ether, dollar), None);
+        assert_eq!(exchanged(U256::from(1), ether, (U256::ZERO, 6)), None);
+    }
+
+    #[test]
+    fn a_debt_shrinks_until_the_health_factor_is_reached() {
+        // From 1.2 to 2.4: half of the debt.
+        assert_eq!(towards(U256::from(1_000), units(12, 17), units(24, 17)), Some(U256::from(500)));
+        assert_eq!(towards(U256::from(1_000), units(2, 18), units(2, 18)), None);
+        assert_eq!(towards(U256::ZERO, U256::MAX, units(2, 18)), None);
+    }
+
+    #[test]
+    fn the_deposit_is_meant_and_not_the_rent() {
+        for (name, main) in
+            [("deposit", true), ("amount", true), ("collateral_amount", true), ("rent_per_block", false), ("size_delta", false)]
+        {
+            assert_eq!(is_main(name), main, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_share_in_hundredths_of_a_percent() {
+        assert_eq!(bps_of(U256::from(1_000), 2_500), U256::from(250));
+        assert_eq!(bps_of(U256::from(3), 5_000), U256::from(1));
+    }
+}

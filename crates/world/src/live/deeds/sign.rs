@@ -1,0 +1,194 @@
+//! Signatures instead of transactions: orders, delegations, changes of settings, each as EIP-712 data with one field per argument.
+
+use super::swap::DEADLINE_S;
+use super::{first_amount, main_asset};
+use crate::chain::TypedData;
+use crate::chain::genesis::ACCOUNT;
+use crate::live::args::{Args, address, word};
+use crate::live::deal::{Deal, Part, Work};
+use crate::live::desk::{Asset, Desk};
+use crate::live::fault::{Fault, shown};
+use alloy_primitives::{Address, U256};
+use model::{AmountOf, Kind, Role, Tool, Via};
+use serde_json::{Map, Value, json};
+
+/// Characters of a field that is text.
+const LONGEST: usize = 1_000;
+/// A deadline from here on is a date, not a number of seconds.
+const DATES_FROM: u64 = 1_000_000_000;
+
+pub(super) fn sign(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+    let mut message = Message::default();
+    for (name, value) in args.given() {
+        let kind = tool.params.get(name).or_else(|| args.tool.params.get(name)).and_then(|param| param.kind.as_ref());
+        let aside = matches!(name.as_str(), "dry_run" | "action_id") || value.is_null() || matches!(kind, Some(Kind::Deadline));
+        if !aside {
+            let (is, value) = field(desk, args, name, kind, value)?;
+            message.add(name, is, value);
+        }
+    }
+    let given = args.first(|kind| matches!(kind, Kind::Deadline)).and_then(|(_, value)| value.as_u64());
+    let deadline = due(desk.unix_s, given);
+    message.add("nonce", "uint256", json!(desk.unix_s.to_string()));
+    message.add("deadline", "uint256", json!(deadline.to_string()));
+    let sells = args.token("in").is_some();
+    let primary = identifier(tool.via.message.as_deref().unwrap_or("Message"));
+    let data = message.typed(&primary, desk.id, if sells { permit2(desk) } else { ACCOUNT })?;
+    let mut deal = Deal::new(desk.id, Work::Sign(Box::new(data)));
+    if sells {
+        let sold = main_asset(desk, None, args, &["in"])?;
+        if let Some((name, kind, value)) = first_amount(args) {
+            deal.gives.push((sold.at, exact(desk, args, name, kind, value, &sold)?));
+        }
+        deal.parties.push((Part::Asset, sold.at));
+    }
+    deal.parties.extend(args.address("recipient")?.map(|to| (Part::Recipient, to.address)));
+    deal.parties.extend(args.address("spender")?.map(|spender| (Part::Spender, spender.address)));
+    deal.tells.insert("signs".into(), json!(primary));
+    deal.tells.insert("deadline".into(), json!(deadline));
+    Ok(deal)
+}
+
+/// Orders are settled through Permit2; where a chain has none the account itself checks them.
+fn permit2(desk: &Desk<'_>) -> Address {
+    desk.contract(&Via { role: Some(Role::Permit2), ..Via::default() }, &["Permit2"]).unwrap_or(ACCOUNT)
+}
+
+fn field(desk: &Desk<'_>, args: &Args<'_>, name: &str, kind: Option<&Kind>, value: &Value) -> Result<(&'static str, Value), Fault> {
+    Ok(match (kind, value) {
+        (Some(Kind::Token(_)), _) => match (desk.asset(&word(value)), crosses(args)) {
+            (Ok(asset), _) => ("address", json!(asset.at.to_checksum(None))),
+            // A token of the other chain goes by its name.
+            (Err(_), true) => ("string", json!(short(&word(value)))),
+            (Err(fault), false) => return Err(fault),
+        },
+        (Some(kind @ Kind::Amount { of, .. }), _) => {
+            let counted = counted(desk, args, of.as_ref())?;
+            ("uint256", json!(exact(desk, args, name, kind, value, &counted)?.to_string()))
+        }
+        (Some(Kind::Address(_)), _) => ("address", json!(address(name, value)?.address.to_checksum(None))),
+        (_, Value::Bool(flag)) => ("bool", json!(flag)),
+        (_, Value::Number(number)) if number.is_u64() => ("uint256", json!(number.to_string())),
+        (_, _) => ("string", json!(short(&word(value)))),
+    })
+}
+
+fn crosses(args: &Args<'_>) -> bool {
+    args.first(|kind| matches!(kind, Kind::Chain(Some(role)) if role == "destination")).is_some()
+}
+
+/// The asset an amount counts. Where nobody says, whole units have 18 decimals.
+fn counted(desk: &Desk<'_>, args: &Args<'_>, of: Option<&AmountOf>) -> Result<Asset, Fault> {
+    let text = match of {
+        Some(AmountOf::Param(param)) => args.text(param),
+        Some(AmountOf::Symbol(symbol)) => Some(symbol.clone()),
+        None => None,
+    };
+    let Some(text) = text else { return Ok(Asset { at: Address::ZERO, symbol: String::new(), decimals: 18 }) };
+    let none = || Fault::new("DATA_NOT_FOUND", format!("{} holds no asset", shown(&text)));
+    desk.behind(&text)?.into_iter().next().ok_or_else(none)
+}
+
+/// A signature says how much: `all` would be signed without a bound.
+fn exact(desk: &Desk<'_>, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, Fault> {
+    let amount = desk.amount(args, name, kind, value, asset)?;
+    if amount == U256::MAX {
+        Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("{name}: a signature names an amount")))
+    } else {
+        Ok(amount)
+    }
+}
+
+fn due(now: u64, given: Option<u64>) -> u64 {
+    match given {
+        Some(date) if date >= DATES_FROM => date,
+        Some(seconds) => now.saturating_add(seconds),
+        None => now.saturating_add(DEADLINE_S),
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+/// A name as Solidity has them.
+fn identifier(name: &str) -> String {
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if plain.starts_with(|c: char| c.is_ascii_digit()) || plain.is_empty() { format!("_{plain}") } else { plain }
+}
+
+/// Fields with their types, in the order they were said.
+#[derive(Default)]
+struct Message {
+    types: Vec<Value>,
+    values: Map<String, Value>,
+}
+
+impl Message {
+    /// The first of a name stands.
+    fn add(&mut self, name: &str, is: &'static str, value: Value) {
+        let name = identifier(name);
+        if !self.values.contains_key(&name) {
+            self.types.push(json!({ "name": name, "type": is }));
+            self.values.insert(name, value);
+        }
+    }
+
+    fn typed(self, primary: &str, chain: u64, verifier: Address) -> Result<TypedData, Fault> {
+        let domain = [("name", "string"), ("version", "string"), ("chainId", "uint256"), ("verifyingContract", "address")];
+        let domain: Vec<Value> = domain.iter().map(|(name, is)| json!({ "name": name, "type": is })).collect();
+        let data = json!({
+            "types": { "EIP712Domain": domain, primary: self.types },
+            "primaryType": primary,
+            "domain": { "name": "bardo", "version": "1", "chainId": chain, "verifyingContract": verifier.to_checksum(None) },
+            "message": self.values,
+        });
+        let data: TypedData = serde_json::from_value(data).map_err(|error| Fault::new("WALLET_SIGNING_FAILED", error.to_string()))?;
+        // What cannot be hashed is found out now, not when it is to be signed.
+        data.eip712_signing_hash().map_err(|error| Fault::new("WALLET_SIGNING_FAILED", error.to_string()))?;
+        Ok(data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(amount: &str) -> TypedData {
+        let mut message = Message::default();
+        message.add("token_in", "address", json!(ACCOUNT.to_checksum(None)));
+        message.add("amount", "uint256", json!(amount));
+        message.add("use it", "bool", json!(true));
+        message.add("reason", "string", json!("{\"a\":1} ü"));
+        message.add("nonce", "uint256", json!("5"));
+        message.add("nonce", "uint256", json!("6"));
+        message.typed("Order", 8453, ACCOUNT).unwrap()
+    }
+
+    #[test]
+    fn a_message_has_a_hash_of_its_own() {
+        let (one, other) = (message("100"), message("101"));
+        assert_eq!(one.primary_type, "Order");
+        assert_eq!(one.message["nonce"], json!("5"));
+        assert_eq!(one.message["use_it"], json!(true));
+        assert_ne!(one.eip712_signing_hash().unwrap(), other.eip712_signing_hash().unwrap());
+        let ends = one.encode_type().unwrap();
+        assert_eq!(ends, "Order(address token_in,uint256 amount,bool use_it,string reason,uint256 nonce)");
+    }
+
+    #[test]
+    fn a_deadline_is_a_date_or_a_while_from_now() {
+        assert_eq!(due(1_772_971_200, None), 1_772_971_500);
+        assert_eq!(due(1_772_971_200, Some(60)), 1_772_971_260);
+        assert_eq!(due(1_772_971_200, Some(1_772_971_999)), 1_772_971_999);
+        assert_eq!(due(u64::MAX, Some(60)), u64::MAX);
+    }
+
+    #[test]
+    fn names_become_identifiers() {
+        assert_eq!(identifier("token_in"), "token_in");
+        assert_eq!(identifier("foo-bar baz"), "foo_bar_baz");
+        assert_eq!(identifier("0x"), "_0x");
+        assert_eq!(identifier(""), "_");
+    }
+}
