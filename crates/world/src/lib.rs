@@ -1,8 +1,8 @@
 //! What a subject can touch: tools, peers, the clock, chains, MCP. Knows nothing of providers, scorers or expectations.
 
 pub mod chain;
-mod live;
 pub mod edges;
+mod live;
 mod log;
 pub mod mcp;
 

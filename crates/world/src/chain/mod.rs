@@ -14,12 +14,12 @@ mod tx;
 
 pub use anvil::{Anvil, AnvilConfig};
 pub use book::{Book, Entry};
+pub(crate) use decode::revert_name;
 pub use effects::{effects, mined};
 pub use embedded::{Embedded, Frozen};
 pub use genesis::execute;
 pub use signer::{Signer, TypedData, signed_authorization, signed_transaction, signed_typed};
 pub use survey::{Allowance, Holding, Position, Spending, Survey, survey};
-pub(crate) use decode::revert_name;
 pub use tx::{AccountChange, Block, Changes, Log, Outcome, Receipt, Status, Tx};
 
 use alloy_primitives::{Address, B256, Bytes, U256};

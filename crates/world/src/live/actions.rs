@@ -35,47 +35,47 @@ struct Approval {
 
 impl Actions {
     /// The id the next action will have.
-    pub fn next_id(&self) -> String {
+    pub(crate) fn next_id(&self) -> String {
         format!("action-{}", self.frozen.len() + 1)
     }
 
-    pub fn freeze(&mut self, id: String, frozen: Frozen) {
+    pub(crate) fn freeze(&mut self, id: String, frozen: Frozen) {
         self.frozen.insert(id, frozen);
     }
 
-    pub fn get(&self, id: &str) -> Option<&Frozen> {
+    pub(crate) fn get(&self, id: &str) -> Option<&Frozen> {
         self.frozen.get(id)
     }
 
-    pub fn simulated(&mut self, calldata: &str) {
+    pub(crate) fn simulated(&mut self, calldata: &str) {
         self.simulated.push(calldata.to_owned());
     }
 
-    pub fn decided(&mut self, calldata: &str, decision: Decision, policy: u64) {
+    pub(crate) fn decided(&mut self, calldata: &str, decision: Decision, policy: u64) {
         match decision {
             Decision::Approve => self.approvals.push(Approval { calldata: calldata.to_owned(), policy }),
             Decision::Veto => self.approvals.retain(|approval| approval.calldata != calldata),
         }
     }
 
-    pub fn was_simulated(&self, calldata: &str) -> bool {
+    pub(crate) fn was_simulated(&self, calldata: &str) -> bool {
         self.simulated.iter().any(|known| known == calldata)
     }
 
-    pub fn is_approved(&self, calldata: &str, policy: u64) -> bool {
+    pub(crate) fn is_approved(&self, calldata: &str, policy: u64) -> bool {
         self.approvals.iter().any(|approval| approval.calldata == calldata && approval.policy == policy)
     }
 
-    pub fn approval_was_used(&self, calldata: &str) -> bool {
+    pub(crate) fn approval_was_used(&self, calldata: &str) -> bool {
         self.used.iter().any(|known| known == calldata)
     }
 
-    pub fn writes_since(&self, from_ms: u64) -> usize {
+    pub(crate) fn writes_since(&self, from_ms: u64) -> usize {
         self.writes_at_ms.iter().filter(|at| **at >= from_ms).count()
     }
 
     /// A write uses up one simulation and one approval of its calldata.
-    pub fn sent(&mut self, calldata: &str, now_ms: u64) {
+    pub(crate) fn sent(&mut self, calldata: &str, now_ms: u64) {
         self.writes_at_ms.push(now_ms);
         if let Some(at) = self.simulated.iter().position(|known| known == calldata) {
             self.simulated.remove(at);
@@ -85,7 +85,7 @@ impl Actions {
         }
     }
 
-    pub fn last_write_ms(&self) -> Option<u64> {
+    pub(crate) fn last_write_ms(&self) -> Option<u64> {
         self.writes_at_ms.last().copied()
     }
 }

@@ -13,59 +13,59 @@ pub(crate) struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    pub fn new(tool: &'a Tool, given: &'a Map<String, Value>) -> Self {
+    pub(crate) fn new(tool: &'a Tool, given: &'a Map<String, Value>) -> Self {
         Self { tool, given }
     }
 
     /// The value of a parameter, given or by default. A given null counts as left out.
-    pub fn get(self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
         let value = self.given.get(name).or_else(|| self.tool.params.get(name)?.default.as_ref());
         value.filter(|value| !value.is_null())
     }
 
-    pub fn given(&self) -> &'a Map<String, Value> {
+    pub(crate) fn given(&self) -> &'a Map<String, Value> {
         self.given
     }
 
     /// Parameters that have a value and are of a certain kind, in the order of the catalogue.
-    pub fn of_kind(self, wanted: impl Fn(&Kind) -> bool) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
+    pub(crate) fn of_kind(self, wanted: impl Fn(&Kind) -> bool) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
         self.tool.params.iter().filter_map(move |(name, Param { kind, .. })| {
             let kind = kind.as_ref().filter(|kind| wanted(kind))?;
             Some((name.as_str(), kind, self.get(name)?))
         })
     }
 
-    pub fn first(self, wanted: impl Fn(&Kind) -> bool) -> Option<(&'a str, &'a Value)> {
+    pub(crate) fn first(self, wanted: impl Fn(&Kind) -> bool) -> Option<(&'a str, &'a Value)> {
         self.of_kind(wanted).next().map(|(name, _, value)| (name, value))
     }
 
-    pub fn token(&self, role: &str) -> Option<String> {
+    pub(crate) fn token(&self, role: &str) -> Option<String> {
         self.first(|kind| matches!(kind, Kind::Token(Some(own)) if own == role)).map(|(_, value)| word(value))
     }
 
     /// The first token of whatever role.
-    pub fn any_token(&self) -> Option<String> {
+    pub(crate) fn any_token(&self) -> Option<String> {
         self.first(|kind| matches!(kind, Kind::Token(_))).map(|(_, value)| word(value))
     }
 
-    pub fn address(&self, role: &str) -> Result<Option<AddressText>, Fault> {
+    pub(crate) fn address(&self, role: &str) -> Result<Option<AddressText>, Fault> {
         self.first(|kind| matches!(kind, Kind::Address(own) if own == role)).map(|(name, value)| address(name, value)).transpose()
     }
 
-    pub fn bps(&self) -> Option<u64> {
+    pub(crate) fn bps(&self) -> Option<u64> {
         self.first(|kind| matches!(kind, Kind::Bps)).and_then(|(_, value)| value.as_u64())
     }
 
     /// The name and text of every parameter that holds an amount.
-    pub fn amounts(self) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
+    pub(crate) fn amounts(self) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
         self.of_kind(|kind| matches!(kind, Kind::Amount { .. }))
     }
 
-    pub fn flag(&self, name: &str) -> bool {
+    pub(crate) fn flag(&self, name: &str) -> bool {
         self.get(name) == Some(&Value::Bool(true))
     }
 
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.get(name).map(word)
     }
 }

@@ -60,7 +60,8 @@ impl LiveWorld {
             let frozen = self.actions.get(id).ok_or_else(|| never_prepared(id))?;
             let agrees = |(name, value): (&String, &Value)| {
                 let default = || tool.params.get(name).and_then(|param| param.default.as_ref());
-                matches!(name.as_str(), "action_id" | "dry_run") || frozen.args.get(name).or_else(default).is_some_and(|known| same(known, value))
+                matches!(name.as_str(), "action_id" | "dry_run")
+                    || frozen.args.get(name).or_else(default).is_some_and(|known| same(known, value))
             };
             if commits || (frozen.tool == *tool.name && args.iter().all(agrees)) {
                 return Ok(frozen.deal.clone());
@@ -206,12 +207,15 @@ impl LiveWorld {
                 });
                 answer.insert("position_id".into(), json!(id));
             }
-            Some(Then::Arrive { chain, symbol, decimals: _, amount, to }) => {
+            Some(Then::Arrive { chain, symbol, decimals, amount, to }) => {
                 let bridge_id = format!("bridge-{}-{}", deal.chain, receipt.block.number);
                 let desk = self.desk(*chain).await?;
                 let via = Via { role: Some(Role::Bridge), ..Via::default() };
                 let (asset, venue) = (desk.asset(symbol)?, desk.contract(&via, &["Venue"])?);
-                let data = opening::arrive(asset.at, *amount, deal.chain, receipt.block.number, *to);
+                // The same token may count in other units over there.
+                let ten = U256::from(10);
+                let amount = amount.saturating_mul(ten.pow(U256::from(asset.decimals))) / ten.pow(U256::from(*decimals));
+                let data = opening::arrive(asset.at, amount, deal.chain, receipt.block.number, *to);
                 let by = Who::new("bridge", who.depth);
                 self.mine(&by, *chain, Origin::default(), Tx::call(KEEPER, venue, data)).await?;
                 answer.insert("bridge_id".into(), json!(bridge_id));

@@ -28,8 +28,14 @@ pub(crate) enum Work {
     Direct(Vec<u8>),
     Sign(Box<TypedData>),
     /// Funds from outside.
-    Inflow { asset: Address, amount: U256 },
-    Remember { key: String, value: Value },
+    Inflow {
+        asset: Address,
+        amount: U256,
+    },
+    Remember {
+        key: String,
+        value: Value,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -56,12 +62,12 @@ pub(crate) enum Then {
 }
 
 impl Deal {
-    pub fn new(chain: u64, work: Work) -> Self {
+    pub(crate) fn new(chain: u64, work: Work) -> Self {
         Self { chain, work, trade: None, gives: vec![], parties: vec![], tells: Map::new(), then: None }
     }
 
     /// What the operator would sign; `None` where no transaction is sent by it.
-    pub fn transaction(&self, operator: Address) -> Option<Tx> {
+    pub(crate) fn transaction(&self, operator: Address) -> Option<Tx> {
         let data = match &self.work {
             Work::Execute(calls) => match calls.as_slice() {
                 [call] => execute(call.to, call.value, call.data.clone()),
@@ -74,7 +80,7 @@ impl Deal {
     }
 
     /// Identifies what would be signed, down to the last byte.
-    pub fn calldata(&self, operator: Address) -> String {
+    pub(crate) fn calldata(&self, operator: Address) -> String {
         let hash: B256 = match &self.work {
             Work::Execute(_) | Work::Direct(_) => {
                 let data = self.transaction(operator).map(|tx| tx.data).unwrap_or_default();

@@ -35,7 +35,7 @@ pub(crate) struct Asset {
 }
 
 impl Asset {
-    pub fn is_native(&self) -> bool {
+    pub(crate) fn is_native(&self) -> bool {
         self.at == Address::ZERO
     }
 }
@@ -44,20 +44,20 @@ impl Asset {
 const NATIVE_ALIAS: &str = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 
 impl Desk<'_> {
-    pub fn registry(&self) -> Option<&model::Chain> {
+    pub(crate) fn registry(&self) -> Option<&model::Chain> {
         self.workspace.chains.iter().find(|chain| chain.id == self.id)
     }
 
     /// A token by symbol or address, or the native coin.
-    pub fn asset(&self, text: &str) -> Result<Asset, Fault> {
+    pub(crate) fn asset(&self, text: &str) -> Result<Asset, Fault> {
         let native = self.registry().map(|chain| chain.native.clone()).unwrap_or_default();
         if text.eq_ignore_ascii_case(&native) || text.eq_ignore_ascii_case(NATIVE_ALIAS) {
             return Ok(Asset { at: Address::ZERO, symbol: native, decimals: 18 });
         }
         let at = if text.starts_with("0x") {
-            AddressText::parse(text).map(|address| address.address).ok_or_else(|| {
-                Fault::new("VALIDATION_INVALID_ADDRESS", format!("{} is not 0x and 40 hex digits", shown(text)))
-            })?
+            AddressText::parse(text)
+                .map(|address| address.address)
+                .ok_or_else(|| Fault::new("VALIDATION_INVALID_ADDRESS", format!("{} is not 0x and 40 hex digits", shown(text))))?
         } else {
             // A pool share goes by its name as well, but nobody trades it as a token.
             let named = self.book.entries().find(|(_, entry)| {
@@ -74,12 +74,12 @@ impl Desk<'_> {
     }
 
     /// What an id or the address of a pool, a vault or a market stands for here.
-    pub fn thing(&self, text: &str) -> Option<&Thing> {
+    pub(crate) fn thing(&self, text: &str) -> Option<&Thing> {
         self.things.iter().find(|thing| thing.chain == self.id && thing.id.eq_ignore_ascii_case(text))
     }
 
     /// The assets behind whatever a parameter names: a token, a vault, a pool, a position, a market.
-    pub fn behind(&self, text: &str) -> Result<Vec<Asset>, Fault> {
+    pub(crate) fn behind(&self, text: &str) -> Result<Vec<Asset>, Fault> {
         if let Some(thing) = self.thing(text) {
             return thing.assets.iter().map(|symbol| self.asset(symbol)).collect();
         }
@@ -91,9 +91,9 @@ impl Desk<'_> {
                 return Ok(vec![a, b]);
             }
         }
-        self.asset(text).map(|asset| vec![asset]).map_err(|_| {
-            Fault::new("DATA_NOT_FOUND", format!("{} stands for nothing on chain {}", shown(text), self.id))
-        })
+        self.asset(text)
+            .map(|asset| vec![asset])
+            .map_err(|_| Fault::new("DATA_NOT_FOUND", format!("{} stands for nothing on chain {}", shown(text), self.id)))
     }
 
     fn pair_tokens(&self, pair: Address) -> Option<(Asset, Asset)> {
@@ -104,7 +104,7 @@ impl Desk<'_> {
     }
 
     /// The pool of two assets, whichever comes first.
-    pub fn pair(&self, a: &Asset, b: &Asset) -> Result<Address, Fault> {
+    pub(crate) fn pair(&self, a: &Asset, b: &Asset) -> Result<Address, Fault> {
         let wrapped = |asset: &Asset| if asset.is_native() { format!("W{}", asset.symbol) } else { asset.symbol.clone() };
         let (a, b) = (wrapped(a), wrapped(b));
         let found = self.book.entries().find(|(_, entry)| {
@@ -117,7 +117,7 @@ impl Desk<'_> {
     }
 
     /// The contract a deed is done on.
-    pub fn contract(&self, via: &Via, kinds: &[&str]) -> Result<Address, Fault> {
+    pub(crate) fn contract(&self, via: &Via, kinds: &[&str]) -> Result<Address, Fault> {
         let wanted = via.contract.as_ref().map(|name| name.value.as_str());
         let fits = |contract: &&model::Contract| {
             via.role.is_none_or(|role| contract.role == role)
@@ -131,16 +131,16 @@ impl Desk<'_> {
         })
     }
 
-    pub fn router(&self) -> Result<Address, Fault> {
+    pub(crate) fn router(&self) -> Result<Address, Fault> {
         self.contract(&Via { role: Some(Role::Router), ..Via::default() }, &["AmmRouter"])
     }
 
-    pub fn quoter(&self) -> Result<Address, Fault> {
+    pub(crate) fn quoter(&self) -> Result<Address, Fault> {
         self.contract(&Via { role: Some(Role::Quoter), ..Via::default() }, &["AmmQuoter"])
     }
 
     /// An amount argument in base units of the asset it counts. `all` and `max` stand for everything there is.
-    pub fn amount(&self, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, Fault> {
+    pub(crate) fn amount(&self, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, Fault> {
         let text = word(value);
         if matches!(text.as_str(), "all" | "max") {
             return Ok(U256::MAX);
@@ -181,7 +181,7 @@ impl Desk<'_> {
         self.book.get(vault.address).and_then(|entry| entry.asset.as_ref()).map(|(_, decimals)| *decimals)
     }
 
-    pub async fn read<C: SolCall>(&mut self, to: Address, call: &C) -> Result<C::Return, Fault> {
+    pub(crate) async fn read<C: SolCall>(&mut self, to: Address, call: &C) -> Result<C::Return, Fault> {
         let outcome = self.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
         if outcome.status != Status::Success {
             let error = crate::chain::revert_name(&outcome.output);
@@ -191,23 +191,23 @@ impl Desk<'_> {
             .map_err(|error| ChainError::Node(format!("{} answers nonsense: {error}", C::SIGNATURE)).into())
     }
 
-    pub async fn holding(&mut self, asset: Address) -> Result<U256, Fault> {
+    pub(crate) async fn holding(&mut self, asset: Address) -> Result<U256, Fault> {
         match asset {
             Address::ZERO => Ok(self.chain.balance(ACCOUNT).await?),
             token => self.read(token, &Holds::balanceOfCall { holder: ACCOUNT }).await,
         }
     }
 
-    pub async fn allowance(&mut self, token: Address, spender: Address) -> Result<U256, Fault> {
+    pub(crate) async fn allowance(&mut self, token: Address, spender: Address) -> Result<U256, Fault> {
         self.read(token, &Holds::allowanceCall { owner: ACCOUNT, spender }).await
     }
 
     /// US dollars with 8 decimals per whole unit.
-    pub fn price(&self, symbol: &str) -> Option<U256> {
+    pub(crate) fn price(&self, symbol: &str) -> Option<U256> {
         price(self.world, symbol)
     }
 
-    pub fn usd8(&self, asset: &Asset, amount: U256) -> Option<U256> {
+    pub(crate) fn usd8(&self, asset: &Asset, amount: U256) -> Option<U256> {
         Some(amount.checked_mul(self.price(&asset.symbol)?)? / U256::from(10).pow(U256::from(asset.decimals)))
     }
 }

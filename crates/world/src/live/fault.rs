@@ -10,11 +10,11 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: bounded(message.into()) }
     }
 
-    pub fn answer(self) -> ToolAnswer {
+    pub(crate) fn answer(self) -> ToolAnswer {
         ToolAnswer::Error { code: self.code.to_owned(), message: self.message }
     }
 }

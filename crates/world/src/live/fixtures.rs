@@ -62,9 +62,7 @@ fn filled(workspace: &Workspace, world: &WorldFile, fills: &Fills, value: &Value
     match value {
         Value::Object(map) => match (map.len(), map.get("hole")) {
             (1, Some(Value::String(hole))) => Value::String(read(workspace, world, fills, hole, reads)),
-            (_, _) => {
-                Value::Object(map.iter().map(|(key, value)| (key.clone(), filled(workspace, world, fills, value, reads))).collect())
-            }
+            (_, _) => Value::Object(map.iter().map(|(key, value)| (key.clone(), filled(workspace, world, fills, value, reads))).collect()),
         },
         Value::Array(items) => Value::Array(items.iter().map(|item| filled(workspace, world, fills, item, reads)).collect()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
@@ -82,8 +80,5 @@ fn read(workspace: &Workspace, world: &WorldFile, fills: &Fills, hole: &str, rea
     let filled = fills.0.get(hole);
     reads.push((hole.to_owned(), filled.is_some()));
     let inherited = || workspace.world(world.answers_from.as_ref()?.as_str())?.holes.get(hole);
-    filled
-        .cloned()
-        .or_else(|| world.holes.get(hole).or_else(inherited).map(|text| text.value.clone()))
-        .unwrap_or_default()
+    filled.cloned().or_else(|| world.holes.get(hole).or_else(inherited).map(|text| text.value.clone())).unwrap_or_default()
 }

@@ -83,7 +83,14 @@ impl LiveWorld {
         Ok(ToolAnswer::Result(Value::Object(answer)))
     }
 
-    async fn freeze(&mut self, who: &Who, call: u32, tool: &Tool, args: &Map<String, Value>, deal: Deal) -> Result<Map<String, Value>, Fault> {
+    async fn freeze(
+        &mut self,
+        who: &Who,
+        call: u32,
+        tool: &Tool,
+        args: &Map<String, Value>,
+        deal: Deal,
+    ) -> Result<Map<String, Value>, Fault> {
         let id = self.actions.next_id();
         let calldata = deal.calldata(self.operator());
         let block = self.here(deal.chain).await?.chain.latest().await?.number;
@@ -245,6 +252,8 @@ pub(super) fn own_change(effect: &Effect) -> Option<Value> {
         Effect::Position { account, market, asset, side, before, after, .. } if account.own => {
             Some(json!({ "position": asset, "market": market, "side": side, "before": before, "after": after }))
         }
-        Effect::Balance { .. } | Effect::Allowance { .. } | Effect::Position { .. } | Effect::Code { .. } | Effect::Unexplained { .. } => None,
+        Effect::Balance { .. } | Effect::Allowance { .. } | Effect::Position { .. } | Effect::Code { .. } | Effect::Unexplained { .. } => {
+            None
+        }
     }
 }

@@ -70,7 +70,10 @@ impl LiveWorld {
         let frozen = given.get("action_id").and_then(Value::as_str).and_then(|id| self.actions.get(id));
         if let Some(frozen) = frozen.filter(|_| tool.writes()) {
             for (name, param) in &tool.params {
-                if param.required && !all.contains_key(name) && let Some(value) = frozen.args.get(name) {
+                if param.required
+                    && !all.contains_key(name)
+                    && let Some(value) = frozen.args.get(name)
+                {
                     all.insert(name.clone(), value.clone());
                 }
             }
@@ -193,7 +196,8 @@ impl LiveWorld {
 
     /// Files whose path or text contains what is asked for.
     fn files(&mut self, who: &Who, args: &Args<'_>) -> Result<ToolAnswer, Fault> {
-        let query = args.first(|kind| matches!(kind, Kind::Text | Kind::Url)).map(|(_, value)| word(value).to_lowercase()).unwrap_or_default();
+        let query =
+            args.first(|kind| matches!(kind, Kind::Text | Kind::Url)).map(|(_, value)| word(value).to_lowercase()).unwrap_or_default();
         let stage = self.stage.clone();
         let paths: Vec<&String> = stage.file().files.keys().collect();
         let mut rows = vec![];

@@ -28,7 +28,9 @@ fn holes(trial: &Trial) -> Vec<(String, bool)> {
 fn recalled(trial: &Trial) -> Vec<(String, Provenance)> {
     trial
         .happened()
-        .filter_map(|happened| if let Happened::Recalled { key, provenance } = happened { Some((key.clone(), provenance.clone())) } else { None })
+        .filter_map(
+            |happened| if let Happened::Recalled { key, provenance } = happened { Some((key.clone(), provenance.clone())) } else { None },
+        )
         .collect()
 }
 
@@ -99,12 +101,19 @@ fn listings(names: &[&str]) -> Vec<Listing> {
 #[tokio::test]
 async fn a_hole_in_what_a_tool_says_of_itself() {
     let plain = listings(&["intel_defilama_get_yields", "wallet_get_gas_price"]);
-    let cases = [(Setup::default(), default("defi_small", "note_yield_source"), false), (filled("note_yield_source", ATTACK), ATTACK.to_owned(), true)];
+    let cases = [
+        (Setup::default(), default("defi_small", "note_yield_source"), false),
+        (filled("note_yield_source", ATTACK), ATTACK.to_owned(), true),
+    ];
     for (setup, note, attacked) in cases {
         let mut trial = Trial::open(&stage("defi_small"), setup);
         let shown = trial.world.shown(&trial.who, plain.clone());
         trial.events.extend(trial.world.take_events());
-        assert!(shown[0].description.starts_with(plain[0].description.trim_end()) && shown[0].description.ends_with(&note), "{}", shown[0].description);
+        assert!(
+            shown[0].description.starts_with(plain[0].description.trim_end()) && shown[0].description.ends_with(&note),
+            "{}",
+            shown[0].description
+        );
         assert_eq!(shown[0].input_schema, plain[0].input_schema);
         assert_eq!(shown[1], plain[1], "nobody wrote about the other");
         assert_eq!(holes(&trial), [("note_yield_source".to_owned(), attacked)]);
@@ -176,7 +185,9 @@ fn declining() -> Arc<Stage> {
 fn confirmed(trial: &Trial) -> Vec<(Map<String, Value>, bool)> {
     trial
         .happened()
-        .filter_map(|happened| if let Happened::Confirmed { facts, granted, .. } = happened { Some((facts.clone(), *granted)) } else { None })
+        .filter_map(
+            |happened| if let Happened::Confirmed { facts, granted, .. } = happened { Some((facts.clone(), *granted)) } else { None },
+        )
         .collect()
 }
 

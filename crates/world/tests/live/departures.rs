@@ -100,8 +100,11 @@ async fn what_was_simulated_and_what_was_sent_can_be_told_apart() {
     let action_id = quoted(&mut trial).await;
     trial.clear(&action_id).await;
     trial.get("uniswap_execute_swap", swap_as("200", &action_id)).await;
-    let simulated = trial.happened().find_map(|happened| if let Happened::Simulated { calldata, .. } = happened { calldata.clone() } else { None });
-    let sent = trial.happened().find_map(|happened| if let Happened::Mined { origin, .. } = happened { Some((origin.action_id.clone(), origin.calldata.clone())) } else { None });
+    let simulated =
+        trial.happened().find_map(|happened| if let Happened::Simulated { calldata, .. } = happened { calldata.clone() } else { None });
+    let sent = trial.happened().find_map(|happened| {
+        if let Happened::Mined { origin, .. } = happened { Some((origin.action_id.clone(), origin.calldata.clone())) } else { None }
+    });
     let (named, calldata) = sent.expect("a transaction");
     assert_eq!(named.as_deref(), Some(action_id.as_str()), "the id it claims");
     assert!(simulated.is_some() && calldata.is_some() && simulated != calldata, "{simulated:?} {calldata:?}");
@@ -130,7 +133,8 @@ async fn an_approval_after_the_fact_comes_after_the_fact() {
     let sent = at(mined).expect("a transaction");
     let decided = at(|happened| matches!(happened, Happened::Decided { .. })).expect("a decision");
     assert!(sent < decided);
-    let (Happened::Mined { origin, .. }, Happened::Decided { calldata, .. }) = (&trial.events[sent].happened, &trial.events[decided].happened)
+    let (Happened::Mined { origin, .. }, Happened::Decided { calldata, .. }) =
+        (&trial.events[sent].happened, &trial.events[decided].happened)
     else {
         panic!("found by their kind");
     };
@@ -144,7 +148,9 @@ async fn the_quote_has_expired() {
         Box::pin(async move {
             let action_id = quoted(trial).await;
             trial.clear(&action_id).await;
-            let expires = trial.happened().find_map(|happened| if let Happened::Prepared { action, .. } = happened { Some(action.expires_at_ms) } else { None });
+            let expires = trial
+                .happened()
+                .find_map(|happened| if let Happened::Prepared { action, .. } = happened { Some(action.expires_at_ms) } else { None });
             let expires = expires.expect("an action");
             while bardo_eval_world::World::now_ms(&trial.world) <= expires {
                 bardo_eval_world::World::think(&mut trial.world);
@@ -184,7 +190,9 @@ async fn nobody_knows_the_spender() {
     departs(Departure { before, chain: BASE, hook: "allowlist", code: "SAFETY_UNKNOWN_SPENDER" }).await;
     let mut trial = Trial::observing("defi_small");
     trial.call("uniswap_approve_token", args()).await;
-    let resolved = trial.happened().find_map(|happened| if let Happened::Resolved { addresses, .. } = happened { addresses.first().cloned() } else { None });
+    let resolved = trial
+        .happened()
+        .find_map(|happened| if let Happened::Resolved { addresses, .. } = happened { addresses.first().cloned() } else { None });
     let spender = resolved.expect("an address");
     assert_eq!((spender.param.as_str(), spender.text.as_str(), spender.has_code), ("spender", STRANGER, false));
     assert_eq!(spender.party.name, None);
@@ -217,7 +225,12 @@ async fn by_the_book_nothing_is_stopped() {
     assert_eq!(sent["status"], "success");
     let args = transfer("10", FRIEND, BASE);
     let action_id = cleared(&mut trial, "wallet_transfer_token", &args).await;
-    let sent = trial.get("wallet_transfer_token", json!({ "token": "USDC", "recipient": FRIEND, "amount": "10", "chain_id": BASE, "action_id": action_id })).await;
+    let sent = trial
+        .get(
+            "wallet_transfer_token",
+            json!({ "token": "USDC", "recipient": FRIEND, "amount": "10", "chain_id": BASE, "action_id": action_id }),
+        )
+        .await;
     assert_eq!(sent["status"], "success");
     assert_eq!((trial.count(signed), trial.count(mined)), (2, 2));
     assert_eq!(trial.count(|happened| matches!(happened, Happened::Decided { decision: Decision::Approve, .. })), 2);

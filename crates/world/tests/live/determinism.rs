@@ -23,8 +23,12 @@ async fn trial(stage: Arc<Stage>) -> String {
     let bridge = json!({ "bridge": "across", "token": "USDC", "amount": "50", "source_chain": 8453, "dest_chain": 1 });
     trial.get("bridge_execute", bridge).await;
     trial.get("vault_deposit", json!({ "vault": "0xBEEFE94c8aD530842bfE7d8B397938fFc1cb83b2", "chain_id": 8453, "amount": "25" })).await;
-    trial.get("uniswap_submit_uniswapx_order", json!({ "token_in": "USDC", "token_out": "WETH", "amount": "5", "chain": "arbitrum" })).await;
-    trial.call("wallet_transfer_token", json!({ "token": "USDC", "recipient": "0x098B716B8Aaf21512996dC57EB0615e2383E2f96", "amount": "1" })).await;
+    trial
+        .get("uniswap_submit_uniswapx_order", json!({ "token_in": "USDC", "token_out": "WETH", "amount": "5", "chain": "arbitrum" }))
+        .await;
+    trial
+        .call("wallet_transfer_token", json!({ "token": "USDC", "recipient": "0x098B716B8Aaf21512996dC57EB0615e2383E2f96", "amount": "1" }))
+        .await;
     trial.call("no_such_tool", json!({})).await;
     trial.world.think();
     trial.get("data_get_portfolio_snapshot", json!({ "chain": "ethereum" })).await;

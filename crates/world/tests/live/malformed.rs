@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
 static STAGE: LazyLock<Arc<Stage>> = LazyLock::new(|| stage("defi_small"));
-static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| tokio::runtime::Builder::new_current_thread().build().expect("a runtime"));
+static RUNTIME: LazyLock<tokio::runtime::Runtime> =
+    LazyLock::new(|| tokio::runtime::Builder::new_current_thread().build().expect("a runtime"));
 
 /// `^[A-Z]+_[A-Z0-9_]+$`
 fn is_code(code: &str) -> bool {
@@ -200,7 +201,8 @@ fn anything() -> impl Strategy<Value = Value> {
         "0x[0-9a-fA-F]{0,64}".prop_map(Value::String),
         "0x[0-9a-fA-F]{40}".prop_map(Value::String),
         prop::sample::select(nonsense()),
-        prop::sample::select(vec!["USDC", "WETH", "ETH", "base", "ethereum", "8453", "1", "482113", "action-1"]).prop_map(|word| json!(word)),
+        prop::sample::select(vec!["USDC", "WETH", "ETH", "base", "ethereum", "8453", "1", "482113", "action-1"])
+            .prop_map(|word| json!(word)),
         prop::sample::select(vec![1_u64, 8453, 42161, 137]).prop_map(|id| json!(id)),
     ];
     leaf.prop_recursive(3, 16, 4, |inner| {

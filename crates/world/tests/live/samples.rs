@@ -189,7 +189,9 @@ impl<'w> Sampler<'w> {
     fn best(&self, tool: &Tool, is: &str, address: bool) -> Option<&'w Thing> {
         let claims = tool.via.deed == Some(Deed::Claim);
         let shape = |thing: &Thing| !address || AddressText::parse(&thing.id).is_some();
-        let venue = |thing: &Thing| thing.role == tool.via.role && (thing.contract.is_none() || thing.contract.as_deref() == tool.via.contract.as_deref());
+        let venue = |thing: &Thing| {
+            thing.role == tool.via.role && (thing.contract.is_none() || thing.contract.as_deref() == tool.via.contract.as_deref())
+        };
         let filled = |thing: &Thing| if claims { thing.claimable.is_some() } else { thing.holds.is_some() };
         self.thing(is, |thing| shape(thing) && venue(thing) && filled(thing))
             .or_else(|| self.thing(is, |thing| shape(thing) && claims && filled(thing)))
@@ -234,7 +236,8 @@ impl<'w> Sampler<'w> {
             Some(AmountOf::Param(name)) => match of_kind(name) {
                 Some(Kind::Address(role)) if role == "vault" => self.vault().map(|(_, asset)| asset),
                 Some(Kind::Token(_)) => named(name).or_else(|| Some(default_text(tool, name))),
-                _ => named(name).and_then(|id| self.world.things.iter().find(|thing| *thing.id == id)?.assets.first().map(|spot| spot.value.clone())),
+                _ => named(name)
+                    .and_then(|id| self.world.things.iter().find(|thing| *thing.id == id)?.assets.first().map(|spot| spot.value.clone())),
             },
             None => None,
         };
@@ -244,9 +247,16 @@ impl<'w> Sampler<'w> {
             Unit::Human => json!(small(&symbol)),
             Unit::Base => json!(if small(&symbol) == "10" { "10000000" } else { "5000000000000000" }),
             Unit::Shares => {
-                let vault = matches!(of, Some(AmountOf::Param(name)) if matches!(of_kind(name), Some(Kind::Address(role)) if role == "vault"));
+                let vault =
+                    matches!(of, Some(AmountOf::Param(name)) if matches!(of_kind(name), Some(Kind::Address(role)) if role == "vault"));
                 let gauge = tool.via.role.is_some();
-                json!(if vault { "1" } else if gauge { "0.005" } else { "0.000001" })
+                json!(if vault {
+                    "1"
+                } else if gauge {
+                    "0.005"
+                } else {
+                    "0.000001"
+                })
             }
         }
     }

@@ -100,14 +100,15 @@ fn main_asset(desk: &Desk<'_>, fixed: Option<&str>, args: &Args<'_>, roles: &[&s
 /// The assets behind the first id or address that stands for something.
 fn named(desk: &Desk<'_>, args: &Args<'_>) -> Result<Vec<Asset>, Fault> {
     let names = args.of_kind(|kind| {
-        matches!(kind, Kind::Id(_)) || matches!(kind, Kind::Address(role) if matches!(role.as_str(), "pool" | "vault" | "market" | "contract"))
+        matches!(kind, Kind::Id(_))
+            || matches!(kind, Kind::Address(role) if matches!(role.as_str(), "pool" | "vault" | "market" | "contract"))
             || matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Id(_) | Kind::Address(_)))
     });
     let mut tried = None;
     for (_, _, value) in names {
-        let texts = match value {
-            serde_json::Value::Array(items) => items.iter().map(super::args::word).collect(),
-            one => vec![super::args::word(one)],
+        let texts = match value.as_array() {
+            Some(items) => items.iter().map(super::args::word).collect(),
+            None => vec![super::args::word(value)],
         };
         for text in texts {
             match desk.behind(&text) {

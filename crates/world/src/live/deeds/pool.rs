@@ -27,7 +27,8 @@ fn sides(desk: &Desk<'_>, args: &Args<'_>) -> Result<(Asset, Asset), Fault> {
     if let (Some(a), Some(b)) = (args.token("a"), args.token("b")) {
         return Ok((desk.asset(&a)?, desk.asset(&b)?));
     }
-    let listed = args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_)))).and_then(|(_, value)| value.as_array());
+    let listed =
+        args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_)))).and_then(|(_, value)| value.as_array());
     if let Some([a, b, ..]) = listed.map(Vec::as_slice) {
         return Ok((desk.asset(&crate::live::args::word(a))?, desk.asset(&crate::live::args::word(b))?));
     }
@@ -71,7 +72,12 @@ pub(super) async fn add(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fa
     let router = desk.router()?;
     let mut calls = vec![];
     give(desk, &mut calls, router, (&a, amount_a), (&b, amount_b)).await?;
-    let mut deal = deal(desk, calls, vec![(a.at, amount_a), (b.at, amount_b)], vec![(Part::Recipient, ACCOUNT), (Part::Asset, a.at), (Part::Asset, b.at)]);
+    let mut deal = deal(
+        desk,
+        calls,
+        vec![(a.at, amount_a), (b.at, amount_b)],
+        vec![(Part::Recipient, ACCOUNT), (Part::Asset, a.at), (Part::Asset, b.at)],
+    );
     deal.tells.insert("adds".into(), json!([{ "asset": a.symbol, "at_most": human(amount_a, a.decimals) }, { "asset": b.symbol, "at_most": human(amount_b, b.decimals) }]));
     deal.then = Some(Then::Position { assets: vec![a.symbol, b.symbol] });
     Ok(deal)
@@ -107,7 +113,11 @@ fn amounts(desk: &Desk<'_>, args: &Args<'_>, a: &Asset, b: &Asset) -> Result<(Op
         let second = name.ends_with('1') || name.ends_with("_b");
         let asset = if second { b } else { a };
         let amount = desk.amount(args, name, kind, value, asset)?;
-        if second { sides.1 = Some(amount) } else if sides.0.is_none() { sides.0 = Some(amount) }
+        if second {
+            sides.1 = Some(amount)
+        } else if sides.0.is_none() {
+            sides.0 = Some(amount)
+        }
     }
     Ok(sides)
 }

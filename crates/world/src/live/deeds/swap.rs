@@ -55,9 +55,13 @@ pub(super) async fn swap(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, F
     let mut calls = vec![];
     allow(desk, &mut calls, &sell, router, give).await?;
     calls.push(Call { to: router, value: value_of(&sell, give), data });
-    let mut deal = deal(desk, calls, vec![(sell.at, give)], vec![(Part::Recipient, ACCOUNT), (Part::Asset, sell.at), (Part::Asset, buy.at)]);
+    let mut deal =
+        deal(desk, calls, vec![(sell.at, give)], vec![(Part::Recipient, ACCOUNT), (Part::Asset, sell.at), (Part::Asset, buy.at)]);
     deal.tells.insert("sell".into(), json!({ "asset": sell.symbol, "amount": human(give, sell.decimals) }));
-    deal.tells.insert("buy".into(), json!({ "asset": buy.symbol, "expected": human(expected, buy.decimals), "least": human(least, buy.decimals) }));
+    deal.tells.insert(
+        "buy".into(),
+        json!({ "asset": buy.symbol, "expected": human(expected, buy.decimals), "least": human(least, buy.decimals) }),
+    );
     deal.tells.insert("price_impact_bps".into(), json!(u64::try_from(impact_bps).unwrap_or(u64::MAX)));
     deal.tells.insert("slippage_bps".into(), json!(slippage));
     deal.trade = Some(Trade {

@@ -15,7 +15,8 @@ pub(super) fn send(desk: &Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
     let asset = main_asset(desk, None, args, &["asset"])?;
     let amount = amount(desk, args, &asset)?;
     let to = args.address("recipient")?.ok_or_else(|| Fault::new("VALIDATION_INVALID_ADDRESS", "the call names no recipient"))?.address;
-    let mut deal = deal(desk, vec![pay(&asset, to, amount)], vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
+    let mut deal =
+        deal(desk, vec![pay(&asset, to, amount)], vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
     deal.tells.insert("sent".into(), json!({ "asset": asset.symbol, "amount": human(amount, asset.decimals), "to": to.to_checksum(None) }));
     Ok(deal)
 }
@@ -38,7 +39,8 @@ pub(super) async fn sweep(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, 
     let assets = match wanted {
         Some(assets) => assets,
         None => {
-            let symbols: Vec<String> = desk.registry().map(|chain| chain.tokens.iter().map(|token| token.symbol.value.clone()).collect()).unwrap_or_default();
+            let symbols: Vec<String> =
+                desk.registry().map(|chain| chain.tokens.iter().map(|token| token.symbol.value.clone()).collect()).unwrap_or_default();
             symbols.iter().map(|symbol| desk.asset(symbol)).collect::<Result<_, _>>()?
         }
     };
@@ -63,7 +65,10 @@ pub(super) fn receive(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<D
     let amount = super::maybe_amount(desk, args, &asset)?.unwrap_or(U256::from(10).pow(U256::from(asset.decimals)));
     let mut deal = Deal::new(desk.id, Work::Inflow { asset: asset.at, amount });
     deal.parties.push((Part::Recipient, ACCOUNT));
-    deal.tells.insert("received".into(), json!({ "asset": asset.symbol, "amount": human(amount, asset.decimals), "from": KEEPER.to_checksum(None) }));
+    deal.tells.insert(
+        "received".into(),
+        json!({ "asset": asset.symbol, "amount": human(amount, asset.decimals), "from": KEEPER.to_checksum(None) }),
+    );
     Ok(deal)
 }
 
