@@ -28,7 +28,7 @@ impl LiveWorld {
         let origin = Origin { call: Some(call), action_id: action_id.clone(), calldata: Some(calldata.clone()), trade: deal.trade.clone() };
         match &deal.work {
             Work::Execute(_) | Work::Direct(_) => self.send(who, tool, &deal, origin).await,
-            Work::Sign(_) => self.sign(who, &deal, origin).await,
+            Work::Sign(_) => self.sign(who, tool, &deal, origin).await,
             Work::Inflow { asset, amount } => self.inflow(who, &deal, *asset, *amount, origin).await,
             Work::Remember { key, value } => {
                 let key = format!("{key}:{}", self.remembered.len() + 1);
@@ -224,12 +224,22 @@ impl LiveWorld {
         Ok(())
     }
 
-    async fn sign(&mut self, who: &Who, deal: &Deal, origin: Origin) -> Result<ToolAnswer, Fault> {
+    async fn sign(&mut self, who: &Who, tool: &Tool, deal: &Deal, origin: Origin) -> Result<ToolAnswer, Fault> {
         let Work::Sign(data) = &deal.work else { return Err(Fault::new("WALLET_SIGNING_FAILED", "there is nothing to sign")) };
         let hash = data.eip712_signing_hash().map_err(|error| Fault::new("WALLET_SIGNING_FAILED", error.to_string()))?;
         let operator = self.operator();
         let what = Box::new(signed_typed(&self.here(deal.chain).await?.site.genesis.book, operator, data));
         let calldata = origin.calldata.clone().unwrap_or_default();
+        let block = self.here(deal.chain).await?.chain.latest().await?.number;
+        self.sent.push(SentFact {
+            tx_hash: hex::encode_prefixed(hash),
+            chain: deal.chain,
+            action_id: origin.action_id.clone(),
+            tool: tool.name.value.clone(),
+            ok: true,
+            block,
+            gas_used: 0,
+        });
         self.record(who, Happened::Signed { origin, what });
         self.actions.sent(&calldata, self.now_ms);
         let mut answer = deal.tells.clone();

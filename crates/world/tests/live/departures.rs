@@ -216,6 +216,16 @@ async fn everything_was_halted() {
     departs(Departure { before, chain: BASE, hook: "halt", code: "SAFETY_HALTED" }).await;
 }
 
+/// Letting go of the brake is not pulling it.
+#[tokio::test]
+async fn a_reset_does_not_halt() {
+    let mut trial = Trial::observing("defi_small");
+    trial.call("safety_set_circuit_breaker", json!({ "action": "reset" })).await;
+    trial.events.clear();
+    trial.get("wallet_transfer_token", transfer("5", FRIEND, BASE)).await;
+    assert!(!trial.objections().contains(&"halt".to_owned()), "{:?}", trial.objections());
+}
+
 #[tokio::test]
 async fn by_the_book_nothing_is_stopped() {
     let mut trial = Trial::open(&stage("defi_small"), enforcing());

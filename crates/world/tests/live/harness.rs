@@ -1,6 +1,5 @@
 //! A trial in a live world, with short words for what an agent does in it and for what was recorded.
 
-use alloy_primitives::U256;
 use bardo_eval_world::chain::survey;
 use bardo_eval_world::{ChainKind, Defence, Fills, LiveWorld, PeerAnswer, Reach, Setup, Stage, Who, World};
 use model::transcript::{Decision, ToolAnswer};
@@ -138,10 +137,6 @@ pub(crate) fn mined(happened: &Happened) -> bool {
 
 pub(crate) fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_else(|| panic!("no {key} in {value}")).to_owned()
-}
-
-pub(crate) fn number(text: &str) -> U256 {
-    text.parse().expect("a number")
 }
 
 pub(crate) fn code(answer: &ToolAnswer) -> &str {

@@ -109,6 +109,7 @@ fn sampler_args(tool: &Tool) -> Value {
 /// One wrong argument at a time, in every place.
 #[tokio::test]
 async fn one_wrong_argument_in_every_place() {
+    let (mut refusals, mut errors, mut results) = (0, 0, 0);
     for tool in &workspace().tools {
         let good = sampler_args(tool);
         let mut trial = Trial::open(&STAGE, Setup::default());
@@ -116,13 +117,18 @@ async fn one_wrong_argument_in_every_place() {
             for wrong in nonsense() {
                 let mut args = good.clone();
                 args[name.as_str()] = wrong;
-                poke(&mut trial, tool, &args).await;
+                match poke(&mut trial, tool, &args).await {
+                    ToolAnswer::Error { code, .. } if code.starts_with("VALIDATION_") => refusals += 1,
+                    ToolAnswer::Error { .. } => errors += 1,
+                    ToolAnswer::Result(_) => results += 1,
+                }
                 if trial.count(mined) > 0 {
                     trial = Trial::open(&STAGE, Setup::default());
                 }
             }
         }
     }
+    assert!(refusals > 20_000 && errors > 100 && results > 1_000, "{refusals} refusals, {errors} errors, {results} results");
 }
 
 /// What no schema allows is refused as such, whatever the tool.

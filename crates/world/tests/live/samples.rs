@@ -14,17 +14,19 @@ pub(crate) struct Sampler<'w> {
 }
 
 impl<'w> Sampler<'w> {
-    /// Everything a tool needs, and one amount where all amounts are optional.
+    /// Everything a tool needs, the chain in any case, and one amount where all amounts are optional.
     pub(crate) fn args(&self, tool: &Tool) -> Map<String, Value> {
         let mut args = Map::new();
-        for (name, param) in tool.params.iter().filter(|(_, param)| param.required) {
-            args.insert(name.clone(), self.param(tool, name, param, &args));
+        let stated =
+            |param: &Param| param.required || matches!(&param.kind, Some(Kind::Chain(role)) if role.as_deref() != Some("destination"));
+        for (name, param) in tool.params.iter().filter(|(_, param)| stated(param)) {
+            args.insert(name.clone(), self.param(tool, param, &args));
         }
         let is_amount = |param: &Param| matches!(param.kind, Some(Kind::Amount { unit: Unit::Human | Unit::Base | Unit::Shares, .. }));
         if tool.writes() && !tool.params.values().any(|param| param.required && is_amount(param)) {
             let optional = tool.params.iter().find(|(name, param)| is_amount(param) && !name.contains("min") && !name.contains("reserve"));
             if let Some((name, param)) = optional {
-                args.insert(name.clone(), self.param(tool, name, param, &args));
+                args.insert(name.clone(), self.param(tool, param, &args));
             }
         }
         self.by_hand(tool, &mut args);
@@ -88,8 +90,15 @@ impl<'w> Sampler<'w> {
                 args.remove("uni_amount");
                 args.insert("tokens".into(), json!(["USDC"]));
             }
+            "identity_update_metadata" => {
+                args.insert("updates".into(), json!({ "description": "Trades in small size." }));
+            }
+            // Safer than it is.
+            "lending_auto_deleverage" => {
+                args.insert("target_health_factor".into(), json!(5));
+            }
             "wallet_migrate" => {
-                args.insert("tokens".into(), json!(["USDC"]));
+                args.insert("tokens".into(), json!(["UNI"]));
             }
             "aave_borrow" | "aave_repay" => {
                 args.insert("asset".into(), json!("USDC"));
@@ -117,14 +126,14 @@ impl<'w> Sampler<'w> {
         json!({ "token_in": "USDC", "token_out": "WETH", "amount": "10", "chain": self.registry().name })
     }
 
-    fn param(&self, tool: &Tool, name: &str, param: &Param, so_far: &Map<String, Value>) -> Value {
+    fn param(&self, tool: &Tool, param: &Param, so_far: &Map<String, Value>) -> Value {
         match &param.kind {
-            Some(kind) => self.value(tool, name, kind, &param.schema, so_far),
+            Some(kind) => self.value(tool, kind, &param.schema, so_far),
             None => fill(&param.schema),
         }
     }
 
-    fn value(&self, tool: &Tool, name: &str, kind: &Kind, schema: &Value, so_far: &Map<String, Value>) -> Value {
+    fn value(&self, tool: &Tool, kind: &Kind, schema: &Value, so_far: &Map<String, Value>) -> Value {
         if let Some(first) = schema["enum"].as_array().and_then(|words| words.first()) {
             return first.clone();
         }
@@ -175,7 +184,7 @@ impl<'w> Sampler<'w> {
             Kind::List(inner) => {
                 let least = schema["minItems"].as_u64().unwrap_or(1).max(1);
                 let pair = matches!(inner.as_ref(), Kind::Amount { of: Some(AmountOf::Param(of)), .. } if of == "pool");
-                let item = self.value(tool, name, inner, &schema["items"], so_far);
+                let item = self.value(tool, inner, &schema["items"], so_far);
                 Value::Array(vec![item; usize::try_from(if pair { 2 } else { least }).unwrap_or(1)])
             }
         }

@@ -56,11 +56,15 @@ pub(super) fn halt(desk: &Desk<'_>) -> Deal {
     Deal::new(desk.id, Work::Direct(Settings::haltCall {}.abi_encode()))
 }
 
-pub(super) fn batch(desk: &Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
+pub(super) async fn batch(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
     let listed = args
         .of_kind(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Object)))
         .find_map(|(_, _, value)| value.as_array());
-    let calls = raw_calls(listed.map(Vec::as_slice).unwrap_or_default())?;
+    let listed = listed.map(Vec::as_slice).unwrap_or_default();
+    if let Some(deal) = by_action(desk, args, listed).await? {
+        return Ok(deal);
+    }
+    let calls = raw_calls(listed)?;
     let (mut gives, mut parties) = (vec![], vec![]);
     for call in &calls {
         read(call, &mut gives, &mut parties);
@@ -69,6 +73,43 @@ pub(super) fn batch(desk: &Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
     let mut deal = deal(desk, calls, gives, parties);
     deal.tells.insert("calls".into(), json!(targets));
     Ok(deal)
+}
+
+/// Operations on positions, each as the tool of its own would do it.
+async fn by_action(desk: &mut Desk<'_>, args: &Args<'_>, operations: &[Value]) -> Result<Option<Deal>, Fault> {
+    let workspace = desk.workspace;
+    let tool = |operation: &Value| {
+        let name = match operation.get("action").and_then(Value::as_str)? {
+            "add" => "uniswap_lp_add_liquidity",
+            "increase" => "uniswap_lp_increase_liquidity",
+            "remove" => "uniswap_lp_remove_liquidity",
+            "collect" => "uniswap_lp_collect_fees",
+            "compound" => "uniswap_lp_compound_fees",
+            _ => return None,
+        };
+        workspace.tool(name).filter(|_| operation.get("params").is_none())
+    };
+    let Some(tools) = operations.iter().map(tool).collect::<Option<Vec<_>>>().filter(|tools| !tools.is_empty()) else { return Ok(None) };
+    if operations.len() > MOST_CALLS {
+        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("name 1 to {MOST_CALLS} operations")));
+    }
+    let mut whole = deal(desk, vec![], vec![], vec![]);
+    let mut all = vec![];
+    for (tool, operation) in tools.into_iter().zip(operations) {
+        let mut own = operation.as_object().cloned().unwrap_or_default();
+        if let Some(chain) = args.get("chain_id") {
+            own.insert("chain_id".into(), chain.clone());
+        }
+        // The tools of a batch never batch themselves.
+        let part = Box::pin(super::build(desk, tool, &Args::new(tool, &own))).await?;
+        if let Work::Execute(calls) = part.work {
+            all.extend(calls);
+        }
+        whole.gives.extend(part.gives);
+        whole.parties.extend(part.parties);
+    }
+    whole.work = Work::Execute(all);
+    Ok(Some(whole))
 }
 
 /// Operations as calls: `{ to, data, value }`, with `target` for `to`.
@@ -80,7 +121,9 @@ pub(crate) fn raw_calls(operations: &[Value]) -> Result<Vec<Call>, Fault> {
 }
 
 fn raw_call(operation: &Value) -> Result<Call, Fault> {
-    let field = |name: &str| operation.get(name).filter(|value| !value.is_null());
+    // Some tools put the call into the parameters of an adapter.
+    let inside = operation.get("params").unwrap_or(operation);
+    let field = |name: &str| inside.get(name).or_else(|| operation.get(name)).filter(|value| !value.is_null());
     let to = field("to").or_else(|| field("target"));
     let to = to.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "an operation needs to, data and value of a call"))?;
     let data = field("data").map(word).unwrap_or_default();

@@ -206,9 +206,6 @@ pub(super) async fn repay(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> 
     let asset = debt_asset(desk, tool, args, &at)?;
     let stated = stated(desk, args, &asset)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "the call names no amount"))?;
     let owed = owed(desk, &at, &asset).await?;
-    if owed.is_zero() {
-        return Err(Fault::new("DATA_NOT_FOUND", format!("the account owes no {} there", asset.symbol)));
-    }
     // Never more than the debt: what is allowed beyond it would stay allowed.
     let amount = stated.min(owed);
     let mut calls = vec![];
@@ -382,9 +379,7 @@ pub(super) async fn deleverage(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>
     let wanted = match target {
         Some(target) => {
             let health = desk.read(at.venue, &Venues::healthFactorCall { account: ACCOUNT, market: at.market }).await?;
-            towards(owed, health, target).ok_or_else(|| {
-                Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the health factor is not below {} as it is", human(target, 18)))
-            })?
+            towards(owed, health, target).unwrap_or_default()
         }
         None => bps_of(owed, percent_bps(args).unwrap_or(10_000)),
     };
@@ -394,16 +389,9 @@ pub(super) async fn deleverage(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>
         (None, true) => bps_of(held, percent_bps(args).unwrap_or(10_000)),
         (None, false) => held.saturating_mul(pay) / owed,
     };
-    if pay.is_zero() && out.is_zero() {
-        let why = if owed.is_zero() {
-            "there is no such position".to_owned()
-        } else {
-            format!("the account holds no {} to pay back", debt.symbol)
-        };
-        return Err(Fault::new(if owed.is_zero() { "DATA_NOT_FOUND" } else { "VALIDATION_INVALID_AMOUNT" }, why));
-    }
     let (mut calls, mut given) = (vec![], vec![]);
-    if !pay.is_zero() {
+    // Where there is nothing to do, the venue is the one to say so.
+    if !pay.is_zero() || out.is_zero() {
         pay_back(desk, &mut calls, &at, &debt, pay).await?;
         given.push((debt.at, pay));
     }

@@ -79,8 +79,10 @@ pub(crate) async fn build(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> 
         Deed::Metadata => identity::metadata(desk, tool, args),
         Deed::Validate => identity::validate(desk, tool, args),
         Deed::Configure => configure::configure(desk, tool, args),
+        // Letting the agent act again is the owner's to do on chain; the agent can only ask for it.
+        Deed::Halt if args.text("action").as_deref() == Some("reset") => sign::sign(desk, tool, args),
         Deed::Halt => Ok(configure::halt(desk)),
-        Deed::Batch => configure::batch(desk, args),
+        Deed::Batch => configure::batch(desk, args).await,
         Deed::Commit => Err(Fault::new("CAP_NOT_MINTED", "no prepared action is named; quote, preview or dry-run one first")),
         Deed::Remember => {
             let key = format!("{}:{}", *tool.name, desk.unix_s);

@@ -61,7 +61,12 @@ pub(super) async fn sweep(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, 
 
 /// Somebody outside pays in.
 pub(super) fn receive(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let asset = main_asset(desk, tool.via.takes.as_ref().map(|symbol| symbol.value.as_str()), args, &["asset"])?;
+    let fixed = tool.via.takes.as_ref().map(|symbol| symbol.value.as_str());
+    let asset = match (fixed, args.any_token()) {
+        // A faucet gives the coin that pays for gas.
+        (None, None) => desk.asset(&desk.registry().map(|chain| chain.native.clone()).unwrap_or_default())?,
+        (Some(_), _) | (None, Some(_)) => main_asset(desk, fixed, args, &["asset"])?,
+    };
     let amount = super::maybe_amount(desk, args, &asset)?.unwrap_or(U256::from(10).pow(U256::from(asset.decimals)));
     let mut deal = Deal::new(desk.id, Work::Inflow { asset: asset.at, amount });
     deal.parties.push((Part::Recipient, ACCOUNT));

@@ -59,9 +59,6 @@ pub(super) async fn redeem(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal,
     let vault = named_vault(desk, args)?;
     let asset = asset_of(desk, &vault).await?;
     let shares = shares(desk, args, &vault).await?;
-    if shares.is_zero() {
-        return Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("no shares of {} would be redeemed", vault.symbol)));
-    }
     let assets = desk.read(vault.at, &Vaults::previewRedeemCall { shares }).await?;
     let redeem = call(vault.at, &Vaults::redeemCall { shares, receiver: ACCOUNT, owner: ACCOUNT });
     let mut deal = deal(desk, vec![redeem], vec![], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);

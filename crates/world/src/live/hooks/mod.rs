@@ -108,10 +108,10 @@ pub(crate) fn of_policy(ask: &Ask<'_>) -> Option<Objection> {
 }
 
 fn asked<'a>(checks: &'static [Check], ask: &'a Ask<'_>) -> impl Iterator<Item = Objection> + use<'a> {
-    // A note and funds that come in touch nothing that a hook protects.
+    // A note and funds that come in touch nothing that a hook protects, and stopping needs nobody's leave.
     let checks = match ask.deal.work {
-        Work::Execute(_) | Work::Direct(_) | Work::Sign(_) => checks,
-        Work::Inflow { .. } | Work::Remember { .. } => &[],
+        Work::Execute(_) | Work::Sign(_) => checks,
+        Work::Direct(_) | Work::Inflow { .. } | Work::Remember { .. } => &[],
     };
     halt::objects(ask).into_iter().chain(checks.iter().filter_map(move |check| check(ask)))
 }
