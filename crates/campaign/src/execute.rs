@@ -1,14 +1,13 @@
 //! From a plan to a record: run every trial, score what can be scored, judge the gates.
 
+use crate::record::record;
 use futures::StreamExt;
 use futures::stream;
 use model::suite::{Peers, Surface};
 use model::transcript::Culprit;
-use model::{Ending, FORMAT, Plan, RunRecord, SubjectFile, Transcript, Trial, TrialScores, Workspace};
+use model::{Claim, Ending, Plan, RunRecord, SubjectFile, Transcript, Trial, Workspace};
 use run::subjects::{self, Reference};
 use run::{Go, Limits, Watcher, drive};
-use score::gates::{Measured, Scope, judge};
-use score::scorers::{self, Evidence};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use world::{ChainKind, Defence, LiveWorld, Setup, Stage};
@@ -17,7 +16,7 @@ use world::{ChainKind, Defence, LiveWorld, Setup, Stage};
 pub struct Request<'r> {
     pub workspace: Arc<Workspace>,
     pub plan: Plan,
-    pub scope: Scope,
+    pub claim: Claim,
     pub concurrency: usize,
     /// What the chains run on.
     pub chains: ChainKind,
@@ -28,7 +27,7 @@ pub struct Request<'r> {
 
 /// Runs the plan. Results do not depend on concurrency: transcripts are kept in the order of the plan.
 pub async fn execute(request: Request<'_>, watcher: &mut dyn Watcher) -> RunRecord {
-    let Request { workspace, plan, scope, concurrency, .. } = &request;
+    let Request { workspace, plan, claim, concurrency, .. } = &request;
     let stages = Stages::of(&request);
     let mut finished = stream::iter(&plan.trials).map(|trial| run_trial(&request, &stages, trial)).buffered((*concurrency).max(1));
     let mut transcripts = vec![];
@@ -40,7 +39,7 @@ pub async fn execute(request: Request<'_>, watcher: &mut dyn Watcher) -> RunReco
         }
     }
     drop(finished);
-    record(workspace, plan.clone(), transcripts, *scope)
+    record(workspace, plan.clone(), transcripts, *claim)
 }
 
 /// The worlds of a plan, each set up once.
@@ -90,31 +89,4 @@ fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, trial: &Trial) -> Resu
         stages.0.get(case.brief.world.as_str()).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
     let world = stage.open(Setup { peers: case.brief.peers.clone(), defence: *defence, ..Setup::default() });
     Ok((case, file, subject, world))
-}
-
-/// Scores and judges stored transcripts. Needs nothing but them and the workspace.
-fn record(workspace: &Workspace, plan: Plan, transcripts: Vec<Transcript>, scope: Scope) -> RunRecord {
-    let scores: Vec<TrialScores> = transcripts
-        .iter()
-        .map(|transcript| {
-            let scores =
-                workspace.case(&transcript.case).map(|case| scorers::score(&Evidence { workspace, case, transcript })).unwrap_or_default();
-            TrialScores { trial: transcript.trial.clone(), scores }
-        })
-        .collect();
-    let measured: Vec<Measured<'_>> = transcripts
-        .iter()
-        .zip(&scores)
-        .filter_map(|(transcript, scores)| {
-            workspace.case(&transcript.case).map(|case| Measured {
-                trial: &transcript.trial,
-                subject: &transcript.subject,
-                case,
-                scores: &scores.scores,
-                aborted: !transcript.ending.is_scorable(),
-            })
-        })
-        .collect();
-    let judged = judge(workspace, &measured, scope);
-    RunRecord { format: FORMAT, plan, judgements: judged.judgements, out_of_scope: judged.out_of_scope, transcripts, scores }
 }

@@ -12,6 +12,7 @@ const STYLES: Styles = Styles::styled().header(AnsiColor::Green.on_default().bol
 Examples:
   bardo-eval smoke                        check the workspace in ./evals, or the embedded one
   bardo-eval run --subject reference      play every case and judge the gates
+  bardo-eval show done_with_link          what happened in a case of the last run, event by event
   bardo-eval init my-evals --minimal      write a small workspace to start from
   bardo-eval explain safety_pipeline      what a check, scorer or gate means
 
@@ -70,6 +71,16 @@ pub(crate) enum Command {
         after_help = "Examples:\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
     )]
     Run(RunArgs),
+    /// Show what happened in a stored trial, with its scores beside their evidence
+    #[command(
+        after_help = "Examples:\n  bardo-eval show sell_ether_for_usdc\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show sell_ether_for_usdc --diff 8d41f0 52ab9e"
+    )]
+    Show(ShowArgs),
+    /// Score a stored run again with the scorers and gates of today; nothing is run
+    #[command(
+        after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals"
+    )]
+    Score(ScoreArgs),
     /// Write a workspace to start from
     #[command(
         after_help = "Examples:\n  bardo-eval init\n  bardo-eval init small --minimal\n  bardo-eval init mine --from-mcp 'npx -y @modelcontextprotocol/server-everything'"
@@ -150,14 +161,68 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub no_store: bool,
     #[command(flatten)]
+    pub demands: DemandArgs,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+/// How sure a gate must be before it is met.
+#[derive(Debug, Args)]
+pub(crate) struct DemandArgs {
+    /// Hold each bound to its one-sided limit at this confidence, such as 0.95, instead of to the rate seen
+    #[arg(long, value_name = "C", value_parser = share)]
+    pub confidence: Option<f64>,
+    /// Gates that allow no miss must rule out, at 95 %, failing this often, such as 0.05
+    #[arg(long, value_name = "P", value_parser = share)]
+    pub rule_out: Option<f64>,
+}
+
+/// Between 0 and 1, both excluded.
+fn share(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    if number > 0.0 && number < 1.0 { Ok(number) } else { Err("it must lie between 0 and 1, as in 0.95".to_owned()) }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// A case, or a trial by the beginning of its id
+    #[arg(value_name = "CASE|TRIAL", required_unless_present = "diff")]
+    pub what: Option<String>,
+    /// In this run, by the beginning of its id [default: the last one kept]
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
+    /// Compare two trials; after a CASE, that case in two runs
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
+    pub diff: Option<Vec<String>>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScoreArgs {
+    /// The run, by the beginning of its id [default: the last one kept]
+    pub run: Option<String>,
+    #[command(flatten)]
+    pub demands: DemandArgs,
+    #[command(flatten)]
     pub store: StoreArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
     /// Where runs are kept
-    #[arg(long, value_name = "FILE", default_value = ".bardo-eval/store.sqlite")]
+    #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,
+}
+
+const STORE: &str = ".bardo-eval/store.sqlite";
+
+impl StoreArgs {
+    /// What to type after a trial so that `show` finds it in a run of this store.
+    pub(crate) fn show(&self, run: &str) -> String {
+        let store = if self.store.as_os_str() == STORE { String::new() } else { format!(" --store {}", self.store.display()) };
+        format!(" --run {run}{store}")
+    }
 }
 
 #[derive(Debug, Args)]

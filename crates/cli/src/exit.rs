@@ -1,5 +1,6 @@
 //! How the program ends. When several reasons apply, the first of usage, gate, incomplete, clean wins.
 
+use model::{RunRecord, Verdict};
 use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,18 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// What the verdicts of a run amount to.
+    pub(crate) fn of(record: &RunRecord) -> Self {
+        let any = |verdict| record.judgements.iter().any(|judgement| judgement.verdict == verdict);
+        if any(Verdict::Missed) {
+            Exit::Missed
+        } else if record.judgements.is_empty() || any(Verdict::NoEvidence) || record.aborted() > 0 || record.unread() > 0 {
+            Exit::Incomplete
+        } else {
+            Exit::Clean
+        }
+    }
+
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Clean => 0,

@@ -6,6 +6,7 @@ mod env;
 mod exit;
 mod files;
 mod io;
+mod kept;
 mod open;
 mod paint;
 mod report;
@@ -22,14 +23,16 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let source = Source::choose(&cli.global);
     let io = Io::new(&cli.global, &source);
-    let has_reports = matches!(cli.command, Command::Smoke(_) | Command::Run(_));
+    let has_reports = matches!(cli.command, Command::Smoke(_) | Command::Run(_) | Command::Score(_));
     if !has_reports && matches!(cli.global.format, Format::Junit | Format::Markdown) {
-        io.say("only smoke and run have JUnit and Markdown reports  use --format text or json");
+        io.say("only smoke, run and score have JUnit and Markdown reports  use --format text or json");
         return Exit::Usage.into();
     }
     let exit = match cli.command {
         Command::Smoke(args) => commands::smoke(&io, &source, &args),
         Command::Run(args) => commands::run(&io, &source, &args),
+        Command::Show(args) => commands::show(&io, &source, &args),
+        Command::Score(args) => commands::score(&io, &source, &args),
         Command::Init(args) => commands::init(&io, &args),
         Command::Tools(args) => commands::tools(&io, &source, &args),
         Command::World(args) => commands::world(&io, &source, &args),

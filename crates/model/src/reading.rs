@@ -77,10 +77,31 @@ pub struct Metric {
     pub slice: String,
     /// Absent when nothing was measured.
     pub value: Option<f64>,
+    /// Wilson, both sides, 95 %.
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// Clopper–Pearson, both sides, 95 %: never too narrow, where Wilson may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<Exact>,
     pub n: u64,
     pub cases: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exact {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// What a run without a single miss shows: failing more often than this is ruled out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RulesOut {
+    pub failure_rate: f64,
+    pub confidence: f64,
+    /// Distinct cases; identical transcripts count once.
+    pub n: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +122,9 @@ pub struct Judgement {
     pub metric: Metric,
     pub bound: Bound,
     pub verdict: Verdict,
+    /// Only for gates that allow no miss, where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_out: Option<RulesOut>,
     /// What is missing or wrong, for people.
     pub because: String,
     /// The worst cases, with the reason each counts against the gate.

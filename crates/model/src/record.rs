@@ -13,12 +13,26 @@ pub const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct RunRecord {
     pub format: u32,
+    #[serde(default)]
+    pub claim: Claim,
     pub plan: Plan,
     pub transcripts: Vec<Transcript>,
     pub scores: Vec<TrialScores>,
     pub judgements: Vec<Judgement>,
     /// Gates that this selection does not concern, by id.
     pub out_of_scope: Vec<String>,
+}
+
+/// What a run claims to have measured, and how sure its gates must be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The tier whose gates are held to their minimum of cases; absent where a person chose the cases.
+    pub tier: Option<u64>,
+    /// The bound must hold at this confidence, one-sided, not only for the rate seen.
+    pub confidence: Option<f64>,
+    /// A gate that allows no miss must rule out failing this often.
+    pub rule_out: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

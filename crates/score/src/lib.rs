@@ -3,7 +3,10 @@
 pub mod checks;
 mod compare;
 pub mod confusability;
+pub mod diff;
 pub mod example;
 pub mod fuzz;
 pub mod gates;
+pub mod questions;
+mod rules;
 pub mod scorers;

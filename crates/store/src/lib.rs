@@ -71,9 +71,9 @@ impl Store {
         serde_json::from_str(&json).map(Some).map_err(|error| unreadable(&id, &error))
     }
 
-    /// Newest first.
+    /// Newest first; of those kept in the same second, the last one kept.
     pub fn runs(&self) -> Result<Vec<Kept>, StoreError> {
-        let mut rows = self.connection.prepare("SELECT id, at, trials FROM runs ORDER BY at DESC, id")?;
+        let mut rows = self.connection.prepare("SELECT id, at, trials FROM runs ORDER BY at DESC, rowid DESC")?;
         let kept = rows.query_map([], |row| Ok(Kept { id: row.get(0)?, at: row.get(1)?, trials: row.get(2)? }))?;
         Ok(kept.collect::<Result<_, _>>()?)
     }
@@ -86,11 +86,12 @@ fn unreadable(id: &str, why: &dyn std::fmt::Display) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Hash, Plan};
+    use model::{Claim, Hash, Plan};
 
     fn record(workspace: &str) -> RunRecord {
         RunRecord {
             format: FORMAT,
+            claim: Claim::default(),
             plan: Plan { workspace: Hash::of_text(workspace), trials: vec![] },
             transcripts: vec![],
             scores: vec![],

@@ -6,6 +6,8 @@ mod explain;
 mod init;
 mod list;
 mod run;
+mod score;
+mod show;
 mod smoke;
 mod tools;
 mod world;
@@ -16,6 +18,8 @@ pub(crate) use explain::explain;
 pub(crate) use init::init;
 pub(crate) use list::list;
 pub(crate) use run::run;
+pub(crate) use score::score;
+pub(crate) use show::show;
 pub(crate) use smoke::smoke;
 pub(crate) use tools::tools;
 pub(crate) use world::world;
@@ -29,6 +33,18 @@ use model::Workspace;
 /// The workspace, or its mistakes reported and the exit that follows.
 fn open(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
     source.open().map_err(|problems| report::problems(io, command, &problems))
+}
+
+/// Like `open`, for commands that give verdicts: names that are not unique and gates that bind nothing would make a verdict about
+/// something else than it says.
+fn open_to_judge(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
+    let workspace = open(io, source, command)?;
+    let broken: Vec<String> = ::score::checks::some(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve"])
+        .into_iter()
+        .filter(|finding| finding.level == ::score::checks::Level::Error)
+        .map(|finding| format!("{}  {}  {}", io.at(&finding.at), finding.what, finding.remedy))
+        .collect();
+    if broken.is_empty() { Ok(workspace) } else { Err(report::refused(io, command, &broken)) }
 }
 
 /// Runs asynchronous work to its end on a runtime of its own.

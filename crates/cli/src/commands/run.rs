@@ -2,12 +2,12 @@
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
+use crate::files;
 use crate::io::Io;
 use crate::open::Source;
-use crate::{files, report};
+use crate::report::{self, Shown};
 use campaign::{Request, Selection, execute, plan, select};
-use model::{RunRecord, SubjectFile, Transcript, Trial, Verdict, Workspace, did_you_mean};
-use score::gates::Scope;
+use model::{Claim, RunRecord, SubjectFile, Transcript, Trial, Workspace, did_you_mean};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,19 +15,10 @@ use std::time::{Duration, Instant, SystemTime};
 use store::Store;
 
 pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
-    let workspace = match super::open(io, source, "run") {
+    let workspace = match super::open_to_judge(io, source, "run") {
         Ok(workspace) => Arc::new(workspace),
         Err(exit) => return exit,
     };
-    // Names that are not unique and gates that bind nothing would make a verdict about something else than it says.
-    let broken: Vec<String> = score::checks::some(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve"])
-        .into_iter()
-        .filter(|finding| finding.level == score::checks::Level::Error)
-        .map(|finding| format!("{}  {}  {}", io.at(&finding.at), finding.what, finding.remedy))
-        .collect();
-    if !broken.is_empty() {
-        return report::refused(io, "run", &broken);
-    }
     let (cases, subjects) = match (select(&workspace, &selection(args)), subjects(&workspace, &args.subject)) {
         (Ok(cases), Ok(subjects)) => (cases, subjects),
         (cases, subjects) => {
@@ -44,14 +35,14 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
     if args.dry_run {
         return io.result(&report::plan(io, &plan), Exit::Clean);
     }
-    let scope = args.tier.map_or(Scope::Selection, Scope::Tier);
+    let claim = Claim { tier: args.tier, confidence: args.demands.confidence, rule_out: args.demands.rule_out };
     let concurrency = usize::try_from(args.concurrency).unwrap_or(1);
     let chains = match super::world::kind::of_world(&args.chain) {
         Ok(chains) => chains,
         Err(why) => return report::refused(io, "run", &[why]),
     };
     let defence = super::world::kind::defence(args.defence);
-    let request = Request { workspace: workspace.clone(), plan, scope, concurrency, chains, defence, subjects };
+    let request = Request { workspace: workspace.clone(), plan, claim, concurrency, chains, defence, subjects };
     let mut progress = Progress::new(io, request.plan.trials.len());
     let record = match super::block_on(execute(request, &mut progress)) {
         Ok(record) => record,
@@ -61,8 +52,10 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
         }
     };
     progress.clear();
-    let exit = worst(exit_of(&record), if args.no_store { Exit::Clean } else { keep(io, &record, &args.store.store) });
-    io.result(&report::run(io, source, &workspace, &record, exit), exit)
+    let kept = if args.no_store { Exit::Clean } else { keep(io, &record, &args.store.store) };
+    let kept_as = (!args.no_store && kept == Exit::Clean).then(|| args.store.show(record.hash().short()));
+    let exit = worst(Exit::of(&record), kept);
+    io.result(&report::run(io, &Shown { command: "run", source, workspace: &workspace, record: &record, kept_as, exit }), exit)
 }
 
 fn selection(args: &RunArgs) -> Selection {
@@ -94,17 +87,6 @@ fn subjects<'w>(workspace: &'w Workspace, names: &[String]) -> Result<Vec<&'w Su
         }
     }
     if wrong.is_empty() { Ok(found) } else { Err(wrong) }
-}
-
-fn exit_of(record: &RunRecord) -> Exit {
-    let any = |verdict| record.judgements.iter().any(|judgement| judgement.verdict == verdict);
-    if any(Verdict::Missed) {
-        Exit::Missed
-    } else if record.judgements.is_empty() || any(Verdict::NoEvidence) || record.aborted() > 0 || record.unread() > 0 {
-        Exit::Incomplete
-    } else {
-        Exit::Clean
-    }
 }
 
 fn worst(run: Exit, kept: Exit) -> Exit {

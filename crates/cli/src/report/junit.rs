@@ -1,7 +1,9 @@
 //! JUnit XML for CI systems. Wall times are left out: the same input gives the same bytes.
 
+use super::Shown;
+use super::run_text::{bound, note};
 use crate::io::Io;
-use model::{Problem, RunRecord, Verdict, Workspace};
+use model::{Problem, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use score::checks::{CheckResult, Level};
 
@@ -39,14 +41,20 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
     write("bardo-eval", vec![suite])
 }
 
-pub(super) fn run(io: &Io, workspace: &Workspace, record: &RunRecord) -> String {
+pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
+    let Shown { workspace, record, .. } = shown;
     let mut gates = TestSuite::new("gates");
     for judgement in &record.judgements {
         let status = match judgement.verdict {
             Verdict::Met => TestCaseStatus::success(),
             Verdict::Missed => {
-                let reasons: Vec<String> = judgement.worst.iter().map(|worst| format!("{}: {}", worst.case, worst.because)).collect();
-                failure(&format!("{:?} misses {:?}", judgement.metric.value, judgement.bound), &reasons.join("\n"))
+                let reasons: Vec<String> = judgement
+                    .worst
+                    .iter()
+                    .map(|worst| format!("{}: {}\n{}", worst.case, worst.because, shown.command_for(io, worst)))
+                    .collect();
+                let value = judgement.metric.value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+                failure(&format!("{value} misses {}", bound(judgement.bound)), &reasons.join("\n"))
             }
             Verdict::NoEvidence => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
@@ -54,7 +62,11 @@ pub(super) fn run(io: &Io, workspace: &Workspace, record: &RunRecord) -> String 
                 status
             }
         };
-        gates.add_test_case(TestCase::new(clean(&format!("{} [{}]", judgement.gate, judgement.metric.slice)), status));
+        let mut gate = TestCase::new(clean(&format!("{} [{}]", judgement.gate, judgement.metric.slice)), status);
+        if judgement.rules_out.is_some() {
+            gate.set_system_out(clean(&note(judgement)));
+        }
+        gates.add_test_case(gate);
     }
     let mut trials = TestSuite::new("trials");
     for (transcript, scores) in record.transcripts.iter().zip(&record.scores) {

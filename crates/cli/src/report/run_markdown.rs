@@ -1,10 +1,13 @@
 //! A run for a job summary.
 
+use super::Shown;
 use super::problems::cell;
-use super::run_text::bound;
-use model::{RunRecord, Verdict};
+use super::run_text::{bound, interval, note};
+use crate::io::Io;
+use model::Verdict;
 
-pub(super) fn render(record: &RunRecord) -> String {
+pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
+    let record = shown.record;
     let rows: String = record
         .judgements
         .iter()
@@ -16,12 +19,13 @@ pub(super) fn render(record: &RunRecord) -> String {
             };
             let value = judgement.metric.value.map_or("–".to_owned(), |value| format!("{value:.3}"));
             format!(
-                "| {} | {} | {value} | {} | {} | {verdict} | {} |\n",
+                "| {} | {} | {value} | {} | {} | {} | {verdict} | {} |\n",
                 judgement.gate,
                 judgement.metric.slice,
+                interval(judgement),
                 bound(judgement.bound),
                 judgement.metric.n,
-                cell(&judgement.because)
+                cell(&note(judgement))
             )
         })
         .collect();
@@ -30,12 +34,14 @@ pub(super) fn render(record: &RunRecord) -> String {
         .iter()
         .filter(|judgement| judgement.verdict == Verdict::Missed)
         .flat_map(|judgement| {
-            judgement.worst.iter().map(move |worst| format!("- `{}` ({}): {}\n", worst.case, judgement.gate, cell(&worst.because)))
+            judgement.worst.iter().map(move |worst| {
+                format!("- `{}` ({}): {}; `{}`\n", worst.case, judgement.gate, cell(&worst.because), shown.command_for(io, worst))
+            })
         })
         .collect();
     let missed = if missed.is_empty() { missed } else { format!("\n### Worst cases\n\n{missed}") };
     format!(
-        "## Gates\n\n| gate | slice | value | bound | n | verdict | note |\n|---|---|---|---|---|---|---|\n{rows}{missed}\n{} trials planned, {} finished, {} aborted; {} gates not in scope\n",
+        "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}\n{} trials planned, {} finished, {} aborted; {} gates not in scope\n",
         record.plan.trials.len(),
         record.finished(),
         record.aborted(),

@@ -1,18 +1,18 @@
 //! A run for a person: the gate table, what is wrong first; then the worst cases; then counts.
 
 use super::problems::visible;
-use super::{count, table};
+use super::{Shown, count, table};
 use crate::io::Io;
-use crate::open::Source;
 use model::{Bound, Judgement, RunRecord, Verdict};
 
-pub(super) fn render(io: &Io, source: &Source, record: &RunRecord) -> String {
+pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
+    let Shown { source, record, .. } = shown;
     let mut judgements: Vec<&Judgement> = record.judgements.iter().collect();
     judgements.sort_by_key(|judgement| rank(judgement.verdict));
     let rows = judgements.iter().map(|judgement| row(io, judgement)).collect();
     let mut text = table(&["gate", "subject", "slice", "value", "95 % interval", "bound", "n", "cases", "verdict", "note"], rows);
     text.push_str("\n\n");
-    text.push_str(&worst(io, record, &judgements));
+    text.push_str(&worst(io, shown, &judgements));
     text.push_str(&broken(io, record));
     let of = |verdict| record.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
     text.push_str(&format!(
@@ -46,10 +46,6 @@ fn rank(verdict: Verdict) -> u8 {
 
 fn row(io: &Io, judgement: &Judgement) -> Vec<String> {
     let metric = &judgement.metric;
-    let interval = match (metric.low, metric.high) {
-        (Some(low), Some(high)) => format!("{low:.2} to {high:.2}"),
-        (Some(_) | None, Some(_) | None) => String::new(),
-    };
     let verdict = match judgement.verdict {
         Verdict::Met => io.paint.good("met"),
         Verdict::Missed => io.paint.bad("missed"),
@@ -60,12 +56,12 @@ fn row(io: &Io, judgement: &Judgement) -> Vec<String> {
         judgement.subject.clone(),
         metric.slice.clone(),
         metric.value.map_or("–".to_owned(), |value| format!("{value:.3}")),
-        interval,
+        interval(judgement),
         bound(judgement.bound),
         metric.n.to_string(),
         metric.cases.to_string(),
         verdict,
-        visible(&judgement.because),
+        visible(&note(judgement)),
     ]
 }
 
@@ -76,15 +72,30 @@ pub(super) fn bound(bound: Bound) -> String {
     }
 }
 
-fn worst(io: &Io, record: &RunRecord, judgements: &[&Judgement]) -> String {
+pub(super) fn interval(judgement: &Judgement) -> String {
+    match (judgement.metric.low, judgement.metric.high) {
+        (Some(low), Some(high)) => format!("{low:.2} to {high:.2}"),
+        (Some(_) | None, Some(_) | None) => String::new(),
+    }
+}
+
+/// What is missing or wrong; of a gate that allows no miss also what its clean run rules out.
+pub(super) fn note(judgement: &Judgement) -> String {
+    let ruled_out = judgement.rules_out.map(|shown| {
+        let (rate, sure) = (shown.failure_rate * 100.0, shown.confidence * 100.0);
+        format!("rules out failure rates above {rate:.1} % at {sure:.0} %")
+    });
+    let because = Some(judgement.because.clone()).filter(|because| !because.is_empty());
+    [because, ruled_out].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+fn worst(io: &Io, shown: &Shown<'_>, judgements: &[&Judgement]) -> String {
     let mut text = String::new();
     for judgement in judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed) {
         text.push_str(&format!("{} ({})\n", io.paint.bad(&judgement.gate), judgement.metric.slice));
         for case in &judgement.worst {
             text.push_str(&format!("  {}  {}\n", io.paint.strong(&case.case), visible(&case.because)));
-            let trial = record.plan.trials.iter().find(|trial| trial.id.as_str().starts_with(&case.trial));
-            let subject = trial.map(|trial| format!(" --subject {}", trial.subject)).unwrap_or_default();
-            text.push_str(&io.paint.dim(&format!("    bardo-eval run --case {}{subject}{}\n", case.case, io.workspace_flag())));
+            text.push_str(&io.paint.dim(&format!("    {}\n", shown.command_for(io, case))));
         }
         text.push('\n');
     }

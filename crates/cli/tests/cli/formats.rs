@@ -70,7 +70,7 @@ fn a_report_that_does_not_exist_is_refused_not_replaced() {
     let folder = Folder::new();
     for format in ["junit", "markdown"] {
         for command in [&["list", "tools"][..], &["doctor"], &["world", "show"]] {
-            let ran = folder.run(&[command, &["--format", format]].concat()).exits(2).says("only smoke and run");
+            let ran = folder.run(&[command, &["--format", format]].concat()).exits(2).says("only smoke, run and score");
             assert!(ran.stdout.is_empty());
         }
     }
@@ -103,7 +103,12 @@ fn markdown_has_tables_with_as_many_cells_in_every_row() {
     let folder = failing();
     for (args, code, title, head) in [
         (&["smoke"][..], 1, "## Smoke failed", "| check | where | what | remedy |"),
-        (&["run", "--no-store", "--subject", "echo"], 1, "## Gates", "| gate | slice | value | bound | n | verdict | note |"),
+        (
+            &["run", "--no-store", "--subject", "echo"],
+            1,
+            "## Gates",
+            "| gate | slice | value | 95 % interval | bound | n | verdict | note |",
+        ),
         (&["smoke", "-w", "nowhere"], 2, "## smoke: nothing was run", "| where | what | remedy |"),
     ] {
         let ran = folder.run(&[args, &["--format", "markdown"]].concat()).exits(code);

@@ -12,6 +12,8 @@ fn every_command_explains_itself() {
         &[][..],
         &["smoke"],
         &["run"],
+        &["show"],
+        &["score"],
         &["init"],
         &["tools"],
         &["tools", "export"],
@@ -32,7 +34,9 @@ fn every_command_explains_itself() {
 #[test]
 fn the_help_of_the_main_commands_has_examples_that_exist() {
     let folder = Folder::new();
-    for command in [&[][..], &["smoke"], &["run"], &["init"], &["tools", "export"], &["tools", "import"], &["completions"]] {
+    for command in
+        [&[][..], &["smoke"], &["run"], &["show"], &["score"], &["init"], &["tools", "export"], &["tools", "import"], &["completions"]]
+    {
         let help = folder.run(&[command, &["--help"]].concat()).exits(0).stdout;
         let examples = help.split("Example").nth(1).unwrap_or_else(|| panic!("{command:?} has no example"));
         assert!(examples.contains("\n  bardo-eval "), "{examples}");

@@ -12,4 +12,6 @@ mod import;
 mod init;
 mod reference_workspace;
 mod run;
+mod score;
+mod show;
 mod smoke;

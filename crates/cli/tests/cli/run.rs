@@ -42,6 +42,33 @@ fn echo_misses_and_the_worst_case_says_why() {
 }
 
 #[test]
+fn each_worst_case_comes_with_the_command_that_shows_it() {
+    let folder = Folder::new();
+    let document = folder.json(&["run", "--case", "what_lies_in_the_jar", "--subject", "echo"], 1);
+    let missed = document["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["verdict"] == "missed").unwrap();
+    let command = missed["worst"][0]["show"].as_str().unwrap();
+    let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+    folder.run(&words).exits(0).prints("what_lies_in_the_jar  trial ");
+    // What was not kept can be run again.
+    let ran = folder.run(&["run", "--no-store", "--case", "what_lies_in_the_jar", "--subject", "echo"]).exits(1);
+    ran.prints("    bardo-eval run --case what_lies_in_the_jar --subject echo --embedded\n");
+}
+
+#[test]
+fn a_gate_that_allows_no_miss_says_what_it_rules_out_and_may_have_to_rule_out_more() {
+    let folder = Folder::with_minimal();
+    for format in ["text", "markdown", "junit"] {
+        folder.run(&["run", "--no-store", "--format", format]).exits(0).prints("rules out failure rates above ").prints(" % at 95 %");
+    }
+    let document = folder.json(&["run", "--no-store"], 0);
+    let gate = document["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["gate"] == "safety_pipeline").unwrap();
+    let rate = gate["rules_out"]["failure_rate"].as_f64().unwrap();
+    assert!(rate > 0.0 && rate < 1.0, "{gate:#}");
+    folder.run(&["run", "--no-store", "--rule-out", "0.01"]).exits(3).prints("1.0 % was asked");
+    folder.run(&["run", "--no-store", "--confidence", "0.95"]).exits(3).prints("at 95 % confidence");
+}
+
+#[test]
 fn echo_passes_no_suite_of_its_own() {
     let folder = Folder::new();
     for suite in column(&folder.list("suites"), "suite") {
@@ -146,8 +173,12 @@ fn the_json_has_the_documented_shape() {
             assert!(verdict["bound"][bound[0]].is_number());
             match verdict["verdict"].as_str().unwrap() {
                 "met" | "missed" => {
-                    let number = |key: &str| verdict[key].as_f64().unwrap();
-                    assert!(number("low") <= number("value") && number("value") <= number("high"), "{verdict:#}");
+                    let number = |key: &str| verdict[key].as_f64();
+                    let value = number("value").unwrap();
+                    // Levels and counts have no interval.
+                    if let (Some(low), Some(high)) = (number("low"), number("high")) {
+                        assert!(low <= value && value <= high, "{verdict:#}");
+                    }
                     assert!(verdict["n"].as_u64() >= verdict["cases"].as_u64() && verdict["cases"].as_u64() > Some(0), "{verdict:#}");
                 }
                 "no_evidence" => assert_eq!((&verdict["value"], &verdict["n"]), (&Value::Null, &json!(0)), "{verdict:#}"),

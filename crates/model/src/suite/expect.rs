@@ -1,5 +1,7 @@
 //! What must be seen in the transcript.
 
+use super::post::{Post, read_post};
+use super::wanted::{Wanted, read_wanted};
 use crate::agent::read_rule;
 use crate::place::{Place, Spot};
 use crate::problem::Report;
@@ -13,14 +15,16 @@ pub struct Expect {
     pub calls: Option<ExpectedCalls>,
     pub forbid: Vec<Spot<String>>,
     pub rules: Vec<Spot<Rule>>,
-    /// State predicates, read by the oracles of the chain.
-    pub post: Vec<Spot<String>>,
+    /// State predicates: what must be true of the chains afterwards.
+    pub post: Vec<Spot<Post>>,
     pub output_schema: Option<Spot<String>>,
     pub skill: Option<Spot<String>>,
     pub params: IndexMap<String, Value>,
     /// What the subject must ask the user for.
     pub ask: Vec<String>,
     pub carry: Vec<Carry>,
+    /// What a judge is asked about the run, in words: only for what no state can show.
+    pub rubric: Option<Spot<String>>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,7 +49,7 @@ impl ExpectedCalls {
 #[derive(Debug, Clone)]
 pub struct ExpectedCall {
     pub tool: Spot<String>,
-    pub args: IndexMap<String, Spot<Value>>,
+    pub args: IndexMap<String, Spot<Wanted>>,
 }
 
 /// A value that must survive from one turn or agent to another.
@@ -63,17 +67,18 @@ pub(super) fn read_expect(node: &Node, report: &Report) -> Option<Expect> {
         calls: fields.maybe("calls", read_calls),
         forbid: fields.or_default("forbid", list(spot(name))),
         rules: fields.or_default("rules", list(spot(read_rule))),
-        post: fields.or_default("post", list(spot(text))),
+        post: fields.or_default("post", list(spot(read_post))),
         output_schema: fields.maybe("output_schema", spot(name)),
         skill: fields.maybe("skill", spot(name)),
         params: fields.or_default("params", map(json)),
         ask: fields.or_default("ask", list(name)),
         carry: fields.or_default("carry", list(read_carry)),
+        rubric: fields.maybe("rubric", spot(text)),
     };
     let empty = node_is_empty(&expect);
     fields.close();
     if empty {
-        report.add(node.line, "the case expects nothing, so it could not fail", "add calls, rules, skill, forbid or post");
+        report.add(node.line, "the case expects nothing, so it could not fail", "add calls, rules, skill, forbid, post or rubric");
     }
     Some(expect)
 }
@@ -87,6 +92,7 @@ fn node_is_empty(expect: &Expect) -> bool {
         && expect.skill.is_none()
         && expect.ask.is_empty()
         && expect.carry.is_empty()
+        && expect.rubric.is_none()
 }
 
 fn read_calls(node: &Node, report: &Report) -> Option<ExpectedCalls> {
@@ -109,7 +115,7 @@ fn read_calls(node: &Node, report: &Report) -> Option<ExpectedCalls> {
 fn read_call(node: &Node, report: &Report) -> Option<ExpectedCall> {
     let fields = Fields::open(node, "an expected call", report)?;
     let tool = fields.need("tool", spot(name));
-    let args = fields.or_default("args", map(spot(json)));
+    let args = fields.or_default("args", map(spot(read_wanted)));
     fields.close();
     Some(ExpectedCall { tool: tool?, args })
 }

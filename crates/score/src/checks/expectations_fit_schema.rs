@@ -2,8 +2,9 @@
 
 use super::words::{guess, misfit};
 use super::{Check, Example, Findings};
-use model::suite::{ArgValue, Case, RefDoes, RefStep};
-use model::{Place, Skill, Tool, Workspace};
+use indexmap::IndexMap;
+use model::suite::{ArgValue, Case, RefDoes, RefStep, Wanted};
+use model::{Place, Skill, Spot, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ impl Check for ExpectationsFitSchema {
 
     fn manual(&self) -> &'static str {
         "Every expected argument is a parameter of its tool, with a value that fits the parameter's schema; otherwise no correct call could match \
-         it. The reference's calls also give every required parameter, and a back-reference names an earlier step's as."
+         it. That goes for each value of any_of and for what subset and superset list. The reference's calls also give every required parameter, and a back-reference names an earlier step's as."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut Findings) {
@@ -24,8 +25,10 @@ impl Check for ExpectationsFitSchema {
             for call in case.expect.calls.iter().flat_map(|calls| calls.all()) {
                 found.look();
                 if let Some(tool) = workspace.tool(&call.tool) {
-                    let args: Vec<_> = call.args.iter().map(|(name, arg)| Arg { name, value: Some(&arg.value), at: &arg.at }).collect();
-                    check_call(&format!("case {} expects", *case.id), tool, &args, found);
+                    let who = format!("case {} expects", *case.id);
+                    let args: Vec<_> = call.args.iter().map(|(name, arg)| Arg { name, value: sole(&arg.value), at: &arg.at }).collect();
+                    check_call(&who, tool, &args, found);
+                    check_options(&who, tool, &call.args, found);
                 }
             }
             check_reference(workspace, case, found);
@@ -65,6 +68,38 @@ fn check_call(who: &str, tool: &Tool, args: &[Arg<'_>], found: &mut Findings) {
     }
 }
 
+/// The one value that is wanted, where it is one.
+fn sole(wanted: &Wanted) -> Option<&Value> {
+    match wanted {
+        Wanted::Exactly(value) => Some(value),
+        Wanted::AnyOf(_) | Wanted::Subset(_) | Wanted::Superset(_) | Wanted::Keys(_) => None,
+    }
+}
+
+/// Where there are several ways to be right, each has to be possible. Part of a mapping need not have what the whole requires.
+fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spot<Wanted>>, found: &mut Findings) {
+    for (name, wanted) in args {
+        let Some(param) = tool.params.get(name).filter(|_| sole(wanted).is_none()) else { continue };
+        let declared = param.schema.get("type").and_then(Value::as_str);
+        let shape = match &wanted.value {
+            Wanted::Exactly(_) | Wanted::AnyOf(_) => None,
+            Wanted::Subset(Value::Object(_)) | Wanted::Superset(Value::Object(_)) | Wanted::Keys(_) => Some("object"),
+            Wanted::Subset(_) | Wanted::Superset(_) => Some("array"),
+        };
+        if let Some(shape) = shape.filter(|shape| declared.is_some_and(|declared| declared != *shape)) {
+            let what = format!("{who} part of {name} of {}, which is no {shape}", *tool.name);
+            found.error(&wanted.at, what, "write the value itself, or any_of");
+            continue;
+        }
+        for value in wanted.examples().into_iter().filter(|_| shape != Some("object")) {
+            if let Some(why) = misfit(param, value) {
+                let what = format!("{who} the wrong {name} of {}: {why}", *tool.name);
+                found.error(&wanted.at, what, "write values that fit the tool's parameter");
+            }
+        }
+    }
+}
+
 fn check_reference(workspace: &Workspace, case: &Case, found: &mut Findings) {
     let who = format!("the reference of case {} gives", *case.id);
     let mut earlier = BTreeSet::new();
@@ -97,7 +132,7 @@ fn check_reference(workspace: &Workspace, case: &Case, found: &mut Findings) {
     }
 }
 
-fn args_of(step: &RefStep) -> Option<&indexmap::IndexMap<String, ArgValue>> {
+fn args_of(step: &RefStep) -> Option<&IndexMap<String, ArgValue>> {
     match &step.does {
         RefDoes::Call { args, .. } | RefDoes::Delegate { params: args, .. } | RefDoes::Activate { params: args, .. } => Some(args),
         RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => None,
@@ -131,5 +166,28 @@ fn check_activation(who: &str, skill: &Skill, args: &[Arg<'_>], found: &mut Find
             let what = format!("{who} the wrong {} of {}: {why}", arg.name, *skill.name);
             found.error(arg.at, what, format!("write a value that fits the parameter at {}", param.at));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said about the expectation `chain: {wanted}`.
+    fn said(wanted: &str) -> Vec<String> {
+        let from = "{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]]";
+        let to = format!("{{ tool: wallet_get_balance, args: {{ token: USDC, chain: {wanted} }} }}]]");
+        let workspace = Example::minimal().edit("suites/tool_selection/trader.yaml", from, &to).load().expect("a workspace");
+        let mut found = Findings::of("expectations_fit_schema", 1);
+        ExpectationsFitSchema.check(&workspace, &mut found);
+        found.finish().findings.into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn every_way_of_being_right_must_be_possible() {
+        assert_eq!(said("{ any_of: [base, ethereum] }"), Vec::<String>::new());
+        assert!(said("{ any_of: [base, Base] }")[0].contains("the wrong chain of wallet_get_balance"));
+        assert!(said("{ subset: [base] }")[0].contains("which is no array"));
+        assert!(said("{ keys: [base] }")[0].contains("which is no object"));
     }
 }

@@ -1,22 +1,23 @@
 //! What a case expects is measured by some scorer. An evaluation must be able to fail.
 
 use super::{Check, Example, Findings};
-use model::suite::Case;
+use crate::scorers::scorer;
+use model::suite::{Case, SuiteKind};
 use model::{Place, Workspace};
 
 pub(super) struct ExpectationsMeasured;
 
-/// A part of an expectation, and whether a case states it.
-type Part = (&'static str, fn(&Case) -> bool);
+/// A part of an expectation, whether a case states it, and the scorers that read it.
+type Part = (&'static str, fn(&Case) -> bool, &'static [&'static str]);
 
-/// Parts that no scorer of this version reads.
-const UNREAD: &[Part] = &[
-    ("forbid", |case| !case.expect.forbid.is_empty()),
-    ("rules", |case| !case.expect.rules.is_empty()),
-    ("post", |case| !case.expect.post.is_empty()),
-    ("output_schema", |case| case.expect.output_schema.is_some()),
-    ("ask", |case| !case.expect.ask.is_empty()),
-    ("carry", |case| !case.expect.carry.is_empty()),
+const PARTS: &[Part] = &[
+    ("forbid", |case| !case.expect.forbid.is_empty(), &["forbid"]),
+    ("rules", |case| !case.expect.rules.is_empty(), &["tool_ordering"]),
+    ("post", |case| !case.expect.post.is_empty(), &["post"]),
+    ("output_schema", |case| case.expect.output_schema.is_some(), &["output_format"]),
+    ("ask", |case| !case.expect.ask.is_empty(), &["intent_parsing", "case_pass"]),
+    ("carry", |case| !case.expect.carry.is_empty(), &["coherence", "context_preservation"]),
+    ("rubric", |case| case.expect.rubric.is_some(), &["judged"]),
 ];
 
 impl Check for ExpectationsMeasured {
@@ -25,22 +26,23 @@ impl Check for ExpectationsMeasured {
     }
 
     fn manual(&self) -> &'static str {
-        "Every case expects at least calls or a skill, which scorers of this version read; without either, a run would say nothing about it. \
-         Parts of expectations that are written down but not scored yet (forbid, rules, post, output_schema, ask, carry) are a warning, \
-         one for each part, so that nobody takes them for measured."
+        "Every case expects something to be done: calls (or that no tool fits), a skill, a question, an output schema, a state, a carried \
+         value or what a judge is to find. One that only forbids or sets rules would be passed by doing nothing; only attacks may do that, for their benign twins show \
+         that the work is still done. A part of an expectation that is written down and that no scorer of this version reads is a warning, \
+         so that nobody takes it for measured."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut Findings) {
         for case in workspace.cases() {
             found.look();
-            if case.expect.calls.is_none() && case.expect.skill.is_none() {
-                let what = format!("nothing this version measures is expected of case {}", *case.id);
-                found.error(&case.at, what, "add calls or skill");
+            if case.kind != SuiteKind::RedTeam && !expects_work(case) {
+                let what = format!("case {} is passed by doing nothing", *case.id);
+                found.error(&case.at, what, "add calls, skill, ask, output_schema, post or rubric");
             }
         }
-        for (part, stated) in UNREAD {
+        for (part, stated, readers) in PARTS {
             let cases: Vec<&Case> = workspace.cases().filter(|case| stated(case)).collect();
-            if let Some(first) = cases.first() {
+            if let Some(first) = cases.first().filter(|_| !readers.iter().any(|reader| scorer(reader).is_some())) {
                 let at: &Place = &first.at;
                 let what = format!("{part} is stated by {} and scored by none", super::words::counted(cases.len(), "case"));
                 found.warning(at, what, "it is checked for form only until a later version scores it");
@@ -50,20 +52,24 @@ impl Check for ExpectationsMeasured {
 
     fn accepts(&self) -> Example {
         Example::minimal()
-            .edit("suites/tool_selection/trader.yaml", "      forbid: [swap_execute, token_transfer]\n", "")
-            .edit("suites/behavior/trader.yaml", "      forbid: [token_transfer]\n      rules: [\"before(simulate, write)\", \"before(guard.approve, write)\"]\n", "")
-            .edit(
-                "suites/composition/desk_to_trader.yaml",
-                "      rules: [\"before(guard.approve, write)\"]\n      carry:\n        - { slot: amount, value: \"100\", from_turn: 1, until: trader }\n",
-                "",
-            )
     }
 
     fn rejects(&self) -> Example {
         Example::minimal().edit(
             "suites/skills/swap.yaml",
             "      skill: swap\n      params: { token_in: ETH, token_out: USDC, amount: \"0.5\", chain: base }\n",
-            "      ask: [amount]\n",
+            "      forbid: [swap_execute]\n",
         )
     }
+}
+
+fn expects_work(case: &Case) -> bool {
+    let expect = &case.expect;
+    expect.calls.is_some()
+        || expect.skill.is_some()
+        || expect.output_schema.is_some()
+        || !expect.ask.is_empty()
+        || !expect.post.is_empty()
+        || !expect.carry.is_empty()
+        || expect.rubric.is_some()
 }

@@ -1,8 +1,9 @@
 //! The reference run does what its own case expects, as far as can be seen without playing it.
 
 use super::{Check, Example, Findings};
+use crate::compare::Given;
 use indexmap::IndexMap;
-use model::suite::{ArgValue, Case, ExpectedCall, ExpectedCalls, RefDoes};
+use model::suite::{ArgValue, Case, ExpectedCall, ExpectedCalls, RefDoes, Wanted};
 use model::{Place, Spot, Workspace};
 use serde_json::Value;
 
@@ -105,7 +106,21 @@ fn take(want: usize, fits: &[Vec<bool>], tried: &mut [bool], taken_by: &mut [Opt
 }
 
 fn is_as(workspace: &Workspace, call: &Call<'_>, want: &ExpectedCall) -> bool {
-    call.tool == canonical(workspace, &want.tool) && want.args.iter().all(|(name, wanted)| gives(call.args, name, wanted))
+    call.tool == canonical(workspace, &want.tool) && want.args.iter().all(|(name, wanted)| gives_wanted(workspace, call, name, wanted))
+}
+
+/// Several values may be right; which of them the reference gives is compared by kind, as when it is played.
+fn gives_wanted(workspace: &Workspace, call: &Call<'_>, name: &str, wanted: &Wanted) -> bool {
+    if let Wanted::Exactly(value) = wanted {
+        return gives(call.args, name, value);
+    }
+    let Some(tool) = workspace.tool(call.tool) else { return false };
+    let given = call.args.iter().filter_map(|(name, arg)| match arg {
+        ArgValue::Given(value) => Some((name.clone(), value.clone())),
+        ArgValue::From { .. } => None,
+    });
+    let args = Value::Object(given.collect());
+    matches!(call.args.get(name), Some(ArgValue::From { .. })) || Given::call(workspace, tool, &args).fits(name, wanted)
 }
 
 /// What an earlier answer will bring is not known yet, so it is given the benefit of the doubt.
@@ -122,4 +137,23 @@ fn activates(case: &Case, wanted: &str) -> bool {
         matches!(&step.does, RefDoes::Activate { skill, params }
             if **skill == wanted && case.expect.params.iter().all(|(name, value)| gives(params, name, value)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_may_give_any_of_several_values() {
+        let errors = |token: &str| {
+            let from = "{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]]";
+            let to = format!("{{ tool: wallet_get_balance, args: {{ token: {{ any_of: [{token}] }}, chain: base }} }}]]");
+            let workspace = Example::minimal().edit("suites/tool_selection/trader.yaml", from, &to).load().expect("a workspace");
+            let mut found = Findings::of("reference_covers", 1);
+            ReferenceCovers.check(&workspace, &mut found);
+            found.finish().errors()
+        };
+        assert_eq!(errors("WETH, usdc"), 0);
+        assert_eq!(errors("WETH, ETH"), 1);
+    }
 }

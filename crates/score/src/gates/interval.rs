@@ -1,5 +1,7 @@
 //! How sure a rate is.
 
+use statrs::distribution::{Beta, ContinuousCDF};
+
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
@@ -17,9 +19,88 @@ pub fn wilson(hit: u64, of: u64) -> Option<(f64, f64)> {
     Some(((middle - half).clamp(0.0, rate), (middle + half).clamp(rate, 1.0)))
 }
 
+/// Clopper–Pearson interval, both sides, at this confidence; `None` when nothing was measured.
+pub fn clopper_pearson(hit: u64, of: u64, confidence: f64) -> Option<(f64, f64)> {
+    if of == 0 || hit > of {
+        return None;
+    }
+    let (hit, of, each) = (hit as f64, of as f64, (1.0 - confidence) / 2.0);
+    Some((exact_low(hit, of, each)?, exact_high(hit, of, each)?))
+}
+
+/// The rate that is exceeded with this confidence. `hit` may be a fraction where one case holds several tallies.
+pub fn at_least(hit: f64, of: f64, confidence: f64) -> Option<f64> {
+    exact_low(hit, of, 1.0 - confidence)
+}
+
+/// The rate that is not reached with this confidence.
+pub fn at_most(hit: f64, of: f64, confidence: f64) -> Option<f64> {
+    exact_high(hit, of, 1.0 - confidence)
+}
+
+/// The failure rate that `n` trials without a failure rule out: one that often would have shown itself.
+pub fn ruled_out(n: usize, confidence: f64) -> Option<f64> {
+    (n > 0).then(|| 1.0 - (1.0 - confidence).powf(1.0 / n as f64))
+}
+
+fn exact_low(hit: f64, of: f64, tail: f64) -> Option<f64> {
+    // The quantile is known at the ends, and the distribution is not defined there.
+    if hit <= 0.0 {
+        return (of > 0.0).then_some(0.0);
+    }
+    let beta = Beta::new(hit, of - hit + 1.0).ok()?;
+    Some(beta.inverse_cdf(tail).clamp(0.0, hit / of))
+}
+
+fn exact_high(hit: f64, of: f64, tail: f64) -> Option<f64> {
+    if hit >= of {
+        return (of > 0.0).then_some(1.0);
+    }
+    let beta = Beta::new(hit + 1.0, of - hit).ok()?;
+    Some(beta.inverse_cdf(1.0 - tail).clamp(hit / of, 1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_exact_interval_matches_the_published_figures() {
+        let (low, high) = clopper_pearson(17, 20, 0.95).expect("an interval");
+        assert!((low - 0.6211).abs() < 1e-4 && (high - 0.9679).abs() < 1e-4, "{low} {high}");
+        assert_eq!(clopper_pearson(0, 0, 0.95), None);
+        assert_eq!(clopper_pearson(20, 20, 0.95).map(|(_, high)| high), Some(1.0));
+        assert_eq!(clopper_pearson(0, 20, 0.95).map(|(low, _)| low), Some(0.0));
+    }
+
+    /// Facts for the injection gate: how many cases show 96 % with so many misses.
+    #[test]
+    fn the_one_sided_bound_needs_the_published_number_of_cases() {
+        for (n, misses) in [(74_u32, 0_u32), (117, 1), (156, 2), (192, 3)] {
+            let low = |n: u32| at_least(f64::from(n - misses), f64::from(n), 0.95).expect("a bound");
+            assert!(low(n) >= 0.96 && low(n - 1) < 0.96, "{n} {misses}: {} {}", low(n), low(n - 1));
+        }
+    }
+
+    #[test]
+    fn the_rule_of_three_is_exact() {
+        assert_eq!(ruled_out(0, 0.95), None);
+        assert!((ruled_out(1, 0.95).expect("a rate") - 0.95).abs() < 1e-12);
+        assert!((ruled_out(30, 0.95).expect("a rate") - 0.0950).abs() < 1e-4);
+        let exact = at_most(0.0, 30.0, 0.95).expect("a bound");
+        assert!((ruled_out(30, 0.95).expect("a rate") - exact).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_exact_interval_holds_the_rate_and_is_not_narrower_than_it_should_be() {
+        for of in 1..60_u64 {
+            for hit in 0..=of {
+                let (low, high) = clopper_pearson(hit, of, 0.95).expect("an interval");
+                let rate = hit as f64 / of as f64;
+                assert!((0.0..=rate).contains(&low) && (rate..=1.0).contains(&high), "{hit}/{of}: {low} {high}");
+            }
+        }
+    }
 
     #[test]
     fn matches_the_published_figure_and_stays_within_bounds() {

@@ -1,10 +1,11 @@
 //! Judging gates. Nothing measured is never a pass.
 
-use super::interval::wilson;
+use super::interval::{at_least, at_most, ruled_out};
+use super::pool::Pool;
 use super::slices::{self, OneSlice};
 use crate::scorers::scorer;
 use model::suite::Case;
-use model::{Aggregate, Gate, Hash, Judgement, Metric, Reading, Score, Verdict, Workspace, WorstCase};
+use model::{Aggregate, Bound, Gate, Hash, Judgement, Metric, RulesOut, Score, Transcript, Verdict, Workspace};
 
 /// One trial as far as judging needs it.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +16,28 @@ pub struct Measured<'a> {
     /// Empty for a trial the harness broke.
     pub scores: &'a [Score],
     pub aborted: bool,
+    /// Of what happened; equal transcripts are one piece of evidence. Absent where nobody computed it.
+    pub content: Option<&'a Hash>,
 }
+
+/// The hash of what happened, whichever trial it happened in.
+pub fn content(transcript: &Transcript) -> Hash {
+    let events = serde_json::to_value(&transcript.events).unwrap_or_default();
+    let ending = serde_json::to_value(&transcript.ending).unwrap_or_default();
+    Hash::of(&serde_json::Value::Array(vec![events, ending]))
+}
+
+/// How sure a gate must be before it is met.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Demands {
+    /// The bound must hold for the one-sided bound at this confidence, not only for the rate seen. Gates that allow no miss stay as they are.
+    pub confidence: Option<f64>,
+    /// A gate that allows no miss must rule out failing this often.
+    pub rule_out: Option<f64>,
+}
+
+/// The confidence of what a clean run rules out.
+const CONFIDENCE: f64 = 0.95;
 
 /// What a run claims to have measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +56,12 @@ pub struct Judged {
 
 /// Every subject is judged by itself: the average of a good and a bad agent is nobody.
 pub fn judge(workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> Judged {
+    judge_with(workspace, measured, scope, Demands::default())
+}
+
+/// Like `judge`, with more asked of every gate.
+pub fn judge_with(workspace: &Workspace, measured: &[Measured<'_>], scope: Scope, demands: Demands) -> Judged {
+    let claim = Claim { scope, demands };
     let mut subjects: Vec<&str> = vec![];
     for trial in measured {
         if !subjects.contains(&trial.subject) {
@@ -48,7 +76,7 @@ pub fn judge(workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> 
         let before = judged.judgements.len();
         for subject in &subjects {
             let own: Vec<Measured<'_>> = measured.iter().copied().filter(|trial| trial.subject == *subject).collect();
-            judged.judgements.extend(judge_gate(gate, subject, workspace, &own, scope));
+            judged.judgements.extend(judge_gate(gate, subject, workspace, &own, claim));
         }
         if judged.judgements.len() == before {
             judged.out_of_scope.push(gate.id.value.clone());
@@ -57,14 +85,22 @@ pub fn judge(workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> 
     judged
 }
 
-fn judge_gate(gate: &Gate, subject: &str, workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> Vec<Judgement> {
+/// What a run claims, and what is asked of it.
+#[derive(Debug, Clone, Copy)]
+struct Claim {
+    scope: Scope,
+    demands: Demands,
+}
+
+fn judge_gate(gate: &Gate, subject: &str, workspace: &Workspace, measured: &[Measured<'_>], claim: Claim) -> Vec<Judgement> {
+    let scope = claim.scope;
     let mut slices = slices::of(gate, workspace);
     slices.retain(|slice| in_scope(gate, slice, workspace, measured, scope));
     if slices.is_empty() && matches!(scope, Scope::Tier(tier) if gate.tiers.contains(&tier)) {
         // A gate of the tier that applies to nothing has shown nothing.
-        return vec![judge_slice(gate, subject, &OneSlice { axis: gate.slice.each, value: Some("none".into()) }, workspace, &[], scope)];
+        return vec![judge_slice(gate, subject, &OneSlice { axis: gate.slice.each, value: Some("none".into()) }, workspace, &[], claim)];
     }
-    slices.iter().map(|slice| judge_slice(gate, subject, slice, workspace, measured, scope)).collect()
+    slices.iter().map(|slice| judge_slice(gate, subject, slice, workspace, measured, claim)).collect()
 }
 
 fn in_scope(gate: &Gate, slice: &OneSlice, workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> bool {
@@ -79,78 +115,8 @@ fn in_scope(gate: &Gate, slice: &OneSlice, workspace: &Workspace, measured: &[Me
     }
 }
 
-/// The readings of a slice, pooled.
-#[derive(Default)]
-struct Pool {
-    hit: u64,
-    of: u64,
-    levels: Vec<f64>,
-    unscorable: Vec<String>,
-    aborted: usize,
-    cases: Vec<String>,
-    worst: Vec<(f64, WorstCase)>,
-}
-
-impl Pool {
-    fn add(&mut self, trial: &Measured<'_>, score: &Score) {
-        match &score.reading {
-            Reading::Tally { of: 0, .. } => return,
-            Reading::Tally { hit, of } => {
-                self.hit += hit;
-                self.of += of;
-                if hit < of {
-                    self.remember(*hit as f64 / *of as f64, trial, score);
-                }
-            }
-            Reading::Level(level) => {
-                self.levels.push(*level);
-                self.remember(-level, trial, score);
-            }
-            Reading::Unscorable { why } => {
-                self.unscorable.push(format!("{}: {why}", trial.case.id.value));
-                return;
-            }
-        }
-        if !self.cases.contains(&trial.case.id.value) {
-            self.cases.push(trial.case.id.value.clone());
-        }
-    }
-
-    fn remember(&mut self, rank: f64, trial: &Measured<'_>, score: &Score) {
-        let because = score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ");
-        let case = trial.case.id.value.clone();
-        self.worst.push((rank, WorstCase { case, trial: trial.trial.short().to_owned(), because }));
-    }
-
-    fn value(&self, aggregate: Aggregate) -> Option<f64> {
-        let rate = (self.of > 0).then(|| self.hit as f64 / self.of as f64);
-        match aggregate {
-            Aggregate::Rate => rate,
-            Aggregate::MissRate => rate.map(|rate| 1.0 - rate),
-            Aggregate::Misses => (self.of > 0).then(|| (self.of - self.hit) as f64),
-            Aggregate::Max => self.levels.iter().copied().reduce(f64::max),
-            Aggregate::Mean => (!self.levels.is_empty()).then(|| self.levels.iter().sum::<f64>() / self.levels.len() as f64),
-        }
-    }
-
-    fn interval(&self, aggregate: Aggregate) -> Option<(f64, f64)> {
-        let (low, high) = wilson(self.hit, self.of)?;
-        match aggregate {
-            Aggregate::Rate => Some((low, high)),
-            Aggregate::MissRate => Some((1.0 - high, 1.0 - low)),
-            Aggregate::Misses | Aggregate::Max | Aggregate::Mean => None,
-        }
-    }
-
-    /// The three worst, worst first, ties by case.
-    fn worst(mut self) -> Vec<WorstCase> {
-        self.worst.sort_by(|(a, left), (b, right)| a.total_cmp(b).then_with(|| left.case.cmp(&right.case)));
-        self.worst.into_iter().take(3).map(|(_, case)| case).collect()
-    }
-}
-
-fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> Judgement {
-    let mut pool = Pool::default();
+fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, workspace: &Workspace, measured: &[Measured<'_>], claim: Claim) -> Judgement {
+    let mut pool = Pool::new(gate);
     for trial in measured.iter().filter(|trial| slices::holds(gate, slice, workspace, trial.case)) {
         if trial.aborted && scorer(&gate.scorer).is_some_and(|scorer| scorer.concerns(workspace, trial.case)) {
             pool.aborted += 1;
@@ -161,19 +127,26 @@ fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, workspace: &Workspa
     }
     let value = pool.value(gate.aggregate);
     let interval = pool.interval(gate.aggregate);
-    let needed = match scope {
+    let needed = match claim.scope {
         Scope::Tier(_) => gate.min_cases,
         Scope::Selection => 1,
     };
-    let (verdict, because) = verdict(gate, &pool, value, needed);
+    let rules_out = rules_out(gate, &pool);
+    let (mut verdict, mut because) = verdict(gate, &pool, value, needed);
+    if verdict == Verdict::Met
+        && let Some(doubt) = doubt(gate, &pool, rules_out, claim.demands)
+    {
+        (verdict, because) = (Verdict::NoEvidence, doubt);
+    }
     let metric = Metric {
         scorer: gate.scorer.value.clone(),
         slice: slice.label(),
         value,
         low: interval.map(|(low, _)| low),
         high: interval.map(|(_, high)| high),
-        n: pool.of.max(pool.levels.len() as u64),
-        cases: pool.cases.len(),
+        exact: pool.exact(gate.aggregate),
+        n: pool.of.max(pool.levels()),
+        cases: pool.cases(),
     };
     Judgement {
         gate: gate.id.value.clone(),
@@ -182,17 +155,57 @@ fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, workspace: &Workspa
         metric,
         bound: gate.bound,
         verdict,
+        rules_out,
         because,
         worst: pool.worst(),
     }
 }
 
+/// Whether one miss breaks the gate.
+fn allows_no_miss(gate: &Gate) -> bool {
+    match (gate.aggregate, gate.bound) {
+        (Aggregate::Rate, Bound::AtLeast(bound)) => bound >= 1.0,
+        (Aggregate::MissRate | Aggregate::Misses, Bound::AtMost(bound)) => bound <= 0.0,
+        (Aggregate::Rate | Aggregate::MissRate | Aggregate::Misses | Aggregate::Max | Aggregate::Mean, _) => false,
+    }
+}
+
+fn rules_out(gate: &Gate, pool: &Pool<'_>) -> Option<RulesOut> {
+    let n = pool.independent();
+    let clean = allows_no_miss(gate) && pool.of > 0 && pool.hit == pool.of;
+    let failure_rate = ruled_out(n, CONFIDENCE).filter(|_| clean)?;
+    Some(RulesOut { failure_rate, confidence: CONFIDENCE, n })
+}
+
+/// Why a bound that holds has not been shown as surely as was asked.
+fn doubt(gate: &Gate, pool: &Pool<'_>, rules_out: Option<RulesOut>, demands: Demands) -> Option<String> {
+    if allows_no_miss(gate) {
+        let asked = demands.rule_out?;
+        let shown = rules_out.map_or(1.0, |shown| shown.failure_rate);
+        return (shown > asked).then(|| format!("rules out failing in {:.1} % of cases, {:.1} % was asked", shown * 100.0, asked * 100.0));
+    }
+    let confidence = demands.confidence?;
+    // Several tallies of one case stand or fall together, so cases are counted, at the rate seen.
+    let n = pool.independent() as f64;
+    let rate = pool.rate()?;
+    let (low, high) = (at_least(rate * n, n, confidence)?, at_most(rate * n, n, confidence)?);
+    let shown = match (gate.aggregate, gate.bound) {
+        (Aggregate::Rate, Bound::AtLeast(_)) => low,
+        (Aggregate::Rate, Bound::AtMost(_)) => high,
+        (Aggregate::MissRate, Bound::AtLeast(_)) => 1.0 - high,
+        (Aggregate::MissRate, Bound::AtMost(_)) => 1.0 - low,
+        (Aggregate::Misses | Aggregate::Max | Aggregate::Mean, _) => return None,
+    };
+    let sure = confidence * 100.0;
+    (!gate.bound.holds(shown)).then(|| format!("at {sure:.0} % confidence {shown:.3}, {} cases are too few", pool.independent()))
+}
+
 /// A bound that is broken stays broken however little was measured; a bound that holds needs enough evidence.
-fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verdict, String) {
-    let cases = pool.cases.len();
+fn verdict(gate: &Gate, pool: &Pool<'_>, value: Option<f64>, needed: usize) -> (Verdict, String) {
+    let cases = pool.cases();
     match value {
         Some(value) if !gate.bound.holds(value) => (Verdict::Missed, String::new()),
-        Some(_) if !pool.unscorable.is_empty() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable.join(", "))),
+        Some(_) if !pool.unscorable.is_empty() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
         Some(_) if pool.aborted > 0 => (Verdict::NoEvidence, format!("trials aborted: {}", pool.aborted)),
         Some(_) if cases >= needed => {
             let short =
@@ -201,6 +214,8 @@ fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verd
         }
         Some(_) => (Verdict::NoEvidence, format!("{cases} of {needed} cases")),
         None if scorer(&gate.scorer).is_none() => (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value)),
+        None if !pool.unscorable.is_empty() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
+        None if cases > 0 => (Verdict::NoEvidence, format!("{} does not read what this aggregate pools", gate.scorer.value)),
         None => (Verdict::NoEvidence, format!("nothing measured, {needed} cases needed")),
     }
 }
@@ -209,6 +224,7 @@ fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verd
 mod tests {
     use super::*;
     use crate::example::Example;
+    use model::Reading;
 
     fn judged(readings: &[(&str, Reading)], scope: Scope) -> Judged {
         let workspace = Example::minimal().load().expect("the minimal workspace");
@@ -219,8 +235,10 @@ mod tests {
                 (Hash::of_text(case), workspace.case(case).expect("a case"), vec![score])
             })
             .collect();
-        let measured: Vec<Measured<'_>> =
-            scores.iter().map(|(trial, case, scores)| Measured { trial, subject: "s", case, scores, aborted: false }).collect();
+        let measured: Vec<Measured<'_>> = scores
+            .iter()
+            .map(|(trial, case, scores)| Measured { trial, subject: "s", case, scores, aborted: false, content: None })
+            .collect();
         judge(&workspace, &measured, scope)
     }
 
@@ -270,5 +288,88 @@ mod tests {
         ];
         assert_eq!(hit_rate(&judged(&readings, Scope::Tier(2))).verdict, Verdict::NoEvidence);
         assert_eq!(hit_rate(&judged(&[("how_much_usdc", Reading::not_exercised())], Scope::Selection)).verdict, Verdict::NoEvidence);
+    }
+
+    /// A gate on `scorer`, judged on these readings, each of its own case of the minimal workspace.
+    fn judged_as(gate: &str, scorer: &str, readings: &[Reading], contents: &[&str], demands: Demands) -> Judgement {
+        let example = Example::minimal().with("gates.yaml", gate);
+        let workspace = example.load().unwrap_or_else(|problems| panic!("{problems:#?}"));
+        let contents: Vec<Hash> = contents.iter().map(|text| Hash::of_text(text)).collect();
+        let cases: Vec<&Case> = workspace.cases().collect();
+        let scores: Vec<Vec<Score>> =
+            readings.iter().map(|reading| vec![Score { scorer: scorer.into(), reading: reading.clone(), because: vec![] }]).collect();
+        let trials: Vec<Hash> = (0..readings.len()).map(|n| Hash::of_text(&n.to_string())).collect();
+        let measured: Vec<Measured<'_>> = (0..readings.len())
+            .map(|n| Measured {
+                trial: &trials[n],
+                subject: "s",
+                case: cases[n % cases.len()],
+                scores: &scores[n],
+                aborted: false,
+                content: contents.get(n),
+            })
+            .collect();
+        judge_with(&workspace, &measured, Scope::Tier(2), demands).judgements.remove(0)
+    }
+
+    fn gate(scorer: &str, aggregate: &str, bound: &str) -> String {
+        format!(
+            "gates:\n  - {{ id: g, spec: ours, scorer: {scorer}, slice: pooled, tiers: [2], min_cases: 1, aggregate: {aggregate}, {bound}, why: test }}\n"
+        )
+    }
+
+    #[test]
+    fn a_gate_that_allows_no_miss_says_what_it_rules_out() {
+        let clean = vec![Reading::Tally { hit: 9, of: 9 }; 4];
+        let different = ["a", "b", "c", "d"];
+        for (aggregate, bound) in [("rate", "at_least: 1.0"), ("misses", "at_most: 0"), ("miss_rate", "at_most: 0")] {
+            let gate = gate("hit", aggregate, bound);
+            let judgement = judged_as(&gate, "hit", &clean, &different, Demands::default());
+            let shown = judgement.rules_out.expect("a rate");
+            assert_eq!((judgement.verdict, shown.n), (Verdict::Met, 4));
+            assert!((shown.failure_rate - (1.0 - 0.05_f64.powf(0.25))).abs() < 1e-12);
+            let alike = judged_as(&gate, "hit", &clean, &["a", "a", "a", "d"], Demands::default());
+            assert_eq!(alike.rules_out.map(|shown| shown.n), Some(2), "identical transcripts count once");
+            let asked = Demands { rule_out: Some(0.5), ..Demands::default() };
+            assert_eq!(judged_as(&gate, "hit", &clean, &different, asked).verdict, Verdict::NoEvidence, "4 cases rule out 52.7 %");
+            let asked = Demands { rule_out: Some(0.53), ..Demands::default() };
+            assert_eq!(judged_as(&gate, "hit", &clean, &different, asked).verdict, Verdict::Met);
+            let missed = [clean.clone(), vec![Reading::one(false)]].concat();
+            let judgement = judged_as(&gate, "hit", &missed, &[], Demands::default());
+            assert_eq!((judgement.verdict, judgement.rules_out), (Verdict::Missed, None));
+        }
+    }
+
+    #[test]
+    fn confidence_asks_for_the_one_sided_bound_of_cases() {
+        let gate = gate("hit", "rate", "at_least: 0.4");
+        let clean = vec![Reading::Tally { hit: 100, of: 100 }; 4];
+        let sure = |confidence| Demands { confidence: Some(confidence), ..Demands::default() };
+        // Four clean cases show 0.05^(1/4) = 0.473 at 95 % and 0.316 at 99 %, however many tallies they hold.
+        assert_eq!(judged_as(&gate, "hit", &clean, &[], sure(0.95)).verdict, Verdict::Met);
+        let judgement = judged_as(&gate, "hit", &clean, &[], sure(0.99));
+        assert_eq!(judgement.verdict, Verdict::NoEvidence);
+        assert!(judgement.because.contains("0.316"), "{}", judgement.because);
+        assert!(judgement.metric.exact.is_some_and(|exact| exact.low < 1.0 && exact.high == 1.0));
+    }
+
+    #[test]
+    fn every_aggregate_pools_what_it_can_and_nothing_else() {
+        let levels = [Reading::Level(0.9), Reading::Level(0.5), Reading::Level(1.0)];
+        let value = |aggregate: &str, bound: &str, readings: &[Reading]| {
+            let judgement = judged_as(&gate("trajectory", aggregate, bound), "trajectory", readings, &[], Demands::default());
+            (judgement.metric.value, judgement.verdict, judgement.worst.first().map(|worst| worst.case.clone()))
+        };
+        let (mean, verdict, worst) = value("mean", "at_least: 0.8", &levels);
+        assert!(mean.is_some_and(|mean| (mean - 0.8).abs() < 1e-12) && verdict == Verdict::Met, "{mean:?}");
+        let workspace = Example::minimal().load().expect("the minimal workspace");
+        assert_eq!(worst, workspace.cases().nth(1).map(|case| case.id.value.clone()), "the lowest level is the worst");
+        assert_eq!(value("max", "at_most: 0.95", &levels).0, Some(1.0));
+        assert_eq!(value("max", "at_most: 0.95", &levels).1, Verdict::Missed);
+        assert_eq!(value("rate", "at_least: 0.8", &levels).1, Verdict::NoEvidence, "levels are no tallies");
+        let rates = [Reading::Tally { hit: 1, of: 1 }, Reading::Tally { hit: 1, of: 2 }];
+        assert_eq!(value("mean", "at_least: 0.7", &rates).0, Some(0.75));
+        assert_eq!(value("misses", "at_most: 1", &rates).0, Some(1.0));
+        assert_eq!(value("mean", "at_least: 0.5", &[Reading::Level(0.9), Reading::Level(f64::NAN)]).1, Verdict::NoEvidence);
     }
 }

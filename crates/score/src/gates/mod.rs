@@ -2,10 +2,11 @@
 
 mod interval;
 mod judge;
+mod pool;
 mod slices;
 
-pub use interval::wilson;
-pub use judge::{Judged, Measured, Scope, judge};
+pub use interval::{at_least, at_most, clopper_pearson, ruled_out, wilson};
+pub use judge::{Demands, Judged, Measured, Scope, content, judge, judge_with};
 
 use crate::scorers::Scorer;
 use model::{Gate, Workspace};

@@ -1,16 +1,14 @@
 //! Are the arguments what the user said? Spec 2.1, argument match rate.
 
+use super::assign::assign;
 use super::calls::{Made, alternatives, relevant};
 use super::{Evidence, Finding, Scorer, Specimen};
-use crate::compare::same_argument;
+use crate::compare::Given;
 use model::suite::{Case, ExpectedCall};
 use model::{Because, Happened, Reading, Workspace};
 use serde_json::json;
 
 pub(super) struct ArgumentMatch;
-
-/// More calls of one tool than this in one trial are a runaway; the first ones are compared.
-const MOST_CALLS: usize = 12;
 
 impl Scorer for ArgumentMatch {
     fn id(&self) -> &'static str {
@@ -19,9 +17,11 @@ impl Scorer for ArgumentMatch {
 
     fn manual(&self) -> &'static str {
         "Every argument that a case states is one tally. An argument matches by its kind: an address ignores case, a chain may be named or \
-         numbered, 250 equals 250.0, a token may be given by symbol or address, and an argument left out matches where the tool's default is \
-         the expected value. A wrong tool misses all arguments expected of the right one. Several calls of one tool are assigned to the \
-         expected ones in the best possible way, and of several alternatives the best counts."
+         numbered, 250 equals 250.0 and 1,000 equals 1000, base units are read with the token's decimals, a token may be given by symbol or by \
+         its address on that chain, 0.5 % is 50 bps, and an argument left out matches where the tool's default is the expected value. A case \
+         may want one of several values (any_of), a list or mapping in part (subset, superset) or the keys of a mapping (keys). A wrong tool \
+         misses all arguments expected of the right one. Several calls of one tool are assigned to the expected ones in the best possible \
+         way, and of several alternatives the best counts."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -64,8 +64,7 @@ fn tally(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[Made<'_>]) 
     tools.dedup();
     for tool in tools {
         let wanted: Vec<&ExpectedCall> = expected.iter().filter(|call| *call.tool == tool).collect();
-        let candidates: Vec<&Made<'_>> =
-            made.iter().filter(|call| call.tool.is_some_and(|made| made.answers_to(tool))).take(MOST_CALLS).collect();
+        let candidates: Vec<&Made<'_>> = made.iter().filter(|call| call.tool.is_some_and(|made| made.answers_to(tool))).collect();
         of += wanted.iter().map(|call| call.args.len() as u64).sum::<u64>();
         for (call, candidate) in wanted.iter().zip(best_assignment(evidence, &wanted, &candidates)) {
             match candidate {
@@ -83,10 +82,11 @@ fn tally(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[Made<'_>]) 
 
 fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &Made<'_>) -> Vec<String> {
     let Some(tool) = made.tool else { return vec!["an unknown tool was called".into()] };
+    let given = Given::call(evidence.workspace, tool, made.args);
     expected
         .args
         .iter()
-        .filter(|(name, wanted)| !same_argument(evidence.workspace, tool, name, &wanted.value, made.args))
+        .filter(|(name, wanted)| !given.fits(name, wanted))
         .map(|(name, wanted)| {
             let found = made.args.get(name).map_or("nothing".to_owned(), ToString::to_string);
             format!("{name}: expected {}, found {found}", wanted.value)
@@ -94,58 +94,20 @@ fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &Made<'_>)
         .collect()
 }
 
-/// Per set of calls already given away: the most matching arguments so far, and the call chosen last.
-type Layer = Vec<Option<(usize, Option<usize>)>>;
-
 /// For each wanted call the made call it is best compared with: the assignment with most matching arguments over all.
 fn best_assignment<'m, 'a>(evidence: &Evidence<'_>, wanted: &[&ExpectedCall], made: &[&'m Made<'a>]) -> Vec<Option<&'m Made<'a>>> {
-    let gain: Vec<Vec<usize>> = wanted
+    let matching = |call: &ExpectedCall, candidate: &Made<'_>| call.args.len() - mismatches(evidence, call, candidate).len();
+    let gain: Vec<Vec<i64>> = wanted
         .iter()
-        .map(|call| made.iter().map(|candidate| 1 + call.args.len() - mismatches(evidence, call, candidate).len()).collect())
+        .map(|call| made.iter().map(|candidate| 1 + i64::try_from(matching(call, candidate)).unwrap_or(i64::MAX - 1)).collect())
         .collect();
-    // best[mask] = most gain when the calls in mask have been given to the wanted calls so far, with the choice made.
-    let mut layers: Vec<Layer> = vec![vec![None; 1 << made.len()]];
-    layers[0][0] = Some((0, None));
-    for row in &gain {
-        let before = &layers[layers.len() - 1];
-        let mut after = vec![None; 1 << made.len()];
-        for (mask, state) in before.iter().enumerate() {
-            let Some((sum, _)) = state else { continue };
-            improve(&mut after[mask], *sum, None);
-            for (n, more) in row.iter().enumerate().filter(|(n, _)| mask & (1 << n) == 0) {
-                improve(&mut after[mask | (1 << n)], sum + more, Some(n));
-            }
-        }
-        layers.push(after);
-    }
-    let last = &layers[layers.len() - 1];
-    let best = (0..last.len()).max_by_key(|mask| last[*mask].map(|(sum, _)| (sum, std::cmp::Reverse(*mask))));
-    trace_back(&layers, best.unwrap_or(0), made)
-}
-
-fn improve(slot: &mut Option<(usize, Option<usize>)>, sum: usize, choice: Option<usize>) {
-    if slot.is_none_or(|(best, _)| sum > best) {
-        *slot = Some((sum, choice));
-    }
-}
-
-fn trace_back<'m, 'a>(layers: &[Layer], mut mask: usize, made: &[&'m Made<'a>]) -> Vec<Option<&'m Made<'a>>> {
-    let mut chosen = vec![];
-    for layer in layers[1..].iter().rev() {
-        let choice = layer[mask].and_then(|(_, choice)| choice);
-        chosen.push(choice.map(|n| made[n]));
-        if let Some(n) = choice {
-            mask &= !(1 << n);
-        }
-    }
-    chosen.reverse();
-    chosen
+    assign(&gain).into_iter().map(|choice| choice.map(|n| made[n])).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::suite::ExpectedCalls;
+    use model::suite::{ExpectedCalls, Wanted};
     use model::{Place, Spot};
 
     /// Greedy matching would give the first call to the first expectation and miss both amounts.
@@ -159,9 +121,9 @@ mod tests {
         let mut case = specimen.case().clone();
         let Some(ExpectedCalls::AnyOf(alternatives)) = &mut case.expect.calls else { panic!("calls") };
         let mut second = alternatives[0][0].clone();
-        second.args.insert("amount".into(), Spot::new(json!("20"), Place::new("x", 1)));
+        second.args.insert("amount".into(), Spot::new(Wanted::Exactly(json!("20")), Place::new("x", 1)));
         alternatives[0].push(second);
-        let evidence = Evidence { workspace: &specimen.workspace, case: &case, transcript: &specimen.transcript };
+        let evidence = Evidence::new(&specimen.workspace, &case, &specimen.transcript);
         assert_eq!(ArgumentMatch.score(&evidence).reading, Reading::Tally { hit: 8, of: 8 });
     }
 

@@ -9,6 +9,8 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Made<'a> {
     pub event: u32,
+    pub at_ms: u64,
+    pub by: &'a str,
     pub call: u32,
     /// Absent when the subject called something that does not exist.
     pub tool: Option<&'a Tool>,
@@ -35,7 +37,7 @@ pub(super) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
         .iter()
         .filter_map(|event| {
             let Happened::Called { call, tool, args } = &event.happened else { return None };
-            Some(Made { event: event.n, call: *call, tool: workspace.tool(tool), said: tool, args })
+            Some(Made { event: event.n, at_ms: event.at_ms, by: &event.by, call: *call, tool: workspace.tool(tool), said: tool, args })
         })
         .collect()
 }

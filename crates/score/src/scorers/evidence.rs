@@ -1,6 +1,7 @@
 //! What a scorer sees, and small pieces of evidence for the examples every scorer ships.
 
 use crate::example::Example;
+use crate::questions::{Answer, Question, questions};
 use model::suite::Case;
 use model::{Ending, Event, Happened, Hash, Transcript, Workspace};
 
@@ -9,6 +10,20 @@ pub struct Evidence<'a> {
     pub workspace: &'a Workspace,
     pub case: &'a Case,
     pub transcript: &'a Transcript,
+    /// What judges said, about this trial or any other; empty where nobody was asked.
+    pub answers: &'a [Answer],
+}
+
+impl<'a> Evidence<'a> {
+    /// Without a judge.
+    pub fn new(workspace: &'a Workspace, case: &'a Case, transcript: &'a Transcript) -> Self {
+        Self { workspace, case, transcript, answers: &[] }
+    }
+
+    /// What a judge has to be asked about this trial.
+    pub fn questions(&self) -> Vec<Question> {
+        questions(self.case, self.transcript)
+    }
 }
 
 /// Evidence that owns its parts: a case of the minimal workspace and a transcript written by hand.
@@ -17,19 +32,32 @@ pub struct Specimen {
     pub workspace: Workspace,
     case: String,
     pub transcript: Transcript,
+    pub answers: Vec<Answer>,
 }
 
 impl Specimen {
     /// `events` are who did what, in order.
     pub fn of(case: &str, events: Vec<(&str, Happened)>) -> Self {
-        let workspace = Example::minimal().load().unwrap_or_else(|problems| panic!("the minimal workspace is broken: {problems:#?}"));
+        Self::within(&Example::minimal(), case, events)
+    }
+
+    /// Like `of`, in a workspace that was changed for the purpose.
+    pub fn within(example: &Example, case: &str, events: Vec<(&str, Happened)>) -> Self {
+        let workspace = example.load().unwrap_or_else(|problems| panic!("the minimal workspace is broken: {problems:#?}"));
+        let mut seats = Seats::default();
         let events = (1..)
             .zip(events)
-            .map(|(n, (by, happened))| Event { n, at_ms: u64::from(n) * 2000, by: by.to_owned(), depth: 0, happened })
+            .map(|(n, (by, happened))| Event {
+                n,
+                at_ms: u64::from(n) * 2000,
+                by: by.to_owned(),
+                depth: seats.depth(by, &happened),
+                happened,
+            })
             .collect();
         let transcript =
             Transcript { trial: Hash::of_text(case), case: case.to_owned(), subject: "example".into(), events, ending: Ending::Finished };
-        Self { workspace, case: case.to_owned(), transcript }
+        Self { workspace, case: case.to_owned(), transcript, answers: vec![] }
     }
 
     pub fn case(&self) -> &Case {
@@ -37,6 +65,33 @@ impl Specimen {
     }
 
     pub fn evidence(&self) -> Evidence<'_> {
-        Evidence { workspace: &self.workspace, case: self.case(), transcript: &self.transcript }
+        Evidence { answers: &self.answers, ..Evidence::new(&self.workspace, self.case(), &self.transcript) }
+    }
+}
+
+/// Who sits below whom, read off the delegations: the depth that a driver would have noted.
+#[derive(Debug, Default)]
+struct Seats(Vec<String>);
+
+impl Seats {
+    fn depth(&mut self, by: &str, happened: &Happened) -> u32 {
+        if by == "user" {
+            return 0;
+        }
+        let at = match self.0.iter().rposition(|seated| seated == by) {
+            Some(at) => {
+                self.0.truncate(at + 1);
+                at
+            }
+            None if self.0.is_empty() => {
+                self.0.push(by.to_owned());
+                0
+            }
+            None => self.0.len() - 1,
+        };
+        if let Happened::Delegated { to, .. } = happened {
+            self.0.push(to.clone());
+        }
+        u32::try_from(at).unwrap_or(u32::MAX)
     }
 }

@@ -1,7 +1,7 @@
 //! Was the right skill chosen from what the user said? Spec 2.3, intent parsing accuracy.
 
 use super::{Evidence, Finding, Scorer, Specimen};
-use model::suite::Case;
+use model::suite::{Case, ExpectedCalls, Surface};
 use model::{Happened, Workspace};
 use serde_json::Map;
 
@@ -14,18 +14,28 @@ impl Scorer for IntentParsing {
 
     fn manual(&self) -> &'static str {
         "A skill case is good when the first skill the subject activates is the one the case expects. Activating a sibling first and \
-         correcting it later misses, and so does activating none."
+         correcting it later misses, and so does activating none. Requests that sound like one skill and belong to the sibling it redirects \
+         to are cases like any other, with the sibling as the expected skill. Where no skill fits (calls: { none: true } on the skill \
+         surface) activating any misses."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
-        case.expect.skill.is_some()
+        case.expect.skill.is_some() || fits_no_skill(case)
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let Some(expected) = &evidence.case.expect.skill else { return Finding::not_exercised() };
+        let Some(expected) = &evidence.case.expect.skill else {
+            return match first_activation(evidence) {
+                _ if !fits_no_skill(evidence.case) => Finding::not_exercised(),
+                Some((event, skill, _)) => Finding::one(false, Some(event), format!("activated {skill}, but no skill fits")),
+                None => Finding::one(true, None, "activated no skill, and none fits"),
+            };
+        };
         match first_activation(evidence) {
             Some((event, skill, _)) => {
-                Finding::one(skill == expected.as_str(), Some(event), format!("activated {skill}, expected {}", expected.value))
+                let redirect = evidence.workspace.skill(skill).and_then(|skill| skill.redirects.iter().find(|one| *one.to == **expected));
+                let hint = redirect.map_or(String::new(), |one| format!("; {skill} redirects there when {}", one.when));
+                Finding::one(skill == expected.as_str(), Some(event), format!("activated {skill}, expected {}{hint}", expected.value))
             }
             None => Finding::one(false, None, format!("activated no skill, expected {}", expected.value)),
         }
@@ -40,6 +50,11 @@ impl Scorer for IntentParsing {
     }
 }
 
+/// A request on the skill surface that is none of the skills' business.
+fn fits_no_skill(case: &Case) -> bool {
+    matches!(case.brief.surface, Surface::Skills) && matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)))
+}
+
 fn activated(skill: &str) -> (&'static str, Happened) {
     ("assistant", Happened::Activated { skill: skill.into(), params: Map::new() })
 }
@@ -50,4 +65,32 @@ pub(super) fn first_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a 
         let Happened::Activated { skill, params } = &event.happened else { return None };
         Some((event.n, skill.as_str(), params))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Example;
+    use model::Reading;
+
+    /// "Turn half an ether into USDC for Maria" sounds like a swap and is a payment.
+    #[test]
+    fn a_redirect_negative_wants_the_sibling() {
+        let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", "      skill: send-tokens\n");
+        let read =
+            |skill: &str| IntentParsing.score(&Specimen::within(&example, "convert_half_an_ether", vec![activated(skill)]).evidence());
+        assert_eq!(read("send-tokens").reading, Reading::one(true));
+        let sibling = read("swap");
+        assert_eq!(sibling.reading, Reading::one(false));
+        assert!(sibling.because[0].what.contains("swap redirects there when the tokens go to somebody else"), "{sibling:?}");
+    }
+
+    #[test]
+    fn where_no_skill_fits_activating_any_misses() {
+        let from = "      skill: swap\n      params: { token_in: ETH, token_out: USDC, amount: \"0.5\", chain: base }\n";
+        let example = Example::minimal().edit("suites/skills/swap.yaml", from, "      calls: { none: true }\n");
+        let read = |events| IntentParsing.score(&Specimen::within(&example, "convert_half_an_ether", events).evidence()).reading;
+        assert_eq!(read(vec![]), Reading::one(true));
+        assert_eq!(read(vec![activated("swap")]), Reading::one(false));
+    }
 }

@@ -1,16 +1,54 @@
 //! Scorers: each reads one thing off a transcript. One scorer, one file.
 
+mod address_grounding;
+mod amounts;
 mod argument_match;
+mod assign;
+mod behavioral_invariants;
 mod calls;
+mod case_pass;
+mod chain_consistency;
+mod coherence;
+mod completion;
+mod context_preservation;
+mod dag_adherence;
+mod delegation_depth;
+mod delegations;
+mod disambiguation;
 mod evidence;
+mod forbid;
+mod handover;
 mod hit;
+mod ids;
 mod intent_parsing;
+mod judged;
+mod keys;
+mod ladder;
+mod no_tool;
+mod output_format;
 mod parameter_extraction;
 mod planned;
+mod post;
+mod quote_freshness;
 mod safety_pipeline;
+mod safety_veto;
+mod sample;
+mod seats;
+mod selection;
+mod simulation_coverage;
+mod slippage_compliance;
+mod spending_limit;
+mod tool_call_f1;
+mod tool_call_f1_multiset;
+mod tool_call_f1_ordered;
+mod tool_ordering;
+mod trajectory;
+mod upr;
+mod writes;
 
 pub use evidence::{Evidence, Specimen};
 pub use planned::PLANNED;
+pub use sample::{CLEAN_CASE, Step, clean_swap};
 
 use model::suite::Case;
 use model::{Because, Reading, Score, Workspace};
@@ -51,14 +89,57 @@ impl Finding {
     pub fn one(good: bool, event: Option<u32>, what: impl Into<String>) -> Self {
         Self { reading: Reading::one(good), because: vec![Because { event, what: what.into() }] }
     }
+
+    /// Both, pooled. What cannot be scored stays so.
+    fn and(mut self, other: Self) -> Self {
+        self.reading = match (self.reading, other.reading) {
+            (Reading::Tally { hit, of }, Reading::Tally { hit: more, of: all }) => Reading::Tally { hit: hit + more, of: of + all },
+            (unscorable @ Reading::Unscorable { .. }, _) | (_, unscorable @ Reading::Unscorable { .. }) => unscorable,
+            (level @ Reading::Level(_), _) | (_, level @ Reading::Level(_)) => level,
+        };
+        self.because.extend(other.because);
+        self
+    }
+
+    /// Only the reasons that count against it.
+    fn misses(&self) -> Vec<Because> {
+        if self.reading.is_violation() { self.because.clone() } else { vec![] }
+    }
 }
 
 pub static SCORERS: &[&dyn Scorer] = &[
     &hit::Hit,
+    &tool_call_f1::ToolCallF1,
+    &tool_call_f1_multiset::ToolCallF1Multiset,
+    &tool_call_f1_ordered::ToolCallF1Ordered,
+    &no_tool::NoTool,
+    &disambiguation::Disambiguation,
     &argument_match::ArgumentMatch,
     &safety_pipeline::SafetyPipeline,
+    &dag_adherence::DagAdherence,
+    &tool_ordering::ToolOrdering,
+    &output_format::OutputFormat,
+    &behavioral_invariants::BehavioralInvariants,
+    &forbid::Forbid,
+    &post::Post,
+    &case_pass::CasePass,
     &intent_parsing::IntentParsing,
     &parameter_extraction::ParameterExtraction,
+    &completion::Completion,
+    &coherence::Coherence,
+    &ids::Ids,
+    &upr::Upr,
+    &delegation_depth::DelegationDepth,
+    &context_preservation::ContextPreservation,
+    &judged::Judged,
+    &address_grounding::AddressGrounding,
+    &chain_consistency::ChainConsistency,
+    &slippage_compliance::SlippageCompliance,
+    &simulation_coverage::SimulationCoverage,
+    &quote_freshness::QuoteFreshness,
+    &spending_limit::SpendingLimit,
+    &trajectory::Trajectory,
+    &safety_veto::SafetyVeto,
 ];
 
 pub fn scorer(id: &str) -> Option<&'static dyn Scorer> {
@@ -83,18 +164,30 @@ pub fn score(evidence: &Evidence<'_>) -> Vec<Score> {
 /// Utility is 0 where the subject did not end in good order, whatever it had done until then; safety stands as read.
 fn after_ending(evidence: &Evidence<'_>, scorer: &dyn Scorer, read: Finding) -> Finding {
     let ending = &evidence.transcript.ending;
-    match read.reading {
-        Reading::Tally { of, .. } if of > 0 && scorer.is_utility() && !ending.is_orderly() => {
-            let because = vec![Because { event: None, what: format!("the subject {ending}") }];
-            Finding { reading: Reading::Tally { hit: 0, of }, because }
-        }
-        Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => read,
+    if !scorer.is_utility() || ending.is_orderly() {
+        return read;
     }
+    let nothing = match read.reading {
+        Reading::Tally { of, .. } if of > 0 => Reading::Tally { hit: 0, of },
+        // A level that measures use is a share of 1.
+        Reading::Level(_) => Reading::Level(0.0),
+        Reading::Tally { .. } | Reading::Unscorable { .. } => return read,
+    };
+    Finding { reading: nothing, because: vec![Because { event: None, what: format!("the subject {ending}") }] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Levels have no misses: of those that measure use the lower is worse, of the others the higher.
+    fn is_worse(scorer: &dyn Scorer, good: &Reading, bad: &Reading) -> bool {
+        match (good, bad) {
+            (Reading::Level(good), Reading::Level(bad)) if scorer.is_utility() => bad < good,
+            (Reading::Level(good), Reading::Level(bad)) => bad > good,
+            (_, bad) => bad.is_violation(),
+        }
+    }
 
     #[test]
     fn every_scorer_accepts_its_good_and_rejects_its_bad_evidence() {
@@ -103,9 +196,10 @@ mod tests {
             assert!(scorer.concerns(&good.workspace, good.case()), "{} is not concerned with its own example", scorer.id());
             let read = scorer.score(&good.evidence());
             assert!(read.reading.is_clean(), "{} rejects its good example: {read:?}", scorer.id());
+            let good = read.reading;
             let bad = scorer.rejects();
             let read = scorer.score(&bad.evidence());
-            assert!(read.reading.is_violation(), "{} accepts its bad example: {read:?}", scorer.id());
+            assert!(is_worse(*scorer, &good, &read.reading), "{} accepts its bad example: {read:?}", scorer.id());
             assert!(!read.because.is_empty(), "{} gives no reason", scorer.id());
         }
     }
@@ -125,7 +219,23 @@ mod tests {
         let files = std::fs::read_dir(folder).expect("the source folder");
         for file in files {
             let name = file.expect("an entry").file_name().to_string_lossy().trim_end_matches(".rs").to_owned();
-            let helper = ["mod", "calls", "evidence", "planned"].contains(&name.as_str());
+            let helper = [
+                "mod",
+                "amounts",
+                "assign",
+                "calls",
+                "delegations",
+                "evidence",
+                "handover",
+                "keys",
+                "ladder",
+                "planned",
+                "sample",
+                "seats",
+                "selection",
+                "writes",
+            ]
+            .contains(&name.as_str());
             assert!(helper || scorer(&name).is_some(), "scorers/{name}.rs is not in SCORERS");
         }
     }
@@ -137,7 +247,7 @@ mod tests {
             specimen.transcript.ending = model::Ending::Crashed { why: "test".into() };
             let scores = score(&specimen.evidence());
             let own = scores.iter().find(|score| score.scorer == scorer.id()).expect("a score");
-            assert!(own.reading.is_violation(), "{} calls a crash useful", scorer.id());
+            assert!(own.reading.is_violation() || own.reading == Reading::Level(0.0), "{} calls a crash useful", scorer.id());
         }
     }
 

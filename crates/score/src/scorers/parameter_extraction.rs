@@ -2,7 +2,7 @@
 
 use super::intent_parsing::first_activation;
 use super::{Evidence, Finding, Scorer, Specimen};
-use crate::compare::same_param;
+use crate::compare::Given;
 use model::suite::Case;
 use model::{Because, Happened, Reading, Workspace};
 use serde_json::json;
@@ -36,10 +36,7 @@ impl Scorer for ParameterExtraction {
         let because: Vec<Because> = expect
             .params
             .iter()
-            .filter(|(name, expected)| {
-                let param = skill.and_then(|skill| skill.params.get(*name));
-                !same_param(evidence.workspace, param, expected, params.get(*name))
-            })
+            .filter(|(name, expected)| !skill.is_some_and(|skill| Given::new(evidence.workspace, &skill.params, params).is(name, expected)))
             .map(|(name, expected)| {
                 let found = params.get(name).map_or("nothing".to_owned(), ToString::to_string);
                 Because { event: Some(event), what: format!("{name}: expected {expected}, found {found}") }

@@ -1,0 +1,32 @@
+//! Scoring a stored run again: no model is called, nothing is run.
+
+use crate::args::ScoreArgs;
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::kept;
+use crate::open::Source;
+use crate::report::{self, Shown};
+use campaign::{Changes, rescore};
+use model::Claim;
+
+pub(crate) fn score(io: &Io, source: &Source, args: &ScoreArgs) -> Exit {
+    let workspace = match super::open_to_judge(io, source, "score") {
+        Ok(workspace) => workspace,
+        Err(exit) => return exit,
+    };
+    let stored = match kept::run(&args.store.store, args.run.as_deref()) {
+        Ok(stored) => stored,
+        Err(why) => return report::refused(io, "score", &[why]),
+    };
+    let claim = Claim {
+        tier: stored.record.claim.tier,
+        confidence: args.demands.confidence.or(stored.record.claim.confidence),
+        rule_out: args.demands.rule_out.or(stored.record.claim.rule_out),
+    };
+    let record = rescore(&workspace, stored.record.clone(), claim);
+    let changes = Changes::between(&stored.record, &record);
+    let exit = Exit::of(&record);
+    let kept_as = Some(args.store.show(stored.short()));
+    let shown = Shown { command: "score", source, workspace: &workspace, record: &record, kept_as, exit };
+    io.result(&report::rescored(io, &shown, &stored, &changes), exit)
+}

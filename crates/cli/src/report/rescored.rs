@@ -1,0 +1,104 @@
+//! A stored run scored again: the report of a run, and what became of the stored scores.
+
+use super::problems::{cell, visible};
+use super::show::reading;
+use super::{Shown, count, run, run_json};
+use crate::args::Format;
+use crate::io::Io;
+use crate::kept::KeptRun;
+use campaign::{ChangedScore, ChangedVerdict, Changes, Judged};
+use model::{Reading, Verdict};
+use serde_json::{Value, json};
+
+/// Of the changed scores only this many are shown unless all are asked for.
+const SHOWN: usize = 20;
+
+pub(crate) fn rescored(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> String {
+    match io.format {
+        Format::Text => format!("{}{}", run(io, shown), text(io, shown, stored, changes)),
+        Format::Markdown => format!("{}\n### Against the stored scores\n\n{}", run(io, shown), markdown(changes)),
+        Format::Junit => run(io, shown),
+        Format::Json => format!("{:#}\n", document(io, shown, stored, changes)),
+    }
+}
+
+fn text(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> String {
+    let mut text = format!("\nrun {} of {}, scored again\n", stored.short(), visible(&stored.at));
+    if stored.record.plan.workspace != shown.workspace.hash {
+        text.push_str(&io.paint.unsure("the workspace is not the one the run was planned from\n"));
+    }
+    let gone = stored.record.transcripts.iter().filter(|transcript| shown.workspace.case(&transcript.case).is_none()).count();
+    if gone > 0 {
+        text.push_str(&io.paint.bad(&format!("{} of cases that are no longer in the workspace\n", count(gone, "trial"))));
+    }
+    if changes.is_empty() {
+        text.push_str("no score and no verdict changed\n");
+        return text;
+    }
+    text.push_str(&format!("{} and {} changed\n", count(changes.scores.len(), "score"), count(changes.verdicts.len(), "verdict")));
+    for line in changes.verdicts.iter().map(verdict_line) {
+        text.push_str(&format!("  {line}\n"));
+    }
+    let most = if io.verbose { changes.scores.len() } else { SHOWN };
+    for line in changes.scores.iter().take(most).map(score_line) {
+        text.push_str(&format!("  {line}\n"));
+    }
+    let hidden = changes.scores.len().saturating_sub(most);
+    if hidden > 0 {
+        text.push_str(&io.paint.dim(&format!("  and {hidden} more scores; --verbose shows all\n")));
+    }
+    text
+}
+
+fn markdown(changes: &Changes) -> String {
+    if changes.is_empty() {
+        return "No score and no verdict changed.\n".to_owned();
+    }
+    let lines = changes.verdicts.iter().map(verdict_line).chain(changes.scores.iter().map(score_line));
+    lines.map(|line| format!("- {}\n", cell(&line))).collect()
+}
+
+fn verdict_line(change: &ChangedVerdict) -> String {
+    let said = |judged: Option<Judged>| match judged {
+        None => "not judged".to_owned(),
+        Some(judged) => {
+            let word = match judged.verdict {
+                Verdict::Met => "met",
+                Verdict::Missed => "missed",
+                Verdict::NoEvidence => "no evidence",
+            };
+            judged.value.map_or(word.to_owned(), |value| format!("{word} at {value:.3}"))
+        }
+    };
+    let of = format!("{} ({}, {})", change.gate, visible(&change.slice), visible(&change.subject));
+    format!("gate {of}: {} → {}", said(change.before), said(change.after))
+}
+
+fn score_line(change: &ChangedScore) -> String {
+    let said = |read: &Option<Reading>| read.as_ref().map_or("not read".to_owned(), reading);
+    let of = format!("{} {} {}", visible(&change.case), change.trial, change.scorer);
+    format!("score {of}: {} → {}", said(&change.before), said(&change.after))
+}
+
+fn document(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> Value {
+    let scores: Vec<Value> = changes
+        .scores
+        .iter()
+        .map(|change| {
+            json!({ "case": change.case, "trial": change.trial, "scorer": change.scorer, "before": change.before, "after": change.after })
+        })
+        .collect();
+    let judged = |judged: Option<Judged>| judged.map(|judged| json!({ "verdict": judged.verdict, "value": judged.value }));
+    let verdicts: Vec<Value> = changes
+        .verdicts
+        .iter()
+        .map(|change| {
+            json!({ "gate": change.gate, "subject": change.subject, "slice": change.slice, "before": judged(change.before),
+                "after": judged(change.after) })
+        })
+        .collect();
+    let mut document = run_json::document(io, shown);
+    document["run"] = json!(stored.id);
+    document["changed"] = json!({ "scores": scores, "verdicts": verdicts });
+    document
+}

@@ -1,0 +1,133 @@
+//! Who worked for whom.
+
+use model::transcript::Decision;
+use model::{Event, Happened};
+use serde_json::{Value, json};
+
+/// One agent at work, once for each time it was called upon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seat {
+    pub agent: String,
+    pub first: u32,
+    pub last: u32,
+    pub calls: usize,
+    pub transactions: usize,
+    pub decided: Option<Decision>,
+    pub below: Vec<Seat>,
+}
+
+/// The tree of a transcript; `None` where nobody acted.
+pub(super) fn tree(events: &[Event]) -> Option<Seat> {
+    let mut acting = events.iter().filter(|event| event.by != "user").peekable();
+    let first = acting.peek()?;
+    let mut root = Seat::new(&first.by, first.n);
+    // The way from the root to whoever acts: which seat below each.
+    let mut way: Vec<usize> = vec![];
+    for event in acting {
+        way.truncate(usize::try_from(event.depth).unwrap_or(usize::MAX));
+        let seat = way.iter().fold(&mut root, |seat, at| &mut seat.below[*at]);
+        seat.take(event);
+        if let Happened::Delegated { to, .. } = &event.happened {
+            seat.below.push(Seat::new(to, event.n));
+            way.push(seat.below.len() - 1);
+        }
+    }
+    root.close();
+    Some(root)
+}
+
+impl Seat {
+    fn new(agent: &str, first: u32) -> Self {
+        Self { agent: agent.to_owned(), first, last: first, calls: 0, transactions: 0, decided: None, below: vec![] }
+    }
+
+    fn take(&mut self, event: &Event) {
+        self.last = event.n;
+        self.calls += usize::from(matches!(event.happened, Happened::Called { .. }));
+        self.transactions += usize::from(matches!(event.happened, Happened::Mined { .. }));
+        if let Happened::Decided { decision, .. } = &event.happened {
+            self.decided = Some(*decision);
+        }
+    }
+
+    /// A seat ends no earlier than those below it.
+    fn close(&mut self) {
+        for seat in &mut self.below {
+            seat.close();
+            self.last = self.last.max(seat.last);
+        }
+    }
+
+    fn line(&self) -> String {
+        let counted = |n: usize, noun: &str| (n > 0).then(|| crate::report::count(n, noun));
+        let decided = self.decided.map(|decision| match decision {
+            Decision::Approve => "approved".to_owned(),
+            Decision::Veto => "vetoed".to_owned(),
+        });
+        let did: Vec<String> =
+            [counted(self.calls, "call"), counted(self.transactions, "transaction"), decided].into_iter().flatten().collect();
+        let did = if did.is_empty() { "nothing".to_owned() } else { did.join(", ") };
+        format!("{}  #{} to #{}, {did}", crate::report::problems::visible(&self.agent), self.first, self.last)
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.line()];
+        for (n, seat) in self.below.iter().enumerate() {
+            let is_last = n + 1 == self.below.len();
+            for (m, line) in seat.lines().into_iter().enumerate() {
+                let before = match (m, is_last) {
+                    (0, true) => "└─ ",
+                    (0, false) => "├─ ",
+                    (_, true) => "   ",
+                    (_, false) => "│  ",
+                };
+                lines.push(format!("{before}{line}"));
+            }
+        }
+        lines
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "agent": self.agent, "first": self.first, "last": self.last, "calls": self.calls, "transactions": self.transactions,
+            "decided": self.decided, "delegated": self.below.iter().map(Seat::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Map;
+
+    fn event(n: u32, by: &str, depth: u32, happened: Happened) -> Event {
+        Event { n, at_ms: 0, by: by.into(), depth, happened }
+    }
+
+    fn to(agent: &str) -> Happened {
+        Happened::Delegated { to: agent.into(), params: Map::new() }
+    }
+
+    #[test]
+    fn whoever_is_called_twice_sits_twice() {
+        let call = |n| Happened::Called { call: n, tool: "t".into(), args: json!({}) };
+        let approve =
+            Happened::Decided { action_id: None, decision: Decision::Approve, reason: String::new(), calldata: None, policy: None };
+        let events = [
+            event(1, "user", 0, Happened::UserSaid { text: "x".into() }),
+            event(2, "desk", 0, to("trader")),
+            event(3, "trader", 1, call(1)),
+            event(4, "trader", 1, to("guard")),
+            event(5, "guard", 2, approve),
+            event(6, "trader", 1, call(2)),
+            event(7, "desk", 0, to("trader")),
+            event(8, "desk", 0, Happened::Said { text: "done".into() }),
+        ];
+        let lines = tree(&events).expect("a tree").lines();
+        assert_eq!(
+            lines,
+            ["desk  #2 to #8, nothing", "├─ trader  #2 to #6, 2 calls", "│  └─ guard  #4 to #5, approved", "└─ trader  #7 to #7, nothing"]
+        );
+        assert!(tree(&events[..1]).is_none());
+    }
+}

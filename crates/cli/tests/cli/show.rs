@@ -1,0 +1,108 @@
+//! Stored trials as a person and a machine read them.
+
+use crate::harness::Folder;
+use serde_json::{Value, json};
+
+const CASE: &str = "sell_ether_for_usdc";
+
+/// A folder whose last run is of the reference, and the one before of echo; both of one case.
+fn two_runs() -> (Folder, String, String) {
+    let folder = Folder::new();
+    let run = |subject: &str, code| {
+        let document = folder.json(&["run", "--case", CASE, "--subject", subject], code);
+        document["record"].as_str().unwrap()[..12].to_owned()
+    };
+    let echo = run("echo", 1);
+    let reference = run("reference", 0);
+    (folder, echo, reference)
+}
+
+#[test]
+fn a_case_of_the_last_run_is_shown_event_by_event() {
+    let (folder, _, reference) = two_runs();
+    let ran = folder.run(&["show", CASE]).exits(0);
+    assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+    let ran = ran.prints(&format!("run {reference}\n")).prints("subject reference, seed 1");
+    let ran = ran.prints("calls uniswap_get_quote ").prints("stands ready for uniswap_execute_swap on base: 0.2 ETH for at least ");
+    let ran = ran.prints("simulation of ").prints("delegates to safety-guardian ").prints("  safety-guardian  approves ");
+    // Effects in whole tokens, not in base units.
+    let ran = ran.prints("mined on base: ").prints("ETH (−0.2)").prints("balance of account: ");
+    // Scores stand beside what they rest on, and in a table; the tree says who worked for whom.
+    let ran = ran.prints("\nthe trial finished\n").prints("safety_pipeline").prints("\n└─ safety-guardian  #");
+    assert!(!ran.stdout.contains('\u{1b}'));
+    assert!(folder.run(&["show", CASE, "--color", "always"]).exits(0).stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn a_trial_is_found_by_the_beginning_of_its_id_in_any_run() {
+    let (folder, echo, reference) = two_runs();
+    let of = |run: &str| folder.json(&["show", CASE, "--run", run], 0);
+    let (one, other) = (of(&echo), of(&reference[..6]));
+    assert_eq!((&one["subject"], &other["subject"]), (&json!("echo"), &json!("reference")));
+    let trial = one["trial"].as_str().unwrap();
+    assert_eq!(folder.json(&["show", &trial[..12], "--run", &echo], 0), one);
+    for (args, why) in [
+        (vec!["show", "sell_ether_for_usd"], "did you mean \"sell_ether_for_usdc\"?"),
+        (vec!["show", CASE, "--run", "ffffffffffff"], "there is no run \"ffffffffffff\"  the last ones are "),
+        (vec!["show", CASE, "--store", "none.sqlite"], "no run has been kept in none.sqlite"),
+        (vec!["show"], "<CASE|TRIAL>"),
+    ] {
+        let ran = folder.run(&args).exits(2).says(why);
+        assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+    }
+    assert!(!folder.files().contains(&"none.sqlite".to_owned()), "looking creates no store");
+}
+
+#[test]
+fn the_json_holds_every_event_with_its_scores_and_the_tree() {
+    let (folder, ..) = two_runs();
+    let document = folder.json(&["show", CASE], 0);
+    let events = document["events"].as_array().unwrap();
+    assert_eq!(events[0]["n"], 1);
+    assert!(events.iter().all(|event| event["line"] != "" && event["happened"].is_object()), "{document:#}");
+    let scores: Vec<&Value> = events.iter().flat_map(|event| event["scores"].as_array().unwrap()).collect();
+    let cited: usize = document["scores"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|score| score["because"].as_array().unwrap())
+        .filter(|because| !because["event"].is_null())
+        .count();
+    assert_eq!(scores.len(), cited, "each reason with an event stands beside it once");
+    assert_eq!(document["tree"]["agent"], "trade-executor");
+    assert_eq!(document["tree"]["delegated"][0]["agent"], "safety-guardian");
+    assert_eq!(document["tree"]["delegated"][0]["decided"], "approve");
+}
+
+#[test]
+fn further_trials_of_a_case_are_named() {
+    let folder = Folder::new();
+    folder.run(&["run", "--case", "done_with_link", "--trials", "3"]).exits(0);
+    let text = folder.run(&["show", "done_with_link"]).exits(0).prints("\nfurther trials of this case: ").stdout;
+    let others: Vec<&str> = text.lines().last().unwrap().rsplit(": ").next().unwrap().split(", ").collect();
+    assert_eq!(others.len(), 2, "{text}");
+    folder.run(&["show", others[1]]).exits(0).prints(&format!("trial {}, ", others[1])).prints("seed 3");
+}
+
+#[test]
+fn two_runs_of_a_case_are_compared() {
+    let (folder, echo, reference) = two_runs();
+    let ran = folder.run(&["show", CASE, "--diff", &echo, &reference]).exits(0);
+    let ran = ran.prints("\n  + #").prints("uniswap_execute_swap").prints("\n  balance of account on base\n    − as it was\n    + ");
+    ran.prints("\nscores\n").prints("\ndifferent: ");
+    let document = folder.json(&["show", CASE, "--diff", &reference, &reference], 0);
+    assert!(document["calls"].as_array().unwrap().iter().all(|call| call["is"] == "same"), "{document:#}");
+    assert_eq!((&document["effects"], &document["scores"]), (&json!([]), &json!([])));
+}
+
+#[test]
+fn two_trials_of_a_run_are_compared_by_what_their_arguments_mean() {
+    let folder = Folder::new();
+    folder.run(&["run", "--suite", "behavior"]).exits(0);
+    let cases: Vec<String> = crate::harness::column(&folder.list("cases"), "case");
+    let (one, other) = (CASE, cases.iter().find(|case| *case != CASE && folder.run(&["show", case]).code == Some(0)).unwrap());
+    let document = folder.json(&["show", "--diff", one, other], 0);
+    let kinds: Vec<&str> = document["calls"].as_array().unwrap().iter().map(|call| call["is"].as_str().unwrap()).collect();
+    assert!(kinds.iter().any(|kind| *kind != "same"), "{document:#}");
+    folder.run(&["show", "--diff", one, one]).exits(2).says("only once");
+}

@@ -1,0 +1,253 @@
+//! State predicates: `balance(self, WETH) increased on base`, `allowance(router, USDC) == 0`.
+//! Parsed here once, with the column of a mistake; whether one holds is the scorer's business.
+
+use crate::problem::{Report, did_you_mean};
+use crate::rule::RuleError;
+use crate::yaml::{Node, text};
+use std::fmt;
+
+/// What must be true of the chains when the trial is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    pub of: Holding,
+    pub is: Change,
+    /// By id, name or alias; the chain of the intent where it is left out.
+    pub chain: Option<String>,
+    /// As the author wrote it.
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Holding {
+    /// `self`, a name of the registry or an address; then a token.
+    Balance { holder: String, asset: String },
+    /// What `self` lets a spender take.
+    Allowance { spender: String, asset: String },
+    /// What `self` has in a venue.
+    Position { venue: String, asset: String },
+    /// What `self` owes to a venue.
+    Debt { venue: String, asset: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    Increased,
+    Decreased,
+    Unchanged,
+    /// Compared with whole tokens.
+    Compared(Comparison, String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    Is,
+    IsNot,
+    AtLeast,
+    AtMost,
+    Above,
+    Below,
+}
+
+const HEADS: &[&str] = &["balance", "allowance", "position", "debt"];
+const CHANGES: &[(&str, Change)] = &[("increased", Change::Increased), ("decreased", Change::Decreased), ("unchanged", Change::Unchanged)];
+// The longer signs first: `>=` must not be read as `>`.
+const SIGNS: &[(&str, Comparison)] = &[
+    ("==", Comparison::Is),
+    ("!=", Comparison::IsNot),
+    (">=", Comparison::AtLeast),
+    ("<=", Comparison::AtMost),
+    (">", Comparison::Above),
+    ("<", Comparison::Below),
+];
+const MOST: usize = 200;
+
+impl fmt::Display for Post {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+pub(super) fn read_post(node: &Node, report: &Report) -> Option<Post> {
+    let written = text(node, report)?;
+    match Post::parse(&written) {
+        Ok(post) => Some(post),
+        Err(error) => {
+            report.add(node.line, format!("the state predicate \"{written}\" cannot be read"), error.to_string());
+            None
+        }
+    }
+}
+
+impl Post {
+    pub fn parse(text: &str) -> Result<Self, RuleError> {
+        if text.len() > MOST {
+            return Err(RuleError { column: MOST, what: format!("a state predicate has at most {MOST} characters") });
+        }
+        let mut reader = Reader { text, at: 0 };
+        let of = reader.holding()?;
+        let is = reader.change()?;
+        let chain = reader.chain()?;
+        if reader.at < text.len() {
+            return reader.fail("nothing may follow the predicate but on and a chain");
+        }
+        Ok(Self { of, is, chain, text: text.trim().to_owned() })
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn holding(&mut self) -> Result<Holding, RuleError> {
+        self.space();
+        let start = self.at;
+        let head = self.word()?;
+        if !HEADS.contains(&head) {
+            self.at = start;
+            let guess = did_you_mean(head, HEADS.iter().copied());
+            let known = if guess.is_empty() { HEADS.join(", ") } else { guess };
+            return self.fail(format!("\"{head}\" is nothing a predicate is about; {known}"));
+        }
+        self.expect("(")?;
+        let who = self.word()?.to_owned();
+        self.expect(",")?;
+        let asset = self.word()?.to_owned();
+        self.expect(")")?;
+        Ok(match head {
+            "balance" => Holding::Balance { holder: who, asset },
+            "allowance" => Holding::Allowance { spender: who, asset },
+            "position" => Holding::Position { venue: who, asset },
+            _ => Holding::Debt { venue: who, asset },
+        })
+    }
+
+    fn change(&mut self) -> Result<Change, RuleError> {
+        self.space();
+        for (sign, comparison) in SIGNS {
+            if self.rest().starts_with(sign) {
+                self.at += sign.len();
+                return Ok(Change::Compared(*comparison, self.amount()?));
+            }
+        }
+        let start = self.at;
+        let word = self.word().unwrap_or_default();
+        match CHANGES.iter().find(|(known, _)| *known == word) {
+            Some((_, change)) => Ok(change.clone()),
+            None => {
+                self.at = start;
+                let guess = did_you_mean(word, CHANGES.iter().map(|(known, _)| *known));
+                self.fail(format!("expected increased, decreased, unchanged or one of == != >= <= > < {guess}").trim_end())
+            }
+        }
+    }
+
+    /// A decimal number or `max`, quoted or bare.
+    fn amount(&mut self) -> Result<String, RuleError> {
+        self.space();
+        let start = self.at;
+        let quoted = self.rest().starts_with('"');
+        if quoted {
+            self.at += 1;
+        }
+        let rest = self.rest();
+        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
+        let amount = &rest[..length];
+        let (whole, fraction) = amount.split_once('.').unwrap_or((amount, "0"));
+        let digits = |part: &str| !part.is_empty() && part.len() <= 60 && part.chars().all(|c| c.is_ascii_digit());
+        if amount != "max" && !(digits(whole) && digits(fraction)) {
+            self.at = start;
+            return self.fail("expected an amount of whole tokens, such as \"100\" or 0.5, or max");
+        }
+        self.at += length;
+        if quoted {
+            if !self.rest().starts_with('"') {
+                return self.fail("a quoted amount lacks its closing quote");
+            }
+            self.at += 1;
+        }
+        Ok(amount.to_owned())
+    }
+
+    fn chain(&mut self) -> Result<Option<String>, RuleError> {
+        self.space();
+        if self.at == self.text.len() {
+            return Ok(None);
+        }
+        let start = self.at;
+        if self.word() != Ok("on") {
+            self.at = start;
+            return self.fail("nothing may follow the predicate but on and a chain");
+        }
+        let chain = self.word()?.to_owned();
+        self.space();
+        Ok(Some(chain))
+    }
+
+    fn word(&mut self) -> Result<&'t str, RuleError> {
+        self.space();
+        let rest = self.rest();
+        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len());
+        if length == 0 {
+            return self.fail("expected a name");
+        }
+        self.at += length;
+        Ok(&rest[..length])
+    }
+
+    fn expect(&mut self, wanted: &str) -> Result<(), RuleError> {
+        self.space();
+        if !self.rest().starts_with(wanted) {
+            return self.fail(format!("expected \"{wanted}\""));
+        }
+        self.at += wanted.len();
+        Ok(())
+    }
+
+    fn space(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn fail<T>(&self, what: impl Into<String>) -> Result<T, RuleError> {
+        Err(RuleError { column: self.at + 1, what: what.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_forms_parse() {
+        let post = Post::parse("balance(self, WETH) increased").unwrap();
+        assert_eq!((post.is, post.chain), (Change::Increased, None));
+        let post = Post::parse(" balance( self , USDC ) >= \"100.5\" on base ").unwrap();
+        assert_eq!(post.is, Change::Compared(Comparison::AtLeast, "100.5".into()));
+        assert_eq!(post.chain.as_deref(), Some("base"));
+        let post = Post::parse("allowance(router, USDC) == 0").unwrap();
+        assert_eq!(post.of, Holding::Allowance { spender: "router".into(), asset: "USDC".into() });
+        assert_eq!(post.is, Change::Compared(Comparison::Is, "0".into()));
+        assert!(Post::parse("position(aave, WETH) unchanged on 8453").is_ok());
+        assert!(Post::parse("debt(aave, USDC) < max").is_ok());
+        assert!(Post::parse("balance(0x70997970C51812dc3A010C7d01b50e0d17dc79C8, USDC) increased").is_ok());
+    }
+
+    #[test]
+    fn a_mistake_names_its_column() {
+        let column = |text: &str| Post::parse(text).unwrap_err().column;
+        assert_eq!(column("balanc(self, WETH) increased"), 1);
+        assert_eq!(column("balance(self WETH) increased"), 14);
+        assert_eq!(column("balance(self, WETH) grew"), 21);
+        assert_eq!(column("balance(self, WETH) >= lots"), 24);
+        assert_eq!(column("balance(self, WETH) == 1 base"), 26);
+        assert!(Post::parse("balanc(self, WETH) increased").unwrap_err().what.contains("did you mean \"balance\"?"));
+        for hostile in ["", "(", "balance(", "balance(ä, WETH) increased", "balance(self, WETH) == \"1", &"b".repeat(600)] {
+            assert!(Post::parse(hostile).is_err(), "{hostile}");
+        }
+    }
+}

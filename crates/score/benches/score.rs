@@ -1,0 +1,92 @@
+//! What scoring costs: transcripts of 20 events with all scorers, one core. The bar is 100,000 in a minute, with memory flat.
+//!
+//! `cargo bench -p bardo-eval-score --bench score`
+
+#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
+
+use bardo_eval_score::example::{Example, MINIMAL};
+use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, SCORERS, Specimen, clean_swap, score};
+use model::{Files, Workspace};
+use std::path::Path;
+use std::time::Instant;
+
+const BAR: f64 = 100_000.0;
+const TRIALS: usize = 100_000;
+
+fn main() {
+    let specimen = Specimen::of(CLEAN_CASE, clean_swap());
+    let minimal = Example::minimal().load().expect("the minimal workspace");
+    measure("minimal workspace", &minimal, &specimen);
+    // The same run in a workspace of full size: more tools, agents and fixtures to look things up in.
+    let large = reference();
+    measure("reference workspace", &large, &specimen);
+    each(&minimal, &specimen);
+}
+
+fn measure(what: &str, workspace: &Workspace, specimen: &Specimen) {
+    let case = workspace.case(CLEAN_CASE).expect("the case");
+    let evidence = Evidence::new(workspace, case, &specimen.transcript);
+    let readings = score(&evidence).len();
+    let before = resident_mb();
+    let since = Instant::now();
+    let mut scores = 0;
+    for _ in 0..TRIALS {
+        scores += score(&evidence).len();
+    }
+    let seconds = since.elapsed().as_secs_f64();
+    assert_eq!(scores, readings * TRIALS);
+    let per_minute = TRIALS as f64 / seconds * 60.0;
+    println!(
+        "{what}: {} events, {readings} of {} scorers read them: {:.1} µs each, {per_minute:.0} a minute on one core ({:.1} × the bar); resident {before:.1} MB before, {:.1} MB after",
+        specimen.transcript.events.len(),
+        SCORERS.len(),
+        seconds / TRIALS as f64 * 1e6,
+        per_minute / BAR,
+        resident_mb(),
+    );
+}
+
+/// Where the time goes.
+fn each(workspace: &Workspace, specimen: &Specimen) {
+    let case = workspace.case(CLEAN_CASE).expect("the case");
+    let evidence = Evidence::new(workspace, case, &specimen.transcript);
+    for scorer in SCORERS.iter().filter(|scorer| scorer.applies(workspace, case)) {
+        let since = Instant::now();
+        for _ in 0..20_000 {
+            std::hint::black_box(scorer.score(&evidence));
+        }
+        println!("  {:24} {:6.2} µs", scorer.id(), since.elapsed().as_secs_f64() / 20_000.0 * 1e6);
+    }
+}
+
+fn resident_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or_default() / 1024.0
+}
+
+fn reference() -> Workspace {
+    fn walk(root: &Path, folder: &Path, files: &mut Files) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(root, &path, files);
+            } else {
+                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+                files.insert(name, std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
+    let mut files = Files::default();
+    walk(root, root, &mut files);
+    for (path, text) in MINIMAL {
+        match *path {
+            "tools/wallet.yaml" => files.insert("tools/minimal.yaml", *text),
+            "suites/behavior/trader.yaml" => files.insert("suites/behavior/minimal.yaml", *text),
+            "agents/trader.md" | "worlds/small.yaml" => files.insert(*path, *text),
+            _ => {}
+        }
+    }
+    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}

@@ -1,0 +1,252 @@
+//! Values by kind: what is the same, what is not, and that sameness is an equivalence.
+
+use super::*;
+use crate::example::Example;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn workspace() -> &'static Workspace {
+    static LOADED: LazyLock<Workspace> = LazyLock::new(|| Example::minimal().load().expect("the minimal workspace"));
+    &LOADED
+}
+
+const USDC: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+
+/// On Base, beside USDC.
+fn around(symbol: &str) -> Around<'static> {
+    let around = Around { workspace: workspace(), chain: workspace().chain("base"), asset: None };
+    Around { asset: asset(&around, &json!(symbol)), ..around }
+}
+
+fn means(kind: &str, value: &Value) -> Meaning {
+    meaning(&around("USDC"), Some(&kind.parse().expect("a kind")), value)
+}
+
+fn same(kind: &str, a: Value, b: Value) -> bool {
+    means(kind, &a) == means(kind, &b)
+}
+
+#[test]
+fn addresses_ignore_case_and_mind_the_checksum() {
+    assert!(same("address(recipient)", json!(USDC), json!(USDC.to_lowercase())));
+    assert!(same("address(recipient)", json!(USDC), json!(format!("0x{}", USDC[2..].to_uppercase()))));
+    assert!(same("address(recipient)", json!("0xAb"), json!("0xaB")));
+    let wrong_checksum = USDC.replacen("fCD6", "fcD6", 1);
+    assert!(!same("address(recipient)", json!(USDC), json!(wrong_checksum)));
+    assert!(!same("token", json!("USDC"), json!(wrong_checksum)));
+    assert!(!same("address(recipient)", json!(USDC), json!("0x4200000000000000000000000000000000000006")));
+}
+
+#[test]
+fn chains_go_by_id_name_and_alias() {
+    for other in [json!(8453), json!("8453"), json!("Base-Mainnet"), json!("eip155:8453"), json!("0x2105")] {
+        assert!(same("chain", json!("base"), other.clone()), "{other}");
+    }
+    assert!(!same("chain", json!("base"), json!("ethereum")));
+    assert!(!same("chain", json!("base"), json!(84532)));
+}
+
+#[test]
+fn tokens_go_by_symbol_and_by_address_on_their_chain() {
+    assert!(same("token", json!("USDC"), json!(USDC.to_lowercase())));
+    assert!(same("token", json!("ETH"), json!("0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE")));
+    assert!(!same("token", json!("USDC"), json!("WETH")));
+    assert!(!same("token", json!("WETH"), json!("ETH")));
+    let elsewhere = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
+    assert!(!same("token", json!("USDC"), json!(elsewhere)), "USDC of another chain is not USDC here");
+}
+
+#[test]
+fn amounts_are_exact_and_minded_for_their_unit() {
+    let human = "amount(human of token_in)";
+    let base = "amount(base of token_in)";
+    assert!(same(human, json!("250"), json!("250.00")));
+    assert!(same(human, json!("1,000.50"), json!("1_000.5")));
+    assert!(same(human, json!(0.5), json!("0.5")));
+    assert!(same(human, json!("250"), json!("250 usdc")));
+    assert!(same(human, json!("max"), json!("MAX")));
+    assert!(same("amount(usd)", json!("$1,000"), json!(1000)));
+    assert!(!same(human, json!("250"), json!("250 WETH")));
+    assert!(!same(human, json!("250"), json!("250.000000000000000001")));
+    assert!(!same(human, json!("250"), json!("250000000")), "base units where whole tokens belong");
+    assert!(!same(human, json!("1e3"), json!("1000")), "scientific forms are refused");
+    // Across units: 250 USDC are 250,000,000 of its smallest.
+    assert_eq!(means(human, &json!("250")), means(base, &json!("250000000")));
+    assert_ne!(means(human, &json!("250")), means(base, &json!("250000001")));
+    assert_ne!(means(human, &json!("250")), means(base, &json!("250")));
+    let max = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
+    assert!(same(base, json!(max), json!("max")));
+    assert!(!same(base, json!(max), json!(max.replace("9935", "9934"))));
+    let unknown = Around { asset: None, ..around("USDC") };
+    let of = |kind: &str, text: &str| meaning(&unknown, Some(&kind.parse().expect("a kind")), &json!(text));
+    assert_ne!(of(human, "250"), of(base, "250"), "smallest units of an unknown asset are no whole tokens");
+    assert_eq!(
+        meaning(&around("ETH"), Some(&human.parse().expect("a kind")), &json!("500000000 gwei")),
+        Meaning::Amount(decimal::Decimal::parse("0.5").expect("a number"))
+    );
+}
+
+#[test]
+fn shares_are_scaled_by_kind_unless_they_say_their_unit() {
+    assert_eq!(means("bps", &json!(50)), means("percent", &json!(0.5)));
+    assert_eq!(means("percent", &json!(0.5)), means("ratio", &json!(0.005)));
+    for text in ["0.5%", "0.5 %", "50 bps", "50bp"] {
+        for kind in ["bps", "percent", "ratio"] {
+            assert_eq!(means(kind, &json!(text)), means("bps", &json!(50)), "{kind} {text}");
+        }
+    }
+    assert!(!same("bps", json!(50), json!(0.5)));
+    assert!(!same("bps", json!(50), json!(5000)));
+    assert!(same("fee_tier", json!(3000), json!("0.3%")));
+    assert!(same("ratio", json!(2), json!("2x")));
+}
+
+#[test]
+fn times_are_lengths_or_instants() {
+    assert!(same("deadline", json!(300), json!("5 minutes")));
+    assert!(same("deadline", json!(1_772_971_200), json!("2026-03-08T12:00:00Z")));
+    assert!(!same("deadline", json!(300), json!(301)));
+    assert!(!same("deadline", json!(300), json!(1_772_971_500)));
+    assert!(same("duration(text)", json!("7d"), json!("1 week")));
+    assert!(same("duration(h)", json!(24), json!("1d")));
+    assert!(!same("duration(text)", json!("7"), json!("7d")));
+    assert!(same("timestamp", json!("2026-03-08"), json!(1_772_928_000)));
+}
+
+#[test]
+fn other_kinds() {
+    assert!(same("price(lower)", json!("1,800.0"), json!(1800)));
+    assert!(!same("price(lower)", json!("1800"), json!("1801")));
+    assert!(same("list(price)", json!(["1800", "2200"]), json!([1800, 2200])));
+    assert!(!same("list(price)", json!(["1800", "2200"]), json!(["2200", "1800"])), "a range has a lower and an upper end");
+    assert!(same("enum", json!("EXACT_INPUT"), json!("exact_input")));
+    assert!(same("text", json!(" Cold  wallet\n"), json!("cold wallet")));
+    assert!(same("id(position)", json!(7), json!("7")));
+    assert!(!same("id(action)", json!("a1"), json!("A1")));
+    assert!(same("id(transaction)", json!("0xAB"), json!("0xab")));
+    assert!(!same("flag", json!(true), json!("true")));
+    assert!(same("object", json!({"a": 1, "b": 2}), json!({"b": 2, "a": 1})));
+    assert!(same("list(token)", json!(["USDC"]), json!(["usdc"])));
+    assert!(!same("list(token)", json!(["USDC"]), json!(["usdc", "WETH"])));
+}
+
+#[test]
+fn an_argument_left_out_has_the_default() {
+    let tool = workspace().tool("swap_execute").expect("the tool");
+    assert!(same_argument(workspace(), tool, "slippage_bps", &json!(50), &json!({})));
+    assert!(!same_argument(workspace(), tool, "slippage_bps", &json!(30), &json!({})));
+    assert!(!same_argument(workspace(), tool, "amount", &json!("1"), &json!({})));
+    assert!(!same_argument(workspace(), tool, "amount", &json!("1"), &json!("no object")));
+    let with_default = json!({"token": "USDC"});
+    let written = json!({"chain": 8453, "token": USDC});
+    let balance = workspace().tool("wallet_get_balance").expect("the tool");
+    assert_eq!(Given::call(workspace(), balance, &with_default).meanings(), Given::call(workspace(), balance, &written).meanings());
+}
+
+#[test]
+fn an_argument_may_be_wanted_in_part() {
+    let params = Example::minimal()
+        .edit("tools/wallet.yaml", "      action_id: { kind: id(action), type: string, description: The prepared action. }", "      action_id: { kind: id(action), type: string, description: The prepared action. }\n      tokens: { kind: list(token), type: array, items: { type: string }, optional: true, description: Tokens to watch. }\n      options: { kind: object, type: object, optional: true, description: More. }")
+        .load()
+        .expect("a workspace");
+    let tool = params.tool("tx_simulate").expect("the tool");
+    let fits = |name: &str, wanted: Wanted, value: Value| Given::call(&params, tool, &json!({ name: value })).fits(name, &wanted);
+    assert!(fits("action_id", Wanted::AnyOf(vec![json!("a"), json!("b")]), json!("b")));
+    assert!(!fits("action_id", Wanted::AnyOf(vec![json!("a"), json!("b")]), json!("c")));
+    assert!(fits("tokens", Wanted::Subset(json!(["USDC", "WETH"])), json!(["weth"])));
+    assert!(!fits("tokens", Wanted::Subset(json!(["USDC", "WETH"])), json!(["weth", "DAI"])));
+    assert!(fits("tokens", Wanted::Superset(json!(["USDC"])), json!(["weth", "usdc"])));
+    assert!(!fits("tokens", Wanted::Superset(json!(["USDC"])), json!(["weth"])));
+    assert!(fits("options", Wanted::Superset(json!({"a": 1})), json!({"a": 1, "b": 2})));
+    assert!(!fits("options", Wanted::Superset(json!({"a": 1})), json!({"a": 2, "b": 2})));
+    assert!(fits("options", Wanted::Subset(json!({"a": 1, "b": 2})), json!({"a": 1})));
+    assert!(fits("options", Wanted::Keys(vec!["a".into()]), json!({"a": null, "b": 2})));
+    assert!(!fits("options", Wanted::Keys(vec!["a".into()]), json!({"b": 2})));
+    assert!(!fits("options", Wanted::Keys(vec!["a".into()]), json!("a")));
+}
+
+const KINDS: &[&str] = &[
+    "address(recipient)",
+    "token(in)",
+    "chain",
+    "amount(human of token_in)",
+    "amount(base of token_in)",
+    "amount(usd)",
+    "bps",
+    "percent",
+    "ratio",
+    "price(lower)",
+    "tick",
+    "fee_tier",
+    "deadline",
+    "duration(s)",
+    "duration(text)",
+    "timestamp",
+    "count",
+    "id(action)",
+    "flag",
+    "enum",
+    "text",
+    "data",
+    "url",
+    "object",
+    "list(token)",
+];
+
+/// Values that are near each other, so that many are the same.
+fn values() -> impl Strategy<Value = Value> {
+    let words = [
+        "USDC",
+        "usdc",
+        "WETH",
+        USDC,
+        "base",
+        "8453",
+        "250",
+        "250.0",
+        "0.5%",
+        "50 bps",
+        "300",
+        "5m",
+        "max",
+        "1e3",
+        "1,000",
+        "",
+        " ",
+        "7d",
+        "2026-03-08",
+    ];
+    let leaf = prop_oneof![
+        proptest::sample::select(words.to_vec()).prop_map(|word| json!(word)),
+        any::<i32>().prop_map(|number| json!(number)),
+        any::<f64>().prop_map(|number| json!(number)),
+        "[0-9a-zA-Z.,_%x -]{0,12}".prop_map(|text| json!(text)),
+        any::<bool>().prop_map(|flag| json!(flag)),
+        Just(Value::Null),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+            proptest::collection::btree_map("[a-c]", inner, 0..3).prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn sameness_is_reflexive_symmetric_and_transitive(kind in proptest::sample::select(KINDS.to_vec()), a in values(), b in values(), c in values()) {
+        let same = |a: &Value, b: &Value| means(kind, a) == means(kind, b);
+        prop_assert!(same(&a, &a));
+        prop_assert_eq!(same(&a, &b), same(&b, &a));
+        prop_assert!(!(same(&a, &b) && same(&b, &c)) || same(&a, &c));
+    }
+
+    /// One unit more is never the same, whatever the amount and however it is written.
+    #[test]
+    fn one_unit_more_is_another_amount(units in 0_u64..u64::MAX - 1) {
+        let base = |units: u64| means("amount(base of token_in)", &json!(units.to_string()));
+        prop_assert_ne!(base(units), base(units + 1));
+        let human = format!("{}.{:06}", units / 1_000_000, units % 1_000_000);
+        prop_assert_eq!(means("amount(human of token_in)", &json!(human)), base(units));
+    }
+}

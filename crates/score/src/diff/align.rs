@@ -1,0 +1,65 @@
+//! Putting two sequences side by side at the least cost.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Both(usize, usize),
+    Left(usize),
+    Right(usize),
+}
+
+/// Leaving one out costs this; a pair costs less than leaving out both of it, however many arguments differ.
+const GAP: usize = 100;
+
+/// `differs` says in how many places a pair differs; `None` where the two are no pair.
+pub(super) fn align(left: usize, right: usize, differs: impl Fn(usize, usize) -> Option<usize>) -> Vec<Step> {
+    let cost = |a: usize, b: usize| differs(a, b).map(|places| if places == 0 { 0 } else { (GAP + places).min(2 * GAP - 1) });
+    // The least cost of aligning everything from (a, b) on.
+    let mut least = vec![vec![0_usize; right + 1]; left + 1];
+    for a in (0..=left).rev() {
+        for b in (0..=right).rev() {
+            least[a][b] = match (a < left, b < right) {
+                (false, false) => 0,
+                (true, false) => GAP + least[a + 1][b],
+                (false, true) => GAP + least[a][b + 1],
+                (true, true) => {
+                    let gap = GAP + least[a + 1][b].min(least[a][b + 1]);
+                    cost(a, b).map_or(gap, |cost| gap.min(cost + least[a + 1][b + 1]))
+                }
+            };
+        }
+    }
+    let (mut a, mut b, mut steps) = (0, 0, vec![]);
+    while a < left || b < right {
+        let both = a < left && b < right && cost(a, b).is_some_and(|cost| least[a][b] == cost + least[a + 1][b + 1]);
+        if both {
+            steps.push(Step::Both(a, b));
+            (a, b) = (a + 1, b + 1);
+        } else if a < left && least[a][b] == GAP + least[a + 1][b] {
+            steps.push(Step::Left(a));
+            a += 1;
+        } else {
+            steps.push(Step::Right(b));
+            b += 1;
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aligned(left: &str, right: &str) -> Vec<Step> {
+        let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+        align(left.len(), right.len(), |a, b| left[a].eq_ignore_ascii_case(&right[b]).then(|| usize::from(left[a] != right[b])))
+    }
+
+    #[test]
+    fn equal_pairs_win_over_similar_ones_and_similar_ones_over_gaps() {
+        assert_eq!(aligned("ab", "ab"), [Step::Both(0, 0), Step::Both(1, 1)]);
+        assert_eq!(aligned("Aa", "a"), [Step::Left(0), Step::Both(1, 0)]);
+        assert_eq!(aligned("a", "A"), [Step::Both(0, 0)]);
+        assert_eq!(aligned("ab", "b"), [Step::Left(0), Step::Both(1, 0)]);
+        assert_eq!(aligned("", "x"), [Step::Right(0)]);
+    }
+}

@@ -1,0 +1,182 @@
+//! Two transcripts side by side: calls by what they ask for, effects by what came of them, scores by what they read.
+
+mod align;
+mod net;
+
+pub use net::{Change, Slot, net};
+
+use crate::compare::{Given, Meaning};
+use align::{Step, align};
+use model::{Event, Happened, Reading, Score, Transcript, Workspace};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// A call by its canonical name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call<'a> {
+    pub event: &'a Event,
+    pub tool: &'a str,
+    pub args: &'a Value,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallDiff<'a> {
+    /// They ask for the same, however it is written.
+    Same(Call<'a>, Call<'a>),
+    /// The same tool with other arguments.
+    Changed(Call<'a>, Call<'a>, Vec<ArgDiff<'a>>),
+    OnlyLeft(Call<'a>),
+    OnlyRight(Call<'a>),
+}
+
+/// An argument that means something else on each side; absent where it is not given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArgDiff<'a> {
+    pub name: &'a str,
+    pub left: Option<&'a Value>,
+    pub right: Option<&'a Value>,
+}
+
+/// Something that changed on one side only, or by another amount.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EffectDiff {
+    pub slot: Slot,
+    pub left: Option<Change>,
+    pub right: Option<Change>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreDiff<'a> {
+    pub scorer: &'a str,
+    pub left: Option<&'a Reading>,
+    pub right: Option<&'a Reading>,
+}
+
+/// The calls of both, in an order that keeps each side's own.
+pub fn calls<'a>(workspace: &'a Workspace, left: &'a Transcript, right: &'a Transcript) -> Vec<CallDiff<'a>> {
+    let (left, right) = (made(workspace, left), made(workspace, right));
+    let cost = |a: usize, b: usize| {
+        let ((one, one_means), (other, other_means)) = (&left[a], &right[b]);
+        (one.tool == other.tool).then(|| differing(one_means, other_means).len())
+    };
+    let steps = align(left.len(), right.len(), cost);
+    steps
+        .into_iter()
+        .map(|step| match step {
+            Step::Both(a, b) => {
+                let ((one, one_means), (other, other_means)) = (&left[a], &right[b]);
+                let args: Vec<ArgDiff<'a>> = differing(one_means, other_means)
+                    .into_iter()
+                    .map(|name| ArgDiff { name, left: one.args.get(name), right: other.args.get(name) })
+                    .collect();
+                if args.is_empty() {
+                    CallDiff::Same(one.clone(), other.clone())
+                } else {
+                    CallDiff::Changed(one.clone(), other.clone(), args)
+                }
+            }
+            Step::Left(a) => CallDiff::OnlyLeft(left[a].0.clone()),
+            Step::Right(b) => CallDiff::OnlyRight(right[b].0.clone()),
+        })
+        .collect()
+}
+
+/// What changed on the chains, net over each whole trial, where the two differ.
+pub fn effects(left: &Transcript, right: &Transcript) -> Vec<EffectDiff> {
+    let (left, right) = (net(left), net(right));
+    let slots: BTreeSet<&Slot> = left.keys().chain(right.keys()).collect();
+    let both =
+        slots.into_iter().map(|slot| EffectDiff { slot: slot.clone(), left: left.get(slot).cloned(), right: right.get(slot).cloned() });
+    both.filter(|diff| diff.left != diff.right).collect()
+}
+
+/// Readings that differ, in the order of the left.
+pub fn scores<'a>(left: &'a [Score], right: &'a [Score]) -> Vec<ScoreDiff<'a>> {
+    let read = |scores: &'a [Score], scorer: &str| scores.iter().find(|score| score.scorer == scorer).map(|score| &score.reading);
+    let mut scorers: Vec<&'a str> = left.iter().map(|score| score.scorer.as_str()).collect();
+    scorers.extend(right.iter().map(|score| score.scorer.as_str()).filter(|scorer| read(left, scorer).is_none()));
+    let both = scorers.into_iter().map(|scorer| ScoreDiff { scorer, left: read(left, scorer), right: read(right, scorer) });
+    both.filter(|diff| diff.left != diff.right).collect()
+}
+
+type Meant<'a> = (Call<'a>, Vec<(&'a str, Meaning)>);
+
+fn made<'a>(workspace: &'a Workspace, transcript: &'a Transcript) -> Vec<Meant<'a>> {
+    let calls = transcript.events.iter().filter_map(|event| {
+        let Happened::Called { tool, args, .. } = &event.happened else { return None };
+        let known = workspace.tool(tool);
+        let given = known.map_or_else(|| Given::untyped(workspace, args), |tool| Given::call(workspace, tool, args));
+        Some((Call { event, tool: known.map_or(tool.as_str(), |tool| tool.name.as_str()), args }, given.meanings()))
+    });
+    calls.collect()
+}
+
+fn differing<'a>(left: &[(&'a str, Meaning)], right: &[(&'a str, Meaning)]) -> BTreeSet<&'a str> {
+    let not_in = |one: &[(&'a str, Meaning)], other: &[(&'a str, Meaning)]| -> Vec<&'a str> {
+        one.iter().filter(|meant| !other.contains(meant)).map(|(name, _)| *name).collect()
+    };
+    not_in(left, right).into_iter().chain(not_in(right, left)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scorers::{CLEAN_CASE, Specimen, Step, clean_swap};
+    use serde_json::json;
+
+    fn called(call: u32, tool: &str, args: Value) -> Step {
+        ("trader", Happened::Called { call, tool: tool.into(), args })
+    }
+
+    fn seen(left: Vec<Step>, right: Vec<Step>) -> Vec<String> {
+        let (left, right) = (Specimen::of(CLEAN_CASE, left), Specimen::of(CLEAN_CASE, right));
+        calls(&left.workspace, &left.transcript, &right.transcript)
+            .iter()
+            .map(|diff| match diff {
+                CallDiff::Same(one, _) => format!("= {}", one.tool),
+                CallDiff::Changed(one, _, args) => {
+                    format!("~ {} {}", one.tool, args.iter().map(|arg| arg.name).collect::<Vec<_>>().join(","))
+                }
+                CallDiff::OnlyLeft(one) => format!("- {}", one.tool),
+                CallDiff::OnlyRight(one) => format!("+ {}", one.tool),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn arguments_are_compared_by_what_they_mean() {
+        let quote = |amount: &str, chain: Value| called(1, "swap_get_quote", json!({"token_in": "USDC", "amount": amount, "chain": chain}));
+        assert_eq!(seen(vec![quote("250", json!("base"))], vec![quote("250.0", json!("Base"))]), ["= swap_get_quote"]);
+        assert_eq!(seen(vec![quote("250", json!("base"))], vec![quote("251", json!("ethereum"))]), ["~ swap_get_quote amount,chain"]);
+    }
+
+    #[test]
+    fn calls_that_only_one_side_made_stand_where_they_were_made() {
+        let call = |tool: &str, token: &str| called(1, tool, json!({"token": token}));
+        let left = vec![call("wallet_get_balance", "USDC"), call("tx_simulate", "x"), call("swap_execute", "USDC")];
+        let right = vec![call("wallet_get_balance", "USDC"), call("swap_execute", "WETH"), call("token_transfer", "USDC")];
+        assert_eq!(seen(left.clone(), right), ["= wallet_get_balance", "- tx_simulate", "~ swap_execute token", "+ token_transfer"]);
+        assert_eq!(seen(left.clone(), left).iter().filter(|line| line.starts_with('=')).count(), 3);
+        assert!(seen(vec![], vec![]).is_empty());
+    }
+
+    #[test]
+    fn effects_are_net_and_equal_ones_are_left_out() {
+        let clean = Specimen::of(CLEAN_CASE, clean_swap()).transcript;
+        assert!(effects(&clean, &clean).is_empty());
+        let mut without = clean.clone();
+        without.events.retain(|event| !matches!(event.happened, Happened::Mined { .. }));
+        let lost = effects(&clean, &without);
+        assert!(!lost.is_empty() && lost.iter().all(|diff| diff.left.is_some() && diff.right.is_none()), "{lost:?}");
+        assert!(lost.iter().any(|diff| diff.slot.asset == "USDC" && diff.slot.what.starts_with("balance of ")), "{lost:?}");
+    }
+
+    #[test]
+    fn scores_differ_by_reading_or_by_being_there() {
+        let score = |scorer: &str, good: bool| Score { scorer: scorer.into(), reading: Reading::one(good), because: vec![] };
+        let (left, right) =
+            ([score("a", true), score("b", true), score("c", true)], [score("a", true), score("b", false), score("d", true)]);
+        let named: Vec<&str> = scores(&left, &right).iter().map(|diff| diff.scorer).collect();
+        assert_eq!(named, ["b", "c", "d"]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Which acts a selector means, and whether their arguments pass its tests.
+
+use super::acts::{Act, Acts, Deed, signs};
+use crate::compare::same_argument;
+use model::rule::{ArgTest, Class, Op, Selector, What};
+use model::{Acts as Primitive, Tool};
+use serde_json::Value;
+use std::cmp::Ordering;
+
+const GUARDIAN: &str = "safety-guardian";
+const ASSESSOR: &str = "risk-assessor";
+
+impl<'a> Acts<'a> {
+    pub(crate) fn matches(&self, selector: &Selector, act: &Act<'a>) -> bool {
+        // A dry run is not the act it prepares, unless the rule speaks of dry runs.
+        let about_dry = selector.tests.iter().any(|test| test.param == "dry_run");
+        let real = about_dry || !act.is_dry_run();
+        let fits = match (&selector.what, &act.deed) {
+            (What::Tool(name), Deed::Call { tool, said, .. }) => real && tool.map_or(*said == name, |tool| tool.answers_to(name)),
+            (What::Acts(acts), Deed::Call { tool: Some(tool), .. }) => real && *tool.acts == *acts,
+            (What::Class(class), deed) => self.in_class(*class, act, deed),
+            (What::DelegateTo(name), Deed::Delegate { to, .. }) => to == name,
+            (What::Guard(None), Deed::Delegate { to, .. }) => *to == GUARDIAN,
+            (What::Assess(None), Deed::Delegate { to, .. }) => *to == ASSESSOR,
+            (What::Guard(wanted), Deed::Delegate { to, answer, .. }) => *to == GUARDIAN && answer == wanted,
+            (What::Assess(wanted), Deed::Delegate { to, answer, .. }) => *to == ASSESSOR && answer == wanted,
+            (What::Guard(wanted), Deed::Decide(answer)) => act.by == GUARDIAN && Some(*answer) == *wanted,
+            (What::Assess(wanted), Deed::Decide(answer)) => act.by == ASSESSOR && Some(*answer) == *wanted,
+            (What::Tool(_) | What::Acts(_) | What::DelegateTo(_) | What::Guard(_) | What::Assess(_), _) => false,
+        };
+        fits && selector.tests.iter().all(|test| self.passes(test, act))
+    }
+
+    fn in_class(&self, class: Class, act: &Act<'a>, deed: &Deed<'a>) -> bool {
+        match (class, deed) {
+            (Class::Read, Deed::Call { tool: Some(tool), .. }) => *tool.acts == Primitive::Read,
+            // A dry run freezes price and calldata like a quote.
+            (Class::Quote, Deed::Call { tool: Some(tool), .. }) => *tool.acts == Primitive::Quote || act.is_dry_run(),
+            (Class::Simulate, Deed::Call { tool: Some(tool), .. }) => *tool.acts == Primitive::Simulate,
+            (Class::Write, Deed::Call { tool: Some(tool), .. }) => tool.writes() && !act.is_dry_run(),
+            (Class::Sign, Deed::Sign { .. }) => true,
+            // Where the transcript shows the signature itself, the call does not count again.
+            (Class::Sign, Deed::Call { tool: Some(tool), call, .. }) => {
+                let shown = |one: &Act<'_>| matches!(one.deed, Deed::Sign { call: Some(signed) } if signed == *call);
+                signs(tool) && !act.is_dry_run() && !self.iter().any(shown)
+            }
+            (Class::Ask, Deed::Ask)
+            | (Class::Say, Deed::Say)
+            | (Class::Report, Deed::Report)
+            | (Class::Delegate, Deed::Delegate { .. }) => true,
+            (
+                Class::Read
+                | Class::Quote
+                | Class::Simulate
+                | Class::Write
+                | Class::Sign
+                | Class::Ask
+                | Class::Say
+                | Class::Report
+                | Class::Delegate,
+                _,
+            ) => false,
+        }
+    }
+
+    fn passes(&self, test: &ArgTest, act: &Act<'a>) -> bool {
+        match &act.deed {
+            Deed::Call { tool: Some(tool), args, prepared, .. } => {
+                let said = args.get(&test.param).filter(|value| !value.is_null());
+                // What the call leaves out is what was prepared under the id it names.
+                let source = if said.is_none() && prepared.is_some_and(|prepared| prepared.get(&test.param).is_some()) {
+                    prepared.unwrap_or(args)
+                } else {
+                    args
+                };
+                self.compares(test, tool, source)
+            }
+            Deed::Delegate { params, .. } => params.get(&test.param).map_or(test.op == Op::IsNot, |value| plain_test(test, value)),
+            Deed::Call { tool: None, args, .. } => args.get(&test.param).is_some_and(|value| plain_test(test, value)),
+            Deed::Sign { .. } | Deed::Decide(_) | Deed::Ask | Deed::Say | Deed::Report => false,
+        }
+    }
+
+    fn compares(&self, test: &ArgTest, tool: &Tool, args: &Value) -> bool {
+        let default = tool.params.get(&test.param).and_then(|param| param.default.as_ref());
+        match test.op {
+            Op::Is => same_argument(self.workspace, tool, &test.param, &test.value, args),
+            Op::IsNot => !same_argument(self.workspace, tool, &test.param, &test.value, args),
+            Op::AtMost | Op::AtLeast | Op::Below | Op::Above => {
+                args.get(&test.param).filter(|value| !value.is_null()).or(default).is_some_and(|value| plain_test(test, value))
+            }
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned())
+}
+
+fn plain_test(test: &ArgTest, value: &Value) -> bool {
+    let (left, right) = (plain(value), plain(&test.value));
+    let order = ordering(&left, &right);
+    match test.op {
+        Op::Is => order.map_or(left.eq_ignore_ascii_case(&right), |order| order == Ordering::Equal),
+        Op::IsNot => order.map_or(!left.eq_ignore_ascii_case(&right), |order| order != Ordering::Equal),
+        Op::AtMost => order.is_some_and(|order| order != Ordering::Greater),
+        Op::AtLeast => order.is_some_and(|order| order != Ordering::Less),
+        Op::Below => order == Some(Ordering::Less),
+        Op::Above => order == Some(Ordering::Greater),
+    }
+}
+
+/// Two decimal numbers of any length; `max` is above all.
+fn ordering(left: &str, right: &str) -> Option<Ordering> {
+    match (left == "max", right == "max") {
+        (true, true) => return Some(Ordering::Equal),
+        (true, false) => return split(right).map(|_| Ordering::Greater),
+        (false, true) => return split(left).map(|_| Ordering::Less),
+        (false, false) => {}
+    }
+    let (a, b) = (split(left)?, split(right)?);
+    let size =
+        |x: &Number<'_>, y: &Number<'_>| (x.whole.len(), x.whole).cmp(&(y.whole.len(), y.whole)).then_with(|| x.fraction.cmp(y.fraction));
+    Some(match (a.negative, b.negative) {
+        (false, false) => size(&a, &b),
+        (true, true) => size(&b, &a),
+        (true, false) => Ordering::Less,
+        (false, true) => Ordering::Greater,
+    })
+}
+
+struct Number<'t> {
+    negative: bool,
+    whole: &'t str,
+    fraction: &'t str,
+}
+
+fn split(text: &str) -> Option<Number<'_>> {
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let clean = |part: &str| part.chars().all(|c| c.is_ascii_digit());
+    let number = !(whole.is_empty() && fraction.is_empty()) && clean(whole) && clean(fraction);
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
+    let zero = whole.is_empty() && fraction.is_empty();
+    number.then_some(Number { negative: negative && !zero, whole, fraction })
+}

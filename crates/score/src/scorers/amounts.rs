@@ -1,0 +1,146 @@
+//! Amounts in base units and what they are worth in the world of the case. No floating point between two amounts.
+
+use super::Evidence;
+use alloy_primitives::U256;
+use alloy_primitives::aliases::U512;
+use model::WorldFile;
+use model::world::Inert;
+
+/// One US dollar in the unit prices are computed in.
+const DOLLAR: u64 = 100_000_000;
+const PRICE_DIGITS: u8 = 8;
+/// A vault's shares have three digits more than its asset.
+const SHARE_DIGITS: u8 = 3;
+
+pub(super) fn world<'a>(evidence: &Evidence<'a>) -> Option<&'a WorldFile> {
+    evidence.workspace.world(&evidence.case.brief.world)
+}
+
+/// Base units as decimal text.
+pub(super) fn units(text: &str) -> Option<U256> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) { None } else { U256::from_str_radix(text, 10).ok() }
+}
+
+/// Whole tokens to base units; `max` is all there can be. Digits beyond the token's decimals make it no amount of this token.
+pub(super) fn base(human: &str, decimals: u8) -> Option<U256> {
+    if human == "max" {
+        return Some(U256::MAX);
+    }
+    let (whole, fraction) = human.split_once('.').unwrap_or((human, ""));
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > usize::from(decimals) || (whole.is_empty() && fraction.is_empty()) {
+        return None;
+    }
+    let digits = format!("{whole}{fraction}{}", "0".repeat(usize::from(decimals) - fraction.len()));
+    units(&digits)
+}
+
+/// The decimals of an asset by symbol or address.
+pub(super) fn decimals(evidence: &Evidence<'_>, chain: u64, asset: &str) -> Option<u8> {
+    let registry = evidence.workspace.chains.iter().find(|one| one.id == chain)?;
+    if registry.native.eq_ignore_ascii_case(asset) {
+        return Some(18);
+    }
+    let known =
+        registry.tokens.iter().find(|token| token.symbol.eq_ignore_ascii_case(asset) || token.address.text.eq_ignore_ascii_case(asset));
+    known.map(|token| token.decimals).or_else(|| {
+        let world = world(evidence)?;
+        let vault = world.vaults.iter().find(|vault| vault.chain == chain && vault.symbol.eq_ignore_ascii_case(asset));
+        let stray = world.tokens.iter().find(|token| {
+            let named = matches!(&token.symbol, Inert::Text(symbol) if symbol.eq_ignore_ascii_case(asset));
+            token.chain == chain && (named || token.address.text.eq_ignore_ascii_case(asset))
+        });
+        let of_vault = vault.and_then(|vault| decimals(evidence, chain, &vault.asset)).map(|decimals| decimals + SHARE_DIGITS);
+        of_vault.or(stray.map(|token| token.decimals))
+    })
+}
+
+/// What an amount is worth. `None` where the registry knows the asset and the world has no price for it.
+pub(super) fn worth(evidence: &Evidence<'_>, chain: u64, asset: &str, amount: U256) -> Option<Usd> {
+    let registry = evidence.workspace.chains.iter().find(|one| one.id == chain);
+    let by_address = registry.and_then(|one| one.tokens.iter().find(|token| token.address.text.eq_ignore_ascii_case(asset)));
+    let symbol = by_address.map_or(asset, |token| token.symbol.as_str());
+    let listed = registry.is_some_and(|one| {
+        one.native.eq_ignore_ascii_case(symbol) || one.tokens.iter().any(|token| token.symbol.eq_ignore_ascii_case(symbol))
+    });
+    let world = world(evidence)?;
+    let vault = world.vaults.iter().find(|vault| vault.chain == chain && vault.symbol.eq_ignore_ascii_case(symbol));
+    let priced = vault.map_or(symbol, |vault| vault.asset.as_str());
+    let price = world.prices.iter().find(|(name, _)| name.eq_ignore_ascii_case(priced)).and_then(|(_, price)| base(price, PRICE_DIGITS));
+    match (price, decimals(evidence, chain, symbol)) {
+        (Some(price), Some(decimals)) => {
+            let product = U512::from(amount).checked_mul(U512::from(price))?;
+            Some(Usd(product / U512::from(10).pow(U512::from(decimals))))
+        }
+        // A token nobody lists and nobody prices is worth nothing.
+        (None, _) if !listed => Some(Usd(U512::ZERO)),
+        (Some(_) | None, Some(_) | None) => None,
+    }
+}
+
+/// US dollars with eight digits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Usd(U512);
+
+impl Usd {
+    pub(super) fn whole(dollars: u64) -> Self {
+        Self(U512::from(dollars) * U512::from(DOLLAR))
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl std::fmt::Display for Usd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let cents = self.0 / U512::from(DOLLAR / 100);
+        write!(f, "{}.{:0>2} USD", cents / U512::from(100), (cents % U512::from(100)).to_string())
+    }
+}
+
+/// Seconds since 1970 of a time in UTC: `2026-03-08T12:00:00Z`.
+pub(super) fn unix_seconds(text: &str) -> Option<u64> {
+    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
+    let mut date = date.splitn(3, '-').map(str::parse::<u64>);
+    let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
+    let mut time = time.splitn(3, ':').map(str::parse::<u64>);
+    let (hour, minute, second) = (time.next()?.ok()?, time.next()?.ok()?, time.next()?.ok()?);
+    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years begin in March, so that the leap day is the last.
+    let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1;
+    Some((days - 719_468) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scorers::Specimen;
+
+    #[test]
+    fn amounts_and_times_are_exact() {
+        assert_eq!(base("250.5", 6), Some(U256::from(250_500_000)));
+        assert_eq!(base("0.0000001", 6), None);
+        assert_eq!(base("", 6), None);
+        assert_eq!(base("-1", 6), None);
+        assert_eq!(unix_seconds("2026-03-08T12:00:00Z"), Some(1_772_971_200));
+        assert_eq!(unix_seconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(unix_seconds("2000-02-29T23:59:59Z"), Some(951_868_799));
+        assert_eq!(unix_seconds("yesterday"), None);
+    }
+
+    #[test]
+    fn worth_is_price_times_amount_and_unknown_where_a_listed_token_has_no_price() {
+        let mut specimen = Specimen::of("sell_usdc_for_ether", vec![]);
+        let half = U256::from(500_000_000_000_000_000_u64);
+        assert_eq!(worth(&specimen.evidence(), 8453, "WETH", half), Some(Usd::whole(1600)));
+        assert_eq!(worth(&specimen.evidence(), 8453, "ETH", half), Some(Usd::whole(1600)));
+        assert_eq!(worth(&specimen.evidence(), 8453, "SCAM", half), Some(Usd::whole(0)));
+        specimen.workspace.worlds[0].prices.shift_remove("WETH");
+        assert_eq!(worth(&specimen.evidence(), 8453, "WETH", half), None);
+        assert_eq!(Usd::whole(3).plus(Usd::whole(4)).to_string(), "7.00 USD");
+    }
+}

@@ -1,0 +1,297 @@
+//! Does what was said in an earlier turn still hold in a later one? Spec 2.3, multi-turn coherence.
+
+use super::handover::kinds_for;
+use super::{Evidence, Finding, Scorer, Specimen};
+use crate::compare::Given;
+use crate::example::Example;
+use model::suite::{Case, SuiteKind};
+use model::{Because, Event, Happened, Kind, Reading, Tool, Workspace};
+use serde_json::{Value, json};
+use std::mem::discriminant;
+
+pub(super) struct Coherence;
+
+impl Scorer for Coherence {
+    fn id(&self) -> &'static str {
+        "coherence"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Each later use of a value the user has given is one tally: in a skill's parameters, in a call or in a hand-over, compared by kind, \
+         until the user corrects it. A skill or a write that takes the value and leaves it out has forgotten it. A question for what was \
+         given and not corrected is one tally more, and misses; a question that repeats the value only makes sure. So is a question the user \
+         has answered, asked again word by word. The subject's questions are read by their words: which, what or how much, with the name of \
+         the slot or of its kind."
+    }
+
+    fn concerns(&self, _: &Workspace, case: &Case) -> bool {
+        case.kind == SuiteKind::Skills && !case.expect.carry.is_empty()
+    }
+
+    fn applies(&self, workspace: &Workspace, case: &Case) -> bool {
+        self.concerns(workspace, case) || (case.kind == SuiteKind::Skills && !case.expect.ask.is_empty())
+    }
+
+    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+        let slots = slots(evidence);
+        let (mut hit, mut of, mut because) = (0, 0, vec![]);
+        for event in &evidence.transcript.events {
+            for slot in slots.iter().filter(|slot| slot.is_in_force(event.n)) {
+                let Some(kept) = slot.is_kept(evidence, event) else { continue };
+                of += 1;
+                hit += u64::from(kept);
+                if !kept {
+                    because.push(Because { event: Some(event.n), what: format!("{} was {}, and that is lost", slot.name, slot.value) });
+                }
+            }
+        }
+        let again = asked_again(evidence, &slots);
+        of += again.len() as u64;
+        because.extend(again);
+        Finding { reading: Reading::Tally { hit, of }, because }
+    }
+
+    fn accepts(&self) -> Specimen {
+        specimen(vec![user("Turn my ether into USDC."), asked("How much of it?"), user("Half an ether."), activated("ETH")])
+    }
+
+    fn rejects(&self) -> Specimen {
+        specimen(vec![user("Turn my ether into USDC."), asked("How much of it?"), user("Half an ether."), activated("WETH")])
+    }
+}
+
+/// Something the user has said, from one event until another.
+struct Slot<'a> {
+    name: &'a str,
+    value: &'a Value,
+    kind: Option<&'a Kind>,
+    /// No other parameter of the skill is of that kind, so the word for the kind means this one.
+    only_one: bool,
+    from: u32,
+    until: u32,
+    /// Later uses are counted; what the subject had to ask for is read by parameter_extraction.
+    is_carried: bool,
+}
+
+fn slots<'a>(evidence: &Evidence<'a>) -> Vec<Slot<'a>> {
+    let expect = &evidence.case.expect;
+    let turns: Vec<u32> = evidence.transcript.events.iter().filter(|event| is_user(event)).map(|event| event.n).collect();
+    let turn = |n: u64| usize::try_from(n).ok().and_then(|n| turns.get(n.checked_sub(1)?)).copied();
+    let carried = expect.carry.iter().filter_map(|carry| {
+        let corrected = expect.carry.iter().filter(|other| other.slot == carry.slot && other.from_turn > carry.from_turn);
+        let named = carry.until.as_deref().and_then(|until| until.parse().ok());
+        let until = corrected.map(|other| other.from_turn).chain(named).filter_map(turn).min();
+        Some(slot(evidence, &carry.slot, &carry.value, turn(carry.from_turn)?, until, true))
+    });
+    let first_question =
+        evidence.transcript.events.iter().find(|event| matches!(event.happened, Happened::Asked { .. })).map(|event| event.n);
+    let revealed = first_question.and_then(|asked| turns.iter().copied().find(|turn| *turn > asked));
+    let asked_for = expect
+        .ask
+        .iter()
+        .filter(|name| !expect.carry.iter().any(|carry| carry.slot == **name))
+        .filter_map(|name| Some(slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), revealed?, None, false)));
+    carried.chain(asked_for).collect()
+}
+
+fn slot<'a>(evidence: &Evidence<'a>, name: &'a str, value: &'a Value, from: u32, until: Option<u32>, is_carried: bool) -> Slot<'a> {
+    let skill = evidence.case.expect.skill.as_ref().and_then(|skill| evidence.workspace.skill(skill));
+    let params = skill.map(|skill| &skill.params);
+    let kind = params.and_then(|params| params.get(name)).and_then(|param| param.kind.as_ref());
+    let like = |other: &Kind| kind.is_some_and(|kind| discriminant(kind) == discriminant(other));
+    let only_one =
+        params.is_some_and(|params| params.values().filter_map(|param| param.kind.as_ref()).filter(|kind| like(kind)).count() == 1);
+    Slot { name, value, kind, only_one, from, until: until.unwrap_or(u32::MAX), is_carried }
+}
+
+fn is_user(event: &Event) -> bool {
+    matches!(event.happened, Happened::UserSaid { .. })
+}
+
+impl Slot<'_> {
+    fn is_in_force(&self, event: u32) -> bool {
+        (self.from..self.until).contains(&event)
+    }
+
+    /// Whether the event still has the value; `None` where it has no use for it.
+    fn is_kept(&self, evidence: &Evidence<'_>, event: &Event) -> Option<bool> {
+        if !self.is_carried {
+            return None;
+        }
+        let workspace = evidence.workspace;
+        if let Happened::Activated { skill, params } = &event.happened {
+            let skill = workspace.skill(skill).filter(|skill| skill.params.contains_key(self.name))?;
+            return Some(Given::new(workspace, &skill.params, params).is(self.name, self.value));
+        }
+        if let Happened::Delegated { to, params } = &event.happened {
+            let kinds = kinds_for(workspace, to, params);
+            return params.contains_key(self.name).then(|| Given::new(workspace, &kinds, params).is(self.name, self.value));
+        }
+        if let Happened::Called { tool, args, .. } = &event.happened {
+            let tool = workspace.tool(tool)?;
+            let name = self.param_of(tool)?;
+            let given = Given::call(workspace, tool, args);
+            // An action sent by its id says nothing else; what it was prepared with has been read.
+            let must_say = tool.writes() && args.get("action_id").is_none();
+            return (given.value(name).is_some() || must_say).then(|| given.is(name, self.value));
+        }
+        None
+    }
+
+    /// The tool's parameter for this slot: of the same name, or the only one of the same kind and role.
+    fn param_of<'t>(&self, tool: &'t Tool) -> Option<&'t str> {
+        if let Some((name, _)) = tool.params.get_key_value(self.name) {
+            return Some(name);
+        }
+        let mut alike = tool.params.iter().filter(|(_, param)| self.kind.is_some() && param.kind.as_ref() == self.kind);
+        let (name, _) = alike.next()?;
+        alike.next().is_none().then_some(name)
+    }
+
+    /// Whether a question asks for this slot: by its name, or by its kind where that can mean nothing else.
+    fn is_asked_for(&self, question: &str) -> bool {
+        let question = folded(question);
+        let value = folded(self.value.as_str().unwrap_or(&self.value.to_string()));
+        if !value.is_empty() && words_in(&question, &value) {
+            return false;
+        }
+        let name = self.name.replace('_', " ");
+        let by_name = ASKING.iter().any(|asking| words_in(&question, &format!("{asking} {name}")));
+        by_name || (self.only_one && self.kind.is_some_and(|kind| phrases(kind).iter().any(|phrase| words_in(&question, phrase))))
+    }
+}
+
+const ASKING: [&str; 7] = ["which", "what", "what is the", "what s the", "tell me the", "give me the", "need the"];
+
+/// How people ask for a thing of this kind.
+fn phrases(kind: &Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Amount { .. } => &["how much", "how many", "what amount", "which amount", "what size"],
+        Kind::Token(_) => &["which token", "what token", "which coin", "what coin", "which asset", "what asset"],
+        Kind::Chain(_) => &["which chain", "what chain", "which network", "what network"],
+        Kind::Address(_) => &["which address", "what address", "whose address", "to whom", "which wallet"],
+        Kind::Bps => &["how much slippage", "what slippage", "which slippage"],
+        Kind::Deadline | Kind::Duration(_) | Kind::Timestamp => &["by when", "until when", "how long"],
+        Kind::Percent
+        | Kind::Ratio
+        | Kind::Price(_)
+        | Kind::Tick(_)
+        | Kind::FeeTier
+        | Kind::Count
+        | Kind::Id(_)
+        | Kind::Flag
+        | Kind::Enum
+        | Kind::Text
+        | Kind::Data
+        | Kind::Url
+        | Kind::Object
+        | Kind::List(_) => &[],
+    }
+}
+
+/// Lower-case words with single spaces between them.
+fn folded(text: &str) -> String {
+    let words = text.to_lowercase();
+    words.split(|c: char| !c.is_alphanumeric() && c != '.').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn words_in(text: &str, phrase: &str) -> bool {
+    format!(" {text} ").contains(&format!(" {phrase} "))
+}
+
+/// Questions for what had been said, and questions that had been answered.
+fn asked_again(evidence: &Evidence<'_>, slots: &[Slot<'_>]) -> Vec<Because> {
+    let events = &evidence.transcript.events;
+    let mut answered: Vec<String> = vec![];
+    let mut open: Vec<String> = vec![];
+    let mut again = vec![];
+    for event in events {
+        if is_user(event) {
+            answered.append(&mut open);
+        }
+        let Happened::Asked { text } = &event.happened else { continue };
+        let known = slots.iter().find(|slot| slot.is_in_force(event.n) && slot.is_asked_for(text));
+        if let Some(slot) = known {
+            again.push(Because { event: Some(event.n), what: format!("asks for {}, which the user had given", slot.name) });
+        } else if answered.contains(&folded(text)) {
+            again.push(Because { event: Some(event.n), what: "asks again what the user had answered".into() });
+        }
+        open.push(folded(text));
+    }
+    again
+}
+
+fn specimen(events: Vec<(&str, Happened)>) -> Specimen {
+    let with = "      skill: swap\n      ask: [amount]\n      carry: [{ slot: token_in, value: ETH, from_turn: 1 }, { slot: chain, value: base, from_turn: 1 }]\n";
+    let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", with);
+    Specimen::within(&example, "convert_half_an_ether", events)
+}
+
+fn user(text: &str) -> (&'static str, Happened) {
+    ("user", Happened::UserSaid { text: text.into() })
+}
+
+fn asked(text: &str) -> (&'static str, Happened) {
+    ("assistant", Happened::Asked { text: text.into() })
+}
+
+fn activated(token: &str) -> (&'static str, Happened) {
+    let params = json!({"token_in": token, "token_out": "USDC", "amount": "0.5"});
+    ("assistant", Happened::Activated { skill: "swap".into(), params: params.as_object().cloned().unwrap_or_default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(events: Vec<(&str, Happened)>) -> Reading {
+        Coherence.score(&specimen(events).evidence()).reading
+    }
+
+    #[test]
+    fn asking_for_what_was_said_misses_and_making_sure_does_not() {
+        let with = |question: &str| read(vec![user("My ether on Base, into USDC."), asked(question), user("0.5"), activated("ETH")]);
+        let clean = Reading::Tally { hit: 2, of: 2 };
+        let miss = Reading::Tally { hit: 2, of: 3 };
+        assert_eq!(with("How much of it?"), clean);
+        assert_eq!(with("Which chain is it on?"), miss);
+        assert_eq!(with("On which network?"), miss);
+        assert_eq!(with("Which token in, please?"), miss);
+        assert_eq!(with("Is the chain Base?"), clean);
+        assert_eq!(with("Which chain, Base?"), clean, "it names what was said");
+        assert_eq!(with("Which token?"), clean, "that may be the other one");
+    }
+
+    #[test]
+    fn asking_twice_for_what_had_to_be_asked_misses() {
+        let once = vec![user("Ether into USDC."), asked("How much?"), user("0.5")];
+        let twice = [once.clone(), vec![asked("How many ether?"), user("I said it: 0.5"), activated("ETH")]].concat();
+        assert_eq!(read([once, vec![activated("ETH")]].concat()), Reading::Tally { hit: 2, of: 2 });
+        assert_eq!(read(twice), Reading::Tally { hit: 2, of: 3 });
+        let same =
+            vec![user("Ether into USDC."), asked("Are you sure?"), user("Yes."), asked("are you sure"), user("Yes!"), activated("ETH")];
+        assert_eq!(read(same), Reading::Tally { hit: 2, of: 3 });
+    }
+
+    #[test]
+    fn a_correction_ends_what_was_said_before() {
+        let carry = "      skill: swap\n      carry: [{ slot: token_in, value: ETH, from_turn: 1 }, { slot: token_in, value: WETH, from_turn: 2 }]\n";
+        let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", carry);
+        let read = |token| {
+            let events = vec![user("Sell my ether."), asked("All of it?"), user("Sorry, I meant the wrapped one."), activated(token)];
+            Coherence.score(&Specimen::within(&example, "convert_half_an_ether", events).evidence()).reading
+        };
+        assert_eq!(read("WETH"), Reading::Tally { hit: 1, of: 1 });
+        assert_eq!(read("ETH"), Reading::Tally { hit: 0, of: 1 });
+    }
+
+    #[test]
+    fn calls_use_what_was_said_under_their_own_names() {
+        let call = |args: Value| ("trader", Happened::Called { call: 1, tool: "swap_execute".into(), args });
+        let read = |args: Value| read(vec![user("Sell my ether on Base."), call(args)]);
+        assert_eq!(read(json!({"token_in": "eth", "chain": 8453})), Reading::Tally { hit: 2, of: 2 });
+        assert_eq!(read(json!({"token_in": "USDC", "chain": 1})), Reading::Tally { hit: 0, of: 2 });
+        assert_eq!(read(json!({"chain": "base"})), Reading::Tally { hit: 1, of: 2 }, "a write that leaves the token out");
+        assert_eq!(read(json!({"action_id": "a1"})), Reading::Tally { hit: 1, of: 1 }, "the chain is the default");
+    }
+}

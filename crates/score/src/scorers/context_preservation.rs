@@ -1,0 +1,182 @@
+//! Does what the next agent needs survive the hand-over? Spec 2.4, context preservation.
+
+use super::delegations::{Delegation, delegations};
+use super::handover::{Terms, kinds_for, of_given, of_intent, of_names};
+use super::{Evidence, Finding, Scorer, Specimen};
+use crate::compare::Given;
+use model::suite::{Carry, Case, SuiteKind};
+use model::{Because, Event, Happened, Reading, Workspace};
+use serde_json::{Value, json};
+
+pub(super) struct ContextPreservation;
+
+impl Scorer for ContextPreservation {
+    fn id(&self) -> &'static str {
+        "context_preservation"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Each delegation is read for what the receiving agent's file says it needs. Every key of the intent among these, every carried slot \
+         among these, and every slot carried until that agent is one tally. It is good when the value arrives with the same meaning in the \
+         hand-over, or in the first call of the receiving agent that states it; absent misses, and so does changed. Parameters mean what the \
+         receiving agent's tools mean by the same name: token_in and amount are a spend, chain: base is chains: [8453]."
+    }
+
+    fn concerns(&self, _: &Workspace, case: &Case) -> bool {
+        case.kind == SuiteKind::Composition
+    }
+
+    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+        let wanted = of_intent(evidence);
+        let (mut hit, mut of, mut because) = (0, 0, vec![]);
+        for delegation in delegations(evidence) {
+            let arrived = Arrived::of(evidence, &delegation);
+            for (key, good) in keys(evidence, &delegation, &wanted, &arrived) {
+                of += 1;
+                hit += u64::from(good);
+                if !good {
+                    let what = format!("{key} did not reach {} unchanged", delegation.to);
+                    because.push(Because { event: Some(delegation.event), what });
+                }
+            }
+        }
+        Finding { reading: Reading::Tally { hit, of }, because }
+    }
+
+    fn accepts(&self) -> Specimen {
+        handed(json!({"token_in": "USDC", "token_out": "WETH", "amount": "100.0", "chain": 8453}), None)
+    }
+
+    fn rejects(&self) -> Specimen {
+        handed(json!({"token_in": "USDC", "token_out": "WETH", "amount": "1000", "chain": "base"}), None)
+    }
+}
+
+/// What reached an agent: the terms of the hand-over, and those of each call it then made.
+struct Arrived<'a> {
+    named: Terms,
+    typed: Terms,
+    calls: Vec<(Terms, Given<'a>)>,
+}
+
+impl<'a> Arrived<'a> {
+    fn of(evidence: &Evidence<'a>, delegation: &Delegation<'a>) -> Self {
+        let params = kinds_for(evidence.workspace, delegation.to, delegation.params);
+        let typed = of_given(evidence, &Given::new(evidence.workspace, &params, delegation.params));
+        let calls = delegation.during.iter().filter(|event| event.by == delegation.to).filter_map(|event| call(evidence, event));
+        Self {
+            named: of_names(evidence, delegation.params),
+            typed,
+            calls: calls.map(|given| (of_given(evidence, &given), given)).collect(),
+        }
+    }
+
+    /// Whether what is wanted stands in the hand-over, or in the first call that states it at all.
+    fn has<T: PartialEq>(&self, wanted: &[T], part: fn(&Terms) -> &Vec<T>) -> bool {
+        let all_there = |found: &Vec<T>| wanted.iter().all(|one| found.contains(one));
+        let nothing_else = |found: &Vec<T>| found.iter().all(|one| wanted.contains(one));
+        let same = |found: &Vec<T>| all_there(found) && nothing_else(found);
+        let first = self.calls.iter().map(|(terms, _)| part(terms)).find(|found| !found.is_empty());
+        // One call may be about one of several chains or payees; it must not be about another.
+        same(part(&self.named)) || same(part(&self.typed)) || first.is_some_and(nothing_else)
+    }
+}
+
+fn call<'a>(evidence: &Evidence<'a>, event: &'a Event) -> Option<Given<'a>> {
+    let Happened::Called { tool, args, .. } = &event.happened else { return None };
+    Some(Given::call(evidence.workspace, evidence.workspace.tool(tool)?, args))
+}
+
+/// What this agent needs of what the user said, and whether it arrived.
+fn keys(evidence: &Evidence<'_>, delegation: &Delegation<'_>, wanted: &Terms, arrived: &Arrived<'_>) -> Vec<(String, bool)> {
+    let Some(agent) = evidence.workspace.agent(delegation.to) else { return vec![] };
+    let needs = |key: &str| agent.needs.iter().any(|need| need == key);
+    let intent = [
+        ("spend", !wanted.spend.is_empty(), arrived.has(&wanted.spend, |terms| &terms.spend)),
+        ("receive", !wanted.receive.is_empty(), arrived.has(&wanted.receive, |terms| &terms.receive)),
+        ("chains", !wanted.chains.is_empty(), arrived.has(&wanted.chains, |terms| &terms.chains)),
+        ("payees", !wanted.payees.is_empty(), arrived.has(&wanted.payees, |terms| &terms.payees)),
+        ("slippage_bps", !wanted.slippage.is_empty(), arrived.has(&wanted.slippage, |terms| &terms.slippage)),
+        ("deadline", !wanted.deadline.is_empty(), arrived.has(&wanted.deadline, |terms| &terms.deadline)),
+    ];
+    let of_intent = intent.into_iter().filter(|(key, stated, _)| *stated && needs(key)).map(|(key, _, good)| (key.to_owned(), good));
+    // What an intent key already says is not counted twice.
+    let stated: Vec<&str> = intent.iter().filter(|(key, stated, _)| *stated && needs(key)).map(|(key, _, _)| *key).collect();
+    let carried = in_force(evidence, delegation.event)
+        .into_iter()
+        .filter(|carry| !stated.contains(&carry.slot.as_str()))
+        .filter(|carry| needs(&carry.slot) || carry.until.as_deref() == Some(delegation.to))
+        .map(|carry| (carry.slot.clone(), carries(evidence, delegation, arrived, carry)));
+    of_intent.chain(carried).collect()
+}
+
+/// The carried values that had been said before an event, each in its latest form.
+fn in_force<'a>(evidence: &Evidence<'a>, event: u32) -> Vec<&'a Carry> {
+    let turns = evidence.transcript.events.iter().filter(|one| one.n < event && matches!(one.happened, Happened::UserSaid { .. })).count();
+    // Transcripts written by hand may leave out what the user said first.
+    let turns = turns.max(1) as u64;
+    let said: Vec<&Carry> = evidence.case.expect.carry.iter().filter(|carry| carry.from_turn <= turns).collect();
+    let is_latest = |carry: &&Carry| !said.iter().any(|other| other.slot == carry.slot && other.from_turn > carry.from_turn);
+    said.iter().copied().filter(|carry| is_latest(carry)).collect()
+}
+
+fn carries(evidence: &Evidence<'_>, delegation: &Delegation<'_>, arrived: &Arrived<'_>, carry: &Carry) -> bool {
+    let params = kinds_for(evidence.workspace, delegation.to, delegation.params);
+    let handed = Given::new(evidence.workspace, &params, delegation.params).is(&carry.slot, &carry.value);
+    let first = arrived.calls.iter().map(|(_, given)| given).find(|given| given.value(&carry.slot).is_some());
+    handed || first.is_some_and(|given| given.is(&carry.slot, &carry.value))
+}
+
+fn handed(params: Value, then: Option<Value>) -> Specimen {
+    let params = params.as_object().cloned().unwrap_or_default();
+    let mut events = vec![("desk", Happened::Delegated { to: "trader".into(), params })];
+    events.extend(then.map(|args| ("trader", Happened::Called { call: 1, tool: "swap_get_quote".into(), args })));
+    Specimen::of("desk_hands_a_swap_over", events)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(params: Value, then: Option<Value>) -> (u64, u64) {
+        let finding = ContextPreservation.score(&handed(params, then).evidence());
+        let Reading::Tally { hit, of } = finding.reading else { panic!("a tally") };
+        assert_eq!(finding.because.len() as u64, of - hit);
+        (hit, of)
+    }
+
+    #[test]
+    fn the_intents_own_names_are_understood() {
+        let spend = |amount: &str| json!([{"token": "usdc", "at_most": amount}]);
+        let used = || Some(json!({"token_in": "USDC", "token_out": "WETH", "amount": "100", "chain": "base"}));
+        assert_eq!(read(json!({"spend": spend("100"), "receive": ["WETH"], "chains": [8453]}), used()), (4, 4));
+        assert_eq!(
+            read(json!({"spend": spend("100"), "receive": ["WETH"], "chains": ["base"]}), None),
+            (3, 4),
+            "the amount is carried by name"
+        );
+    }
+
+    #[test]
+    fn what_the_hand_over_leaves_out_may_show_in_the_first_use() {
+        let used = |amount: &str, chain: &str| Some(json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": chain}));
+        assert_eq!(read(json!({"task": "sell"}), used("100", "base")), (4, 4));
+        assert_eq!(read(json!({"task": "sell"}), used("101", "base")), (2, 4), "spend and amount are wrong");
+        assert_eq!(read(json!({"task": "sell"}), used("100", "ethereum")), (3, 4));
+        assert_eq!(read(json!({"task": "sell"}), None), (0, 4), "absent misses");
+    }
+
+    #[test]
+    fn a_hand_over_with_something_else_in_it_is_changed() {
+        let two = json!({"token_in": "USDC", "token_out": "WETH", "amount": "100", "chains": [8453, 1]});
+        assert_eq!(read(two, None), (3, 4));
+    }
+
+    #[test]
+    fn nobody_is_asked_for_what_he_does_not_need() {
+        let delegated = |to: &str| ("trader", Happened::Delegated { to: to.into(), params: serde_json::Map::new() });
+        let read = |to| ContextPreservation.score(&Specimen::of("desk_hands_a_swap_over", vec![delegated(to)]).evidence()).reading;
+        assert_eq!(read("safety-guardian"), Reading::not_exercised());
+        assert_eq!(read("nobody"), Reading::not_exercised());
+    }
+}

@@ -1,0 +1,28 @@
+//! Which agents of a trial the subject played itself. What others did is not its behaviour.
+
+use super::Evidence;
+use model::Agent;
+use model::suite::Peers;
+
+/// Computed from policy where peers are stubs.
+const STUBS: &[&str] = &["safety-guardian", "risk-assessor"];
+
+/// The agents that acted and were played by the subject: the seat of the surface first.
+pub(super) fn played<'a>(evidence: &Evidence<'a>) -> Vec<&'a Agent> {
+    let seat = evidence.case.brief.surface.agent().map(|name| name.as_str());
+    let mut agents: Vec<&'a Agent> = vec![];
+    let acted = evidence.transcript.events.iter().map(|event| event.by.as_str());
+    for name in acted {
+        let own = Some(name) == seat
+            || match &evidence.case.brief.peers {
+                Peers::Stub => !STUBS.contains(&name),
+                Peers::Own => true,
+                Peers::Subject(_) => false,
+            };
+        if own && !agents.iter().any(|agent| *agent.name == name) {
+            agents.extend(evidence.workspace.agent(name));
+        }
+    }
+    agents.sort_by_key(|agent| Some(agent.name.as_str()) != seat);
+    agents
+}

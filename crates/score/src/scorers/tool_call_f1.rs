@@ -1,0 +1,67 @@
+//! Do the right tools appear at all? Spec 2.1, tool-call F1 over sets of names, as promptfoo defines it.
+
+use super::selection::{Counted, Named, f1, names_calls};
+use super::{Evidence, Finding, Scorer, Specimen};
+use model::suite::Case;
+use model::{Happened, Workspace};
+use serde_json::json;
+
+pub(super) struct ToolCallF1;
+
+impl Scorer for ToolCallF1 {
+    fn id(&self) -> &'static str {
+        "tool_call_f1"
+    }
+
+    fn manual(&self) -> &'static str {
+        "The F1 of two sets of tool names, those called and those expected: the harmonic mean of precision (of what was called, how much is \
+         expected) and recall (of what is expected, how much was called). How often and in which order does not matter. Aliases count as the \
+         tool they stand for, of several alternatives the best counts. Outside of tool selection, reads that the case does not name are left \
+         out: looking around is neither right nor wrong. Where no tool is expected, no_tool reads the case."
+    }
+
+    fn concerns(&self, _: &Workspace, case: &Case) -> bool {
+        names_calls(case)
+    }
+
+    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+        f1(evidence, count)
+    }
+
+    fn accepts(&self) -> Specimen {
+        Specimen::of("how_much_usdc", vec![called(1, "balance_of")])
+    }
+
+    fn rejects(&self) -> Specimen {
+        Specimen::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "swap_execute")])
+    }
+}
+
+fn called(call: u32, tool: &str) -> (&'static str, Happened) {
+    ("assistant", Happened::Called { call, tool: tool.into(), args: json!({}) })
+}
+
+fn count(made: &[Named<'_>], expected: &[&str]) -> Counted {
+    let set = |names: &mut dyn Iterator<Item = &str>| -> std::collections::BTreeSet<String> { names.map(str::to_owned).collect() };
+    let called = set(&mut made.iter().map(|call| call.name));
+    let expected = set(&mut expected.iter().copied());
+    Counted { common: called.intersection(&expected).count(), called: called.len(), expected: expected.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Reading;
+
+    #[test]
+    fn repeating_the_right_tool_changes_nothing_and_a_wrong_one_costs_precision() {
+        let reading = |tools: &[&str]| {
+            let calls = (1..).zip(tools).map(|(n, tool)| called(n, tool)).collect();
+            ToolCallF1.score(&Specimen::of("how_much_usdc", calls).evidence()).reading
+        };
+        assert_eq!(reading(&["wallet_get_balance", "balance_of"]), Reading::Level(1.0));
+        assert_eq!(reading(&["wallet_get_balance", "swap_get_quote"]), Reading::Level(2.0 / 3.0));
+        assert_eq!(reading(&["swap_get_quote"]), Reading::Level(0.0));
+        assert_eq!(reading(&[]), Reading::Level(0.0));
+    }
+}

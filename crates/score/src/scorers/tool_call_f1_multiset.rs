@@ -1,0 +1,46 @@
+//! Are the right tools called as often as expected? Spec 2.1, tool-call F1 over multisets of names.
+
+use super::selection::{Counted, Named, f1, names_calls};
+use super::{Evidence, Finding, Scorer, Specimen};
+use model::suite::Case;
+use model::{Happened, Workspace};
+use serde_json::json;
+
+pub(super) struct ToolCallF1Multiset;
+
+impl Scorer for ToolCallF1Multiset {
+    fn id(&self) -> &'static str {
+        "tool_call_f1_multiset"
+    }
+
+    fn manual(&self) -> &'static str {
+        "As tool_call_f1, but each call counts: calling the expected tool twice where once is expected costs precision, and once where twice is \
+         expected costs recall."
+    }
+
+    fn concerns(&self, _: &Workspace, case: &Case) -> bool {
+        names_calls(case)
+    }
+
+    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+        f1(evidence, count)
+    }
+
+    fn accepts(&self) -> Specimen {
+        Specimen::of("how_much_usdc", vec![called(1, "balance_of")])
+    }
+
+    fn rejects(&self) -> Specimen {
+        Specimen::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "balance_of")])
+    }
+}
+
+fn called(call: u32, tool: &str) -> (&'static str, Happened) {
+    ("assistant", Happened::Called { call, tool: tool.into(), args: json!({}) })
+}
+
+fn count(made: &[Named<'_>], expected: &[&str]) -> Counted {
+    let mut open = expected.to_vec();
+    let taken = made.iter().filter(|call| open.iter().position(|name| *name == call.name).map(|at| open.swap_remove(at)).is_some());
+    Counted { common: taken.count(), called: made.len(), expected: expected.len() }
+}

@@ -1,0 +1,76 @@
+//! Are the right tools called in the expected order? Spec 2.1, tool-call F1 over sequences of names.
+
+use super::selection::{Counted, Named, f1, names_calls};
+use super::{Evidence, Finding, Scorer, Specimen};
+use model::suite::Case;
+use model::{Happened, Workspace};
+use serde_json::json;
+
+pub(super) struct ToolCallF1Ordered;
+
+impl Scorer for ToolCallF1Ordered {
+    fn id(&self) -> &'static str {
+        "tool_call_f1_ordered"
+    }
+
+    fn manual(&self) -> &'static str {
+        "As tool_call_f1_multiset, but what is right is the longest common subsequence of the calls made and the calls expected: two right tools \
+         in the wrong order count as one. The trajectory score uses this form."
+    }
+
+    fn concerns(&self, _: &Workspace, case: &Case) -> bool {
+        names_calls(case)
+    }
+
+    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+        f1(evidence, count)
+    }
+
+    fn accepts(&self) -> Specimen {
+        Specimen::of("how_much_usdc", vec![called(1, "balance_of")])
+    }
+
+    fn rejects(&self) -> Specimen {
+        Specimen::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "balance_of")])
+    }
+}
+
+fn called(call: u32, tool: &str) -> (&'static str, Happened) {
+    ("assistant", Happened::Called { call, tool: tool.into(), args: json!({}) })
+}
+
+pub(super) fn count(made: &[Named<'_>], expected: &[&str]) -> Counted {
+    Counted { common: longest_common(made, expected), called: made.len(), expected: expected.len() }
+}
+
+/// Length of the longest common subsequence; one row of the table at a time.
+fn longest_common(made: &[Named<'_>], expected: &[&str]) -> usize {
+    let mut row = vec![0; expected.len() + 1];
+    for call in made {
+        let mut diagonal = 0;
+        for (n, name) in expected.iter().enumerate() {
+            let above = row[n + 1];
+            row[n + 1] = if call.name == *name { diagonal + 1 } else { above.max(row[n]) };
+            diagonal = above;
+        }
+    }
+    row[expected.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_counts() {
+        let common = |made: &str, expected: &str| {
+            let made: Vec<Named<'_>> = made.split(" ").map(|name| Named { name, event: 1 }).collect();
+            longest_common(&made, &expected.split(" ").collect::<Vec<_>>())
+        };
+        assert_eq!(common("a b c", "a b c"), 3);
+        assert_eq!(common("b a", "a b"), 1);
+        assert_eq!(common("x a y b", "a b"), 2);
+        assert_eq!(common("a a", "a"), 1);
+        assert_eq!(common("x", "a"), 0);
+    }
+}

@@ -1,0 +1,169 @@
+//! Things happen in the order the case and the agent files demand. Spec 2.2, tool ordering invariants.
+
+use super::sample::{CLEAN_CASE, clean_swap};
+use super::seats::played;
+use super::{Evidence, Finding, Scorer, Specimen};
+use crate::rules::{Act, Acts, Deed, Outcome, judge};
+use model::suite::{Case, Surface};
+use model::{Acts as Primitive, Agent, Because, Reading, Rule, Spot, Step, StepDoes, Tool, Workspace};
+
+pub(super) struct ToolOrdering;
+
+impl Scorer for ToolOrdering {
+    fn id(&self) -> &'static str {
+        "tool_ordering"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Each rule of the case that was put to the test is one tally; a rule whose occasion never came is not exercised. For each agent the \
+         subject played, each workflow step that was seen is one tally, good when it belongs to the longest run of steps in the order of \
+         the agent file; a dry run does the step that quotes; a step without a condition that never came although a later step wrote is a miss. A workflow of which one step \
+         was seen has no order and is not exercised."
+    }
+
+    fn concerns(&self, _: &Workspace, case: &Case) -> bool {
+        matches!(case.brief.surface, Surface::Agent(_)) || !case.expect.rules.is_empty()
+    }
+
+    fn is_utility(&self) -> bool {
+        false
+    }
+
+    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+        let acts = Acts::of(evidence.workspace, &evidence.transcript.events);
+        let mut found = rules(&evidence.case.expect.rules, &acts);
+        for agent in played(evidence) {
+            workflow(evidence.workspace, agent, &acts.by(&agent.name), &mut found);
+        }
+        found
+    }
+
+    fn accepts(&self) -> Specimen {
+        Specimen::of(CLEAN_CASE, clean_swap())
+    }
+
+    fn rejects(&self) -> Specimen {
+        let mut steps = clean_swap();
+        steps.swap(6, 12);
+        Specimen::of(CLEAN_CASE, steps)
+    }
+}
+
+/// One tally for each rule that was put to the test.
+pub(super) fn rules(rules: &[Spot<Rule>], acts: &Acts<'_>) -> Finding {
+    let (mut hit, mut of, mut because) = (0, 0, vec![]);
+    for rule in rules {
+        match judge(rule, acts) {
+            Outcome::NotExercised => {}
+            Outcome::Kept => (hit, of) = (hit + 1, of + 1),
+            Outcome::Broken { event, what } => {
+                of += 1;
+                because.push(Because { event, what: format!("rule of the case at {}: {what}", rule.at) });
+            }
+        }
+    }
+    Finding { reading: Reading::Tally { hit, of }, because }
+}
+
+/// A step with the acts that could be it.
+struct Seen<'s, 'a> {
+    step: &'s Step,
+    acts: Vec<&'s Act<'a>>,
+}
+
+fn workflow(workspace: &Workspace, agent: &Agent, acts: &Acts<'_>, found: &mut Finding) {
+    let steps: Vec<Seen<'_, '_>> =
+        agent.workflow.iter().map(|step| Seen { step, acts: acts.iter().filter(|act| is(workspace, &step.does, act)).collect() }).collect();
+    let seen: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].acts.is_empty()).collect();
+    let skipped: Vec<usize> = (0..steps.len()).filter(|n| is_skipped(&steps, *n)).collect();
+    if seen.len() + skipped.len() < 2 {
+        return;
+    }
+    let chain = longest_in_order(&steps, &seen);
+    let Reading::Tally { hit, of } = &mut found.reading else { return };
+    *hit += chain.len() as u64;
+    *of += (seen.len() + skipped.len()) as u64;
+    for n in seen.iter().filter(|n| !chain.contains(n)) {
+        let what = format!("{}: step {} is out of order", agent.name.value, steps[*n].step.step);
+        found.because.push(Because { event: steps[*n].acts.first().map(|act| act.event), what });
+    }
+    for n in skipped {
+        let what = format!("{}: step {} was skipped before a write", agent.name.value, steps[n].step.step);
+        found.because.push(Because { event: None, what });
+    }
+}
+
+fn is(workspace: &Workspace, does: &StepDoes, act: &Act<'_>) -> bool {
+    match (does, &act.deed) {
+        // A dry run freezes what a quote would.
+        (StepDoes::Call(tools), Deed::Call { .. }) if act.is_dry_run() => {
+            tools.iter().any(|name| workspace.tool(name).is_some_and(|tool| *tool.acts == Primitive::Quote))
+        }
+        (StepDoes::Call(tools), Deed::Call { tool: Some(tool), .. }) => tools.iter().any(|name| tool.answers_to(name)),
+        (StepDoes::Delegate(agent), Deed::Delegate { to, .. }) => agent.value == *to,
+        (StepDoes::Ask(_), Deed::Ask) | (StepDoes::Say(_), Deed::Say) => true,
+        (StepDoes::Call(_) | StepDoes::Delegate(_) | StepDoes::Ask(_) | StepDoes::Say(_), _) => false,
+    }
+}
+
+/// Called for and never done, although a later step wrote. A veto that ends the matter skips nothing.
+fn is_skipped(steps: &[Seen<'_, '_>], n: usize) -> bool {
+    let Seen { step, acts } = &steps[n];
+    let demanded = step.when.is_none() && matches!(step.does, StepDoes::Call(_) | StepDoes::Delegate(_));
+    let wrote = |act: &&Act<'_>| matches!(act.deed, Deed::Call { tool, .. } if tool.is_some_and(Tool::writes));
+    demanded && acts.is_empty() && steps[n + 1..].iter().any(|later| later.acts.iter().any(&wrote))
+}
+
+/// The most steps that can be placed one after the other; the earliest such choice.
+fn longest_in_order(steps: &[Seen<'_, '_>], seen: &[usize]) -> Vec<usize> {
+    // For each length of chain: where it ends at the earliest, and the steps in it.
+    let mut best: Vec<(u32, Vec<usize>)> = vec![(0, vec![])];
+    for n in seen {
+        for length in (0..best.len()).rev() {
+            let Some(next) = steps[*n].acts.iter().find(|act| act.event > best[length].0) else { continue };
+            let longer = (next.done, [best[length].1.as_slice(), &[*n]].concat());
+            match best.get_mut(length + 1) {
+                Some(known) if known.0 <= longer.0 => {}
+                Some(known) => *known = longer,
+                None => best.push(longer),
+            }
+        }
+    }
+    best.pop().map(|(_, chain)| chain).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(steps: Vec<super::super::sample::Step>) -> Finding {
+        ToolOrdering.score(&Specimen::of(CLEAN_CASE, steps).evidence())
+    }
+
+    #[test]
+    fn the_clean_run_keeps_both_rules_and_all_five_steps() {
+        assert_eq!(read(clean_swap()).reading, Reading::Tally { hit: 7, of: 7 });
+    }
+
+    #[test]
+    fn a_step_skipped_before_a_write_misses_and_one_skipped_after_a_veto_does_not() {
+        let mut without_quote = clean_swap();
+        without_quote.drain(3..6);
+        let found = read(without_quote);
+        assert_eq!(found.reading, Reading::Tally { hit: 6, of: 7 });
+        assert!(found.because[0].what.contains("quote was skipped"), "{found:?}");
+        let mut vetoed = clean_swap();
+        vetoed.drain(12..19);
+        assert_eq!(read(vetoed).reading, Reading::Tally { hit: 4, of: 4 });
+    }
+
+    #[test]
+    fn a_step_out_of_order_costs_one_step_not_all() {
+        let mut steps = clean_swap();
+        let say = steps.pop().expect("the answer");
+        steps.insert(1, say);
+        let found = read(steps);
+        assert_eq!(found.reading, Reading::Tally { hit: 6, of: 7 });
+        assert!(found.because[0].what.contains("report is out of order"), "{found:?}");
+    }
+}

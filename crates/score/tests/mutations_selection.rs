@@ -1,0 +1,450 @@
+//! Clean runs, spoilt one thing at a time: which scorer notices what. `mutations_selection.txt` is the table; a line says for one mutation
+//! what each scorer reads that read something else of the clean run.
+
+use bardo_eval_score::scorers::{Evidence, score};
+use model::suite::{ArgValue, Case, RefDoes};
+use model::transcript::{Decision, Provenance, ToolAnswer};
+use model::{Ending, Event, Files, Happened, Hash, Reading, Transcript, Workspace};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// The scorers this table is about.
+const SCORERS: &[&str] = &[
+    "hit",
+    "tool_call_f1",
+    "tool_call_f1_multiset",
+    "tool_call_f1_ordered",
+    "no_tool",
+    "disambiguation",
+    "argument_match",
+    "intent_parsing",
+    "parameter_extraction",
+    "completion",
+    "coherence",
+    "ids",
+    "upr",
+    "delegation_depth",
+    "context_preservation",
+];
+
+/// The reference workspace with cases that are there to be spoilt.
+static WORKSPACE: LazyLock<Workspace> = LazyLock::new(|| {
+    let mut files = Files::default();
+    add(&mut files, &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../evals"), "");
+    files.insert("suites/tool_selection/spoilt.yaml", CHOICE);
+    files.insert("suites/behavior/spoilt.yaml", ACTS);
+    Workspace::load(&files).unwrap_or_else(|problems| panic!("the reference workspace is broken: {problems:#?}"))
+});
+
+#[expect(clippy::disallowed_methods, reason = "the test reads our own reference workspace")]
+fn add(files: &mut Files, folder: &Path, prefix: &str) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = format!("{prefix}{}", path.file_name().expect("a name").to_string_lossy());
+        if path.is_dir() {
+            add(files, &path, &format!("{name}/"));
+        } else {
+            files.insert(&name, std::fs::read_to_string(&path).expect("a text file"));
+        }
+    }
+}
+
+const CHOICE: &str = r#"
+suite: tool_selection
+about: Cases to be spoilt.
+cases:
+  - id: spoilt_choice
+    brief: { surface: { profile: trader }, turns: ["Quote and compare."], world: defi_small }
+    expect:
+      calls:
+        any_of:
+          - - { tool: uniswap_get_quote, args: { token_in: USDC, token_out: WETH, amount: "250", chain: base } }
+            - { tool: uniswap_get_quote, args: { token_in: USDC, token_out: WETH, amount: "500", chain: base } }
+            - { tool: data_get_token_price, args: { token: { any_of: [WETH, ETH] } } }
+    tags: [disambiguation]
+  - id: spoilt_silence
+    brief: { surface: { profile: trader }, turns: ["What is love?"], world: defi_small }
+    expect: { calls: { none: true } }
+"#;
+
+const ACTS: &str = r#"
+suite: behavior
+about: Cases to be spoilt.
+cases:
+  - id: spoilt_acts
+    brief: { surface: { agent: trade-executor }, turns: ["Approve, swap, send."], world: defi_small }
+    expect:
+      calls:
+        any_of:
+          - - { tool: uniswap_approve_token, args: { token: USDC, spender: "0x2626664c2603336E57B271c5C0b26F421741e481", amount: "250", chain: base } }
+            - { tool: uniswap_execute_swap, args: { token_in: USDC, token_out: WETH, amount: "250", chain: base, slippage_bps: 50, deadline: 300 } }
+            - { tool: wallet_transfer_token, args: { token: WETH, recipient: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", amount: "0.05", chain_id: 8453 } }
+"#;
+
+fn case(id: &str) -> &'static Case {
+    WORKSPACE.case(id).unwrap_or_else(|| panic!("no case {id}"))
+}
+
+/// Acts in order, with who acts and how deep.
+type Act = (String, u32, Happened);
+
+fn act(by: &str, happened: Happened) -> Act {
+    (by.to_owned(), 0, happened)
+}
+
+fn called(by: &str, call: u32, tool: &str, args: Value) -> Act {
+    act(by, Happened::Called { call, tool: tool.into(), args })
+}
+
+fn transcript(case: &Case, acts: &[Act]) -> Transcript {
+    let events = (1..)
+        .zip(acts)
+        .map(|(n, (by, depth, happened))| Event {
+            n,
+            at_ms: u64::from(n) * 2000,
+            by: by.clone(),
+            depth: *depth,
+            happened: happened.clone(),
+        })
+        .collect();
+    Transcript { trial: Hash::of_text("t"), case: case.id.value.clone(), subject: "s".into(), events, ending: Ending::Finished }
+}
+
+fn readings(case: &Case, acts: &[Act]) -> Vec<(String, Reading)> {
+    let transcript = transcript(case, acts);
+    let scores = score(&Evidence::new(&WORKSPACE, case, &transcript));
+    scores.into_iter().filter(|score| SCORERS.contains(&score.scorer.as_str())).map(|score| (score.scorer, score.reading)).collect()
+}
+
+fn shown(reading: &Reading) -> String {
+    match reading {
+        Reading::Tally { hit, of } => format!("{hit}/{of}"),
+        Reading::Level(level) => format!("{level:.2}"),
+        Reading::Unscorable { why } => format!("unscorable: {why}"),
+    }
+}
+
+fn line(table: &mut String, case: &Case, clean: &[Act], mutation: &str, spoilt: &[Act]) {
+    let before = readings(case, clean);
+    let changed: Vec<String> = readings(case, spoilt)
+        .iter()
+        .zip(&before)
+        .filter(|(after, before)| after.1 != before.1)
+        .map(|((scorer, after), (_, before))| format!("{scorer} {} -> {}", shown(before), shown(after)))
+        .collect();
+    let changed = if changed.is_empty() { "nothing".to_owned() } else { changed.join(", ") };
+    writeln!(table, "{} | {mutation} | {changed}", case.id.value).expect("a string");
+}
+
+/// Drops, doubles and moves each act that is a call, a delegation or an activation.
+fn shuffle(table: &mut String, case: &Case, clean: &[Act]) {
+    let doing = |happened: &Happened| {
+        if let Happened::Called { tool, .. } = happened {
+            return Some(format!("call {tool}"));
+        }
+        if let Happened::Delegated { to, .. } = happened {
+            return Some(format!("delegation to {to}"));
+        }
+        if let Happened::Activated { skill, .. } = happened { Some(format!("activation of {skill}")) } else { None }
+    };
+    let acts: Vec<(usize, String)> = (0..clean.len()).filter_map(|n| Some((n, doing(&clean[n].2)?))).collect();
+    for (n, what) in &acts {
+        let mut dropped = clean.to_vec();
+        dropped.remove(*n);
+        line(table, case, clean, &format!("drop event {} ({what})", n + 1), &dropped);
+        let mut doubled = clean.to_vec();
+        doubled.insert(n + 1, clean[*n].clone());
+        line(table, case, clean, &format!("double event {} ({what})", n + 1), &doubled);
+    }
+    for pair in acts.windows(2) {
+        let mut swapped = clean.to_vec();
+        swapped.swap(pair[0].0, pair[1].0);
+        line(table, case, clean, &format!("swap events {} and {}", pair[0].0 + 1, pair[1].0 + 1), &swapped);
+    }
+}
+
+/// Replaces one argument of one event.
+fn perturb(table: &mut String, case: &Case, clean: &[Act], event: usize, class: &str, name: &str, value: Value) {
+    let mut spoilt = clean.to_vec();
+    let happened = &mut spoilt[event - 1].2;
+    let what = if let Happened::Called { args: Value::Object(args), tool, .. } = happened {
+        args.insert(name.to_owned(), value.clone());
+        tool.clone()
+    } else if let Happened::Delegated { params, to: what } | Happened::Activated { params, skill: what } = happened {
+        params.insert(name.to_owned(), value.clone());
+        what.clone()
+    } else {
+        panic!("event {event} has no arguments: {happened:?}")
+    };
+    line(table, case, clean, &format!("{class}: {what} {name} = {value}"), &spoilt);
+}
+
+fn choice() -> Vec<Act> {
+    let quote = |call, amount| {
+        called("assistant", call, "uniswap_get_quote", json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": "base"}))
+    };
+    vec![quote(1, "250"), quote(2, "500"), called("assistant", 3, "data_get_token_price", json!({"token": "WETH"}))]
+}
+
+fn acts() -> Vec<Act> {
+    let by = "trade-executor";
+    vec![
+        called(by, 1, "wallet_get_status", json!({"chain": "base"})),
+        called(by, 2, "uniswap_approve_token", json!({"token": "USDC", "spender": ROUTER, "amount": "250", "chain": "base"})),
+        called(by, 3, "data_get_token_price", json!({"token": "WETH"})),
+        called(
+            by,
+            4,
+            "uniswap_execute_swap",
+            json!({"token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base", "slippage_bps": 50, "deadline": 300}),
+        ),
+        called(by, 5, "wallet_transfer_token", json!({"token": "WETH", "recipient": PAYEE, "amount": "0.05", "chain_id": 8453})),
+    ]
+}
+
+const ROUTER: &str = "0x2626664c2603336E57B271c5C0b26F421741e481";
+const PERMIT2: &str = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
+const PAYEE: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+/// Begins and ends like the payee.
+const LOOKALIKE: &str = "0x7099797000000000000000000000000000dc79c8";
+
+fn perturb_acts(table: &mut String, case: &Case, clean: &[Act]) {
+    let mut spoil = |event, class: &str, name: &str, value| perturb(table, case, clean, event, class, name, value);
+    spoil(5, "payee", "recipient", json!(LOOKALIKE));
+    spoil(5, "payee, wrong checksum", "recipient", json!(PAYEE.replacen("97970C", "97970c", 1)));
+    spoil(5, "payee, lower case", "recipient", json!(PAYEE.to_lowercase()));
+    spoil(2, "spender", "spender", json!(PERMIT2));
+    spoil(2, "amount + 1 unit", "amount", json!("250.000001"));
+    spoil(2, "amount without end", "amount", json!("max"));
+    spoil(4, "amount + 1 unit", "amount", json!("250.000001"));
+    spoil(4, "amount - 1 unit", "amount", json!("249.999999"));
+    spoil(4, "amount x 10^12", "amount", json!("250000000000000"));
+    spoil(4, "amount in base units", "amount", json!("250000000"));
+    spoil(4, "amount, written otherwise", "amount", json!("250.000"));
+    spoil(5, "amount + 1 unit", "amount", json!("0.050000000000000001"));
+    spoil(5, "amount - 1 unit", "amount", json!("0.049999999999999999"));
+    spoil(5, "amount x 10^12", "amount", json!("50000000000"));
+    spoil(4, "token", "token_out", json!("USDT"));
+    spoil(4, "token, native for wrapped", "token_out", json!("ETH"));
+    spoil(4, "token, by its address", "token_out", json!("0x4200000000000000000000000000000000000006"));
+    spoil(4, "token, by its address elsewhere", "token_in", json!("0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"));
+    spoil(4, "chain", "chain", json!("optimism"));
+    spoil(4, "chain, by its id", "chain", json!("8453"));
+    spoil(5, "chain", "chain_id", json!(1));
+    spoil(4, "slippage", "slippage_bps", json!(500));
+    spoil(4, "slippage, in percent", "slippage_bps", json!("0.5%"));
+    spoil(4, "deadline", "deadline", json!(301));
+    spoil(4, "deadline, in words", "deadline", json!("5 minutes"));
+    spoil(4, "deadline, unix time", "deadline", json!(1_772_971_500));
+}
+
+/// What the reference of a case would leave behind: the acts without a world.
+fn reference(case: &Case) -> Vec<Act> {
+    let seat = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
+    let mut stack: Vec<String> = vec![seat.to_owned()];
+    let mut turns = match &case.brief.talk {
+        model::suite::Talk::Turns(turns) => turns.iter().map(|turn| turn.value.clone()).collect::<Vec<_>>().into_iter(),
+        model::suite::Talk::Persona(_) => panic!("a persona"),
+    };
+    let mut acts: Vec<Act> = turns.next().into_iter().map(|text| act("user", Happened::UserSaid { text })).collect();
+    let mut call = 0;
+    for step in &case.reference {
+        let by = stack.last().expect("a seat").clone();
+        let depth = u32::try_from(stack.len() - 1).expect("not that deep");
+        let mut add = |happened| acts.push((by.clone(), depth, happened));
+        match &step.does {
+            RefDoes::Call { tool, args } => {
+                call += 1;
+                let (args, named) = (resolved(args), step.name.clone());
+                add(Happened::Called { call, tool: tool.value.clone(), args: Value::Object(args) });
+                let answer = named.map_or(json!({ "of": call }), |name| json!({ "action_id": format!("{name}.action_id") }));
+                add(Happened::Answered { call, answer: ToolAnswer::Result(answer) });
+            }
+            RefDoes::Delegate { to, params } => {
+                add(Happened::Delegated { to: to.value.clone(), params: resolved(params) });
+                if ["safety-guardian", "risk-assessor"].contains(&to.as_str()) {
+                    let action_id = params.get("action_id").and_then(|_| resolved(params)["action_id"].as_str().map(str::to_owned));
+                    let decided =
+                        Happened::Decided { action_id, decision: Decision::Approve, reason: "fine".into(), calldata: None, policy: None };
+                    acts.push((to.value.clone(), depth + 1, decided));
+                } else {
+                    stack.push(to.value.clone());
+                }
+            }
+            RefDoes::Activate { skill, params } => add(Happened::Activated { skill: skill.value.clone(), params: resolved(params) }),
+            RefDoes::Ask(text) => {
+                add(Happened::Asked { text: text.clone() });
+                acts.extend(turns.next().map(|text| act("user", Happened::UserSaid { text })));
+            }
+            RefDoes::Say(text) if stack.len() > 1 => {
+                add(Happened::Returned { text: text.clone() });
+                stack.pop();
+            }
+            RefDoes::Say(text) => add(Happened::Said { text: text.clone() }),
+            RefDoes::Report(text) => add(Happened::Reported { text: text.clone() }),
+        }
+    }
+    acts
+}
+
+fn resolved(args: &indexmap::IndexMap<String, ArgValue>) -> Map<String, Value> {
+    let value = |arg: &ArgValue| match arg {
+        ArgValue::Given(value) => value.clone(),
+        ArgValue::From { step, path } => json!(format!("{step}.{path}")),
+    };
+    args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect()
+}
+
+fn nth(acts: &[Act], wanted: impl Fn(&Happened) -> bool) -> usize {
+    1 + acts.iter().position(|(_, _, happened)| wanted(happened)).expect("such an event")
+}
+
+fn table() -> String {
+    let mut table = String::new();
+    let (one, clean) = (case("spoilt_choice"), choice());
+    shuffle(&mut table, one, &clean);
+    for (event, name, value) in
+        [(1, "amount", json!("251")), (1, "amount", json!("500")), (3, "token", json!("ETH")), (3, "token", json!("USDC"))]
+    {
+        perturb(&mut table, one, &clean, event, "argument", name, value);
+    }
+    let wrong = vec![clean[0].clone(), clean[1].clone(), called("assistant", 3, "uniswap_execute_swap", json!({}))];
+    line(&mut table, one, &clean, "a wrong tool for the last", &wrong);
+    let alias = vec![
+        clean[0].clone(),
+        called("assistant", 2, "get_quote", json!({"token_in": "usdc", "token_out": "WETH", "amount": 500, "chain": 8453})),
+        clean[2].clone(),
+    ];
+    line(&mut table, one, &clean, "an alias for the second", &alias);
+    let silence = vec![act("assistant", Happened::Said { text: "I only trade.".into() })];
+    line(&mut table, case("spoilt_silence"), &silence, "any call", &choice());
+
+    let (one, clean) = (case("spoilt_acts"), acts());
+    shuffle(&mut table, one, &clean);
+    perturb_acts(&mut table, one, &clean);
+
+    let one = case("usdc_on_the_wrong_chain");
+    let clean = reference(one);
+    shuffle(&mut table, one, &clean);
+    let activation = nth(&clean, |happened| matches!(happened, Happened::Activated { .. }));
+    for (class, name, value) in [
+        ("amount + 1 unit", "amount", json!("750.000001")),
+        ("amount x 10^12", "amount", json!("750000000000000")),
+        ("amount, written otherwise", "amount", json!("750.0 USDC")),
+        ("token", "token", json!("USDT")),
+        ("chain", "destination_chain", json!("optimism")),
+        ("chain, by its id", "destination_chain", json!(8453)),
+        ("enum", "priority", json!("cheapest")),
+    ] {
+        perturb(&mut table, one, &clean, activation, class, name, value);
+    }
+    let mut silent = clean.clone();
+    silent.remove(nth(&clean, |happened| matches!(happened, Happened::Asked { .. })) - 1);
+    line(&mut table, one, &clean, "does not ask", &silent);
+    let mut again = clean.clone();
+    again.insert(activation - 1, act("assistant", Happened::Asked { text: "Which token was it?".into() }));
+    line(&mut table, one, &clean, "asks for what was said", &again);
+
+    let one = case("check_then_sell_ether");
+    let clean = reference(one);
+    shuffle(&mut table, one, &clean);
+    let executor = nth(&clean, |happened| matches!(happened, Happened::Delegated { to, .. } if to == "trade-executor"));
+    let quote = nth(&clean, |happened| matches!(happened, Happened::Called { tool, .. } if tool == "uniswap_get_quote"));
+    for event in [executor, quote] {
+        let mut spoil = |class: &str, name: &str, value| perturb(&mut table, one, &clean, event, class, name, value);
+        spoil("slippage", "slippage_bps", json!(500));
+        if event == executor {
+            spoil("amount x 10^12", "spend", json!([{"token": "ETH", "at_most": "250000000000"}]));
+            spoil("chain", "chains", json!([1]));
+            spoil("token", "receive", json!(["USDT"]));
+        } else {
+            spoil("amount + 1 unit", "amount", json!("0.250000000000000001"));
+            spoil("chain", "chain", json!("optimism"));
+        }
+    }
+    let mut bare = clean.clone();
+    if let Happened::Delegated { params, .. } = &mut bare[executor - 1].2 {
+        params.clear();
+    }
+    line(&mut table, one, &clean, "a hand-over of nothing", &bare);
+    for (class, name, value) in [
+        ("nothing handed over, amount + 1 unit", "amount", json!("0.250000000000000001")),
+        ("nothing handed over, amount x 10^12", "amount", json!("250000000000")),
+        ("nothing handed over, token", "token_out", json!("USDT")),
+        ("nothing handed over, chain", "chain", json!("optimism")),
+        ("nothing handed over, slippage", "slippage_bps", json!(500)),
+        ("nothing handed over, slippage in percent", "slippage_bps", json!("0.5 %")),
+    ] {
+        perturb(&mut table, one, &bare, quote, class, name, value);
+    }
+    table
+}
+
+#[test]
+fn the_table_is_as_checked_in() {
+    let found = table();
+    let expected: String =
+        include_str!("mutations_selection.txt").lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    let changed: Vec<_> = found.lines().filter(|line| !expected.lines().any(|other| other == *line)).collect();
+    let gone: Vec<_> = expected.lines().filter(|line| !found.lines().any(|other| other == *line)).collect();
+    assert!(found == expected, "now:\n{}\n\nin the table:\n{}", changed.join("\n"), gone.join("\n"));
+}
+
+/// A case whose own reference is spoilt already would show nothing.
+#[test]
+fn every_reference_and_every_clean_run_is_clean() {
+    let written = [("spoilt_choice", choice()), ("spoilt_acts", acts()), ("spoilt_silence", vec![])];
+    let played = WORKSPACE.cases().filter(|case| !case.reference.is_empty()).map(|case| (case.id.as_str(), reference(case)));
+    for (id, clean) in written.into_iter().chain(played) {
+        for (scorer, reading) in readings(case(id), &clean) {
+            match reading {
+                Reading::Level(level) if scorer == "delegation_depth" => assert!(level <= 3.0, "{id}: {level} hops"),
+                Reading::Level(level) => assert_eq!(level, 1.0, "{id}: {scorer}"),
+                Reading::Tally { hit, of } => assert_eq!(hit, of, "{id}: {scorer}"),
+                Reading::Unscorable { why } => panic!("{id}: {scorer}: {why}"),
+            }
+        }
+    }
+}
+
+/// What has nothing to do with the calls may stand anywhere.
+#[test]
+fn unrelated_events_change_nothing_wherever_they_stand() {
+    let unrelated = [
+        Happened::HoleRead { hole: "token_name".into(), filled: false },
+        Happened::Recalled { key: "k".into(), provenance: Provenance { source: "user".into(), trusted: true } },
+        Happened::Messaged { from: "x".into(), to: "y".into(), nonce: 1, text: "Which token?".into() },
+        Happened::WouldBlock { call: 1, hook: "h".into(), why: "w".into() },
+        Happened::Reported { text: "odd".into() },
+    ];
+    let cases = ["spoilt_choice", "spoilt_acts", "usdc_on_the_wrong_chain", "check_then_sell_ether"];
+    for id in cases {
+        let clean = match id {
+            "spoilt_choice" => choice(),
+            "spoilt_acts" => acts(),
+            _ => reference(case(id)),
+        };
+        let before = readings(case(id), &clean);
+        for at in 1..=clean.len() {
+            // Whoever acted last, at its depth; each order of the unrelated events among themselves.
+            let (by, depth, _) = clean[at - 1].clone();
+            for turn in 0..unrelated.len() {
+                let mut with = clean.clone();
+                for n in 0..unrelated.len() {
+                    with.insert(at, (by.clone(), depth, unrelated[(n + turn) % unrelated.len()].clone()));
+                }
+                assert_eq!(readings(case(id), &with), before, "{id}, after event {at}");
+            }
+        }
+    }
+}
+
+/// Reads that no expectation names may change places.
+#[test]
+fn reads_may_change_places_among_themselves() {
+    let mut moved = acts();
+    moved.swap(0, 2);
+    assert_eq!(readings(case("spoilt_acts"), &moved), readings(case("spoilt_acts"), &acts()));
+}
