@@ -56,7 +56,9 @@ pub(super) fn orders(desk: &Desk<'_>, args: &Args<'_>, around: &Around<'_>) -> R
     let own = owner_is_own(desk, args)?;
     let found = around.sent.iter().filter(|fact| own && is_order(desk, fact) && named(fact) && fits(fact));
     let limit = args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
-    let older = desk.things.iter().filter(|thing| own && thing.is == "order" && thing.chain == desk.id);
+    // Orders from before the trial stand open.
+    let open = own && status.as_deref().is_none_or(|status| status == "open");
+    let older = desk.things.iter().filter(|thing| open && thing.is == "order" && thing.chain == desk.id);
     let older = older.filter(|thing| wanted.as_ref().is_none_or(|ids| ids.iter().any(|id| thing.id.eq_ignore_ascii_case(id))));
     let older = older.map(|thing| json!({ "order_id": thing.id.value, "status": "open", "chain_id": thing.chain }));
     let rows: Vec<Value> = found.map(tell_order).chain(older).take(limit).collect();

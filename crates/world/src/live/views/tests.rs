@@ -292,10 +292,13 @@ async fn what_was_sent_is_found_again() {
     assert_eq!((&one["transactions"][0]["status"], &one["transactions"][1]["status"]), (&json!("failed"), &json!("not_found")));
     let none = json!({ "transaction_hashes": ["0xcc"], "chain_id": BASE });
     assert_eq!(scene.code("uniswap_api_check_swap_status", none).await, "DATA_NOT_FOUND");
+    // Two orders of the world file are open besides the one that was sent.
     let orders = scene.tell("uniswap_api_get_orders", json!({})).await;
-    assert_eq!(orders["orders"].as_array().map(Vec::len), Some(1));
+    assert_eq!(orders["orders"].as_array().map(Vec::len), Some(3));
     let open = scene.tell("uniswap_api_get_orders", json!({ "order_status": "open" })).await;
-    assert_eq!(open["orders"], json!([]));
+    assert_eq!(open["orders"].as_array().map(Vec::len), Some(2));
+    let filled = scene.tell("uniswap_api_get_orders", json!({ "order_status": "filled" })).await;
+    assert_eq!((&filled["orders"][0]["tx_hash"], &filled["orders"][1]), (&json!("0xbb"), &Value::Null));
     let order = scene.tell("uniswap_get_uniswapx_order_status", json!({ "order_id": "0xbb" })).await;
     assert_eq!(order["orders"][0]["status"], "filled");
     assert_eq!(scene.code("uniswap_get_uniswapx_order_status", json!({ "order_id": "0xaa" })).await, "DATA_NOT_FOUND");
@@ -332,10 +335,12 @@ async fn hostile_arguments_are_faults() {
         json!(true),
         json!(""),
     ];
-    for (tool, _, params) in &tools {
+    for (tool, own, params) in &tools {
+        // The one tool that shows several views is tried with all of them.
+        let views = if tool == "query_state" { View::ALL.iter().map(|(_, view)| *view).collect() } else { vec![*own] };
         for value in &values {
             let given: Map<String, Value> = params.iter().map(|param| (param.clone(), value.clone())).collect();
-            for (_, which) in View::ALL {
+            for which in &views {
                 if let Err(fault) = scene.ask_as(tool, *which, Value::Object(given.clone())).await {
                     assert!(fault.message.chars().count() <= 401, "{tool}: {}", fault.message.len());
                     let family = ["DATA_", "VALIDATION_", "ROUTING_"].iter().any(|family| fault.code.starts_with(family));
