@@ -210,6 +210,8 @@ impl<'b> Builder<'b> {
         self.account()?;
         self.holdings()?;
         self.funds()?;
+        // What the set-up cost the operator is given back.
+        self.steps.push(Step::Fund { who: self.world.wallet.address, wei: units(1, 18) });
         self.steps.push(Step::At { unix_s: opens_at });
         self.limits();
         self.send(ACCOUNT, ICage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");

@@ -44,7 +44,7 @@ fn check_seen(seen: &Value) {
     assert_eq!(results[0]["structuredContent"], json!({ "token": "WETH", "usd": "3200.00" }));
     assert_eq!(text(1), "plain words");
     assert_eq!(text(2), "DATA_UNAVAILABLE: no source answered");
-    assert_eq!(results[3]["structuredContent"]["nonce"], 0);
+    assert!(results[3]["structuredContent"]["nonce"].is_u64());
     assert_eq!(results[4]["structuredContent"], json!({ "action_id": "action-1", "decision": "approve", "reason": "within policy" }));
     assert!(text(5).starts_with("nobody answers as vault-watchdog"), "{}", text(5));
     assert_eq!(results[6]["structuredContent"], json!({ "activated": "swap" }));
