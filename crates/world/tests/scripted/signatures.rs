@@ -4,7 +4,7 @@ use crate::harness::{Desk, embedded, error, genesis, usdc};
 use alloy_primitives::{Address, Bytes, U256, address};
 use alloy_sol_types::{SolCall, sol};
 use bardo_eval_world::chain::genesis::ACCOUNT;
-use bardo_eval_world::chain::{Signer, Tx, TypedData, signed_authorization, signed_typed};
+use bardo_eval_world::chain::{Chain as _, Signer, Tx, TypedData, signed_authorization, signed_typed};
 use model::transcript::{Effect, Signed, TxOutcome};
 use serde_json::{Value, json};
 
@@ -86,10 +86,11 @@ async fn a_permit_signed_by_another_key_or_used_twice_fails_by_name() {
 async fn a_7702_authorisation_is_decoded_and_gives_the_key_code() {
     let genesis = genesis(8453);
     let mut chain = embedded(&genesis).await;
-    let mut desk = Desk::new(&mut chain, &genesis.book);
-    let (signer, router) = (Signer::development(), desk.at("SwapRouter02"));
+    let signer = Signer::development();
     // The sender's own nonce is used up by the transaction first.
-    let authorization = signer.authorize(8453, router, 1);
+    let nonce = chain.nonce(signer.address()).await.unwrap() + 1;
+    let mut desk = Desk::new(&mut chain, &genesis.book);
+    let authorization = signer.authorize(8453, desk.at("SwapRouter02"), nonce);
     let Signed::Authorization { signer: by, delegate, .. } = signed_authorization(desk.book, signer.address(), &authorization) else {
         panic!("an authorisation")
     };
