@@ -152,12 +152,22 @@ impl LiveWorld {
         }
         self.count(deal);
         if matches!(deal.work, Work::Direct(_)) {
-            self.halted = true;
+            self.halt_everywhere(who, deal.chain, &tx).await?;
         }
         let mut answer = self.receipt(deal, &tx, &receipt, &tx_hash).await?;
         answer.insert("action_id".into(), json!(action_id));
         self.after(who, deal, &receipt, &mut answer).await?;
         Ok(ToolAnswer::Result(Value::Object(answer)))
+    }
+
+    /// Whoever stops, stops on every chain.
+    async fn halt_everywhere(&mut self, who: &Who, done: u64, tx: &Tx) -> Result<(), Fault> {
+        self.halted = true;
+        let others: Vec<u64> = self.facts().chains.iter().copied().filter(|chain| *chain != done).collect();
+        for chain in others {
+            self.mine(who, chain, Origin::default(), tx.clone()).await?;
+        }
+        Ok(())
     }
 
     async fn receipt(&mut self, deal: &Deal, tx: &Tx, receipt: &Receipt, tx_hash: &str) -> Result<Map<String, Value>, Fault> {

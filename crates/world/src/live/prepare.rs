@@ -26,20 +26,25 @@ pub(super) struct Rehearsal {
 impl LiveWorld {
     /// The chain a call is about: the one it names, that of the thing it names, or the first that has the contract.
     pub(super) fn chain_of(&self, tool: &Tool, args: &Args<'_>) -> Result<u64, Fault> {
-        let stated = args.first(|kind| matches!(kind, Kind::Chain(role) if role.as_deref() != Some("destination")));
-        if let Some((_, value)) = stated {
-            let text = word(value);
+        let named = |text: String| {
             let chain = self.stage.workspace.chain(&text).filter(|chain| self.facts().chains.contains(&chain.id));
-            return chain
+            chain
                 .map(|chain| chain.id)
-                .ok_or_else(|| Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", format!("{} is no chain of this world", shown(&text))));
+                .ok_or_else(|| Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", format!("{} is no chain of this world", shown(&text))))
+        };
+        let stated = args.first(|kind| matches!(kind, Kind::Chain(role) if role.as_deref() != Some("destination")));
+        if let Some((_, value)) = stated.filter(|(name, _)| args.given().contains_key(*name)) {
+            return named(word(value));
         }
-        let ids = args.of_kind(|kind| matches!(kind, Kind::Id(_) | Kind::Address(_)));
-        for (_, _, value) in ids {
+        for (_, _, value) in args.of_kind(|kind| matches!(kind, Kind::Id(_) | Kind::Address(_))) {
             let text = word(value);
             if let Some(thing) = self.things.iter().find(|thing| thing.id.eq_ignore_ascii_case(&text)) {
                 return Ok(thing.chain);
             }
+        }
+        // Only a default: what the call names itself says more.
+        if let Some((_, value)) = stated {
+            return named(word(value));
         }
         let has_role = |id: &&u64| {
             let chain = self.stage.workspace.chains.iter().find(|chain| chain.id == **id);

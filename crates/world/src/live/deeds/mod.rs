@@ -86,7 +86,9 @@ pub(crate) async fn build(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> 
         Deed::Commit => Err(Fault::new("CAP_NOT_MINTED", "no prepared action is named; quote, preview or dry-run one first")),
         Deed::Remember => {
             let key = format!("{}:{}", *tool.name, desk.unix_s);
-            Ok(Deal::new(desk.id, Work::Remember { key, value: serde_json::Value::Object(args.given().clone()) }))
+            let mut value = args.given().clone();
+            value.retain(|name, _| !matches!(name.as_str(), "dry_run" | "action_id"));
+            Ok(Deal::new(desk.id, Work::Remember { key, value: serde_json::Value::Object(value) }))
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) async fn swap(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, F
     let (router, quoter) = (desk.router()?, desk.quoter()?);
     let path = path(desk, &sell, &buy)?;
     let slippage = args.bps().unwrap_or(desk.workspace.policy.slippage_bps.default).min(10_000);
-    let deadline = desk.unix_s + deadline(args);
+    let deadline = deadline(args, desk.unix_s);
     let counted = if exact_out { &buy } else { &sell };
     let amount = amount(desk, args, counted)?;
     let amount = super::all_of(desk, counted, amount).await?;
@@ -91,8 +91,8 @@ fn path(desk: &Desk<'_>, sell: &Asset, buy: &Asset) -> Result<Vec<Address>, Faul
     Ok(vec![sell.at, usdc.at, buy.at])
 }
 
-/// Seconds from now. A deadline so large that it is a date is one.
-fn deadline(args: &Args<'_>) -> u64 {
-    let given = args.first(|kind| matches!(kind, Kind::Deadline)).and_then(|(_, value)| value.as_u64());
-    given.unwrap_or(DEADLINE_S).min(u64::from(u32::MAX))
+/// Seconds from now as a time. A deadline so large that it is a date is one.
+fn deadline(args: &Args<'_>, now: u64) -> u64 {
+    let given = args.first(|kind| matches!(kind, Kind::Deadline)).and_then(|(_, value)| value.as_u64()).unwrap_or(DEADLINE_S);
+    if given >= 1_000_000_000 { given } else { now + given }
 }
