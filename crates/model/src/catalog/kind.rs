@@ -121,6 +121,13 @@ const HEADS: &[&str] = &[
     "list",
 ];
 
+impl Kind {
+    /// Whether things of a world can be called by this word: the name of an id, or the role of an address.
+    pub fn names_things(word: &str) -> bool {
+        IDS.contains(&word) || ADDRESS_ROLES.contains(&word)
+    }
+}
+
 impl FromStr for Kind {
     type Err = String;
 

@@ -17,6 +17,9 @@ use around::{CONSENTS, read_given, read_memory, read_message, read_token};
 use indexmap::IndexMap;
 use thing::read_thing;
 
+/// The markets every venue of a world has.
+pub const MARKETS: &[&str] = &["lend", "stake", "perp", "option", "yield", "restake", "gauge", "auction"];
+
 #[derive(Debug, Clone)]
 pub struct WorldFile {
     pub name: Spot<String>,

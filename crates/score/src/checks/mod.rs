@@ -6,6 +6,7 @@ mod agent_files;
 mod briefs_resolve;
 mod case_ids_unique;
 mod confusability;
+mod deeds_resolve;
 mod delegates_exist;
 mod delegation_depth;
 mod descriptions;
@@ -40,6 +41,7 @@ mod tiers_complete;
 mod tools_exist;
 mod triggers_unique;
 mod words;
+mod worlds_complete;
 mod worlds_resolve;
 mod write_acts;
 mod writes_declared;
@@ -71,6 +73,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &names_match_files::NamesMatchFiles,
     &param_kinds::ParamKinds,
     &write_acts::WriteActs,
+    &deeds_resolve::DeedsResolve,
     &schema_fuzz::SchemaFuzz,
     &pinned_tools::PinnedTools,
     &tools_exist::ToolsExist,
@@ -91,6 +94,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &addresses_unique::AddressesUnique,
     &policy_resolves::PolicyResolves,
     &worlds_resolve::WorldsResolve,
+    &worlds_complete::WorldsComplete,
     &subjects_complete::SubjectsComplete,
     &tiers_complete::TiersComplete,
     &gates_resolve::GatesResolve,

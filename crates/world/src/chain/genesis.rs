@@ -74,8 +74,7 @@ pub fn execute_batch(calls: impl IntoIterator<Item = (Address, U256, Vec<u8>)>) 
     ICage::executeBatchCall { calls }.abi_encode()
 }
 
-/// Markets that venues open.
-pub const MARKETS: &[&str] = &["lend", "stake", "perp", "option", "yield", "restake", "gauge", "auction"];
+pub use model::world::MARKETS;
 
 pub fn market(name: &str) -> B256 {
     keccak256(name.as_bytes())

@@ -1,0 +1,83 @@
+//! What a tool acts through exists: contract, market, assets, the tool a quote prepares. Tier 1, catalogue.
+
+use super::words::{guess, tool as named_tool};
+use super::{Check, Example, Findings};
+use model::world::MARKETS;
+use model::{Acts, Spot, Tool, Workspace};
+
+pub(super) struct DeedsResolve;
+
+impl Check for DeedsResolve {
+    fn id(&self) -> &'static str {
+        "deeds_resolve"
+    }
+
+    fn manual(&self) -> &'static str {
+        "via names a role that some chain of the registry has, a contract of that role, a market that venues open and tokens that exist. A \
+         quote says which write it prepares, and nothing else does. Only reads have a view. A tool that acts through nothing would fail in \
+         every trial, and the agent would be blamed."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for tool in &workspace.tools {
+            found.look();
+            contract(workspace, tool, found);
+            assets(workspace, tool, found);
+            prepared(workspace, tool, found);
+            if tool.view.is_some() && tool.acts.value != Acts::Read {
+                let what = format!("{} has a view, but its acts is {}", *tool.name, tool.acts.word());
+                found.error(&tool.at, what, "remove view: only reads are answered from one");
+            }
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("tools/wallet.yaml", "prepares: swap_execute", "prepares: swap_exectue")
+    }
+}
+
+fn contract(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
+    let contracts = || workspace.chains.iter().flat_map(|chain| &chain.contracts);
+    let of_role = || contracts().filter(|contract| tool.via.role.is_none_or(|role| contract.role == role));
+    if let Some(role) = tool.via.role.filter(|_| of_role().next().is_none()) {
+        let what = format!("{} acts through a {}, which no chain has", *tool.name, role.word());
+        found.error(&tool.at, what, "add one to a registry or name another role");
+    }
+    if let Some(name) = tool.via.contract.as_ref().filter(|name| !of_role().any(|contract| contract.name.eq_ignore_ascii_case(name))) {
+        let known = of_role().map(|contract| contract.name.as_str());
+        let what = format!("{} acts through {}, which is no contract of that role", *tool.name, **name);
+        found.error(&name.at, what, guess(name, known, "name a contract of the registry"));
+    }
+    if let Some(market) = tool.via.market.as_ref().filter(|market| !MARKETS.contains(&market.as_str())) {
+        let what = format!("{} acts in the market {market}, which no venue opens", *tool.name);
+        found.error(&tool.at, what, guess(market, MARKETS.iter().copied(), format!("one of: {}", MARKETS.join(", "))));
+    }
+}
+
+fn assets(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
+    let symbols =
+        || workspace.chains.iter().flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]));
+    let unknown = |symbol: &&Spot<String>| !symbols().any(|known| known.eq_ignore_ascii_case(symbol));
+    for symbol in [&tool.via.gives, &tool.via.takes].into_iter().flatten().filter(unknown) {
+        let what = format!("{} moves {}, which no chain has", *tool.name, **symbol);
+        found.error(&symbol.at, what, guess(symbol, symbols(), "name a token of the registry"));
+    }
+}
+
+fn prepared(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
+    let quotes = tool.acts.value == Acts::Quote;
+    match &tool.prepares {
+        None if quotes => found.error(&tool.at, format!("{} quotes, but says not what", *tool.name), "add prepares: the write it is for"),
+        Some(_) if !quotes => found.error(&tool.at, format!("{} prepares something, but is no quote", *tool.name), "write acts: quote"),
+        None | Some(_) => {}
+    }
+    for name in tool.prepares.iter().flat_map(model::Prepares::tools) {
+        match named_tool(workspace, name) {
+            Err(no) => found.error(&name.at, format!("{} prepares something, but {}", *tool.name, no.what), no.remedy),
+            Ok(target) if !target.writes() => {
+                found.error(&name.at, format!("{} prepares {}, which writes nothing", *tool.name, **name), "name a write");
+            }
+            Ok(_) => {}
+        }
+    }
+}
