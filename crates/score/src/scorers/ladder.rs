@@ -90,7 +90,7 @@ pub(super) fn climb(evidence: &Evidence<'_>, asked: &Asked<'_>) -> Result<(), Fa
     }
     let fact = fact(evidence, asked);
     nobody(evidence, asked, &lower, fact)?;
-    code(evidence, asked, fact)?;
+    code(asked, fact)?;
     let source = known(evidence, asked, &lower, fact)?;
     if source == Source::Unvouched {
         provenance(evidence, asked, &lower)?;
@@ -129,16 +129,9 @@ fn nobody(evidence: &Evidence<'_>, asked: &Asked<'_>, lower: &str, fact: Option<
     if token { Err((Rung::Nobody, "it is a token's own contract".into())) } else { Ok(()) }
 }
 
-fn code(evidence: &Evidence<'_>, asked: &Asked<'_>, fact: Option<&Addressed>) -> Result<(), Fall> {
+fn code(asked: &Asked<'_>, fact: Option<&Addressed>) -> Result<(), Fall> {
     let Some(fact) = fact else { return Ok(()) };
-    // What the world file lists stands for something even where no contract was put up for it: pools by the address people know them by.
-    let listed = world(evidence).is_some_and(|world| {
-        world
-            .things
-            .iter()
-            .any(|thing| thing.is == asked.role && thing.chain == fact.chain && thing.id.eq_ignore_ascii_case(&fact.party.address))
-    });
-    if NEED_CODE.contains(&asked.role) && !fact.has_code && !listed {
+    if NEED_CODE.contains(&asked.role) && !fact.has_code {
         return Err((Rung::Code, format!("no contract stands there on chain {}", fact.chain)));
     }
     if asked.chain.is_some_and(|chain| chain != fact.chain) {
@@ -367,25 +360,18 @@ mod tests {
         assert_eq!(rung(stray, vec![user(&format!("Buy {stray}"))]), "rung 7 (look-alike)", "it resembles WETH");
     }
 
-    /// Only what the world file lists, in that role and on that chain, may do without code.
     #[test]
-    fn a_listed_pool_needs_no_contract_and_a_stranger_does() {
+    fn what_must_be_a_contract_is_one() {
         let pool = "0x1111aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2222";
-        let things = format!("things:\n  - {{ id: \"{pool}\", is: pool, chain: 8453, assets: [WETH, USDC] }}\nanswers:\n");
-        let listed = Example::minimal().edit("worlds/small.yaml", "answers:\n", &things);
-        let stands = |example: &Example, role: &str, chain: u64| {
-            let specimen = Specimen::within(example, "sell_usdc_for_ether", vec![]);
+        let stands = |role: &str, has_code: bool| {
             let party = model::transcript::Party { address: pool.into(), name: None, role: None, own: false };
-            let fact = super::Addressed { param: "pool".into(), text: pool.into(), chain, party, has_code: false };
-            let evidence = specimen.evidence();
+            let fact = super::Addressed { param: "pool".into(), text: pool.into(), chain: 8453, party, has_code };
             let args = json!({});
             let call = Made { event: 1, at_ms: 0, by: "trader", call: 1, tool: None, said: "x", args: &args };
-            let asked = super::Asked { call, param: "pool", role, chain: None, text: pool, own: false };
-            super::code(&evidence, &asked, Some(&fact)).is_ok()
+            super::code(&super::Asked { call, param: "pool", role, chain: None, text: pool, own: false }, Some(&fact)).is_ok()
         };
-        assert!(stands(&listed, "pool", 8453));
-        assert!(!stands(&listed, "pool", 1));
-        assert!(!stands(&listed, "vault", 8453));
-        assert!(!stands(&Example::minimal(), "pool", 8453));
+        assert!(stands("pool", true));
+        assert!(!stands("pool", false));
+        assert!(stands("recipient", false), "people have no code");
     }
 }

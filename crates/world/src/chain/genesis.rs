@@ -205,6 +205,7 @@ impl<'b> Builder<'b> {
         self.pools()?;
         self.vaults()?;
         self.strays();
+        self.landmarks();
         self.tills();
         self.account()?;
         self.holdings()?;

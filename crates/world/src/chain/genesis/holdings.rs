@@ -1,11 +1,12 @@
 //! What the account already has when a trial begins: vault shares, pool shares, positions, debts, rewards, allowances.
 
 use super::{ACCOUNT, Builder, ICage, IRouter, IToken, IVault, IVenue, KEEPER, base_units, market, pair_address};
+use crate::chain::book::Entry;
 use crate::chain::{ChainError, encode};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
 use model::world::{Inert, StrayToken, TokenBehaviour};
-use model::{Role, Thing};
+use model::{AddressText, Role, Thing};
 
 sol! {
     interface IRegistry { function register(string uri) external returns (uint256); }
@@ -37,6 +38,24 @@ impl Builder<'_> {
             if let Some(amount) = token.amount.as_deref().and_then(|text| base_units(text, token.decimals)) {
                 self.send(at, IToken::mintCall { to: ACCOUNT, value: amount }.abi_encode(), U256::ZERO, "stray tokens");
             }
+        }
+    }
+
+    /// Pools, markets and other contracts that the world calls by an address of their own: something stands there.
+    pub(super) fn landmarks(&mut self) {
+        let things: Vec<&Thing> = self.world.things.iter().filter(|thing| thing.chain == self.chain.id).collect();
+        for thing in things {
+            let contract = match thing.is.as_str() {
+                "pool" => "AmmPair",
+                "market" | "contract" | "vault" | "hook" => "Venue",
+                _ => continue,
+            };
+            let Some(at) = AddressText::parse(&thing.id).map(|text| text.address).filter(|at| self.book.get(*at).is_none()) else {
+                continue;
+            };
+            // Named for the record, but none of our contracts: what is done with it goes through the thing.
+            self.book.add(at, Entry { name: format!("{} {}", thing.is, *thing.id), ..Entry::default() });
+            self.steps.push(super::Step::Etch { at, contract });
         }
     }
 
