@@ -18,13 +18,23 @@ use model::{Capability, Deed, Happened, Place, Role, Spot, Thing, Tool, Via};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+/// A write that is about to be signed.
+struct Write<'a> {
+    call: u32,
+    tool: &'a Tool,
+    args: &'a Map<String, Value>,
+    action_id: Option<&'a str>,
+    deal: &'a Deal,
+    calldata: &'a str,
+}
+
 impl LiveWorld {
     pub(super) async fn write(&mut self, who: &Who, call: u32, tool: &Tool, args: &Map<String, Value>) -> Result<ToolAnswer, Fault> {
         let action_id = self.action_named(tool, args);
         let deal = self.deal(tool, args, action_id.as_deref()).await?;
         let calldata = deal.calldata(self.operator());
         self.consent(who, call, tool, args, &deal)?;
-        self.hooks(who, call, tool, args, action_id.as_deref(), &deal, &calldata).await?;
+        self.hooks(who, &Write { call, tool, args, action_id: action_id.as_deref(), deal: &deal, calldata: &calldata }).await?;
         let origin = Origin { call: Some(call), action_id: action_id.clone(), calldata: Some(calldata.clone()), trade: deal.trade.clone() };
         match &deal.work {
             Work::Execute(_) | Work::Direct(_) => self.send(who, tool, &deal, origin).await,
@@ -86,17 +96,8 @@ impl LiveWorld {
         if granted { Ok(()) } else { Err(Fault::new("SAFETY_OWNER_DECLINED", "the owner was asked and declined")) }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what a hook may look at")]
-    async fn hooks(
-        &mut self,
-        who: &Who,
-        call: u32,
-        tool: &Tool,
-        args: &Map<String, Value>,
-        action_id: Option<&str>,
-        deal: &Deal,
-        calldata: &str,
-    ) -> Result<(), Fault> {
+    async fn hooks(&mut self, who: &Who, write: &Write<'_>) -> Result<(), Fault> {
+        let Write { call, tool, args, action_id, deal, calldata } = *write;
         let site = self.here(deal.chain).await?.site.clone();
         let stage = self.stage.clone();
         let found = objections(&Ask {
