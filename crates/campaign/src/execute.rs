@@ -7,7 +7,8 @@ use model::suite::{Peers, Surface};
 use model::transcript::Culprit;
 use model::{Claim, Ending, Plan, RunRecord, SubjectFile, Transcript, Trial, Workspace};
 use run::subjects::{self, Reference};
-use run::{Go, Limits, Watcher, drive};
+use run::user::{User, user_of};
+use run::{Go, Limits, Scene, Watcher, drive};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use world::{ChainKind, Defence, LiveWorld, Setup, Stage};
@@ -64,15 +65,16 @@ impl Stages {
 async fn run_trial(request: &Request<'_>, stages: &Stages, trial: &Trial) -> Transcript {
     let workspace = &request.workspace;
     let (events, ending) = match prepare(request, stages, trial) {
-        Ok((case, file, mut subject, mut world)) => {
-            drive(workspace, &case.brief, subject.as_mut(), &mut world, Limits::from(file.limits)).await
+        Ok((case, file, mut subject, mut user, mut world)) => {
+            let scene = Scene { workspace, brief: &case.brief, limits: Limits::from(file.limits) };
+            drive(scene, subject.as_mut(), user.as_mut(), &mut world).await
         }
         Err(why) => (vec![], Ending::Aborted { by: Culprit::Harness, why }),
     };
     Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending }
 }
 
-type Prepared<'w> = (&'w model::Case, &'w SubjectFile, Box<dyn run::Subject>, LiveWorld);
+type Prepared<'w> = (&'w model::Case, &'w SubjectFile, Box<dyn run::Subject>, Box<dyn User>, LiveWorld);
 
 fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, trial: &Trial) -> Result<Prepared<'w>, String> {
     let Request { workspace, subjects, defence, .. } = request;
@@ -88,5 +90,6 @@ fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, trial: &Trial) -> Resu
     let stage =
         stages.0.get(case.brief.world.as_str()).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
     let world = stage.open(Setup { peers: case.brief.peers.clone(), defence: *defence, ..Setup::default() });
-    Ok((case, file, subject, world))
+    let user = user_of(&case.brief.talk, trial.seed).map_err(|fault| fault.to_string())?;
+    Ok((case, file, subject, user, world))
 }

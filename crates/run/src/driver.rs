@@ -1,59 +1,27 @@
 //! One trial: move, world, event, until it ends. The driver is given the brief and nothing else of the case.
 
+use crate::limits::Limits;
 use crate::seat::{Heard, Seat, View};
-use crate::subjects::{Subject, SubjectFault};
-use model::suite::{Brief, Surface, Talk};
+use crate::subjects::Subject;
+use crate::user::{Reply, Told, User};
+use model::suite::{Brief, Surface};
 use model::transcript::{Culprit, Decision, Limit, Move, ToolCall};
-use model::{Ending, Event, Happened, SubjectLimits, Workspace};
+use model::{Ending, Event, Happened, Workspace};
 use serde_json::{Map, Value, json};
-use std::collections::VecDeque;
 use world::{Who, World};
 
-/// When a trial is cut off.
+/// Where a trial plays and when it is cut off.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    pub moves: u64,
-    pub calls: u64,
-    pub depth: usize,
-}
-
-impl From<SubjectLimits> for Limits {
-    fn from(limits: SubjectLimits) -> Self {
-        // A turn of the conversation may take several moves; depth only stops runaway recursion, the rule of three hops is scored.
-        Self { moves: limits.turns.saturating_mul(8), calls: limits.calls, depth: 8 }
-    }
+pub struct Scene<'s> {
+    pub workspace: &'s Workspace,
+    pub brief: &'s Brief,
+    pub limits: Limits,
 }
 
 /// Plays one trial to its end.
-pub async fn drive(
-    workspace: &Workspace,
-    brief: &Brief,
-    subject: &mut dyn Subject,
-    world: &mut dyn World,
-    limits: Limits,
-) -> (Vec<Event>, Ending) {
-    let mut trial = match Trial::open(workspace, brief, world, limits) {
-        Ok(trial) => trial,
-        Err(ending) => return (vec![], ending),
-    };
-    let mut moves = 0;
-    let ending = loop {
-        if moves >= limits.moves {
-            break Ending::OverLimit { limit: Limit::Turns };
-        }
-        moves += 1;
-        let Some(view) = trial.view() else { break Ending::Finished };
-        let next = match subject.next(&view).await {
-            Ok(next) => next,
-            Err(SubjectFault::Crashed(why)) => break Ending::Crashed { why },
-            Err(SubjectFault::Provider(why)) => break Ending::Aborted { by: Culprit::Provider, why },
-        };
-        trial.world.think();
-        if let Some(ending) = trial.step(next).await {
-            break ending;
-        }
-        trial.post_arrives();
-    };
+pub async fn drive(scene: Scene<'_>, subject: &mut dyn Subject, user: &mut dyn User, world: &mut dyn World) -> (Vec<Event>, Ending) {
+    let mut trial = Trial::open(scene, user, world);
+    let ending = trial.play(subject).await;
     (trial.world.take_events(), ending)
 }
 
@@ -65,26 +33,42 @@ struct Frame {
 struct Trial<'t> {
     workspace: &'t Workspace,
     surface: &'t Surface,
-    world: &'t mut dyn World,
     limits: Limits,
+    user: &'t mut dyn User,
+    world: &'t mut dyn World,
     frames: Vec<Frame>,
-    turns: VecDeque<String>,
 }
 
 impl<'t> Trial<'t> {
-    fn open(workspace: &'t Workspace, brief: &'t Brief, world: &'t mut dyn World, limits: Limits) -> Result<Self, Ending> {
-        let turns = match &brief.talk {
-            Talk::Turns(turns) => turns.iter().map(|turn| turn.value.clone()).collect(),
-            Talk::Persona(_) => {
-                let why = "this version plays written turns only, not personas".to_owned();
-                return Err(Ending::Aborted { by: Culprit::Simulator, why });
-            }
-        };
-        let mut trial = Self { workspace, surface: &brief.surface, world, limits, frames: vec![], turns };
+    fn open(scene: Scene<'t>, user: &'t mut dyn User, world: &'t mut dyn World) -> Self {
+        let Scene { workspace, brief, limits } = scene;
+        let mut trial = Self { workspace, surface: &brief.surface, limits, user, world, frames: vec![] };
         trial.sit(Seat::of(workspace, brief), vec![]);
-        trial.user_speaks();
-        trial.post_arrives();
-        Ok(trial)
+        trial
+    }
+
+    /// Move, world, event, until it ends.
+    async fn play(&mut self, subject: &mut dyn Subject) -> Ending {
+        if let Some(ending) = self.user_hears(Told::Nothing).await {
+            return ending;
+        }
+        self.post_arrives();
+        for _ in 0..self.limits.moves {
+            let Some(view) = self.view() else { return Ending::Finished };
+            let next = match subject.next(&view).await {
+                Ok(next) => next,
+                Err(fault) => return fault.into(),
+            };
+            if let Some(limit) = self.limits.passed(subject.used()) {
+                return Ending::OverLimit { limit };
+            }
+            self.world.think();
+            if let Some(ending) = self.step(next).await {
+                return ending;
+            }
+            self.post_arrives();
+        }
+        Ending::OverLimit { limit: Limit::Turns }
     }
 
     fn view(&self) -> Option<View<'_>> {
@@ -126,21 +110,25 @@ impl<'t> Trial<'t> {
         }
     }
 
-    /// The next turn of the user, if there is one.
-    fn user_speaks(&mut self) -> Option<()> {
-        let text = self.turns.pop_front()?;
+    /// The user answers what reached it. Says how the trial ends, if the user ends it.
+    async fn user_hears(&mut self, told: Told<'_>) -> Option<Ending> {
+        let text = match self.user.hear(told).await {
+            Ok(Reply::Says(text)) => text,
+            Ok(Reply::Leaves) => return Some(Ending::Finished),
+            Err(fault) => return Some(Ending::Aborted { by: Culprit::Simulator, why: fault.0 }),
+        };
         self.world.note(&Who::new("user", 0), Happened::UserSaid { text: text.clone() });
         self.hear(Heard::User(text));
-        Some(())
+        None
     }
 
     /// One move. Says how the trial ends, if it does.
     async fn step(&mut self, next: Move) -> Option<Ending> {
         match next {
-            Move::Say(text) => self.say(text),
+            Move::Say(text) => self.say(text).await,
             Move::Ask(text) => {
-                self.note(Happened::Asked { text });
-                self.continue_or_finish()
+                self.note(Happened::Asked { text: text.clone() });
+                self.user_hears(Told::Asked(&text)).await
             }
             Move::Refuse(text) => {
                 self.note(Happened::Refused { text });
@@ -151,8 +139,8 @@ impl<'t> Trial<'t> {
                 None
             }
             Move::Activate { skill, params } => {
-                self.note(Happened::Activated { skill, params });
-                self.continue_or_finish()
+                self.note(Happened::Activated { skill: skill.clone(), params });
+                self.user_hears(Told::Activated(&skill)).await
             }
             Move::Call(calls) => self.call(calls).await,
             Move::Delegate { to, params } => self.delegate(to, params).await,
@@ -160,18 +148,11 @@ impl<'t> Trial<'t> {
         }
     }
 
-    fn continue_or_finish(&mut self) -> Option<Ending> {
-        match self.user_speaks() {
-            Some(()) => None,
-            None => Some(Ending::Finished),
-        }
-    }
-
     /// At the root it answers the user; below, it hands the answer back to whoever delegated.
-    fn say(&mut self, text: String) -> Option<Ending> {
+    async fn say(&mut self, text: String) -> Option<Ending> {
         if self.frames.len() == 1 {
-            self.note(Happened::Said { text });
-            return self.continue_or_finish();
+            self.note(Happened::Said { text: text.clone() });
+            return self.user_hears(Told::Said(&text)).await;
         }
         self.note(Happened::Returned { text: text.clone() });
         let done = self.frames.pop()?;

@@ -1,11 +1,15 @@
 //! What happens in a trial: the driver, the seats, the subjects. Whatever runs here cannot score.
 
 mod driver;
+mod limits;
 mod seat;
 pub mod subjects;
+pub mod user;
 mod watcher;
 
-pub use driver::{Limits, drive};
+pub use driver::{Scene, drive};
+pub use limits::{Limits, Used};
 pub use seat::{Heard, Seat, View};
 pub use subjects::{Subject, SubjectFault};
+pub use user::User;
 pub use watcher::{Go, Silent, Watcher};

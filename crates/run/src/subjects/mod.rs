@@ -1,11 +1,14 @@
 //! Who is evaluated. A subject sees a view and answers with its next move.
 
 mod echo;
+mod fault;
 mod reference;
 
 pub use echo::Echo;
+pub use fault::SubjectFault;
 pub use reference::Reference;
 
+use crate::limits::Used;
 use crate::seat::View;
 use async_trait::async_trait;
 use model::transcript::Move;
@@ -14,17 +17,11 @@ use model::{ProviderKind, SubjectFile};
 #[async_trait]
 pub trait Subject: Send {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault>;
-}
 
-/// Why no move came.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SubjectFault {
-    /// The subject's own doing; the trial is scored.
-    #[error("the subject crashed: {0}")]
-    Crashed(String),
-    /// The model's service failed; the trial is no evidence.
-    #[error("the provider failed: {0}")]
-    Provider(String),
+    /// What it has used since the trial began. A subject without a model uses nothing that is limited here.
+    fn used(&self) -> Used {
+        Used::default()
+    }
 }
 
 /// A kind of subject that this version cannot run.

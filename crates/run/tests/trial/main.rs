@@ -1,0 +1,4 @@
+//! Trials played by the driver: what ends them, who speaks when, and what is recorded.
+
+mod endings;
+mod stage;
