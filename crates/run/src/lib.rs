@@ -1,6 +1,7 @@
 //! What happens in a trial: the driver, the seats, the subjects. Whatever runs here cannot score.
 
 mod driver;
+pub mod ledger;
 mod limits;
 mod seat;
 pub mod subjects;
