@@ -286,6 +286,10 @@ fn reference(case: &Case) -> Vec<Act> {
             RefDoes::Report(text) => add(Happened::Reported { text: text.clone() }),
         }
     }
+    // On a profile the calls are one move: they are answered when all of them are made.
+    if matches!(case.brief.surface, model::suite::Surface::Profile(_)) {
+        acts.sort_by_key(|(_, _, happened)| matches!(happened, Happened::Answered { .. }));
+    }
     acts
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the test reads the reference workspace")]
 
 use bardo_eval_score::scorers::{Evidence, score};
-use model::suite::{ArgValue, Case, RefDoes};
+use model::suite::{ArgValue, Case, RefDoes, Surface};
 use model::transcript::{Decision, ToolAnswer};
 use model::world::Gives;
 use model::{Acts, Ending, Event, Files, Happened, Hash, Tool, Transcript, Workspace};
@@ -75,6 +75,10 @@ fn played(workspace: &Workspace, case: &Case) -> Transcript {
             RefDoes::Say(text) => steps.push((by, Happened::Returned { text: text.clone() })),
             RefDoes::Report(text) => steps.push((by, Happened::Reported { text: text.clone() })),
         }
+    }
+    // On a profile the calls are one move: they are answered when all of them are made.
+    if matches!(case.brief.surface, Surface::Profile(_)) {
+        steps.sort_by_key(|(_, happened)| matches!(happened, Happened::Answered { .. }));
     }
     let mut seats = vec![seat.to_owned()];
     let event = |(n, (by, happened)): (u32, (String, Happened))| {

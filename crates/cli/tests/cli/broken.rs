@@ -216,7 +216,7 @@ fn a_missing_reference() {
 fn a_world_that_does_not_exist_is_an_error_and_its_case_cannot_pass() {
     let folder = Folder::with_reference();
     let file = "evals/suites/tool_selection/data.yaml";
-    let line = folder.edit(file, "world: defi_small", "world: defi_smal");
+    let line = folder.edit(file, "at this moment?\"]\n      world: defi_small", "at this moment?\"]\n      world: defi_smal");
     let (what, remedy) = ("names the world defi_smal, which does not exist", "did you mean \"defi_small\"?");
     reports(&folder, &Expected { check: "briefs_resolve", file, line, what, remedy });
     let document = folder.json(&["run", "--case", "position_in_range_and_fees_waiting"], 3);
