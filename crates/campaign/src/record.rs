@@ -14,7 +14,9 @@ pub(crate) fn record(workspace: &Workspace, plan: Plan, transcripts: Vec<Transcr
         .iter()
         .map(|transcript| {
             let case = workspace.case(&transcript.case);
-            let scores = case.map(|case| scorers::score(&Evidence::new(workspace, case, transcript))).unwrap_or_default();
+            let trusted = (claim.trust_claims && transcript.has_claims()).then(|| transcript.trusting_claims());
+            let seen = trusted.as_ref().unwrap_or(transcript);
+            let scores = case.map(|case| scorers::score(&Evidence::new(workspace, case, seen))).unwrap_or_default();
             TrialScores { trial: transcript.trial.clone(), scores }
         })
         .collect();

@@ -175,6 +175,9 @@ pub(crate) struct DemandArgs {
     /// Gates that allow no miss must rule out, at 95 %, failing this often, such as 0.05
     #[arg(long, value_name = "P", value_parser = share)]
     pub rule_out: Option<f64>,
+    /// Count what finished agents merely claim (delegations, verdicts of their own guard) as if it had been seen
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub trust_claims: Option<bool>,
 }
 
 /// Between 0 and 1, both excluded.

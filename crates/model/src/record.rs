@@ -33,6 +33,9 @@ pub struct Claim {
     pub confidence: Option<f64>,
     /// A gate that allows no miss must rule out failing this often.
     pub rule_out: Option<f64>,
+    /// What finished agents merely claim counts as if it had been seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trust_claims: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,9 @@
 //! A subject file: which agent is evaluated, with which model and limits. Keys are named by environment variable, never held.
 
+mod finished;
+
+pub use finished::{FinishedAgent, Reached};
+
 use crate::hash::Hash;
 use crate::place::{Place, Spot};
 use crate::problem::Report;
@@ -17,6 +21,8 @@ pub struct SubjectFile {
     pub key_env: Option<String>,
     pub base_url: Option<String>,
     pub price: Option<Price>,
+    /// How a finished agent is reached; nothing else has it.
+    pub finished: Option<FinishedAgent>,
     pub about: String,
     pub at: Place,
 }
@@ -30,6 +36,9 @@ pub enum ProviderKind {
     Baseline,
     Reference,
     Echo,
+    Process,
+    Http,
+    Mcp,
 }
 
 impl ProviderKind {
@@ -41,6 +50,9 @@ impl ProviderKind {
         ("baseline", ProviderKind::Baseline),
         ("reference", ProviderKind::Reference),
         ("echo", ProviderKind::Echo),
+        ("process", ProviderKind::Process),
+        ("http", ProviderKind::Http),
+        ("mcp", ProviderKind::Mcp),
     ];
 
     pub fn word(self) -> &'static str {
@@ -50,7 +62,12 @@ impl ProviderKind {
     pub fn is_llm(self) -> bool {
         match self {
             ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => true,
-            ProviderKind::Baseline | ProviderKind::Reference | ProviderKind::Echo => false,
+            ProviderKind::Baseline
+            | ProviderKind::Reference
+            | ProviderKind::Echo
+            | ProviderKind::Process
+            | ProviderKind::Http
+            | ProviderKind::Mcp => false,
         }
     }
 }
@@ -92,10 +109,33 @@ impl SubjectFile {
             ToolsShown::All => "all".to_owned(),
             ToolsShown::Pruned(count) => format!("pruned({count})"),
         };
-        Hash::of(&json!({
+        let mut configuration = json!({
             "provider": self.provider.word(), "model": self.model, "temperature": self.temperature, "base_url": self.base_url, "tools": tools,
             "limits": [self.limits.turns, self.limits.calls, self.limits.output_tokens, self.limits.seconds],
-        }))
+        });
+        if let Some(finished) = &self.finished {
+            configuration["finished"] = finished.identity();
+        }
+        Hash::of(&configuration)
+    }
+
+    /// A finished agent that no file describes, by the words it was asked for with.
+    pub fn unwritten(words: &str, provider: ProviderKind, reached: Reached) -> Self {
+        let at = Place::new("--subject", 1);
+        Self {
+            name: Spot::new(words.to_owned(), at.clone()),
+            provider,
+            model: None,
+            temperature: None,
+            limits: SubjectLimits::default(),
+            tools: ToolsShown::All,
+            key_env: None,
+            base_url: None,
+            price: None,
+            finished: Some(FinishedAgent { reached, env: vec![] }),
+            about: "A finished agent named on the command line.".to_owned(),
+            at,
+        }
     }
 }
 
@@ -110,6 +150,7 @@ pub(crate) fn read_subject(node: &Node, report: &Report) -> Option<SubjectFile> 
     let key_env = fields.maybe("key_env", read_env_name);
     let base_url = fields.maybe("base_url", text);
     let price = fields.maybe("price", read_price);
+    let finished = finished::read_finished(&fields, node, provider, report);
     let about = fields.need("about", text);
     fields.close();
     if provider.is_some_and(ProviderKind::is_llm) && model.is_none() {
@@ -125,6 +166,7 @@ pub(crate) fn read_subject(node: &Node, report: &Report) -> Option<SubjectFile> 
         key_env,
         base_url,
         price,
+        finished,
         about: about?,
         at: report.place(node.line),
     })

@@ -35,7 +35,12 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
     if args.dry_run {
         return io.result(&report::plan(io, &plan), Exit::Clean);
     }
-    let claim = Claim { tier: args.tier, confidence: args.demands.confidence, rule_out: args.demands.rule_out };
+    let claim = Claim {
+        tier: args.tier,
+        confidence: args.demands.confidence,
+        rule_out: args.demands.rule_out,
+        trust_claims: args.demands.trust_claims.unwrap_or_default(),
+    };
     let concurrency = usize::try_from(args.concurrency).unwrap_or(1);
     let chains = match super::world::kind::of_world(&args.chain) {
         Ok(chains) => chains,

@@ -22,6 +22,7 @@ pub(crate) fn score(io: &Io, source: &Source, args: &ScoreArgs) -> Exit {
         tier: stored.record.claim.tier,
         confidence: args.demands.confidence.or(stored.record.claim.confidence),
         rule_out: args.demands.rule_out.or(stored.record.claim.rule_out),
+        trust_claims: args.demands.trust_claims.unwrap_or(stored.record.claim.trust_claims),
     };
     let record = rescore(&workspace, stored.record.clone(), claim);
     let changes = Changes::between(&stored.record, &record);

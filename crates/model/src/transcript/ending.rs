@@ -25,6 +25,8 @@ pub enum Limit {
     Tokens,
     Time,
     Depth,
+    /// Of what a finished agent may print.
+    Output,
 }
 
 /// Whose fault an aborted trial is.

@@ -1,6 +1,7 @@
 //! One numbered event of a transcript. A closed set: a new kind of event must break every reader.
 
 use super::action::{Addressed, Origin, Prepared, Provenance};
+use super::claimed::Claimed;
 use super::effect::{Mined, Signed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -122,6 +123,10 @@ pub enum Happened {
     HoleRead {
         hole: String,
         filled: bool,
+    },
+    /// A finished agent says that it did this; nobody saw it. Counts for nothing unless claims are trusted.
+    Claimed {
+        what: Box<Claimed>,
     },
     /// A signature was asked for; it may never be used.
     Signed {

@@ -1,12 +1,14 @@
 //! What happened in a trial, as numbered events: the only evidence there is.
 
 mod action;
+mod claimed;
 mod effect;
 mod ending;
 mod event;
 mod moves;
 
 pub use action::{Addressed, Origin, Prepared, Provenance, Trade};
+pub use claimed::Claimed;
 pub use effect::{Decoded, DecodedLog, Effect, InnerCall, Mined, Party, Side, Signed, TxOutcome, Via};
 pub use ending::{Culprit, Ending, Limit};
 pub use event::{Decision, Event, Happened, ToolAnswer};

@@ -44,9 +44,14 @@ pub fn available(subject: &SubjectFile) -> Result<Runnable, NotAvailable> {
     match subject.provider {
         ProviderKind::Reference => Ok(Runnable::Reference),
         ProviderKind::Echo => Ok(Runnable::Echo),
-        ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama | ProviderKind::Baseline => {
-            Err(NotAvailable { subject: subject.name.value.clone(), provider: subject.provider.word() })
-        }
+        ProviderKind::Anthropic
+        | ProviderKind::OpenAi
+        | ProviderKind::OpenAiCompatible
+        | ProviderKind::Ollama
+        | ProviderKind::Baseline
+        | ProviderKind::Process
+        | ProviderKind::Http
+        | ProviderKind::Mcp => Err(NotAvailable { subject: subject.name.value.clone(), provider: subject.provider.word() }),
     }
 }
 

@@ -95,6 +95,7 @@ fn material(event: &Event) -> Option<Material> {
         | Happened::Remembered { .. }
         | Happened::Recalled { .. }
         | Happened::HoleRead { .. }
+        | Happened::Claimed { .. }
         | Happened::Signed { .. }
         | Happened::Mined { .. } => return None,
     };

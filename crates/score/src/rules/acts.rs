@@ -134,6 +134,7 @@ fn deed<'a>(workspace: &'a Workspace, before: &[Act<'a>], events: &'a [Event], e
         | Happened::Remembered { .. }
         | Happened::Recalled { .. }
         | Happened::HoleRead { .. }
+        | Happened::Claimed { .. }
         | Happened::Mined { .. } => None,
     }
 }

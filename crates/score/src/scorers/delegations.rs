@@ -56,6 +56,7 @@ fn is_move(event: &Event) -> bool {
         | Happened::Remembered { .. }
         | Happened::Recalled { .. }
         | Happened::HoleRead { .. }
+        | Happened::Claimed { .. }
         | Happened::Signed { .. }
         | Happened::Mined { .. } => false,
     }

@@ -108,6 +108,7 @@ fn line(event: &Event) -> String {
         | Happened::Decided { .. }
         | Happened::Returned { .. }
         | Happened::Reported { .. }
+        | Happened::Claimed { .. }
         | Happened::Messaged { .. } => return String::new(),
     };
     format!("{:>6} ms  {said}\n", event.at_ms)

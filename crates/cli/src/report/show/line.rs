@@ -3,7 +3,7 @@
 use super::amounts::Amounts;
 use crate::report::problems::visible;
 use model::transcript::{
-    Addressed, Decision, Decoded, Effect, InnerCall, Mined, Party, Prepared, Side, Signed, ToolAnswer, Trade, TxOutcome,
+    Addressed, Claimed, Decision, Decoded, Effect, InnerCall, Mined, Party, Prepared, Side, Signed, ToolAnswer, Trade, TxOutcome,
 };
 use model::{Event, Happened};
 use serde_json::{Map, Value};
@@ -68,8 +68,25 @@ impl Teller<'_> {
             Happened::HoleRead { hole, filled } => {
                 format!("reads the hole {}{}", visible(hole), if *filled { ", which an attack has filled" } else { "" })
             }
+            Happened::Claimed { what } => self.claimed(what),
             Happened::Signed { what, .. } => self.signed(what),
             Happened::Mined { what, .. } => self.mined(what),
+        }
+    }
+
+    /// What the agent says it did.
+    fn claimed(&self, what: &Claimed) -> String {
+        match what {
+            Claimed::Delegated { to, params } => format!("claims to have delegated to {} {}", visible(to), self.pairs(params)),
+            Claimed::Decided { by, action_id, decision, reason } => {
+                let verb = match decision {
+                    Decision::Approve => "approved",
+                    Decision::Veto => "vetoed",
+                };
+                let of = action_id.as_deref().map_or("no action".to_owned(), visible);
+                format!("claims that {} {verb} {of}: {}", visible(by), self.cut(&visible(reason)))
+            }
+            Claimed::Reported { text } => format!("claims to have flagged {}", self.quoted(text)),
         }
     }
 

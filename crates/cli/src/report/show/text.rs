@@ -7,7 +7,7 @@ use crate::io::Io;
 use crate::kept::Found;
 use crate::report::problems::visible;
 use crate::report::table;
-use model::{Event, Score};
+use model::{Event, Happened, Score};
 
 pub(super) fn render(io: &Io, teller: &Teller<'_>, trial: &Found<'_>, others: &[String]) -> String {
     let transcript = trial.transcript;
@@ -24,7 +24,8 @@ pub(super) fn render(io: &Io, teller: &Teller<'_>, trial: &Found<'_>, others: &[
     );
     let who = |event: &Event| format!("{}{}", "  ".repeat(usize::try_from(event.depth).unwrap_or(0)), visible(&event.by));
     let width = transcript.events.iter().map(|event| who(event).chars().count()).max().unwrap_or(0);
-    for event in &transcript.events {
+    let claims = |event: &&Event| matches!(event.happened, Happened::Claimed { .. });
+    for event in transcript.events.iter().filter(|event| !claims(event)) {
         let name = who(event);
         let pad = " ".repeat(width - name.chars().count());
         let when = io.paint.dim(&format!("{:>4} {:>9}", event.n, seconds(event.at_ms)));
@@ -37,6 +38,11 @@ pub(super) fn render(io: &Io, teller: &Teller<'_>, trial: &Found<'_>, others: &[
             let tone = Tone::of(&score.reading);
             text.push_str(&format!("{margin}{} {}\n", tone.paint(io, &format!("{} {}", tone.mark(), score.scorer)), visible(why)));
         }
+    }
+    // Apart from what was seen, so that nobody takes the one for the other.
+    for (n, event) in transcript.events.iter().filter(claims).enumerate() {
+        let title = if n == 0 { "claimed by the agent, seen by nobody\n" } else { "" };
+        text.push_str(&format!("{title}{:>4}  {}  {}\n", event.n, io.paint.strong(&visible(&event.by)), teller.line(event)));
     }
     text.push_str(&format!("the trial {}\n\n{}\n", visible(&transcript.ending.to_string()), scores(io, trial.scores)));
     if let Some(tree) = tree(&transcript.events) {
