@@ -45,7 +45,7 @@ pub use record::{Claim, FORMAT, RunRecord, TrialScores};
 pub use registry::{AddressText, Chain, Contract, Role, Token};
 pub use rule::Rule;
 pub use skill::{Handler, Redirect, Skill};
-pub use subject::{FinishedAgent, Price, ProviderKind, Reached, SubjectFile, SubjectLimits, ToolsShown};
+pub use subject::{Api, FinishedAgent, Price, ProviderKind, Reached, SubjectFile, SubjectLimits, ToolsShown};
 pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, Live, Tier, Tiers};
 pub use transcript::{Ending, Event, Happened, Move, ToolCall, Transcript};

@@ -5,10 +5,11 @@ mod finished;
 pub use finished::{FinishedAgent, Reached};
 
 use crate::hash::Hash;
+use crate::money::Money;
 use crate::place::{Place, Spot};
 use crate::problem::Report;
-use crate::yaml::{Fields, Node, name, number, one_of, spot, text, whole};
-use serde_json::json;
+use crate::yaml::{Fields, Node, flag, json as any, name, number, one_of, spot, text, whole};
+use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone)]
 pub struct SubjectFile {
@@ -20,6 +21,13 @@ pub struct SubjectFile {
     pub tools: ToolsShown,
     pub key_env: Option<String>,
     pub base_url: Option<String>,
+    /// Which of the wire formats of its maker.
+    pub api: Option<Api>,
+    pub stream: bool,
+    /// Said to the model before what its seat says.
+    pub prompt: Option<String>,
+    /// Sent with every request as it is: settings of one vendor that others do not have.
+    pub extra: Map<String, Value>,
     pub price: Option<Price>,
     /// How a finished agent is reached; nothing else has it.
     pub finished: Option<FinishedAgent>,
@@ -86,19 +94,30 @@ impl Default for SubjectLimits {
     }
 }
 
+/// The two wire formats OpenAI speaks; servers like it speak at least the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    Chat,
+    Responses,
+}
+
+impl Api {
+    pub const ALL: &'static [(&'static str, Api)] = &[("chat", Api::Chat), ("responses", Api::Responses)];
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolsShown {
     All,
     Pruned(u64),
 }
 
-/// US dollars per million tokens, as of a date.
-#[derive(Debug, Clone, PartialEq)]
+/// Per million tokens, as of a date.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Price {
-    pub input_per_mtok: f64,
-    pub output_per_mtok: f64,
-    pub cache_read_per_mtok: Option<f64>,
-    pub cache_write_per_mtok: Option<f64>,
+    pub input_per_mtok: Money,
+    pub output_per_mtok: Money,
+    pub cache_read_per_mtok: Option<Money>,
+    pub cache_write_per_mtok: Option<Money>,
     pub as_of: String,
 }
 
@@ -109,9 +128,11 @@ impl SubjectFile {
             ToolsShown::All => "all".to_owned(),
             ToolsShown::Pruned(count) => format!("pruned({count})"),
         };
+        let api = self.api.and_then(|api| Api::ALL.iter().find(|(_, known)| *known == api)).map(|(word, _)| *word);
         let mut configuration = json!({
             "provider": self.provider.word(), "model": self.model, "temperature": self.temperature, "base_url": self.base_url, "tools": tools,
             "limits": [self.limits.turns, self.limits.calls, self.limits.output_tokens, self.limits.seconds],
+            "api": api, "prompt": self.prompt, "extra": self.extra,
         });
         if let Some(finished) = &self.finished {
             configuration["finished"] = finished.identity();
@@ -131,6 +152,10 @@ impl SubjectFile {
             tools: ToolsShown::All,
             key_env: None,
             base_url: None,
+            api: None,
+            stream: false,
+            prompt: None,
+            extra: Map::new(),
             price: None,
             finished: Some(FinishedAgent { reached, env: vec![] }),
             about: "A finished agent named on the command line.".to_owned(),
@@ -149,6 +174,10 @@ pub(crate) fn read_subject(node: &Node, report: &Report) -> Option<SubjectFile> 
     let tools = fields.maybe("tools", read_tools_shown).unwrap_or(ToolsShown::All);
     let key_env = fields.maybe("key_env", read_env_name);
     let base_url = fields.maybe("base_url", text);
+    let api = fields.maybe("api", one_of(Api::ALL));
+    let stream = fields.maybe("stream", flag).unwrap_or_default();
+    let prompt = fields.maybe("prompt", text);
+    let extra = fields.maybe("extra", read_extra).unwrap_or_default();
     let price = fields.maybe("price", read_price);
     let finished = finished::read_finished(&fields, node, provider, report);
     let about = fields.need("about", text);
@@ -165,6 +194,10 @@ pub(crate) fn read_subject(node: &Node, report: &Report) -> Option<SubjectFile> 
         tools,
         key_env,
         base_url,
+        api,
+        stream,
+        prompt,
+        extra,
         price,
         finished,
         about: about?,
@@ -210,11 +243,52 @@ fn read_env_name(node: &Node, report: &Report) -> Option<String> {
 
 fn read_price(node: &Node, report: &Report) -> Option<Price> {
     let fields = Fields::open(node, "a price", report)?;
-    let input = fields.need("input_per_mtok", number);
-    let output = fields.need("output_per_mtok", number);
-    let cache_read_per_mtok = fields.maybe("cache_read_per_mtok", number);
-    let cache_write_per_mtok = fields.maybe("cache_write_per_mtok", number);
+    let input = fields.need("input_per_mtok", money);
+    let output = fields.need("output_per_mtok", money);
+    let cache_read_per_mtok = fields.maybe("cache_read_per_mtok", money);
+    let cache_write_per_mtok = fields.maybe("cache_write_per_mtok", money);
     let as_of = fields.need("as_of", text);
     fields.close();
     Some(Price { input_per_mtok: input?, output_per_mtok: output?, cache_read_per_mtok, cache_write_per_mtok, as_of: as_of? })
+}
+
+fn money(node: &Node, report: &Report) -> Option<Money> {
+    let parsed = text(node, report)?.parse();
+    if parsed.is_err() {
+        report.add(node.line, format!("expected dollars, found {}", node.describe()), "digits with at most nine after the point");
+    }
+    parsed.ok()
+}
+
+/// Fields that the program sets itself, or that would carry a key into files.
+const RESERVED: &[&str] = &[
+    "model",
+    "messages",
+    "input",
+    "system",
+    "instructions",
+    "tools",
+    "tool_choice",
+    "stream",
+    "stream_options",
+    "api_key",
+    "n",
+    "best_of",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "num_predict",
+];
+
+fn read_extra(node: &Node, report: &Report) -> Option<Map<String, Value>> {
+    let Value::Object(extra) = any(node, report)? else {
+        report.add(node.line, format!("expected fields of the request, found {}", node.describe()), "extra: { reasoning_effort: low }");
+        return None;
+    };
+    let taken: Vec<&str> = extra.keys().map(String::as_str).filter(|key| RESERVED.contains(key)).collect();
+    if !taken.is_empty() {
+        report.add(node.line, format!("extra must not set {}", taken.join(", ")), "the program sets these itself");
+        return None;
+    }
+    Some(extra)
 }

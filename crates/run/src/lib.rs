@@ -3,6 +3,8 @@
 mod driver;
 pub mod ledger;
 mod limits;
+pub mod providers;
+mod purse;
 mod seat;
 pub mod subjects;
 pub mod user;
@@ -10,7 +12,8 @@ mod watcher;
 
 pub use driver::{Scene, drive};
 pub use limits::{Limits, Used};
-pub use seat::{Heard, Seat, View};
+pub use purse::{Purse, Reservation, Unfunded};
+pub use seat::{Colleague, Heard, Seat, View};
 pub use subjects::{Subject, SubjectFault};
 pub use user::User;
 pub use watcher::{Go, Silent, Watcher};

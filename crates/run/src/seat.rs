@@ -2,7 +2,7 @@
 
 use model::suite::{Brief, Surface};
 use model::transcript::ToolAnswer;
-use model::{Listing, Workspace};
+use model::{Listing, Spot, Workspace};
 use serde_json::{Map, Value};
 
 /// What the subject sees when it is asked for its next move.
@@ -22,6 +22,19 @@ pub struct Seat {
     /// Skills that can be activated: name and description.
     pub skills: Vec<(String, String)>,
     pub delegates: Vec<String>,
+    /// What the agent files say about those it may delegate to.
+    pub colleagues: Vec<Colleague>,
+    /// The shape its last answer must have, where its agent file names one.
+    pub output: Option<Value>,
+}
+
+/// An agent that can be delegated to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Colleague {
+    pub name: String,
+    pub role: String,
+    /// What a hand-over to it must carry.
+    pub needs: Vec<String>,
 }
 
 /// What reached the seat, in order.
@@ -64,6 +77,8 @@ impl Seat {
                     Surface::Profile(_) | Surface::Agent(_) => vec![],
                 },
                 delegates: vec![],
+                colleagues: vec![],
+                output: None,
             },
         }
     }
@@ -77,8 +92,15 @@ impl Seat {
             tools: workspace.agent_tools(name).into_iter().map(model::Tool::listing).collect(),
             skills: vec![],
             delegates: agent.map(|agent| agent.delegates_to.iter().map(|to| to.value.clone()).collect()).unwrap_or_default(),
+            colleagues: agent.map(|agent| colleagues(workspace, &agent.delegates_to)).unwrap_or_default(),
+            output: agent.and_then(|agent| workspace.output(&agent.output)).map(|output| output.schema.value.clone()),
         }
     }
+}
+
+fn colleagues(workspace: &Workspace, names: &[Spot<String>]) -> Vec<Colleague> {
+    let agents = names.iter().filter_map(|name| workspace.agent(name));
+    agents.map(|agent| Colleague { name: agent.name.value.clone(), role: agent.role.clone(), needs: agent.needs.clone() }).collect()
 }
 
 fn skills(workspace: &Workspace) -> Vec<(String, String)> {

@@ -1,9 +1,12 @@
 //! Who is evaluated. A subject sees a view and answers with its next move.
 
+mod company;
 mod echo;
 mod fault;
+pub mod llm;
 mod reference;
 
+pub use company::{Company, Hiring, fits};
 pub use echo::Echo;
 pub use fault::SubjectFault;
 pub use reference::Reference;
@@ -26,10 +29,10 @@ pub trait Subject: Send {
 
 /// A kind of subject that this version cannot run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("subject \"{subject}\" uses provider {provider}, which this version cannot run yet")]
+#[error("subject \"{subject}\" cannot run: {why}")]
 pub struct NotAvailable {
     pub subject: String,
-    pub provider: &'static str,
+    pub why: String,
 }
 
 /// The subjects this version can run.
@@ -51,7 +54,10 @@ pub fn available(subject: &SubjectFile) -> Result<Runnable, NotAvailable> {
         | ProviderKind::Baseline
         | ProviderKind::Process
         | ProviderKind::Http
-        | ProviderKind::Mcp => Err(NotAvailable { subject: subject.name.value.clone(), provider: subject.provider.word() }),
+        | ProviderKind::Mcp => Err(NotAvailable {
+            subject: subject.name.value.clone(),
+            why: format!("it uses provider {}, which this version cannot run yet", subject.provider.word()),
+        }),
     }
 }
 

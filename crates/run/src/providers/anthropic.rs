@@ -1,0 +1,231 @@
+//! Anthropic Messages: cache breakpoints on tools and system, thinking handed back as it came.
+
+use super::fault::{FaultKind, ProviderFault};
+use super::key::Key;
+use super::names::Accepts;
+use super::talk::{Args, Ask, Block, By, Choice, Message, Reply, Stop, Usage};
+use super::wire::{Wire, count, list, object, sse, with, word};
+use serde_json::{Map, Value, json};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Anthropic;
+
+const ACCEPTS: Accepts = Accepts { max_tools: None, name_len: 64 };
+
+impl Wire for Anthropic {
+    fn accepts(&self) -> Accepts {
+        ACCEPTS
+    }
+
+    fn path(&self) -> &'static str {
+        "v1/messages"
+    }
+
+    fn headers(&self, key: Option<&Key>) -> Vec<(&'static str, String)> {
+        let key = key.map(|key| ("x-api-key", key.reveal().to_owned()));
+        key.into_iter().chain([("anthropic-version", "2023-06-01".to_owned())]).collect()
+    }
+
+    fn request_id(&self) -> &'static str {
+        "request-id"
+    }
+
+    fn body(&self, ask: &Ask, stream: bool) -> Value {
+        let request = ask.request();
+        let mut body = json!({
+            "model": request.model,
+            "max_tokens": request.max_output,
+            "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+        });
+        let cached = json!({ "type": "ephemeral" });
+        if !request.system.is_empty() {
+            body["system"] = json!([{ "type": "text", "text": request.system, "cache_control": cached }]);
+        }
+        if !request.tools.is_empty() {
+            let mut tools: Vec<Value> = request
+                .tools
+                .iter()
+                .map(|tool| {
+                    json!({ "name": ACCEPTS.outward(&tool.name), "description": tool.description, "input_schema": tool.input_schema })
+                })
+                .collect();
+            if let Some(last) = tools.last_mut() {
+                last["cache_control"] = cached;
+            }
+            body["tools"] = Value::Array(tools);
+            if let Choice::Forced(tool) = &request.choice {
+                body["tool_choice"] = json!({ "type": "tool", "name": ACCEPTS.outward(tool), "disable_parallel_tool_use": true });
+            }
+        }
+        if let Some(temperature) = request.temperature {
+            body["temperature"] = json!(temperature);
+        }
+        if stream {
+            body["stream"] = json!(true);
+        }
+        with(body, &request.extra)
+    }
+
+    fn assemble(&self, text: &str) -> Result<Value, ProviderFault> {
+        let mut stream = Stream::default();
+        for data in sse(text) {
+            let event: Value = serde_json::from_str(&data).map_err(|error| ProviderFault::garbled(format!("an event: {error}")))?;
+            if let Some(message) = stream.take(event)? {
+                return Ok(message);
+            }
+        }
+        Err(ProviderFault::dropped("the stream ended before the message did"))
+    }
+
+    fn read(&self, mut body: Map<String, Value>) -> Result<Reply, ProviderFault> {
+        let blocks = list(&mut body, "content")?.into_iter().map(block).collect::<Result<_, _>>()?;
+        let stop = match word(&mut body, "stop_reason").as_str() {
+            "end_turn" | "stop_sequence" => Stop::End,
+            "tool_use" => Stop::Calls,
+            "max_tokens" | "model_context_window_exceeded" => Stop::MaxTokens,
+            "refusal" => Stop::Refused,
+            "pause_turn" => Stop::Paused,
+            other => Stop::Other(other.to_owned()),
+        };
+        let usage = body.remove("usage").filter(Value::is_object).map(|usage| usage_of(&usage));
+        let model = word(&mut body, "model");
+        Ok(Reply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
+    }
+}
+
+/// Anthropic's input leaves out what was cached; ours counts all that was sent.
+fn usage_of(usage: &Value) -> Usage {
+    let (cache_read, cache_write) = (count(usage, "/cache_read_input_tokens"), count(usage, "/cache_creation_input_tokens"));
+    Usage {
+        input: count(usage, "/input_tokens").saturating_add(cache_read).saturating_add(cache_write),
+        output: count(usage, "/output_tokens"),
+        cache_read,
+        cache_write,
+        reasoning: 0,
+    }
+}
+
+fn message(message: &Message) -> Value {
+    let role = match message.by {
+        By::User => "user",
+        By::Model => "assistant",
+    };
+    json!({ "role": role, "content": message.blocks.iter().filter_map(outward).collect::<Vec<_>>() })
+}
+
+fn outward(block: &Block) -> Option<Value> {
+    match block {
+        // The API takes no empty text.
+        Block::Text { text, .. } | Block::Refusal { text } if text.trim().is_empty() => None,
+        Block::Text { text, rest } => Some(with(json!({ "type": "text", "text": text }), rest)),
+        Block::Refusal { text } => Some(json!({ "type": "text", "text": text })),
+        Block::Thinking { raw, .. } | Block::Other { raw } => Some(raw.clone()),
+        Block::Call { id, tool, args, rest } => {
+            Some(with(json!({ "type": "tool_use", "id": id, "name": ACCEPTS.outward(tool), "input": args.object() }), rest))
+        }
+        Block::Answer { id, text, is_error } => {
+            Some(json!({ "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error }))
+        }
+    }
+}
+
+fn block(raw: Value) -> Result<Block, ProviderFault> {
+    let mut fields = object(raw.clone(), "a block")?;
+    Ok(match word(&mut fields, "type").as_str() {
+        "text" => Block::Text { text: word(&mut fields, "text"), rest: fields },
+        "tool_use" => Block::Call {
+            id: word(&mut fields, "id"),
+            tool: word(&mut fields, "name"),
+            args: Args::read(fields.remove("input").unwrap_or_default()),
+            rest: fields,
+        },
+        "thinking" => Block::Thinking { text: word(&mut fields, "thinking"), raw },
+        "redacted_thinking" => Block::Thinking { text: String::new(), raw },
+        // Tools that ran at the vendor, and whatever is invented next.
+        _ => Block::Other { raw },
+    })
+}
+
+/// A message growing out of events.
+#[derive(Default)]
+struct Stream {
+    message: Map<String, Value>,
+    blocks: Vec<Value>,
+    /// Arguments arrive as pieces of JSON text, by block.
+    partial: Vec<String>,
+}
+
+impl Stream {
+    /// The whole message, when it is complete.
+    fn take(&mut self, event: Value) -> Result<Option<Value>, ProviderFault> {
+        let mut event = object(event, "an event")?;
+        match word(&mut event, "type").as_str() {
+            "message_start" => self.message = object(event.remove("message").unwrap_or_default(), "the message")?,
+            "content_block_start" => {
+                self.blocks.push(event.remove("content_block").unwrap_or_default());
+                self.partial.push(String::new());
+            }
+            "content_block_delta" => self.grow(&event)?,
+            "message_delta" => self.amend(event),
+            "message_stop" => return Ok(Some(self.whole())),
+            "error" => return Err(said(&event)),
+            // Pings, ends of blocks, and events invented later.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn grow(&mut self, event: &Map<String, Value>) -> Result<(), ProviderFault> {
+        let index = event.get("index").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
+        let index = index.filter(|index| *index < self.blocks.len()).ok_or_else(|| ProviderFault::garbled("a piece of no block"))?;
+        let delta = event.get("delta").cloned().unwrap_or_default();
+        let piece = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (field, more) = match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "text_delta" => ("text", piece("text")),
+            "thinking_delta" => ("thinking", piece("thinking")),
+            "signature_delta" => ("signature", piece("signature")),
+            "input_json_delta" => {
+                self.partial[index].push_str(&piece("partial_json"));
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        let block = self.blocks[index].as_object_mut().ok_or_else(|| ProviderFault::garbled("a block is no object"))?;
+        match block.get_mut(field) {
+            Some(Value::String(text)) => text.push_str(&more),
+            Some(_) | None => drop(block.insert(field.to_owned(), Value::String(more))),
+        }
+        Ok(())
+    }
+
+    fn amend(&mut self, mut event: Map<String, Value>) {
+        if let Some(Value::Object(delta)) = event.remove("delta") {
+            self.message.extend(delta);
+        }
+        if let Some(Value::Object(more)) = event.remove("usage") {
+            match self.message.get_mut("usage") {
+                Some(Value::Object(usage)) => usage.extend(more),
+                Some(_) | None => drop(self.message.insert("usage".to_owned(), Value::Object(more))),
+            }
+        }
+    }
+
+    fn whole(&mut self) -> Value {
+        for (block, partial) in self.blocks.iter_mut().zip(&self.partial).filter(|(_, partial)| !partial.is_empty()) {
+            // What is no JSON stays text, and is read as malformed arguments.
+            let input = serde_json::from_str(partial).unwrap_or_else(|_| Value::String(partial.clone()));
+            if let Some(block) = block.as_object_mut() {
+                block.insert("input".to_owned(), input);
+            }
+        }
+        let mut message = std::mem::take(&mut self.message);
+        message.insert("content".to_owned(), Value::Array(std::mem::take(&mut self.blocks)));
+        Value::Object(message)
+    }
+}
+
+/// An error in the middle of a stream. The reply had begun, so it may be billed: it counts as a broken one.
+fn said(event: &Map<String, Value>) -> ProviderFault {
+    let said = event.get("error").and_then(|error| error.get("message")).and_then(Value::as_str).unwrap_or_default();
+    ProviderFault::new(FaultKind::Dropped, format!("an error in the stream: {said}"))
+}

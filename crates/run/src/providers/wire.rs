@@ -1,0 +1,111 @@
+//! What a wire format must know: how to say a request, and how to read a reply, whole or in pieces.
+
+use super::fault::ProviderFault;
+use super::key::Key;
+use super::names::Accepts;
+use super::talk::{Ask, Reply};
+use serde_json::{Map, Value};
+
+/// One wire format. It does no I/O; only the funded line does, so that nothing is sent that no purse has paid for.
+pub(super) trait Wire: Send + Sync {
+    fn accepts(&self) -> Accepts;
+
+    /// Below the base URL.
+    fn path(&self) -> &'static str;
+
+    /// Names and values; the key goes here and nowhere else.
+    fn headers(&self, key: Option<&Key>) -> Vec<(&'static str, String)>;
+
+    /// Which header of a reply names the request.
+    fn request_id(&self) -> &'static str;
+
+    fn body(&self, ask: &Ask, stream: bool) -> Value;
+
+    /// The pieces of a stream put together to what a reply in one piece looks like. A stream that does not say that it is complete is
+    /// not.
+    fn assemble(&self, text: &str) -> Result<Value, ProviderFault>;
+
+    fn read(&self, body: Map<String, Value>) -> Result<Reply, ProviderFault>;
+}
+
+pub(super) fn object(value: Value, what: &str) -> Result<Map<String, Value>, ProviderFault> {
+    match value {
+        Value::Object(object) => Ok(object),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(ProviderFault::garbled(format!("{what} is no object")))
+        }
+    }
+}
+
+/// A list that must be there.
+pub(super) fn list(from: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, ProviderFault> {
+    match from.remove(key) {
+        Some(Value::Array(items)) => Ok(items),
+        Some(_) | None => Err(ProviderFault::garbled(format!("the reply has no list \"{key}\""))),
+    }
+}
+
+/// Text, or nothing where there is none.
+pub(super) fn word(from: &mut Map<String, Value>, key: &str) -> String {
+    match from.remove(key) {
+        Some(Value::String(text)) => text,
+        Some(_) | None => String::new(),
+    }
+}
+
+/// A count, 0 where there is none.
+pub(super) fn count(from: &Value, path: &str) -> u64 {
+    from.pointer(path).and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// Adds fields that are not there yet.
+pub(super) fn with(mut body: Value, rest: &Map<String, Value>) -> Value {
+    if let Some(object) = body.as_object_mut() {
+        for (key, value) in rest {
+            if !object.contains_key(key) {
+                object.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    body
+}
+
+/// The data of server-sent events, in order. Lines of one event are joined; comments and other fields are skipped.
+pub(super) fn sse(text: &str) -> impl Iterator<Item = String> + '_ {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.lines();
+    std::iter::from_fn(move || {
+        let mut data: Option<String> = None;
+        loop {
+            // An event without the empty line at its end was cut off.
+            let line = lines.next()?.trim_end_matches('\r');
+            if line.is_empty() {
+                if let Some(data) = data.take() {
+                    return Some(data);
+                }
+                continue;
+            }
+            if let Some(more) = line.strip_prefix("data:") {
+                let more = more.strip_prefix(' ').unwrap_or(more);
+                match &mut data {
+                    Some(data) => {
+                        data.push('\n');
+                        data.push_str(more);
+                    }
+                    None => data = Some(more.to_owned()),
+                }
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_split_where_an_empty_line_is_and_a_cut_one_is_left_out() {
+        let text = ": hello\nevent: a\ndata: {\"x\":\ndata: 1}\n\nid: 4\r\ndata:two\r\n\r\ndata: cut";
+        assert_eq!(sse(text).collect::<Vec<_>>(), ["{\"x\":\n1}", "two"]);
+    }
+}
