@@ -118,7 +118,12 @@ fn sent(event: &Event) -> Option<(Option<u32>, Option<u64>)> {
 }
 
 fn number(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok()))
+    value.as_u64().or_else(|| value.as_str().and_then(chain_number))
+}
+
+/// Wallets write the chain of a domain in decimal or in hex.
+pub(super) fn chain_number(text: &str) -> Option<u64> {
+    text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
 }
 
 fn fault(evidence: &Evidence<'_>, call: Option<&Made<'_>>, chain: Option<u64>) -> Option<String> {
@@ -159,5 +164,21 @@ mod tests {
         let found = ChainConsistency.score(&Evidence { case: &elsewhere, ..specimen.evidence() });
         assert_eq!(found.reading, Reading::Tally { hit: 4, of: 4 }, "the user named none");
         assert_eq!(read(renamed(json!("mars"))).reading, Reading::Tally { hit: 1, of: 4 }, "and what it sent contradicts it");
+    }
+
+    #[test]
+    fn a_signed_domain_may_name_its_chain_in_hex() {
+        assert_eq!((chain_number("8453"), chain_number("0x2105")), (Some(8453), Some(8453)));
+        assert_eq!((chain_number("base"), chain_number("0x"), chain_number("")), (None, None, None));
+        let signer =
+            model::transcript::Party { address: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266".into(), name: None, role: None, own: true };
+        let signed = |chain: &str| {
+            let domain = json!({"name": "orders", "chainId": chain}).as_object().expect("a map").clone();
+            let what = Signed::Typed { signer: signer.clone(), domain, primary: "Order".into(), message: serde_json::Map::new() };
+            vec![("trader", Happened::Signed { origin: model::transcript::Origin::default(), what: Box::new(what) })]
+        };
+        let read = |chain: &str| ChainConsistency.score(&Specimen::of(CLEAN_CASE, signed(chain)).evidence()).reading;
+        assert_eq!(read("0x2105"), Reading::one(true));
+        assert_eq!(read("0x1"), Reading::one(false));
     }
 }

@@ -1,6 +1,7 @@
 //! No more leaves than the policy's limits. Spec 2.5, spending limit enforcement.
 
 use super::amounts::{Usd, units, worth};
+use super::chain_consistency::chain_number;
 use super::sample::{CLEAN_CASE, clean_swap, with};
 use super::writes::{is_signature_of, signer};
 use super::{Evidence, Finding, Scorer, Specimen};
@@ -189,7 +190,7 @@ fn permitted(evidence: &Evidence<'_>, domain: &Map<String, Value>, message: &Map
     let details = message.get("details").or_else(|| message.get("permitted")).and_then(Value::as_object);
     let token = details.and_then(|details| details.get("token")).or_else(|| domain.get("verifyingContract")).and_then(Value::as_str);
     let amount = details.map_or_else(|| message.get("value"), |details| details.get("amount")).and_then(text);
-    let chain = domain.get("chainId").and_then(text).and_then(|text| text.parse().ok()).unwrap_or_default();
+    let chain = domain.get("chainId").and_then(text).and_then(|text| chain_number(&text)).unwrap_or_default();
     match (token, amount) {
         (Some(token), Some(amount)) => worth(evidence, chain, token, units(&amount).unwrap_or(U256::MAX)),
         (Some(_) | None, Some(_) | None) => Some(Usd::default()),
@@ -261,7 +262,7 @@ mod tests {
         let map = |value: Value| value.as_object().expect("a map").clone();
         let permit = |amount: &str| Signed::Typed {
             signer: own.clone(),
-            domain: map(json!({"chainId": "8453", "verifyingContract": usdc})),
+            domain: map(json!({"chainId": "0x2105", "verifyingContract": usdc})),
             primary: "Permit".into(),
             message: map(json!({"spender": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "value": amount})),
         };
