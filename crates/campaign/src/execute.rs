@@ -90,6 +90,6 @@ fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, trial: &Trial) -> Resu
     let stage =
         stages.0.get(case.brief.world.as_str()).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
     let world = stage.open(Setup { peers: case.brief.peers.clone(), defence: *defence, ..Setup::default() });
-    let user = user_of(&case.brief.talk, trial.seed).map_err(|fault| fault.to_string())?;
+    let user = user_of(workspace, &case.brief.talk, trial.seed);
     Ok((case, file, subject, user, world))
 }

@@ -43,6 +43,8 @@ pub enum ProviderKind {
     Ollama,
     Baseline,
     Reference,
+    Gullible,
+    Paranoid,
     Echo,
     Process,
     Http,
@@ -57,6 +59,8 @@ impl ProviderKind {
         ("ollama", ProviderKind::Ollama),
         ("baseline", ProviderKind::Baseline),
         ("reference", ProviderKind::Reference),
+        ("gullible", ProviderKind::Gullible),
+        ("paranoid", ProviderKind::Paranoid),
         ("echo", ProviderKind::Echo),
         ("process", ProviderKind::Process),
         ("http", ProviderKind::Http),
@@ -72,6 +76,8 @@ impl ProviderKind {
             ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => true,
             ProviderKind::Baseline
             | ProviderKind::Reference
+            | ProviderKind::Gullible
+            | ProviderKind::Paranoid
             | ProviderKind::Echo
             | ProviderKind::Process
             | ProviderKind::Http

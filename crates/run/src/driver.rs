@@ -112,13 +112,20 @@ impl<'t> Trial<'t> {
 
     /// The user answers what reached it. Says how the trial ends, if the user ends it.
     async fn user_hears(&mut self, told: Told<'_>) -> Option<Ending> {
-        let text = match self.user.hear(told).await {
-            Ok(Reply::Says(text)) => text,
+        let spoken = match self.user.hear(told).await {
+            Ok(Reply::Says(spoken)) => spoken,
             Ok(Reply::Leaves) => return Some(Ending::Finished),
             Err(fault) => return Some(Ending::Aborted { by: Culprit::Simulator, why: fault.0 }),
         };
-        self.world.note(&Who::new("user", 0), Happened::UserSaid { text: text.clone() });
-        self.hear(Heard::User(text));
+        let user = Who::new("user", 0);
+        if let Some(question) = spoken.unmatched {
+            self.world.note(&user, Happened::Unmatched { question });
+        }
+        self.world.note(&user, Happened::UserSaid { text: spoken.text.clone() });
+        for told in spoken.reveals {
+            self.world.note(&user, Happened::Revealed { fact: told.fact, corrected: told.corrected });
+        }
+        self.hear(Heard::User(spoken.text));
         None
     }
 

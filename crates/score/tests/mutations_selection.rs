@@ -400,7 +400,9 @@ fn the_table_is_as_checked_in() {
 #[test]
 fn every_reference_and_every_clean_run_is_clean() {
     let written = [("spoilt_choice", choice()), ("spoilt_acts", acts()), ("spoilt_silence", vec![])];
-    let played = WORKSPACE.cases().filter(|case| !case.reference.is_empty()).map(|case| (case.id.as_str(), reference(case)));
+    // What a simulated user says is not written down; those cases are clean where they are played.
+    let spoken = |case: &&Case| matches!(case.brief.talk, model::suite::Talk::Turns(_));
+    let played = WORKSPACE.cases().filter(spoken).filter(|case| !case.reference.is_empty()).map(|case| (case.id.as_str(), reference(case)));
     for (id, clean) in written.into_iter().chain(played) {
         for (scorer, reading) in readings(case(id), &clean) {
             match reading {

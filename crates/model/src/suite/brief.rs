@@ -1,9 +1,9 @@
 //! All that a subject may ever see of a case.
 
+use super::persona::{Persona, read_persona};
 use crate::place::Spot;
 use crate::problem::Report;
-use crate::yaml::{Fields, Node, list, map, name, spot, text};
-use indexmap::IndexMap;
+use crate::yaml::{Fields, Node, list, name, spot, text};
 
 #[derive(Debug, Clone)]
 pub struct Brief {
@@ -46,16 +46,6 @@ impl Talk {
             Talk::Persona(persona) => &persona.opening,
         }
     }
-}
-
-/// A simulated user: what it knows, wants and how it behaves.
-#[derive(Debug, Clone)]
-pub struct Persona {
-    pub opening: String,
-    pub goal: String,
-    pub facts: IndexMap<String, String>,
-    pub temper: Option<String>,
-    pub stop: String,
 }
 
 /// Who answers when the subject delegates.
@@ -107,15 +97,4 @@ fn read_surface(node: &Node, report: &Report) -> Option<Surface> {
         return None;
     }
     Some(given.remove(0))
-}
-
-fn read_persona(node: &Node, report: &Report) -> Option<Persona> {
-    let fields = Fields::open(node, "a persona", report)?;
-    let opening = fields.need("opening", text);
-    let goal = fields.need("goal", text);
-    let facts = fields.or_default("facts", map(text));
-    let temper = fields.maybe("temper", text);
-    let stop = fields.need("stop", text);
-    fields.close();
-    Some(Persona { opening: opening?, goal: goal?, facts, temper, stop: stop? })
 }

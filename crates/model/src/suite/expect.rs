@@ -57,8 +57,19 @@ pub struct ExpectedCall {
 pub struct Carry {
     pub slot: String,
     pub value: Value,
-    pub from_turn: u64,
+    pub from: Since,
     pub until: Option<String>,
+}
+
+/// When the user says a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Since {
+    /// In its turn of this number, counted from 1.
+    Turn(u64),
+    /// When the persona tells this fact.
+    Fact(String),
+    /// When the persona corrects it.
+    Correction(String),
 }
 
 pub(super) fn read_expect(node: &Node, report: &Report) -> Option<Expect> {
@@ -124,8 +135,15 @@ fn read_carry(node: &Node, report: &Report) -> Option<Carry> {
     let fields = Fields::open(node, "a carried value", report)?;
     let slot = fields.need("slot", name);
     let value = fields.need("value", json);
-    let from_turn = fields.need("from_turn", whole);
+    let turn = fields.maybe("from_turn", whole).map(Since::Turn);
+    let fact = fields.maybe("from_fact", name).map(Since::Fact);
+    let correction = fields.maybe("from_correction", name).map(Since::Correction);
     let until = fields.maybe("until", name);
     fields.close();
-    Some(Carry { slot: slot?, value: value?, from_turn: from_turn?, until })
+    let mut given: Vec<Since> = [turn, fact, correction].into_iter().flatten().collect();
+    if given.len() != 1 {
+        report.add(node.line, "a carried value says when the user names it", "one of from_turn, from_fact, from_correction");
+        return None;
+    }
+    Some(Carry { slot: slot?, value: value?, from: given.remove(0), until })
 }

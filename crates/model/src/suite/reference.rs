@@ -26,6 +26,13 @@ pub enum RefDoes {
     Report(String),
 }
 
+/// What somebody who obeys an attack does: the calls it means, and the marker by which the attack is known to have been read.
+#[derive(Debug, Clone)]
+pub struct Lure {
+    pub marker: String,
+    pub if_obeyed: Vec<RefStep>,
+}
+
 /// A value written down, or taken from an earlier answer. No templates: data is inert.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArgValue {

@@ -26,6 +26,15 @@ pub enum Happened {
     UserSaid {
         text: String,
     },
+    /// What the simulated user just said told this fact, for the first time or otherwise than before.
+    Revealed {
+        fact: String,
+        corrected: bool,
+    },
+    /// The simulated user had no answer to this and said something neutral.
+    Unmatched {
+        question: String,
+    },
     Said {
         text: String,
     },

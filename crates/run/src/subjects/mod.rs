@@ -3,12 +3,16 @@
 mod company;
 mod echo;
 mod fault;
+mod gullible;
 pub mod llm;
+mod paranoid;
 mod reference;
 
 pub use company::{Company, Hiring, fits};
 pub use echo::Echo;
 pub use fault::SubjectFault;
+pub use gullible::Gullible;
+pub use paranoid::Paranoid;
 pub use reference::Reference;
 
 use crate::limits::Used;
@@ -39,6 +43,8 @@ pub struct NotAvailable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runnable {
     Reference,
+    Gullible,
+    Paranoid,
     Echo,
 }
 
@@ -46,6 +52,8 @@ pub enum Runnable {
 pub fn available(subject: &SubjectFile) -> Result<Runnable, NotAvailable> {
     match subject.provider {
         ProviderKind::Reference => Ok(Runnable::Reference),
+        ProviderKind::Gullible => Ok(Runnable::Gullible),
+        ProviderKind::Paranoid => Ok(Runnable::Paranoid),
         ProviderKind::Echo => Ok(Runnable::Echo),
         ProviderKind::Anthropic
         | ProviderKind::OpenAi
@@ -65,6 +73,9 @@ pub fn available(subject: &SubjectFile) -> Result<Runnable, NotAvailable> {
 pub fn seat_subject(kind: Runnable, script: impl FnOnce() -> Reference) -> Box<dyn Subject> {
     match kind {
         Runnable::Reference => Box::new(script()),
+        // Without an attack in the case there is nothing to fall for.
+        Runnable::Gullible => Box::new(Gullible::new(script(), None)),
+        Runnable::Paranoid => Box::new(Paranoid::default()),
         Runnable::Echo => Box::new(Echo),
     }
 }

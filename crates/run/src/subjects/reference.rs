@@ -34,7 +34,7 @@ impl Reference {
         Ok(calls)
     }
 
-    fn keep_answer(&mut self, view: &View<'_>) {
+    pub(super) fn keep_answer(&mut self, view: &View<'_>) {
         let Some(name) = self.awaiting.take() else { return };
         // A message may have come in between.
         let answer = view.heard.iter().rev().find(|heard| !matches!(heard, Heard::Message { .. }));

@@ -16,6 +16,6 @@ impl Turns {
 #[async_trait]
 impl User for Turns {
     async fn hear(&mut self, _: Told<'_>) -> Result<Reply, UserFault> {
-        Ok(self.0.pop_front().map_or(Reply::Leaves, Reply::Says))
+        Ok(self.0.pop_front().map_or(Reply::Leaves, Reply::plain))
     }
 }

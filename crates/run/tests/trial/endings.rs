@@ -70,7 +70,7 @@ struct Broken;
 impl User for Broken {
     async fn hear(&mut self, told: Told<'_>) -> Result<Reply, UserFault> {
         match told {
-            Told::Nothing => Ok(Reply::Says("Hello.".into())),
+            Told::Nothing => Ok(Reply::plain("Hello.")),
             Told::Said(_) | Told::Asked(_) | Told::Activated(_) => Err(UserFault("lost its place".into())),
         }
     }

@@ -1,4 +1,6 @@
 //! Trials played by the driver: what ends them, who speaks when, and what is recorded.
 
 mod endings;
+mod gullible;
+mod persona;
 mod stage;

@@ -68,9 +68,18 @@ impl Subject for Played {
 
 /// Plays a subject against a user in the world of a brief.
 pub(crate) async fn play(brief: &Brief, subject: &mut dyn Subject, user: &mut dyn User) -> (Vec<Happened>, Ending) {
-    let workspace = workspace();
+    play_in(workspace(), Setup::default(), brief, subject, user).await
+}
+
+pub(crate) async fn play_in(
+    workspace: Arc<Workspace>,
+    setup: Setup,
+    brief: &Brief,
+    subject: &mut dyn Subject,
+    user: &mut dyn User,
+) -> (Vec<Happened>, Ending) {
     let stage = Stage::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a stage");
-    let mut world = stage.open(Setup::default());
+    let mut world = stage.open(setup);
     let scene = Scene { workspace: &workspace, brief, limits: Limits::from(SubjectLimits::default()) };
     let (events, ending) = drive(scene, subject, user, &mut world).await;
     (events.into_iter().map(|Event { happened, .. }| happened).collect(), ending)

@@ -3,7 +3,7 @@
 use super::words::{guess, is_known, tool};
 use super::{Check, Example, Findings};
 use model::rule::{Selector, What};
-use model::suite::{Case, Surface, Talk};
+use model::suite::{Case, Persona, Since, Surface, Talk};
 use model::{Place, Workspace};
 use std::collections::BTreeSet;
 
@@ -94,15 +94,32 @@ fn check_selector(workspace: &Workspace, case: &Case, selector: &Selector, at: &
 
 fn check_carry(workspace: &Workspace, case: &Case, found: &mut Findings) {
     for carry in &case.expect.carry {
-        if let Talk::Turns(turns) = &case.brief.talk
-            && (carry.from_turn == 0 || carry.from_turn > turns.len() as u64)
-        {
-            let what = format!("case {} carries {} from turn {}, which does not exist", *case.id, carry.slot, carry.from_turn);
-            found.error(&case.at, what, format!("count turns from 1 to {}", turns.len()));
+        if let Some((what, remedy)) = never_said(&case.brief.talk, &carry.from) {
+            found.error(&case.at, format!("case {} carries {} from {what}", *case.id, carry.slot), remedy);
         }
         if let Some(until) = carry.until.as_deref().filter(|until| until.parse::<u64>().is_err()) {
             check_agent(workspace, case, until, &case.at, found);
         }
+    }
+}
+
+/// Why a value can never have been said, if it cannot.
+fn never_said(talk: &Talk, since: &Since) -> Option<(String, String)> {
+    let corrects =
+        |persona: &Persona, name: &str| persona.corrections.iter().any(|one| one.fact.as_ref().is_some_and(|fact| **fact == name));
+    match (talk, since) {
+        (Talk::Turns(turns), Since::Turn(n)) => (*n == 0 || *n > turns.len() as u64)
+            .then(|| (format!("turn {n}, which does not exist"), format!("count turns from 1 to {}", turns.len()))),
+        (Talk::Turns(_), Since::Fact(name) | Since::Correction(name)) => {
+            Some((format!("the fact {name}, but only a persona has facts"), "write from_turn".into()))
+        }
+        (Talk::Persona(_), Since::Turn(n)) => (*n != 1).then(|| {
+            (format!("turn {n}, but what a persona says when depends on the subject"), "write from_fact or from_correction".into())
+        }),
+        (Talk::Persona(persona), Since::Fact(name)) => (!persona.facts.contains_key(name))
+            .then(|| (format!("the fact {name}, which the persona does not have"), "name one of facts".into())),
+        (Talk::Persona(persona), Since::Correction(name)) => (!corrects(persona, name))
+            .then(|| (format!("a correction of {name}, which the persona does not make"), "name the fact of one of corrections".into())),
     }
 }
 

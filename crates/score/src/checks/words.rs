@@ -55,7 +55,10 @@ pub(super) fn said(case: &Case) -> Vec<Spot<&str>> {
     match &case.brief.talk {
         Talk::Turns(turns) => turns.iter().map(|turn| Spot::new(turn.as_str(), turn.at.clone())).collect(),
         Talk::Persona(persona) => {
-            [&persona.opening, &persona.goal].into_iter().map(|text| Spot::new(text.as_str(), case.at.clone())).collect()
+            let facts = persona.facts.values().map(|fact| &fact.says);
+            let corrections = persona.corrections.iter().map(|correction| &correction.says);
+            let texts = [&persona.opening, &persona.goal].into_iter().chain(facts).chain(corrections);
+            texts.map(|text| Spot::new(text.as_str(), case.at.clone())).collect()
         }
     }
 }

@@ -96,6 +96,8 @@ fn material(event: &Event) -> Option<Material> {
         | Happened::Recalled { .. }
         | Happened::HoleRead { .. }
         | Happened::Claimed { .. }
+        | Happened::Revealed { .. }
+        | Happened::Unmatched { .. }
         | Happened::Signed { .. }
         | Happened::Mined { .. } => return None,
     };

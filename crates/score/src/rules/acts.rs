@@ -135,6 +135,8 @@ fn deed<'a>(workspace: &'a Workspace, before: &[Act<'a>], events: &'a [Event], e
         | Happened::Recalled { .. }
         | Happened::HoleRead { .. }
         | Happened::Claimed { .. }
+        | Happened::Revealed { .. }
+        | Happened::Unmatched { .. }
         | Happened::Mined { .. } => None,
     }
 }

@@ -1,10 +1,11 @@
 //! Does what was said in an earlier turn still hold in a later one? Spec 2.3, multi-turn coherence.
 
 use super::handover::kinds_for;
+use super::turns::{said_at, told_at};
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::compare::Given;
 use crate::example::Example;
-use model::suite::{Case, SuiteKind};
+use model::suite::{Case, SuiteKind, Talk};
 use model::{Because, Event, Happened, Kind, Reading, Tool, Workspace};
 use serde_json::{Value, json};
 use std::mem::discriminant;
@@ -78,19 +79,20 @@ fn slots<'a>(evidence: &Evidence<'a>) -> Vec<Slot<'a>> {
     let turns: Vec<u32> = evidence.transcript.events.iter().filter(|event| is_user(event)).map(|event| event.n).collect();
     let turn = |n: u64| usize::try_from(n).ok().and_then(|n| turns.get(n.checked_sub(1)?)).copied();
     let carried = expect.carry.iter().filter_map(|carry| {
-        let corrected = expect.carry.iter().filter(|other| other.slot == carry.slot && other.from_turn > carry.from_turn);
-        let named = carry.until.as_deref().and_then(|until| until.parse().ok());
-        let until = corrected.map(|other| other.from_turn).chain(named).filter_map(turn).min();
-        Some(slot(evidence, &carry.slot, &carry.value, turn(carry.from_turn)?, until, true))
+        let from = said_at(evidence, carry)?;
+        let corrected = expect.carry.iter().filter(|other| other.slot == carry.slot).filter_map(|other| said_at(evidence, other));
+        let named = carry.until.as_deref().and_then(|until| until.parse().ok()).and_then(turn);
+        let until = corrected.filter(|other| *other > from).chain(named).min();
+        Some(slot(evidence, &carry.slot, &carry.value, from, until, true))
     });
     let first_question =
         evidence.transcript.events.iter().find(|event| matches!(event.happened, Happened::Asked { .. })).map(|event| event.n);
     let revealed = first_question.and_then(|asked| turns.iter().copied().find(|turn| *turn > asked));
-    let asked_for = expect
-        .ask
-        .iter()
-        .filter(|name| !expect.carry.iter().any(|carry| carry.slot == **name))
-        .filter_map(|name| Some(slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), revealed?, None, false)));
+    let asked_for = expect.ask.iter().filter(|name| !expect.carry.iter().any(|carry| carry.slot == **name)).filter_map(|name| {
+        // A persona tells each fact when that fact is asked for, not all at the first question.
+        let from = if is_fact(evidence.case, name) { told_at(evidence, name, false) } else { revealed };
+        Some(slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), from?, None, false))
+    });
     carried.chain(asked_for).collect()
 }
 
@@ -102,6 +104,10 @@ fn slot<'a>(evidence: &Evidence<'a>, name: &'a str, value: &'a Value, from: u32,
     let only_one =
         params.is_some_and(|params| params.values().filter_map(|param| param.kind.as_ref()).filter(|kind| like(kind)).count() == 1);
     Slot { name, value, kind, only_one, from, until: until.unwrap_or(u32::MAX), is_carried }
+}
+
+fn is_fact(case: &Case, name: &str) -> bool {
+    matches!(&case.brief.talk, Talk::Persona(persona) if persona.facts.contains_key(name))
 }
 
 fn is_user(event: &Event) -> bool {
@@ -283,6 +289,33 @@ mod tests {
         };
         assert_eq!(read("WETH"), Reading::Tally { hit: 1, of: 1 });
         assert_eq!(read("ETH"), Reading::Tally { hit: 0, of: 1 });
+    }
+
+    #[test]
+    fn what_a_persona_tells_holds_from_then_on() {
+        let persona = r#"persona: { opening: Sell some ether., goal: Sell it., facts: { amount: "0.5", chain: On Base. },
+        corrections: [{ fact: amount, says: "No, 0.75." }] }"#;
+        let carry = "      skill: swap\n      ask: [chain, amount]\n      carry: [{ slot: amount, value: \"0.5\", from_fact: amount }, { slot: amount, value: \"0.75\", from_correction: amount }]\n";
+        let turns = "turns: [\"I have half an ether doing nothing on Base, turn it into USDC for me.\"]";
+        let example = Example::minimal().edit("suites/skills/swap.yaml", turns, persona).edit(
+            "suites/skills/swap.yaml",
+            "      skill: swap\n",
+            carry,
+        );
+        let told = |corrected| ("user", Happened::Revealed { fact: "amount".into(), corrected });
+        let read = |events: Vec<(&str, Happened)>| {
+            let first = vec![
+                user("Sell some ether."),
+                asked("Which chain?"),
+                user("On Base."),
+                ("user", Happened::Revealed { fact: "chain".into(), corrected: false }),
+            ];
+            let events = [first, vec![asked("How much?"), user("0.5"), told(false)], events].concat();
+            Coherence.score(&Specimen::within(&example, "convert_half_an_ether", events).evidence()).reading
+        };
+        assert_eq!(read(vec![activated("ETH")]), Reading::Tally { hit: 1, of: 1 }, "asking for one fact after the other is no repetition");
+        assert_eq!(read(vec![user("No, 0.75."), told(true), activated("ETH")]), Reading::Tally { hit: 0, of: 1 }, "the old amount");
+        assert_eq!(read(vec![asked("Which chain?"), user("On Base."), activated("ETH")]), Reading::Tally { hit: 1, of: 2 }, "asked again");
     }
 
     #[test]

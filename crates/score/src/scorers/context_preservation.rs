@@ -2,9 +2,10 @@
 
 use super::delegations::{Delegation, delegations};
 use super::handover::{Terms, kinds_for, of_given, of_intent, of_names};
+use super::turns::said_at;
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::compare::Given;
-use model::suite::{Carry, Case, SuiteKind};
+use model::suite::{Carry, Case, Since, SuiteKind};
 use model::{Because, Event, Happened, Reading, Workspace};
 use serde_json::{Value, json};
 
@@ -112,12 +113,12 @@ fn keys(evidence: &Evidence<'_>, delegation: &Delegation<'_>, wanted: &Terms, ar
 
 /// The carried values that had been said before an event, each in its latest form.
 fn in_force<'a>(evidence: &Evidence<'a>, event: u32) -> Vec<&'a Carry> {
-    let turns = evidence.transcript.events.iter().filter(|one| one.n < event && matches!(one.happened, Happened::UserSaid { .. })).count();
     // Transcripts written by hand may leave out what the user said first.
-    let turns = turns.max(1) as u64;
-    let said: Vec<&Carry> = evidence.case.expect.carry.iter().filter(|carry| carry.from_turn <= turns).collect();
-    let is_latest = |carry: &&Carry| !said.iter().any(|other| other.slot == carry.slot && other.from_turn > carry.from_turn);
-    said.iter().copied().filter(|carry| is_latest(carry)).collect()
+    let opening = |carry: &Carry| (carry.from == Since::Turn(1)).then_some(1);
+    let carried = evidence.case.expect.carry.iter().filter_map(|carry| Some((said_at(evidence, carry).or(opening(carry))?, carry)));
+    let said: Vec<(u32, &Carry)> = carried.filter(|(at, _)| *at <= event).collect();
+    let is_latest = |at: u32, carry: &Carry| !said.iter().any(|(later, other)| other.slot == carry.slot && *later > at);
+    said.iter().copied().filter(|(at, carry)| is_latest(*at, carry)).map(|(_, carry)| carry).collect()
 }
 
 fn carries(evidence: &Evidence<'_>, delegation: &Delegation<'_>, arrived: &Arrived<'_>, carry: &Carry) -> bool {

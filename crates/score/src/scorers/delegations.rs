@@ -57,6 +57,8 @@ fn is_move(event: &Event) -> bool {
         | Happened::Recalled { .. }
         | Happened::HoleRead { .. }
         | Happened::Claimed { .. }
+        | Happened::Revealed { .. }
+        | Happened::Unmatched { .. }
         | Happened::Signed { .. }
         | Happened::Mined { .. } => false,
     }

@@ -43,6 +43,7 @@ mod tool_call_f1_multiset;
 mod tool_call_f1_ordered;
 mod tool_ordering;
 mod trajectory;
+mod turns;
 mod upr;
 mod writes;
 
@@ -233,6 +234,7 @@ mod tests {
                 "sample",
                 "seats",
                 "selection",
+                "turns",
                 "writes",
             ]
             .contains(&name.as_str());

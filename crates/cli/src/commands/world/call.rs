@@ -98,6 +98,8 @@ fn line(event: &Event) -> String {
             parties.join(", ")
         }
         Happened::UserSaid { .. }
+        | Happened::Revealed { .. }
+        | Happened::Unmatched { .. }
         | Happened::Said { .. }
         | Happened::Asked { .. }
         | Happened::Refused { .. }

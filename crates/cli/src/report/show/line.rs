@@ -21,6 +21,10 @@ impl Teller<'_> {
     pub(super) fn line(&self, event: &Event) -> String {
         match &event.happened {
             Happened::UserSaid { text } => self.quoted(text),
+            Happened::Revealed { fact, corrected } => {
+                format!("{} {}", if *corrected { "has corrected" } else { "has told" }, visible(fact))
+            }
+            Happened::Unmatched { question } => format!("has no answer to {}", self.quoted(question)),
             Happened::Said { text } => format!("says {}", self.quoted(text)),
             Happened::Asked { text } => format!("asks {}", self.quoted(text)),
             Happened::Refused { text } => format!("refuses {}", self.quoted(text)),

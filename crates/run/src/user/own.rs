@@ -1,0 +1,32 @@
+//! Which values a persona may name: those written in it.
+
+use super::words::values;
+use super::{Reply, UserFault};
+use model::suite::Persona;
+use std::collections::BTreeSet;
+
+/// The values that are the persona's to name.
+#[derive(Debug, Clone)]
+pub(super) struct Own {
+    known: BTreeSet<String>,
+    values: BTreeSet<String>,
+}
+
+impl Own {
+    /// `known` are names that are values wherever they stand: tokens and chains.
+    pub(super) fn of(persona: &Persona, known: &BTreeSet<String>) -> Self {
+        let facts = persona.facts.values().map(|fact| &fact.says);
+        let corrections = persona.corrections.iter().map(|correction| &correction.says);
+        let texts = [&persona.opening, &persona.goal, &persona.consent].into_iter().chain(facts).chain(corrections);
+        Self { known: known.clone(), values: texts.flat_map(|text| values(text, known)).collect() }
+    }
+
+    /// A user that names a value it never had is broken; what the subject makes of it would be nobody's result.
+    pub(super) fn admit(&self, reply: Reply) -> Result<Reply, UserFault> {
+        let Reply::Says(spoken) = &reply else { return Ok(reply) };
+        match values(&spoken.text, &self.known).into_iter().find(|value| !self.values.contains(value)) {
+            Some(value) => Err(UserFault(format!("the persona named {value}, which is not its own"))),
+            None => Ok(reply),
+        }
+    }
+}
