@@ -32,11 +32,13 @@ pub struct Terms {
     pub patience: Patience,
     /// Requests one vendor gets at once.
     pub at_once: usize,
+    /// How long a reply may take; without it, as long as the subject file lets a trial last.
+    pub time_limit: Option<Duration>,
 }
 
 impl Terms {
     pub fn new(purse: Arc<Purse>, ledger: Arc<dyn Ledger>) -> Self {
-        Self { purse, ledger, cache: false, patience: Patience::default(), at_once: 64 }
+        Self { purse, ledger, cache: false, patience: Patience::default(), at_once: 64, time_limit: None }
     }
 }
 
@@ -122,7 +124,7 @@ fn line(file: &SubjectFile, wire: Box<dyn Wire>, key: Option<Key>, terms: &Terms
         key,
         price: file.price.clone(),
         stream: file.stream,
-        time_limit: Duration::from_secs(file.limits.seconds.max(SHORTEST_LIMIT_S)),
+        time_limit: terms.time_limit.unwrap_or(Duration::from_secs(file.limits.seconds.max(SHORTEST_LIMIT_S))),
         purse: terms.purse.clone(),
         ledger: terms.ledger.clone(),
     })
