@@ -6,7 +6,7 @@ use futures::stream;
 use model::suite::{Peers, Surface};
 use model::transcript::Culprit;
 use model::{Claim, Ending, Plan, RunRecord, SubjectFile, Transcript, Trial, Workspace};
-use run::subjects::{self, Reference};
+use run::subjects::{Company, Hiring, NotAvailable, Reference};
 use run::user::{User, user_of};
 use run::{Go, Limits, Scene, Watcher, drive};
 use std::collections::BTreeMap;
@@ -30,7 +30,9 @@ pub struct Request<'r> {
 pub async fn execute(request: Request<'_>, watcher: &mut dyn Watcher) -> RunRecord {
     let Request { workspace, plan, claim, concurrency, .. } = &request;
     let stages = Stages::of(&request);
-    let mut finished = stream::iter(&plan.trials).map(|trial| run_trial(&request, &stages, trial)).buffered((*concurrency).max(1));
+    let company = Company::hire(workspace, &request.subjects, &Hiring::nobody());
+    let mut finished =
+        stream::iter(&plan.trials).map(|trial| run_trial(&request, &stages, &company, trial)).buffered((*concurrency).max(1));
     let mut transcripts = vec![];
     while let Some(transcript) = finished.next().await {
         let go = watcher.finished(&plan.trials[transcripts.len()], &transcript);
@@ -42,6 +44,9 @@ pub async fn execute(request: Request<'_>, watcher: &mut dyn Watcher) -> RunReco
     drop(finished);
     record(workspace, plan.clone(), transcripts, *claim)
 }
+
+/// Everybody who plays, or all who cannot.
+type Hired = Result<Company, Vec<NotAvailable>>;
 
 /// The worlds of a plan, each set up once.
 struct Stages(BTreeMap<String, Arc<Stage>>);
@@ -62,9 +67,9 @@ impl Stages {
     }
 }
 
-async fn run_trial(request: &Request<'_>, stages: &Stages, trial: &Trial) -> Transcript {
+async fn run_trial(request: &Request<'_>, stages: &Stages, company: &Hired, trial: &Trial) -> Transcript {
     let workspace = &request.workspace;
-    let (events, ending) = match prepare(request, stages, trial) {
+    let (events, ending) = match prepare(request, stages, company, trial) {
         Ok((case, file, mut subject, mut user, mut world)) => {
             let scene = Scene { workspace, brief: &case.brief, limits: Limits::from(file.limits) };
             drive(scene, subject.as_mut(), user.as_mut(), &mut world).await
@@ -76,7 +81,7 @@ async fn run_trial(request: &Request<'_>, stages: &Stages, trial: &Trial) -> Tra
 
 type Prepared<'w> = (&'w model::Case, &'w SubjectFile, Box<dyn run::Subject>, Box<dyn User>, LiveWorld);
 
-fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, trial: &Trial) -> Result<Prepared<'w>, String> {
+fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, company: &Hired, trial: &Trial) -> Result<Prepared<'w>, String> {
     let Request { workspace, subjects, defence, .. } = request;
     let case = workspace.case(&trial.case).ok_or_else(|| format!("case {} is not in the workspace", trial.case))?;
     let file =
@@ -84,9 +89,10 @@ fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, trial: &Trial) -> Resu
     if let Peers::Subject(name) = &case.brief.peers {
         return Err(format!("this version cannot let {name} play the peers"));
     }
-    let kind = subjects::available(file).map_err(|error| error.to_string())?;
+    let company = company.as_ref().map_err(|missing| missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
     let at_once = matches!(case.brief.surface, Surface::Profile(_));
-    let subject = subjects::seat_subject(kind, || Reference::new(case.reference.clone(), at_once));
+    let script = || Reference::new(case.reference.clone(), at_once);
+    let subject = company.seat(trial, script).ok_or_else(|| format!("subject {} was not hired", trial.subject))?;
     let stage =
         stages.0.get(case.brief.world.as_str()).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
     let world = stage.open(Setup { peers: case.brief.peers.clone(), defence: *defence, ..Setup::default() });

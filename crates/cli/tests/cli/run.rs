@@ -107,7 +107,7 @@ fn names_that_do_not_exist_are_refused_together() {
 #[test]
 fn a_subject_this_version_cannot_run_is_refused() {
     let folder = Folder::new();
-    for subject in ["claude-sonnet", "gpt", "ollama", "baseline"] {
+    for subject in ["claude-sonnet", "gpt", "ollama"] {
         let ran = folder.run(&["run", "--subject", subject]).exits(2);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
         ran.says(subject).says("nothing was run");

@@ -1,7 +1,8 @@
 //! Everybody who plays in a run: what each subject needs is prepared once, before the first trial.
 
+use super::baseline::{Baseline, Mind};
 use super::llm::{EXTRAS, Llm, Model};
-use super::{NotAvailable, Reference, Runnable, Subject, available, seat_subject};
+use super::{Echo, Gullible, NotAvailable, Paranoid, Reference, Runnable, Subject, available};
 use crate::providers::{self, Cassette, Key, Terms};
 use model::suite::Surface;
 use model::{Case, SubjectFile, ToolsShown, Trial, Workspace};
@@ -39,16 +40,20 @@ pub struct Company {
 
 #[derive(Debug)]
 enum Member {
-    Plain(Runnable),
+    Reference,
+    Gullible,
+    Paranoid,
+    Echo,
+    Baseline(Arc<Mind>),
     Model(Arc<Model>),
 }
 
 impl Company {
     /// All that cannot play come back together.
-    pub fn hire(files: &[&SubjectFile], hiring: &Hiring<'_>) -> Result<Self, Vec<NotAvailable>> {
+    pub fn hire(workspace: &Workspace, files: &[&SubjectFile], hiring: &Hiring<'_>) -> Result<Self, Vec<NotAvailable>> {
         let (mut members, mut missing) = (BTreeMap::new(), vec![]);
         for file in files {
-            match member(file, hiring) {
+            match member(workspace, file, hiring) {
                 Ok(member) => drop(members.insert(file.name.value.clone(), member)),
                 Err(why) => missing.push(why),
             }
@@ -59,15 +64,26 @@ impl Company {
     /// The subject of one trial. Only the scripted reference is given its script.
     pub fn seat(&self, trial: &Trial, script: impl FnOnce() -> Reference) -> Option<Box<dyn Subject>> {
         Some(match self.members.get(&trial.subject)? {
-            Member::Plain(kind) => seat_subject(*kind, script),
+            Member::Reference => Box::new(script()),
+            // Without an attack in the case there is nothing to fall for.
+            Member::Gullible => Box::new(Gullible::new(script(), None)),
+            Member::Paranoid => Box::new(Paranoid::default()),
+            Member::Echo => Box::new(Echo),
+            Member::Baseline(mind) => Box::new(Baseline::new(mind.clone())),
             Member::Model(model) => Box::new(Llm::new(model.clone(), trial.id.clone(), trial.seed)),
         })
     }
 }
 
-fn member(file: &SubjectFile, hiring: &Hiring<'_>) -> Result<Member, NotAvailable> {
+fn member(workspace: &Workspace, file: &SubjectFile, hiring: &Hiring<'_>) -> Result<Member, NotAvailable> {
     if !file.provider.is_llm() {
-        return available(file).map(Member::Plain);
+        return available(file).map(|kind| match kind {
+            Runnable::Reference => Member::Reference,
+            Runnable::Gullible => Member::Gullible,
+            Runnable::Paranoid => Member::Paranoid,
+            Runnable::Echo => Member::Echo,
+            Runnable::Baseline => Member::Baseline(Arc::new(Mind::new(workspace))),
+        });
     }
     let not = |why: String| NotAvailable { subject: file.name.value.clone(), why };
     let terms = hiring.terms.as_ref().ok_or_else(|| not("no model may be asked in this run".into()))?;

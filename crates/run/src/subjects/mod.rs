@@ -1,5 +1,6 @@
 //! Who is evaluated. A subject sees a view and answers with its next move.
 
+mod baseline;
 mod company;
 mod echo;
 mod fault;
@@ -8,6 +9,7 @@ pub mod llm;
 mod paranoid;
 mod reference;
 
+pub use baseline::{Baseline, Mind, rank};
 pub use company::{Company, Hiring, fits};
 pub use echo::Echo;
 pub use fault::SubjectFault;
@@ -46,6 +48,7 @@ pub enum Runnable {
     Gullible,
     Paranoid,
     Echo,
+    Baseline,
 }
 
 /// Whether a subject file can be run at all; asked before anything is planned.
@@ -55,27 +58,16 @@ pub fn available(subject: &SubjectFile) -> Result<Runnable, NotAvailable> {
         ProviderKind::Gullible => Ok(Runnable::Gullible),
         ProviderKind::Paranoid => Ok(Runnable::Paranoid),
         ProviderKind::Echo => Ok(Runnable::Echo),
+        ProviderKind::Baseline => Ok(Runnable::Baseline),
         ProviderKind::Anthropic
         | ProviderKind::OpenAi
         | ProviderKind::OpenAiCompatible
         | ProviderKind::Ollama
-        | ProviderKind::Baseline
         | ProviderKind::Process
         | ProviderKind::Http
         | ProviderKind::Mcp => Err(NotAvailable {
             subject: subject.name.value.clone(),
             why: format!("it uses provider {}, which this version cannot run yet", subject.provider.word()),
         }),
-    }
-}
-
-/// A subject for one trial. The script is made for the scripted reference alone; nothing else can reach more than its views.
-pub fn seat_subject(kind: Runnable, script: impl FnOnce() -> Reference) -> Box<dyn Subject> {
-    match kind {
-        Runnable::Reference => Box::new(script()),
-        // Without an attack in the case there is nothing to fall for.
-        Runnable::Gullible => Box::new(Gullible::new(script(), None)),
-        Runnable::Paranoid => Box::new(Paranoid::default()),
-        Runnable::Echo => Box::new(Echo),
     }
 }

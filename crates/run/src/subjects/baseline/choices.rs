@@ -1,0 +1,80 @@
+//! Values that are words: one of a list, yes or no, free text.
+
+use super::mentions::Said;
+use super::shape::{Choice, Slot};
+use super::words::is_glue;
+use serde_json::{Value, json};
+
+/// The choices of a parameter that were said, best first.
+pub(super) fn chosen<'s>(said: &Said, slot: &'s Slot) -> Vec<&'s Choice> {
+    let mut found: Vec<(f64, usize, &Choice)> = slot
+        .choices
+        .iter()
+        .filter_map(|choice| {
+            let (score, at) = said_as(said, choice)?;
+            Some((score, at, choice))
+        })
+        .collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    found.into_iter().map(|(_, _, choice)| choice).collect()
+}
+
+/// How much of a choice was said, and where first. Half of its words are the least.
+fn said_as(said: &Said, choice: &Choice) -> Option<(f64, usize)> {
+    let whole = said.words.iter().position(|word| !word.negated && word.lower == choice.lower && !is_glue(&word.lower));
+    if let Some(at) = whole {
+        return Some((2.0, at));
+    }
+    let places: Vec<usize> = choice
+        .stems
+        .iter()
+        .filter_map(|stem| said.words.iter().position(|word| !word.negated && word.stem == *stem && !is_glue(&word.lower)))
+        .collect();
+    let share = places.len() as f64 / choice.stems.len().max(1) as f64;
+    (share > 0.5).then(|| (share, places.into_iter().min().unwrap_or(0)))
+}
+
+/// True where the words of the parameter's name were said, false where they were denied.
+pub(super) fn flag(said: &Said, slot: &Slot) -> Option<bool> {
+    if slot.name_stems.is_empty() {
+        return None;
+    }
+    let places: Vec<bool> =
+        slot.name_stems.iter().map_while(|stem| said.words.iter().find(|word| word.stem == *stem).map(|word| word.negated)).collect();
+    (places.len() == slot.name_stems.len()).then(|| !places.iter().any(|negated| *negated))
+}
+
+/// Words in quotation marks, or behind "called" and "named".
+pub(super) fn text(said: &Said, slot: &Slot) -> Option<Value> {
+    let quoted = quoted(&said.text).into_iter().next();
+    let named = || {
+        let at =
+            said.words.iter().position(|word| matches!(word.lower.as_str(), "called" | "named" | "titled" | "labelled" | "labeled"))?;
+        let names: Vec<&str> = said.words[at + 1..]
+            .iter()
+            .take_while(|word| {
+                word.clause == said.words[at].clause
+                    && (word.raw.starts_with(char::is_uppercase) || word.raw.starts_with(|c: char| c.is_ascii_digit()))
+            })
+            .map(|word| word.raw.as_str())
+            .collect();
+        (!names.is_empty()).then(|| names.join(" "))
+    };
+    let wanted = |text: &String| text.chars().count() <= slot.longest;
+    quoted.or_else(named).filter(wanted).map(|text| json!(text))
+}
+
+/// What stands between quotation marks.
+pub(super) fn quoted(text: &str) -> Vec<String> {
+    let mut found = vec![];
+    for (open, close) in [('"', '"'), ('“', '”'), ('«', '»')] {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once(open) {
+            let Some((inside, after)) = after.split_once(close) else { break };
+            found.push(inside.trim_end_matches(['.', ',']).to_owned());
+            rest = after;
+        }
+    }
+    found.retain(|text| !text.is_empty());
+    found
+}

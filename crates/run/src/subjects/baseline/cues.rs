@@ -1,0 +1,120 @@
+//! What the words around a mention say about it: the parameter they name, and the side a preposition puts it on.
+
+use super::mentions::{Mention, Said, What};
+use super::shape::Slot;
+use model::Kind;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// for, into, to
+    Toward,
+    /// from, with, using
+    Away,
+    Unsaid,
+}
+
+/// Words before a mention that do not part it from its preposition.
+fn is_light(lower: &str) -> bool {
+    matches!(
+        lower,
+        "my" | "our"
+            | "the"
+            | "some"
+            | "of"
+            | "a"
+            | "an"
+            | "it"
+            | "them"
+            | "over"
+            | "about"
+            | "around"
+            | "exactly"
+            | "more"
+            | "plain"
+            | "its"
+    ) || lower.starts_with(|c: char| c.is_ascii_digit() || c == '$')
+}
+
+pub(super) fn side(said: &Said, mention: &Mention) -> Side {
+    let before = said.words[..mention.from].iter().rev().take(5);
+    let mut seen = None;
+    for word in before {
+        match word.lower.as_str() {
+            "for" | "into" | "to" | "onto" | "toward" | "towards" => return Side::Toward,
+            // "over on Base", "to sit on Base": the preposition before decides.
+            "on" if seen.is_none() => seen = Some("on"),
+            "from" | "with" | "using" | "against" => return Side::Away,
+            "out" if seen == Some("of") => return Side::Away,
+            "of" => seen = Some("of"),
+            light if is_light(light) => {}
+            _ => return Side::Unsaid,
+        }
+    }
+    Side::Unsaid
+}
+
+/// How strongly the neighbouring words name this parameter; near ones more.
+pub(super) fn pull(said: &Said, slot: &Slot, mention: &Mention) -> f64 {
+    let sentence = said.words.get(mention.from).map_or(0, |word| word.sentence);
+    let mut pull: f64 = 0.0;
+    for (at, word) in said.words.iter().enumerate() {
+        let distance = if at < mention.from {
+            mention.from - at
+        } else if at >= mention.to {
+            at - mention.to + 2
+        } else {
+            continue;
+        };
+        if distance > 6 || word.sentence != sentence || word.is_glue() {
+            continue;
+        }
+        if let Some(weight) = slot.cues.get(&word.stem) {
+            // Another thing of the same type in between takes the word for itself.
+            let barred = said.mentions.iter().any(|other| {
+                std::mem::discriminant(&other.what) == std::mem::discriminant(&mention.what)
+                    && if at < mention.from {
+                        other.from > at && other.to <= mention.from
+                    } else {
+                        other.from >= mention.to && other.to <= at
+                    }
+            });
+            let share = if barred { 0.2 } else { 1.0 };
+            pull = pull.max(share * weight / (1.0 + 0.35 * (distance as f64 - 1.0)));
+        }
+    }
+    pull
+}
+
+/// What the preposition is worth for a parameter with a side.
+pub(super) fn leaning(kind: &Kind, side: Side) -> f64 {
+    let wants = match kind {
+        Kind::Token(Some(role)) if role == "out" => Side::Toward,
+        Kind::Token(Some(role)) if role == "in" => Side::Away,
+        Kind::Chain(Some(role)) if role == "destination" => Side::Toward,
+        Kind::Chain(Some(role)) if role == "source" => Side::Away,
+        Kind::Address(role) if role == "recipient" => Side::Toward,
+        _ => return 0.0,
+    };
+    match (side, wants) {
+        (Side::Unsaid, _) => 0.0,
+        (said, wanted) if said == wanted => 1.2,
+        _ => -1.0,
+    }
+}
+
+/// The token a number counts: "250 USDC", "0.2 of my plain ETH", "60 of them" (none).
+pub(super) fn counted<'s>(said: &'s Said, mention: &Mention) -> Option<(usize, &'s str)> {
+    if !matches!(mention.what, What::Number(_) | What::All | What::Part(_)) {
+        return None;
+    }
+    let clause = said.words.get(mention.from)?.clause;
+    said.mentions.iter().enumerate().find_map(|(at, other)| {
+        let What::Token(symbol) = &other.what else { return None };
+        let near = other.from >= mention.to && other.from - mention.to <= 4;
+        let between = said.words.get(mention.to..other.from)?;
+        let joined = between.iter().all(|word| is_light(&word.lower) || !word.is_glue()) && between.len() <= 4;
+        let same = said.words.get(other.from).is_some_and(|word| word.clause == clause);
+        let other_number = said.mentions.iter().any(|m| m.from >= mention.to && m.from < other.from && matches!(m.what, What::Number(_)));
+        (near && joined && same && !other_number).then_some((at, symbol.as_str()))
+    })
+}

@@ -1,0 +1,318 @@
+//! Arguments from what was said: every mention goes to the parameter its type, its neighbours and its preposition point to.
+
+use super::choices;
+use super::compat::{Beside, fit};
+use super::cues::{counted, leaning, pull, side};
+use super::lexicon::Lexicon;
+use super::mentions::{Said, What};
+use super::shape::{Shape, Slot};
+use model::{AmountOf, Kind};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Filled {
+    pub args: Map<String, Value>,
+    /// Names of required parameters that nothing was said for.
+    pub missing: Vec<String>,
+    /// Mentions of the newest turn that found a place, of all that could have one.
+    pub used: usize,
+    pub said: usize,
+    /// Several values for a parameter that takes one: the call is made for each.
+    pub also: Vec<(String, Value)>,
+}
+
+impl Filled {
+    /// How well the parameters and what was said go together, between 0 and 1.
+    pub(super) fn harmony(&self, shape: &Shape) -> f64 {
+        let required = shape.slots.iter().filter(|slot| slot.required).count();
+        let filled = if required == 0 { 1.0 } else { 1.0 - self.missing.len() as f64 / required as f64 };
+        let used = if self.said == 0 { 1.0 } else { self.used as f64 / self.said as f64 };
+        0.6 * filled + 0.4 * used
+    }
+}
+
+/// Least score at which something that was said becomes the value of a parameter nobody insists on.
+const OPTIONAL: f64 = 0.62;
+const REQUIRED: f64 = 0.3;
+
+/// Turns from the oldest to the newest: what was said last counts first.
+pub(super) fn fill(lexicon: &Lexicon, shape: &Shape, turns: &[&Said]) -> Filled {
+    let mut filled = Filled::default();
+    for (age, said) in turns.iter().rev().enumerate() {
+        let used = fill_turn(lexicon, shape, said, age, &mut filled);
+        if age == 0 {
+            filled.used = used.len();
+            filled.said = said.mentions.iter().filter(|mention| !mention.negated).count();
+        }
+    }
+    complete(lexicon, shape, turns, &mut filled);
+    filled.missing =
+        shape.slots.iter().filter(|slot| slot.required && !filled.args.contains_key(&slot.name)).map(|slot| slot.name.clone()).collect();
+    filled
+}
+
+struct Candidate {
+    slot: usize,
+    mention: usize,
+    score: f64,
+    value: Value,
+}
+
+fn fill_turn(lexicon: &Lexicon, shape: &Shape, said: &Said, age: usize, filled: &mut Filled) -> BTreeSet<usize> {
+    let mut used = BTreeSet::new();
+    let mut done: BTreeSet<usize> = BTreeSet::new();
+    // Tokens and chains first: what an amount means depends on them.
+    for amounts in [false, true] {
+        let mut candidates = vec![];
+        for (at, slot) in shape.slots.iter().enumerate() {
+            let is_list = matches!(slot.kind, Kind::List(_));
+            if filled.args.contains_key(&slot.name) || is_list || counts_something(&slot.kind) != amounts {
+                continue;
+            }
+            candidates.extend(candidates_for(lexicon, shape, said, filled, (at, slot)));
+        }
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.slot.cmp(&b.slot)).then(a.mention.cmp(&b.mention)));
+        for candidate in candidates {
+            let slot = &shape.slots[candidate.slot];
+            let least = if slot.required { REQUIRED } else { OPTIONAL };
+            let shared =
+                !amounts && matches!(slot.kind, Kind::Chain(_)) && !matches!(said.mentions[candidate.mention].what, What::Chain(_));
+            if candidate.score < least || done.contains(&candidate.slot) || (!shared && used.contains(&candidate.mention)) {
+                continue;
+            }
+            done.insert(candidate.slot);
+            if !shared {
+                used.insert(candidate.mention);
+            }
+            filled.args.insert(slot.name.clone(), candidate.value);
+        }
+        if !amounts {
+            lists(lexicon, shape, said, filled, &mut used);
+        }
+    }
+    ordered_bounds(shape, filled);
+    words_of(shape, said, filled);
+    if age == 0 {
+        repeats(lexicon, shape, said, filled, &mut used);
+    }
+    used
+}
+
+fn counts_something(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Token(_) | Kind::Chain(_) | Kind::Address(_) | Kind::List(_))
+}
+
+fn candidates_for(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &Filled, (at, slot): (usize, &Slot)) -> Vec<Candidate> {
+    let chain = chain_given(lexicon, shape, filled);
+    let asset = asset_of(slot, filled);
+    said.mentions
+        .iter()
+        .enumerate()
+        .filter(|(_, mention)| !mention.negated)
+        .filter_map(|(number, mention)| {
+            let paired = counted(said, mention);
+            let decimals = asset.as_deref().and_then(|symbol| lexicon.decimals(symbol, chain));
+            let beside = Beside { lexicon, paired: paired.map(|(_, symbol)| symbol), decimals };
+            let (base, value) = fit(slot, &slot.kind, mention, beside)?;
+            let mut score = base + 0.45 * pull(said, slot, mention) + leaning(&slot.kind, side(said, mention));
+            score += match (paired, &asset) {
+                (Some((_, symbol)), Some(asset)) if symbol.eq_ignore_ascii_case(asset) => 0.8,
+                (Some(_), Some(_)) => -0.4,
+                _ => 0.0,
+            };
+            score += role_of_counted(shape, slot, said, number);
+            Some(Candidate { slot: at, mention: number, score, value })
+        })
+        .collect()
+}
+
+/// The token that a number stands before is the one the tool's amount counts.
+fn role_of_counted(shape: &Shape, slot: &Slot, said: &Said, number: usize) -> f64 {
+    if !matches!(slot.kind, Kind::Token(_)) {
+        return 0.0;
+    }
+    let counts_this = shape.slots.iter().any(|other| matches!(other.counts(), Some(AmountOf::Param(name)) if *name == slot.name));
+    let is_counted = said.mentions.iter().any(|mention| counted(said, mention).is_some_and(|(at, _)| at == number));
+    match (counts_this, is_counted) {
+        (true, true) => 0.5,
+        (true, false) | (false, true) => -0.1,
+        (false, false) => 0.0,
+    }
+}
+
+fn asset_of(slot: &Slot, filled: &Filled) -> Option<String> {
+    match slot.counts()? {
+        AmountOf::Symbol(symbol) => Some(symbol.clone()),
+        AmountOf::Param(name) => filled.args.get(name).and_then(Value::as_str).map(str::to_owned),
+    }
+}
+
+fn chain_given(lexicon: &Lexicon, shape: &Shape, filled: &Filled) -> Option<u64> {
+    let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, Kind::Chain(role) if role.as_deref() != Some("destination")))?;
+    let value = filled.args.get(&slot.name)?;
+    value.as_u64().or_else(|| lexicon.chain_called(value.as_str()?))
+}
+
+/// A list takes all that is of its kind.
+fn lists(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, used: &mut BTreeSet<usize>) {
+    for slot in &shape.slots {
+        let Kind::List(item) = &slot.kind else { continue };
+        if filled.args.contains_key(&slot.name) {
+            continue;
+        }
+        let beside = Beside { lexicon, paired: None, decimals: None };
+        let least = if slot.required { REQUIRED } else { OPTIONAL };
+        let mut values: Vec<Value> = vec![];
+        for (number, mention) in said.mentions.iter().enumerate() {
+            if mention.negated || used.contains(&number) {
+                continue;
+            }
+            if let Some((score, value)) =
+                fit(slot, item, mention, beside).filter(|(score, _)| score + 0.45 * pull(said, slot, mention) >= least)
+                && score > 0.5
+                && !values.contains(&value)
+            {
+                values.push(value);
+                used.insert(number);
+            }
+        }
+        if values.is_empty() && matches!(**item, Kind::Enum) {
+            values = choices::chosen(said, slot).into_iter().map(|choice| choice.value.clone()).collect();
+        }
+        if !values.is_empty() {
+            filled.args.insert(slot.name.clone(), Value::Array(values));
+        }
+    }
+}
+
+/// Of two bounds the smaller is the lower one, whatever the order.
+fn ordered_bounds(shape: &Shape, filled: &mut Filled) {
+    let bound = |wanted: &str| {
+        shape
+            .slots
+            .iter()
+            .find(|slot| matches!(&slot.kind, Kind::Price(Some(bound)) | Kind::Tick(Some(bound)) if bound == wanted))
+            .map(|slot| slot.name.clone())
+    };
+    let (Some(lower), Some(upper)) = (bound("lower"), bound("upper")) else { return };
+    let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    if let (Some(low), Some(high)) = (filled.args.get(&lower).cloned(), filled.args.get(&upper).cloned())
+        && number(&low) > number(&high)
+    {
+        filled.args.insert(lower, high);
+        filled.args.insert(upper, low);
+    }
+}
+
+fn words_of(shape: &Shape, said: &Said, filled: &mut Filled) {
+    for slot in &shape.slots {
+        if filled.args.contains_key(&slot.name) {
+            continue;
+        }
+        let value = match &slot.kind {
+            Kind::Enum => choices::chosen(said, slot).first().map(|choice| choice.value.clone()),
+            Kind::Flag => choices::flag(said, slot).map(Value::Bool),
+            Kind::Text => choices::text(said, slot),
+            _ => None,
+        };
+        if let Some(value) = value {
+            filled.args.insert(slot.name.clone(), value);
+        }
+    }
+}
+
+/// "on Base and Arbitrum", "of WETH and of LINK": where one is taken and several are named, there is one call for each.
+fn repeats(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, used: &mut BTreeSet<usize>) {
+    let alike = |kind: &Kind| shape.slots.iter().filter(|slot| std::mem::discriminant(&slot.kind) == std::mem::discriminant(kind)).count();
+    for slot in &shape.slots {
+        let single = match &slot.kind {
+            Kind::Chain(None) | Kind::Id(_) => alike(&slot.kind) == 1,
+            Kind::Token(role) => role.as_deref().is_none_or(|role| role == "asset") && alike(&slot.kind) == 1,
+            Kind::Address(role) => role != "recipient" && alike(&slot.kind) == 1,
+            _ => false,
+        };
+        if !single || !filled.also.is_empty() {
+            continue;
+        }
+        let beside = Beside { lexicon, paired: None, decimals: None };
+        let mut more = vec![];
+        for (number, mention) in said.mentions.iter().enumerate() {
+            let fits = if used.contains(&number) || mention.negated { None } else { fit(slot, &slot.kind, mention, beside) };
+            let strict = !matches!(mention.what, What::Number(_) | What::Hex(_));
+            if let Some((score, value)) = fits.filter(|(score, _)| *score >= 0.9)
+                && strict
+                && filled.args.get(&slot.name) != Some(&value)
+                && score > 0.0
+            {
+                more.push((slot.name.clone(), value));
+                used.insert(number);
+            }
+        }
+        filled.also = more;
+    }
+}
+
+/// What follows from the rest: the chain of a registered address, which side an amount fixes, text that must be there.
+fn complete(lexicon: &Lexicon, shape: &Shape, turns: &[&Said], filled: &mut Filled) {
+    exact_side(shape, turns, filled);
+    let chains: BTreeSet<u64> = turns.iter().flat_map(|said| said.chains()).collect();
+    for slot in shape.slots.iter().filter(|slot| slot.required) {
+        if filled.args.contains_key(&slot.name) {
+            continue;
+        }
+        let value = match &slot.kind {
+            Kind::Chain(_) => {
+                let only = chains.first().copied().filter(|_| chains.len() == 1);
+                let at_address = || turns.iter().flat_map(|said| &said.mentions).find_map(|mention| address_chain(lexicon, &mention.what));
+                only.or_else(at_address).and_then(|id| chain_value(lexicon, slot, id))
+            }
+            Kind::Text => turns.last().map(|said| json!(said.text.chars().take(slot.longest).collect::<String>())),
+            _ => None,
+        };
+        if let Some(value) = value {
+            filled.args.insert(slot.name.clone(), value);
+        }
+    }
+}
+
+fn address_chain(lexicon: &Lexicon, what: &What) -> Option<u64> {
+    if let What::Address(text) = what { lexicon.at_address(text).map(|(_, chain)| chain) } else { None }
+}
+
+pub(super) fn chain_value(lexicon: &Lexicon, slot: &Slot, id: u64) -> Option<Value> {
+    if slot.numeric { Some(json!(id)) } else { lexicon.chain_name(id).map(|name| json!(name)) }
+}
+
+/// "exactly 0.5 WETH": where the number counts what is bought, parameters that ask which side is fixed say so.
+fn exact_side(shape: &Shape, turns: &[&Said], filled: &mut Filled) {
+    let role = |wanted: &str| {
+        let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, Kind::Token(Some(role)) if role == wanted))?;
+        filled.args.get(&slot.name).and_then(Value::as_str).map(str::to_owned)
+    };
+    let (Some(sold), Some(bought)) = (role("in"), role("out")) else { return };
+    let counts = |symbol: &str| {
+        turns.iter().any(|said| {
+            said.mentions.iter().any(|mention| counted(said, mention).is_some_and(|(_, counted)| counted.eq_ignore_ascii_case(symbol)))
+        })
+    };
+    let is_output = counts(&bought) && !counts(&sold);
+    for slot in &shape.slots {
+        let about_output = slot.name_stems.iter().any(|stem| stem == "output");
+        match &slot.kind {
+            Kind::Flag if about_output && is_output => {
+                filled.args.insert(slot.name.clone(), json!(true));
+            }
+            Kind::Enum if slot.required || is_output => {
+                let wanted = if is_output { "output" } else { "input" };
+                let sides =
+                    slot.choices.iter().filter(|choice| choice.stems.iter().any(|stem| stem == "output" || stem == "input")).count();
+                let choice = slot.choices.iter().find(|choice| choice.stems.iter().any(|stem| stem == wanted));
+                if let Some(choice) = choice.filter(|_| sides == 2) {
+                    filled.args.insert(slot.name.clone(), choice.value.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+}

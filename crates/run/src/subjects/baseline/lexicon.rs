@@ -1,0 +1,205 @@
+//! Tokens and chains by any of their names, from the registry files.
+
+use super::words::{Word, terms, words};
+use model::{Chain, Workspace};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Default)]
+pub(super) struct Lexicon {
+    /// Lower-case names, word by word, with the symbol they mean.
+    tokens: BTreeMap<Vec<String>, String>,
+    chains: BTreeMap<Vec<String>, u64>,
+    names: BTreeMap<u64, String>,
+    decimals: BTreeMap<(String, u64), u8>,
+    /// Lower-case address to symbol and chain.
+    addresses: BTreeMap<String, (String, u64)>,
+    /// Words that tool files use in lower case: a symbol or chain that is also an ordinary word must look like a name.
+    ordinary: BTreeSet<String>,
+    /// All words of tool files, names of protocols among them.
+    taken: BTreeSet<String>,
+    longest: usize,
+}
+
+/// Before a chain, in lower case: "on base", "from base".
+const BEFORE_CHAIN: &[&str] =
+    &["on", "to", "from", "onto", "over", "at", "in", "via", "across", "and", "or", "chain", "network", "between"];
+
+impl Lexicon {
+    pub(super) fn new(workspace: &Workspace) -> Self {
+        let mut lexicon = Self::default();
+        for tool in &workspace.tools {
+            lexicon.ordinary.extend(words(&tool.description).into_iter().filter(|word| word.raw == word.lower).map(|word| word.lower));
+            lexicon.taken.extend(terms(&tool.name));
+            lexicon.taken.extend(terms(&tool.description));
+        }
+        for chain in &workspace.chains {
+            lexicon.add_chain(chain);
+        }
+        lexicon.add_tokens(&workspace.chains);
+        lexicon.longest = lexicon.tokens.keys().chain(lexicon.chains.keys()).map(Vec::len).max().unwrap_or(1);
+        lexicon
+    }
+
+    fn add_chain(&mut self, chain: &Chain) {
+        self.names.insert(chain.id, chain.name.clone());
+        for name in chain.aliases.iter().chain([&chain.name]) {
+            self.chains.insert(parts(name), chain.id);
+        }
+        for token in &chain.tokens {
+            self.addresses.insert(token.address.text.to_lowercase(), (token.symbol.value.clone(), chain.id));
+            self.decimals.insert((token.symbol.to_lowercase(), chain.id), token.decimals);
+        }
+        self.decimals.insert((chain.native.to_lowercase(), chain.id), 18);
+    }
+
+    fn add_tokens(&mut self, chains: &[Chain]) {
+        let tokens = || chains.iter().flat_map(|chain| &chain.tokens);
+        let natives: BTreeSet<&String> = chains.iter().map(|chain| &chain.native).collect();
+        let symbols: BTreeSet<String> =
+            tokens().map(|token| token.symbol.to_lowercase()).chain(natives.iter().map(|native| native.to_lowercase())).collect();
+        // A word of one token's name alone stands for it, unless tools are called so too.
+        let mut owners: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for token in tokens() {
+            for word in parts(&token.name) {
+                owners.entry(word).or_default().insert(&token.symbol);
+            }
+        }
+        for (word, owners) in owners {
+            if let (Some(owner), 1) = (owners.first(), owners.len())
+                && word.len() > 3
+                && !self.taken.contains(&word)
+                && !self.chains.contains_key(&vec![word.clone()])
+            {
+                self.tokens.insert(vec![word], (*owner).to_owned());
+            }
+        }
+        for token in tokens() {
+            let name = parts(&token.name);
+            if name.len() > 1 || !name.iter().any(|word| self.taken.contains(word) || self.chains.contains_key(&vec![word.clone()])) {
+                self.tokens.entry(name).or_insert_with(|| token.symbol.value.clone());
+            }
+            // "Wrapped Ether" tells what the coin itself is called; where there is no coin, the wrapped one is meant.
+            if let Some(bare) = token.name.strip_prefix("Wrapped ").map(parts) {
+                let native = natives.iter().find(|native| format!("W{native}").eq_ignore_ascii_case(&token.symbol));
+                let symbol = native.map_or(token.symbol.as_str(), |native| native.as_str());
+                let taken = bare.len() == 1 && bare.first().is_some_and(|word| symbols.contains(word));
+                if !taken {
+                    self.tokens.insert(bare, symbol.to_owned());
+                }
+            }
+        }
+        for symbol in tokens().map(|token| token.symbol.as_str()).chain(natives.iter().map(|native| native.as_str())) {
+            self.tokens.insert(vec![symbol.to_lowercase()], symbol.to_owned());
+        }
+    }
+
+    /// The token that begins here, and how many words it takes.
+    pub(super) fn token_at(&self, words: &[Word], at: usize) -> Option<(&str, usize)> {
+        let (symbol, count) = longest(&self.tokens, words, at, self.longest)?;
+        let word = &words[at];
+        let numbered = at > 0 && words[at - 1].lower.starts_with(|c: char| c.is_ascii_digit());
+        let named = count > 1 || word.raw.chars().any(char::is_uppercase) || numbered || !self.ordinary.contains(&word.lower);
+        // At the start of a sentence a capital says nothing.
+        let opening = word.raw != *symbol && (at == 0 || words[at - 1].sentence != word.sentence) && self.ordinary.contains(&word.lower);
+        (named && !opening && !word.is_glue()).then_some((symbol.as_str(), count))
+    }
+
+    /// The chain that begins here, and how many words it takes.
+    pub(super) fn chain_at(&self, words: &[Word], at: usize) -> Option<(u64, usize)> {
+        let (id, count) = longest(&self.chains, words, at, self.longest)?;
+        let word = &words[at];
+        let before = at.checked_sub(1).map(|before| words[before].lower.as_str());
+        let unit = words.get(at + count).is_some_and(|next| next.stem == "unit");
+        let named = count > 1
+            || word.raw.starts_with(char::is_uppercase)
+            || before.is_some_and(|before| BEFORE_CHAIN.contains(&before))
+            || !self.ordinary.contains(&word.lower);
+        (named && !unit).then_some((*id, count))
+    }
+
+    pub(super) fn chain_name(&self, id: u64) -> Option<&str> {
+        self.names.get(&id).map(String::as_str)
+    }
+
+    pub(super) fn chain_called(&self, name: &str) -> Option<u64> {
+        self.chains.get(&parts(name)).copied()
+    }
+
+    pub(super) fn is_chain(&self, id: u64) -> bool {
+        self.names.contains_key(&id)
+    }
+
+    /// The decimals of a token on a chain; on any where none is named, if they are the same everywhere.
+    pub(super) fn decimals(&self, symbol: &str, chain: Option<u64>) -> Option<u8> {
+        let symbol = symbol.to_lowercase();
+        if let Some(chain) = chain {
+            return self.decimals.get(&(symbol, chain)).copied();
+        }
+        let mut known = self.decimals.range((symbol.clone(), 0)..=(symbol, u64::MAX)).map(|(_, decimals)| *decimals);
+        let first = known.next()?;
+        known.all(|other| other == first).then_some(first)
+    }
+
+    /// The symbol and chain of a registered token's address.
+    pub(super) fn at_address(&self, address: &str) -> Option<(&str, u64)> {
+        self.addresses.get(&address.to_lowercase()).map(|(symbol, chain)| (symbol.as_str(), *chain))
+    }
+}
+
+fn longest<'l, T>(names: &'l BTreeMap<Vec<String>, T>, words: &[Word], at: usize, most: usize) -> Option<(&'l T, usize)> {
+    (1..=most.min(words.len() - at)).rev().find_map(|count| {
+        let said: Vec<String> = words[at..at + count].iter().map(|word| word.lower.clone()).collect();
+        names.get(&said).map(|found| (found, count))
+    })
+}
+
+fn parts(name: &str) -> Vec<String> {
+    name.to_lowercase().split([' ', '-', '_']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::reference;
+    use super::*;
+
+    fn token(text: &str) -> Option<(String, usize)> {
+        let lexicon = Lexicon::new(&reference());
+        let words = words(text);
+        (0..words.len()).find_map(|at| lexicon.token_at(&words, at).map(|(symbol, count)| (symbol.to_owned(), count)))
+    }
+
+    fn chain(text: &str) -> Option<u64> {
+        let lexicon = Lexicon::new(&reference());
+        let words = words(text);
+        (0..words.len()).find_map(|at| lexicon.chain_at(&words, at).map(|(id, _)| id))
+    }
+
+    #[test]
+    fn tokens_go_by_symbol_and_by_name() {
+        assert_eq!(token("all my usdc"), Some(("USDC".into(), 1)));
+        assert_eq!(token("some Wrapped Ether"), Some(("WETH".into(), 2)));
+        assert_eq!(token("plain ether"), Some(("ETH".into(), 1)));
+        assert_eq!(token("a bit of tether"), Some(("USDT".into(), 1)));
+        assert_eq!(token("sell 60 LINK"), Some(("LINK".into(), 1)));
+        assert_eq!(token("swap on Uniswap"), None, "a protocol is no token");
+        assert_eq!(token("what I want"), None);
+    }
+
+    #[test]
+    fn chains_go_by_any_of_their_names() {
+        for (text, id) in [("on Base", 8453), ("to mainnet", 1), ("Arbitrum One", 42161), ("on op mainnet", 10), ("from bsc", 56)] {
+            assert_eq!(chain(text), Some(id), "{text}");
+        }
+        assert_eq!(chain("in base units"), None);
+        assert_eq!(chain("the base fee"), None);
+    }
+
+    #[test]
+    fn decimals_depend_on_the_chain() {
+        let lexicon = Lexicon::new(&reference());
+        assert_eq!(lexicon.decimals("usdc", Some(8453)), Some(6));
+        assert_eq!(lexicon.decimals("USDC", Some(56)), Some(18));
+        assert_eq!(lexicon.decimals("USDC", None), None, "they differ");
+        assert_eq!(lexicon.decimals("ETH", None), Some(18));
+    }
+}

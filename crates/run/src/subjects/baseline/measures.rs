@@ -1,0 +1,336 @@
+//! Numbers and what they count: percent, basis points, dollars, times, parts and lengths of time, in figures or in words.
+
+use super::decimal::{float, plain, shifted};
+use super::mentions::{What, scaled};
+use super::words::Word;
+
+const SMALL: &[(&str, u32)] = &[
+    ("one", 1),
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("fifteen", 15),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("sixty", 60),
+    ("seventy", 70),
+    ("eighty", 80),
+    ("ninety", 90),
+];
+const LARGE: &[(&str, i32)] = &[("hundred", 2), ("thousand", 3), ("grand", 3), ("million", 6), ("billion", 9)];
+/// In basis points.
+const PARTS: &[(&str, &str)] =
+    &[("half", "5000"), ("third", "3333"), ("quarter", "2500"), ("fifth", "2000"), ("tenth", "1000"), ("halve", "5000")];
+const UNITS: &[(&str, u64)] = &[
+    ("second", 1),
+    ("sec", 1),
+    ("minut", 60),
+    ("minute", 60),
+    ("min", 60),
+    ("hour", 3600),
+    ("hr", 3600),
+    ("dai", 86_400),
+    ("day", 86_400),
+    ("week", 604_800),
+    ("month", 2_592_000),
+    ("quarter", 7_776_000),
+    ("year", 31_536_000),
+];
+
+/// The measure that begins here, and how many words it takes.
+pub(super) fn measure_at(words: &[Word], at: usize) -> Option<(What, usize)> {
+    let lower = words[at].lower.as_str();
+    if matches!(lower, "all" | "everything" | "entire" | "whole" | "max" | "maximum") {
+        return whole(words, at).then_some((What::All, 1));
+    }
+    if let Some(found) = period(words, at) {
+        return Some(found);
+    }
+    let (number, count) = number_at(words, at)?;
+    let after = |n: usize| words.get(at + count + n).map(|word| word.lower.as_str());
+    let raw = words[at].raw.as_str();
+    if raw.ends_with('%') || after(0).is_some_and(|next| matches!(next, "%" | "percent" | "pct" | "percentage")) {
+        return Some((What::Share(shifted(&number.value, 2)), count + usize::from(!raw.ends_with('%'))));
+    }
+    if after(0) == Some("per") && after(1) == Some("cent") {
+        return Some((What::Share(shifted(&number.value, 2)), count + 2));
+    }
+    // "half a percent"
+    if matches!(after(0), Some("a" | "of")) && matches!(after(1), Some("percent" | "%" | "a")) {
+        let skip = if after(1) == Some("a") { 2 } else { 1 };
+        if after(skip) == Some("percent") {
+            return Some((What::Share(shifted(&number.value, 2)), count + skip + 1));
+        }
+    }
+    if after(0).is_some_and(|next| matches!(next, "bps" | "bp" | "bips")) {
+        return Some((What::Share(number.value), count + 1));
+    }
+    if after(0) == Some("basis") && after(1).is_some_and(|next| next.starts_with("point")) {
+        return Some((What::Share(number.value), count + 2));
+    }
+    if raw.starts_with('$') || raw.ends_with('$') {
+        return Some((What::Dollars(number.value), count));
+    }
+    if after(0).is_some_and(|next| matches!(next, "dollar" | "dollars" | "usd" | "bucks" | "$")) {
+        return Some((What::Dollars(number.value), count + 1));
+    }
+    if after(0).is_some_and(|next| matches!(next, "cent" | "cents")) {
+        return Some((What::Dollars(shifted(&number.value, -2)), count + 1));
+    }
+    if let Some(seconds) = words.get(at + count).and_then(unit) {
+        return Some((span(&number.value, seconds), count + 1));
+    }
+    // "half an hour"
+    if matches!(after(0), Some("a" | "an"))
+        && let Some(seconds) = words.get(at + count + 1).and_then(unit)
+    {
+        return Some((span(&number.value, seconds), count + 2));
+    }
+    if let Some(what) = compact(raw) {
+        return Some((what, 1));
+    }
+    if number.part { Some((What::Part(shifted(&number.value, 4)), count)) } else { Some((What::Number(number.value), count)) }
+}
+
+struct Counted {
+    value: String,
+    /// "half": a part of something rather than a number of things, unless a unit follows.
+    part: bool,
+}
+
+fn number_at(words: &[Word], at: usize) -> Option<(Counted, usize)> {
+    let raw = words[at].raw.trim_matches(|c| matches!(c, '$' | '€' | '%' | '#' | '~'));
+    let value = |value| Counted { value, part: false };
+    if let Some(number) = scaled(raw) {
+        let times = words.get(at + 1).and_then(|next| LARGE.iter().find(|(word, _)| *word == next.lower));
+        return Some(match times {
+            Some((_, places)) => (value(shifted(&number, *places)), 2),
+            None => (value(number), 1),
+        });
+    }
+    if compact(raw).is_some() {
+        let digits: String = raw.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
+        return plain(&digits).map(|number| (value(number), 1));
+    }
+    in_words(words, at)
+}
+
+/// "two", "fifty five", "a hundred", "half", "three quarters", "one and a half", "a third".
+fn in_words(words: &[Word], at: usize) -> Option<(Counted, usize)> {
+    let lower = |n: usize| words.get(at + n).map_or("", |word| word.lower.as_str());
+    let small = |word: &str| SMALL.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
+    let part = |word: &str| PARTS.iter().find(|(name, _)| *name == word.trim_end_matches('s')).map(|(_, bps)| shifted(bps, -4));
+    let large = |word: &str| LARGE.iter().find(|(name, _)| *name == word).map(|(_, places)| *places);
+    if let Some(value) = part(lower(0)).filter(|_| lower(0) == "half" || at > 0 && lower(0) != "quarter") {
+        return Some((Counted { value, part: true }, 1));
+    }
+    if matches!(lower(0), "a" | "one" | "an")
+        && let Some(value) = part(lower(1))
+    {
+        return Some((Counted { value, part: true }, 2));
+    }
+    if lower(0) == "a"
+        && let Some(places) = large(lower(1))
+    {
+        return Some((Counted { value: shifted("1", places), part: false }, 2));
+    }
+    let mut value = small(lower(0))?;
+    let mut count = 1;
+    if value >= 20
+        && let Some(more) = small(lower(1)).filter(|more| *more < 10)
+    {
+        value += more;
+        count = 2;
+    }
+    if lower(count) == "and" && matches!(lower(count + 1), "a" | "one") && lower(count + 2) == "half" {
+        return Some((Counted { value: format!("{value}.5"), part: false }, count + 3));
+    }
+    if value == 3 && lower(count) == "quarters" {
+        return Some((Counted { value: "0.75".into(), part: true }, count + 1));
+    }
+    let places = large(lower(count));
+    // A lone "one" is a pronoun far more often than a number.
+    if value == 1 && places.is_none() && words.get(at + count).and_then(unit).is_none() && !lower(count).starts_with("percent") {
+        return None;
+    }
+    let number = shifted(&value.to_string(), places.unwrap_or(0));
+    Some((Counted { value: number, part: false }, count + usize::from(places.is_some())))
+}
+
+/// "all of it", "all my ETH", "everything": not "all right", "all supported bridges".
+fn whole(words: &[Word], at: usize) -> bool {
+    let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
+    match words[at].lower.as_str() {
+        "all" => {
+            matches!(next, "of" | "my" | "our" | "the" | "that" | "it" | "i") || next.is_empty() || words[at + 1].clause != words[at].clause
+        }
+        "max" | "maximum" => words.get(at + 1).is_none_or(|word| word.clause != words[at].clause),
+        "everything" => true,
+        _ => at > 0 && matches!(words[at - 1].lower.as_str(), "my" | "our" | "the"),
+    }
+}
+
+fn unit(word: &Word) -> Option<u64> {
+    UNITS.iter().find(|(name, _)| *name == word.stem || *name == word.lower.trim_end_matches('s')).map(|(_, seconds)| *seconds)
+}
+
+/// "24h", "7d", "3x".
+fn compact(raw: &str) -> Option<What> {
+    let split = raw.find(|c: char| c.is_ascii_alphabetic())?;
+    let number = plain(&raw[..split])?;
+    let seconds = match raw[split..].to_lowercase().as_str() {
+        "x" => return Some(What::Times(number)),
+        "%" => return None,
+        "s" | "sec" => 1,
+        "min" | "mins" => 60,
+        "h" | "hr" | "hrs" => 3600,
+        "d" => 86_400,
+        "w" => 604_800,
+        "y" | "yr" => 31_536_000,
+        _ => return None,
+    };
+    Some(span(&number, seconds))
+}
+
+/// "an hour", "last week", "the past month".
+fn period(words: &[Word], at: usize) -> Option<(What, usize)> {
+    let seconds = words.get(at + 1).and_then(unit)?;
+    let recent = matches!(words[at].lower.as_str(), "last" | "past" | "previous" | "this");
+    // "a quarter" is a part far more often than three months.
+    let one = matches!(words[at].lower.as_str(), "a" | "an" | "per") && words[at + 1].lower != "quarter";
+    (recent || one).then(|| (span("1", seconds), 2))
+}
+
+fn span(number: &str, seconds: u64) -> What {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a length of time that a person names fits, and is no less than nothing"
+    )]
+    let total = (float(number) * seconds as f64).round() as u64;
+    let (count, letter) = [(86_400, 'd'), (3600, 'h'), (60, 'm'), (1, 's')]
+        .into_iter()
+        .find(|(unit, _)| total.is_multiple_of(*unit) && total >= *unit)
+        .map_or((total, 's'), |(unit, letter)| (total / unit, letter));
+    // People count one day in hours, and more in days.
+    let text = if (count, letter) == (1, 'd') { "24h".to_owned() } else { format!("{count}{letter}") };
+    What::Span { seconds: total, text }
+}
+
+/// An ISO date, with or without a time of day.
+pub(super) fn date(raw: &str) -> Option<String> {
+    let day = raw.get(..10)?;
+    let shaped = day.bytes().enumerate().all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
+    (shaped && (raw.len() == 10 || raw.as_bytes()[10] == b'T')).then(|| raw.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::words;
+    use super::*;
+
+    fn read(text: &str) -> Vec<What> {
+        let words = words(text);
+        let mut found = vec![];
+        let mut at = 0;
+        while at < words.len() {
+            let (what, count) = measure_at(&words, at).map_or((None, 1), |(what, count)| (Some(what), count));
+            found.extend(what);
+            at += count;
+        }
+        found
+    }
+
+    fn one(text: &str) -> What {
+        let found = read(text);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        found.into_iter().next().unwrap()
+    }
+
+    fn number(text: &str) -> What {
+        What::Number(text.into())
+    }
+
+    fn share(text: &str) -> What {
+        What::Share(text.into())
+    }
+
+    #[test]
+    fn amounts_in_figures_and_words() {
+        for (text, value) in [
+            ("2k", "2000"),
+            ("1.5m", "1500000"),
+            ("1,250.50", "1250.5"),
+            ("fifty five", "55"),
+            ("a hundred", "100"),
+            ("two thousand", "2000"),
+            ("3 million", "3000000"),
+            ("one and a half", "1.5"),
+        ] {
+            assert_eq!(one(text), number(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_in_percent_and_basis_points() {
+        for (text, bps) in [
+            ("0.5%", "50"),
+            ("half a percent", "50"),
+            ("0.3 percent", "30"),
+            ("50 bps", "50"),
+            ("25 basis points", "25"),
+            ("one percent", "100"),
+            ("a quarter of a percent", "25"),
+            ("1 per cent", "100"),
+        ] {
+            assert_eq!(one(text), share(bps), "{text}");
+        }
+    }
+
+    #[test]
+    fn dollars_times_and_parts() {
+        assert_eq!(one("$1,500"), What::Dollars("1500".into()));
+        assert_eq!(one("500 dollars"), What::Dollars("500".into()));
+        assert_eq!(one("5 cents"), What::Dollars("0.05".into()));
+        assert_eq!(one("3x"), What::Times("3".into()));
+        assert_eq!(one("half of it"), What::Part("5000".into()));
+        assert_eq!(one("three quarters of it"), What::Part("7500".into()));
+        assert_eq!(one("all of it"), What::All);
+        assert_eq!(one("everything"), What::All);
+        assert!(read("all supported bridges and one of them").is_empty());
+    }
+
+    #[test]
+    fn lengths_of_time() {
+        for (text, seconds, short) in [
+            ("30 minutes", 1800, "30m"),
+            ("24h", 86_400, "24h"),
+            ("7d", 604_800, "7d"),
+            ("30-day", 2_592_000, "30d"),
+            ("last week", 604_800, "7d"),
+            ("an hour", 3600, "1h"),
+            ("half an hour", 1800, "30m"),
+            ("three months", 7_776_000, "90d"),
+            ("ten seconds", 10, "10s"),
+        ] {
+            assert_eq!(one(text), What::Span { seconds, text: short.into() }, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates() {
+        assert_eq!(date("2026-03-08").as_deref(), Some("2026-03-08"));
+        assert_eq!(date("2026-03-08T12:00:00Z").as_deref(), Some("2026-03-08T12:00:00Z"));
+        assert_eq!(date("2026-3-8"), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! What the baseline knows before anybody speaks: indexes and shapes made once from tool, agent, skill, output and registry files.
+
+use super::anchors;
+use super::index::{Doc, Index};
+use super::lexicon::Lexicon;
+use super::outputs::OutputShape;
+use super::shape::Shape;
+use super::words::stems;
+use model::{Acts, Agent, Handler, Listing, Policy, Skill, Tool, Workspace};
+use std::collections::BTreeMap;
+
+/// Shared by all trials of a run. It holds nothing of suites, worlds, gates or subjects.
+#[derive(Debug)]
+pub struct Mind {
+    pub(super) lexicon: Lexicon,
+    pub(super) tools: Vec<KnownTool>,
+    pub(super) tool_names: BTreeMap<String, usize>,
+    pub(super) tool_index: Index,
+    pub(super) agents: Vec<Agent>,
+    pub(super) agent_index: Index,
+    pub(super) skills: Vec<KnownSkill>,
+    pub(super) skill_index: Index,
+    pub(super) outputs: BTreeMap<String, OutputShape>,
+    pub(super) policy: Policy,
+}
+
+#[derive(Debug)]
+pub(super) struct KnownTool {
+    pub name: String,
+    pub writes: bool,
+    pub acts: Acts,
+    /// The writes that this one can freeze.
+    pub prepares: Vec<String>,
+    pub shape: Shape,
+    pub takes_dry_run: bool,
+    pub takes_action_id: bool,
+    /// Name, deed and primitive as stems: what kind of operation it is.
+    pub operation: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct KnownSkill {
+    pub name: String,
+    pub shape: Shape,
+}
+
+// A name is chosen to be told apart by, a description explains, parameters are much alike everywhere.
+const NAME: f64 = 2.2;
+const ABOUT: f64 = 1.0;
+const ANCHOR: f64 = 0.9;
+const PARAM: f64 = 0.35;
+const EXAMPLE: f64 = 0.8;
+const PROSE: f64 = 0.4;
+
+impl Mind {
+    pub fn new(workspace: &Workspace) -> Self {
+        let mut tool_names = BTreeMap::new();
+        for (at, tool) in workspace.tools.iter().enumerate() {
+            tool_names.insert(tool.name.value.clone(), at);
+            for alias in &tool.aliases {
+                tool_names.entry(alias.value.clone()).or_insert(at);
+            }
+        }
+        Self {
+            lexicon: Lexicon::new(workspace),
+            tools: workspace.tools.iter().map(KnownTool::new).collect(),
+            tool_index: Index::new(&tool_docs(&workspace.tools, &tool_names, &workspace.skills)),
+            tool_names,
+            agent_index: Index::new(&agent_docs(workspace)),
+            agents: workspace.agents.clone(),
+            skill_index: Index::new(&skill_docs(&workspace.skills)),
+            skills: workspace
+                .skills
+                .iter()
+                .map(|skill| KnownSkill { name: skill.name.value.clone(), shape: Shape::new(&skill.params) })
+                .collect(),
+            outputs: workspace.outputs.iter().map(|output| (output.name.value.clone(), OutputShape::new(&output.schema.value))).collect(),
+            policy: workspace.policy.clone(),
+        }
+    }
+
+    pub(super) fn tool(&self, name: &str) -> Option<&KnownTool> {
+        self.tool_names.get(name).map(|at| &self.tools[*at])
+    }
+
+    pub(super) fn agent(&self, name: &str) -> Option<&Agent> {
+        self.agents.iter().find(|agent| *agent.name == name)
+    }
+
+    /// The tools of a seat that are known, in the order they are shown.
+    pub(super) fn known<'m>(&'m self, listings: &[Listing]) -> Vec<&'m KnownTool> {
+        listings.iter().filter_map(|listing| self.tool(&listing.name)).collect()
+    }
+}
+
+impl KnownTool {
+    fn new(tool: &Tool) -> Self {
+        let deed = tool.via.deed.map(model::Deed::word).unwrap_or_default();
+        Self {
+            name: tool.name.value.clone(),
+            writes: tool.writes(),
+            acts: *tool.acts,
+            prepares: tool.prepares.iter().flat_map(|prepares| prepares.tools()).map(|tool| tool.value.clone()).collect(),
+            shape: Shape::new(&tool.params),
+            takes_dry_run: tool.params.contains_key("dry_run"),
+            takes_action_id: tool.params.contains_key("action_id"),
+            operation: stems(&format!("{} {} {}", tool.name.value, deed, tool.acts.word())),
+        }
+    }
+}
+
+fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) -> Vec<Doc> {
+    let mut docs: Vec<Doc> = vec![];
+    let mut anchored: Vec<Vec<String>> = vec![vec![]; tools.len()];
+    for (at, tool) in tools.iter().enumerate() {
+        let parted = anchors::part(&tool.description, at, names);
+        for (other, stems) in parted.of_others {
+            anchored[other].extend(stems);
+        }
+        let aliases = tool.aliases.iter().flat_map(|alias| stems(alias)).collect();
+        let mut params = vec![];
+        for (name, param) in &tool.params {
+            params.extend(stems(name));
+            params.extend(stems(&param.description));
+            params.extend(param.schema["enum"].as_array().into_iter().flatten().filter_map(|word| word.as_str()).flat_map(stems));
+        }
+        let handled = skills.iter().filter(|skill| matches!(&skill.handler, Handler::Tool(name) if tool.answers_to(name)));
+        let examples = handled.flat_map(spoken).collect();
+        docs.push(vec![(NAME, stems(&tool.name)), (ABOUT, parted.own), (NAME * 0.5, aliases), (PARAM, params), (EXAMPLE, examples)]);
+    }
+    for (doc, anchored) in docs.iter_mut().zip(anchored) {
+        doc.push((ANCHOR, anchored));
+    }
+    docs
+}
+
+/// How people ask for a skill.
+fn spoken(skill: &Skill) -> Vec<String> {
+    let triggers = skill.triggers.iter().map(|trigger| trigger.as_str());
+    triggers.chain(skill.examples.iter().map(String::as_str)).flat_map(stems).collect()
+}
+
+fn skill_docs(skills: &[Skill]) -> Vec<Doc> {
+    let mut anchored: Vec<Vec<String>> = vec![vec![]; skills.len()];
+    for redirect in skills.iter().flat_map(|skill| &skill.redirects) {
+        if let Some(to) = skills.iter().position(|skill| *skill.name == *redirect.to) {
+            anchored[to].extend(stems(&redirect.when));
+        }
+    }
+    let doc = |(skill, anchored): (&Skill, Vec<String>)| {
+        let params = skill.params.iter().flat_map(|(name, param)| [stems(name), stems(&param.description)].concat()).collect();
+        vec![
+            (NAME, stems(&skill.name)),
+            (ABOUT, stems(&skill.description)),
+            (1.6, skill.triggers.iter().flat_map(|trigger| stems(trigger)).collect()),
+            (EXAMPLE, skill.examples.iter().flat_map(|example| stems(example)).collect()),
+            (ANCHOR, anchored),
+            (PARAM, params),
+            (0.25, stems(&skill.body)),
+        ]
+    };
+    skills.iter().zip(anchored).map(doc).collect()
+}
+
+fn agent_docs(workspace: &Workspace) -> Vec<Doc> {
+    let doc = |agent: &Agent| {
+        let skills: Vec<&Skill> =
+            workspace.skills.iter().filter(|skill| matches!(&skill.handler, Handler::Agent(name) if **name == *agent.name)).collect();
+        let tools = workspace.agent_tools(&agent.name);
+        vec![
+            (NAME, stems(&agent.name)),
+            (1.6, stems(&agent.role)),
+            (EXAMPLE, skills.iter().flat_map(|skill| spoken(skill)).collect()),
+            (ABOUT, skills.iter().flat_map(|skill| stems(&skill.description)).collect()),
+            (PROSE, stems(&agent.prompt)),
+            (PROSE, tools.iter().flat_map(|tool| stems(&tool.name)).collect()),
+        ]
+    };
+    workspace.agents.iter().map(doc).collect()
+}

@@ -1,0 +1,281 @@
+//! From a request to the steps of the agent's own workflow that it takes.
+
+use super::mentions::Said;
+use super::mind::{KnownTool, Mind};
+use super::questions::ask;
+use super::rank::{Ranked, Wish, is_question, ranked};
+use super::staff;
+use super::words::stems;
+use crate::seat::View;
+use model::{Acts, Agent, Step, StepDoes};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// One thing to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Task {
+    Read {
+        tool: String,
+    },
+    /// A quote, a preview or a dry run that freezes the write `target`.
+    Prepare {
+        tool: String,
+        target: String,
+    },
+    Simulate {
+        tool: String,
+    },
+    /// An independent opinion on the prepared action.
+    Consult {
+        agent: String,
+    },
+    Execute {
+        tool: String,
+    },
+    /// A specialist takes part of the request.
+    Delegate {
+        agent: String,
+        task: String,
+    },
+}
+
+#[derive(Debug)]
+pub(super) enum Plan {
+    Tasks(Vec<Task>),
+    Ask(String),
+    /// Nothing here does that.
+    Nothing,
+}
+
+/// Reads of one request; more is a scan.
+const READS: usize = 5;
+const SPEAKS: f64 = 0.1;
+
+pub(super) struct Request<'r> {
+    pub mind: &'r Mind,
+    pub agent: &'r Agent,
+    pub tools: Vec<&'r KnownTool>,
+    pub wish: Wish<'r>,
+    pub delegates: &'r [String],
+    pub given: &'r Map<String, Value>,
+    /// Whether a question may still be asked.
+    pub may_ask: bool,
+}
+
+impl<'r> Request<'r> {
+    pub(super) fn new(mind: &'r Mind, agent: &'r Agent, view: &'r View<'_>, wish: Wish<'r>, given: &'r Map<String, Value>) -> Self {
+        Self { mind, agent, tools: mind.known(&view.seat.tools), wish, delegates: &view.seat.delegates, given, may_ask: true }
+    }
+
+    pub(super) fn plan(&self) -> Plan {
+        let said = self.wish.wanted;
+        if self.agent.verifier {
+            return Plan::Tasks(self.reads(None));
+        }
+        let specialists = staff::sequence(self, said);
+        if !specialists.is_empty() {
+            let observe = self.reads(None).into_iter().take(1);
+            return Plan::Tasks(observe.chain(specialists).collect());
+        }
+        let ranking = self.ranking();
+        let writes: Vec<&Ranked<'_>> = ranking.iter().filter(|one| one.tool.writes).collect();
+        let reads: Vec<&Ranked<'_>> = ranking.iter().filter(|one| !one.tool.writes && one.tool.acts != Acts::Simulate).collect();
+        let target = self.target(&writes, &reads, said);
+        match target {
+            Some(target) if target.tool.writes => {
+                let missing: Vec<String> = self.unknown(target);
+                if !missing.is_empty() && self.may_ask {
+                    return Plan::Ask(ask(&target.tool.shape, &missing));
+                }
+                if !missing.is_empty() {
+                    return Plan::Nothing;
+                }
+                Plan::Tasks(self.actions(target, &writes, said))
+            }
+            Some(target) => Plan::Tasks(self.reads(Some(&target.tool.name))),
+            None => Plan::Nothing,
+        }
+    }
+
+    pub(super) fn ranking(&self) -> Vec<Ranked<'r>> {
+        ranked(self.mind, &self.tools, self.wish)
+    }
+
+    /// What a write lacks and no earlier step can bring: a quote is an object that the walk has by then.
+    fn unknown(&self, target: &Ranked<'_>) -> Vec<String> {
+        let is_object = |name: &String| target.tool.shape.slot(name).is_some_and(|slot| matches!(slot.kind, model::Kind::Object));
+        target.filled.missing.iter().filter(|name| !is_object(name) && !self.given.contains_key(*name)).cloned().collect()
+    }
+
+    fn target<'a>(&self, writes: &[&'a Ranked<'r>], reads: &[&'a Ranked<'r>], said: &Said) -> Option<&'a Ranked<'r>> {
+        let write = writes.first().copied().filter(|_| *self.agent.writes);
+        // A quote for a write that is wanted is a step towards it, not another wish.
+        let read = reads
+            .iter()
+            .copied()
+            .find(|read| is_question(said) || write.is_none_or(|write| !read.tool.prepares.contains(&write.tool.name)));
+        let lead = if is_question(said) { -0.1 } else { 0.35 };
+        match (write, read) {
+            (Some(write), Some(read)) => Some(if write.score + lead >= read.score { write } else { read }),
+            (write, read) => write.or(read),
+        }
+        .filter(|best| best.covered >= SPEAKS)
+    }
+
+    /// The reads of the workflow, each step's best, and the one that is meant.
+    fn reads(&self, target: Option<&str>) -> Vec<Task> {
+        let mut tasks: Vec<Task> = vec![];
+        let mut met = target.is_none();
+        for step in &self.agent.workflow {
+            let StepDoes::Call(names) = &step.does else { continue };
+            let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.mind.tool(name)).filter(|tool| !tool.writes).collect();
+            let has_target = target.is_some_and(|target| tools.iter().any(|tool| tool.name == target));
+            if tools.is_empty() || (!has_target && !self.applies(step)) {
+                continue;
+            }
+            if tools.iter().any(|tool| tool.acts == Acts::Simulate) {
+                let simulates = tools.iter().find(|tool| tool.acts == Acts::Simulate && self.given.contains_key("action_id"));
+                tasks.extend(simulates.map(|tool| Task::Simulate { tool: tool.name.clone() }));
+                continue;
+            }
+            let chosen = if has_target { target.map(str::to_owned) } else { self.best_fillable(&tools) };
+            met |= has_target;
+            tasks.extend(chosen.map(|tool| Task::Read { tool }).filter(|task| !tasks.contains(task)));
+        }
+        if let (false, Some(target)) = (met, target) {
+            tasks.push(Task::Read { tool: target.to_owned() });
+        }
+        // Where there are too many, what was asked for stays.
+        while tasks.len() > READS {
+            let last = tasks.iter().rposition(|task| !matches!(task, Task::Read { tool } if Some(tool.as_str()) == target));
+            tasks.remove(last.unwrap_or(0));
+        }
+        tasks
+    }
+
+    fn best_fillable(&self, tools: &[&'r KnownTool]) -> Option<String> {
+        let ranking = ranked(self.mind, tools, self.wish);
+        ranking.into_iter().find(|one| one.filled.missing.is_empty()).map(|one| one.tool.name.clone())
+    }
+
+    /// A step without condition is taken; one with a condition where the request speaks of it, or lacks what it would bring.
+    fn applies(&self, step: &Step) -> bool {
+        let Some(when) = &step.when else { return true };
+        let said: BTreeSet<&str> =
+            self.wish.turns.iter().flat_map(|said| &said.words).filter(|word| !word.negated).map(|word| word.stem.as_str()).collect();
+        let stems = stems(when);
+        let whole: f64 = stems.iter().map(|stem| self.mind.tool_index.idf(stem)).sum();
+        let shared: f64 = stems.iter().filter(|stem| said.contains(stem.as_str())).map(|stem| self.mind.tool_index.idf(stem)).sum();
+        whole > 0.0 && shared / whole >= 0.5
+    }
+
+    /// Everything around the writes that are wanted, in the order of the workflow.
+    fn actions(&self, target: &Ranked<'_>, writes: &[&Ranked<'_>], said: &Said) -> Vec<Task> {
+        let mut tasks = vec![];
+        let targets = self.targets(target, writes, said);
+        for (n, target) in targets.iter().enumerate() {
+            tasks.extend(self.action(target, n == 0, n + 1 == targets.len()));
+        }
+        tasks
+    }
+
+    /// The write that is meant, and others that single sentences ask for; allowances come first.
+    fn targets(&self, target: &Ranked<'_>, writes: &[&Ranked<'_>], said: &Said) -> Vec<String> {
+        let mut targets = vec![target.tool.name.clone()];
+        let tools: Vec<&KnownTool> = writes.iter().map(|write| write.tool).collect();
+        let sentences = said.words.last().map_or(0, |word| word.sentence + 1);
+        for sentence in (0..sentences).filter(|_| sentences > 1) {
+            let alone = said.sentence(sentence);
+            let ranking = ranked(self.mind, &tools, Wish { wanted: &alone, turns: self.wish.turns });
+            let (Some(best), Some(main)) = (ranking.first(), ranking.iter().find(|one| one.tool.name == target.tool.name)) else {
+                continue;
+            };
+            let clear = best.score - main.score > 0.35 && best.covered >= 0.3 && !is_question(&alone) && best.filled.missing.is_empty();
+            if clear && !targets.contains(&best.tool.name) {
+                targets.push(best.tool.name.clone());
+            }
+        }
+        targets.sort_by_key(|name| self.mind.tool(name).is_none_or(|tool| tool.acts != Acts::Approve));
+        targets.truncate(3);
+        targets
+    }
+
+    fn action(&self, target: &str, first: bool, last: bool) -> Vec<Task> {
+        let mut tasks: Vec<Task> = vec![];
+        let mut prepared = false;
+        let mut executed = false;
+        for step in &self.agent.workflow {
+            match &step.does {
+                StepDoes::Call(names) => {
+                    let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.mind.tool(name)).collect();
+                    let quotes = tools.iter().find(|tool| tool.prepares.iter().any(|name| name == target));
+                    if let Some(simulate) = tools.iter().find(|tool| tool.acts == Acts::Simulate) {
+                        tasks.extend((!executed).then(|| Task::Simulate { tool: simulate.name.clone() }));
+                    } else if let Some(quote) = quotes.filter(|_| !prepared) {
+                        let quote = self.best_quote(&tools, target).unwrap_or_else(|| quote.name.clone());
+                        tasks.push(Task::Prepare { tool: quote, target: target.to_owned() });
+                        prepared = true;
+                    } else if tools.iter().any(|tool| tool.name == target) {
+                        // The same tools stand in a step before the approval as dry runs and in one after it in earnest.
+                        let judged = tasks.iter().any(|task| matches!(task, Task::Consult { .. } | Task::Simulate { .. }));
+                        if !prepared && !judged {
+                            tasks.push(Task::Prepare { tool: target.to_owned(), target: target.to_owned() });
+                            prepared = true;
+                        } else if judged && !executed {
+                            tasks.push(Task::Execute { tool: target.to_owned() });
+                            executed = true;
+                        }
+                    } else if tools.iter().all(|tool| !tool.writes) && self.applies(step) && if executed { last } else { first } {
+                        let best = self.best_fillable(&tools.iter().copied().filter(|tool| tool.acts != Acts::Quote).collect::<Vec<_>>());
+                        tasks.extend(best.map(|tool| Task::Read { tool }).filter(|task| executed || !tasks.contains(task)));
+                    }
+                }
+                StepDoes::Delegate(agent) => {
+                    let verifier = self.mind.agent(agent).is_some_and(|agent| agent.verifier);
+                    if verifier && !executed {
+                        tasks.push(Task::Consult { agent: agent.value.clone() });
+                    }
+                }
+                StepDoes::Ask(_) | StepDoes::Say(_) => {}
+            }
+        }
+        self.completed(tasks, target, prepared, executed)
+    }
+
+    /// No write without a prepared action, a simulation and an approval, whatever the workflow forgot.
+    fn completed(&self, mut tasks: Vec<Task>, target: &str, prepared: bool, executed: bool) -> Vec<Task> {
+        if !executed {
+            tasks.push(Task::Execute { tool: target.to_owned() });
+        }
+        let judged = |tasks: &[Task]| {
+            tasks.iter().position(|task| matches!(task, Task::Consult { .. } | Task::Simulate { .. } | Task::Execute { .. })).unwrap_or(0)
+        };
+        let takes_dry_run = self.mind.tool(target).is_some_and(|tool| tool.takes_dry_run);
+        if !prepared && takes_dry_run {
+            let quote = self.tools.iter().find(|tool| tool.prepares.iter().any(|name| name == target));
+            let tool = quote.map_or(target, |quote| quote.name.as_str()).to_owned();
+            tasks.insert(judged(&tasks), Task::Prepare { tool, target: target.to_owned() });
+        }
+        let execute = |tasks: &[Task]| tasks.iter().position(|task| matches!(task, Task::Execute { .. })).unwrap_or(tasks.len());
+        if !tasks.iter().any(|task| matches!(task, Task::Simulate { .. }))
+            && let Some(tool) = self.tools.iter().find(|tool| tool.acts == Acts::Simulate)
+        {
+            let before = tasks.iter().rposition(|task| matches!(task, Task::Consult { .. })).unwrap_or_else(|| execute(&tasks));
+            tasks.insert(before, Task::Simulate { tool: tool.name.clone() });
+        }
+        let guards =
+            |name: &str| self.mind.agent(name).is_some_and(|agent| agent.verifier && agent.needs.iter().any(|need| need == "action_id"));
+        let guarded = tasks.iter().any(|task| matches!(task, Task::Consult { agent } if guards(agent)));
+        if let (false, Some(guard)) = (guarded, self.delegates.iter().find(|name| guards(name))) {
+            let at = execute(&tasks);
+            tasks.insert(at, Task::Consult { agent: guard.clone() });
+        }
+        tasks
+    }
+
+    /// Of several quotes for one write, the one that fits what was said.
+    fn best_quote(&self, tools: &[&'r KnownTool], target: &str) -> Option<String> {
+        let quotes: Vec<&KnownTool> = tools.iter().copied().filter(|tool| tool.prepares.iter().any(|name| name == target)).collect();
+        self.best_fillable(&quotes)
+    }
+}

@@ -1,0 +1,16 @@
+//! Asking for what is missing, in the words of the parameter's own file.
+
+use super::shape::Shape;
+
+pub(super) fn ask(shape: &Shape, missing: &[String]) -> String {
+    let parts: Vec<String> = missing
+        .iter()
+        .filter_map(|name| shape.slot(name))
+        .map(|slot| format!("the {} ({})", slot.spoken(), slot.about.trim_end_matches('.')))
+        .collect();
+    match parts.as_slice() {
+        [] => "Could you say that in other words?".to_owned(),
+        [one] => format!("What is {one}?"),
+        [first @ .., last] => format!("What are {} and {last}?", first.join(", ")),
+    }
+}

@@ -1,0 +1,69 @@
+//! Which specialists a request is for, and in which order: whoever only looks comes before whoever acts.
+
+use super::index::query;
+use super::mentions::Said;
+use super::mind::{KnownTool, Mind};
+use super::plan::{Request, Task};
+use super::rank::{Wish, ranked};
+
+const SPEAKS: f64 = 0.2;
+/// How much better than the agent itself a specialist must fit.
+const BETTER: f64 = 0.15;
+/// A sentence sends somebody only where he fits it nearly as well as the best fits the whole.
+const SENTENCE: f64 = 0.6;
+const MOST: usize = 4;
+
+struct Fit<'m> {
+    agent: &'m str,
+    writes: bool,
+    score: f64,
+    covered: f64,
+}
+
+pub(super) fn sequence(request: &Request<'_>, said: &Said) -> Vec<Task> {
+    let mind = request.mind;
+    let names: Vec<&str> =
+        request.delegates.iter().map(String::as_str).filter(|name| mind.agent(name).is_some_and(|agent| !agent.verifier)).collect();
+    if names.is_empty() {
+        return vec![];
+    }
+    let fits = |said: &Said| fits(mind, &names, said);
+    let whole = fits(said);
+    let own = fit(mind, request.agent.name.as_str(), said).map_or(0.0, |own| own.score);
+    let Some(best) = whole.first().filter(|best| best.covered >= SPEAKS && best.score > own + BETTER) else { return vec![] };
+    let mut chosen: Vec<(bool, &str, String)> = vec![];
+    let sentences = said.words.last().map_or(0, |word| word.sentence + 1);
+    for sentence in (0..sentences).filter(|_| sentences > 1) {
+        let alone = said.sentence(sentence);
+        let fits = fits(&alone);
+        if let Some(fit) = fits.first().filter(|fit| fit.covered >= 0.3 && fit.score >= SENTENCE * best.score)
+            && !chosen.iter().any(|(_, name, _)| *name == fit.agent)
+            && fit.agent != best.agent
+            && !fit.writes
+        {
+            chosen.push((false, fit.agent, alone.text));
+        }
+    }
+    chosen.push((best.writes, best.agent, said.text.clone()));
+    chosen.sort_by_key(|(writes, _, _)| *writes);
+    let skip = chosen.len().saturating_sub(MOST);
+    chosen.into_iter().skip(skip).map(|(_, agent, task)| Task::Delegate { agent: agent.to_owned(), task }).collect()
+}
+
+fn fits<'m>(mind: &'m Mind, names: &[&'m str], said: &Said) -> Vec<Fit<'m>> {
+    let mut fits: Vec<Fit<'m>> = names.iter().filter_map(|name| fit(mind, name, said)).collect();
+    fits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.agent.cmp(b.agent)));
+    fits
+}
+
+/// By what its file says of it, and by the best of its tools.
+fn fit<'m>(mind: &'m Mind, name: &'m str, said: &Said) -> Option<Fit<'m>> {
+    let at = mind.agents.iter().position(|agent| *agent.name == name)?;
+    let agent = &mind.agents[at];
+    let query = query(&said.words);
+    let mass: f64 = query.iter().filter(|(_, weight)| *weight > 0.0).map(|(stem, weight)| weight * mind.agent_index.idf(stem)).sum();
+    let found = mind.agent_index.search(&query)[at];
+    let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| mind.tool(name)).collect();
+    let tool = ranked(mind, &tools, Wish { wanted: said, turns: &[said] }).first().map_or(0.0, |best| best.score);
+    Some(Fit { agent: &agent.name, writes: *agent.writes, score: found.score / mass.max(1.0) + 0.6 * tool, covered: found.covered })
+}

@@ -1,0 +1,205 @@
+//! Porter's stemmer: English words without their endings, so that "swapping" meets "swap" and "allowances" meets "allowance".
+
+/// The stem of a lower-case word. Anything that is not plain ASCII letters stays as it is.
+pub(super) fn stem(word: &str) -> String {
+    if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    let mut stem = Stem(word.as_bytes().to_vec());
+    stem.plural();
+    stem.past();
+    stem.y();
+    stem.double_suffix();
+    stem.suffix();
+    stem.long_suffix();
+    stem.tidy();
+    String::from_utf8(stem.0).unwrap_or_else(|_| word.to_owned())
+}
+
+struct Stem(Vec<u8>);
+
+impl Stem {
+    fn is_consonant(&self, at: usize) -> bool {
+        match self.0[at] {
+            b'a' | b'e' | b'i' | b'o' | b'u' => false,
+            b'y' => at == 0 || !self.is_consonant(at - 1),
+            _ => true,
+        }
+    }
+
+    /// How often a vowel is followed by a consonant in the first `len` letters.
+    fn measure(&self, len: usize) -> usize {
+        (1..len).filter(|at| self.is_consonant(*at) && !self.is_consonant(at - 1)).count()
+    }
+
+    fn has_vowel(&self, len: usize) -> bool {
+        (0..len).any(|at| !self.is_consonant(at))
+    }
+
+    fn ends_double(&self) -> bool {
+        let len = self.0.len();
+        len >= 2 && self.0[len - 1] == self.0[len - 2] && self.is_consonant(len - 1)
+    }
+
+    /// "hop", "fil": consonant, vowel, consonant that is not w, x or y.
+    fn ends_short(&self, len: usize) -> bool {
+        len >= 3
+            && self.is_consonant(len - 3)
+            && !self.is_consonant(len - 2)
+            && self.is_consonant(len - 1)
+            && !matches!(self.0[len - 1], b'w' | b'x' | b'y')
+    }
+
+    /// The length before an ending, if the word has it.
+    fn before(&self, ending: &str) -> Option<usize> {
+        self.0.ends_with(ending.as_bytes()).then(|| self.0.len() - ending.len())
+    }
+
+    fn replace(&mut self, len: usize, with: &str) {
+        self.0.truncate(len);
+        self.0.extend_from_slice(with.as_bytes());
+    }
+
+    fn plural(&mut self) {
+        if let Some(len) = self.before("sses").or_else(|| self.before("ies")) {
+            let keep = if self.0.ends_with(b"sses") { "ss" } else { "i" };
+            self.replace(len, keep);
+        } else if self.before("ss").is_none()
+            && let Some(len) = self.before("s")
+        {
+            self.0.truncate(len);
+        }
+    }
+
+    fn past(&mut self) {
+        if let Some(len) = self.before("eed") {
+            if self.measure(len) > 0 {
+                self.replace(len, "ee");
+            }
+            return;
+        }
+        let Some(len) = self.before("ed").or_else(|| self.before("ing")).filter(|len| self.has_vowel(*len)) else { return };
+        self.0.truncate(len);
+        if ["at", "bl", "iz"].iter().any(|ending| self.before(ending).is_some()) {
+            self.0.push(b'e');
+        } else if self.ends_double() && !matches!(self.0.last(), Some(b'l' | b's' | b'z')) {
+            self.0.pop();
+        } else if self.measure(self.0.len()) == 1 && self.ends_short(self.0.len()) {
+            self.0.push(b'e');
+        }
+    }
+
+    fn y(&mut self) {
+        if let Some(len) = self.before("y").filter(|len| self.has_vowel(*len)) {
+            self.replace(len, "i");
+        }
+    }
+
+    /// The first ending of the list that the word has; replaced where enough is left before it.
+    fn first_of(&mut self, endings: &[(&str, &str)], least: usize) {
+        let found = endings.iter().find_map(|(ending, with)| self.before(ending).map(|len| (len, *with)));
+        if let Some((len, with)) = found.filter(|(len, _)| self.measure(*len) >= least) {
+            self.replace(len, with);
+        }
+    }
+
+    fn double_suffix(&mut self) {
+        self.first_of(
+            &[
+                ("ational", "ate"),
+                ("tional", "tion"),
+                ("enci", "ence"),
+                ("anci", "ance"),
+                ("izer", "ize"),
+                ("bli", "ble"),
+                ("alli", "al"),
+                ("entli", "ent"),
+                ("eli", "e"),
+                ("ousli", "ous"),
+                ("ization", "ize"),
+                ("ation", "ate"),
+                ("ator", "ate"),
+                ("alism", "al"),
+                ("iveness", "ive"),
+                ("fulness", "ful"),
+                ("ousness", "ous"),
+                ("aliti", "al"),
+                ("iviti", "ive"),
+                ("biliti", "ble"),
+            ],
+            1,
+        );
+    }
+
+    fn suffix(&mut self) {
+        let endings = [("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
+        self.first_of(&endings, 1);
+    }
+
+    fn long_suffix(&mut self) {
+        let endings = [
+            "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "sion", "tion", "ou", "ism", "ate", "iti",
+            "ous", "ive", "ize",
+        ];
+        let Some((ending, len)) = endings.iter().find_map(|ending| self.before(ending).map(|len| (*ending, len))) else { return };
+        // Of "-sion" and "-tion" only the "ion" goes.
+        let len = if matches!(ending, "sion" | "tion") { len + 1 } else { len };
+        if self.measure(len) > 1 {
+            self.0.truncate(len);
+        }
+    }
+
+    fn tidy(&mut self) {
+        if let Some(len) = self.before("e") {
+            let measure = self.measure(len);
+            if measure > 1 || (measure == 1 && !self.ends_short(len)) {
+                self.0.truncate(len);
+            }
+        }
+        if self.0.ends_with(b"ll") && self.measure(self.0.len()) > 1 {
+            self.0.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stem;
+
+    #[test]
+    fn endings_do_not_part_a_word_from_itself() {
+        for [a, b] in [
+            ["pools", "pool"],
+            ["swapping", "swap"],
+            ["swapped", "swaps"],
+            ["quoted", "quotes"],
+            ["compares", "comparing"],
+            ["prices", "pricing"],
+            ["strategies", "strategy"],
+            ["liquidity", "liquidities"],
+            ["allowances", "allowance"],
+            ["simulated", "simulation"],
+            ["deposits", "depositing"],
+        ] {
+            assert_eq!(stem(a), stem(b), "{a} {b}");
+        }
+        for [a, b] in [["status", "state"], ["fee", "feed"], ["position", "post"], ["bridge", "bring"], ["pool", "poll"]] {
+            assert_ne!(stem(a), stem(b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_english_word_stays_as_it_is() {
+        for word in ["v3", "usdc2", "0xabc", "és", "at"] {
+            assert_eq!(stem(word), word);
+        }
+    }
+
+    #[test]
+    fn known_stems() {
+        for (word, root) in [("caresses", "caress"), ("ponies", "poni"), ("relational", "relat"), ("hopping", "hop"), ("adoption", "adopt")]
+        {
+            assert_eq!(stem(word), root);
+        }
+    }
+}

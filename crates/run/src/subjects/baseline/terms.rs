@@ -1,0 +1,150 @@
+//! What a hand-over carries: the user's own figures under the names the receiving agent says it needs.
+
+use super::cues::counted;
+use super::fill::{Filled, fill};
+use super::lexicon::Lexicon;
+use super::mentions::{Said, What};
+use super::mind::{KnownTool, Mind};
+use super::rank::{Wish, ranked};
+use super::shape::Shape;
+use model::{Agent, AmountOf, Kind};
+use serde_json::{Map, Value, json};
+
+/// The user's terms for an action, as its arguments state them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Terms {
+    pub spend: Vec<(String, String)>,
+    pub receive: Vec<String>,
+    pub chains: Vec<u64>,
+    pub payees: Vec<String>,
+    pub slippage_bps: Option<Value>,
+    pub deadline: Option<Value>,
+}
+
+pub(super) fn terms(lexicon: &Lexicon, shape: &Shape, filled: &Filled, turns: &[&Said]) -> Terms {
+    let mut terms = Terms::default();
+    let text = |name: &str| filled.args.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    for slot in &shape.slots {
+        let Some(value) = filled.args.get(&slot.name) else { continue };
+        match &slot.kind {
+            Kind::Amount { of: Some(AmountOf::Param(token)), unit: model::Unit::Human } => {
+                let sold = shape.slot(token).is_some_and(
+                    |slot| matches!(&slot.kind, Kind::Token(role) if role.as_deref() != Some("out") && role.as_deref() != Some("debt")),
+                );
+                if let (true, Some(token), Some(amount)) = (sold, text(token), text(&slot.name)) {
+                    terms.spend.push((token, amount));
+                }
+            }
+            Kind::Amount { of: Some(AmountOf::Symbol(symbol)), .. } => {
+                terms.spend.extend(text(&slot.name).map(|amount| (symbol.clone(), amount)))
+            }
+            Kind::Token(Some(role)) if role == "out" => terms.receive.extend(text(&slot.name)),
+            Kind::Chain(_) => terms.chains.extend(value.as_u64().or_else(|| lexicon.chain_called(value.as_str()?))),
+            Kind::Address(role) if role == "recipient" => terms.payees.extend(text(&slot.name)),
+            Kind::Bps if slot.name.contains("slippage") => terms.slippage_bps = Some(value.clone()),
+            Kind::Deadline => terms.deadline = Some(value.clone()),
+            _ => {}
+        }
+    }
+    if terms.spend.is_empty() {
+        terms.spend = turns.iter().flat_map(|said| said_amounts(said)).collect();
+    }
+    if terms.receive.is_empty() && terms.spend.is_empty() {
+        terms.receive = turns.iter().flat_map(|said| said.tokens()).map(str::to_owned).collect();
+    }
+    if terms.chains.is_empty() {
+        terms.chains = turns.iter().flat_map(|said| said.chains()).collect();
+    }
+    terms.receive.dedup();
+    terms.chains.dedup();
+    terms
+}
+
+/// Numbers that stand before a token.
+fn said_amounts(said: &Said) -> Vec<(String, String)> {
+    let amounts = said.mentions.iter().filter_map(|mention| {
+        let What::Number(number) = &mention.what else { return None };
+        counted(said, mention).map(|(_, symbol)| (symbol.to_owned(), number.clone()))
+    });
+    amounts.collect()
+}
+
+impl Terms {
+    /// Under one of the names agents ask for them by.
+    pub(super) fn named(&self, need: &str) -> Option<Value> {
+        match need {
+            "spend" if !self.spend.is_empty() => {
+                Some(self.spend.iter().map(|(token, amount)| json!({ "token": token, "at_most": amount })).collect())
+            }
+            "receive" if !self.receive.is_empty() => Some(json!(self.receive)),
+            "chains" if !self.chains.is_empty() => Some(json!(self.chains)),
+            "payees" if self.payees.is_empty() => Some(json!(["self"])),
+            "payees" => Some(json!(self.payees)),
+            "slippage_bps" => self.slippage_bps.clone(),
+            "deadline" => self.deadline.clone(),
+            _ => None,
+        }
+    }
+}
+
+/// The hand-over to an agent: what it needs, and the task in the user's words.
+pub(super) fn hand_over(mind: &Mind, agent: &Agent, wish: Wish<'_>, task: &str) -> Map<String, Value> {
+    let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| mind.tool(name)).collect();
+    let turns = wish.turns;
+    let target = ranked(mind, &tools, wish).into_iter().next();
+    let terms = target.as_ref().map(|target| terms(&mind.lexicon, &target.tool.shape, &target.filled, turns)).unwrap_or_default();
+    let mut params = Map::new();
+    params.insert("task".into(), json!(task));
+    for need in &agent.needs {
+        let value = terms.named(need).or_else(|| by_tools(mind, &tools, need, turns));
+        if let Some(value) = value {
+            params.insert(need.clone(), value);
+        }
+    }
+    params
+}
+
+/// A need that is the parameter of one of the agent's tools, by that name or by the end of it.
+fn by_tools(mind: &Mind, tools: &[&KnownTool], need: &str, turns: &[&Said]) -> Option<Value> {
+    let named = |tool: &&KnownTool| {
+        tool.shape.slots.iter().find(|slot| slot.name == need || slot.name.starts_with(&format!("{need}_"))).map(|slot| slot.name.clone())
+    };
+    tools.iter().find_map(|tool| {
+        let name = named(tool)?;
+        let filled = fill(&mind.lexicon, &tool.shape, turns);
+        let slot = tool.shape.slot(&name)?;
+        filled.args.get(&name).filter(|_| !matches!(slot.kind, Kind::Text)).cloned()
+    })
+}
+
+/// A hand-over as somebody would say it, so that it is read like anything else.
+pub(super) fn spoken(lexicon: &Lexicon, params: &Map<String, Value>) -> String {
+    let mut parts = vec![];
+    for (name, value) in params {
+        let items: Vec<&Value> = match value {
+            Value::Array(items) => items.iter().collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![value],
+        };
+        for item in items {
+            let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let said = match (name.as_str(), item) {
+                ("chains" | "chain" | "chain_id", _) => {
+                    let id = item.as_u64().or_else(|| lexicon.chain_called(item.as_str()?));
+                    id.and_then(|id| lexicon.chain_name(id)).map(|name| format!("on {name}"))
+                }
+                ("receive", _) => Some(format!("for {}", plain(item))),
+                (_, Value::Object(map)) => {
+                    let amount = map.get("at_most").or_else(|| map.get("amount")).map(plain).unwrap_or_default();
+                    Some(format!("{name} {amount} {}", map.get("token").map(plain).unwrap_or_default()))
+                }
+                (name, _) if name.ends_with("_bps") => {
+                    Some(format!("{} {} bps", name.trim_end_matches("_bps").replace('_', " "), plain(item)))
+                }
+                (_, Value::String(text)) if text == "self" => None,
+                (name, _) => Some(format!("{} {}", name.replace('_', " "), plain(item))),
+            };
+            parts.extend(said);
+        }
+    }
+    parts.join(", ")
+}

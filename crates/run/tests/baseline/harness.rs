@@ -1,0 +1,74 @@
+//! The reference workspace, changed copies of it, and trials of the baseline.
+
+use bardo_eval_run::subjects::{Baseline, Mind, Subject};
+use bardo_eval_run::user::user_of;
+use bardo_eval_run::{Heard, Limits, Scene, Seat, View, drive};
+use model::suite::{Brief, Case, ExpectedCalls, SuiteKind};
+use model::transcript::{Event, Move};
+use model::{Ending, Files, SubjectLimits, Workspace};
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+use world::{ChainKind, Setup, Stage};
+
+#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
+fn walk(root: &Path, folder: &Path, files: &mut Files) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            walk(root, &path, files);
+        } else {
+            let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+            files.insert(name, std::fs::read_to_string(&path).expect("text"));
+        }
+    }
+}
+
+pub(crate) static FILES: LazyLock<Files> = LazyLock::new(|| {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
+    let mut files = Files::default();
+    walk(root, root, &mut files);
+    files
+});
+
+pub(crate) static WORKSPACE: LazyLock<Arc<Workspace>> = LazyLock::new(|| load(&FILES));
+
+pub(crate) fn load(files: &Files) -> Arc<Workspace> {
+    Arc::new(Workspace::load(files).unwrap_or_else(|problems| panic!("{problems:#?}")))
+}
+
+/// Plays a brief to its end in the live world.
+pub(crate) async fn play(workspace: &Arc<Workspace>, brief: &Brief) -> (Vec<Event>, Ending) {
+    let stage = Stage::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a stage");
+    let mut world = stage.open(Setup { peers: brief.peers.clone(), ..Setup::default() });
+    let mut subject = Baseline::new(Arc::new(Mind::new(workspace)));
+    let mut user = user_of(workspace, &brief.talk, 1);
+    let scene = Scene { workspace, brief, limits: Limits::from(SubjectLimits::default()) };
+    drive(scene, &mut subject, user.as_mut(), &mut world).await
+}
+
+/// The first move at the seat of a brief, without a world.
+pub(crate) async fn first_move(workspace: &Workspace, mind: &Arc<Mind>, brief: &Brief) -> Move {
+    let seat = Seat::of(workspace, brief);
+    let heard = [Heard::User(brief.talk.opening().to_owned())];
+    Baseline::new(mind.clone()).next(&View { seat: &seat, depth: 0, heard: &heard }).await.expect("a move")
+}
+
+/// Whether the tools called at first are those of an accepted alternative; what is expected stays on this side.
+pub(crate) async fn hits(workspace: &Workspace, mind: &Arc<Mind>, case: &Case) -> Option<bool> {
+    let wanted: Vec<Vec<String>> = match case.expect.calls.as_ref().filter(|_| case.kind == SuiteKind::ToolSelection)? {
+        ExpectedCalls::AnyOf(alternatives) => {
+            alternatives.iter().map(|calls| sorted(calls.iter().map(|call| call.tool.value.clone()).collect())).collect()
+        }
+        ExpectedCalls::NoTool(_) => vec![vec![]],
+    };
+    let called = match first_move(workspace, mind, &case.brief).await {
+        Move::Call(calls) => sorted(calls.into_iter().map(|call| call.tool).collect()),
+        _ => vec![],
+    };
+    Some(wanted.contains(&called))
+}
+
+fn sorted(mut names: Vec<String>) -> Vec<String> {
+    names.sort();
+    names
+}
