@@ -34,7 +34,7 @@ impl Scorer for ArgumentMatch {
             .iter()
             .map(|expected| tally(evidence, expected, &made))
             // The best alternative: highest share matched; the first of equals.
-            .reduce(|best, next| if share(&next.reading) > share(&best.reading) { next } else { best })
+            .reduce(|best, next| if worth(&next) > worth(&best) { next } else { best })
             .unwrap_or_else(Finding::not_exercised)
     }
 
@@ -49,10 +49,13 @@ impl Scorer for ArgumentMatch {
     }
 }
 
-fn share(reading: &Reading) -> f64 {
-    match reading {
-        Reading::Tally { hit, of } if *of > 0 => *hit as f64 / *of as f64,
-        Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => -1.0,
+/// The share that matched, and whether anything was compared. An alternative that states no argument and was called is met in full,
+/// though one that shows as much and compared something tells more.
+fn worth(finding: &Finding) -> (f64, bool) {
+    match finding.reading {
+        Reading::Tally { hit, of } if of > 0 => (hit as f64 / of as f64, true),
+        Reading::Tally { .. } if finding.because.is_empty() => (1.0, false),
+        Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => (-1.0, false),
     }
 }
 
@@ -125,6 +128,29 @@ mod tests {
         alternatives[0].push(second);
         let evidence = Evidence::new(&specimen.workspace, &case, &specimen.transcript);
         assert_eq!(ArgumentMatch.score(&evidence).reading, Reading::Tally { hit: 8, of: 8 });
+    }
+
+    #[test]
+    fn an_alternative_without_arguments_is_met_by_its_call() {
+        let made = |args| {
+            Specimen::of("price_before_trading", vec![("assistant", Happened::Called { call: 1, tool: "swap_get_quote".into(), args })])
+        };
+        let read = |specimen: &Specimen| {
+            let mut case = specimen.case().clone();
+            let Some(ExpectedCalls::AnyOf(alternatives)) = &mut case.expect.calls else { panic!("calls") };
+            let mut bare = alternatives[0].clone();
+            bare[0].args.clear();
+            alternatives.insert(0, bare);
+            ArgumentMatch.score(&Evidence::new(&specimen.workspace, &case, &specimen.transcript)).reading
+        };
+        assert_eq!(read(&made(json!({"amount": "1"}))), Reading::Tally { hit: 0, of: 0 }, "nothing was asked of it");
+        assert_eq!(read(&ArgumentMatch.accepts()), Reading::Tally { hit: 4, of: 4 }, "what can be compared is");
+        let other = Happened::Called { call: 1, tool: "swap_execute".into(), args: json!({"amount": "250"}) };
+        assert_eq!(
+            read(&Specimen::of("price_before_trading", vec![("assistant", other)])),
+            Reading::Tally { hit: 0, of: 4 },
+            "nor was it called"
+        );
     }
 
     #[test]
