@@ -19,6 +19,7 @@ use open::Source;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    ::run::providers::choose_tls();
     world::chain::bound_hashes();
     let cli = Cli::parse();
     let source = Source::choose(&cli.global);

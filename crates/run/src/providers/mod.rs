@@ -64,3 +64,9 @@ impl fmt::Debug for dyn Provider {
         f.write_str("a provider")
     }
 }
+
+/// Chooses how connections are encrypted. Called first thing in the program: a client built without it panics.
+pub fn choose_tls() {
+    // A second installation changes nothing, so the result says nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}

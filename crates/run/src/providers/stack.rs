@@ -109,8 +109,7 @@ fn line(file: &SubjectFile, wire: Box<dyn Wire>, key: Option<Key>, terms: &Terms
         return Err(NoProvider::NoPrice);
     }
     let url = url(file, wire.path(), key.is_some())?;
-    // Without it, building a client panics; a second installation changes nothing.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    super::choose_tls();
     let client = reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())

@@ -12,3 +12,4 @@ mod good;
 mod keys;
 mod money;
 mod vendors;
+mod wrappers;

@@ -1,10 +1,12 @@
 //! Recorded replies: played back without a network, recorded on the way through, and never quietly replaced by a live call.
 
 mod difference;
+mod file;
 mod secrets;
 mod tape;
 
 pub use difference::Flat;
+pub use file::FileTape;
 pub use tape::{Lines, MemoryTape, Tape, TapeFault};
 
 use super::Provider;

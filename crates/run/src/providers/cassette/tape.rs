@@ -20,6 +20,8 @@ pub enum TapeFault {
     Secret,
     #[error("the recording cannot be written: {0}")]
     Write(String),
+    #[error("the recording {path} cannot be used: {why}")]
+    File { path: String, why: String },
 }
 
 /// Where recordings of one subject are kept.

@@ -1,0 +1,102 @@
+//! The whole stack as it is built for a run: settled replies, cache, recordings, and the refusal of what cannot be taken.
+
+use crate::loopback::{Answer, Loopback};
+use crate::vendors::{KEY, Says, Vendor, WireName, ask, hello};
+use model::{Listing, Money, ToolsShown};
+use run::Purse;
+use run::ledger::{CallId, Ledger, MemoryLedger, Role};
+use run::providers::cassette::MemoryTape;
+use run::providers::{Ask, Cassette, FaultKind, Key, Provider, Request, SharedProvider, Terms, provider};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+const CHAT: Vendor = Vendor { wire: WireName::Chat, stream: false };
+
+struct Stand {
+    server: Loopback,
+    ledger: Arc<MemoryLedger>,
+}
+
+impl Stand {
+    async fn open() -> Self {
+        let body = CHAT.says(Says::Hello);
+        let server = Loopback::start(move |_, _| Answer::ok(body.clone()).after(Duration::from_millis(20))).await;
+        Self { server, ledger: Arc::new(MemoryLedger::default()) }
+    }
+
+    fn build(&self, purse: &Arc<Purse>, cache: bool, cassette: Cassette) -> SharedProvider {
+        let terms = Terms { cache, ..Terms::new(purse.clone(), self.ledger.clone()) };
+        provider(&CHAT.file(&self.server.url), Key::new(KEY), &terms, cassette).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_settled_call_is_never_asked_again_but_another_request_under_its_name_is() {
+    let stand = Stand::open().await;
+    let purse = Purse::new(Some(Money::dollars(1)));
+    let first = stand.build(&purse, false, Cassette::Off).ask(&ask(0, hello())).await.unwrap();
+    let spent = purse.spent();
+    // A new process: the same ledger, another purse.
+    let resumed = Purse::new(Some(Money::dollars(1).less(spent)));
+    let provider = stand.build(&resumed, false, Cassette::Off);
+    assert_eq!(provider.ask(&ask(0, hello())).await.unwrap(), first);
+    assert_eq!((stand.server.count(), resumed.spent()), (1, Money::ZERO));
+    provider.ask(&ask(0, vec![])).await.unwrap();
+    assert_eq!(stand.server.count(), 2);
+}
+
+#[tokio::test]
+async fn the_cache_answers_other_trials_with_the_same_seed_and_is_off_unless_asked_for() {
+    let stand = Stand::open().await;
+    let purse = Purse::new(None);
+    let other = |n| {
+        let plain = ask(n, hello());
+        let call = CallId { trial: model::Hash::of_text("another trial"), role: Role::Judge, n };
+        Ask::new(call, plain.seed(), plain.request().clone())
+    };
+    let cached = stand.build(&purse, true, Cassette::Off);
+    let first = cached.ask(&ask(0, hello())).await.unwrap();
+    assert_eq!(cached.ask(&other(0)).await.unwrap(), first);
+    assert_eq!(stand.server.count(), 1);
+    stand.build(&purse, false, Cassette::Off).ask(&other(1)).await.unwrap();
+    assert_eq!(stand.server.count(), 2);
+    // Recording anew means asking anew.
+    stand.build(&purse, true, Cassette::Record(Arc::new(MemoryTape::default()))).ask(&other(2)).await.unwrap();
+    assert_eq!(stand.server.count(), 3);
+}
+
+#[tokio::test]
+async fn a_call_the_budget_cannot_pay_is_not_sent() {
+    let stand = Stand::open().await;
+    let purse = Purse::new(Some(Money::nanos(1000)));
+    let fault = stand.build(&purse, false, Cassette::Off).ask(&ask(0, hello())).await.unwrap_err();
+    assert_eq!((fault.kind, stand.server.count(), purse.spent()), (FaultKind::Unfunded, 0, Money::ZERO));
+    assert!(stand.ledger.books().open.is_empty());
+}
+
+#[tokio::test]
+async fn a_call_that_is_cut_off_counts_at_its_ceiling_here_and_in_the_ledger() {
+    let stand = Stand::open().await;
+    let purse = Purse::new(Some(Money::dollars(1)));
+    let provider = stand.build(&purse, false, Cassette::Off);
+    let cut = tokio::time::timeout(Duration::from_millis(5), provider.ask(&ask(0, hello()))).await;
+    assert!(cut.is_err());
+    let books = stand.ledger.books();
+    assert!(purse.spent() > Money::ZERO);
+    assert_eq!((books.spent(), books.open.len()), (purse.spent(), 1));
+    assert_eq!(stand.ledger.settled(&ask(0, hello()).call).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn more_tools_than_the_vendor_takes_are_refused_before_anything_is_spent() {
+    let stand = Stand::open().await;
+    let purse = Purse::new(Some(Money::dollars(1)));
+    let tool = |n: usize| Listing { name: format!("tool_{n}"), description: String::new(), input_schema: json!({}) };
+    let plain = ask(0, hello());
+    let many = Request { tools: (0..129).map(tool).collect(), ..plain.request().clone() };
+    let fault = stand.build(&purse, false, Cassette::Off).ask(&Ask::new(plain.call, 7, many)).await.unwrap_err();
+    assert_eq!((fault.kind, stand.server.count(), purse.spent()), (FaultKind::Unfit, 0, Money::ZERO));
+    assert!(fault.to_string().contains("pruned"), "{fault}");
+    assert_eq!(CHAT.file("http://127.0.0.1:1").tools, ToolsShown::All);
+}
