@@ -1,15 +1,24 @@
 //! Every provider against a loopback server that speaks its wire format: good replies, odd ones, and every way to fail.
 
-#![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test fails by panicking, and reads what it wrote itself")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and reads what it wrote itself"
+)]
 
 extern crate bardo_eval_run as run;
 
 #[path = "../support/loopback.rs"]
 mod loopback;
+#[path = "../support/trader.rs"]
+mod trader;
 
 mod faults;
 mod good;
 mod keys;
 mod money;
+mod storm;
 mod vendors;
 mod wrappers;
