@@ -10,6 +10,8 @@
 
 extern crate bardo_eval_run as run;
 
+#[path = "../support/bare.rs"]
+mod bare;
 #[path = "../support/loopback.rs"]
 mod loopback;
 #[path = "../support/trader.rs"]
@@ -19,6 +21,7 @@ mod faults;
 mod good;
 mod keys;
 mod money;
+mod speed;
 mod storm;
 mod vendors;
 mod wrappers;

@@ -53,7 +53,7 @@ impl Run {
         let (purse, ledger) = (Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
         let terms = Terms { patience, time_limit: Some(time_limit), at_once: 32, ..Terms::new(purse.clone(), ledger.clone()) };
         let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off };
-        let company = Company::hire(&[&file], &hiring).unwrap();
+        let company = Company::hire(&workspace, &[&file], &hiring).unwrap();
         Self { workspace, stage, company, file, purse, ledger }
     }
 
