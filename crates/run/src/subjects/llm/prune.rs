@@ -1,6 +1,6 @@
-//! The tools nearest to what was said, by the baseline's retrieval, for models that take only so many.
+//! The tools nearest to what was said, by the retrieval of the baseline, for models that take only so many.
 
-use crate::subjects::rank;
+use crate::subjects::baseline::rank;
 use model::Listing;
 use std::collections::BTreeSet;
 
@@ -9,10 +9,9 @@ pub(super) fn prune(tools: &[Listing], query: &str, most: usize, keep: &BTreeSet
     if tools.len() <= most {
         return tools.to_vec();
     }
-    let kept = |n: usize| keep.contains(&tools[n].name);
     let mut order = rank(tools, query);
-    // A stable sort: those that are not kept stay in the order of the retrieval.
-    order.sort_by_key(|n| !kept(*n));
+    // A stable sort: among those to keep, and among the others, the nearest stay first.
+    order.sort_by_key(|n| !keep.contains(&tools[*n].name));
     order.truncate(most);
     order.sort_unstable();
     order.into_iter().map(|n| tools[n].clone()).collect()
