@@ -20,6 +20,7 @@ mod trader;
 mod faults;
 mod good;
 mod keys;
+mod mirror;
 mod money;
 mod speed;
 mod storm;

@@ -18,7 +18,8 @@ use world::{ChainKind, Setup, Stage};
 
 const CASE: &str = "sell_usdc_for_ether";
 
-fn minimal() -> Arc<Workspace> {
+/// A workspace of this repository, by its place beside this crate.
+pub(crate) fn load(place: &str) -> Arc<Workspace> {
     fn gather(root: &Path, folder: &Path, files: &mut Files) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -28,7 +29,7 @@ fn minimal() -> Arc<Workspace> {
             }
         }
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/minimal");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
     let mut files = Files::default();
     gather(&root, &root, &mut files);
     Arc::new(Workspace::load(&files).unwrap())
@@ -46,7 +47,7 @@ struct Run {
 
 impl Run {
     fn new(server: &Loopback, patience: Patience, time_limit: Duration) -> Self {
-        let workspace = minimal();
+        let workspace = load("../../examples/minimal");
         let case = workspace.case(CASE).unwrap();
         let stage = Stage::new(workspace.clone(), &case.brief.world, ChainKind::Embedded).unwrap();
         let file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);

@@ -33,7 +33,7 @@ fn action_id(messages: &[Value]) -> String {
     found.unwrap_or_default()
 }
 
-fn call(n: usize, tool: &str, args: &Value) -> Value {
+pub fn call(n: usize, tool: &str, args: &Value) -> Value {
     let call = json!({ "id": format!("call_{n}"), "type": "function", "function": { "name": tool, "arguments": args.to_string() } });
     completion(&json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
 }
