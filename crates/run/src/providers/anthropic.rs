@@ -32,12 +32,16 @@ impl Wire for Anthropic {
 
     fn body(&self, ask: &Ask, stream: bool) -> Value {
         let request = ask.request();
-        let mut body = json!({
-            "model": request.model,
-            "max_tokens": request.max_output,
-            "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
-        });
         let cached = json!({ "type": "ephemeral" });
+        let mut messages: Vec<Value> = request.messages.iter().map(message).collect();
+        // A conversation that goes on will be sent again with more at its end; a single question will not.
+        if let [_, .., last] = messages.as_mut_slice()
+            && last["role"] == "user"
+            && let Some(block) = last["content"].as_array_mut().and_then(|blocks| blocks.last_mut()).and_then(Value::as_object_mut)
+        {
+            block.insert("cache_control".to_owned(), cached.clone());
+        }
+        let mut body = json!({ "model": request.model, "max_tokens": request.max_output, "messages": messages });
         if !request.system.is_empty() {
             body["system"] = json!([{ "type": "text", "text": request.system, "cache_control": cached }]);
         }

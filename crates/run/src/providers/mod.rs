@@ -6,6 +6,7 @@ pub mod cassette;
 #[cfg(test)]
 pub(crate) mod example;
 mod fault;
+mod insist;
 mod key;
 mod line;
 mod names;

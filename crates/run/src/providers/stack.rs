@@ -3,6 +3,7 @@
 use super::anthropic::Anthropic;
 use super::cache::Cache;
 use super::cassette::{Cassette, Recorder};
+use super::insist::Insist;
 use super::key::Key;
 use super::line::Line;
 use super::names::Accepts;
@@ -75,7 +76,7 @@ pub fn provider(file: &SubjectFile, key: Option<Key>, terms: &Terms, cassette: C
         return Ok(Arc::new(Recorder { inner: nobody, cassette }));
     }
     let line = line(file, wire, key, terms)?;
-    let patient = Retry { inner: Rate::new(line, terms.at_once), patience: terms.patience };
+    let patient = Insist { inner: Retry { inner: Rate::new(line, terms.at_once), patience: terms.patience } };
     // Recording anew means asking anew.
     Ok(match terms.cache && !matches!(cassette, Cassette::Record(_)) {
         true => finished(Cache::new(patient, terms.ledger.clone()), terms, cassette),

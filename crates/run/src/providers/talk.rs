@@ -23,6 +23,11 @@ impl Ask {
         Self { call, seed, request, key }
     }
 
+    /// The same question in other words: filed under the same key.
+    pub(super) fn rephrased(&self, request: Request) -> Self {
+        Self { request, ..self.clone() }
+    }
+
     pub fn seed(&self) -> u64 {
         self.seed
     }

@@ -134,7 +134,8 @@ async fn thinking_calls_and_answers_go_back_as_they_must() {
                 assert_eq!(back[1], json!({ "type": "redacted_thinking", "data": "blob" }));
                 assert_eq!(back[2], json!({ "type": "tool_use", "id": "a", "name": "send", "input": {} }));
                 let result = json!({ "type": "tool_result", "tool_use_id": "a", "content": "sent", "is_error": false });
-                assert_eq!(body["messages"][2]["content"], json!([result, { "type": "text", "text": "And now?" }]));
+                let last = json!({ "type": "text", "text": "And now?", "cache_control": { "type": "ephemeral" } });
+                assert_eq!(body["messages"][2]["content"], json!([result, last]));
             }
             WireName::Chat | WireName::Compatible => {
                 let back = &body["messages"][2];
@@ -227,5 +228,27 @@ async fn a_call_can_be_forced() {
             WireName::Responses => assert_eq!(body["tool_choice"], json!({ "type": "function", "name": quote_name() })),
             WireName::Ollama => assert_eq!(body["tools"].as_array().map(Vec::len), Some(1)),
         }
+    }
+}
+
+#[tokio::test]
+async fn where_a_vendor_refuses_to_be_forced_the_one_tool_is_shown_instead() {
+    for vendor in all() {
+        let body = vendor.says(Says::Hello);
+        let no = r#"{"error":{"message":"Thinking may not be enabled when tool_choice forces tool use."}}"#;
+        let bench = Bench::open(vendor, 3, move |n, _| if n == 0 { Answer::status(400, no) } else { Answer::ok(body.clone()) }).await;
+        let free = ask(0, hello());
+        let forced = Request { choice: Choice::Forced("send".into()), ..free.request().clone() };
+        bench.provider.ask(&Ask::new(free.call.clone(), 7, forced.clone())).await.unwrap();
+        let seen = bench.server.seen();
+        assert_eq!((seen.len(), seen[1].body["tools"].as_array().map(Vec::len)), (2, Some(1)), "{vendor:?}");
+        assert!(seen[1].body.get("tool_choice").is_none() && seen[1].raw.contains("Answer by calling send"), "{vendor:?}");
+        // After a kill, the settled reply answers the question as it was asked.
+        let settled = bench.provider.ask(&Ask::new(free.call.clone(), 7, forced)).await;
+        assert!(settled.is_ok() && bench.server.count() == 2, "{vendor:?}");
+        // A free question that is rejected is not asked again.
+        let bench = Bench::open(vendor, 3, move |_, _| Answer::status(400, no)).await;
+        assert!(bench.provider.ask(&free).await.is_err());
+        assert_eq!(bench.server.count(), 1, "{vendor:?}");
     }
 }

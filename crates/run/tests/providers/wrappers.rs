@@ -2,11 +2,13 @@
 
 use crate::loopback::{Answer, Loopback};
 use crate::vendors::{KEY, Says, Vendor, WireName, ask, hello};
+use model::suite::Surface;
 use model::{Listing, Money, ToolsShown};
 use run::Purse;
 use run::ledger::{CallId, Ledger, MemoryLedger, Role};
 use run::providers::cassette::MemoryTape;
 use run::providers::{Ask, Cassette, FaultKind, Key, Provider, Request, SharedProvider, Terms, provider};
+use run::subjects::fits;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,5 +100,21 @@ async fn more_tools_than_the_vendor_takes_are_refused_before_anything_is_spent()
     let fault = stand.build(&purse, false, Cassette::Off).ask(&Ask::new(plain.call, 7, many)).await.unwrap_err();
     assert_eq!((fault.kind, stand.server.count(), purse.spent()), (FaultKind::Unfit, 0, Money::ZERO));
     assert!(fault.to_string().contains("pruned"), "{fault}");
-    assert_eq!(CHAT.file("http://127.0.0.1:1").tools, ToolsShown::All);
+}
+
+#[test]
+fn a_case_with_more_tools_than_the_vendor_takes_is_found_before_the_run() {
+    let workspace = crate::storm::load("../../evals");
+    let full = workspace.cases().find(|case| matches!(&case.brief.surface, Surface::Profile(name) if name.as_str() == "full")).unwrap();
+    let small = workspace.cases().find(|case| matches!(&case.brief.surface, Surface::Agent(_))).unwrap();
+    let mut file = CHAT.file("http://127.0.0.1:1");
+    assert!(fits(&workspace, &file, full).is_err_and(|why| why.to_string().contains("at most 128")));
+    assert_eq!(fits(&workspace, &file, small), Ok(()));
+    file.tools = ToolsShown::Pruned(100);
+    assert_eq!(fits(&workspace, &file, full), Ok(()));
+    let anthropic = Vendor { wire: WireName::Anthropic, stream: false }.file("http://127.0.0.1:1");
+    assert_eq!(fits(&workspace, &anthropic, full), Ok(()));
+    for subject in workspace.subjects.iter().filter(|subject| subject.provider.is_llm()) {
+        assert_eq!(fits(&workspace, subject, full), Ok(()), "the subject {} we ship cannot take the full profile", subject.name.value);
+    }
 }
