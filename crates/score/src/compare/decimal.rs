@@ -10,7 +10,7 @@ pub(crate) struct Decimal {
 
 impl Decimal {
     /// `250`, `-0.5`, `1,000.50`, `1_000`. Scientific forms are refused: nobody writes an amount that way on purpose.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -22,6 +22,13 @@ impl Decimal {
         }
         let exponent = -i64::try_from(fraction.len()).ok()?;
         Some(Self::normal(negative, &(whole + fraction), exponent))
+    }
+
+    /// As near as a float comes: for tolerances, never for equality.
+    pub(crate) fn as_f64(&self) -> f64 {
+        let digits = if self.digits.is_empty() { "0" } else { &self.digits };
+        let sign = if self.negative { "-" } else { "" };
+        format!("{sign}{digits}e{}", self.exponent).parse().unwrap_or(f64::NAN)
     }
 
     pub(super) fn whole(number: u64) -> Self {

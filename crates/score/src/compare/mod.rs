@@ -6,6 +6,7 @@ mod moment;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use decimal::Decimal;
 pub(crate) use meaning::{Around, Asset, Meaning, asset, meaning};
 
 use indexmap::IndexMap;

@@ -1,0 +1,13 @@
+//! Golden baselines: what a subject did when somebody looked and found it good, and whether it still does.
+
+mod deed;
+mod differ;
+mod entry;
+mod facts;
+mod shelf;
+mod stamp;
+
+pub use differ::{Compared, compare};
+pub use entry::{Entry, Step};
+pub use shelf::{Shelf, Unreadable};
+pub use stamp::{AgentMark, Stamp};
