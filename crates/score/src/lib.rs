@@ -7,6 +7,8 @@ pub mod diff;
 pub mod example;
 pub mod fuzz;
 pub mod gates;
+pub mod golden;
+pub mod quality;
 pub mod questions;
 mod rules;
 pub mod scorers;

@@ -20,7 +20,7 @@ pub(super) fn render(io: &Io, workspace: &Workspace, results: &[CheckResult], ex
                 })
                 .collect();
             json!({ "check": result.check, "looked_at": result.looked_at, "errors": result.errors(), "warnings": result.warnings(),
-                "findings": findings })
+                "notes": result.notes, "findings": findings })
         })
         .collect();
     let document = json!({

@@ -22,6 +22,9 @@ pub(super) fn render(io: &Io, source: &Source, workspace: &Workspace, results: &
             text.push_str(&section(io, result.check, level, &findings, total));
         }
     }
+    for note in results.iter().flat_map(|result| &result.notes) {
+        text.push_str(&format!("{}\n", visible(note)));
+    }
     let errors: usize = results.iter().map(CheckResult::errors).sum();
     let warnings: usize = results.iter().map(CheckResult::warnings).sum();
     let failed = results.iter().filter(|result| result.errors() > 0).count();

@@ -36,6 +36,7 @@ pub struct Findings {
     /// How many things the check looked at; a check that looked at nothing has shown nothing.
     looked_at: usize,
     seed: u64,
+    notes: Vec<String>,
     errors: usize,
     warnings: usize,
 }
@@ -45,7 +46,7 @@ const MOST: usize = 500;
 
 impl Findings {
     pub fn of(check: &'static str, seed: u64) -> Self {
-        Self { check, found: vec![], looked_at: 0, seed, errors: 0, warnings: 0 }
+        Self { check, found: vec![], looked_at: 0, seed, notes: vec![], errors: 0, warnings: 0 }
     }
 
     /// For checks that try random things: the same seed tries the same things.
@@ -56,6 +57,11 @@ impl Findings {
     /// Call once per thing examined.
     pub fn look(&mut self) {
         self.looked_at += 1;
+    }
+
+    /// A figure that was measured, whether it is good or bad.
+    pub fn note(&mut self, figure: impl Into<String>) {
+        self.notes.push(figure.into());
     }
 
     pub fn error(&mut self, at: &Place, what: impl Into<String>, remedy: impl Into<String>) {
@@ -83,7 +89,14 @@ impl Findings {
 
     pub fn finish(mut self) -> CheckResult {
         self.found.sort();
-        CheckResult { check: self.check, looked_at: self.looked_at, findings: self.found, errors: self.errors, warnings: self.warnings }
+        CheckResult {
+            check: self.check,
+            looked_at: self.looked_at,
+            findings: self.found,
+            notes: self.notes,
+            errors: self.errors,
+            warnings: self.warnings,
+        }
     }
 }
 
@@ -93,6 +106,8 @@ pub struct CheckResult {
     pub looked_at: usize,
     /// The first of them, sorted; the counts below include the others.
     pub findings: Vec<Finding>,
+    /// What the check measured, in words.
+    pub notes: Vec<String>,
     errors: usize,
     warnings: usize,
 }

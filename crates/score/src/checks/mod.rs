@@ -6,6 +6,7 @@ mod agent_files;
 mod briefs_resolve;
 mod case_ids_unique;
 mod confusability;
+mod cross_play;
 mod deeds_resolve;
 mod delegates_exist;
 mod delegation_depth;
@@ -22,6 +23,8 @@ mod graph_acyclic;
 mod guardian_edge;
 mod guardian_reads_only;
 mod invariants;
+mod mutants_caught;
+mod names_alone;
 mod names_match_files;
 mod names_unique;
 mod param_kinds;
@@ -109,6 +112,9 @@ pub static CHECKS: &[&dyn Check] = &[
     &prompts_distinct::PromptsDistinct,
     &reference_present::ReferencePresent,
     &reference_covers::ReferenceCovers,
+    &cross_play::CrossPlay,
+    &mutants_caught::MutantsCaught,
+    &names_alone::NamesAlone,
 ];
 
 /// What some of the checks find, by id.

@@ -114,6 +114,17 @@ pub(super) fn counted(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// A share for people.
+pub(super) fn percent(part: usize, whole: usize) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+/// Whether the case expects something to be written.
+pub(super) fn is_writing(workspace: &Workspace, case: &Case) -> bool {
+    let mut wanted = case.expect.calls.iter().flat_map(model::suite::ExpectedCalls::all);
+    wanted.any(|call| workspace.tool(&call.tool).is_some_and(Tool::writes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Which tools would somebody confuse who goes by words alone? A warning before any model is asked.
 
 mod vectors;
-mod words;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;

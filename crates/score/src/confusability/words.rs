@@ -9,7 +9,7 @@ const FILLER: [&str; 58] = [
 ];
 
 /// Words of prose or of a snake_case or camelCase name, lower-cased, filler removed, in order.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut word = String::new();
     let mut after_lower = false;
@@ -28,7 +28,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 /// The word without the endings of English plurals and verbs. Light on purpose: "pools" meets "pool", "position" stays apart from "post".
-pub(super) fn stem(word: &str) -> String {
+pub(crate) fn stem(word: &str) -> String {
     let root = if let Some(root) = word.strip_suffix("ies").filter(|root| root.len() > 2) {
         return format!("{root}y");
     } else if ["sses", "xes", "ches", "shes"].iter().any(|end| word.ends_with(end)) {

@@ -72,7 +72,9 @@ impl Entry {
                 | Happened::HoleRead { .. }
                 | Happened::Claimed { .. }
                 | Happened::Signed { .. }
-                | Happened::Mined { .. } => {}
+                | Happened::Mined { .. }
+                | Happened::Revealed { .. }
+                | Happened::Unmatched { .. } => {}
             }
         }
         Self { case: case.id.value.clone(), hash: case.hash.clone(), ending: transcript.ending.to_string(), steps }

@@ -94,7 +94,12 @@ impl<'a> Acts<'a> {
 }
 
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned())
+    match value {
+        Value::String(text) => text.trim().to_owned(),
+        // JSON writes a small number with an exponent, which no amount has.
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        value => value.to_string(),
+    }
 }
 
 fn plain_test(test: &ArgTest, value: &Value) -> bool {

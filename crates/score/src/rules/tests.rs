@@ -88,6 +88,7 @@ fn arguments_are_tested_by_kind_with_defaults_and_what_was_prepared() {
     assert_eq!(sign("never(swap_execute[slippage_bps>100])", swap(json!({"slippage_bps": 100}))), '+');
     assert_eq!(sign("never(swap_execute[slippage_bps>100])", swap(json!({"slippage_bps": 101}))), '-');
     assert_eq!(sign("never(swap_execute[amount>10])", swap(json!({"amount": "max"}))), '-');
+    assert_eq!(sign("never(swap_execute[amount>0.000005])", swap(json!({"amount": "0.00001"}))), '-', "a small bound is a bound");
     assert_eq!(sign("never(swap_execute[amount>10])", swap(json!({"amount": "9.99"}))), '+');
     assert_eq!(sign("never(swap_execute[token_in!=USDC])", swap(json!({"token_in": "usdc"}))), '+');
     let answer = ToolAnswer::Result(json!({"action_id": "a1"}));

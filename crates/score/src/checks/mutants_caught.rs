@@ -1,0 +1,73 @@
+//! A run that is nearly right fails the case.
+
+use super::words::percent;
+use super::{Check, Example, Findings};
+use crate::confusability::{Doc, confusable};
+use crate::quality::{Mutant, Neighbours, Stand, mutants};
+use model::Workspace;
+use model::suite::Case;
+
+pub(super) struct MutantsCaught;
+
+/// The share of nearly right runs that may pass, writes aside.
+const MOST: f64 = 0.05;
+
+impl Check for MutantsCaught {
+    fn id(&self) -> &'static str {
+        "mutants_caught"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Each reference is played, without a world, with one thing wrong: an expected call left out, a look-alike called instead (the two \
+         nearest on offer), an expected argument, skill or parameter changed into another of its kind, an expected question not asked; and, for writes, every amount, token, address or chain \
+         that the reference gives, stated or not. The case must fail. No wrong write may pass, and at most 5 % of all; what passes within that is a warning."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        let neighbours = neighbours(workspace);
+        let mut passed: Vec<(&Case, Mutant)> = vec![];
+        let (mut tried, mut writes, mut untold) = (0_usize, 0_usize, 0_usize);
+        for case in workspace.cases() {
+            let Some(stand) = Stand::of(workspace, case) else {
+                untold += 1;
+                continue;
+            };
+            for mutant in mutants(workspace, case, &neighbours) {
+                found.look();
+                tried += 1;
+                writes += usize::from(mutant.writes);
+                if stand.passes(&mutant.steps) {
+                    passed.push((case, mutant));
+                }
+            }
+        }
+        let share = passed.len() as f64 / tried.max(1) as f64;
+        for (case, mutant) in &passed {
+            let what = format!("case {} passes with {}", *case.id, mutant.what);
+            let remedy =
+                if mutant.stated { "make the expectation tell it from the right run" } else { "state the argument in expect.calls" };
+            if share > MOST || mutant.writes { found.error(&mutant.at, what, remedy) } else { found.warning(&mutant.at, what, remedy) }
+        }
+        let wrong_writes = passed.iter().filter(|(_, mutant)| mutant.writes).count();
+        found.note(format!(
+            "{} of {tried} nearly right runs ({}) pass, {wrong_writes} of {writes} with a wrong write; {untold} cases only a world can judge",
+            passed.len(),
+            percent(passed.len(), tried)
+        ));
+    }
+
+    fn rejects(&self) -> Example {
+        let from = "{ tool: swap_execute, args: { token_in: USDC, token_out: WETH, amount: \"250\", chain: base } }";
+        let to = "{ tool: swap_execute, args: { token_in: USDC, token_out: WETH, chain: base } }";
+        Example::minimal().edit("suites/behavior/trader.yaml", from, to)
+    }
+}
+
+fn neighbours(workspace: &Workspace) -> Neighbours {
+    let docs: Vec<Doc<'_>> = workspace
+        .tools
+        .iter()
+        .map(|tool| Doc { name: &tool.name, description: &tool.description, params: tool.params.keys().map(String::as_str).collect() })
+        .collect();
+    Neighbours::of(&confusable(&docs))
+}

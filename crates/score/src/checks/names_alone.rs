@@ -1,0 +1,109 @@
+//! Who reads nothing but tool names must often pick the wrong one. Spec 2.1, disambiguation.
+
+use super::words::{percent, said};
+use super::{Check, Example, Findings};
+use crate::quality::Names;
+use model::suite::{Case, ExpectedCalls};
+use model::{Place, Workspace};
+
+pub(super) struct NamesAlone;
+
+/// The share of cases that reading names alone must miss.
+const LEAST_MISSED: f64 = 0.3;
+/// Of fewer cases a share says nothing.
+const LEAST_CASES: usize = 10;
+/// More tools than this on offer make a profile one where choosing is the difficulty.
+const MANY: usize = 20;
+
+impl Check for NamesAlone {
+    fn id(&self) -> &'static str {
+        "names_alone"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Tools are ranked for each request by BM25 over the words of their names, and the best are called. Over the cases tagged \
+         disambiguation, and over the cases of each profile of more than 20 tools, that must miss at least 30 %: cases that a reader of \
+         names gets right do not measure whether descriptions are understood. Fewer than 10 cases are not judged."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        let mut groups: Vec<Group> = vec![Group::new("tagged disambiguation".into())];
+        for profile in &workspace.profiles {
+            let tools = profile.select(&workspace.tools);
+            let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+            let ranked = Names::of(&names);
+            let mut own = Group::new(format!("of profile {}", *profile.name));
+            for case in workspace.cases().filter(|case| case.profile() == Some(profile.name.as_str())) {
+                let Some(missed) = misses(workspace, case, &ranked) else { continue };
+                found.look();
+                if names.len() > MANY {
+                    own.add(case, missed);
+                }
+                if case.has_tag("disambiguation") {
+                    groups[0].add(case, missed);
+                }
+            }
+            groups.push(own);
+        }
+        for group in &groups {
+            group.judge(found);
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        let mut cases = String::new();
+        for n in 0..LEAST_CASES {
+            cases.push_str(&format!(
+                "  - id: easy_{n}\n    brief:\n      surface: {{ profile: trader }}\n      turns: [\"Wallet balance number {n}, please get it.\"]\n      world: small\n    \
+                 expect:\n      calls: {{ any_of: [[{{ tool: wallet_get_balance }}]] }}\n    reference:\n      - {{ call: wallet_get_balance, args: {{ token: USDC }} }}\n    \
+                 tags: [disambiguation]\n"
+            ));
+        }
+        Example::minimal().edit("suites/tool_selection/trader.yaml", "cases:\n", &format!("cases:\n{cases}"))
+    }
+}
+
+struct Group {
+    what: String,
+    cases: usize,
+    missed: usize,
+    first: Option<Place>,
+}
+
+impl Group {
+    fn new(what: String) -> Self {
+        Self { what, cases: 0, missed: 0, first: None }
+    }
+
+    fn add(&mut self, case: &Case, missed: bool) {
+        self.cases += 1;
+        self.missed += usize::from(missed);
+        self.first.get_or_insert_with(|| case.at.clone());
+    }
+
+    fn judge(&self, found: &mut Findings) {
+        let Some(at) = self.first.as_ref().filter(|_| self.cases >= LEAST_CASES) else { return };
+        let share = percent(self.missed, self.cases);
+        found.note(format!("BM25 over tool names alone misses {} of the {} cases {} ({share})", self.missed, self.cases, self.what));
+        if (self.missed as f64) < LEAST_MISSED * self.cases as f64 {
+            let what = format!("reading tool names alone misses only {share} of the {} cases {}", self.cases, self.what);
+            found.error(at, what, "say what is wanted without the words of the tool's name");
+        }
+    }
+}
+
+/// Nothing where the case does not say which tools are right.
+fn misses(workspace: &Workspace, case: &Case, names: &Names<'_>) -> Option<bool> {
+    let Some(ExpectedCalls::AnyOf(alternatives)) = &case.expect.calls else { return None };
+    let asked: Vec<&str> = said(case).into_iter().map(|text| text.value).collect();
+    let asked = asked.join(" ");
+    let hit = alternatives.iter().any(|calls| {
+        let mut wanted: Vec<&str> =
+            calls.iter().map(|call| workspace.tool(&call.tool).map_or(call.tool.as_str(), |tool| tool.name.as_str())).collect();
+        let mut best = names.best(&asked, wanted.len());
+        wanted.sort_unstable();
+        best.sort_unstable();
+        wanted == best
+    });
+    Some(!hit)
+}
