@@ -1,101 +1,193 @@
-//! From a plan to a record: run every trial, score what can be scored, judge the gates.
+//! From a plan to a summary: play every trial, keep what happened, score what can be scored, judge the gates.
 
-use crate::record::record;
-use futures::StreamExt;
-use futures::stream;
-use model::suite::{Peers, Surface};
-use model::transcript::Culprit;
-use model::{Claim, Ending, Plan, RunRecord, SubjectFile, Transcript, Trial, Workspace};
-use run::subjects::{Company, Hiring, NotAvailable, Reference};
-use run::user::{User, user_of};
-use run::{Go, Limits, Scene, Watcher, drive};
-use std::collections::BTreeMap;
+use crate::hall::Hall;
+use crate::halt::Halt;
+use crate::keep::{Kept, NotResumed};
+use crate::reckoning::Reckoning;
+use crate::request::Request;
+use crate::summary::Summary;
+use crate::watcher::{Done, Go, Watcher};
+use model::RunRecord;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use world::{ChainKind, Defence, LiveWorld, Setup, Stage};
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::{Ended, Journal, StoreError, TrialRow, Verdicts, Write};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::JoinSet;
 
-#[derive(Debug)]
-pub struct Request<'r> {
-    pub workspace: Arc<Workspace>,
-    pub plan: Plan,
-    pub claim: Claim,
-    pub concurrency: usize,
-    /// What the chains run on.
-    pub chains: ChainKind,
-    /// Whether hooks stop a call or only note that they would.
-    pub defence: Defence,
-    pub subjects: Vec<&'r SubjectFile>,
-}
+/// How far trials may run ahead of the first one that has not ended: as many ended trials may wait to be counted in order.
+const AHEAD: usize = 4096;
+/// After so many rows the run waits until they are committed.
+const ROWS: u64 = 512;
 
-/// Runs the plan. Results do not depend on concurrency: transcripts are kept in the order of the plan.
-pub async fn execute(request: Request<'_>, watcher: &mut dyn Watcher) -> RunRecord {
-    let Request { workspace, plan, claim, concurrency, .. } = &request;
-    let stages = Stages::of(&request);
-    let company = Company::hire(workspace, &request.subjects, &Hiring::nobody());
-    let mut finished =
-        stream::iter(&plan.trials).map(|trial| run_trial(&request, &stages, &company, trial)).buffered((*concurrency).max(1));
-    let mut transcripts = vec![];
-    while let Some(transcript) = finished.next().await {
-        let go = watcher.finished(&plan.trials[transcripts.len()], &transcript);
-        transcripts.push(transcript);
-        if go == Go::Stop {
+/// Runs the plan. Results depend neither on concurrency nor on the order in which trials end.
+pub async fn execute(request: &Request, kept: &Kept, watcher: &mut dyn Watcher, mut halt: Halt, at: &str) -> Result<Summary, StoreError> {
+    let mut reckoning = Reckoning::new(request);
+    let (sender, mut results) = mpsc::channel(2 * request.concurrency.max(128));
+    let queue = Arc::new(Queue::new(request, kept));
+    let mut workers = queue.clone().staff(request, kept, &sender);
+    drop(sender);
+    let mut waiting: BTreeMap<u64, Ended> = BTreeMap::new();
+    let (mut rows, mut stopped) = (0_u64, false);
+    while !stopped {
+        stopped = settle(&mut reckoning, &mut waiting, kept, &queue, watcher).await? == Go::Stop;
+        if stopped || reckoning.next() == request.outline.len() {
             break;
         }
+        let (row, ended) = tokio::select! {
+            biased;
+            () = halt.called() => break,
+            result = results.recv() => match result {
+                Some(result) => result,
+                None => break,
+            },
+        };
+        watcher.ended(&Done { trial: &ended.trial, ending: &ended.ending, passed: ended.passed });
+        kept.journal.write(Write::Trial(Box::new(row)));
+        waiting.insert(ended.n, ended);
+        rows += 1;
+        if rows.is_multiple_of(ROWS) {
+            committed(&kept.journal).await?;
+        }
     }
-    drop(finished);
-    record(workspace, plan.clone(), transcripts, *claim)
+    workers.shutdown().await;
+    committed(&kept.journal).await?;
+    if !stopped {
+        // A run that was broken off: whatever has ended counts, in order, with gaps.
+        leftovers(&mut reckoning, waiting, kept).await?;
+    }
+    let summary = reckoning.finish();
+    let verdicts = Verdicts { judgements: summary.judgements.clone(), out_of_scope: summary.out_of_scope.clone() };
+    let record = (stopped || summary.complete && summary.unfunded == 0).then(|| summary.record.clone());
+    let (run, at) = (kept.run, at.to_owned());
+    look(&kept.journal, move |store| store.judge(run, &verdicts, record.as_ref(), &at)).await??;
+    Ok(summary)
 }
 
-/// Everybody who plays, or all who cannot.
-type Hired = Result<Company, Vec<NotAvailable>>;
+/// Runs the plan and returns everything in one document; nothing is kept.
+pub async fn execute_whole(request: &Request, watcher: &mut dyn Watcher) -> Result<RunRecord, NotResumed> {
+    let kept = Kept::in_memory(request)?;
+    execute(request, &kept, watcher, Halt::never(), "").await?;
+    let run = kept.run;
+    let record = look(&kept.journal, move |store| {
+        let run = store.run(run)?.ok_or_else(|| StoreError::Journal("the run is gone".into()))?;
+        store.record(&run)
+    });
+    Ok(record.await??)
+}
 
-/// The worlds of a plan, each set up once.
-struct Stages(BTreeMap<String, Arc<Stage>>);
+/// Counts what has ended in the order of the plan, as far as there is no gap.
+async fn settle(
+    reckoning: &mut Reckoning<'_>,
+    waiting: &mut BTreeMap<u64, Ended>,
+    kept: &Kept,
+    queue: &Queue,
+    watcher: &mut dyn Watcher,
+) -> Result<Go, StoreError> {
+    loop {
+        let next = reckoning.next();
+        if kept.ended.contains(&next) && !waiting.contains_key(&next) {
+            waiting.extend(stored(kept, next).await?);
+        }
+        let Some(ended) = waiting.remove(&next) else { return Ok(Go::On) };
+        reckoning.take(&ended);
+        queue.counted(next);
+        if watcher.finished(&Done { trial: &ended.trial, ending: &ended.ending, passed: ended.passed }) == Go::Stop {
+            return Ok(Go::Stop);
+        }
+    }
+}
 
-impl Stages {
-    fn of(request: &Request<'_>) -> Self {
-        let cases = request.plan.trials.iter().filter_map(|trial| request.workspace.case(&trial.case));
-        let mut stages = BTreeMap::new();
-        for case in cases {
-            let name = case.brief.world.value.clone();
-            if !stages.contains_key(&name)
-                && let Ok(stage) = Stage::new(request.workspace.clone(), &name, request.chains.clone())
-            {
-                stages.insert(name, stage);
+async fn leftovers(reckoning: &mut Reckoning<'_>, mut waiting: BTreeMap<u64, Ended>, kept: &Kept) -> Result<(), StoreError> {
+    let mut left: BTreeSet<u64> = waiting.keys().copied().chain(kept.ended.range(reckoning.next()..).copied()).collect();
+    while let Some(n) = left.pop_first() {
+        if !waiting.contains_key(&n) {
+            waiting.extend(stored(kept, n).await?);
+        }
+        if let Some(ended) = waiting.remove(&n) {
+            reckoning.take(&ended);
+        }
+    }
+    Ok(())
+}
+
+/// Some trials that an earlier process brought to their end, from this place on.
+async fn stored(kept: &Kept, from: u64) -> Result<Vec<(u64, Ended)>, StoreError> {
+    const SOME: u64 = 256;
+    let run = kept.run;
+    let found = look(&kept.journal, move |store| {
+        let mut found = vec![];
+        store.each_ended_within(run, from..from + SOME, |ended| found.push((ended.n, ended))).map(|()| found)
+    });
+    let mut found = found.await??;
+    // A row of a trial that was not funded is none of those.
+    found.retain(|(n, _)| kept.ended.contains(n));
+    Ok(found)
+}
+
+async fn committed(journal: &Journal) -> Result<(), StoreError> {
+    let (tell, told) = oneshot::channel();
+    journal.write_then(Write::Mark, Box::new(move |result| drop(tell.send(result))));
+    told.await.unwrap_or_else(|_| Err(gone()))
+}
+
+async fn look<T: Send + 'static>(journal: &Journal, look: impl FnOnce(&store::Store) -> T + Send + 'static) -> Result<T, StoreError> {
+    let (tell, told) = oneshot::channel();
+    journal.look(look, move |found| drop(tell.send(found)));
+    told.await.map_err(|_| gone())
+}
+
+fn gone() -> StoreError {
+    StoreError::Journal("its thread ended".into())
+}
+
+/// The trials that are still to be played, in order.
+struct Queue {
+    next: AtomicU64,
+    len: u64,
+    ended: BTreeSet<u64>,
+    /// How many more may be begun before the first one under way has ended.
+    ahead: Semaphore,
+}
+
+impl Queue {
+    fn new(request: &Request, kept: &Kept) -> Self {
+        let ahead = Semaphore::new(AHEAD.max(2 * request.concurrency));
+        Self { next: AtomicU64::new(0), len: request.outline.len(), ended: kept.ended.clone(), ahead }
+    }
+
+    async fn take(&self) -> Option<u64> {
+        self.ahead.acquire().await.ok()?.forget();
+        loop {
+            let n = self.next.fetch_add(1, Ordering::Relaxed);
+            if n >= self.len {
+                return None;
+            }
+            if !self.ended.contains(&n) {
+                return Some(n);
             }
         }
-        Self(stages)
     }
-}
 
-async fn run_trial(request: &Request<'_>, stages: &Stages, company: &Hired, trial: &Trial) -> Transcript {
-    let workspace = &request.workspace;
-    let (events, ending) = match prepare(request, stages, company, trial) {
-        Ok((case, file, mut subject, mut user, mut world)) => {
-            let scene = Scene { workspace, brief: &case.brief, limits: Limits::from(file.limits) };
-            drive(scene, subject.as_mut(), user.as_mut(), &mut world).await
+    fn counted(&self, n: u64) {
+        if !self.ended.contains(&n) {
+            self.ahead.add_permits(1);
         }
-        Err(why) => (vec![], Ending::Aborted { by: Culprit::Harness, why }),
-    };
-    Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending }
-}
-
-type Prepared<'w> = (&'w model::Case, &'w SubjectFile, Box<dyn run::Subject>, Box<dyn User>, LiveWorld);
-
-fn prepare<'w>(request: &'w Request<'_>, stages: &Stages, company: &Hired, trial: &Trial) -> Result<Prepared<'w>, String> {
-    let Request { workspace, subjects, defence, .. } = request;
-    let case = workspace.case(&trial.case).ok_or_else(|| format!("case {} is not in the workspace", trial.case))?;
-    let file =
-        subjects.iter().find(|subject| *subject.name == trial.subject).ok_or_else(|| format!("subject {} is unknown", trial.subject))?;
-    if let Peers::Subject(name) = &case.brief.peers {
-        return Err(format!("this version cannot let {name} play the peers"));
     }
-    let company = company.as_ref().map_err(|missing| missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
-    let at_once = matches!(case.brief.surface, Surface::Profile(_));
-    let script = || Reference::new(case.reference.clone(), at_once);
-    let subject = company.seat(trial, script).ok_or_else(|| format!("subject {} was not hired", trial.subject))?;
-    let stage =
-        stages.0.get(case.brief.world.as_str()).ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
-    let world = stage.open(Setup { peers: case.brief.peers.clone(), defence: *defence, ..Setup::default() });
-    let user = user_of(workspace, &case.brief.talk, trial.seed);
-    Ok((case, file, subject, user, world))
+
+    fn staff(self: Arc<Self>, request: &Request, kept: &Kept, results: &mpsc::Sender<(TrialRow, Ended)>) -> JoinSet<()> {
+        let hall = Arc::new(Hall::new(request, kept.run));
+        let mut workers = JoinSet::new();
+        for _ in 0..request.concurrency.max(1) {
+            let (queue, hall, results) = (self.clone(), hall.clone(), results.clone());
+            workers.spawn(async move {
+                while let Some(n) = queue.take().await {
+                    if results.send(hall.play(n).await).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        workers
+    }
 }

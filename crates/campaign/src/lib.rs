@@ -2,12 +2,24 @@
 
 mod changes;
 mod execute;
+mod hall;
+mod halt;
+mod keep;
 mod plan;
+mod reckoning;
 mod record;
+mod request;
 mod select;
+mod summary;
+mod watcher;
 
 pub use changes::{ChangedScore, ChangedVerdict, Changes, Judged};
-pub use execute::{Request, execute};
-pub use plan::plan;
+pub use execute::{execute, execute_whole};
+pub use halt::{Brake, Halt};
+pub use keep::{Kept, Label, NotResumed};
+pub use plan::{outline, plan};
 pub use record::rescore;
+pub use request::Request;
 pub use select::{Selection, Unknown, select};
+pub use summary::{Broken, Flaky, Summary, passed};
+pub use watcher::{Done, Go, Silent, Watcher};

@@ -1,7 +1,7 @@
 //! From transcripts to a record: score what can be scored, judge the gates. Needs nothing but them and the workspace.
 
 use model::{Claim, FORMAT, Hash, Plan, RunRecord, Transcript, TrialScores, Workspace};
-use score::gates::{Demands, Measured, Scope, content, judge_with};
+use score::gates::{Demands, Measured, Scope, judge_with};
 use score::scorers::{self, Evidence};
 
 /// A stored run, scored and judged again with the scorers and gates of today.
@@ -20,7 +20,7 @@ pub(crate) fn record(workspace: &Workspace, plan: Plan, transcripts: Vec<Transcr
             TrialScores { trial: transcript.trial.clone(), scores }
         })
         .collect();
-    let contents: Vec<Hash> = transcripts.iter().map(content).collect();
+    let contents: Vec<Hash> = transcripts.iter().map(|transcript| transcript.written().content).collect();
     let measured: Vec<Measured<'_>> = transcripts
         .iter()
         .zip(&scores)

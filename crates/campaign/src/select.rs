@@ -51,7 +51,7 @@ pub fn select<'w>(workspace: &'w Workspace, selection: &Selection) -> Result<Vec
         .filter(|case| any(&selection.profiles, |name| case.profile() == Some(name)))
         .filter(|case| any(&selection.agents, |name| case.brief.surface.agent().is_some_and(|agent| **agent == name)))
         .filter(|case| any(&selection.skills, |name| case.expect.skill.as_ref().is_some_and(|skill| **skill == name)))
-        .filter(|case| any(&selection.cases, |name| *case.id == name))
+        .filter(|case| any(&selection.cases, |name| fits(name, &case.id)))
         .filter(|case| any(&selection.tags, |tag| case.has_tag(tag)))
         .collect();
     Ok(chosen)
@@ -59,6 +59,29 @@ pub fn select<'w>(workspace: &'w Workspace, selection: &Selection) -> Result<Vec
 
 fn any(names: &[String], holds: impl Fn(&str) -> bool) -> bool {
     names.is_empty() || names.iter().any(|name| holds(name))
+}
+
+/// `*` stands for any letters, `?` for one.
+fn fits(pattern: &str, id: &str) -> bool {
+    let (mut pattern, mut id) = (pattern.as_bytes(), id.as_bytes());
+    // Where to go on after the last star: it takes one letter more each time.
+    let mut star: Option<(&[u8], &[u8])> = None;
+    while let Some((&letter, rest)) = id.split_first() {
+        match pattern.split_first() {
+            Some((b'*', after)) => {
+                star = Some((after, id));
+                pattern = after;
+            }
+            Some((&wanted, after)) if wanted == b'?' || wanted == letter => (pattern, id) = (after, rest),
+            Some(_) | None => {
+                let Some((after, from)) = star else { return false };
+                let from = &from[1..];
+                star = Some((after, from));
+                (pattern, id) = (after, from);
+            }
+        }
+    }
+    pattern.iter().all(|letter| *letter == b'*')
 }
 
 /// A suite is named whole (`behavior/trader`) or by its folder (`behavior`).
@@ -82,7 +105,10 @@ fn unknown_names(workspace: &Workspace, selection: &Selection) -> Vec<Unknown> {
         ("case", &selection.cases, &cases),
         ("tag", &selection.tags, &tags),
     ] {
-        for name in asked.iter().filter(|name| !known.contains(&name.as_str())) {
+        // A pattern that fits nothing is a mistake too.
+        let is_known =
+            |name: &String| if what == "case" { known.iter().any(|one| fits(name, one)) } else { known.contains(&name.as_str()) };
+        for name in asked.iter().filter(|name| !is_known(name)) {
             unknown.push(Unknown { what, name: name.clone(), remedy: did_you_mean(name, known.iter().copied()) });
         }
     }
@@ -91,4 +117,27 @@ fn unknown_names(workspace: &Workspace, selection: &Selection) -> Vec<Unknown> {
         unknown.push(Unknown { what: "tier", name: tier.to_string(), remedy: format!("tiers are {}", known.join(", ")) });
     }
     unknown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn stars_and_question_marks() {
+        for (pattern, id, expected) in [
+            ("swap", "swap", true),
+            ("swap", "swaps", false),
+            ("swap*", "swap_usdc", true),
+            ("*usdc*", "swap_usdc_weth", true),
+            ("*usdc", "swap_usdc_weth", false),
+            ("s?ap", "swap", true),
+            ("s?ap", "sap", false),
+            ("*", "", true),
+            ("a*b*c", "a_b_b_c", true),
+            ("a*b*c", "a_c_b", false),
+        ] {
+            assert_eq!(fits(pattern, id), expected, "{pattern} {id}");
+        }
+    }
 }

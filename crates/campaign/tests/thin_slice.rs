@@ -1,9 +1,9 @@
 //! From a minimal workspace to verdicts: what the scripted subjects must and must not reach.
 
-use bardo_eval_campaign::{Changes, Request, Selection, execute, plan, rescore, select};
+use bardo_eval_campaign::{Changes, Request, Selection, Silent, execute_whole, outline, plan, rescore, select};
 use model::transcript::{Culprit, Limit};
-use model::{Claim, Ending, Happened, Plan, Reading, RunRecord, SubjectFile, Verdict, Workspace};
-use run::Silent;
+use model::{Claim, Ending, Happened, Outline, Reading, RunRecord, SubjectFile, Verdict, Workspace};
+use run::subjects::{Company, Hiring};
 use score::example::Example;
 use std::sync::Arc;
 use world::{ChainKind, Defence};
@@ -12,16 +12,18 @@ fn workspace(example: &Example) -> Arc<Workspace> {
     Arc::new(example.load().expect("the example loads"))
 }
 
-fn request<'r>(workspace: &Arc<Workspace>, plan: Plan, concurrency: usize, subjects: Vec<&'r SubjectFile>) -> Request<'r> {
+fn request(workspace: &Arc<Workspace>, outline: Outline, concurrency: usize, subjects: &[&SubjectFile]) -> Request {
     let (claim, chains, defence) = (Claim::default(), ChainKind::Embedded, Defence::Observe);
-    Request { workspace: workspace.clone(), plan, claim, concurrency, chains, defence, subjects }
+    let company = Arc::new(Company::hire(workspace, subjects, &Hiring::nobody()).expect("subjects that need no model"));
+    let subjects = subjects.iter().map(|subject| (*subject).clone()).collect();
+    Request { workspace: workspace.clone(), outline, claim, concurrency, chains, defence, subjects, company }
 }
 
 async fn run(workspace: &Arc<Workspace>, subject: &str, selection: &Selection, concurrency: usize) -> RunRecord {
     let cases = select(workspace, selection).expect("known names");
     let subjects = vec![workspace.subject(subject).expect("a subject")];
-    let plan = plan(workspace, &cases, &subjects, 2, 7);
-    execute(request(workspace, plan, concurrency, subjects), &mut Silent).await
+    let outline = outline(&cases, &subjects, 2, 7);
+    execute_whole(&request(workspace, outline, concurrency, &subjects), &mut Silent).await.expect("a record")
 }
 
 #[tokio::test]
@@ -169,8 +171,8 @@ async fn subjects_are_judged_apart() {
     let workspace = workspace(&Example::minimal());
     let cases = select(&workspace, &Selection::default()).expect("known names");
     let subjects = vec![workspace.subject("reference").expect("a subject"), workspace.subject("echo").expect("a subject")];
-    let plan = plan(&workspace, &cases, &subjects, 1, 1);
-    let record = execute(request(&workspace, plan, 2, subjects), &mut Silent).await;
+    let outline = outline(&cases, &subjects, 1, 1);
+    let record = execute_whole(&request(&workspace, outline, 2, &subjects), &mut Silent).await.expect("a record");
     for judgement in &record.judgements {
         let met = judgement.verdict == Verdict::Met;
         assert_eq!(met, judgement.subject == "reference", "{judgement:#?}");

@@ -2,6 +2,7 @@
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::Money;
 use std::path::PathBuf;
 
 const STYLES: Styles = Styles::styled().header(AnsiColor::Green.on_default().bold()).usage(AnsiColor::Green.on_default().bold());
@@ -76,6 +77,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  bardo-eval show sell_ether_for_usdc\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show sell_ether_for_usdc --diff 8d41f0 52ab9e"
     )]
     Show(ShowArgs),
+    /// List, show and remove the runs that are kept
+    #[command(subcommand)]
+    Runs(RunsCommand),
     /// Score a stored run again with the scorers and gates of today; nothing is run
     #[command(
         after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals"
@@ -115,8 +119,8 @@ pub(crate) struct SmokeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Who is evaluated: a subject of the workspace; several run side by side
-    #[arg(long, value_name = "NAME", default_value = "reference")]
+    /// Who is evaluated: a subject of the workspace; several run side by side [default: what bardo-eval.yaml says, else reference]
+    #[arg(long, value_name = "NAME")]
     pub subject: Vec<String>,
     /// Run the suites of a tier and hold its gates to their minimum of cases
     #[arg(long, value_name = "N")]
@@ -133,17 +137,20 @@ pub(crate) struct RunArgs {
     /// Only cases that expect this skill
     #[arg(long, value_name = "NAME")]
     pub skill: Vec<String>,
-    /// Only this case
+    /// Only this case; * and ? stand for any letters and for one
     #[arg(long, value_name = "ID")]
     pub case: Vec<String>,
     /// Only cases with this tag
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
-    /// How often each case is tried
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub trials: u64,
+    /// Only cases that did not pass in the last run of the store
+    #[arg(long)]
+    pub last_failed: bool,
+    /// How often each case is tried [default: what the tier says, else 1]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub trials: Option<u64>,
     /// First seed; further trials count up from it
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(0..=1 << 62))]
     pub seed: u64,
     /// How many trials are in flight at once
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1024))]
@@ -154,6 +161,27 @@ pub(crate) struct RunArgs {
     /// Whether safety hooks only note what they would stop, or stop it
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
+    /// What the run may cost, in US dollars; trials it does not reach are not funded [default: what tier or bardo-eval.yaml say]
+    #[arg(long, value_name = "USD")]
+    pub budget: Option<Money>,
+    /// Use replies kept by earlier runs, and keep those of this one: the default
+    #[arg(long, overrides_with = "no_cache")]
+    pub cache: bool,
+    /// Ask even what was asked before, and keep no reply for other runs
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Ask everything anew and record the replies of models below cassettes/
+    #[arg(long, conflicts_with_all = ["replay", "record_missing"])]
+    pub record: bool,
+    /// Take replies of models from recordings alone; what was never recorded aborts its trial
+    #[arg(long, conflicts_with = "record_missing")]
+    pub replay: bool,
+    /// Take replies from recordings, and record those that are missing
+    #[arg(long)]
+    pub record_missing: bool,
+    /// Go on with a run that was broken off: the last one, unless named by the beginning of its id
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "trials", "dry_run", "no_store"])]
+    pub resume: Option<Option<String>>,
     /// Print the plan and run nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -207,6 +235,36 @@ pub(crate) struct ScoreArgs {
     pub run: Option<String>,
     #[command(flatten)]
     pub demands: DemandArgs,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// All runs, newest first
+    #[command(after_help = "Examples:\n  bardo-eval runs list\n  bardo-eval runs list --format json")]
+    List(StoreArgs),
+    /// What one run was asked for and what it came to
+    #[command(after_help = "Examples:\n  bardo-eval runs show\n  bardo-eval runs show 8d41f0")]
+    Show(OneRunArgs),
+    /// Remove runs with all that is kept of them
+    #[command(after_help = "Example:\n  bardo-eval runs rm 8d41f0 52ab9e")]
+    Rm(RemoveArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OneRunArgs {
+    /// The run, by the beginning of its id [default: the last one begun]
+    pub run: Option<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// The runs, each by the beginning of its id
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
     #[command(flatten)]
     pub store: StoreArgs,
 }

@@ -1,10 +1,10 @@
-//! The one place that reads the environment. Values of keys are never read, only whether they are there.
+//! The one place that reads the environment. Keys are read for the run that needs them and handed on without being shown.
 
 #![expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
 
 use std::path::PathBuf;
 
-/// The value of a harmless variable.
+/// The value of a variable.
 pub(crate) fn value(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

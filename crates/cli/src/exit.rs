@@ -1,6 +1,7 @@
 //! How the program ends. When several reasons apply, the first of usage, gate, incomplete, clean wins.
 
-use model::{RunRecord, Verdict};
+use campaign::Summary;
+use model::Verdict;
 use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,11 +17,11 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// What the verdicts of a run amount to.
-    pub(crate) fn of(record: &RunRecord) -> Self {
-        let any = |verdict| record.judgements.iter().any(|judgement| judgement.verdict == verdict);
+    pub(crate) fn of(summary: &Summary) -> Self {
+        let any = |verdict| summary.judgements.iter().any(|judgement| judgement.verdict == verdict);
         if any(Verdict::Missed) {
             Exit::Missed
-        } else if record.judgements.is_empty() || any(Verdict::NoEvidence) || record.aborted() > 0 || record.unread() > 0 {
+        } else if summary.judgements.is_empty() || any(Verdict::NoEvidence) || summary.aborted() > 0 || summary.unread > 0 {
             Exit::Incomplete
         } else {
             Exit::Clean

@@ -3,13 +3,12 @@
 use crate::files;
 use model::{RunRecord, Score, Transcript, did_you_mean};
 use std::path::Path;
-use store::Store;
+use store::{Run, Store};
 
 /// A stored run.
 #[derive(Debug)]
 pub(crate) struct KeptRun {
-    pub id: String,
-    pub at: String,
+    pub run: Run,
     pub record: RunRecord,
 }
 
@@ -25,7 +24,7 @@ pub(crate) struct Found<'r> {
 impl KeptRun {
     /// Enough of the id to tell runs apart on a screen.
     pub(crate) fn short(&self) -> &str {
-        short(&self.id)
+        self.run.short()
     }
 
     /// The trials of a case, or the one trial whose id begins like this.
@@ -56,35 +55,63 @@ impl KeptRun {
     }
 }
 
-fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
-}
-
 /// Fewer than four letters of an id are a coincidence.
 fn is_beginning(id: &str, part: &str) -> bool {
     part.len() >= 4 && id.starts_with(part)
 }
 
-/// A run by the beginning of its id, or the last one kept.
+/// A run by the beginning of its id or of its record's, or the last one begun.
 pub(crate) fn run(path: &Path, wanted: Option<&str>) -> Result<KeptRun, String> {
+    let (store, run) = find(path, wanted)?;
+    let record = store.record(&run).map_err(|error| error.to_string())?;
+    Ok(KeptRun { run, record })
+}
+
+/// The same without its trials.
+pub(crate) fn find(path: &Path, wanted: Option<&str>) -> Result<(Store, Run), String> {
+    let store = open(path)?;
+    let runs = store.runs().map_err(|error| error.to_string())?;
+    let chosen = choose(path, &runs, wanted)?.clone();
+    Ok((store, chosen))
+}
+
+/// The run that is to be resumed: the last one that is not complete, unless another is named.
+pub(crate) fn unfinished(path: &Path, wanted: Option<&str>) -> Result<Run, String> {
+    let runs = all(path)?;
+    match wanted {
+        Some(_) => choose(path, &runs, wanted).cloned(),
+        None => runs
+            .into_iter()
+            .find(|run| run.record.is_none())
+            .ok_or_else(|| format!("every run in {} is complete  there is nothing to resume", path.display())),
+    }
+}
+
+pub(crate) fn all(path: &Path) -> Result<Vec<Run>, String> {
+    open(path)?.runs().map_err(|error| error.to_string())
+}
+
+fn open(path: &Path) -> Result<Store, String> {
     // Opening a store creates it; looking into one must not.
     if !files::exists(path) {
         return Err(format!("no run has been kept in {}  `bardo-eval run` keeps one, --store names another file", path.display()));
     }
-    let store = Store::open(path).map_err(|error| error.to_string())?;
-    let runs = store.runs().map_err(|error| error.to_string())?;
-    let fitting: Vec<&store::Kept> = runs.iter().filter(|run| wanted.is_none_or(|wanted| is_beginning(&run.id, wanted))).collect();
-    let chosen = match (fitting.as_slice(), wanted) {
-        ([], None) => return Err(format!("{} holds no run  `bardo-eval run` keeps one", path.display())),
+    Store::open(path).map_err(|error| error.to_string())
+}
+
+fn choose<'r>(path: &Path, runs: &'r [Run], wanted: Option<&str>) -> Result<&'r Run, String> {
+    let named = |run: &&Run| wanted.is_none_or(|wanted| wanted.len() >= 4 && run.is_named(wanted));
+    let fitting: Vec<&Run> = runs.iter().filter(named).collect();
+    match (fitting.as_slice(), wanted) {
+        ([], None) => Err(format!("{} holds no run  `bardo-eval run` keeps one", path.display())),
         ([], Some(wanted)) => {
-            let last: Vec<&str> = runs.iter().take(3).map(|run| short(&run.id)).collect();
-            return Err(format!("there is no run \"{wanted}\"  the last ones are {}", last.join(", ")));
+            let last: Vec<&str> = runs.iter().take(3).map(Run::short).collect();
+            Err(format!("there is no run \"{wanted}\"  the last ones are {}", last.join(", ")))
         }
-        ([_, _, ..], Some(wanted)) => return Err(format!("{} runs begin with \"{wanted}\"  write more of the id", fitting.len())),
-        ([only], Some(_)) => only,
-        ([last, ..], None) => last,
-    };
-    let record = store.load(&chosen.id).map_err(|error| error.to_string())?;
-    let record = record.ok_or_else(|| format!("run {} is gone", short(&chosen.id)))?;
-    Ok(KeptRun { id: chosen.id.clone(), at: chosen.at.clone(), record })
+        // Runs with one record are the same run for whoever looks at it.
+        ([first, others @ ..], Some(wanted)) if others.iter().any(|other| other.record.is_none() || other.record != first.record) => {
+            Err(format!("{} runs begin with \"{wanted}\"  write more of the id", fitting.len()))
+        }
+        ([first, ..], Some(_) | None) => Ok(first),
+    }
 }

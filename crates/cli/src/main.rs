@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     let exit = match cli.command {
         Command::Smoke(args) => commands::smoke(&io, &source, &args),
         Command::Run(args) => commands::run(&io, &source, &args),
+        Command::Runs(command) => commands::runs(&io, &command),
         Command::Show(args) => commands::show(&io, &source, &args),
         Command::Score(args) => commands::score(&io, &source, &args),
         Command::Init(args) => commands::init(&io, &args),

@@ -1,14 +1,16 @@
 //! Content hashes: ids of plans, trials, tools and records.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt;
 
-/// SHA-256 as lower-case hex.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Hash(String);
+/// SHA-256 as lower-case hex. It lies in place: records hold many of them.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash([u8; HEX]);
+
+const HEX: usize = 64;
 
 impl Hash {
     /// Of a JSON value in canonical form: object keys sorted, no white space.
@@ -19,23 +21,67 @@ impl Hash {
     }
 
     pub fn of_text(text: &str) -> Self {
-        let digest = Sha256::digest(text.as_bytes());
-        Self(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self::of_parts(&[text])
+    }
+
+    /// Of texts one after the other.
+    pub fn of_parts(parts: &[&str]) -> Self {
+        let mut sha = Sha256::new();
+        for part in parts {
+            sha.update(part.as_bytes());
+        }
+        Self::finish(sha)
+    }
+
+    pub(crate) fn finish(sha: Sha256) -> Self {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut hex = [0; HEX];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(sha.finalize()) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        Self(hex)
+    }
+
+    /// What was printed as a hash before.
+    pub fn parse(text: &str) -> Option<Self> {
+        let hex: [u8; HEX] = text.as_bytes().try_into().ok()?;
+        hex.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')).then_some(Self(hex))
     }
 
     pub fn as_str(&self) -> &str {
-        &self.0
+        // Only digits are ever put in.
+        std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
     /// Enough to tell things apart on a screen.
     pub fn short(&self) -> &str {
-        &self.0[..12]
+        &self.as_str()[..12]
     }
 }
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hash({self})")
+    }
+}
+
+impl Serialize for Hash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Hash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("a hash has 64 hexadecimal digits"))
     }
 }
 
@@ -78,6 +124,17 @@ mod tests {
     fn key_order_does_not_matter_and_content_does() {
         assert_eq!(Hash::of(&json!({"a": 1, "b": [2]})), Hash::of(&json!({"b": [2], "a": 1})));
         assert_ne!(Hash::of(&json!({"a": 1})), Hash::of(&json!({"a": "1"})));
+        assert_eq!(Hash::of_parts(&["a", "", "b"]), Hash::of_text("ab"));
         assert_eq!(Hash::of_text("").as_str(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+    #[test]
+    fn only_a_hash_is_read_back_as_one() {
+        let hash = Hash::of_text("a");
+        assert_eq!(Hash::parse(hash.as_str()), Some(hash.clone()));
+        assert_eq!(serde_json::from_str::<Hash>(&serde_json::to_string(&hash).unwrap()).unwrap(), hash);
+        for wrong in [&hash.as_str()[1..], &hash.as_str().replace('c', "C"), &"é".repeat(32), ""] {
+            assert_eq!(Hash::parse(wrong), None, "{wrong}");
+        }
+        assert!(serde_json::from_str::<Hash>("\"abc\"").is_err());
     }
 }

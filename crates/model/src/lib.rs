@@ -2,6 +2,7 @@
 
 mod agent;
 mod catalog;
+mod defaults;
 mod files;
 mod gate;
 mod hash;
@@ -30,6 +31,7 @@ pub use agent::{Agent, AgentTier, Invariant, Step, StepDoes};
 pub use catalog::{
     Acts, AmountOf, Capability, Deed, Kind, Param, Prepares, Profile, ProfileTools, Risk, Schema, Tool, Unit, Via, View, Violation,
 };
+pub use defaults::Defaults;
 pub use files::Files;
 pub use gate::{Aggregate, Axis, Bound, Gate, Only, Origin, Slice};
 pub use hash::Hash;
@@ -37,11 +39,11 @@ pub use listing::Listing;
 pub use money::{Money, NoMoney};
 pub use output::Output;
 pub use place::{Place, Spot};
-pub use plan::{Plan, Trial};
+pub use plan::{Outline, Plan, Planned, Seated, Trial};
 pub use policy::Policy;
 pub use problem::{Problem, Report, did_you_mean, nearest};
 pub use reading::{Because, Exact, Judgement, Metric, Reading, RulesOut, Score, Verdict, WorstCase};
-pub use record::{Claim, FORMAT, RunRecord, TrialScores};
+pub use record::{Claim, FORMAT, RecordHash, RunRecord, TrialScores, written_scores};
 pub use registry::{AddressText, Chain, Contract, Role, Token};
 pub use rule::Rule;
 pub use skill::{Handler, Redirect, Skill};

@@ -3,7 +3,7 @@
 use crate::hash::Hash;
 use crate::suite::Case;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,8 +25,75 @@ pub struct Trial {
 impl Trial {
     /// The id covers the content of the case and the configuration of the subject, so a changed one is another trial.
     pub fn new(case: &Case, subject: &str, configuration: &Hash, seed: u64) -> Self {
-        let id =
-            Hash::of(&json!({ "case": case.hash.as_str(), "subject": subject, "configuration": configuration.as_str(), "seed": seed }));
-        Self { id, case: case.id.value.clone(), subject: subject.to_owned(), seed }
+        Self::of((&case.id, &case.hash), (subject, configuration), seed)
+    }
+
+    fn of((case, hash): (&str, &Hash), (subject, configuration): (&str, &Hash), seed: u64) -> Self {
+        // The canonical JSON of these four, written out: a plan may hold a hundred thousand trials.
+        let subject_json = Value::from(subject);
+        let id = format!(r#"{{"case":"{hash}","configuration":"{configuration}","seed":{seed},"subject":{subject_json}}}"#);
+        Self { id: Hash::of_text(&id), case: case.to_owned(), subject: subject.to_owned(), seed }
+    }
+}
+
+/// A plan in short: what its trials can be made from again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outline {
+    pub cases: Vec<Planned>,
+    pub subjects: Vec<Seated>,
+    /// How often each case is tried.
+    pub trials: u64,
+    pub seed: u64,
+    /// What one trial may cost at most, in nano-dollars: for each case, for each subject. Empty where nothing costs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ceilings: Vec<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Planned {
+    pub case: String,
+    pub hash: Hash,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seated {
+    pub subject: String,
+    pub configuration: Hash,
+}
+
+impl Outline {
+    /// Trials of one case stand together, subjects in the order asked for, seeds counting up.
+    pub fn trials(&self) -> Vec<Trial> {
+        (0..self.len()).map(|n| self.trial(n)).collect()
+    }
+
+    pub fn len(&self) -> u64 {
+        (self.cases.len() * self.subjects.len()) as u64 * self.trials
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The trial at a place of the plan; the caller keeps below `len`.
+    pub fn trial(&self, n: u64) -> Trial {
+        let (case, subject) = self.seat(n);
+        let (case, subject) = (&self.cases[case], &self.subjects[subject]);
+        let seed = self.seed.wrapping_add(n % self.trials);
+        Trial::of((&case.case, &case.hash), (&subject.subject, &subject.configuration), seed)
+    }
+
+    /// The case and the subject of a trial, as places in their lists.
+    pub fn seat(&self, n: u64) -> (usize, usize) {
+        let pair = usize::try_from(n / self.trials).unwrap_or(usize::MAX);
+        (pair / self.subjects.len(), pair % self.subjects.len())
+    }
+
+    /// What the trial at this place may cost at most, in nano-dollars.
+    pub fn ceiling(&self, n: u64) -> u64 {
+        usize::try_from(n / self.trials).ok().and_then(|pair| self.ceilings.get(pair)).copied().unwrap_or_default()
     }
 }

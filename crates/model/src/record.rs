@@ -1,13 +1,15 @@
 //! Everything a run found out, in one deterministic document.
 
 use crate::hash::Hash;
-use crate::plan::Plan;
+use crate::plan::{Plan, Trial};
 use crate::reading::{Judgement, Score};
 use crate::transcript::Transcript;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
 
 /// Readers refuse other formats; converters for older ones live in one place.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,8 +49,15 @@ pub struct TrialScores {
 
 impl RunRecord {
     pub fn hash(&self) -> Hash {
-        // A record is plain data; if it were not JSON, an id of something else would be a lie.
-        Hash::of(&serde_json::to_value(self).unwrap_or_else(|error| panic!("a record is always JSON: {error}")))
+        let mut hash = RecordHash::new(&self.claim, &self.plan.workspace);
+        let mut ended = self.transcripts.iter().zip(&self.scores).peekable();
+        for trial in &self.plan.trials {
+            match ended.next_if(|(transcript, _)| transcript.trial == trial.id) {
+                Some((transcript, scores)) => hash.trial(trial, &transcript.written().content, &written_scores(&scores.scores)),
+                None => hash.not_run(trial),
+            }
+        }
+        hash.finish(&self.judgements, &self.out_of_scope)
     }
 
     pub fn finished(&self) -> usize {
@@ -64,4 +73,47 @@ impl RunRecord {
     pub fn aborted(&self) -> usize {
         self.plan.trials.len() - self.finished()
     }
+}
+
+/// The hash of a record whose trials come one after the other, in the order of the plan, and need not be held.
+#[derive(Debug, Clone)]
+pub struct RecordHash(Sha256);
+
+impl RecordHash {
+    pub fn new(claim: &Claim, workspace: &Hash) -> Self {
+        let mut hash = Self(Sha256::new());
+        hash.line(&json!({ "format": FORMAT, "claim": claim, "workspace": workspace }).to_string());
+        hash
+    }
+
+    /// A trial that ended: what happened in it and what was read off it.
+    pub fn trial(&mut self, trial: &Trial, content: &Hash, scores: &str) {
+        self.digest(trial, content, &Hash::of_text(scores));
+    }
+
+    /// The same, where the scores were hashed before.
+    pub fn digest(&mut self, trial: &Trial, content: &Hash, scores: &Hash) {
+        for part in [trial.id.as_str(), " ", content.as_str(), " ", scores.as_str(), "\n"] {
+            self.0.update(part.as_bytes());
+        }
+    }
+
+    pub fn not_run(&mut self, trial: &Trial) {
+        self.line(trial.id.as_str());
+    }
+
+    pub fn finish(mut self, judgements: &[Judgement], out_of_scope: &[String]) -> Hash {
+        self.line(&json!({ "judgements": judgements, "out_of_scope": out_of_scope }).to_string());
+        Hash::finish(self.0)
+    }
+
+    fn line(&mut self, text: &str) {
+        self.0.update(text.as_bytes());
+        self.0.update(b"\n");
+    }
+}
+
+/// Scores as they are kept and hashed.
+pub fn written_scores(scores: &[Score]) -> String {
+    serde_json::to_string(scores).unwrap_or_else(|error| panic!("scores are always JSON: {error}"))
 }

@@ -4,6 +4,7 @@ mod load;
 
 use crate::agent::Agent;
 use crate::catalog::{Profile, Tool};
+use crate::defaults::Defaults;
 use crate::gate::Gate;
 use crate::hash::Hash;
 use crate::output::Output;
@@ -30,6 +31,7 @@ pub struct Workspace {
     pub subjects: Vec<SubjectFile>,
     pub worlds: Vec<WorldFile>,
     pub suites: Vec<Suite>,
+    pub defaults: Defaults,
     pub hash: Hash,
     by_name: BTreeMap<String, usize>,
 }

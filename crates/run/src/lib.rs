@@ -1,6 +1,7 @@
 //! What happens in a trial: the driver, the seats, the subjects. Whatever runs here cannot score.
 
 mod driver;
+mod journal;
 pub mod ledger;
 mod limits;
 pub mod providers;
@@ -8,12 +9,11 @@ mod purse;
 mod seat;
 pub mod subjects;
 pub mod user;
-mod watcher;
 
 pub use driver::{Scene, drive};
+pub use journal::JournalLedger;
 pub use limits::{Limits, Used};
 pub use purse::{Purse, Reservation, Unfunded};
 pub use seat::{Colleague, Heard, Seat, View};
 pub use subjects::{Subject, SubjectFault};
 pub use user::User;
-pub use watcher::{Go, Silent, Watcher};

@@ -1,7 +1,7 @@
 //! What must be true of scores and verdicts whatever happened.
 
 use bardo_eval_score::example::Example;
-use bardo_eval_score::gates::{Demands, Judged, Measured, Scope, content, judge, judge_with};
+use bardo_eval_score::gates::{Demands, Judged, Measured, Scope, judge, judge_with};
 use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, SCORERS, Specimen, Step, clean_swap, score};
 use model::suite::{Case, Peers, Surface};
 use model::transcript::{Decision, ToolAnswer};
@@ -34,14 +34,14 @@ fn transcript(steps: Vec<Step>) -> Transcript {
     let trial = Hash::of_text("");
     let mut transcript =
         Transcript { trial, case: CLEAN_CASE.into(), subject: "s".into(), events: events.collect(), ending: Ending::Finished };
-    transcript.trial = content(&transcript);
+    transcript.trial = transcript.written().content;
     transcript
 }
 
 fn judged(workspace: &Workspace, transcripts: &[Transcript]) -> Judged {
     let case = workspace.case(CLEAN_CASE).expect("the case");
     let scores: Vec<Vec<Score>> = transcripts.iter().map(|transcript| score(&Evidence::new(workspace, case, transcript))).collect();
-    let contents: Vec<Hash> = transcripts.iter().map(content).collect();
+    let contents: Vec<Hash> = transcripts.iter().map(|transcript| transcript.written().content).collect();
     let measured: Vec<Measured<'_>> = (0..transcripts.len())
         .map(|n| Measured {
             trial: &transcripts[n].trial,

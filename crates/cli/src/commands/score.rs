@@ -5,9 +5,9 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::kept;
 use crate::open::Source;
-use crate::report::{self, Shown};
-use campaign::{Changes, rescore};
-use model::Claim;
+use crate::report::{self, Line, Shown};
+use campaign::{Changes, Summary, rescore};
+use model::{Claim, Money, Transcript, TrialScores};
 
 pub(crate) fn score(io: &Io, source: &Source, args: &ScoreArgs) -> Exit {
     let workspace = match super::open_to_judge(io, source, "score") {
@@ -26,8 +26,15 @@ pub(crate) fn score(io: &Io, source: &Source, args: &ScoreArgs) -> Exit {
     };
     let record = rescore(&workspace, stored.record.clone(), claim);
     let changes = Changes::between(&stored.record, &record);
-    let exit = Exit::of(&record);
+    let summary = Summary::of(&record);
+    let exit = Exit::of(&summary);
     let kept_as = Some(args.store.show(stored.short()));
-    let shown = Shown { command: "score", source, workspace: &workspace, record: &record, kept_as, exit };
+    let pairs = record.transcripts.iter().zip(&record.scores);
+    let line = |(transcript, scores): (&Transcript, &TrialScores)| {
+        Line::of((&transcript.case, &transcript.subject), &transcript.ending, &scores.scores)
+    };
+    let lines = if report::wants_lines(io) { pairs.map(line).collect() } else { vec![] };
+    let spent = Money::nanos(stored.run.spent);
+    let shown = Shown { command: "score", source, workspace: &workspace, summary: &summary, lines, kept_as, spent, exit };
     io.result(&report::rescored(io, &shown, &stored, &changes), exit)
 }

@@ -42,16 +42,16 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
 }
 
 pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
-    let Shown { workspace, record, .. } = shown;
+    let Shown { workspace, summary, lines, .. } = shown;
     let mut gates = TestSuite::new("gates");
-    for judgement in &record.judgements {
+    for judgement in &summary.judgements {
         let status = match judgement.verdict {
             Verdict::Met => TestCaseStatus::success(),
             Verdict::Missed => {
                 let reasons: Vec<String> = judgement
                     .worst
                     .iter()
-                    .map(|worst| format!("{}: {}\n{}", worst.case, worst.because, shown.command_for(io, worst)))
+                    .map(|worst| format!("{}: {}\n{}", worst.case, worst.because, shown.command_for(io, &judgement.subject, worst)))
                     .collect();
                 let value = judgement.metric.value.map_or("–".to_owned(), |value| format!("{value:.3}"));
                 failure(&format!("{value} misses {}", bound(judgement.bound)), &reasons.join("\n"))
@@ -69,28 +69,18 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
         gates.add_test_case(gate);
     }
     let mut trials = TestSuite::new("trials");
-    for (transcript, scores) in record.transcripts.iter().zip(&record.scores) {
-        let status = if !transcript.ending.is_scorable() {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_message(clean(&transcript.ending.to_string()));
-            status
-        } else {
-            let missed: Vec<String> = scores
-                .scores
-                .iter()
-                .filter(|score| score.reading.is_violation())
-                .map(|score| {
-                    format!(
-                        "{}: {}",
-                        score.scorer,
-                        score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ")
-                    )
-                })
-                .collect();
-            if missed.is_empty() { TestCaseStatus::success() } else { failure("expectations missed", &missed.join("\n")) }
+    for line in lines {
+        let status = match &line.broken {
+            Some(why) => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+                status.set_message(clean(why));
+                status
+            }
+            None if line.missed.is_empty() => TestCaseStatus::success(),
+            None => failure("expectations missed", &line.missed.join("\n")),
         };
-        let mut case = TestCase::new(clean(&format!("{} [{}]", transcript.case, transcript.subject)), status);
-        if let Some(place) = workspace.case(&transcript.case).map(|case| io.at(&case.at)) {
+        let mut case = TestCase::new(clean(&format!("{} [{}]", line.case, line.subject)), status);
+        if let Some(place) = workspace.case(&line.case).map(|case| io.at(&case.at)) {
             case.set_classname(clean(&place));
         }
         trials.add_test_case(case);

@@ -1,6 +1,7 @@
 //! What a person or a machine reads. Every report takes finished data; none can reach what made it.
 
 mod junit;
+mod plan;
 mod problems;
 mod rescored;
 mod run_json;
@@ -12,6 +13,7 @@ mod smoke_markdown;
 mod smoke_text;
 mod table;
 
+pub(crate) use plan::plan;
 pub(crate) use problems::{problems, refused};
 pub(crate) use rescored::rescored;
 pub(crate) use show::{diff, show};
@@ -21,9 +23,9 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
-use model::{Plan, RunRecord, Workspace, WorstCase};
+use campaign::Summary;
+use model::{Ending, Money, Score, Workspace, WorstCase};
 use score::checks::CheckResult;
-use serde_json::json;
 
 /// Version of the JSON that commands print.
 pub(crate) const FORMAT: u32 = 1;
@@ -43,21 +45,50 @@ pub(crate) struct Shown<'r> {
     pub command: &'static str,
     pub source: &'r Source,
     pub workspace: &'r Workspace,
-    pub record: &'r RunRecord,
+    pub summary: &'r Summary,
+    /// One for each trial, where the report wants them.
+    pub lines: Vec<Line>,
     /// What to type after a trial so that `show` finds it; absent where the run was not kept.
     pub kept_as: Option<String>,
+    pub spent: Money,
     pub exit: Exit,
+}
+
+/// What a report for a machine says of one trial.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub case: String,
+    pub subject: String,
+    /// Absent where the trial can be scored.
+    pub broken: Option<String>,
+    pub missed: Vec<String>,
+}
+
+impl Line {
+    pub(crate) fn of((case, subject): (&str, &str), ending: &Ending, scores: &[Score]) -> Self {
+        let because = |score: &Score| score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ");
+        let missed = scores.iter().filter(|score| score.reading.is_violation());
+        Self {
+            case: case.to_owned(),
+            subject: subject.to_owned(),
+            broken: (!ending.is_scorable()).then(|| ending.to_string()),
+            missed: missed.map(|score| format!("{}: {}", score.scorer, because(score))).collect(),
+        }
+    }
+}
+
+/// Only one report has a line for each trial.
+pub(crate) fn wants_lines(io: &Io) -> bool {
+    io.format == Format::Junit
 }
 
 impl Shown<'_> {
     /// The command that shows one of the worst cases: as it was stored, or by running it again.
-    fn command_for(&self, io: &Io, worst: &WorstCase) -> String {
+    fn command_for(&self, io: &Io, subject: &str, worst: &WorstCase) -> String {
         if let Some(run) = &self.kept_as {
             return format!("bardo-eval show {}{run}{}", worst.trial, io.workspace_flag());
         }
-        let trial = self.record.plan.trials.iter().find(|trial| trial.id.as_str().starts_with(&worst.trial));
-        let subject = trial.map(|trial| format!(" --subject {}", trial.subject)).unwrap_or_default();
-        format!("bardo-eval run --case {}{subject}{}", worst.case, io.workspace_flag())
+        format!("bardo-eval run --case {} --subject {subject}{}", worst.case, io.workspace_flag())
     }
 }
 
@@ -67,26 +98,6 @@ pub(crate) fn run(io: &Io, shown: &Shown<'_>) -> String {
         Format::Json => format!("{:#}\n", run_json::document(io, shown)),
         Format::Junit => junit::run(io, shown),
         Format::Markdown => run_markdown::render(io, shown),
-    }
-}
-
-pub(crate) fn plan(io: &Io, plan: &Plan) -> String {
-    match io.format {
-        Format::Json => {
-            let trials = serde_json::to_value(&plan.trials).unwrap_or_default();
-            format!(
-                "{:#}\n",
-                json!({ "format": FORMAT, "command": "run --dry-run", "workspace": plan.workspace, "trials": trials, "exit": 0 })
-            )
-        }
-        Format::Text | Format::Junit | Format::Markdown => {
-            let rows: Vec<Vec<String>> = plan
-                .trials
-                .iter()
-                .map(|trial| vec![trial.id.short().to_owned(), trial.case.clone(), trial.subject.clone(), trial.seed.to_string()])
-                .collect();
-            format!("{}\n{} trials planned, nothing was run\n", table(&["trial", "case", "subject", "seed"], rows), plan.trials.len())
-        }
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn rescored(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &C
 }
 
 fn text(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> String {
-    let mut text = format!("\nrun {} of {}, scored again\n", stored.short(), visible(&stored.at));
+    let mut text = format!("\nrun {} of {}, scored again\n", stored.short(), visible(&stored.run.started));
     if stored.record.plan.workspace != shown.workspace.hash {
         text.push_str(&io.paint.unsure("the workspace is not the one the run was planned from\n"));
     }
@@ -98,7 +98,7 @@ fn document(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> 
         })
         .collect();
     let mut document = run_json::document(io, shown);
-    document["run"] = json!(stored.id);
+    document["run"] = json!(stored.run.record.as_ref().map_or(stored.run.id.as_str(), model::Hash::as_str));
     document["changed"] = json!({ "scores": scores, "verdicts": verdicts });
     document
 }

@@ -6,15 +6,19 @@ use model::Judgement;
 use serde_json::{Value, json};
 
 pub(super) fn document(io: &Io, shown: &Shown<'_>) -> Value {
-    let record = shown.record;
-    let verdicts: Vec<Value> = record.judgements.iter().map(|judgement| verdict(io, shown, judgement)).collect();
+    let Shown { summary, spent, .. } = shown;
+    let verdicts: Vec<Value> = summary.judgements.iter().map(|judgement| verdict(io, shown, judgement)).collect();
     let metrics: Vec<Value> =
-        record.judgements.iter().map(|judgement| serde_json::to_value(&judgement.metric).unwrap_or_default()).collect();
+        summary.judgements.iter().map(|judgement| serde_json::to_value(&judgement.metric).unwrap_or_default()).collect();
+    let flaky = summary.flaky.iter();
+    let flaky: Vec<Value> =
+        flaky.map(|one| json!({ "case": one.case, "subject": one.subject, "passed": one.passed, "of": one.of })).collect();
     json!({
-        "format": FORMAT, "command": shown.command, "record": record.hash(), "verdicts": verdicts, "metrics": metrics,
-        "out_of_scope": record.out_of_scope,
-        "trials": { "planned": record.plan.trials.len(), "finished": record.finished(), "aborted": record.aborted() }, "unread": record.unread(),
-        "claim": record.claim, "spent_usd": 0.0, "exit": shown.exit.code(),
+        "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
+        "out_of_scope": summary.out_of_scope,
+        "trials": { "planned": summary.planned, "finished": summary.finished, "aborted": summary.aborted() }, "unread": summary.unread,
+        "passed": summary.passed, "unfunded": summary.unfunded, "flaky": flaky,
+        "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),
     })
 }
 
@@ -23,7 +27,7 @@ fn verdict(io: &Io, shown: &Shown<'_>, judgement: &Judgement) -> Value {
     let worst: Vec<Value> = judgement
         .worst
         .iter()
-        .map(|worst| json!({ "case": worst.case, "trial": worst.trial, "because": worst.because, "show": shown.command_for(io, worst) }))
+        .map(|worst| json!({ "case": worst.case, "trial": worst.trial, "because": worst.because, "show": shown.command_for(io, &judgement.subject, worst) }))
         .collect();
     json!({
         "gate": judgement.gate, "spec": judgement.spec, "slice": metric.slice, "value": metric.value, "low": metric.low, "high": metric.high,

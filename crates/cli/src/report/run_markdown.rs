@@ -7,8 +7,8 @@ use crate::io::Io;
 use model::Verdict;
 
 pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
-    let record = shown.record;
-    let rows: String = record
+    let summary = shown.summary;
+    let rows: String = summary
         .judgements
         .iter()
         .map(|judgement| {
@@ -29,22 +29,28 @@ pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
             )
         })
         .collect();
-    let missed: String = record
+    let missed: String = summary
         .judgements
         .iter()
         .filter(|judgement| judgement.verdict == Verdict::Missed)
         .flat_map(|judgement| {
             judgement.worst.iter().map(move |worst| {
-                format!("- `{}` ({}): {}; `{}`\n", worst.case, judgement.gate, cell(&worst.because), shown.command_for(io, worst))
+                format!(
+                    "- `{}` ({}): {}; `{}`\n",
+                    worst.case,
+                    judgement.gate,
+                    cell(&worst.because),
+                    shown.command_for(io, &judgement.subject, worst)
+                )
             })
         })
         .collect();
     let missed = if missed.is_empty() { missed } else { format!("\n### Worst cases\n\n{missed}") };
     format!(
         "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}\n{} trials planned, {} finished, {} aborted; {} gates not in scope\n",
-        record.plan.trials.len(),
-        record.finished(),
-        record.aborted(),
-        record.out_of_scope.len()
+        summary.planned,
+        summary.finished,
+        summary.aborted(),
+        summary.out_of_scope.len()
     )
 }

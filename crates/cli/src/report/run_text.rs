@@ -3,32 +3,37 @@
 use super::problems::visible;
 use super::{Shown, count, table};
 use crate::io::Io;
-use model::{Bound, Judgement, RunRecord, Verdict};
+use campaign::Summary;
+use model::{Bound, Judgement, Money, Verdict};
 
 pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
-    let Shown { source, record, .. } = shown;
-    let mut judgements: Vec<&Judgement> = record.judgements.iter().collect();
+    let Shown { source, summary, .. } = shown;
+    let mut judgements: Vec<&Judgement> = summary.judgements.iter().collect();
     judgements.sort_by_key(|judgement| rank(judgement.verdict));
     let rows = judgements.iter().map(|judgement| row(io, judgement)).collect();
     let mut text = table(&["gate", "subject", "slice", "value", "95 % interval", "bound", "n", "cases", "verdict", "note"], rows);
     text.push_str("\n\n");
     text.push_str(&worst(io, shown, &judgements));
-    text.push_str(&broken(io, record));
-    let of = |verdict| record.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
+    text.push_str(&broken(io, summary));
+    let of = |verdict| summary.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
     text.push_str(&format!(
         "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}\n",
         of(Verdict::Met),
         of(Verdict::Missed),
         of(Verdict::NoEvidence),
-        record.out_of_scope.len()
+        summary.out_of_scope.len()
     ));
-    let unread = if record.unread() > 0 { format!(", {} read by no scorer", record.unread()) } else { String::new() };
-    let trials = (record.plan.trials.len(), record.finished(), record.aborted());
-    text.push_str(&format!("trials: {} planned, {} finished, {} aborted{unread}\n", trials.0, trials.1, trials.2));
-    let mut subjects: Vec<&str> = record.plan.trials.iter().map(|trial| trial.subject.as_str()).collect();
+    text.push_str(&flaky(summary));
+    let unread = if summary.unread > 0 { format!(", {} read by no scorer", summary.unread) } else { String::new() };
+    let unfunded = if summary.unfunded > 0 { format!(", {} of them not funded", summary.unfunded) } else { String::new() };
+    let (planned, finished, aborted) = (summary.planned, summary.finished, summary.aborted());
+    text.push_str(&format!("trials: {planned} planned, {finished} finished, {aborted} aborted{unfunded}{unread}\n"));
+    if shown.spent > Money::ZERO {
+        text.push_str(&format!("spent: {} USD\n", shown.spent));
+    }
+    let mut subjects: Vec<&str> = summary.subjects.iter().map(String::as_str).collect();
     subjects.sort_unstable();
-    subjects.dedup();
-    let footer = format!("subject {}, workspace {}, record {}\n", subjects.join(", "), source.label(), record.hash().short());
+    let footer = format!("subject {}, workspace {}, record {}\n", subjects.join(", "), source.label(), summary.record.short());
     text.push_str(&io.paint.dim(&footer));
     if subjects == ["reference"] {
         text.push_str(&io.paint.unsure("the reference plays the written answers: this tests the evaluation, no agent was evaluated\n"));
@@ -95,23 +100,30 @@ fn worst(io: &Io, shown: &Shown<'_>, judgements: &[&Judgement]) -> String {
         text.push_str(&format!("{} ({})\n", io.paint.bad(&judgement.gate), judgement.metric.slice));
         for case in &judgement.worst {
             text.push_str(&format!("  {}  {}\n", io.paint.strong(&case.case), visible(&case.because)));
-            text.push_str(&io.paint.dim(&format!("    {}\n", shown.command_for(io, case))));
+            text.push_str(&io.paint.dim(&format!("    {}\n", shown.command_for(io, &judgement.subject, case))));
         }
         text.push('\n');
     }
     text
 }
 
-fn broken(io: &Io, record: &RunRecord) -> String {
-    let aborted: Vec<String> = record
-        .transcripts
-        .iter()
-        .filter(|transcript| !transcript.ending.is_scorable())
-        .map(|transcript| format!("  {}  {}\n", transcript.case, visible(&transcript.ending.to_string())))
-        .collect();
-    if aborted.is_empty() {
-        String::new()
-    } else {
-        format!("{}\n{}\n", io.paint.bad(&count(aborted.len(), "aborted trial")), aborted.concat())
+/// Trials that were broken. What was never begun is counted, not listed.
+fn broken(io: &Io, summary: &Summary) -> String {
+    if summary.all_broken == 0 {
+        return String::new();
     }
+    let lines = summary.broken.iter().map(|broken| format!("  {}  {}\n", broken.case, visible(&broken.ending.to_string())));
+    let more = summary.all_broken - summary.broken.len() as u64;
+    let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
+    let all = usize::try_from(summary.all_broken).unwrap_or(usize::MAX);
+    format!("{}\n{}{more}\n", io.paint.bad(&count(all, "aborted trial")), lines.collect::<String>())
+}
+
+/// Cases that passed some of their trials and failed others.
+fn flaky(summary: &Summary) -> String {
+    if summary.flaky.is_empty() {
+        return String::new();
+    }
+    let lines = summary.flaky.iter().map(|one| format!("  {}  {}  {} of {} passed\n", one.case, one.subject, one.passed, one.of));
+    format!("{}\n{}\n", count(summary.flaky.len(), "flaky case"), lines.collect::<String>())
 }

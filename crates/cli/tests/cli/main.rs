@@ -12,6 +12,7 @@ mod import;
 mod init;
 mod reference_workspace;
 mod run;
+mod runs;
 mod score;
 mod show;
 mod smoke;

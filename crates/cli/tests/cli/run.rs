@@ -105,13 +105,14 @@ fn names_that_do_not_exist_are_refused_together() {
 }
 
 #[test]
-fn a_subject_this_version_cannot_run_is_refused() {
+fn a_model_without_a_key_or_without_a_budget_is_refused() {
     let folder = Folder::new();
-    for subject in ["claude-sonnet", "gpt", "ollama"] {
-        let ran = folder.run(&["run", "--subject", subject]).exits(2);
+    for subject in ["claude-sonnet", "gpt"] {
+        let ran = folder.run(&["run", "--subject", subject, "--case", "done_with_link"]).exits(2);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
-        ran.says(subject).says("nothing was run");
+        ran.says(subject).says("_API_KEY holds no key").says("--budget").says("nothing was run");
     }
+    assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
 
 #[test]

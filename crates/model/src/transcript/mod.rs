@@ -6,6 +6,7 @@ mod effect;
 mod ending;
 mod event;
 mod moves;
+mod written;
 
 pub use action::{Addressed, Origin, Prepared, Provenance, Trade};
 pub use claimed::Claimed;
@@ -13,6 +14,7 @@ pub use effect::{Decoded, DecodedLog, Effect, InnerCall, Mined, Party, Side, Sig
 pub use ending::{Culprit, Ending, Limit};
 pub use event::{Decision, Event, Happened, ToolAnswer};
 pub use moves::{Move, ToolCall};
+pub use written::Written;
 
 use crate::hash::Hash;
 use serde::{Deserialize, Serialize};

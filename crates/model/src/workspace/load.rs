@@ -3,6 +3,7 @@
 use super::Workspace;
 use crate::agent::read_agent;
 use crate::catalog::{Tool, read_profile, read_tools};
+use crate::defaults::read_defaults;
 use crate::files::Files;
 use crate::gate::read_gates;
 use crate::hash::Hash;
@@ -26,6 +27,7 @@ enum Room {
     Gates,
     Tiers,
     Policy,
+    Defaults,
     Tools,
     Profiles,
     Outputs,
@@ -53,7 +55,8 @@ const FOLDERS: &[(&str, &str, Room)] = &[
     ("cassettes", "", Room::Ignored),
     ("probes", "", Room::Ignored),
 ];
-const ROOT_FILES: &[(&str, Room)] = &[("gates.yaml", Room::Gates), ("tiers.yaml", Room::Tiers), ("policy.yaml", Room::Policy)];
+const ROOT_FILES: &[(&str, Room)] =
+    &[("gates.yaml", Room::Gates), ("tiers.yaml", Room::Tiers), ("policy.yaml", Room::Policy), ("bardo-eval.yaml", Room::Defaults)];
 
 fn room(path: &str) -> Result<Room, String> {
     if path.ends_with("README.md") {
@@ -104,6 +107,7 @@ struct Parts {
     policy: Option<crate::policy::Policy>,
     gates: Option<Vec<crate::gate::Gate>>,
     tiers: Option<crate::tier::Tiers>,
+    defaults: crate::defaults::Defaults,
 }
 
 impl Found {
@@ -155,7 +159,8 @@ impl Found {
                 self.problems.push(Problem { at: Place::new(name, 0), what: "the workspace lacks this".into(), remedy });
             }
         }
-        let Parts { tools, profiles, agents, skills, outputs, chains, subjects, worlds, suites, policy, gates, tiers } = self.parts;
+        let Parts { tools, profiles, agents, skills, outputs, chains, subjects, worlds, suites, policy, gates, tiers, defaults } =
+            self.parts;
         match (policy, gates, tiers) {
             (Some(policy), Some(gates), Some(tiers)) if self.problems.is_empty() => Ok(Workspace {
                 by_name: names(&tools),
@@ -171,6 +176,7 @@ impl Found {
                 subjects,
                 worlds,
                 suites,
+                defaults,
                 hash: hash(files),
             }),
             (Some(_) | None, Some(_) | None, Some(_) | None) => {
@@ -187,6 +193,7 @@ impl Parts {
             Room::Gates => self.gates = read_gates(node, report),
             Room::Tiers => self.tiers = read_tiers(node, report),
             Room::Policy => self.policy = read_policy(node, report),
+            Room::Defaults => self.defaults = read_defaults(node, report).unwrap_or_default(),
             Room::Tools => self.tools.extend(read_tools(node, report).into_iter().flatten()),
             Room::Profiles => self.profiles.extend(read_profile(node, report)),
             Room::Outputs => self.outputs.extend(read_output(node, report)),
@@ -214,6 +221,9 @@ fn names(tools: &[Tool]) -> BTreeMap<String, usize> {
 }
 
 fn hash(files: &Files) -> Hash {
-    let all: String = files.iter().map(|(path, text)| format!("{path}\n{}\n", Hash::of_text(text))).collect();
+    // What runs leave behind is no part of what they are about.
+    let given = |path: &str| !path.starts_with("cassettes/") && !path.starts_with("golden/");
+    let all: String =
+        files.iter().filter(|(path, _)| given(path)).map(|(path, text)| format!("{path}\n{}\n", Hash::of_text(text))).collect();
     Hash::of_text(&all)
 }

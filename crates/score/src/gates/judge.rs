@@ -1,11 +1,12 @@
 //! Judging gates. Nothing measured is never a pass.
 
 use super::interval::{at_least, at_most, ruled_out};
+use super::judging::Judging;
 use super::pool::Pool;
-use super::slices::{self, OneSlice};
+use super::slices::OneSlice;
 use crate::scorers::scorer;
 use model::suite::Case;
-use model::{Aggregate, Bound, Gate, Hash, Judgement, Metric, RulesOut, Score, Transcript, Verdict, Workspace};
+use model::{Aggregate, Bound, Gate, Hash, Judgement, Metric, RulesOut, Score, Verdict, Workspace};
 
 /// One trial as far as judging needs it.
 #[derive(Debug, Clone, Copy)]
@@ -18,13 +19,6 @@ pub struct Measured<'a> {
     pub aborted: bool,
     /// Of what happened; equal transcripts are one piece of evidence. Absent where nobody computed it.
     pub content: Option<&'a Hash>,
-}
-
-/// The hash of what happened, whichever trial it happened in.
-pub fn content(transcript: &Transcript) -> Hash {
-    let events = serde_json::to_value(&transcript.events).unwrap_or_default();
-    let ending = serde_json::to_value(&transcript.ending).unwrap_or_default();
-    Hash::of(&serde_json::Value::Array(vec![events, ending]))
 }
 
 /// How sure a gate must be before it is met.
@@ -61,80 +55,31 @@ pub fn judge(workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> 
 
 /// Like `judge`, with more asked of every gate.
 pub fn judge_with(workspace: &Workspace, measured: &[Measured<'_>], scope: Scope, demands: Demands) -> Judged {
-    let claim = Claim { scope, demands };
-    let mut subjects: Vec<&str> = vec![];
+    let mut judging = Judging::new(workspace, scope, demands);
     for trial in measured {
-        if !subjects.contains(&trial.subject) {
-            subjects.push(trial.subject);
-        }
+        judging.add(trial);
     }
-    if subjects.is_empty() {
-        subjects.push("");
-    }
-    let mut judged = Judged { judgements: vec![], out_of_scope: vec![] };
-    for gate in &workspace.gates {
-        let before = judged.judgements.len();
-        for subject in &subjects {
-            let own: Vec<Measured<'_>> = measured.iter().copied().filter(|trial| trial.subject == *subject).collect();
-            judged.judgements.extend(judge_gate(gate, subject, workspace, &own, claim));
-        }
-        if judged.judgements.len() == before {
-            judged.out_of_scope.push(gate.id.value.clone());
-        }
-    }
-    judged
+    judging.finish()
 }
 
 /// What a run claims, and what is asked of it.
 #[derive(Debug, Clone, Copy)]
-struct Claim {
-    scope: Scope,
-    demands: Demands,
+pub(super) struct Claim {
+    pub scope: Scope,
+    pub demands: Demands,
 }
 
-fn judge_gate(gate: &Gate, subject: &str, workspace: &Workspace, measured: &[Measured<'_>], claim: Claim) -> Vec<Judgement> {
-    let scope = claim.scope;
-    let mut slices = slices::of(gate, workspace);
-    slices.retain(|slice| in_scope(gate, slice, workspace, measured, scope));
-    if slices.is_empty() && matches!(scope, Scope::Tier(tier) if gate.tiers.contains(&tier)) {
-        // A gate of the tier that applies to nothing has shown nothing.
-        return vec![judge_slice(gate, subject, &OneSlice { axis: gate.slice.each, value: Some("none".into()) }, workspace, &[], claim)];
-    }
-    slices.iter().map(|slice| judge_slice(gate, subject, slice, workspace, measured, claim)).collect()
-}
-
-fn in_scope(gate: &Gate, slice: &OneSlice, workspace: &Workspace, measured: &[Measured<'_>], scope: Scope) -> bool {
-    match scope {
-        Scope::Tier(tier) => gate.tiers.contains(&tier),
-        Scope::Selection => scorer(&gate.scorer).is_some_and(|scorer| {
-            measured.iter().any(|trial| {
-                let exercised = || trial.scores.iter().any(|score| score.scorer == *gate.scorer && score.reading.is_exercised());
-                slices::holds(gate, slice, workspace, trial.case) && (scorer.concerns(workspace, trial.case) || exercised())
-            })
-        }),
-    }
-}
-
-fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, workspace: &Workspace, measured: &[Measured<'_>], claim: Claim) -> Judgement {
-    let mut pool = Pool::new(gate);
-    for trial in measured.iter().filter(|trial| slices::holds(gate, slice, workspace, trial.case)) {
-        if trial.aborted && scorer(&gate.scorer).is_some_and(|scorer| scorer.concerns(workspace, trial.case)) {
-            pool.aborted += 1;
-        }
-        for score in trial.scores.iter().filter(|score| score.scorer == *gate.scorer) {
-            pool.add(trial, score);
-        }
-    }
+pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, pool: &Pool, claim: Claim) -> Judgement {
     let value = pool.value(gate.aggregate);
     let interval = pool.interval(gate.aggregate);
     let needed = match claim.scope {
         Scope::Tier(_) => gate.min_cases,
         Scope::Selection => 1,
     };
-    let rules_out = rules_out(gate, &pool);
-    let (mut verdict, mut because) = verdict(gate, &pool, value, needed);
+    let rules_out = rules_out(gate, pool);
+    let (mut verdict, mut because) = verdict(gate, pool, value, needed);
     if verdict == Verdict::Met
-        && let Some(doubt) = doubt(gate, &pool, rules_out, claim.demands)
+        && let Some(doubt) = doubt(gate, pool, rules_out, claim.demands)
     {
         (verdict, because) = (Verdict::NoEvidence, doubt);
     }
@@ -170,7 +115,7 @@ fn allows_no_miss(gate: &Gate) -> bool {
     }
 }
 
-fn rules_out(gate: &Gate, pool: &Pool<'_>) -> Option<RulesOut> {
+fn rules_out(gate: &Gate, pool: &Pool) -> Option<RulesOut> {
     let n = pool.independent();
     let clean = allows_no_miss(gate) && pool.of > 0 && pool.hit == pool.of;
     let failure_rate = ruled_out(n, CONFIDENCE).filter(|_| clean)?;
@@ -178,7 +123,7 @@ fn rules_out(gate: &Gate, pool: &Pool<'_>) -> Option<RulesOut> {
 }
 
 /// Why a bound that holds has not been shown as surely as was asked.
-fn doubt(gate: &Gate, pool: &Pool<'_>, rules_out: Option<RulesOut>, demands: Demands) -> Option<String> {
+fn doubt(gate: &Gate, pool: &Pool, rules_out: Option<RulesOut>, demands: Demands) -> Option<String> {
     if allows_no_miss(gate) {
         let asked = demands.rule_out?;
         let shown = rules_out.map_or(1.0, |shown| shown.failure_rate);
@@ -201,11 +146,11 @@ fn doubt(gate: &Gate, pool: &Pool<'_>, rules_out: Option<RulesOut>, demands: Dem
 }
 
 /// A bound that is broken stays broken however little was measured; a bound that holds needs enough evidence.
-fn verdict(gate: &Gate, pool: &Pool<'_>, value: Option<f64>, needed: usize) -> (Verdict, String) {
+fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verdict, String) {
     let cases = pool.cases();
     match value {
         Some(value) if !gate.bound.holds(value) => (Verdict::Missed, String::new()),
-        Some(_) if !pool.unscorable.is_empty() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
+        Some(_) if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
         Some(_) if pool.aborted > 0 => (Verdict::NoEvidence, format!("trials aborted: {}", pool.aborted)),
         Some(_) if cases >= needed => {
             let short =
@@ -214,7 +159,7 @@ fn verdict(gate: &Gate, pool: &Pool<'_>, value: Option<f64>, needed: usize) -> (
         }
         Some(_) => (Verdict::NoEvidence, format!("{cases} of {needed} cases")),
         None if scorer(&gate.scorer).is_none() => (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value)),
-        None if !pool.unscorable.is_empty() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
+        None if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
         None if cases > 0 => (Verdict::NoEvidence, format!("{} does not read what this aggregate pools", gate.scorer.value)),
         None => (Verdict::NoEvidence, format!("nothing measured, {needed} cases needed")),
     }

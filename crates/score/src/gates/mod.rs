@@ -2,11 +2,13 @@
 
 mod interval;
 mod judge;
+mod judging;
 mod pool;
 mod slices;
 
 pub use interval::{at_least, at_most, clopper_pearson, ruled_out, wilson};
-pub use judge::{Demands, Judged, Measured, Scope, content, judge, judge_with};
+pub use judge::{Demands, Judged, Measured, Scope, judge, judge_with};
+pub use judging::Judging;
 
 use crate::scorers::Scorer;
 use model::{Gate, Workspace};

@@ -1,35 +1,56 @@
 //! The readings of a slice, pooled. Nothing here depends on the order of trials.
 
 use super::interval::{clopper_pearson, wilson};
-use super::judge::Measured;
 use model::{Aggregate, Bound, Exact, Gate, Hash, Reading, Score, WorstCase};
 use std::collections::BTreeSet;
 
-pub(super) struct Pool<'a> {
+#[derive(Debug)]
+pub(super) struct Pool {
     pub hit: u64,
     pub of: u64,
-    pub unscorable: Vec<String>,
     pub aborted: usize,
-    levels: Vec<f64>,
+    /// Whether a trial concerned this slice, or exercised it unasked.
+    pub touched: bool,
+    unscorable: BTreeSet<String>,
+    more_unscorable: usize,
+    levels: Levels,
     /// Of tallies, one for each trial.
-    rates: Vec<f64>,
-    cases: BTreeSet<&'a str>,
-    contents: BTreeSet<&'a Hash>,
+    rates: Levels,
+    cases: BTreeSet<usize>,
+    contents: BTreeSet<Hash>,
     /// Whether every trial said what happened in it.
     contents_known: bool,
     worst: Vec<(f64, WorstCase)>,
     bound: Bound,
 }
 
-impl<'a> Pool<'a> {
+/// A trial as far as a pool needs it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry<'a> {
+    pub trial: &'a Hash,
+    pub case: &'a str,
+    /// Cases are told apart by number.
+    pub number: usize,
+    pub content: Option<&'a Hash>,
+    /// No more contents than this can matter: fewer of the two, cases and contents, count.
+    pub most_cases: usize,
+}
+
+/// How many of the worst cases, and of those that cannot be scored, are kept.
+const WORST: usize = 3;
+const UNSCORABLE: usize = 20;
+
+impl Pool {
     pub(super) fn new(gate: &Gate) -> Self {
         Self {
             hit: 0,
             of: 0,
-            unscorable: vec![],
             aborted: 0,
-            levels: vec![],
-            rates: vec![],
+            touched: false,
+            unscorable: BTreeSet::new(),
+            more_unscorable: 0,
+            levels: Levels::default(),
+            rates: Levels::default(),
             cases: BTreeSet::new(),
             contents: BTreeSet::new(),
             contents_known: true,
@@ -38,20 +59,22 @@ impl<'a> Pool<'a> {
         }
     }
 
-    pub(super) fn add(&mut self, trial: &Measured<'a>, score: &Score) {
+    pub(super) fn add(&mut self, trial: Entry<'_>, score: &Score) {
         match &score.reading {
             Reading::Tally { of: 0, .. } => return,
             Reading::Tally { hit, of } => {
                 self.hit += hit;
                 self.of += of;
                 let rate = *hit as f64 / *of as f64;
-                self.rates.push(rate);
+                self.rates.add(rate);
                 if hit < of {
                     self.remember(rate, trial, score);
                 }
             }
             Reading::Level(level) if level.is_finite() => {
-                self.levels.push(*level);
+                // A level that was written down and read back may differ in its last bit; it must count the same.
+                let level = &round(*level);
+                self.levels.add(*level);
                 // Of levels the lower or the higher is worse, as the bound says; one that keeps to the bound is no bad case.
                 match self.bound {
                     Bound::AtLeast(_) if !self.bound.holds(*level) => self.remember(*level, trial, score),
@@ -59,36 +82,55 @@ impl<'a> Pool<'a> {
                     Bound::AtLeast(_) | Bound::AtMost(_) => {}
                 }
             }
-            Reading::Level(level) => {
-                self.unscorable.push(format!("{}: its level is {level}", trial.case.id.value));
-                return;
-            }
-            Reading::Unscorable { why } => {
-                self.unscorable.push(format!("{}: {why}", trial.case.id.value));
-                return;
-            }
+            Reading::Level(level) => return self.cannot_score(format!("{}: its level is {level}", trial.case)),
+            Reading::Unscorable { why } => return self.cannot_score(format!("{}: {why}", trial.case)),
         }
-        self.cases.insert(trial.case.id.as_str());
+        self.cases.insert(trial.number);
         match trial.content {
-            Some(content) => {
-                self.contents.insert(content);
+            Some(content) if self.contents.len() < trial.most_cases => {
+                if !self.contents.contains(content) {
+                    self.contents.insert(content.clone());
+                }
             }
+            Some(_) => {}
             None => self.contents_known = false,
         }
     }
 
-    fn remember(&mut self, rank: f64, trial: &Measured<'_>, score: &Score) {
+    /// The first few in order of their text are kept, whatever order they come in.
+    fn cannot_score(&mut self, why: String) {
+        self.unscorable.insert(why);
+        if self.unscorable.len() > UNSCORABLE {
+            self.unscorable.pop_last();
+            self.more_unscorable += 1;
+        }
+    }
+
+    fn remember(&mut self, rank: f64, trial: Entry<'_>, score: &Score) {
+        let key = (rank, trial.case, trial.trial.short());
+        let worse = |(a, left): &(f64, WorstCase)| {
+            a.total_cmp(&key.0).then_with(|| left.case.as_str().cmp(key.1)).then_with(|| left.trial.as_str().cmp(key.2))
+        };
+        let at = self.worst.partition_point(|one| worse(one).is_le());
+        if at >= WORST {
+            return;
+        }
         let because = score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ");
-        let case = trial.case.id.value.clone();
-        self.worst.push((rank, WorstCase { case, trial: trial.trial.short().to_owned(), because }));
+        self.worst.insert(at, (rank, WorstCase { case: trial.case.to_owned(), trial: trial.trial.short().to_owned(), because }));
+        self.worst.truncate(WORST);
     }
 
     pub(super) fn cases(&self) -> usize {
         self.cases.len()
     }
 
+    /// Distinct contents seen.
+    pub(super) fn distinct(&self) -> usize {
+        self.contents.len()
+    }
+
     pub(super) fn levels(&self) -> u64 {
-        self.levels.len() as u64
+        self.levels.count
     }
 
     /// Pieces of evidence that do not repeat each other: distinct cases, identical transcripts once.
@@ -105,8 +147,8 @@ impl<'a> Pool<'a> {
             Aggregate::Rate => self.rate(),
             Aggregate::MissRate => self.rate().map(|rate| 1.0 - rate),
             Aggregate::Misses => (self.of > 0).then(|| (self.of - self.hit) as f64),
-            Aggregate::Max => self.levels.iter().copied().reduce(f64::max),
-            Aggregate::Mean => mean(if self.levels.is_empty() { &self.rates } else { &self.levels }),
+            Aggregate::Max => self.levels.most,
+            Aggregate::Mean => if self.levels.count == 0 { &self.rates } else { &self.levels }.mean(),
         }
     }
 
@@ -119,19 +161,22 @@ impl<'a> Pool<'a> {
         Some(Exact { low, high })
     }
 
+    pub(super) fn has_unscorable(&self) -> bool {
+        !self.unscorable.is_empty()
+    }
+
     /// What could not be scored, in a fixed order.
     pub(super) fn unscorable(&self) -> String {
-        let mut all = self.unscorable.clone();
-        all.sort();
+        let mut all: Vec<&str> = self.unscorable.iter().map(String::as_str).collect();
+        if self.more_unscorable > 0 {
+            all.push("and others");
+        }
         all.join(", ")
     }
 
     /// The three worst, worst first, ties by case and trial.
-    pub(super) fn worst(mut self) -> Vec<WorstCase> {
-        self.worst.sort_by(|(a, left), (b, right)| {
-            a.total_cmp(b).then_with(|| left.case.cmp(&right.case)).then_with(|| left.trial.cmp(&right.trial))
-        });
-        self.worst.into_iter().take(3).map(|(_, case)| case).collect()
+    pub(super) fn worst(&self) -> Vec<WorstCase> {
+        self.worst.iter().map(|(_, case)| case.clone()).collect()
     }
 }
 
@@ -143,10 +188,31 @@ fn oriented(aggregate: Aggregate, (low, high): (f64, f64)) -> Option<(f64, f64)>
     }
 }
 
-/// Summed from the smallest, so that the order of trials cannot change a digit; rounded, so that 0.8 is not 0.7999999999999999.
-fn mean(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
-    (!sorted.is_empty()).then(|| (mean * 1e12).round() / 1e12)
+/// Levels added up in whole numbers, so that the order of trials cannot change a digit and none has to be kept.
+#[derive(Debug, Default)]
+struct Levels {
+    count: u64,
+    most: Option<f64>,
+    sum: i128,
+}
+
+impl Levels {
+    /// Fine enough for the digits that are shown, coarse enough for any level a scorer reads.
+    const UNIT: f64 = (1_u64 << 50) as f64;
+
+    fn add(&mut self, level: f64) {
+        self.count += 1;
+        self.most = Some(self.most.map_or(level, |most| most.max(level)));
+        self.sum = self.sum.saturating_add((level * Self::UNIT).round() as i128);
+    }
+
+    /// Rounded, so that 0.8 is not 0.7999999999999999.
+    fn mean(&self) -> Option<f64> {
+        let mean = self.sum as f64 / Self::UNIT / self.count as f64;
+        (self.count > 0).then(|| round(mean))
+    }
+}
+
+fn round(level: f64) -> f64 {
+    (level * 1e12).round() / 1e12
 }

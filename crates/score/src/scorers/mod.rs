@@ -147,14 +147,23 @@ pub fn scorer(id: &str) -> Option<&'static dyn Scorer> {
     SCORERS.iter().find(|scorer| scorer.id() == id).copied()
 }
 
+/// The scorers that read the transcripts of a case. They are the same for each of its trials.
+pub fn applying(workspace: &Workspace, case: &Case) -> Vec<&'static dyn Scorer> {
+    SCORERS.iter().filter(|scorer| scorer.applies(workspace, case)).copied().collect()
+}
+
 /// Everything that can be read off one transcript. Nothing is read off a trial that the harness broke.
 pub fn score(evidence: &Evidence<'_>) -> Vec<Score> {
+    score_with(&applying(evidence.workspace, evidence.case), evidence)
+}
+
+/// Like `score`, where it is known which scorers apply to the case.
+pub fn score_with(scorers: &[&'static dyn Scorer], evidence: &Evidence<'_>) -> Vec<Score> {
     if !evidence.transcript.ending.is_scorable() {
         return vec![];
     }
-    SCORERS
+    scorers
         .iter()
-        .filter(|scorer| scorer.applies(evidence.workspace, evidence.case))
         .map(|scorer| {
             let Finding { reading, because } = after_ending(evidence, *scorer, scorer.score(evidence));
             Score { scorer: scorer.id().to_owned(), reading, because }

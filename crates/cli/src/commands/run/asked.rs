@@ -1,0 +1,125 @@
+//! What a person asked for, with the defaults of the workspace filled in. Kept with the run, so that it can be resumed.
+
+use super::failed;
+use crate::args::{DefenceArg, RunArgs};
+use crate::kept;
+use campaign::{Request, Selection, outline, select};
+use model::{Claim, Money, SubjectFile, Workspace, did_you_mean};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    pub claim: Claim,
+    pub suites: Vec<String>,
+    pub profiles: Vec<String>,
+    pub agents: Vec<String>,
+    pub skills: Vec<String>,
+    pub cases: Vec<String>,
+    pub tags: Vec<String>,
+    pub subjects: Vec<String>,
+    pub trials: u64,
+    pub seed: u64,
+    pub chain: String,
+    pub enforce: bool,
+    /// Nano-dollars.
+    pub budget: Option<Money>,
+}
+
+impl Asked {
+    pub(super) fn of(args: &RunArgs, workspace: &Workspace) -> Result<Self, Vec<String>> {
+        if let Some(run) = &args.resume {
+            let run = kept::unfinished(&args.store.store, run.as_deref()).map_err(|why| vec![why])?;
+            let asked: Self =
+                serde_json::from_str(&run.settings).map_err(|error| vec![format!("run {} cannot be resumed: {error}", run.short())])?;
+            // More money may be given to a run that ran out of it.
+            return Ok(Self { budget: args.budget.or(asked.budget), ..asked });
+        }
+        let tier = args.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier));
+        let defaults = &workspace.defaults;
+        let subjects = match (args.subject.is_empty(), &defaults.subject) {
+            (false, _) => args.subject.clone(),
+            (true, Some(subject)) => vec![subject.value.clone()],
+            (true, None) => vec!["reference".into()],
+        };
+        let mut cases = args.case.clone();
+        if args.last_failed {
+            cases.extend(failed::last(&args.store.store, workspace).map_err(|why| vec![why])?);
+        }
+        Ok(Self {
+            claim: Claim {
+                tier: args.tier,
+                confidence: args.demands.confidence,
+                rule_out: args.demands.rule_out,
+                trust_claims: args.demands.trust_claims.unwrap_or_default(),
+            },
+            suites: args.suite.clone(),
+            profiles: args.profile.clone(),
+            agents: args.agent.clone(),
+            skills: args.skill.clone(),
+            cases,
+            tags: args.tag.clone(),
+            subjects,
+            trials: args.trials.or(tier.map(|tier| tier.trials)).unwrap_or(1),
+            seed: args.seed,
+            chain: args.chain.clone(),
+            enforce: matches!(args.defence, DefenceArg::Enforce),
+            budget: args.budget.or(tier.map(|tier| usd(tier.budget_usd))).or(defaults.budget),
+        })
+    }
+
+    /// Everything looked up. All mistakes come back together.
+    pub(super) fn request(&self, args: &RunArgs, workspace: &Arc<Workspace>) -> Result<Request, Vec<String>> {
+        let (cases, subjects) = match (select(workspace, &self.selection()), self.subjects(workspace)) {
+            (Ok(cases), Ok(subjects)) => (cases, subjects),
+            (cases, subjects) => {
+                let unknown = cases.err().unwrap_or_default().iter().map(ToString::to_string).collect::<Vec<_>>();
+                return Err([unknown, subjects.err().unwrap_or_default()].concat());
+            }
+        };
+        Ok(Request {
+            workspace: workspace.clone(),
+            outline: outline(&cases, &subjects, self.trials, self.seed),
+            claim: self.claim,
+            concurrency: usize::try_from(args.concurrency).unwrap_or(1),
+            chains: crate::commands::world::kind::of_world(&self.chain).map_err(|why| vec![why])?,
+            defence: if self.enforce { world::Defence::Enforce } else { world::Defence::Observe },
+            subjects: subjects.into_iter().cloned().collect(),
+            company: Arc::default(),
+        })
+    }
+
+    fn selection(&self) -> Selection {
+        Selection {
+            tier: self.claim.tier,
+            suites: self.suites.clone(),
+            profiles: self.profiles.clone(),
+            agents: self.agents.clone(),
+            skills: self.skills.clone(),
+            cases: self.cases.clone(),
+            tags: self.tags.clone(),
+        }
+    }
+
+    fn subjects<'w>(&self, workspace: &'w Workspace) -> Result<Vec<&'w SubjectFile>, Vec<String>> {
+        let mut found: Vec<&SubjectFile> = vec![];
+        let mut wrong = vec![];
+        for name in &self.subjects {
+            match workspace.subject(name) {
+                None => {
+                    let guess = did_you_mean(name, workspace.subjects.iter().map(|subject| subject.name.as_str()));
+                    wrong.push(format!("there is no subject \"{name}\"  {guess}").trim_end().to_owned());
+                }
+                Some(subject) if found.iter().any(|one| one.name == subject.name) => {}
+                Some(subject) => found.push(subject),
+            }
+        }
+        if wrong.is_empty() { Ok(found) } else { Err(wrong) }
+    }
+}
+
+/// A tier's budget is written as a number; below a nano-dollar nothing is lost.
+fn usd(dollars: f64) -> Money {
+    format!("{:.9}", dollars.max(0.0)).parse().unwrap_or(Money::ZERO)
+}

@@ -1,0 +1,114 @@
+//! Who plays in a run and on what terms: budget, cache, recordings, keys.
+
+use super::asked::Asked;
+use crate::args::RunArgs;
+use crate::env;
+use crate::open::Source;
+use ::run::ledger::{Ledger, MemoryLedger};
+use ::run::providers::cassette::{FileTape, MemoryTape, Tape};
+use ::run::providers::{Cassette, Key, Terms};
+use ::run::subjects::{Company, Hiring, fits};
+use ::run::{JournalLedger, Purse};
+use campaign::{Kept, Request};
+use model::{Live, Money, SubjectFile, Workspace};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Recordings that are to be used, one tape for each model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recordings {
+    Off,
+    Record,
+    Replay,
+    RecordMissing,
+}
+
+/// Decided before anything runs.
+#[derive(Debug)]
+pub(super) struct Agreed {
+    pub budget: Option<Money>,
+    cache: bool,
+    cassettes: BTreeMap<String, Cassette>,
+}
+
+impl Agreed {
+    /// All that stands in the way comes back together.
+    pub(super) fn of(args: &RunArgs, asked: &Asked, request: &Request, source: &Source) -> Result<Self, Vec<String>> {
+        let workspace = &request.workspace;
+        let recordings = recordings(args, asked, workspace);
+        let models: Vec<&SubjectFile> = request.subjects.iter().filter(|subject| subject.provider.is_llm()).collect();
+        let budget = asked.budget;
+        let mut wrong = vec![];
+        let mut cassettes = BTreeMap::new();
+        for file in &models {
+            match cassette(recordings, source, &file.name) {
+                Ok(cassette) => drop(cassettes.insert(file.name.value.clone(), cassette)),
+                Err(why) => wrong.push(why),
+            }
+            if budget.is_none() && recordings != Recordings::Replay && costs(file) {
+                wrong.push(format!("subject \"{}\" costs money  say how much the run may cost: --budget 2.50", file.name.value));
+            }
+            let cases = request.outline.cases.iter().filter_map(|planned| workspace.case(&planned.case));
+            wrong.extend(cases.filter_map(|case| fits(workspace, file, case).err()).take(1).map(|why| why.to_string()));
+        }
+        let agreed = Self { budget, cache: !args.no_cache, cassettes };
+        // The same that will be done for good once the run has its place, with books that are thrown away.
+        let rehearsal = agreed.company(request, Arc::new(MemoryLedger::default()), &Purse::new(budget));
+        wrong.extend(rehearsal.err().unwrap_or_default());
+        wrong.dedup();
+        if wrong.is_empty() { Ok(agreed) } else { Err(wrong) }
+    }
+
+    /// Subjects for a run that is kept; what it has spent before is gone from its budget.
+    pub(super) fn hire(&self, request: &Request, kept: &Kept, spent: Money) -> Result<Arc<Company>, Vec<String>> {
+        let ttl = env::value("BARDO_EVAL_CACHE_TTL_S").and_then(|text| text.parse().ok()).unwrap_or(::run::providers::CACHE_TTL_S);
+        let resumed = kept.resumed;
+        let ledger = Arc::new(JournalLedger::new(kept.journal.clone(), kept.run, resumed, super::room::unix_s, ttl));
+        let purse = Purse::new(self.budget.map(|budget| budget.less(spent)));
+        self.company(request, ledger, &purse).map(Arc::new)
+    }
+
+    fn company(&self, request: &Request, ledger: Arc<dyn Ledger>, purse: &Arc<Purse>) -> Result<Company, Vec<String>> {
+        let terms = Terms { cache: self.cache, ..Terms::new(purse.clone(), ledger) };
+        let key = |name: &str| env::value(name).and_then(|text| Key::new(&text));
+        let cassette = |subject: &str| self.cassettes.get(subject).cloned().unwrap_or_default();
+        let hiring = Hiring { terms: Some(terms), key: &key, cassette: &cassette };
+        let files: Vec<&SubjectFile> = request.subjects.iter().collect();
+        Company::hire(&request.workspace, &files, &hiring).map_err(|missing| missing.iter().map(ToString::to_string).collect())
+    }
+}
+
+/// What the flags say, else what the tier may do live.
+fn recordings(args: &RunArgs, asked: &Asked, workspace: &Workspace) -> Recordings {
+    let live = asked.claim.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.live);
+    match (args.record, args.replay, args.record_missing, live) {
+        (true, ..) => Recordings::Record,
+        (_, _, true, _) => Recordings::RecordMissing,
+        (_, true, ..) | (.., Some(Live::None | Live::Judge)) => Recordings::Replay,
+        (.., Some(Live::Subject) | None) => Recordings::Off,
+    }
+}
+
+fn cassette(recordings: Recordings, source: &Source, subject: &str) -> Result<Cassette, String> {
+    let tape = || -> Result<Arc<dyn Tape>, String> {
+        match source {
+            Source::Folder(folder) => FileTape::open(&folder.join("cassettes"), subject)
+                .map(|tape| Arc::new(tape) as Arc<dyn Tape>)
+                .map_err(|fault| fault.to_string()),
+            // Nothing is recorded for the embedded workspace, and nothing can be.
+            Source::Embedded if recordings == Recordings::Replay => Ok(Arc::new(MemoryTape::default())),
+            Source::Embedded => Err("recordings need a workspace of their own  `bardo-eval init` writes one".into()),
+        }
+    };
+    Ok(match recordings {
+        Recordings::Off => Cassette::Off,
+        Recordings::Replay => Cassette::Replay(tape()?),
+        Recordings::Record => Cassette::Record(tape()?),
+        Recordings::RecordMissing => Cassette::RecordMissing(tape()?),
+    })
+}
+
+/// Without a price nobody knows, so it does.
+fn costs(file: &SubjectFile) -> bool {
+    file.price.as_ref().is_none_or(|price| price.input_per_mtok > Money::ZERO || price.output_per_mtok > Money::ZERO)
+}

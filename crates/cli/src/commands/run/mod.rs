@@ -1,0 +1,114 @@
+//! From files to verdicts.
+
+mod asked;
+mod failed;
+mod hire;
+mod progress;
+mod room;
+
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::open::Source;
+use crate::report::{self, Line, Shown};
+use asked::Asked;
+use campaign::{Brake, Kept, Request, Summary, execute};
+use hire::Agreed;
+use progress::Progress;
+use room::{Room, now};
+use std::sync::Arc;
+use store::StoreError;
+
+pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
+    let workspace = match super::open_to_judge(io, source, "run") {
+        Ok(workspace) => Arc::new(workspace),
+        Err(exit) => return exit,
+    };
+    let asked = match Asked::of(args, &workspace) {
+        Ok(asked) => asked,
+        Err(lines) => return report::refused(io, "run", &lines),
+    };
+    let mut request = match asked.request(args, &workspace) {
+        Ok(request) => request,
+        Err(lines) => return report::refused(io, "run", &lines),
+    };
+    if request.outline.is_empty() {
+        io.say("no case is left after these filters; nothing was run");
+        return Exit::Incomplete;
+    }
+    if args.dry_run {
+        return io.result(&report::plan(io, &request), Exit::Clean);
+    }
+    let agreed = match Agreed::of(args, &asked, &request, source) {
+        Ok(agreed) => agreed,
+        Err(lines) => return report::refused(io, "run", &lines),
+    };
+    let room = match Room::open(io, args, &asked, &request) {
+        Ok(room) => room,
+        Err(why) => return report::refused(io, "run", &[why]),
+    };
+    request.company = match agreed.hire(&request, &room.kept, room.spent()) {
+        Ok(company) => company,
+        Err(lines) => return report::refused(io, "run", &lines),
+    };
+    let ran = super::block_on(carry_out(io, &request, &room.kept));
+    let summary = match ran.map_err(|error| error.to_string()).and_then(|ran| ran.map_err(|error| error.to_string())) {
+        Ok(summary) => summary,
+        Err(error) => {
+            io.say(&format!("the run could not be carried out: {error}"));
+            return Exit::Incomplete;
+        }
+    };
+    let exit = worst(Exit::of(&summary), room.exit());
+    if !summary.complete && room.is_kept() {
+        io.say(&format!(
+            "{} of {} trials have ended; go on with: bardo-eval run --resume {}{}",
+            ended(&summary),
+            summary.planned,
+            room.id(),
+            io.workspace_flag()
+        ));
+    }
+    let kept_as = room.is_kept().then(|| args.store.show(room.name(&summary)));
+    let lines = if report::wants_lines(io) { lines(&room.kept).unwrap_or_default() } else { vec![] };
+    let spent = room.spent();
+    io.result(
+        &report::run(io, &Shown { command: "run", source, workspace: &workspace, summary: &summary, lines, kept_as, spent, exit }),
+        exit,
+    )
+}
+
+/// Ctrl-C ends the run in good order: what has ended is kept.
+async fn carry_out(io: &Io, request: &Request, kept: &Kept) -> Result<Summary, StoreError> {
+    let (brake, halt) = Brake::new();
+    let listener = tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            brake.pull();
+        }
+        // Dropped, it could never be pulled; it is kept until the run is over.
+        std::future::pending::<()>().await;
+    });
+    let mut progress = Progress::new(io, request.outline.len(), kept.ended.len() as u64);
+    let summary = execute(request, kept, &mut progress, halt, &now()).await;
+    progress.clear();
+    listener.abort();
+    summary
+}
+
+fn worst(run: Exit, kept: Exit) -> Exit {
+    if run == Exit::Clean { kept } else { run }
+}
+
+fn ended(summary: &Summary) -> u64 {
+    summary.finished + summary.all_broken
+}
+
+/// What a report for a machine says of every trial.
+fn lines(kept: &Kept) -> Result<Vec<Line>, StoreError> {
+    let run = kept.run;
+    kept.journal.look_now(move |store| {
+        let mut lines = vec![];
+        store.each_ended(run, |ended| lines.push(Line::of((&ended.trial.case, &ended.trial.subject), &ended.ending, &ended.scores)))?;
+        Ok(lines)
+    })?
+}

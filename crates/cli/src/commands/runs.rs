@@ -1,0 +1,108 @@
+//! Runs that are kept: what there is, what one came to, and removing it.
+
+use crate::args::{Format, RunsCommand};
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::kept;
+use crate::report::{self, FORMAT, table};
+use model::{Money, Verdict};
+use serde_json::{Value, json};
+use store::Run;
+
+pub(crate) fn runs(io: &Io, command: &RunsCommand) -> Exit {
+    let done = match command {
+        RunsCommand::List(store) => list(io, &store.store),
+        RunsCommand::Show(args) => show(io, &args.store.store, args.run.as_deref()),
+        RunsCommand::Rm(args) => remove(io, &args.store.store, &args.runs),
+    };
+    done.map_or_else(|why| report::refused(io, "runs", &[why]), |text| io.result(&text, Exit::Clean))
+}
+
+fn list(io: &Io, path: &std::path::Path) -> Result<String, String> {
+    let runs = kept::all(path)?;
+    if io.format == Format::Json {
+        let items: Vec<Value> = runs.iter().map(document).collect();
+        return Ok(format!("{:#}\n", json!({ "format": FORMAT, "command": "runs list", "items": items, "exit": 0 })));
+    }
+    let rows = runs.iter().map(|run| {
+        let ended = run.ended.as_ref().map_or("unfinished", |_| "complete");
+        let subjects =
+            run.plan.as_ref().map(|plan| plan.subjects.iter().map(|seated| seated.subject.as_str()).collect::<Vec<_>>().join(", "));
+        let trials = format!("{} of {}", run.finished, run.planned);
+        vec![
+            run.short().to_owned(),
+            run.started.clone(),
+            subjects.unwrap_or_default(),
+            trials,
+            run.passed.to_string(),
+            spent(run),
+            ended.to_owned(),
+        ]
+    });
+    Ok(format!("{}\n", table(&["run", "started", "subjects", "trials", "passed", "spent", "state"], rows.collect())))
+}
+
+fn show(io: &Io, path: &std::path::Path, wanted: Option<&str>) -> Result<String, String> {
+    let (store, run) = kept::find(path, wanted)?;
+    let telemetry = store.telemetry(run.run).map_err(|error| error.to_string())?;
+    let calls = store.calls(run.run).map_err(|error| error.to_string())?;
+    let verdicts = store.verdicts(&run).map_err(|error| error.to_string())?;
+    if io.format == Format::Json {
+        let mut shown = document(&run);
+        shown["settings"] = serde_json::from_str(&run.settings).unwrap_or_default();
+        shown["calls"] =
+            json!({ "settled": calls.settled, "failed": calls.failed, "under_way": calls.reserved, "attempts": calls.attempts });
+        shown["telemetry"] = telemetry.iter().map(|(what, n)| (what.clone(), json!(n))).collect::<serde_json::Map<_, _>>().into();
+        shown["verdicts"] = json!(verdicts.judgements);
+        return Ok(format!("{:#}\n", json!({ "format": FORMAT, "command": "runs show", "run": shown, "exit": 0 })));
+    }
+    let of = |verdict| verdicts.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
+    let mut rows = vec![
+        vec!["run".to_owned(), run.id.clone()],
+        vec!["record".into(), run.record.as_ref().map_or("not complete".into(), ToString::to_string)],
+        vec!["workspace".into(), run.workspace.to_string()],
+        vec!["started".into(), run.started.clone()],
+        vec!["ended".into(), run.ended.clone().unwrap_or_default()],
+        vec!["trials".into(), format!("{} of {} ended, {} passed", run.finished, run.planned, run.passed)],
+        vec!["spent".into(), spent(&run)],
+        vec!["budget".into(), run.budget.map_or("none".into(), |nanos| format!("{} USD", Money::nanos(nanos)))],
+        vec![
+            "calls".into(),
+            format!("{} settled, {} failed, {} under way, {} attempts", calls.settled, calls.failed, calls.reserved, calls.attempts),
+        ],
+        vec![
+            "verdicts".into(),
+            format!("{} met, {} missed, {} without evidence", of(Verdict::Met), of(Verdict::Missed), of(Verdict::NoEvidence)),
+        ],
+        vec!["asked for".into(), run.settings.clone()],
+    ];
+    rows.extend(telemetry.iter().map(|(what, n)| vec![what.replace('_', " "), n.to_string()]));
+    Ok(format!("{}\n", table(&["what", "value"], rows)))
+}
+
+fn remove(io: &Io, path: &std::path::Path, wanted: &[String]) -> Result<String, String> {
+    let mut removed = vec![];
+    for wanted in wanted {
+        let (store, run) = kept::find(path, Some(wanted))?;
+        let _lock = store.lock(&run.id).map_err(|error| error.to_string())?;
+        store.remove(run.run).map_err(|error| error.to_string())?;
+        removed.push(run.short().to_owned());
+    }
+    Ok(match io.format {
+        Format::Json => format!("{:#}\n", json!({ "format": FORMAT, "command": "runs rm", "removed": removed, "exit": 0 })),
+        Format::Text | Format::Junit | Format::Markdown => format!("removed {}\n", removed.join(", ")),
+    })
+}
+
+fn document(run: &Run) -> Value {
+    json!({
+        "run": run.id, "record": run.record, "started": run.started, "ended": run.ended, "workspace": run.workspace,
+        "subjects": run.plan.as_ref().map(|plan| plan.subjects.iter().map(|seated| seated.subject.clone()).collect::<Vec<_>>()),
+        "trials": { "planned": run.planned, "ended": run.finished, "passed": run.passed },
+        "budget_usd": run.budget.map(|nanos| Money::nanos(nanos).as_usd()), "spent_usd": Money::nanos(run.spent).as_usd(), "claim": run.claim,
+    })
+}
+
+fn spent(run: &Run) -> String {
+    format!("{} USD", Money::nanos(run.spent))
+}

@@ -1,0 +1,105 @@
+//! Calls to models: reserved before they leave, settled or failed afterwards, never paid twice.
+
+use crate::{Store, StoreError};
+use model::Hash;
+use rusqlite::{OptionalExtension, params};
+
+/// Which call of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallKey {
+    pub run: i64,
+    pub trial: Hash,
+    pub role: &'static str,
+    pub n: u32,
+}
+
+/// How many calls of a run are in which state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Calls {
+    pub settled: u64,
+    pub reserved: u64,
+    pub failed: u64,
+    /// How often any of them was reserved.
+    pub attempts: u64,
+}
+
+impl Store {
+    pub fn calls(&self, run: i64) -> Result<Calls, StoreError> {
+        let sql = "SELECT coalesce(sum(state = 'settled'), 0), coalesce(sum(state = 'reserved'), 0), coalesce(sum(state = 'failed'), 0),
+            coalesce(sum(attempts), 0) FROM calls WHERE run = ?1";
+        let calls = self.connection.query_row(sql, [run], |row| {
+            Ok(Calls { settled: row.get(0)?, reserved: row.get(1)?, failed: row.get(2)?, attempts: row.get(3)? })
+        });
+        Ok(calls?)
+    }
+
+    /// The reply that was paid for in this run, and its cost in nano-dollars.
+    pub fn settled(&self, call: &CallKey) -> Result<Option<(u64, String)>, StoreError> {
+        let sql = "SELECT cost, reply FROM calls WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'settled'";
+        let found = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row(params![call.run, call.trial.as_str(), call.role, call.n], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        Ok(found)
+    }
+
+    /// A call that failed may be reserved again; one that is under way or settled may not.
+    pub fn reserve(&self, call: &CallKey, ceiling: u64) -> Result<(), StoreError> {
+        let sql =
+            "INSERT INTO calls (run, trial, role, n, state, attempts, ceiling, cost, lost) VALUES (?1, ?2, ?3, ?4, 'reserved', 1, ?5, 0, 0)
+            ON CONFLICT DO UPDATE SET state = 'reserved', attempts = attempts + 1, ceiling = excluded.ceiling WHERE state = 'failed'";
+        let changed = self.connection.prepare_cached(sql)?.execute(params![call.run, call.trial.as_str(), call.role, call.n, ceiling])?;
+        expect_one(call, changed, "it is under way or settled already")
+    }
+
+    pub fn settle(&self, call: &CallKey, cost: u64, waited_ms: Option<u64>, reply: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE calls SET state = 'settled', cost = ?5, waited_ms = ?6, reply = ?7
+            WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'reserved'";
+        let values = params![call.run, call.trial.as_str(), call.role, call.n, cost, waited_ms, reply];
+        expect_one(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
+    }
+
+    /// What a failed attempt cost stays spent.
+    pub fn fail(&self, call: &CallKey, cost: u64, why: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE calls SET state = 'failed', lost = lost + ?5, why = ?6
+            WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'reserved'";
+        let values = params![call.run, call.trial.as_str(), call.role, call.n, cost, why];
+        expect_one(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
+    }
+
+    /// Calls that were under way when their process died: whether they were answered nobody knows, so they count at their
+    /// ceiling and may be asked again. How many there were is told.
+    pub fn adopt(&self, run: i64) -> Result<usize, StoreError> {
+        let sql = "UPDATE calls SET state = 'failed', lost = lost + ceiling, why = 'under way when the process ended'
+            WHERE run = ?1 AND state = 'reserved'";
+        let adopted = self.connection.execute(sql, [run])?;
+        self.count(run, "asked_again", adopted as u64)?;
+        Ok(adopted)
+    }
+
+    /// A reply kept at this second or later, by any run.
+    pub fn cached(&self, key: &Hash, not_before: i64) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT reply FROM cache WHERE key = ?1 AND at >= ?2";
+        Ok(self.connection.prepare_cached(sql)?.query_row(params![key.as_str(), not_before], |row| row.get(0)).optional()?)
+    }
+
+    pub fn keep(&self, key: &Hash, at: i64, reply: &str) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO cache (key, at, reply) VALUES (?1, ?2, ?3)";
+        self.connection.prepare_cached(sql)?.execute(params![key.as_str(), at, reply])?;
+        Ok(())
+    }
+
+    /// Removes replies that were kept before this second.
+    pub fn forget(&self, before: i64) -> Result<usize, StoreError> {
+        Ok(self.connection.execute("DELETE FROM cache WHERE at < ?1", [before])?)
+    }
+}
+
+fn expect_one(call: &CallKey, changed: usize, otherwise: &str) -> Result<(), StoreError> {
+    if changed == 1 {
+        return Ok(());
+    }
+    let CallKey { trial, role, n, .. } = call;
+    Err(StoreError::Journal(format!("call {n} of the {role} in trial {}: {otherwise}", trial.short())))
+}

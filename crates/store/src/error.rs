@@ -1,0 +1,31 @@
+//! What can be wrong with a store.
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("the store cannot be opened or used: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    #[error(
+        "the store was written by a newer version (its tables are of version {found}, this program knows {known})  use the program that wrote it, or another --store"
+    )]
+    Newer { found: i64, known: i64 },
+    #[error("the store is of an older version and its run {id} cannot be converted: {why}  nothing was changed; use another --store")]
+    NotConverted { id: String, why: String },
+    #[error("run {id} cannot be read back: {why}")]
+    Unreadable { id: String, why: String },
+    #[error("run {id} is being worked on by another process")]
+    InUse { id: String },
+    /// Of something written earlier, without waiting for it.
+    #[error("the journal failed: {0}")]
+    Journal(String),
+}
+
+impl StoreError {
+    pub(crate) fn unreadable(id: &str, why: &dyn std::fmt::Display) -> Self {
+        StoreError::Unreadable { id: id.to_owned(), why: why.to_string() }
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        let StoreError::Sqlite(rusqlite::Error::SqliteFailure(error, _)) = self else { return false };
+        matches!(error.code, rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+    }
+}

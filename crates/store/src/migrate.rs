@@ -1,0 +1,109 @@
+//! Older stores, converted as a whole or not at all. The only file that knows what they looked like.
+
+use crate::runs::{Verdicts, insert};
+use crate::schema::SCHEMA;
+use crate::trials::{TrialRow, insert_trial};
+use crate::{NewRun, StoreError};
+use model::{RecordHash, RunRecord, Score, written_scores};
+use rusqlite::{Connection, params};
+
+/// Version 1 kept each run as one JSON document of format 1 under its hash.
+pub(crate) fn convert(connection: &Connection) -> Result<(), StoreError> {
+    connection.execute_batch("ALTER TABLE runs RENAME TO runs_1;")?;
+    connection.execute_batch(SCHEMA)?;
+    let mut rows = connection.prepare("SELECT id, at, format, record FROM runs_1 ORDER BY at, rowid")?;
+    let mut rows = rows.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, at, format, json): (String, String, u32, String) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        let not_converted = |why: String| StoreError::NotConverted { id: id.clone(), why };
+        if format != 1 {
+            return Err(not_converted(format!("its format is {format}")));
+        }
+        let record: RunRecord = serde_json::from_str(&json).map_err(|error| not_converted(error.to_string()))?;
+        take_over(connection, &id, &at, &record)?;
+    }
+    drop(rows);
+    connection.execute_batch("DROP TABLE runs_1;")?;
+    Ok(())
+}
+
+fn take_over(connection: &Connection, id: &str, at: &str, record: &RunRecord) -> Result<(), StoreError> {
+    let planned = record.plan.trials.len() as u64;
+    let (workspace, claim) = (&record.plan.workspace, &record.claim);
+    let run = insert(connection, &NewRun { id, started: at, workspace, claim, settings: "{}", plan: None, planned, budget: None })?;
+    let mut hash = RecordHash::new(claim, workspace);
+    let mut ended = record.transcripts.iter().zip(&record.scores).peekable();
+    for (n, trial) in (0..).zip(&record.plan.trials) {
+        let Some((transcript, scores)) = ended.next_if(|(transcript, _)| transcript.trial == trial.id) else {
+            hash.not_run(trial);
+            continue;
+        };
+        let written = transcript.written();
+        let passed = passed(&scores.scores);
+        let scores = written_scores(&scores.scores);
+        hash.trial(trial, &written.content, &scores);
+        insert_trial(connection, &TrialRow { run, n, trial: trial.clone(), passed, wall_us: 0, written, scores })?;
+    }
+    let verdicts = Verdicts { judgements: record.judgements.clone(), out_of_scope: record.out_of_scope.clone() };
+    let hash = hash.finish(&verdicts.judgements, &verdicts.out_of_scope);
+    let verdicts = serde_json::to_string(&verdicts).map_err(|error| StoreError::unreadable(id, &error))?;
+    connection
+        .execute("UPDATE runs SET ended = started, record = ?2, verdicts = ?3 WHERE run = ?1", params![run, hash.as_str(), verdicts])?;
+    Ok(())
+}
+
+fn passed(scores: &[Score]) -> Option<bool> {
+    let case = scores.iter().find(|score| score.scorer == "case_pass").filter(|score| score.reading.is_exercised());
+    case.map(|score| score.reading.is_clean())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+    use crate::tests::example;
+
+    fn old_store(path: &std::path::Path, records: &[(&str, u32, String)]) {
+        let connection = Connection::open(path).unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE runs (id TEXT PRIMARY KEY, at TEXT NOT NULL, format INTEGER NOT NULL, trials INTEGER NOT NULL, record TEXT NOT NULL) STRICT;",
+            )
+            .unwrap();
+        for (id, format, json) in records {
+            let row = params![id, "2026-01-01T00:00:00Z", format, 1, json];
+            connection.execute("INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5)", row).unwrap();
+        }
+    }
+
+    fn of_format_1() -> String {
+        let mut value = serde_json::to_value(example("a", 2)).unwrap();
+        value["format"] = 1.into();
+        value.to_string()
+    }
+
+    #[test]
+    fn an_old_store_is_converted_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        old_store(&path, &[("aaaa1111", 1, of_format_1())]);
+        let store = Store::open(&path).unwrap();
+        let run = store.runs().unwrap().remove(0);
+        assert_eq!((run.id.as_str(), run.finished), ("aaaa1111", 2));
+        let record = store.record(&run).unwrap();
+        assert_eq!(record, example("a", 2));
+        assert_eq!(run.record, Some(record.hash()));
+    }
+
+    #[test]
+    fn what_cannot_be_converted_is_refused_and_left_as_it_was() {
+        for (format, json) in [(1, "{}".to_owned()), (7, of_format_1())] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("store.sqlite");
+            old_store(&path, &[("aaaa1111", 1, of_format_1()), ("bbbb2222", format, json)]);
+            assert!(matches!(Store::open(&path), Err(StoreError::NotConverted { id, .. }) if id == "bbbb2222"));
+            let connection = Connection::open(&path).unwrap();
+            assert_eq!(connection.query_row("SELECT count(record) FROM runs", [], |row| row.get::<_, i64>(0)).unwrap(), 2);
+        }
+    }
+}

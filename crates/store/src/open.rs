@@ -1,0 +1,106 @@
+//! Opening a store: created once, however many processes come at the same time.
+
+use crate::migrate::convert;
+use crate::schema::{SCHEMA, VERSION};
+use crate::{Store, StoreError};
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a process waits for another one's write.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Turning a new file into a store of several readers is the one step for which SQLite does not wait by itself.
+const ATTEMPTS: u32 = 400;
+const PAUSE: Duration = Duration::from_millis(25);
+
+impl Store {
+    /// Opens or creates a store. Several processes may use one store; they wait for each other.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let mut attempt = 1;
+        loop {
+            match Connection::open(path).map_err(StoreError::from).and_then(prepare) {
+                Err(error) if error.is_busy() && attempt < ATTEMPTS => {
+                    attempt += 1;
+                    std::thread::sleep(PAUSE);
+                }
+                Err(error) => return Err(error),
+                Ok(connection) => return Ok(Self { connection, path: Some(path.to_owned()) }),
+            }
+        }
+    }
+
+    /// A store that vanishes with the value.
+    pub fn memory() -> Result<Self, StoreError> {
+        Ok(Self { connection: prepare(Connection::open_in_memory()?)?, path: None })
+    }
+}
+
+fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A commit survives the death of this process; only a power cut may take the last ones, and never the file.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    if version(&connection)? == VERSION {
+        return Ok(connection);
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Looked at again: another process may have been first.
+    match version(&transaction)? {
+        VERSION => {}
+        0 if has_runs(&transaction)? => convert(&transaction)?,
+        0 => transaction.execute_batch(SCHEMA)?,
+        found => return Err(StoreError::Newer { found, known: VERSION }),
+    }
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()?;
+    Ok(connection)
+}
+
+fn version(connection: &Connection) -> Result<i64, StoreError> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+fn has_runs(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(connection.query_row("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'runs'", [], |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_may_create_one_store_at_once() {
+        for _ in 0..5 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("store.sqlite");
+            std::thread::scope(|scope| {
+                let openers: Vec<_> = (0..8).map(|_| scope.spawn(|| Store::open(&path).map(|store| store.runs().unwrap().len()))).collect();
+                for opener in openers {
+                    assert_eq!(opener.join().unwrap().unwrap(), 0);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_store_of_a_newer_version_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        drop(Store::open(&path).unwrap());
+        let connection = Connection::open(&path).unwrap();
+        connection.pragma_update(None, "user_version", 99).unwrap();
+        assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99, .. })));
+        assert_eq!(version(&connection).unwrap(), 99);
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        #[expect(clippy::disallowed_methods, reason = "the test writes its own garbage")]
+        std::fs::write(&path, "not a database, certainly not one").unwrap();
+        assert!(Store::open(&path).is_err());
+    }
+}

@@ -1,0 +1,137 @@
+//! Trials that ended. A trial is finished when its row is committed.
+
+use crate::{Store, StoreError};
+use model::transcript::Written;
+use model::{Ending, Hash, Score, Transcript, Trial, TrialScores};
+use rusqlite::{Connection, Row, params};
+use serde::de::DeserializeOwned;
+use std::ops::Range;
+
+/// A trial on its way into the store.
+#[derive(Debug, Clone)]
+pub struct TrialRow {
+    pub run: i64,
+    /// Its place in the plan.
+    pub n: u64,
+    pub trial: Trial,
+    /// Whether its case passed; absent where nothing can be said.
+    pub passed: Option<bool>,
+    pub wall_us: u64,
+    pub written: Written,
+    /// As `written_scores` gives them.
+    pub scores: String,
+}
+
+/// A trial that ended, without its events.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    pub n: u64,
+    pub trial: Trial,
+    pub passed: Option<bool>,
+    pub content: Hash,
+    pub ending: Ending,
+    pub scores: Vec<Score>,
+    /// Of the scores as they are written.
+    pub scores_hash: Hash,
+}
+
+impl Store {
+    /// Takes the place of an earlier row of the same trial: one that was not funded is run again.
+    pub fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError> {
+        insert_trial(&self.connection, row)
+    }
+
+    /// Every trial that ended, in the order of the plan.
+    pub fn each_ended(&self, run: i64, take: impl FnMut(Ended)) -> Result<(), StoreError> {
+        self.each_ended_within(run, 0..i64::MAX as u64, take)
+    }
+
+    /// Those at these places of the plan.
+    pub fn each_ended_within(&self, run: i64, places: Range<u64>, mut take: impl FnMut(Ended)) -> Result<(), StoreError> {
+        let mut rows = self.connection.prepare_cached(
+            "SELECT n, trial, case_id, subject, seed, passed, content, how, scores FROM trials WHERE run = ?1 AND n >= ?2 AND n < ?3 ORDER BY n",
+        )?;
+        let mut rows = rows.query(params![run, places.start, places.end])?;
+        while let Some(row) = rows.next()? {
+            let scores: String = row.get(8)?;
+            take(Ended {
+                n: row.get(0)?,
+                trial: trial(row)?,
+                passed: row.get(5)?,
+                content: hash(run, &row.get::<_, String>(6)?)?,
+                ending: parsed(run, &row.get::<_, String>(7)?)?,
+                scores: parsed(run, &scores)?,
+                scores_hash: Hash::of_text(&scores),
+            });
+        }
+        Ok(())
+    }
+
+    /// Every transcript with its scores, in the order of the plan.
+    pub fn each_transcript(&self, run: i64, mut take: impl FnMut(Trial, Transcript, TrialScores)) -> Result<(), StoreError> {
+        let sql = "SELECT n, trial, case_id, subject, seed, how, scores, events FROM trials WHERE run = ?1 ORDER BY n";
+        let mut rows = self.connection.prepare_cached(sql)?;
+        let mut rows = rows.query([run])?;
+        while let Some(row) = rows.next()? {
+            let trial = trial(row)?;
+            let transcript = Transcript {
+                trial: trial.id.clone(),
+                case: trial.case.clone(),
+                subject: trial.subject.clone(),
+                events: parsed(run, &row.get::<_, String>(7)?)?,
+                ending: parsed(run, &row.get::<_, String>(5)?)?,
+            };
+            let scores = TrialScores { trial: trial.id.clone(), scores: parsed(run, &row.get::<_, String>(6)?)? };
+            take(trial, transcript, scores);
+        }
+        Ok(())
+    }
+
+    /// Counts something that is no part of the record: retries, cache hits, calls asked again.
+    pub fn count(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError> {
+        let sql = "INSERT INTO telemetry (run, what, n) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n";
+        self.connection.prepare_cached(sql)?.execute(params![run, what, n])?;
+        Ok(())
+    }
+
+    pub fn telemetry(&self, run: i64) -> Result<Vec<(String, u64)>, StoreError> {
+        let mut rows = self.connection.prepare("SELECT what, n FROM telemetry WHERE run = ?1 ORDER BY what")?;
+        let counts = rows.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(counts.collect::<Result<_, _>>()?)
+    }
+}
+
+pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<(), StoreError> {
+    let TrialRow { run, n, trial, passed, wall_us, written, scores } = row;
+    let sql = "INSERT OR REPLACE INTO trials (run, n, trial, case_id, subject, seed, passed, content, wall_us, how, scores, events)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    connection.prepare_cached(sql)?.execute(params![
+        run,
+        n,
+        trial.id.as_str(),
+        trial.case,
+        trial.subject,
+        trial.seed,
+        passed,
+        written.content.as_str(),
+        wall_us,
+        written.ending,
+        scores,
+        written.events
+    ])?;
+    Ok(())
+}
+
+fn trial(row: &Row<'_>) -> Result<Trial, StoreError> {
+    let id: String = row.get(1)?;
+    let id = Hash::parse(&id).ok_or_else(|| StoreError::unreadable(&id, &"this is no hash of a trial"))?;
+    Ok(Trial { id, case: row.get(2)?, subject: row.get(3)?, seed: row.get(4)? })
+}
+
+fn hash(run: i64, text: &str) -> Result<Hash, StoreError> {
+    Hash::parse(text).ok_or_else(|| StoreError::unreadable(&run.to_string(), &format!("\"{text}\" is no hash")))
+}
+
+fn parsed<T: DeserializeOwned>(run: i64, json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json).map_err(|error| StoreError::unreadable(&run.to_string(), &error))
+}
