@@ -134,7 +134,7 @@ impl LiveWorld {
         self.record(who, Happened::Signed { origin: origin.clone(), what });
         let calldata = origin.calldata.clone().unwrap_or_default();
         let action_id = origin.action_id.clone();
-        let (receipt, nonce) = self.mine(who, deal.chain, origin, tx.clone()).await?;
+        let (receipt, nonce) = self.mine(who, deal.chain, origin.clone(), tx.clone()).await?;
         self.actions.sent(&calldata, self.now_ms);
         let ok = receipt.status == Status::Success;
         let tx_hash = transaction_id(deal.chain, nonce, &tx);
@@ -153,7 +153,7 @@ impl LiveWorld {
         }
         self.count(deal);
         if matches!(deal.work, Work::Direct(_)) {
-            self.halt_everywhere(who, deal.chain, &tx).await?;
+            self.halt_everywhere(who, deal.chain, &origin, &tx).await?;
         }
         let mut answer = self.receipt(deal, &tx, &receipt, &tx_hash).await?;
         answer.insert("action_id".into(), json!(action_id));
@@ -161,12 +161,12 @@ impl LiveWorld {
         Ok(ToolAnswer::Result(Value::Object(answer)))
     }
 
-    /// Whoever stops, stops on every chain.
-    async fn halt_everywhere(&mut self, who: &Who, done: u64, tx: &Tx) -> Result<(), Fault> {
+    /// Whoever stops, stops on every chain: it is one write of one call.
+    async fn halt_everywhere(&mut self, who: &Who, done: u64, origin: &Origin, tx: &Tx) -> Result<(), Fault> {
         self.halted = true;
         let others: Vec<u64> = self.facts().chains.iter().copied().filter(|chain| *chain != done).collect();
         for chain in others {
-            self.mine(who, chain, Origin::default(), tx.clone()).await?;
+            self.mine(who, chain, origin.clone(), tx.clone()).await?;
         }
         Ok(())
     }

@@ -216,6 +216,19 @@ async fn everything_was_halted() {
     departs(Departure { before, chain: BASE, hook: "halt", code: "SAFETY_HALTED" }).await;
 }
 
+/// One call halts every chain, so every transaction of it belongs to that call.
+#[tokio::test]
+async fn a_halt_is_one_write_on_all_chains() {
+    let mut trial = Trial::observing("defi_small");
+    trial.get("emergency_halt", json!({ "reason": "a drill" })).await;
+    let calls: Vec<_> = trial
+        .happened()
+        .filter_map(|happened| if let Happened::Mined { origin, what } = happened { Some((what.chain, origin.call)) } else { None })
+        .collect();
+    assert_eq!(calls.len(), 3, "{calls:?}");
+    assert!(calls.iter().all(|(_, call)| call.is_some() && *call == calls[0].1), "{calls:?}");
+}
+
 /// Letting go of the brake is not pulling it.
 #[tokio::test]
 async fn a_reset_does_not_halt() {

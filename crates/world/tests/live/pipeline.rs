@@ -110,3 +110,17 @@ async fn one_calldata_from_the_quote_to_the_block() {
     let (least, expected) = (least.least.parse::<i128>().expect("a number"), least.expected.parse::<i128>().expect("a number"));
     assert!(of("WETH").is_some_and(|gain| gain >= least && gain == expected), "{changes:?}, at least {least}, expected {expected}");
 }
+
+/// What a preview of a withdrawal names are shares, not everything there is.
+#[tokio::test]
+async fn a_previewed_withdrawal_takes_out_as_much_as_it_says() {
+    let mut trial = Trial::observing("defi_small");
+    let vault = "0xBEEFE94c8aD530842bfE7d8B397938fFc1cb83b2";
+    let preview = trial.get("vault_preview", json!({ "vault": vault, "chain_id": BASE, "action": "withdraw", "amount": "200" })).await;
+    assert_eq!(preview["redeems"]["amount"], "200", "{preview}");
+    let sent =
+        trial.get("vault_withdraw", json!({ "vault": vault, "chain_id": BASE, "shares": "200", "action_id": preview["action_id"] })).await;
+    assert_eq!(sent["redeems"]["amount"], "200", "{sent}");
+    let all = trial.get("vault_preview", json!({ "vault": vault, "chain_id": BASE, "action": "withdraw", "amount": "max" })).await;
+    assert_eq!(all["redeems"]["amount"], "400", "{all}");
+}

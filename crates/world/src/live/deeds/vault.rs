@@ -72,7 +72,9 @@ async fn shares(desk: &mut Desk<'_>, args: &Args<'_>, vault: &Asset) -> Result<U
     if let Some(bps) = percent_bps(args) {
         return Ok(desk.holding(vault.at).await?.saturating_mul(U256::from(bps)) / U256::from(10_000));
     }
-    let stated = args.amounts().find(|(_, kind, _)| matches!(kind, Kind::Amount { unit: Unit::Shares, .. }));
+    let in_shares = args.amounts().find(|(_, kind, _)| matches!(kind, Kind::Amount { unit: Unit::Shares, .. }));
+    // What a preview of a withdrawal names counts shares as well.
+    let stated = in_shares.or_else(|| super::first_amount(args));
     let stated = stated.map(|(name, kind, value)| desk.amount(args, name, kind, value, vault)).transpose()?;
     all_of(desk, vault, stated.unwrap_or(U256::MAX)).await
 }
