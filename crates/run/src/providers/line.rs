@@ -79,9 +79,9 @@ impl Line {
     async fn settle(&self, ask: &Ask, reservation: Reservation, reply: Reply) -> Result<Reply, ProviderFault> {
         let reply = self.scrubbed(reply)?;
         let paid = match (&self.price, &reply.usage) {
-            (Some(price), Some(usage)) => cost(price, usage),
+            (Some(price), Some(usage)) if usage.input > 0 => cost(price, usage),
             // A server that does not count has no say in what it cost.
-            (Some(_), None) => reservation.ceiling(),
+            (Some(_), _) => reservation.ceiling(),
             (None, _) => Money::ZERO,
         };
         reservation.settle(paid);

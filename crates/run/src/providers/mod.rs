@@ -6,6 +6,8 @@ pub mod cassette;
 #[cfg(test)]
 pub(crate) mod example;
 mod fault;
+#[cfg(test)]
+mod hostile;
 mod insist;
 mod key;
 mod line;

@@ -7,7 +7,7 @@ use model::{Listing, Money, ToolsShown};
 use run::Purse;
 use run::ledger::{CallId, Ledger, MemoryLedger, Role};
 use run::providers::cassette::MemoryTape;
-use run::providers::{Ask, Cassette, FaultKind, Key, Provider, Request, SharedProvider, Terms, provider};
+use run::providers::{Ask, Cassette, FaultKind, Key, Provider, Request, SharedProvider, Terms, ceiling, provider};
 use run::subjects::fits;
 use serde_json::json;
 use std::sync::Arc;
@@ -116,5 +116,16 @@ fn a_case_with_more_tools_than_the_vendor_takes_is_found_before_the_run() {
     assert_eq!(fits(&workspace, &anthropic, full), Ok(()));
     for subject in workspace.subjects.iter().filter(|subject| subject.provider.is_llm()) {
         assert_eq!(fits(&workspace, subject, full), Ok(()), "the subject {} we ship cannot take the full profile", subject.name.value);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_count_is_paid_the_ceiling() {
+    for usage in ["null", "{}", "{\"prompt_tokens\":0,\"completion_tokens\":0}", "\"many\"", "{\"prompt_tokens\":-5}"] {
+        let body = format!(r#"{{"choices":[{{"message":{{"content":"Hi"}},"finish_reason":"stop"}}],"usage":{usage}}}"#);
+        let bench = crate::vendors::Bench::open(CHAT, 1, move |_, _| Answer::ok(body.clone())).await;
+        bench.provider.ask(&ask(0, hello())).await.unwrap();
+        let sent = bench.server.seen()[0].raw.len() as u64;
+        assert_eq!(bench.purse.spent(), ceiling(&crate::vendors::price(), sent, 500), "{usage}");
     }
 }
