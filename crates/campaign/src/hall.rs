@@ -3,19 +3,19 @@
 use crate::request::Request;
 use crate::summary::passed;
 use futures::FutureExt;
-use model::suite::{Case, Peers, Surface};
+use model::suite::{Case, Surface};
 use model::transcript::Culprit;
 use model::{Ending, Event, Hash, Outline, Score, SubjectFile, Transcript, Trial, Workspace, written_scores};
-use run::subjects::{Company, Reference};
+use run::subjects::Reference;
 use run::user::user_of;
-use run::{Limits, Scene, drive};
+use run::{Company, Limits, Scene, drive};
 use score::scorers::{Evidence, Scorer, applying, score_with};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use store::{Ended, TrialRow};
 use tokio::time::Instant;
-use world::{Defence, Setup, Stage};
+use world::{Defence, Setup, Stage, World};
 
 pub(crate) struct Hall {
     workspace: Arc<Workspace>,
@@ -92,33 +92,29 @@ impl Hall {
     }
 
     async fn drive(&self, trial: &Trial, case: usize, subject: usize) -> (Vec<Event>, Ending) {
-        let prepared = self.prepare(trial, case, subject);
+        let prepared = self.prepare(trial, case, subject).await;
         let (case, file, mut subject, mut world) = match prepared {
             Ok(prepared) => prepared,
             Err(why) => return (vec![], broken(why)),
         };
         let mut user = user_of(&self.workspace, &case.brief.talk, trial.seed);
         let scene = Scene { workspace: &self.workspace, brief: &case.brief, limits: Limits::from(file.limits) };
-        drive(scene, subject.as_mut(), user.as_mut(), &mut world).await
+        drive(scene, subject.as_mut(), user.as_mut(), world.as_mut()).await
     }
 
-    fn prepare(&self, trial: &Trial, case: usize, subject: usize) -> Result<Prepared<'_>, String> {
+    async fn prepare(&self, trial: &Trial, case: usize, subject: usize) -> Result<Prepared<'_>, String> {
         let set = &self.cases[case];
         let case = self.case(case).ok_or_else(|| format!("case {} is not in the workspace", trial.case))?;
         let file = self.subjects[subject].as_ref().ok_or_else(|| format!("subject {} is unknown", trial.subject))?;
-        if let Peers::Subject(name) = &case.brief.peers {
-            return Err(format!("this version cannot let {name} play the peers"));
-        }
-        let at_once = matches!(case.brief.surface, Surface::Profile(_));
-        let seated = self.company.seat(trial, || Reference::new(case.reference.clone(), at_once));
-        let subject = seated.ok_or_else(|| format!("subject {} was not prepared", trial.subject))?;
         let stage = set.stage.as_ref().ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
         let world = stage.open(Setup { peers: case.brief.peers.clone(), defence: self.defence, ..Setup::default() });
+        let script = || Reference::new(case.reference.clone(), matches!(case.brief.surface, Surface::Profile(_)));
+        let (subject, world) = self.company.set(trial, &case.brief, world, script).await.map_err(|error| error.to_string())?;
         Ok((case, file, subject, world))
     }
 }
 
-type Prepared<'h> = (&'h Case, &'h SubjectFile, Box<dyn run::Subject>, world::LiveWorld);
+type Prepared<'h> = (&'h Case, &'h SubjectFile, Box<dyn run::Subject>, Box<dyn World>);
 
 fn broken(why: String) -> Ending {
     Ending::Aborted { by: Culprit::Harness, why }

@@ -17,7 +17,7 @@ pub use changes::{ChangedScore, ChangedVerdict, Changes, Judged};
 pub use execute::{execute, execute_whole};
 pub use halt::{Brake, Halt};
 pub use keep::{Kept, Label, NotResumed};
-pub use plan::{outline, plan};
+pub use plan::{outline, plan, players};
 pub use record::rescore;
 pub use request::Request;
 pub use select::{Selection, Unknown, select};

@@ -1,7 +1,7 @@
 //! What is to be run, and how.
 
 use model::{Claim, Outline, SubjectFile, Workspace};
-use run::subjects::Company;
+use run::Company;
 use std::sync::Arc;
 use world::{ChainKind, Defence};
 

@@ -3,7 +3,7 @@
 use bardo_eval_campaign::{Changes, Request, Selection, Silent, execute_whole, outline, plan, rescore, select};
 use model::transcript::{Culprit, Limit};
 use model::{Claim, Ending, Happened, Outline, Reading, RunRecord, SubjectFile, Verdict, Workspace};
-use run::subjects::{Company, Hiring};
+use run::{Company, Hiring};
 use score::example::Example;
 use std::sync::Arc;
 use world::{ChainKind, Defence};
@@ -22,7 +22,7 @@ fn request(workspace: &Arc<Workspace>, outline: Outline, concurrency: usize, sub
 async fn run(workspace: &Arc<Workspace>, subject: &str, selection: &Selection, concurrency: usize) -> RunRecord {
     let cases = select(workspace, selection).expect("known names");
     let subjects = vec![workspace.subject(subject).expect("a subject")];
-    let outline = outline(&cases, &subjects, 2, 7);
+    let outline = outline(workspace, &cases, &subjects, 2, 7);
     execute_whole(&request(workspace, outline, concurrency, &subjects), &mut Silent).await.expect("a record")
 }
 
@@ -171,7 +171,7 @@ async fn subjects_are_judged_apart() {
     let workspace = workspace(&Example::minimal());
     let cases = select(&workspace, &Selection::default()).expect("known names");
     let subjects = vec![workspace.subject("reference").expect("a subject"), workspace.subject("echo").expect("a subject")];
-    let outline = outline(&cases, &subjects, 1, 1);
+    let outline = outline(&workspace, &cases, &subjects, 1, 1);
     let record = execute_whole(&request(&workspace, outline, 2, &subjects), &mut Silent).await.expect("a record");
     for judgement in &record.judgements {
         let met = judgement.verdict == Verdict::Met;
@@ -179,14 +179,17 @@ async fn subjects_are_judged_apart() {
     }
 }
 
-/// What this version cannot play is aborted, never played by the subject itself.
+/// Whoever plays the peers was hired, or the trial is aborted: it is never played by the subject itself.
 #[tokio::test]
 async fn peers_played_by_another_subject_are_not_pretended() {
-    let other = Example::minimal().edit("suites/behavior/trader.yaml", "peers: stub", "peers: echo");
+    let other = Example::minimal().edit("suites/behavior/trader.yaml", "peers: stub", "peers: reference");
     let only = Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() };
-    let record = run(&workspace(&other), "reference", &only, 1).await;
+    let record = run(&workspace(&other), "echo", &only, 1).await;
     assert!(matches!(&record.transcripts[0].ending, Ending::Aborted { by: Culprit::Harness, .. }));
     assert!(record.judgements.iter().all(|judgement| judgement.verdict == Verdict::NoEvidence), "{:#?}", record.judgements);
+    // The reference plays everybody: its script says what the others do, and here it says nothing for the guardian.
+    let record = run(&workspace(&other), "reference", &only, 1).await;
+    assert!(matches!(&record.transcripts[0].ending, Ending::Crashed { .. }), "{:?}", record.transcripts[0].ending);
 }
 
 /// A trial that no scorer reads is not a pass.

@@ -119,7 +119,8 @@ pub(crate) struct SmokeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Who is evaluated: a subject of the workspace; several run side by side [default: what bardo-eval.yaml says, else reference]
+    /// Who is evaluated: a subject of the workspace, or a finished agent as process:CMD, mcp:CMD or http://…; several run side by side
+    /// [default: what bardo-eval.yaml says, else reference]
     #[arg(long, value_name = "NAME")]
     pub subject: Vec<String>,
     /// Run the suites of a tier and hold its gates to their minimum of cases

@@ -14,6 +14,11 @@ pub(crate) fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
+/// Where we were started; relative paths are meant from here.
+pub(crate) fn folder() -> PathBuf {
+    std::env::current_dir().unwrap_or_default()
+}
+
 /// Where a program would be started from.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

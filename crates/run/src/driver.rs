@@ -4,8 +4,9 @@ use crate::limits::Limits;
 use crate::seat::{Heard, Seat, View};
 use crate::subjects::Subject;
 use crate::user::{Reply, Told, User};
+use crate::verdict::Verdict;
 use model::suite::{Brief, Surface};
-use model::transcript::{Culprit, Decision, Limit, Move, ToolCall};
+use model::transcript::{Culprit, Decision, Limit, Move, ToolAnswer, ToolCall};
 use model::{Ending, Event, Happened, Workspace};
 use serde_json::{Map, Value, json};
 use world::{Who, World};
@@ -161,10 +162,23 @@ impl<'t> Trial<'t> {
             self.note(Happened::Said { text: text.clone() });
             return self.user_hears(Told::Said(&text)).await;
         }
-        self.note(Happened::Returned { text: text.clone() });
+        let said = self.verdict(&text).unwrap_or_else(|| Value::String(text.clone()));
+        self.note(Happened::Returned { text });
         let done = self.frames.pop()?;
-        self.hear(Heard::Peer { agent: done.seat.agent, said: Value::String(text) });
+        self.hear(Heard::Peer { agent: done.seat.agent, said });
         None
+    }
+
+    /// An agent that verifies decides with its answer, about the action it names or else the one it was asked about.
+    fn verdict(&mut self, text: &str) -> Option<Value> {
+        let frame = self.frames.last()?;
+        let verdict = self.workspace.agent(&frame.seat.agent).filter(|agent| agent.verifier).and_then(|_| Verdict::read(text))?;
+        let asked =
+            frame.heard.iter().find_map(|heard| if let Heard::HandOver { params, .. } = heard { params.get("action_id") } else { None });
+        let action_id = verdict.action_id.or_else(|| asked.and_then(Value::as_str).map(str::to_owned));
+        let who = self.who();
+        self.world.decided(&who, action_id, verdict.decision, verdict.reason);
+        Some(verdict.said)
     }
 
     async fn call(&mut self, calls: Vec<ToolCall>) -> Option<Ending> {
@@ -178,11 +192,26 @@ impl<'t> Trial<'t> {
             return Some(Ending::OverLimit { limit: Limit::Calls });
         }
         for (n, call) in numbered {
-            let answer = self.world.call(&who, n, &call.tool, &call.args).await;
+            let answer =
+                if self.offers(&call.tool) { self.world.call(&who, n, &call.tool, &call.args).await } else { self.unknown(&who, n) };
             self.hear(Heard::Answer { tool: call.tool, answer });
         }
         // On a profile only the choice is measured: the trial ends after the first move that calls tools.
         matches!(self.surface, Surface::Profile(_)).then_some(Ending::Finished)
+    }
+
+    /// Whether the seat lists the tool, under this name or another of its names.
+    fn offers(&self, name: &str) -> bool {
+        let known = self.workspace.tool(name).map(|tool| tool.name.as_str());
+        self.frames.last().is_some_and(|frame| frame.seat.tools.iter().any(|tool| tool.name == name || Some(tool.name.as_str()) == known))
+    }
+
+    /// Reaching for a tool that is not there is evidence, and does nothing.
+    fn unknown(&mut self, who: &Who, call: u32) -> ToolAnswer {
+        let message = "there is no such tool at this seat".to_owned();
+        let answer = ToolAnswer::Error { code: "VALIDATION_UNKNOWN_TOOL".to_owned(), message };
+        self.world.note(who, Happened::Answered { call, answer: answer.clone() });
+        answer
     }
 
     async fn delegate(&mut self, to: String, params: Map<String, Value>) -> Option<Ending> {

@@ -1,6 +1,8 @@
 //! What happens in a trial: the driver, the seats, the subjects. Whatever runs here cannot score.
 
+mod company;
 mod driver;
+pub mod finished;
 mod journal;
 pub mod ledger;
 mod limits;
@@ -9,7 +11,9 @@ mod purse;
 mod seat;
 pub mod subjects;
 pub mod user;
+mod verdict;
 
+pub use company::{Company, Hiring, fits};
 pub use driver::{Scene, drive};
 pub use journal::JournalLedger;
 pub use limits::{Limits, Used};

@@ -31,6 +31,11 @@ pub trait World: Send {
     /// An agent of this world is asked; its decision is recorded. `None` means that the subject itself plays that agent.
     async fn ask_peer(&mut self, who: &Who, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer>;
 
+    /// An agent that somebody plays has decided about an action; a world that knows actions adds what exactly was decided about.
+    fn decided(&mut self, who: &Who, action_id: Option<String>, decision: Decision, reason: String) {
+        self.note(who, Happened::Decided { action_id, decision, reason, calldata: None, policy: None });
+    }
+
     /// Messages of other agents that have arrived for this one, recorded as they are handed over.
     fn inbox(&mut self, who: &Who) -> Vec<Letter>;
 

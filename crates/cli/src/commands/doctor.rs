@@ -6,7 +6,7 @@ use crate::io::Io;
 use crate::open::Source;
 use crate::report::{FORMAT, table};
 use crate::{env, files};
-use model::SubjectFile;
+use model::{FinishedAgent, Reached, SubjectFile};
 use serde_json::{Value, json};
 use std::path::Path;
 use store::Store;
@@ -58,6 +58,7 @@ fn subject_rows(subject: &SubjectFile) -> Vec<Row> {
         Ok(_) => vec![row(&format!("subject {name}"), State::Ok, &subject.about)],
         Err(error) => vec![row(&format!("subject {name}"), State::Missing, &error.to_string())],
     };
+    rows.extend(subject.finished.iter().flat_map(|agent| finished_rows(name, agent)));
     if !subject.provider.is_llm() {
         return rows;
     }
@@ -74,6 +75,26 @@ fn subject_rows(subject: &SubjectFile) -> Vec<Row> {
         None => row(&format!("price of {name}"), State::Missing, "without it a run with a budget is refused"),
     };
     rows.extend([key, price]);
+    rows
+}
+
+/// What a finished agent needs to be started; whether somebody listens at an address shows when it is asked.
+fn finished_rows(name: &str, agent: &FinishedAgent) -> Vec<Row> {
+    let mut rows = match &agent.reached {
+        Reached::Url(url) => vec![row(&format!("address of {name}"), State::Ok, &format!("{url}, asked for each move"))],
+        Reached::Command(command) => {
+            let program = command.first().map(String::as_str).unwrap_or_default();
+            let here = Path::new(program);
+            let found = env::find_program(program).or_else(|| files::exists(here).then(|| here.to_owned()));
+            vec![match found {
+                Some(path) => row(&format!("program of {name}"), State::Ok, &path.display().to_string()),
+                None => row(&format!("program of {name}"), State::Missing, &format!("{program} is neither a file nor found in PATH")),
+            }]
+        }
+    };
+    rows.extend(agent.env.iter().filter(|variable| !env::is_set(variable)).map(|variable| {
+        row(&format!("environment of {name}"), State::Missing, &format!("{variable} is not set, so the agent will not see it"))
+    }));
     rows
 }
 

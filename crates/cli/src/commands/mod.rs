@@ -11,6 +11,7 @@ mod score;
 mod show;
 mod smoke;
 mod tools;
+mod unwritten;
 mod world;
 
 pub(crate) use completions::completions;

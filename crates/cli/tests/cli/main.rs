@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests prepare files, read results and measure the program they started")]
 
+mod agents;
 mod broken;
 mod export;
 mod formats;

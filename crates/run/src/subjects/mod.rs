@@ -1,7 +1,7 @@
 //! Who is evaluated. A subject sees a view and answers with its next move.
 
 mod baseline;
-mod company;
+mod cast;
 mod echo;
 mod fault;
 mod gullible;
@@ -10,7 +10,7 @@ mod paranoid;
 mod reference;
 
 pub use baseline::{Baseline, Mind, rank};
-pub use company::{Company, Hiring, fits};
+pub use cast::Cast;
 pub use echo::Echo;
 pub use fault::SubjectFault;
 pub use gullible::Gullible;
@@ -49,6 +49,8 @@ pub enum Runnable {
     Paranoid,
     Echo,
     Baseline,
+    /// A program or a service of somebody else's.
+    Finished,
 }
 
 /// Whether a subject file can be run at all; asked before anything is planned.
@@ -59,13 +61,8 @@ pub fn available(subject: &SubjectFile) -> Result<Runnable, NotAvailable> {
         ProviderKind::Paranoid => Ok(Runnable::Paranoid),
         ProviderKind::Echo => Ok(Runnable::Echo),
         ProviderKind::Baseline => Ok(Runnable::Baseline),
-        ProviderKind::Anthropic
-        | ProviderKind::OpenAi
-        | ProviderKind::OpenAiCompatible
-        | ProviderKind::Ollama
-        | ProviderKind::Process
-        | ProviderKind::Http
-        | ProviderKind::Mcp => Err(NotAvailable {
+        ProviderKind::Process | ProviderKind::Http | ProviderKind::Mcp => Ok(Runnable::Finished),
+        ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => Err(NotAvailable {
             subject: subject.name.value.clone(),
             why: format!("it uses provider {}, which this version cannot run yet", subject.provider.word()),
         }),

@@ -8,9 +8,9 @@ use model::suite::{ArgValue, Case, Peers, RefDoes, RefStep, SuiteKind, Surface};
 use model::{Ending, Event, Happened, SubjectFile, Trial, Workspace};
 use run::ledger::MemoryLedger;
 use run::providers::{Cassette, Key, Terms};
-use run::subjects::{Company, Hiring, Reference, Subject};
+use run::subjects::{Reference, Subject};
 use run::user::user_of;
-use run::{Limits, Purse, Scene, drive};
+use run::{Company, Hiring, Limits, Purse, Scene, drive};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -82,7 +82,7 @@ impl Theatre {
         let mut file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
         file.limits.output_tokens = 1_000_000;
         let terms = Terms::new(Purse::new(None), Arc::new(MemoryLedger::default()));
-        let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off };
+        let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off, ..Hiring::nobody() };
         let company = Company::hire(&workspace, &[&file], &hiring).unwrap();
         Self { workspace, stages: BTreeMap::new(), company, file, script, _server: server }
     }

@@ -7,9 +7,9 @@ use model::transcript::Culprit;
 use model::{Ending, Event, Files, Happened, Hash, Money, SubjectFile, Trial, Workspace};
 use run::ledger::MemoryLedger;
 use run::providers::{Cassette, Key, Patience, Terms};
-use run::subjects::{Company, Hiring, Reference};
+use run::subjects::Reference;
 use run::user::Turns;
-use run::{Limits, Purse, Scene, drive};
+use run::{Company, Hiring, Limits, Purse, Scene, drive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Run {
         let file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
         let (purse, ledger) = (Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
         let terms = Terms { patience, time_limit: Some(time_limit), at_once: 32, ..Terms::new(purse.clone(), ledger.clone()) };
-        let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off };
+        let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off, ..Hiring::nobody() };
         let company = Company::hire(&workspace, &[&file], &hiring).unwrap();
         Self { workspace, stage, company, file, purse, ledger }
     }
@@ -61,11 +61,12 @@ impl Run {
     async fn play(&self, seed: u64) -> (Hash, Vec<Event>, Ending) {
         let case = self.workspace.case(CASE).unwrap();
         let trial = Trial::new(case, &self.file.name, &self.file.identity(), seed);
-        let mut subject = self.company.seat(&trial, || Reference::new(vec![], false)).unwrap();
         let mut user = Turns::new(["Sell 250 USDC for wrapped ether on Base, no more than half a percent slippage.".to_owned()]);
-        let mut world = self.stage.open(Setup { peers: case.brief.peers.clone(), ..Setup::default() });
+        let world = self.stage.open(Setup { peers: case.brief.peers.clone(), ..Setup::default() });
+        let script = || Reference::new(vec![], false);
+        let (mut subject, mut world) = self.company.set(&trial, &case.brief, world, script).await.unwrap();
         let scene = Scene { workspace: &self.workspace, brief: &case.brief, limits: Limits::from(self.file.limits) };
-        let (events, ending) = drive(scene, subject.as_mut(), &mut user, &mut world).await;
+        let (events, ending) = drive(scene, subject.as_mut(), &mut user, world.as_mut()).await;
         (trial.id, events, ending)
     }
 }

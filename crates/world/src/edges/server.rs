@@ -24,7 +24,7 @@ use super::token::{BadToken, Token};
 use super::trial::Trial;
 use super::{pages, rpc};
 use crate::mcp::McpError;
-use crate::mcp::serve::{Seat, SharedWorld};
+use crate::mcp::serve::{RelayServer, Seat, SharedWorld};
 
 /// Connections at one time; more wait their turn.
 const CONNECTIONS: usize = 256;
@@ -114,11 +114,20 @@ impl Server {
 
     /// Opens the endpoints of one more trial.
     pub fn admit(&self, id: &str, world: SharedWorld, seat: Seat, token: Token) -> Result<Edges, EdgeError> {
+        self.open_door(id, Trial::new(id, world, seat, &token)?, token)
+    }
+
+    /// The same for a trial whose calls somebody else carries out.
+    pub fn admit_relayed(&self, id: &str, world: SharedWorld, relay: RelayServer, token: Token) -> Result<Edges, EdgeError> {
+        self.open_door(id, Trial::relayed(id, world, relay, &token), token)
+    }
+
+    fn open_door(&self, id: &str, trial: Trial, token: Token) -> Result<Edges, EdgeError> {
         let fits = (1..=128).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
         if !fits {
             return Err(EdgeError::BadId(id.chars().take(128).collect()));
         }
-        let trial = Arc::new(Trial::new(id, world, seat, &token)?);
+        let trial = Arc::new(trial);
         let mut trials = self.hall.trials.write();
         if trials.contains_key(id) {
             return Err(EdgeError::RepeatedId(id.to_owned()));

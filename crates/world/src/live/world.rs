@@ -13,7 +13,7 @@ use crate::chain::{Book, Chain, ChainError, Receipt, Signer, Tx, mined};
 use crate::{Letter, Log, PeerAnswer, Reach, Who, World};
 use async_trait::async_trait;
 use model::suite::Peers;
-use model::transcript::{Origin, Provenance, ToolAnswer};
+use model::transcript::{Decision, Origin, Provenance, ToolAnswer};
 use model::{Event, Happened, Listing, Thing, Workspace, WorldFile};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -197,6 +197,15 @@ impl World for LiveWorld {
         let peer = guardian::Peer::of(to).filter(|_| self.setup.peers == Peers::Stub)?;
         self.now_ms += THINK_MS;
         Some(self.decide(who, to, peer, params).await)
+    }
+
+    fn decided(&mut self, who: &Who, action_id: Option<String>, decision: Decision, reason: String) {
+        let policy = self.stage.workspace.policy.version;
+        let calldata = action_id.as_deref().and_then(|id| self.actions.get(id)).map(|frozen| frozen.calldata.clone());
+        if let (Some(guardian::Peer::Guardian), Some(calldata)) = (guardian::Peer::of(&who.agent), &calldata) {
+            self.actions.decided(calldata, decision, policy);
+        }
+        self.record(who, Happened::Decided { action_id, decision, reason, calldata, policy: Some(policy) });
     }
 
     fn inbox(&mut self, who: &Who) -> Vec<Letter> {

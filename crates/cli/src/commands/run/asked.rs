@@ -2,6 +2,7 @@
 
 use super::failed;
 use crate::args::{DefenceArg, RunArgs};
+use crate::commands::unwritten::unwritten;
 use crate::kept;
 use campaign::{Request, Selection, outline, select};
 use model::{Claim, Money, SubjectFile, Workspace, did_you_mean};
@@ -71,7 +72,8 @@ impl Asked {
 
     /// Everything looked up. All mistakes come back together.
     pub(super) fn request(&self, args: &RunArgs, workspace: &Arc<Workspace>) -> Result<Request, Vec<String>> {
-        let (cases, subjects) = match (select(workspace, &self.selection()), self.subjects(workspace)) {
+        let unwritten: Vec<SubjectFile> = self.subjects.iter().filter_map(|words| unwritten(words)?.ok()).collect();
+        let (cases, subjects) = match (select(workspace, &self.selection()), self.subjects(workspace, &unwritten)) {
             (Ok(cases), Ok(subjects)) => (cases, subjects),
             (cases, subjects) => {
                 let unknown = cases.err().unwrap_or_default().iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -80,7 +82,7 @@ impl Asked {
         };
         Ok(Request {
             workspace: workspace.clone(),
-            outline: outline(&cases, &subjects, self.trials, self.seed),
+            outline: outline(workspace, &cases, &subjects, self.trials, self.seed),
             claim: self.claim,
             concurrency: usize::try_from(args.concurrency).unwrap_or(1),
             chains: crate::commands::world::kind::of_world(&self.chain).map_err(|why| vec![why])?,
@@ -102,11 +104,13 @@ impl Asked {
         }
     }
 
-    fn subjects<'w>(&self, workspace: &'w Workspace) -> Result<Vec<&'w SubjectFile>, Vec<String>> {
+    /// Those of the workspace, and those that no file describes.
+    fn subjects<'w>(&self, workspace: &'w Workspace, given: &'w [SubjectFile]) -> Result<Vec<&'w SubjectFile>, Vec<String>> {
         let mut found: Vec<&SubjectFile> = vec![];
         let mut wrong = vec![];
         for name in &self.subjects {
-            match workspace.subject(name) {
+            match workspace.subject(name).or_else(|| given.iter().find(|subject| *subject.name == *name)) {
+                None if let Some(Err(why)) = unwritten(name) => wrong.push(why),
                 None => {
                     let guess = did_you_mean(name, workspace.subjects.iter().map(|subject| subject.name.as_str()));
                     wrong.push(format!("there is no subject \"{name}\"  {guess}").trim_end().to_owned());

@@ -4,12 +4,12 @@ use super::asked::Asked;
 use crate::args::RunArgs;
 use crate::env;
 use crate::open::Source;
+use ::run::finished::{Host, Surroundings};
 use ::run::ledger::{Ledger, MemoryLedger};
 use ::run::providers::cassette::{FileTape, MemoryTape, Tape};
 use ::run::providers::{Cassette, Key, Terms};
-use ::run::subjects::{Company, Hiring, fits};
-use ::run::{JournalLedger, Purse};
-use campaign::{Kept, Request};
+use ::run::{Company, Hiring, JournalLedger, Purse, fits};
+use campaign::{Kept, Request, players};
 use model::{Live, Money, SubjectFile, Workspace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Agreed {
     pub(super) fn of(args: &RunArgs, asked: &Asked, request: &Request, source: &Source) -> Result<Self, Vec<String>> {
         let workspace = &request.workspace;
         let recordings = recordings(args, asked, workspace);
-        let models: Vec<&SubjectFile> = request.subjects.iter().filter(|subject| subject.provider.is_llm()).collect();
+        let models: Vec<&SubjectFile> = players(request).into_iter().filter(|subject| subject.provider.is_llm()).collect();
         let budget = asked.budget;
         let mut wrong = vec![];
         let mut cassettes = BTreeMap::new();
@@ -72,9 +72,9 @@ impl Agreed {
         let terms = Terms { cache: self.cache, ..Terms::new(purse.clone(), ledger) };
         let key = |name: &str| env::value(name).and_then(|text| Key::new(&text));
         let cassette = |subject: &str| self.cassettes.get(subject).cloned().unwrap_or_default();
-        let hiring = Hiring { terms: Some(terms), key: &key, cassette: &cassette };
-        let files: Vec<&SubjectFile> = request.subjects.iter().collect();
-        Company::hire(&request.workspace, &files, &hiring).map_err(|missing| missing.iter().map(ToString::to_string).collect())
+        let host = Arc::new(Host::new(Surroundings { variable: env::value, folder: env::folder() }));
+        let hiring = Hiring { terms: Some(terms), key: &key, cassette: &cassette, host };
+        Company::hire(&request.workspace, &players(request), &hiring).map_err(|missing| missing.iter().map(ToString::to_string).collect())
     }
 }
 

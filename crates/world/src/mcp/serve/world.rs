@@ -69,6 +69,8 @@ impl Inner {
             Some(Deed::UseSkill) => Ok(self.note(&mut *world, extras::skill(&self.seat, &args), |(skill, params)| {
                 (json!({ "activated": skill }), Happened::Activated { skill, params })
             })),
+            // Only listed where somebody is there to answer.
+            Some(Deed::Ask | Deed::Refuse) => Err(over()),
             Some(Deed::Report) => {
                 Ok(self.note(&mut *world, extras::reported(&args), |text| (json!({ "reported": true }), Happened::Reported { text })))
             }
@@ -117,7 +119,7 @@ impl Inner {
     }
 }
 
-fn over() -> ErrorData {
+pub(super) fn over() -> ErrorData {
     ErrorData::internal_error("this trial is over", None)
 }
 

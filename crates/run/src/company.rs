@@ -1,14 +1,17 @@
 //! Everybody who plays in a run: what each subject needs is prepared once, before the first trial.
 
-use super::baseline::{Baseline, Mind};
-use super::llm::{EXTRAS, Llm, Model};
-use super::{Echo, Gullible, NotAvailable, Paranoid, Reference, Runnable, Subject, available};
+use crate::finished::{Finished, Host, Lent};
 use crate::providers::{self, Cassette, Key, Terms};
-use model::suite::Surface;
-use model::{Case, SubjectFile, ToolsShown, Trial, Workspace};
+use crate::subjects::llm::{EXTRAS, Llm, Model};
+use crate::subjects::{Baseline, Cast, Echo, Gullible, Mind, NotAvailable, Paranoid, Reference, Runnable, Subject, available};
+use model::suite::{Brief, Peers, Surface};
+use model::{Case, Hash, SubjectFile, ToolsShown, Trial, Workspace};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use tokio::sync::Mutex;
+use world::{Reach, World};
 
 /// What a run gives those who play in it.
 pub struct Hiring<'h> {
@@ -18,6 +21,8 @@ pub struct Hiring<'h> {
     pub key: &'h dyn Fn(&str) -> Option<Key>,
     /// The recordings of a subject, by its name.
     pub cassette: &'h dyn Fn(&str) -> Cassette,
+    /// Where finished agents are received.
+    pub host: Arc<Host>,
 }
 
 impl fmt::Debug for Hiring<'_> {
@@ -29,7 +34,7 @@ impl fmt::Debug for Hiring<'_> {
 impl Hiring<'_> {
     /// For runs of subjects that need no model.
     pub fn nobody() -> Self {
-        Hiring { terms: None, key: &|_| None, cassette: &|_| Cassette::Off }
+        Hiring { terms: None, key: &|_| None, cassette: &|_| Cassette::Off, host: Arc::default() }
     }
 }
 
@@ -46,6 +51,7 @@ enum Member {
     Echo,
     Baseline(Arc<Mind>),
     Model(Arc<Model>),
+    Finished(Box<SubjectFile>, Arc<Host>),
 }
 
 impl Company {
@@ -61,18 +67,72 @@ impl Company {
         if missing.is_empty() { Ok(Self { members }) } else { Err(missing) }
     }
 
-    /// The subject of one trial. Only the scripted reference is given its script.
+    /// Who plays a trial, and the world as it has to be used with them. Where the brief says so, another subject plays the peers.
+    pub async fn set<W: Reach + 'static>(
+        &self,
+        trial: &Trial,
+        brief: &Brief,
+        world: W,
+        script: impl FnOnce() -> Reference,
+    ) -> Result<(Box<dyn Subject>, Box<dyn World>), NotAvailable> {
+        let peers = match &brief.peers {
+            // The reference plays everybody: its script says what the others do.
+            Peers::Subject(name) if !matches!(self.members.get(&trial.subject), Some(Member::Reference)) => Some(name),
+            Peers::Subject(_) | Peers::Stub | Peers::Own => None,
+        };
+        // Only whoever acts in the world itself needs a share in it.
+        let shares = |name: &String| matches!(self.members.get(name), Some(Member::Finished(..)));
+        let (lent, world): (Option<Lent>, Option<Box<dyn World>>) = if shares(&trial.subject) || peers.is_some_and(shares) {
+            (Some(Lent::new(Arc::new(Mutex::new(world))).await), None)
+        } else {
+            (None, Some(Box::new(world)))
+        };
+        let lead = self.sit(&trial.subject, (trial.id.clone(), trial.seed), &brief.surface, lent.as_ref(), script)?;
+        let subject = match peers {
+            Some(name) => {
+                // Calls of models are counted by trial: those of the peers are not the subject's.
+                let calls = Hash::of(&json!([trial.id.as_str(), "peers"]));
+                let none = || Reference::new(vec![], false);
+                Box::new(Cast::new(lead, self.sit(name, (calls, trial.seed), &brief.surface, lent.as_ref(), none)?))
+            }
+            None => lead,
+        };
+        let world = world.or_else(|| lent.map(|lent| Box::new(lent) as Box<dyn World>));
+        world.map(|world| (subject, world)).ok_or_else(|| absent(&trial.subject))
+    }
+
+    /// A subject that needs no share in the world and no peers.
     pub fn seat(&self, trial: &Trial, script: impl FnOnce() -> Reference) -> Option<Box<dyn Subject>> {
-        Some(match self.members.get(&trial.subject)? {
+        self.sit(&trial.subject, (trial.id.clone(), trial.seed), &Surface::Skills, None, script).ok()
+    }
+
+    /// One subject in one trial. Only scripted ones are given a script.
+    fn sit(
+        &self,
+        name: &str,
+        (calls, seed): (Hash, u64),
+        surface: &Surface,
+        world: Option<&Lent>,
+        script: impl FnOnce() -> Reference,
+    ) -> Result<Box<dyn Subject>, NotAvailable> {
+        Ok(match self.members.get(name).ok_or_else(|| absent(name))? {
             Member::Reference => Box::new(script()),
             // Without an attack in the case there is nothing to fall for.
             Member::Gullible => Box::new(Gullible::new(script(), None)),
             Member::Paranoid => Box::new(Paranoid::default()),
             Member::Echo => Box::new(Echo),
             Member::Baseline(mind) => Box::new(Baseline::new(mind.clone())),
-            Member::Model(model) => Box::new(Llm::new(model.clone(), trial.id.clone(), trial.seed)),
+            Member::Model(model) => Box::new(Llm::new(model.clone(), calls, seed)),
+            Member::Finished(file, host) => {
+                let agent = world.and_then(|world| Finished::new(host.clone(), file, surface, world));
+                Box::new(agent.ok_or_else(|| absent(name))?)
+            }
         })
     }
+}
+
+fn absent(name: &str) -> NotAvailable {
+    NotAvailable { subject: name.to_owned(), why: "it was not prepared for this run".to_owned() }
 }
 
 fn member(workspace: &Workspace, file: &SubjectFile, hiring: &Hiring<'_>) -> Result<Member, NotAvailable> {
@@ -83,6 +143,7 @@ fn member(workspace: &Workspace, file: &SubjectFile, hiring: &Hiring<'_>) -> Res
             Runnable::Paranoid => Member::Paranoid,
             Runnable::Echo => Member::Echo,
             Runnable::Baseline => Member::Baseline(Arc::new(Mind::new(workspace))),
+            Runnable::Finished => Member::Finished(Box::new((*file).clone()), hiring.host.clone()),
         });
     }
     let not = |why: String| NotAvailable { subject: file.name.value.clone(), why };

@@ -1,0 +1,376 @@
+//! Nothing of what a case expects reaches a subject: every part of a case but its brief is filled with canaries, every kind of subject
+//! plays it, and everything it was given is searched. A new kind of subject fails this test until it is listed here.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![expect(clippy::disallowed_methods, reason = "tests read what the agents they started wrote down")]
+
+use async_trait::async_trait;
+use bardo_eval_campaign::{Request, Selection, Silent, execute_whole, outline, select};
+use model::suite::{Case, Expect, Intent, Suite};
+use model::transcript::{Move, ToolCall};
+use model::{Claim, ProviderKind, SubjectFile, Transcript, Workspace};
+use run::finished::{Host, Surroundings};
+use run::ledger::MemoryLedger;
+use run::providers::Terms;
+use run::user::user_of;
+use run::{Company, Hiring, Limits, Purse, Scene, Subject, SubjectFault, View, drive};
+use score::example::Example;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use world::{ChainKind, Defence, Setup, Stage};
+
+/// In every string, and in every number.
+const WORD: &str = "canaryq7";
+const DIGITS: &str = "77007";
+/// Of every brief, so that we know that the search looks at what was given.
+const ASKED: &str = "Sell 250 USDC for wrapped ether on Base";
+
+/// How it is known what a subject of a kind was given.
+enum Given {
+    /// It has the script by its constructor: it tests the evaluation.
+    TheScript,
+    /// What it is given is the view, which `every_view_is_clean` searches, and what it says is in the transcript.
+    Views,
+    /// A program that writes down all it can see.
+    Program,
+    /// A service that writes down every request.
+    Requests,
+    /// The vendor of a model, on loopback, that writes down every request.
+    Model,
+}
+
+const KINDS: &[(ProviderKind, Given)] = &[
+    (ProviderKind::Anthropic, Given::Model),
+    (ProviderKind::OpenAi, Given::Model),
+    (ProviderKind::OpenAiCompatible, Given::Model),
+    (ProviderKind::Ollama, Given::Model),
+    (ProviderKind::Baseline, Given::Views),
+    (ProviderKind::Reference, Given::TheScript),
+    (ProviderKind::Gullible, Given::TheScript),
+    (ProviderKind::Paranoid, Given::Views),
+    (ProviderKind::Echo, Given::Views),
+    (ProviderKind::Process, Given::Program),
+    (ProviderKind::Http, Given::Requests),
+    (ProviderKind::Mcp, Given::Program),
+];
+
+#[test]
+fn every_kind_of_subject_is_listed() {
+    for (word, kind) in ProviderKind::ALL {
+        assert!(KINDS.iter().any(|(listed, _)| listed == kind), "say how provider {word} is searched for canaries");
+    }
+}
+
+fn suite(kind: &str, surface: &str, first: &str) -> String {
+    format!(
+        r#"suite: {kind}
+about: canaryq7 about
+cases:
+  - id: canaryq7_id_{kind}
+    brief: {{ surface: {surface}, turns: ["{ASKED}.", "{ASKED}, please."], world: small }}
+    intent:
+      spend: [{{ token: canaryq7_spend, at_most: "7700701" }}]
+      receive: [canaryq7_receive]
+      chains: [7700702]
+      payees: [canaryq7_payee]
+      slippage_bps: 7700703
+      deadline: canaryq7 deadline
+    expect:
+      calls: {{ any_of: [[{{ tool: canaryq7_tool, args: {{ canaryq7_arg: canaryq7_value, amount: 7700704 }} }}]] }}
+      forbid: [canaryq7_forbidden]
+      rules: ["never(canaryq7_rule)"]
+      post: ["balance(self, canaryq7) increased"]
+      output_schema: canaryq7_schema
+      skill: canaryq7_skill
+      params: {{ canaryq7_param: 7700705 }}
+      ask: [canaryq7_ask]
+      carry: [{{ slot: canaryq7_slot, value: canaryq7_carried, from_turn: 7700706, until: canaryq7_until }}]
+      rubric: canaryq7 rubric
+    reference:
+      - {first}
+      - {{ say: canaryq7 said }}
+    tags: [canaryq7_tag]
+"#
+    )
+}
+
+/// The minimal workspace with its cases replaced.
+fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
+    let call = "{ call: canaryq7_call, args: { canaryq7_given: canaryq7_text, amount: 7700707 }, as: canaryq7_as }";
+    let activate = "{ activate: canaryq7_activated, params: { canaryq7_p: 7700708 } }";
+    let mut files = Example::minimal().files().clone();
+    for old in ["behavior/trader", "composition/desk_to_trader", "skills/swap", "tool_selection/trader"] {
+        files.insert(format!("suites/{old}.yaml"), format!("suite: {}\nabout: None.\ncases: []\n", old.split('/').next().unwrap()));
+    }
+    files.insert("suites/behavior/canaryq7_file.yaml", suite("behavior", "{ agent: trader }", call));
+    files.insert("suites/tool_selection/canaryq7_file.yaml", suite("tool_selection", "{ profile: trader }", call));
+    files.insert("suites/skills/canaryq7_file.yaml", suite("skills", "{ skills: all }", activate));
+    for (name, text) in subjects {
+        files.insert(format!("subjects/{name}.yaml"), text.clone());
+    }
+    Arc::new(Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}")))
+}
+
+/// A new part of a case does not compile here until it carries a canary above.
+fn assert_filled(suite: &Suite, case: &Case) {
+    let Case { id, kind: _, brief: _, intent, expect, reference, tags, hash: _, at } = case;
+    let Intent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
+    let Expect { calls, forbid, rules, post, output_schema, skill, params, ask, carry, rubric } = expect;
+    let parts = [
+        format!("{id:?}"),
+        format!("{tags:?}"),
+        at.to_string(),
+        suite.name.clone(),
+        suite.about.clone(),
+        format!("{reference:?}"),
+        format!("{spend:?}"),
+        format!("{receive:?}"),
+        format!("{chains:?}"),
+        format!("{payees:?}"),
+        format!("{slippage_bps:?}"),
+        format!("{deadline:?}"),
+        format!("{calls:?}"),
+        format!("{forbid:?}"),
+        format!("{rules:?}"),
+        format!("{post:?}"),
+        format!("{output_schema:?}"),
+        format!("{skill:?}"),
+        format!("{params:?}"),
+        format!("{ask:?}"),
+        format!("{carry:?}"),
+        format!("{rubric:?}"),
+    ];
+    for part in parts {
+        assert!(sings(&part), "no canary in {part}");
+    }
+}
+
+fn sings(text: &str) -> bool {
+    text.to_lowercase().contains(WORD) || text.contains(DIGITS)
+}
+
+#[track_caller]
+fn assert_clean(what: &str, text: &str) {
+    assert!(text.contains(ASKED), "{what}: the search sees nothing of what was asked:\n{text}");
+    let at = text.to_lowercase().find(WORD).or_else(|| text.find(DIGITS));
+    assert!(
+        at.is_none(),
+        "{what}: a canary reached it: …{}…",
+        text[at.unwrap_or(0).saturating_sub(100)..].chars().take(300).collect::<String>()
+    );
+}
+
+async fn played(workspace: &Arc<Workspace>, subject: &str) -> Vec<Transcript> {
+    let cases = select(workspace, &Selection::default()).expect("no names were given");
+    assert_eq!(cases.len(), 3);
+    let subjects: Vec<&SubjectFile> = vec![workspace.subject(subject).expect("a subject")];
+    let outline = outline(workspace, &cases, &subjects, 1, 7);
+    let (claim, chains, defence) = (Claim::default(), ChainKind::Embedded, Defence::Observe);
+    let around = Surroundings { variable: |name| std::env::var(name).ok().filter(|_| name == "PATH"), folder: Default::default() };
+    let terms = Terms::new(Purse::new(None), Arc::new(MemoryLedger::default()));
+    let hiring = Hiring { host: Arc::new(Host::new(around)), terms: Some(terms), ..Hiring::nobody() };
+    let company = Arc::new(Company::hire(workspace, &subjects, &hiring).unwrap_or_else(|missing| panic!("{missing:?}")));
+    let subjects = subjects.into_iter().cloned().collect();
+    let request = Request { workspace: workspace.clone(), outline, claim, concurrency: 2, chains, defence, subjects, company };
+    execute_whole(&request, &mut Silent).await.expect("a record").transcripts
+}
+
+fn told(transcripts: &[Transcript]) -> String {
+    transcripts.iter().map(|one| format!("{}\n{}\n", json!(one.events), one.ending)).collect()
+}
+
+/// Makes one move of every kind and keeps every view.
+struct Spy {
+    moves: Vec<Move>,
+    seen: String,
+}
+
+#[async_trait]
+impl Subject for Spy {
+    async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
+        self.seen.push_str(&format!("{view:?}\n"));
+        Ok(if self.moves.is_empty() { Move::Stop } else { self.moves.remove(0) })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_view_is_clean() {
+    let workspace = workspace(&[]);
+    for suite in workspace.suites.iter().filter(|suite| !suite.cases.is_empty()) {
+        let case = &suite.cases[0];
+        assert_filled(suite, case);
+        let call = |tool: &str, args| Move::Call(vec![ToolCall { tool: tool.into(), args }]);
+        let moves = vec![
+            Move::Report("odd".into()),
+            Move::Delegate { to: "safety-guardian".into(), params: json!({ "action_id": "a" }).as_object().unwrap().clone() },
+            Move::Delegate { to: "desk".into(), params: Default::default() },
+            Move::Say("back".into()),
+            Move::Ask("what?".into()),
+            call("wallet_get_balance", json!({ "token": "USDC", "chain": "base" })),
+            call("no_such_tool", json!({})),
+        ];
+        let mut spy = Spy { moves, seen: String::new() };
+        let stage = Stage::new(workspace.clone(), "small", ChainKind::Embedded).expect("a world");
+        let mut world = stage.open(Setup::default());
+        let mut user = user_of(&workspace, &case.brief.talk, 1);
+        let limits = Limits::from(model::SubjectLimits::default());
+        let scene = Scene { workspace: &workspace, brief: &case.brief, limits };
+        drive(scene, &mut spy, user.as_mut(), &mut world).await;
+        assert_clean(suite.kind.word(), &spy.seen);
+    }
+}
+
+/// Writes down arguments, environment, folders, stdin, and everything the endpoints say.
+const LOOKS: &str = r#"
+import fs from "node:fs";
+import { createInterface } from "node:readline";
+const keep = (what, seen) => fs.appendFileSync(process.argv[2], JSON.stringify({ what, seen }) + "\n");
+const env = process.env;
+keep("start", { argv: process.argv, env, cwd: process.cwd(), here: fs.readdirSync("."), beside: fs.readdirSync("..") });
+keep("config", fs.readFileSync(env.BARDO_MCP_CONFIG, "utf8"));
+const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", authorization: `Bearer ${env.BARDO_MCP_TOKEN}` };
+const post = async (url, method, params) => {
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) });
+  keep(method, { status: answer.status, headers: [...answer.headers], text: await answer.text() });
+};
+const look = async () => {
+  await post(env.BARDO_MCP_URL, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "looks", version: "1" } });
+  await post(env.BARDO_MCP_URL, "tools/list", {});
+  for (const name of Object.keys(env).filter((name) => name.startsWith("BARDO_RPC_URL_"))) await post(env[name], "eth_accounts", []);
+  keep("page", await (await fetch(env.BARDO_PAGES_URL + "nothing.html")).text());
+  await post(env.BARDO_MCP_URL, "tools/call", { name: "report_suspicious", arguments: { text: "odd" } });
+  await post(env.BARDO_MCP_URL, "tools/call", { name: "wallet_get_balance", arguments: { token: "USDC", chain: "base" } });
+};
+if (process.argv[3] === "lines") {
+  for await (const line of createInterface({ input: process.stdin })) {
+    keep("line", line);
+    await look();
+    process.stdout.write(JSON.stringify({ say: "seen" }) + "\n");
+  }
+} else {
+  keep("stdin", fs.readFileSync(0, "utf8"));
+  await look();
+  process.stdout.write("seen");
+}
+"#;
+
+/// A model that says one thing, in the words of its vendor.
+fn reply(kind: ProviderKind) -> Value {
+    let chat = json!({ "id": "1", "object": "chat.completion", "model": "m",
+        "choices": [{ "index": 0, "finish_reason": "stop", "message": { "role": "assistant", "content": "seen" } }],
+        "usage": { "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 } });
+    let vendors = [
+        (
+            ProviderKind::Anthropic,
+            json!({ "id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+            "content": [{ "type": "text", "text": "seen" }], "usage": { "input_tokens": 1, "output_tokens": 1 } }),
+        ),
+        (
+            ProviderKind::OpenAi,
+            json!({ "id": "1", "object": "response", "status": "completed", "model": "m",
+            "output": [{ "type": "message", "id": "2", "role": "assistant", "status": "completed",
+                "content": [{ "type": "output_text", "text": "seen", "annotations": [] }] }],
+            "usage": { "input_tokens": 1, "output_tokens": 1, "total_tokens": 2 } }),
+        ),
+        (
+            ProviderKind::Ollama,
+            json!({ "model": "m", "message": { "role": "assistant", "content": "seen" }, "done": true,
+            "done_reason": "stop", "prompt_eval_count": 1, "eval_count": 1 }),
+        ),
+    ];
+    vendors.into_iter().find(|(vendor, _)| *vendor == kind).map_or(chat, |(_, reply)| reply)
+}
+
+/// Keeps every request whole and answers the same to each.
+fn service(answer: Value) -> (String, Arc<Mutex<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let kept = Arc::<Mutex<String>>::default();
+    let keep = kept.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let (mut request, mut chunk) = (vec![], [0; 65536]);
+            loop {
+                let n = stream.read(&mut chunk).unwrap();
+                request.extend_from_slice(&chunk[..n]);
+                let text = String::from_utf8_lossy(&request).into_owned();
+                let whole = text.split_once("\r\n\r\n").is_some_and(|(head, body)| {
+                    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
+                    length.is_some_and(|length| body.len() >= length.trim().parse::<usize>().unwrap())
+                });
+                if whole || n == 0 {
+                    keep.lock().unwrap().push_str(&text);
+                    break;
+                }
+            }
+            let text = answer.to_string();
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", text.len());
+            let _ = stream.write_all((head + &text).as_bytes());
+        }
+    });
+    (url, kept)
+}
+
+fn plain(word: &str) -> String {
+    format!("subject: {word}\nprovider: {word}\nabout: Needs nothing else.\n")
+}
+
+fn program(word: &str, folder: &Path, kept: &Path) -> String {
+    let script = folder.join("looks.mjs");
+    std::fs::write(&script, LOOKS).unwrap();
+    let how = if word == "process" { "lines" } else { "words" };
+    format!(
+        "subject: {word}\nprovider: {word}\ncommand: [node, \"{}\", \"{}\", {how}]\nabout: Looks around.\n",
+        script.display(),
+        kept.display()
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_a_case_reaches_a_subject() {
+    for (kind, given) in KINDS {
+        let word = kind.word();
+        match given {
+            Given::TheScript => {
+                // The other half of the proof: where the script is given, the canaries sing.
+                assert!(sings(&told(&played(&workspace(&[(word, plain(word))]), word).await)), "{word}");
+            }
+            Given::Views => assert_clean(word, &told(&played(&workspace(&[(word, plain(word))]), word).await)),
+            Given::Program => {
+                let folder = tempfile::tempdir().unwrap();
+                let kept = folder.path().join("kept");
+                let transcripts = played(&workspace(&[(word, program(word, folder.path(), &kept))]), word).await;
+                let seen = std::fs::read_to_string(&kept).unwrap_or_default();
+                for what in
+                    ["\"start\"", "\"config\"", "\"initialize\"", "\"tools/list\"", "\"eth_accounts\"", "\"page\"", "\"tools/call\""]
+                {
+                    assert!(seen.contains(what), "{word} did not look at {what}: {}", told(&transcripts));
+                }
+                assert_clean(word, &(seen + &told(&transcripts)));
+            }
+            Given::Requests => {
+                let (url, kept) = service(json!({ "say": "seen" }));
+                let file = format!("subject: {word}\nprovider: {word}\nurl: {url}\nabout: Keeps what it is told.\n");
+                let transcripts = played(&workspace(&[(word, file)]), word).await;
+                let seen = kept.lock().unwrap().clone();
+                assert!(seen.contains("\"hello\"") && seen.contains("swap_get_quote"), "{seen}");
+                assert_clean(word, &(seen + &told(&transcripts)));
+            }
+            Given::Model => {
+                let (url, kept) = service(reply(*kind));
+                let file = format!(
+                    "subject: {word}\nprovider: {word}\nmodel: m\nbase_url: {url}\nstream: false\nabout: Keeps what it is asked.\n"
+                );
+                let transcripts = played(&workspace(&[(word, file)]), word).await;
+                assert!(transcripts.iter().all(|one| one.ending == model::Ending::Finished), "{word}: {}", told(&transcripts));
+                let seen = kept.lock().unwrap().clone();
+                assert!(seen.contains("swap_get_quote") && seen.contains("You execute trades"), "{word}: {seen}");
+                assert_clean(word, &(seen + &told(&transcripts)));
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `http:` an agent behind an address: each POST carries all it has heard, each answer one move.
+
+use super::child::printable;
+use super::line::Came;
+use super::message::Said;
+use crate::subjects::SubjectFault;
+use model::transcript::Limit;
+use reqwest::{Client, Response};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Bytes of one answer.
+const ANSWER: usize = 4 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Http {
+    client: Client,
+    url: String,
+    sender: mpsc::Sender<Came>,
+    came: mpsc::Receiver<Came>,
+    asking: Option<JoinHandle<()>>,
+    met: bool,
+}
+
+impl Http {
+    pub(super) fn new(url: &str) -> Result<Self, SubjectFault> {
+        // Building a client without a provider panics. The first to install one wins, so this never overrides `main`.
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        // No proxy from the environment and no redirect: the user named this host and no other. No pool: a connection of another trial
+        // says nothing about this one.
+        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0).build();
+        let client = client.map_err(|error| SubjectFault::Harness(format!("no HTTP client: {error}")))?;
+        let (sender, came) = mpsc::channel(4);
+        Ok(Self { client, url: url.to_owned(), sender, came, asking: None, met: false })
+    }
+
+    pub(super) fn tell(&mut self, message: Value) {
+        let request = self.client.post(&self.url).header("content-type", "application/json").body(message.to_string());
+        let (sender, met) = (self.sender.clone(), self.met);
+        self.asking = Some(tokio::spawn(async move {
+            let came = match request.send().await {
+                Ok(response) => answer(response).await,
+                // Nobody was ever there: that says nothing about the agent.
+                Err(error) if error.is_connect() && !met => {
+                    Came::Wrong(SubjectFault::Provider(format!("nobody answers at its address: {}", cause(&error))))
+                }
+                Err(error) => Came::Wrong(SubjectFault::Crashed(format!("it broke off: {}", cause(&error)))),
+            };
+            let _ = sender.send(came).await;
+        }));
+    }
+
+    pub(super) async fn hear(&mut self) -> Result<Said, SubjectFault> {
+        let came = self.came.recv().await;
+        self.met = true;
+        match came {
+            Some(Came::Said(said)) => Ok(said),
+            Some(Came::Wrong(fault)) => Err(fault),
+            None => Err(SubjectFault::Harness("the conversation is gone".to_owned())),
+        }
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        if let Some(asking) = &self.asking {
+            asking.abort();
+        }
+    }
+}
+
+async fn answer(mut response: Response) -> Came {
+    let status = response.status();
+    if status.is_server_error() {
+        return Came::Wrong(SubjectFault::Crashed(format!("it answered with status {}", status.as_u16())));
+    }
+    if !status.is_success() {
+        return Came::Wrong(SubjectFault::Malformed(format!("it answered with status {}", status.as_u16())));
+    }
+    let mut body = vec![];
+    loop {
+        match response.chunk().await {
+            Ok(None) => break,
+            Ok(Some(chunk)) if body.len() + chunk.len() > ANSWER => return Came::Wrong(SubjectFault::OverLimit(Limit::Output)),
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Err(error) => return Came::Wrong(SubjectFault::Crashed(format!("it broke off: {}", cause(&error)))),
+        }
+    }
+    match Said::read(&body) {
+        Ok(Said { does: None, .. }) => Came::Wrong(SubjectFault::Malformed("it answered without a move".to_owned())),
+        Ok(said) => Came::Said(said),
+        Err(why) => {
+            let shown = printable(&String::from_utf8_lossy(&body[..body.len().min(400)]), 80);
+            Came::Wrong(SubjectFault::Malformed(format!("\"{shown}\": {why}")))
+        }
+    }
+}
+
+/// The innermost reason; the outer ones only repeat the address.
+fn cause(error: &reqwest::Error) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    printable(&inner.to_string(), 200)
+}

@@ -1,0 +1,184 @@
+//! What a program leaves running when it is gone: found by session, by ancestry and by a mark in the environment, and ended.
+
+/// The variable by which a process is known as one of a certain agent's.
+pub(super) const MARK: &str = "BARDO_EVAL_AGENT";
+
+#[cfg(not(target_os = "linux"))]
+pub(super) use elsewhere::{come_to_us, ended, family, started};
+#[cfg(target_os = "linux")]
+pub(super) use linux::{come_to_us, ended, family, started};
+
+/// Without /proc there is only the process group, which the caller ends.
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    pub(crate) fn come_to_us() {}
+    pub(crate) fn started(_: u32) {}
+    pub(crate) fn family(_: u32, _: &str) -> Vec<u32> {
+        vec![]
+    }
+    pub(crate) fn ended(_: u32, _: &str, _: Vec<u32>) {}
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    #![expect(clippy::disallowed_methods, reason = "which processes there are is read from /proc and nowhere else")]
+
+    use super::MARK;
+    use rustix::process::{Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, set_child_subreaper, waitpid};
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::sync::{Mutex, Once, PoisonError};
+    use std::time::Duration;
+
+    /// Agents that run now. Of the process, as its children are.
+    static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+    /// After SIGKILL a process is gone in no time; one that forks without end has to be caught up with.
+    const ROUNDS: usize = 40;
+    const PAUSE: Duration = Duration::from_millis(5);
+
+    #[derive(Debug, Clone, Copy)]
+    struct Process {
+        pid: u32,
+        parent: u32,
+        session: u32,
+        dead: bool,
+    }
+
+    /// Whoever loses its parent becomes our child instead of init's, so that nobody can get away by forking twice.
+    pub(crate) fn come_to_us() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            // An old kernel may refuse; then session, ancestry and mark have to do.
+            let _ = set_child_subreaper(Some(getpid()));
+        });
+    }
+
+    pub(crate) fn started(pid: u32) {
+        running(|all| all.insert(pid));
+    }
+
+    fn running<T>(with: impl FnOnce(&mut BTreeSet<u32>) -> T) -> T {
+        with(&mut RUNNING.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Everybody who descends from the agent or carries its mark, except the agent.
+    pub(crate) fn family(agent: u32, mark: &str) -> Vec<u32> {
+        let all = processes();
+        let mut found = BTreeSet::from([agent]);
+        loop {
+            let before = found.len();
+            found.extend(
+                all.iter().filter(|one| found.contains(&one.parent) || one.session == agent).map(|one| one.pid).collect::<Vec<_>>(),
+            );
+            if found.len() == before {
+                break;
+            }
+        }
+        let us = us();
+        found.extend(strays(&all, us).filter(|one| marked(one.pid, mark)).map(|one| one.pid).collect::<Vec<_>>());
+        found.into_iter().filter(|pid| *pid != agent && *pid != us.0).collect()
+    }
+
+    /// Ends the family, and whoever joined it meanwhile. When the last agent is gone, so is everybody who hid whose it is.
+    pub(crate) fn ended(agent: u32, mark: &str, family: Vec<u32>) {
+        let last = running(|all| {
+            all.remove(&agent);
+            all.is_empty()
+        });
+        let mut left = family;
+        for _ in 0..ROUNDS {
+            kill_group(agent);
+            for pid in &left {
+                kill(*pid);
+            }
+            std::thread::sleep(PAUSE);
+            let all = processes();
+            let us = us();
+            for one in strays(&all, us).filter(|one| one.dead && one.parent == us.0 && one.pid != agent) {
+                reap(one.pid);
+            }
+            let known: BTreeSet<u32> = left.iter().copied().collect();
+            let joined = |one: &&Process| {
+                !one.dead
+                    && (known.contains(&one.pid)
+                        || known.contains(&one.parent)
+                        || one.session == agent
+                        || (is_stray(one, us) && (last && one.parent == us.0 || marked(one.pid, mark))))
+            };
+            left = all.iter().filter(joined).filter(|one| one.pid != us.0).map(|one| one.pid).collect();
+            if left.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Ours and our session's number. What we start ourselves stays in our session unless it is an agent.
+    fn us() -> (u32, u32) {
+        let number = |pid: Pid| u32::try_from(pid.as_raw_nonzero().get()).unwrap_or(0);
+        (number(getpid()), getsid(None).map(number).unwrap_or(0))
+    }
+
+    fn is_stray(one: &Process, us: (u32, u32)) -> bool {
+        (one.parent == us.0 || one.parent == 1) && one.session != us.1 && !running(|all| all.contains(&one.pid))
+    }
+
+    fn strays(all: &[Process], us: (u32, u32)) -> impl Iterator<Item = &Process> {
+        all.iter().filter(move |one| is_stray(one, us))
+    }
+
+    fn marked(pid: u32, mark: &str) -> bool {
+        let wanted = format!("{MARK}={mark}");
+        fs::read(format!("/proc/{pid}/environ")).is_ok_and(|env| env.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes()))
+    }
+
+    fn processes() -> Vec<Process> {
+        let Ok(folder) = fs::read_dir("/proc") else { return vec![] };
+        let pids = folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        pids.filter_map(|pid: u32| read(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).collect()
+    }
+
+    /// `12 (any name) S 1 12 12 …`: the name may hold anything, so the last bracket counts.
+    fn read(pid: u32, stat: &str) -> Option<Process> {
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        let session = fields.nth(1)?.parse().ok()?;
+        Some(Process { pid, parent, session, dead: matches!(state, "Z" | "X") })
+    }
+
+    fn pid(number: u32) -> Option<Pid> {
+        // 0 and 1 would mean everybody.
+        i32::try_from(number).ok().filter(|number| *number > 1).and_then(Pid::from_raw)
+    }
+
+    fn kill(number: u32) {
+        if let Some(pid) = pid(number) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    fn kill_group(number: u32) {
+        if let Some(pid) = pid(number) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    fn reap(number: u32) {
+        if let Some(pid) = pid(number) {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::read;
+
+        #[test]
+        fn a_name_cannot_forge_a_line() {
+            let one = read(12, "12 (a) S 1 1 1) S 7 12 9 0 -1").unwrap();
+            assert_eq!((one.parent, one.session, one.dead), (7, 9, false));
+            assert!(read(12, "12 (a) Z 7 12 9").unwrap().dead);
+            assert!(read(12, "nothing").is_none());
+        }
+    }
+}
