@@ -69,7 +69,7 @@ pub(crate) enum Command {
     Smoke(SmokeArgs),
     /// Run cases against a subject and judge the gates
     #[command(
-        after_help = "Examples:\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
+        after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
     )]
     Run(RunArgs),
     /// Show what happened in a stored trial, with its scores beside their evidence
@@ -120,7 +120,7 @@ pub(crate) struct SmokeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Who is evaluated: a subject of the workspace, or a finished agent as process:CMD, mcp:CMD or http://…; several run side by side
-    /// [default: what bardo-eval.yaml says, else reference]
+    /// [default: what bardo-eval.yaml says, else baseline]
     #[arg(long, value_name = "NAME")]
     pub subject: Vec<String>,
     /// Run the suites of a tier and hold its gates to their minimum of cases

@@ -21,6 +21,7 @@ pub static MINIMAL: &[(&str, &str)] = minimal![
     "registry/base.yaml",
     "skills/send-tokens/SKILL.md",
     "skills/swap/SKILL.md",
+    "subjects/baseline.yaml",
     "subjects/echo.yaml",
     "subjects/reference.yaml",
     "suites/behavior/trader.yaml",

@@ -88,7 +88,7 @@ fn a_misspelt_key() {
         .says(&format!("evals/gates.yaml:{gate}  a gate lacks \"scorer\"  add scorer: …"))
         .says("2 problems; nothing was run");
     // Every command that needs the workspace refuses it alike.
-    for command in [&["run"][..], &["list", "tools"], &["tools", "export"], &["explain", "hit_rate_full"]] {
+    for command in [&["run", "--subject", "reference"][..], &["list", "tools"], &["tools", "export"], &["explain", "hit_rate_full"]] {
         folder.run(command).exits(2).says("did you mean \"scorer\"?");
     }
 }
@@ -219,11 +219,11 @@ fn a_world_that_does_not_exist_is_an_error_and_its_case_cannot_pass() {
     let line = folder.edit(file, "at this moment?\"]\n      world: defi_small", "at this moment?\"]\n      world: defi_smal");
     let (what, remedy) = ("names the world defi_smal, which does not exist", "did you mean \"defi_small\"?");
     reports(&folder, &Expected { check: "briefs_resolve", file, line, what, remedy });
-    let document = folder.json(&["run", "--case", "position_in_range_and_fees_waiting"], 3);
+    let document = folder.json(&["run", "--subject", "reference", "--case", "position_in_range_and_fees_waiting"], 3);
     assert_eq!(document["trials"], serde_json::json!({ "planned": 1, "finished": 0, "aborted": 1 }));
     assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "no_evidence"), "{document:#}");
     // Among others it still keeps the run from being clean.
-    let ran = folder.run(&["run"]).exits(3);
+    let ran = folder.run(&["run", "--subject", "reference"]).exits(3);
     ran.prints("1 aborted trial").prints("position_in_range_and_fees_waiting  ").prints("world defi_smal is not in the workspace");
 }
 

@@ -79,7 +79,7 @@ fn a_report_that_does_not_exist_is_refused_not_replaced() {
 #[test]
 fn junit_of_a_run_has_gates_and_trials() {
     let folder = Folder::new();
-    let clean = elements(&folder.run(&["run", "--no-store", "--format", "junit"]).exits(0).stdout);
+    let clean = elements(&folder.run(&["run", "--subject", "reference", "--no-store", "--format", "junit"]).exits(0).stdout);
     assert_eq!((count(&clean, "testsuite"), count(&clean, "failure"), count(&clean, "error")), (2, 0, 0));
     let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "junit"]).exits(1);
     let names = elements(&ran.stdout);

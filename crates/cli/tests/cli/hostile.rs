@@ -198,7 +198,7 @@ fn names_cannot_steer_the_terminal() {
     let ran = folder.run(&["smoke"]).exits(1).prints("\\u{1b}[31mred");
     assert!(!ran.stdout.chars().any(|c| c.is_control() && c != '\n'), "{:?}", ran.stdout);
     for format in ["text", "json", "junit", "markdown"] {
-        for command in [&["smoke"][..], &["run", "--no-store"], &["list", "cases"]] {
+        for command in [&["smoke"][..], &["run", "--subject", "reference", "--no-store"], &["list", "cases"]] {
             let ran = folder.run(&[command, &["--format", format]].concat());
             assert!(!ran.stdout.contains('\u{1b}'), "{command:?} {format}: {:?}", ran.stdout);
         }

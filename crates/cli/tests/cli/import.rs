@@ -150,7 +150,7 @@ fn a_workspace_around_a_server_passes() {
     let folder = Folder::new();
     folder.run(&["init", "--from-mcp", &everything()]).exits(0).prints("next: bardo-eval smoke --workspace evals");
     folder.run(&["smoke"]).exits(0).prints("smoke passed");
-    folder.run(&["run"]).exits(0).prints("1 planned, 1 finished, 0 aborted");
+    folder.run(&["run", "--subject", "reference"]).exits(0).prints("1 planned, 1 finished, 0 aborted");
     folder.run(&["tools", "diff", "--mcp", &everything()]).exits(0);
     folder.run(&["tools", "export", "--out", "lists"]).exits(0).prints("wrote 4 lists");
 }

@@ -13,7 +13,7 @@ fn what_is_written_is_what_is_embedded() {
     for file in &files {
         assert_eq!(copy.read(file), std::fs::read_to_string(source.join(file.strip_prefix("evals/").unwrap())).unwrap(), "{file}");
     }
-    let record = |folder: &Folder| folder.json(&["run", "--no-store"], 0)["record"].clone();
+    let record = |folder: &Folder| folder.json(&["run", "--subject", "reference", "--no-store"], 0)["record"].clone();
     assert_eq!(record(&copy), record(&empty));
     assert_eq!(copy.json(&["smoke"], 0)["workspace"], empty.json(&["smoke"], 0)["workspace"]);
 }

@@ -20,11 +20,11 @@ fn the_reference_passes_every_case() {
 fn the_reference_passes_each_suite_and_cases_alone() {
     let folder = Folder::new();
     for suite in column(&folder.list("suites"), "suite") {
-        folder.run(&["run", "--no-store", "--suite", &suite]).exits(0);
+        folder.run(&["run", "--subject", "reference", "--no-store", "--suite", &suite]).exits(0);
     }
     // Each takes a process of its own, so every twentieth case stands for the others.
     for case in column(&folder.list("cases"), "case").iter().step_by(20) {
-        folder.run(&["run", "--no-store", "--case", case]).exits(0).prints("1 planned, 1 finished");
+        folder.run(&["run", "--subject", "reference", "--no-store", "--case", case]).exits(0).prints("1 planned, 1 finished");
     }
 }
 
@@ -59,14 +59,18 @@ fn each_worst_case_comes_with_the_command_that_shows_it() {
 fn a_gate_that_allows_no_miss_says_what_it_rules_out_and_may_have_to_rule_out_more() {
     let folder = Folder::with_minimal();
     for format in ["text", "markdown", "junit"] {
-        folder.run(&["run", "--no-store", "--format", format]).exits(0).prints("rules out failure rates above ").prints(" % at 95 %");
+        folder
+            .run(&["run", "--subject", "reference", "--no-store", "--format", format])
+            .exits(0)
+            .prints("rules out failure rates above ")
+            .prints(" % at 95 %");
     }
-    let document = folder.json(&["run", "--no-store"], 0);
+    let document = folder.json(&["run", "--subject", "reference", "--no-store"], 0);
     let gate = document["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["gate"] == "safety_pipeline").unwrap();
     let rate = gate["rules_out"]["failure_rate"].as_f64().unwrap();
     assert!(rate > 0.0 && rate < 1.0, "{gate:#}");
-    folder.run(&["run", "--no-store", "--rule-out", "0.01"]).exits(3).prints("1.0 % was asked");
-    folder.run(&["run", "--no-store", "--confidence", "0.95"]).exits(3).prints("at 95 % confidence");
+    folder.run(&["run", "--subject", "reference", "--no-store", "--rule-out", "0.01"]).exits(3).prints("1.0 % was asked");
+    folder.run(&["run", "--subject", "reference", "--no-store", "--confidence", "0.95"]).exits(3).prints("at 95 % confidence");
 }
 
 #[test]
@@ -93,13 +97,13 @@ fn names_that_do_not_exist_are_refused_together() {
         .into_iter()
         .chain([("--case", "what_lies_in_the_jam"), ("--tag", "happy_pat"), ("--subject", "refrence")])
     {
-        let ran = folder.run(&["run", flag, name]).exits(2);
+        let ran = folder.run(&["run", "--subject", "reference", flag, name]).exits(2);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
         ran.says(&format!("there is no {} \"{name}\"  did you mean \"", &flag[2..])).says("nothing was run");
     }
     let ran = folder.run(&["run", "--suite", "zzzz", "--case", "yyyy", "--subject", "xxxx", "--tier", "9"]).exits(2);
     ran.says("no suite \"zzzz\"").says("no case \"yyyy\"").says("no subject \"xxxx\"").says("no tier \"9\"");
-    let document = folder.json(&["run", "--suite", "zzzz"], 2);
+    let document = folder.json(&["run", "--subject", "reference", "--suite", "zzzz"], 2);
     assert_eq!(document["problems"][0]["what"], "there is no suite \"zzzz\"");
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
@@ -121,7 +125,7 @@ fn filters_that_leave_nothing_are_not_a_pass() {
     for filter in
         [&["--suite", "behavior", "--tag", "no_tool"][..], &["--profile", "trader", "--agent", "trade-executor"], &["--tier", "1"]]
     {
-        let ran = folder.run(&[&["run"], filter].concat()).exits(3);
+        let ran = folder.run(&[&["run", "--subject", "reference"], filter].concat()).exits(3);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
         ran.says("no case is left after these filters");
     }
@@ -131,7 +135,9 @@ fn filters_that_leave_nothing_are_not_a_pass() {
 #[test]
 fn filters_are_joined() {
     let folder = Folder::new();
-    let planned = |filter: &[&str]| folder.json(&[&["run", "--dry-run"], filter].concat(), 0)["trials"].as_array().unwrap().len();
+    let planned = |filter: &[&str]| {
+        folder.json(&[&["run", "--subject", "reference", "--dry-run"], filter].concat(), 0)["trials"].as_array().unwrap().len()
+    };
     let (suite, without_tool) = (&["--suite", "tool_selection/trader"], &["--suite", "tool_selection/trader", "--tag", "no_tool"]);
     assert!(planned(without_tool) > 0 && planned(without_tool) < planned(suite));
     let (trader, data) = (planned(&["--profile", "trader"]), planned(&["--profile", "data"]));
@@ -146,7 +152,7 @@ fn filters_are_joined() {
 fn a_tier_without_its_cases_is_incomplete() {
     let folder = Folder::new();
     for tier in ["2", "3", "4"] {
-        let document = folder.json(&["run", "--no-store", "--tier", tier], 3);
+        let document = folder.json(&["run", "--subject", "reference", "--no-store", "--tier", tier], 3);
         let verdicts = document["verdicts"].as_array().unwrap();
         let without: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["verdict"] == "no_evidence").collect();
         assert!(!without.is_empty(), "{document:#}");
@@ -195,11 +201,13 @@ fn the_json_has_the_documented_shape() {
 #[test]
 fn the_record_depends_neither_on_concurrency_nor_on_the_day() {
     let folder = Folder::new();
-    let run = |concurrency: &str| folder.run(&["run", "--trials", "3", "--concurrency", concurrency, "--format", "json"]).exits(0).stdout;
+    let run = |concurrency: &str| {
+        folder.run(&["run", "--subject", "reference", "--trials", "3", "--concurrency", concurrency, "--format", "json"]).exits(0).stdout
+    };
     let one = run("1");
     assert_eq!(one, run("8"));
     assert_eq!(one, run("8"));
-    let record = |args: &[&str]| folder.json(&[&["run", "--no-store"], args].concat(), 0)["record"].clone();
+    let record = |args: &[&str]| folder.json(&[&["run", "--subject", "reference", "--no-store"], args].concat(), 0)["record"].clone();
     assert_ne!(record(&["--seed", "1"]), record(&["--seed", "2"]), "the seed is part of the plan");
 }
 
@@ -209,12 +217,19 @@ fn a_dry_run_prints_the_plan_and_runs_nothing() {
     let cases = folder.list("cases").len();
     let ran = folder.run(&["run", "--subject", "echo", "--trials", "2", "--dry-run"]).exits(0);
     ran.prints(&format!("{} trials planned, nothing was run\n", 2 * cases)).prints("what_lies_in_the_jar");
-    let document = folder.json(&["run", "--dry-run"], 0);
+    let document = folder.json(&["run", "--subject", "reference", "--dry-run"], 0);
     assert_eq!(keys(&document), ["format", "command", "workspace", "trials", "exit"]);
     let ids = column(document["trials"].as_array().unwrap(), "id");
     let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
     assert_eq!((ids.len(), distinct.len()), (cases, cases));
     assert!(folder.files().is_empty(), "{:?}", folder.files());
+}
+
+#[test]
+fn the_baseline_plays_where_nobody_is_named() {
+    let document = Folder::new().json(&["run", "--dry-run", "--suite", "behavior"], 0);
+    let subjects = column(document["trials"].as_array().unwrap(), "subject");
+    assert!(!subjects.is_empty() && subjects.iter().all(|subject| subject == "baseline"), "{subjects:?}");
 }
 
 fn store_of(folder: &Folder, store: &str, code: i32) -> Value {
@@ -228,13 +243,13 @@ fn runs_are_kept() {
     let store = ".bardo-eval/store.sqlite";
     let state = |code| store_of(&folder, store, code);
     assert_eq!(state(0)["note"], format!("{store}, will be created by the first run"));
-    folder.run(&["run"]).exits(0);
+    folder.run(&["run", "--subject", "reference"]).exits(0);
     assert_eq!(state(0)["note"], format!("{store}, 1 runs"));
     folder.run(&["run", "--subject", "echo"]).exits(1);
     assert_eq!(state(0)["note"], format!("{store}, 2 runs"));
-    folder.run(&["run", "--no-store"]).exits(0);
+    folder.run(&["run", "--subject", "reference", "--no-store"]).exits(0);
     assert_eq!(state(0)["note"], format!("{store}, 2 runs"));
-    folder.run(&["run", "--store", "deep/below/other.db"]).exits(0);
+    folder.run(&["run", "--subject", "reference", "--store", "deep/below/other.db"]).exits(0);
     assert_eq!(store_of(&folder, "deep/below/other.db", 0)["note"], "deep/below/other.db, 1 runs");
 }
 
@@ -245,9 +260,9 @@ fn a_run_that_cannot_be_kept_is_told_and_incomplete() {
     folder.write("broken.sqlite", "this was never a database, although somebody called it one".repeat(100));
     folder.write("file", "");
     for store in ["folder", "broken.sqlite", "file/below.sqlite"] {
-        let ran = folder.run(&["run", "--store", store]).exits(3);
+        let ran = folder.run(&["run", "--subject", "reference", "--store", store]).exits(3);
         ran.says(&format!("the run could not be kept in {store}: ")).prints("0 missed, 0 without evidence");
-        let document = folder.json(&["run", "--store", store], 3);
+        let document = folder.json(&["run", "--subject", "reference", "--store", store], 3);
         assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "met"));
         // What a subject missed outranks it.
         folder.run(&["run", "--store", store, "--subject", "echo"]).exits(1).says("could not be kept");
@@ -259,7 +274,7 @@ fn a_run_that_cannot_be_kept_is_told_and_incomplete() {
 #[test]
 fn arguments_out_of_range_are_refused() {
     for args in [&["--trials", "0"][..], &["--concurrency", "0"], &["--seed", "-1"], &["--tier", "x"], &["--subjekt", "x"]] {
-        let ran = Folder::new().run(&[&["run"], args].concat()).exits(2);
+        let ran = Folder::new().run(&[&["run", "--subject", "reference"], args].concat()).exits(2);
         assert!(ran.stdout.is_empty() && ran.stderr.starts_with("error: "), "{}", ran.stderr);
     }
 }

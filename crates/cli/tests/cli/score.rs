@@ -22,7 +22,7 @@ fn a_stored_run_gives_the_same_report_and_exit_code_again() {
 #[test]
 fn what_a_changed_workspace_changes_is_said() {
     let folder = Folder::with_minimal();
-    let run = folder.json(&["run"], 0)["record"].as_str().unwrap()[..12].to_owned();
+    let run = folder.json(&["run", "--subject", "reference"], 0)["record"].as_str().unwrap()[..12].to_owned();
     let expected = "[[{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]]";
     folder.edit("evals/suites/tool_selection/trader.yaml", expected, "[[{ tool: swap_get_quote, args: { token_in: USDC, chain: base } }]]");
     let ran = folder.run(&["score", &run]).exits(1);
@@ -37,7 +37,7 @@ fn what_a_changed_workspace_changes_is_said() {
 #[test]
 fn more_may_be_asked_of_a_stored_run() {
     let folder = Folder::with_minimal();
-    folder.run(&["run"]).exits(0);
+    folder.run(&["run", "--subject", "reference"]).exits(0);
     let ran = folder.run(&["score", "--rule-out", "0.01", "--confidence", "0.95"]).exits(3);
     ran.prints("no evidence").prints(" % was asked").prints("gate safety_pipeline ");
     folder.run(&["score", "--rule-out", "0.99"]).exits(0);
@@ -47,7 +47,7 @@ fn more_may_be_asked_of_a_stored_run() {
 fn a_run_that_is_not_there_is_refused() {
     let folder = Folder::new();
     folder.run(&["score"]).exits(2).says("no run has been kept in .bardo-eval/store.sqlite");
-    folder.run(&["run", "--case", "done_with_link"]).exits(0);
+    folder.run(&["run", "--subject", "reference", "--case", "done_with_link"]).exits(0);
     folder.run(&["score", "0000"]).exits(2).says("there is no run \"0000\"");
     folder.run(&["score", "--confidence", "1"]).exits(2).says("between 0 and 1");
     folder.run(&["score", "--rule-out", "x"]).exits(2).says("not a number");

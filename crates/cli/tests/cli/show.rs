@@ -77,7 +77,7 @@ fn the_json_holds_every_event_with_its_scores_and_the_tree() {
 #[test]
 fn further_trials_of_a_case_are_named() {
     let folder = Folder::new();
-    folder.run(&["run", "--case", "done_with_link", "--trials", "3"]).exits(0);
+    folder.run(&["run", "--subject", "reference", "--case", "done_with_link", "--trials", "3"]).exits(0);
     let text = folder.run(&["show", "done_with_link"]).exits(0).prints("\nfurther trials of this case: ").stdout;
     let others: Vec<&str> = text.lines().last().unwrap().rsplit(": ").next().unwrap().split(", ").collect();
     assert_eq!(others.len(), 2, "{text}");
@@ -98,7 +98,7 @@ fn two_runs_of_a_case_are_compared() {
 #[test]
 fn two_trials_of_a_run_are_compared_by_what_their_arguments_mean() {
     let folder = Folder::new();
-    folder.run(&["run", "--suite", "behavior"]).exits(0);
+    folder.run(&["run", "--subject", "reference", "--suite", "behavior"]).exits(0);
     let cases: Vec<String> = crate::harness::column(&folder.list("cases"), "case");
     let (one, other) = (CASE, cases.iter().find(|case| *case != CASE && folder.run(&["show", case]).code == Some(0)).unwrap());
     let document = folder.json(&["show", "--diff", one, other], 0);

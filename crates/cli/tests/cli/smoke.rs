@@ -71,7 +71,7 @@ fn a_copy_passes_like_the_embedded_workspace() {
 fn the_minimal_workspace_passes() {
     let folder = Folder::with_minimal();
     folder.run(&["smoke"]).exits(0).prints("smoke passed");
-    let ran = folder.run(&["run"]).exits(0);
+    let ran = folder.run(&["run", "--subject", "reference"]).exits(0);
     assert!(ran.stdout.contains("0 missed, 0 without evidence"), "{}", ran.stdout);
 }
 

@@ -11,7 +11,8 @@ use serde_json::json;
 const FEWER_THAN: usize = 20;
 
 /// Parts of the minimal workspace that do not depend on its tools.
-const KEPT: &[&str] = &["policy.yaml", "tiers.yaml", "registry/base.yaml", "subjects/reference.yaml", "subjects/echo.yaml"];
+const KEPT: &[&str] =
+    &["policy.yaml", "tiers.yaml", "registry/base.yaml", "subjects/baseline.yaml", "subjects/reference.yaml", "subjects/echo.yaml"];
 
 pub(super) fn workspace(io: &Io, command: &str, env: Vec<(String, String)>) -> Result<Files, Exit> {
     let source = server::from_command(command, env).map_err(|why| {

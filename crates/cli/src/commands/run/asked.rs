@@ -42,7 +42,7 @@ impl Asked {
         let subjects = match (args.subject.is_empty(), &defaults.subject) {
             (false, _) => args.subject.clone(),
             (true, Some(subject)) => vec![subject.value.clone()],
-            (true, None) => vec!["reference".into()],
+            (true, None) => vec!["baseline".into()],
         };
         let mut cases = args.case.clone();
         if args.last_failed {

@@ -18,6 +18,8 @@ pub(super) struct Filled {
     /// Mentions of the newest turn that found a place, of all that could have one.
     pub used: usize,
     pub said: usize,
+    /// Required texts for which the whole request stands in: better than nothing, but no sign that the tool is meant.
+    pub padded: usize,
     /// Several values for a parameter that takes one: the call is made for each.
     pub also: Vec<(String, Value)>,
 }
@@ -26,7 +28,8 @@ impl Filled {
     /// How well the parameters and what was said go together, between 0 and 1.
     pub(super) fn harmony(&self, shape: &Shape) -> f64 {
         let required = shape.slots.iter().filter(|slot| slot.required).count();
-        let filled = if required == 0 { 1.0 } else { 1.0 - self.missing.len() as f64 / required as f64 };
+        let lacking = self.missing.len() as f64 + 0.5 * self.padded as f64;
+        let filled = if required == 0 { 1.0 } else { 1.0 - lacking / required as f64 };
         let used = if self.said == 0 { 1.0 } else { self.used as f64 / self.said as f64 };
         0.6 * filled + 0.4 * used
     }
@@ -267,7 +270,10 @@ fn complete(lexicon: &Lexicon, shape: &Shape, turns: &[&Said], filled: &mut Fill
                 let at_address = || turns.iter().flat_map(|said| &said.mentions).find_map(|mention| address_chain(lexicon, &mention.what));
                 only.or_else(at_address).and_then(|id| chain_value(lexicon, slot, id))
             }
-            Kind::Text => turns.last().map(|said| json!(said.text.chars().take(slot.longest).collect::<String>())),
+            Kind::Text => {
+                filled.padded += 1;
+                turns.last().map(|said| json!(said.text.chars().take(slot.longest).collect::<String>()))
+            }
             _ => None,
         };
         if let Some(value) = value {
@@ -314,5 +320,146 @@ fn exact_side(shape: &Shape, turns: &[&Said], filled: &mut Filled) {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::reference;
+    use super::*;
+    use indexmap::IndexMap;
+    use model::{Param, Place};
+
+    /// A parameter from a line: kind, type and what it is for; a leading `?` makes it optional.
+    fn shape(lines: &[(&str, &str, &str, &str)]) -> Shape {
+        let params: IndexMap<String, Param> = lines
+            .iter()
+            .map(|(name, kind, declared, about)| {
+                let (kind, required) = kind.strip_prefix('?').map_or((*kind, true), |kind| (kind, false));
+                let (declared, words) = declared.split_once(':').unwrap_or((declared, ""));
+                let mut schema = json!({ "type": declared });
+                if !words.is_empty() {
+                    schema["enum"] = words.split('|').collect();
+                }
+                if kind.starts_with("amount") {
+                    schema["pattern"] = json!("^([0-9.]+|max)$");
+                }
+                let param = Param {
+                    kind: Some(kind.parse().unwrap()),
+                    required,
+                    default: None,
+                    description: (*about).to_owned(),
+                    schema,
+                    at: Place::new("", 0),
+                };
+                ((*name).to_owned(), param)
+            })
+            .collect();
+        Shape::new(&params)
+    }
+
+    fn trade() -> Shape {
+        shape(&[
+            ("token_in", "token(in)", "string", "Token to sell."),
+            ("token_out", "token(out)", "string", "Token to buy."),
+            ("amount", "amount(human of token_in)", "string", "Amount to sell in whole tokens."),
+            ("chain", "chain", "string", "Chain to trade on."),
+            ("slippage_bps", "?bps", "integer", "Worst acceptable slippage."),
+            ("deadline", "?deadline", "integer", "Seconds after which it lapses."),
+            ("exact_output", "?flag", "boolean", "True when the size names what to receive."),
+        ])
+    }
+
+    fn read(shape: &Shape, turns: &[&str]) -> Filled {
+        let lexicon = Lexicon::new(&reference());
+        let said: Vec<Said> = turns.iter().map(|text| Said::new(&lexicon, text)).collect();
+        fill(&lexicon, shape, &said.iter().collect::<Vec<_>>())
+    }
+
+    fn args(shape: &Shape, turns: &[&str]) -> Value {
+        Value::Object(read(shape, turns).args)
+    }
+
+    #[test]
+    fn sides_follow_verbs_prepositions_and_numbers() {
+        let wanted = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
+        for text in [
+            "Sell 250 USDC for WETH on Base",
+            "swap 250 usdc to weth on base",
+            "on base: 250 USDC -> WETH",
+            "Turn 250 of my USDC into WETH, on Base please",
+            "Buy WETH with 250 USDC on Base",
+        ] {
+            assert_eq!(args(&trade(), &[text]), wanted, "{text}");
+        }
+        let exact = args(&trade(), &["Get me exactly 0.5 WETH on Base and pay with USDC"]);
+        assert_eq!((&exact["token_in"], &exact["amount"], &exact["exact_output"]), (&json!("USDC"), &json!("0.5"), &json!(true)));
+    }
+
+    #[test]
+    fn slippage_and_deadline_find_their_places() {
+        let read = args(&trade(), &["Sell 1,250.5 USDC for ETH on Base, slippage half a percent at most, within 10 minutes"]);
+        assert_eq!((&read["amount"], &read["slippage_bps"], &read["deadline"]), (&json!("1250.5"), &json!(50), &json!(600)));
+        assert_eq!(args(&trade(), &["Sell all my LINK for USDC on Base"])["amount"], "max");
+    }
+
+    #[test]
+    fn what_was_not_said_is_missing_and_never_invented() {
+        assert_eq!(read(&trade(), &["Swap some USDC for WETH on Base"]).missing, ["amount"]);
+        assert_eq!(read(&trade(), &["Swap it"]).missing, ["token_in", "token_out", "amount", "chain"]);
+        assert!(read(&trade(), &["Swap it"]).args.is_empty());
+    }
+
+    #[test]
+    fn the_newest_turn_counts_first() {
+        let turns = ["Sell 250 USDC for WETH on Base", "make it 300"];
+        assert_eq!(args(&trade(), &turns), json!({ "amount": "300", "token_in": "USDC", "token_out": "WETH", "chain": "base" }));
+    }
+
+    #[test]
+    fn chains_have_a_source_and_a_destination_and_are_written_as_the_tool_wants() {
+        let bridge = shape(&[
+            ("token", "token(asset)", "string", "Token to move."),
+            ("source_chain", "chain(source)", "integer", "Chain it leaves."),
+            ("dest_chain", "chain(destination)", "string", "Chain it reaches."),
+            ("priority", "?enum", "string:cheapest|fastest", "What to optimise for."),
+        ]);
+        let wanted = json!({ "token": "DAI", "source_chain": 1, "dest_chain": "polygon", "priority": "fastest" });
+        assert_eq!(args(&bridge, &["Move DAI from mainnet to Polygon, the fastest way"]), wanted);
+    }
+
+    #[test]
+    fn ids_addresses_ranges_and_lists() {
+        let range = shape(&[
+            ("position_id", "id(position)", "string", "Position to move."),
+            ("price_lower", "price(lower)", "number", "Lower end of the range."),
+            ("price_upper", "price(upper)", "number", "Upper end of the range."),
+        ]);
+        let read = args(&range, &["Move position 482113 to a range between 3,400 and 2900"]);
+        assert_eq!(read, json!({ "position_id": "482113", "price_lower": 2900, "price_upper": 3400 }));
+        let vault = shape(&[("vault", "address(vault)", "string", "Vault."), ("tokens", "?list(token)", "array", "Tokens to look at.")]);
+        let read = args(&vault, &["vault 0xbeefe94c8ad530842bfe7d8b397938ffc1cb83b2: USDC, WETH and DAI"]);
+        assert_eq!(read["vault"], "0xBEEFE94c8aD530842bfE7d8B397938fFc1cb83b2", "one case says nothing, so the checksum is added");
+        assert_eq!(read["tokens"], json!(["USDC", "WETH", "DAI"]));
+    }
+
+    #[test]
+    fn base_units_and_dollars() {
+        let raw = shape(&[
+            ("token_in", "token(in)", "string", "Token to sell."),
+            ("amount", "amount(base of token_in)", "string", "Amount in base units."),
+            ("chain_id", "chain", "integer", "Chain."),
+            ("min_value_usd", "?amount(usd)", "string", "Least value in dollars."),
+        ]);
+        let read = args(&raw, &["Sell 300 USDC on Base if it is worth at least $250"]);
+        assert_eq!((&read["amount"], &read["min_value_usd"]), (&json!("300000000"), &json!("250")));
+    }
+
+    #[test]
+    fn one_call_for_each_where_several_are_named() {
+        let gas = shape(&[("chain", "chain", "string", "Chain to ask.")]);
+        let read = read(&gas, &["gas on Base and Arbitrum"]);
+        assert_eq!(read.args["chain"], "base");
+        assert_eq!(read.also, [("chain".to_owned(), json!("arbitrum"))]);
     }
 }

@@ -98,3 +98,38 @@ fn extract(mind: &Mind, skill: &KnownSkill, frame: &Frame) -> Filled {
     }
     merged
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::reference;
+    use super::super::index::Index;
+    use super::super::mind::skill_docs;
+    use super::*;
+
+    /// Examples of the skill files, each asked of a mind that never saw it: how often the skill is found by the others.
+    #[test]
+    fn a_held_out_example_finds_its_skill() {
+        let workspace = reference();
+        let mut mind = Mind::new(&workspace);
+        let shown: Vec<usize> = (0..mind.skills.len()).collect();
+        let (mut hit, mut near, mut of) = (0, 0, 0);
+        for (at, skill) in workspace.skills.iter().enumerate() {
+            for (n, example) in skill.examples.iter().enumerate() {
+                let mut without = workspace.skills.clone();
+                without[at].examples.remove(n);
+                mind.skill_index = Index::new(&skill_docs(&without));
+                let said = Said::new(&mind.lexicon, example);
+                let order: Vec<usize> = ranked(&mind, &shown, &said).iter().map(|choice| choice.skill).collect();
+                of += 1;
+                hit += usize::from(order[0] == at);
+                near += usize::from(order[..3].contains(&at));
+            }
+        }
+        let report = format!("of {of} held-out examples {hit} found first, {near} among three");
+        assert!(hit * 100 >= of * 55, "{report}");
+        #[expect(clippy::print_stdout, reason = "the figure is what the test is run for")]
+        {
+            println!("{report}");
+        }
+    }
+}

@@ -206,8 +206,8 @@ fn compact(raw: &str) -> Option<What> {
 fn period(words: &[Word], at: usize) -> Option<(What, usize)> {
     let seconds = words.get(at + 1).and_then(unit)?;
     let recent = matches!(words[at].lower.as_str(), "last" | "past" | "previous" | "this");
-    // "a quarter" is a part far more often than three months.
-    let one = matches!(words[at].lower.as_str(), "a" | "an" | "per") && words[at + 1].lower != "quarter";
+    // "a quarter" is a part far more often than three months, and "a second" one more of something.
+    let one = matches!(words[at].lower.as_str(), "a" | "an" | "per") && !matches!(words[at + 1].lower.as_str(), "quarter" | "second");
     (recent || one).then(|| (span("1", seconds), 2))
 }
 
@@ -308,6 +308,7 @@ mod tests {
         assert_eq!(one("all of it"), What::All);
         assert_eq!(one("everything"), What::All);
         assert!(read("all supported bridges and one of them").is_empty());
+        assert!(read("get a second opinion").is_empty());
     }
 
     #[test]

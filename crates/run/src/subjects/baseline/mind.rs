@@ -140,7 +140,7 @@ fn spoken(skill: &Skill) -> Vec<String> {
     triggers.chain(skill.examples.iter().map(String::as_str)).flat_map(stems).collect()
 }
 
-fn skill_docs(skills: &[Skill]) -> Vec<Doc> {
+pub(super) fn skill_docs(skills: &[Skill]) -> Vec<Doc> {
     let mut anchored: Vec<Vec<String>> = vec![vec![]; skills.len()];
     for redirect in skills.iter().flat_map(|skill| &skill.redirects) {
         if let Some(to) = skills.iter().position(|skill| *skill.name == *redirect.to) {

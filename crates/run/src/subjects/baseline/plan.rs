@@ -49,7 +49,10 @@ pub(super) enum Plan {
 
 /// Reads of one request; more is a scan.
 const READS: usize = 5;
+/// How much of what was said a tool's file must speak of.
 const SPEAKS: f64 = 0.1;
+/// The same for a write that has no use for any figure or name that was given: nothing but its words speaks for it.
+const SPEAKS_ALONE: f64 = 0.25;
 
 pub(super) struct Request<'r> {
     pub mind: &'r Mind,
@@ -108,7 +111,10 @@ impl<'r> Request<'r> {
     }
 
     fn target<'a>(&self, writes: &[&'a Ranked<'r>], reads: &[&'a Ranked<'r>], said: &Said) -> Option<&'a Ranked<'r>> {
-        let write = writes.first().copied().filter(|_| *self.agent.writes);
+        let write = writes.first().copied().filter(|write| {
+            let least = if write.filled.used > 0 { SPEAKS } else { SPEAKS_ALONE };
+            *self.agent.writes && write.covered >= least
+        });
         // A quote for a write that is wanted is a step towards it, not another wish.
         let read = reads
             .iter()
@@ -273,9 +279,17 @@ impl<'r> Request<'r> {
         tasks
     }
 
-    /// Of several quotes for one write, the one that fits what was said.
+    /// Of several quotes for one write, the one that takes the same parameters as the write: what is sent later then says the same.
     fn best_quote(&self, tools: &[&'r KnownTool], target: &str) -> Option<String> {
+        let write = self.mind.tool(target)?;
         let quotes: Vec<&KnownTool> = tools.iter().copied().filter(|tool| tool.prepares.iter().any(|name| name == target)).collect();
-        self.best_fillable(&quotes)
+        let alike = |quote: &KnownTool| {
+            let shared = quote.shape.slots.iter().filter_map(|slot| Some((slot, write.shape.slot(&slot.name)?)));
+            shared.map(|(own, other)| if own.kind == other.kind { 1 } else { -1 }).sum::<i32>()
+        };
+        let fillable: Vec<Ranked<'_>> =
+            ranked(self.mind, &quotes, self.wish).into_iter().filter(|one| one.filled.missing.is_empty()).collect();
+        let most = fillable.iter().map(|one| alike(one.tool)).max()?;
+        fillable.into_iter().find(|one| alike(one.tool) == most).map(|one| one.tool.name.clone())
     }
 }

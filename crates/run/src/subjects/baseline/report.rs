@@ -48,8 +48,7 @@ fn found(field: &Field, about: &About<'_>, item: Option<&Done>) -> Option<Value>
     let written = |value: &Value| as_wanted(field, value);
     let fits = |value: &Value| written(value).is_some();
     if let Some(done) = item {
-        let own = super::story::deep(&done.answer, &field.name).into_iter().chain(done.args.get(&field.name)).find_map(written);
-        return own.or_else(|| (!field.required).then_some(Value::Null).filter(|_| false));
+        return super::story::deep(&done.answer, &field.name).into_iter().chain(done.args.get(&field.name)).find_map(written);
     }
     about.story.find(&field.name, &fits).or_else(|| about.given.get(&field.name).cloned().filter(fits)).and_then(|value| written(&value))
 }
@@ -113,7 +112,9 @@ fn choice(field: &Field, words: &[String], about: &About<'_>, item: Option<&Done
         Some(_) => OUTCOMES[3].1,
         None => words_of(&about.story.outcome),
     };
-    let tells_outcome = words.iter().any(|word| OUTCOMES.iter().any(|(_, known)| known.contains(&word.as_str())));
+    let telling = words.iter().filter(|word| OUTCOMES.iter().any(|(_, known)| known.contains(&word.as_str()))).count();
+    // One such word among others, as in a list of operations, does not make it a list of outcomes.
+    let tells_outcome = telling >= 2 && telling * 2 >= words.len();
     if tells_outcome {
         return outcome.iter().find(|known| words.iter().any(|word| word == *known)).map(|word| (*word).to_owned());
     }

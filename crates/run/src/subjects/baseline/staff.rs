@@ -5,10 +5,9 @@ use super::mentions::Said;
 use super::mind::{KnownTool, Mind};
 use super::plan::{Request, Task};
 use super::rank::{Wish, ranked};
+use model::Agent;
 
 const SPEAKS: f64 = 0.2;
-/// How much better than the agent itself a specialist must fit.
-const BETTER: f64 = 0.15;
 /// A sentence sends somebody only where he fits it nearly as well as the best fits the whole.
 const SENTENCE: f64 = 0.6;
 const MOST: usize = 4;
@@ -29,8 +28,8 @@ pub(super) fn sequence(request: &Request<'_>, said: &Said) -> Vec<Task> {
     }
     let fits = |said: &Said| fits(mind, &names, said);
     let whole = fits(said);
-    let own = fit(mind, request.agent.name.as_str(), said).map_or(0.0, |own| own.score);
-    let Some(best) = whole.first().filter(|best| best.covered >= SPEAKS && best.score > own + BETTER) else { return vec![] };
+    let own = self::fits(mind, &[request.agent.name.as_str()], said).first().map_or(0.0, |own| own.score);
+    let Some(best) = whole.first().filter(|best| best.covered >= SPEAKS && best.score > own) else { return vec![] };
     let mut chosen: Vec<(bool, &str, String)> = vec![];
     let sentences = said.words.last().map_or(0, |word| word.sentence + 1);
     for sentence in (0..sentences).filter(|_| sentences > 1) {
@@ -50,20 +49,26 @@ pub(super) fn sequence(request: &Request<'_>, said: &Said) -> Vec<Task> {
     chosen.into_iter().skip(skip).map(|(_, agent, task)| Task::Delegate { agent: agent.to_owned(), task }).collect()
 }
 
-fn fits<'m>(mind: &'m Mind, names: &[&'m str], said: &Said) -> Vec<Fit<'m>> {
-    let mut fits: Vec<Fit<'m>> = names.iter().filter_map(|name| fit(mind, name, said)).collect();
-    fits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.agent.cmp(b.agent)));
-    fits
-}
+/// How many are looked at closely.
+const CLOSE: usize = 8;
 
-/// By what its file says of it, and by the best of its tools.
-fn fit<'m>(mind: &'m Mind, name: &'m str, said: &Said) -> Option<Fit<'m>> {
-    let at = mind.agents.iter().position(|agent| *agent.name == name)?;
-    let agent = &mind.agents[at];
+/// Best first: by what their files say of them, and the nearest ones by the best of their tools as well.
+fn fits<'m>(mind: &'m Mind, names: &[&str], said: &Said) -> Vec<Fit<'m>> {
     let query = query(&said.words);
     let mass: f64 = query.iter().filter(|(_, weight)| *weight > 0.0).map(|(stem, weight)| weight * mind.agent_index.idf(stem)).sum();
-    let found = mind.agent_index.search(&query)[at];
-    let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| mind.tool(name)).collect();
-    let tool = ranked(mind, &tools, Wish { wanted: said, turns: &[said] }).first().map_or(0.0, |best| best.score);
-    Some(Fit { agent: &agent.name, writes: *agent.writes, score: found.score / mass.max(1.0) + 0.6 * tool, covered: found.covered })
+    let found = mind.agent_index.search(&query);
+    let mut near: Vec<(usize, &Agent)> = mind.agents.iter().enumerate().filter(|(_, agent)| names.contains(&agent.name.as_str())).collect();
+    near.sort_by(|a, b| found[b.0].score.total_cmp(&found[a.0].score));
+    near.truncate(CLOSE);
+    let mut fits: Vec<Fit<'m>> = near
+        .into_iter()
+        .map(|(at, agent)| {
+            let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| mind.tool(name)).collect();
+            let tool = ranked(mind, &tools, Wish { wanted: said, turns: &[said] }).first().map_or(0.0, |best| best.score);
+            let score = found[at].score / mass.max(1.0) + 0.6 * tool;
+            Fit { agent: &agent.name, writes: *agent.writes, score, covered: found[at].covered }
+        })
+        .collect();
+    fits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.agent.cmp(b.agent)));
+    fits
 }

@@ -91,6 +91,12 @@ impl Walk {
                         filled.args.insert(name, answer.clone());
                     }
                 }
+                // What is sent by its id says nothing that was not prepared: any other word would make it another action.
+                let prepared = self.story.done.iter().rev().find(|done| done.answer.get("action_id") == Some(&json!(id)) && !done.is_agent);
+                filled.args.retain(|name, value| {
+                    let required = tool.shape.slot(name).is_some_and(|slot| slot.required);
+                    required || prepared.is_some_and(|done| done.args.get(name) == Some(value))
+                });
                 if tool.takes_action_id {
                     filled.args.insert("action_id".into(), json!(id));
                 }
