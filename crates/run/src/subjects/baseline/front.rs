@@ -11,6 +11,7 @@ use model::transcript::Move;
 
 const SPEAKS: f64 = 0.15;
 const HARMONY: f64 = 0.6;
+const PHRASE: f64 = 0.4;
 /// How much better another skill must fit before a later turn changes the topic.
 const TURN: f64 = 0.25;
 /// As many words of a topic make a request of their own.
@@ -55,11 +56,18 @@ fn ranked(mind: &Mind, shown: &[usize], said: &Said) -> Vec<Choice> {
     let query = query(&said.words);
     let mass: f64 = query.iter().filter(|(_, weight)| *weight > 0.0).map(|(stem, weight)| weight * mind.skill_index.idf(stem)).sum();
     let found = mind.skill_index.search(&query);
+    let phrases = mind.phrase_index.search(&query);
+    // The one phrase of a skill that is nearest: people ask for one thing in many ways, but rarely in all of them at once.
+    let mut nearest = vec![0.0_f64; mind.skills.len()];
+    for (skill, phrase) in mind.phrases.iter().zip(&phrases) {
+        nearest[*skill] = nearest[*skill].max(phrase.score / mass.max(1.0));
+    }
     let mut choices: Vec<Choice> = shown
         .iter()
         .map(|skill| {
             let filled = fill(&mind.lexicon, &mind.skills[*skill].shape, &[said]);
-            let score = found[*skill].score / mass.max(1.0) + HARMONY * filled.harmony(&mind.skills[*skill].shape);
+            let score =
+                found[*skill].score / mass.max(1.0) + PHRASE * nearest[*skill] + HARMONY * filled.harmony(&mind.skills[*skill].shape);
             Choice { skill: *skill, filled, score, covered: found[*skill].covered }
         })
         .collect();
@@ -103,7 +111,7 @@ fn extract(mind: &Mind, skill: &KnownSkill, frame: &Frame) -> Filled {
 mod tests {
     use super::super::example::reference;
     use super::super::index::Index;
-    use super::super::mind::skill_docs;
+    use super::super::mind::{phrase_docs, phrases, skill_docs};
     use super::*;
 
     /// Examples of the skill files, each asked of a mind that never saw it: how often the skill is found by the others.
@@ -118,6 +126,8 @@ mod tests {
                 let mut without = workspace.skills.clone();
                 without[at].examples.remove(n);
                 mind.skill_index = Index::new(&skill_docs(&without));
+                mind.phrase_index = Index::new(&phrase_docs(&without));
+                mind.phrases = phrases(&without).map(|(skill, _)| skill).collect();
                 let said = Said::new(&mind.lexicon, example);
                 let order: Vec<usize> = ranked(&mind, &shown, &said).iter().map(|choice| choice.skill).collect();
                 of += 1;

@@ -20,6 +20,9 @@ pub struct Mind {
     pub(super) agent_index: Index,
     pub(super) skills: Vec<KnownSkill>,
     pub(super) skill_index: Index,
+    /// Every trigger and example of a skill by itself, and the skill it belongs to.
+    pub(super) phrase_index: Index,
+    pub(super) phrases: Vec<usize>,
     pub(super) outputs: BTreeMap<String, OutputShape>,
     pub(super) policy: Policy,
 }
@@ -69,6 +72,8 @@ impl Mind {
             agent_index: Index::new(&agent_docs(workspace)),
             agents: workspace.agents.clone(),
             skill_index: Index::new(&skill_docs(&workspace.skills)),
+            phrase_index: Index::new(&phrase_docs(&workspace.skills)),
+            phrases: phrases(&workspace.skills).map(|(skill, _)| skill).collect(),
             skills: workspace
                 .skills
                 .iter()
@@ -138,6 +143,17 @@ fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) 
 fn spoken(skill: &Skill) -> Vec<String> {
     let triggers = skill.triggers.iter().map(|trigger| trigger.as_str());
     triggers.chain(skill.examples.iter().map(String::as_str)).flat_map(stems).collect()
+}
+
+pub(super) fn phrases(skills: &[Skill]) -> impl Iterator<Item = (usize, &str)> {
+    skills.iter().enumerate().flat_map(|(at, skill)| {
+        let triggers = skill.triggers.iter().map(|trigger| trigger.as_str());
+        triggers.chain(skill.examples.iter().map(String::as_str)).map(move |phrase| (at, phrase))
+    })
+}
+
+pub(super) fn phrase_docs(skills: &[Skill]) -> Vec<Doc> {
+    phrases(skills).map(|(_, phrase)| vec![(1.0, stems(phrase))]).collect()
 }
 
 pub(super) fn skill_docs(skills: &[Skill]) -> Vec<Doc> {
