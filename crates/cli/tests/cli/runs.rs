@@ -7,7 +7,7 @@ use serde_json::json;
 fn runs_are_listed_shown_and_removed() {
     let folder = Folder::with_minimal();
     folder.run(&["runs", "list"]).exits(2).says("no run has been kept");
-    let first = folder.json(&["run"], 0)["record"].as_str().unwrap().to_owned();
+    let first = folder.json(&["run", "--subject", "reference"], 0)["record"].as_str().unwrap().to_owned();
     folder.run(&["run", "--subject", "echo"]).exits(1);
     let listed = folder.json(&["runs", "list"], 0);
     let items = listed["items"].as_array().unwrap();
@@ -27,10 +27,10 @@ fn the_last_failures_are_run_again() {
     let folder = Folder::with_minimal();
     folder.run(&["run", "--last-failed"]).exits(2).says("no run has been kept");
     folder.run(&["run", "--subject", "echo", "--case", "how_*", "--case", "price_before_trading"]).exits(1);
-    let planned = folder.json(&["run", "--last-failed", "--dry-run"], 0);
+    let planned = folder.json(&["run", "--subject", "reference", "--last-failed", "--dry-run"], 0);
     assert_eq!(planned["trials"].as_array().unwrap().len(), 2, "{planned:#}");
-    folder.run(&["run", "--last-failed"]).exits(0);
-    folder.run(&["run", "--last-failed"]).exits(2).says("no case failed");
+    folder.run(&["run", "--subject", "reference", "--last-failed"]).exits(0);
+    folder.run(&["run", "--subject", "reference", "--last-failed"]).exits(2).says("no case failed");
     folder.run(&["run", "--case", "nothing_*"]).exits(2).says("there is no case \"nothing_*\"");
 }
 
