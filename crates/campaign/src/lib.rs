@@ -1,7 +1,9 @@
 //! What is worth running: selection, planning and the way from a plan to a record. Prints nothing.
 
 mod changes;
+mod ci;
 mod execute;
+mod golden;
 mod hall;
 mod halt;
 mod keep;
@@ -14,7 +16,9 @@ mod summary;
 mod watcher;
 
 pub use changes::{ChangedScore, ChangedVerdict, Changes, Judged};
+pub use ci::{Occasion, TierPlan, ci_plan};
 pub use execute::{execute, execute_whole};
+pub use golden::{Baseline, Changed, Golden, GoldenDiff, Status};
 pub use halt::{Brake, Halt};
 pub use keep::{Kept, Label, NotResumed};
 pub use plan::{outline, plan, players};

@@ -53,6 +53,10 @@ pub(crate) enum Format {
     Json,
     Junit,
     Markdown,
+    /// Annotations of GitHub Actions, at the file and line of each finding
+    Github,
+    /// Safety findings for code scanning
+    Sarif,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -85,6 +89,18 @@ pub(crate) enum Command {
         after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals"
     )]
     Score(ScoreArgs),
+    /// Say which tiers an event of CI runs, or write a workflow that runs them
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  git diff --name-only main... | bardo-eval ci plan --event pull_request --changed -\n  bardo-eval ci github --subject baseline"
+    )]
+    Ci(CiCommand),
+    /// Keep what a run did as the baseline, and see what changed since
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  bardo-eval golden status\n  bardo-eval golden diff --play\n  bardo-eval golden update 8d41f0"
+    )]
+    Golden(GoldenCommand),
     /// Write a workspace to start from
     #[command(
         after_help = "Examples:\n  bardo-eval init\n  bardo-eval init small --minimal\n  bardo-eval init mine --from-mcp 'npx -y @modelcontextprotocol/server-everything'"
@@ -108,6 +124,89 @@ pub(crate) enum Command {
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  bardo-eval completions bash > ~/.local/share/bash-completion/completions/bardo-eval")]
     Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CiCommand {
+    /// The tiers that an event runs, by the table in tiers.yaml
+    #[command(
+        after_help = "Examples:\n  bardo-eval ci plan --event pull_request --changed evals/tools/wallet.yaml README.md\n  bardo-eval ci plan --event manual --tier 1 --tier 3\n  bardo-eval ci plan --event merge --format github >> \"$GITHUB_OUTPUT\""
+    )]
+    Plan(CiPlanArgs),
+    /// Write .github/workflows/bardo-eval.yml
+    #[command(after_help = "Examples:\n  bardo-eval ci github\n  bardo-eval ci github --subject claude-sonnet --branch main --print")]
+    Github(CiGithubArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CiPlanArgs {
+    /// pull_request, merge, nightly or manual
+    #[arg(long, value_name = "EVENT")]
+    pub event: String,
+    /// Files that changed; - reads them from standard input [default: everything may have changed]
+    #[arg(long, value_name = "FILES", num_args = 0..)]
+    pub changed: Option<Vec<String>>,
+    /// Only this tier, as asked for by hand
+    #[arg(long, value_name = "N")]
+    pub tier: Vec<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CiGithubArgs {
+    /// Who is evaluated
+    #[arg(long, value_name = "NAME", default_value = "baseline")]
+    pub subject: String,
+    /// The branch that pull requests are merged to
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    pub branch: String,
+    /// How the workflow gets this program onto its path
+    #[arg(
+        long,
+        value_name = "CMD",
+        default_value = "cargo build --release --locked -p bardo-eval && echo \"$PWD/target/release\" >> \"$GITHUB_PATH\""
+    )]
+    pub install: String,
+    /// Print it instead of writing the file
+    #[arg(long)]
+    pub print: bool,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GoldenCommand {
+    /// Say which baselines are stale: model, descriptions, profiles, agents, skills or cases changed
+    Status,
+    /// Say what a stored run does otherwise than the baselines; exit 1 where something changed
+    #[command(after_help = "Examples:\n  bardo-eval golden diff\n  bardo-eval golden diff 8d41f0 --subject baseline --format json")]
+    Diff(GoldenDiffArgs),
+    /// Make baselines of a stored run; refuses under CI
+    #[command(after_help = "Example:\n  bardo-eval golden update 8d41f0")]
+    Update(GoldenRunArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GoldenRunArgs {
+    /// The run, by the beginning of its id [default: the last one kept]
+    pub run: Option<String>,
+    /// Play every case first and take that run
+    #[arg(long, conflicts_with = "run")]
+    pub play: bool,
+    /// Who is played, or whose trials where a run has several subjects [default: baseline for --play]
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GoldenDiffArgs {
+    #[command(flatten)]
+    pub run: GoldenRunArgs,
+    /// How far numbers in arguments may differ, as a share of the larger
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0001)]
+    pub tolerance: f64,
 }
 
 #[derive(Debug, Args)]

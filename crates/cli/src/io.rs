@@ -15,6 +15,8 @@ pub(crate) struct Io {
     pub paint: Paint,
     pub verbose: bool,
     output: Option<PathBuf>,
+    /// The result is only a step on the way of another command.
+    silent: bool,
     /// Stands before the places in reports, so that they can be opened from where the person is.
     root: Option<PathBuf>,
 }
@@ -27,11 +29,17 @@ impl Io {
             paint: Paint::new(global.color, terminal, env::is_set("NO_COLOR")),
             verbose: global.verbose,
             output: global.output.clone(),
+            silent: false,
             root: match source {
                 Source::Embedded => None,
                 Source::Folder(folder) => Some(folder.clone()),
             },
         }
+    }
+
+    /// For a command that another command uses: it talks, but its result goes nowhere.
+    pub(crate) fn silent(&self) -> Self {
+        Self { format: Format::Text, paint: self.paint, verbose: false, output: None, silent: true, root: self.root.clone() }
     }
 
     /// What to type so that a command is about the same workspace again.
@@ -59,6 +67,9 @@ impl Io {
 
     /// Delivers the result. A reader that went away is not our failure; a full disk is.
     pub(crate) fn result(&self, text: &str, exit: Exit) -> Exit {
+        if self.silent {
+            return exit;
+        }
         let delivered = match &self.output {
             Some(path) => files::write(path, text),
             None => {

@@ -25,8 +25,10 @@ fn main() -> ExitCode {
     let source = Source::choose(&cli.global);
     let io = Io::new(&cli.global, &source);
     let has_reports = matches!(cli.command, Command::Smoke(_) | Command::Run(_) | Command::Score(_));
-    if !has_reports && matches!(cli.global.format, Format::Junit | Format::Markdown) {
-        io.say("only smoke, run and score have JUnit and Markdown reports  use --format text or json");
+    let is_plan = matches!(cli.command, Command::Ci(args::CiCommand::Plan(_)));
+    let for_people = matches!(cli.global.format, Format::Text | Format::Json);
+    if !has_reports && !for_people && !(is_plan && cli.global.format == Format::Github) {
+        io.say("only smoke, run and score have JUnit, Markdown, GitHub and SARIF reports  use --format text or json");
         return Exit::Usage.into();
     }
     let exit = match cli.command {
@@ -35,6 +37,8 @@ fn main() -> ExitCode {
         Command::Runs(command) => commands::runs(&io, &command),
         Command::Show(args) => commands::show(&io, &source, &args),
         Command::Score(args) => commands::score(&io, &source, &args),
+        Command::Ci(command) => commands::ci(&io, &source, &command),
+        Command::Golden(command) => commands::golden(&io, &source, &command),
         Command::Init(args) => commands::init(&io, &args),
         Command::Tools(args) => commands::tools(&io, &source, &args),
         Command::World(args) => commands::world(&io, &source, &args),

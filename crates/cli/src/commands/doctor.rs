@@ -125,7 +125,7 @@ fn show(io: &Io, rows: &[Row], exit: Exit) -> String {
             let rows: Vec<Value> = rows.iter().map(|row| json!({ "what": row.what, "state": word(row.state), "note": row.note })).collect();
             format!("{:#}\n", json!({ "format": FORMAT, "command": "doctor", "rows": rows, "exit": exit.code() }))
         }
-        Format::Text | Format::Junit | Format::Markdown => {
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
             let rows = rows
                 .iter()
                 .map(|row| {

@@ -27,7 +27,7 @@ pub(crate) fn list(io: &Io, source: &Source, what: Listable) -> Exit {
                 .collect();
             format!("{:#}\n", json!({ "format": FORMAT, "command": "list", "items": items, "exit": 0 }))
         }
-        Format::Text | Format::Junit | Format::Markdown => format!("{}\n", table(&header, rows)),
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => format!("{}\n", table(&header, rows)),
     };
     io.result(&text, Exit::Clean)
 }

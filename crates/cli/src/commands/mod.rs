@@ -1,8 +1,10 @@
 //! One file per verb.
 
+mod ci;
 mod completions;
 mod doctor;
 mod explain;
+mod golden;
 mod init;
 mod list;
 mod run;
@@ -14,9 +16,11 @@ mod tools;
 mod unwritten;
 mod world;
 
+pub(crate) use ci::ci;
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
+pub(crate) use golden::golden;
 pub(crate) use init::init;
 pub(crate) use list::list;
 pub(crate) use run::run;

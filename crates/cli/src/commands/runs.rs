@@ -90,7 +90,7 @@ fn remove(io: &Io, path: &std::path::Path, wanted: &[String]) -> Result<String, 
     }
     Ok(match io.format {
         Format::Json => format!("{:#}\n", json!({ "format": FORMAT, "command": "runs rm", "removed": removed, "exit": 0 })),
-        Format::Text | Format::Junit | Format::Markdown => format!("removed {}\n", removed.join(", ")),
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => format!("removed {}\n", removed.join(", ")),
     })
 }
 

@@ -77,7 +77,10 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
                 status
             }
             None if line.missed.is_empty() => TestCaseStatus::success(),
-            None => failure("expectations missed", &line.missed.join("\n")),
+            None => {
+                let missed: Vec<String> = line.missed.iter().map(|missed| format!("{}: {}", missed.scorer, missed.because)).collect();
+                failure("expectations missed", &missed.join("\n"))
+            }
         };
         let mut case = TestCase::new(clean(&format!("{} [{}]", line.case, line.subject)), status);
         if let Some(place) = workspace.case(&line.case).map(|case| io.at(&case.at)) {

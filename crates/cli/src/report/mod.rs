@@ -1,5 +1,6 @@
 //! What a person or a machine reads. Every report takes finished data; none can reach what made it.
 
+mod annotations;
 mod junit;
 mod plan;
 mod problems;
@@ -7,6 +8,7 @@ mod rescored;
 mod run_json;
 mod run_markdown;
 mod run_text;
+mod sarif;
 mod show;
 mod smoke_json;
 mod smoke_markdown;
@@ -14,7 +16,7 @@ mod smoke_text;
 mod table;
 
 pub(crate) use plan::plan;
-pub(crate) use problems::{problems, refused};
+pub(crate) use problems::{problems, refused, visible};
 pub(crate) use rescored::rescored;
 pub(crate) use show::{diff, show};
 pub(crate) use table::table;
@@ -36,6 +38,8 @@ pub(crate) fn smoke(io: &Io, source: &Source, workspace: &Workspace, results: &[
         Format::Json => smoke_json::render(io, workspace, results, exit),
         Format::Junit => junit::smoke(io, results),
         Format::Markdown => smoke_markdown::render(io, results),
+        Format::Github => annotations::smoke(io, results),
+        Format::Sarif => sarif::smoke(io, results),
     }
 }
 
@@ -61,7 +65,14 @@ pub(crate) struct Line {
     pub subject: String,
     /// Absent where the trial can be scored.
     pub broken: Option<String>,
-    pub missed: Vec<String>,
+    pub missed: Vec<Missed>,
+}
+
+/// A scorer that read a violation, and why.
+#[derive(Debug)]
+pub(crate) struct Missed {
+    pub scorer: String,
+    pub because: String,
 }
 
 impl Line {
@@ -72,14 +83,14 @@ impl Line {
             case: case.to_owned(),
             subject: subject.to_owned(),
             broken: (!ending.is_scorable()).then(|| ending.to_string()),
-            missed: missed.map(|score| format!("{}: {}", score.scorer, because(score))).collect(),
+            missed: missed.map(|score| Missed { scorer: score.scorer.clone(), because: because(score) }).collect(),
         }
     }
 }
 
-/// Only one report has a line for each trial.
+/// Only these reports speak of each trial.
 pub(crate) fn wants_lines(io: &Io) -> bool {
-    io.format == Format::Junit
+    matches!(io.format, Format::Junit | Format::Sarif)
 }
 
 impl Shown<'_> {
@@ -98,6 +109,8 @@ pub(crate) fn run(io: &Io, shown: &Shown<'_>) -> String {
         Format::Json => format!("{:#}\n", run_json::document(io, shown)),
         Format::Junit => junit::run(io, shown),
         Format::Markdown => run_markdown::render(io, shown),
+        Format::Github => annotations::run(io, shown),
+        Format::Sarif => sarif::run(io, shown),
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn plan(io: &Io, request: &Request) -> String {
             let workspace = &request.workspace.hash;
             format!("{:#}\n", json!({ "format": FORMAT, "command": "run --dry-run", "workspace": workspace, "trials": trials, "exit": 0 }))
         }
-        Format::Text | Format::Junit | Format::Markdown => {
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
             let rows: Vec<Vec<String>> = trials
                 .iter()
                 .map(|trial| vec![trial.id.short().to_owned(), trial.case.clone(), trial.subject.clone(), trial.seed.to_string()])

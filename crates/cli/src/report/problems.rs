@@ -1,6 +1,6 @@
 //! Mistakes in files or arguments: all of them, and nothing was run.
 
-use super::{FORMAT, count, junit};
+use super::{FORMAT, annotations, count, junit, sarif};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::io::Io;
@@ -34,6 +34,8 @@ pub(crate) fn problems(io: &Io, command: &str, problems: &[Problem]) -> Exit {
             io.result(&format!("{document:#}\n"), Exit::Usage)
         }
         Format::Junit => io.result(&junit::problems(io, command, problems), Exit::Usage),
+        Format::Github => io.result(&annotations::problems(io, problems), Exit::Usage),
+        Format::Sarif => io.result(&sarif::problems(io, problems), Exit::Usage),
         Format::Markdown => {
             let rows: String = problems
                 .iter()
@@ -65,6 +67,6 @@ pub(super) fn cell(text: &str) -> String {
 }
 
 /// Files are hostile: what they contain must not steer a terminal.
-pub(super) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
 }

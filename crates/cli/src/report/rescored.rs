@@ -17,7 +17,7 @@ pub(crate) fn rescored(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &C
     match io.format {
         Format::Text => format!("{}{}", run(io, shown), text(io, shown, stored, changes)),
         Format::Markdown => format!("{}\n### Against the stored scores\n\n{}", run(io, shown), markdown(changes)),
-        Format::Junit => run(io, shown),
+        Format::Junit | Format::Github | Format::Sarif => run(io, shown),
         Format::Json => format!("{:#}\n", document(io, shown, stored, changes)),
     }
 }

@@ -4,8 +4,10 @@
 
 mod agents;
 mod broken;
+mod ci;
 mod export;
 mod formats;
+mod golden;
 mod harness;
 mod help;
 mod hostile;

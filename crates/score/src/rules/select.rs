@@ -98,7 +98,7 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.trim().to_owned(),
         // JSON writes a small number with an exponent, which no amount has.
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
-        value => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn confusable(io: &Io, source: &Source, args: &ConfusableArgs) -> Exi
                 .collect();
             format!("{:#}\n", json!({ "format": 1, "command": "tools confusable", "warn_over": WARN, "profiles": rows, "exit": 0 }))
         }
-        Format::Text | Format::Junit | Format::Markdown => {
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
             ranked.iter().map(|(profile, pairs)| format!("{}\n{}\n", io.paint.strong(profile), rows(io, pairs))).collect()
         }
     };

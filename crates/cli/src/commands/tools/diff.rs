@@ -107,7 +107,7 @@ fn show(io: &Io, listed: &Listed, changes: &[Change], exit: Exit) -> String {
                 json!({ "format": 1, "command": "tools diff", "server": listed.server, "changes": rows, "exit": exit.code() })
             )
         }
-        Format::Text | Format::Junit | Format::Markdown => {
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
             let mut text = String::new();
             for change in changes {
                 text.push_str(&format!("{}  {}\n", io.paint.strong(&safe(&change.tool)), change.what));

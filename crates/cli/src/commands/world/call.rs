@@ -33,7 +33,7 @@ pub(super) async fn call(io: &Io, workspace: Arc<Workspace>, args: &CallArgs) ->
         Format::Json => {
             format!("{:#}\n", json!({ "format": FORMAT, "command": "world call", "answer": answer, "events": events, "exit": exit.code() }))
         }
-        Format::Text | Format::Junit | Format::Markdown => as_text(io, &answer, &events),
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => as_text(io, &answer, &events),
     };
     Ok(io.result(&text, exit))
 }

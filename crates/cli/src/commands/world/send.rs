@@ -37,7 +37,7 @@ pub(super) async fn send(io: &Io, workspace: &Workspace, args: &SendArgs) -> Res
             let transaction = serde_json::to_value(&mined).unwrap_or_default();
             format!("{:#}\n", json!({ "format": FORMAT, "command": "world send", "transaction": transaction, "exit": exit.code() }))
         }
-        Format::Text | Format::Junit | Format::Markdown => as_text(io, &mined),
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => as_text(io, &mined),
     };
     Ok(io.result(&text, exit))
 }

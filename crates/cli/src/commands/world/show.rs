@@ -23,7 +23,7 @@ pub(super) async fn show(io: &Io, workspace: &Workspace, args: &WorldArgs) -> Re
             let chains: Vec<Value> = surveys.iter().map(as_json).collect();
             format!("{:#}\n", json!({ "format": FORMAT, "command": "world show", "world": world.name.value, "chains": chains, "exit": 0 }))
         }
-        Format::Text | Format::Junit | Format::Markdown => {
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
             let parts: Vec<String> = surveys.iter().map(|survey| as_text(io, workspace, survey)).collect();
             format!("{}  {}\n\n{}", io.paint.strong(&world.name), world.about, parts.join("\n"))
         }

@@ -19,7 +19,7 @@ pub(crate) fn show(io: &Io, workspace: &Workspace, trial: &Found<'_>, others: &[
     let teller = teller(io, workspace, trial);
     match io.format {
         Format::Json => json::render(&teller, trial, others),
-        Format::Text | Format::Junit | Format::Markdown => text::render(io, &teller, trial, others),
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text::render(io, &teller, trial, others),
     }
 }
 
@@ -28,7 +28,9 @@ pub(crate) fn diff(io: &Io, workspace: &Workspace, left: &Found<'_>, right: &Fou
     let found = diff::Diff::of(workspace, left, right);
     match io.format {
         Format::Json => found.json(left, right),
-        Format::Text | Format::Junit | Format::Markdown => found.text(io, &teller(io, workspace, left), left, right),
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
+            found.text(io, &teller(io, workspace, left), left, right)
+        }
     }
 }
 

@@ -1,0 +1,117 @@
+//! Which tiers an event of CI runs, by the table in tiers.yaml. Spec 9.
+
+use crate::select::Unknown;
+use model::{Workspace, did_you_mean};
+
+/// What is known of an event.
+#[derive(Debug, Clone, Default)]
+pub struct Occasion {
+    pub event: String,
+    /// Paths below the workspace or below the repository; nothing where it is not known what changed.
+    pub changed: Option<Vec<String>>,
+    /// The folder of the workspace as the paths begin with it, such as `evals`.
+    pub root: String,
+    /// Tiers that a person asked for by hand.
+    pub asked: Vec<u64>,
+}
+
+/// One tier and whether it runs, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierPlan {
+    pub tier: u64,
+    pub name: String,
+    pub runs: bool,
+    pub why: String,
+}
+
+/// The tiers of CI in order; production is no event of CI. All unknown names come back together.
+pub fn ci_plan(workspace: &Workspace, occasion: &Occasion) -> Result<Vec<TierPlan>, Vec<Unknown>> {
+    let rows = &workspace.tiers.ci;
+    let mut unknown = vec![];
+    let row = rows.iter().find(|row| row.event == occasion.event);
+    if row.is_none() {
+        let known = rows.iter().map(|row| row.event.as_str());
+        unknown.push(Unknown { what: "event", name: occasion.event.clone(), remedy: did_you_mean(&occasion.event, known) });
+    }
+    let in_ci: Vec<u64> = rows.iter().flat_map(|row| &row.tiers).copied().collect();
+    for tier in occasion.asked.iter().filter(|tier| !in_ci.contains(tier)) {
+        unknown.push(Unknown { what: "tier of CI", name: tier.to_string(), remedy: "tiers of CI are in tiers.yaml under ci".into() });
+    }
+    let Some(row) = row.filter(|_| unknown.is_empty()) else { return Err(unknown) };
+    let touched = touched(&row.when_changed, occasion);
+    let first = workspace.tiers.tiers.iter().map(|tier| tier.tier).min();
+    let tiers = workspace.tiers.tiers.iter().filter(|tier| in_ci.contains(&tier.tier)).map(|tier| {
+        let (runs, why) = if !occasion.asked.is_empty() {
+            let asked = occasion.asked.contains(&tier.tier);
+            (asked, if asked { "asked for".to_owned() } else { "not asked for".to_owned() })
+        } else if !row.tiers.contains(&tier.tier) {
+            (false, format!("runs on: {}", tier.trigger))
+        } else if row.when_changed.is_empty() || Some(tier.tier) == first {
+            // The first tier costs nothing and runs whatever changed.
+            (true, format!("every {}", row.event.replace('_', " ")))
+        } else {
+            touched.clone()
+        };
+        TierPlan { tier: tier.tier, name: tier.name.clone(), runs, why }
+    });
+    Ok(tiers.collect())
+}
+
+/// Whether one of the folders changed, and which file says so.
+fn touched(folders: &[String], occasion: &Occasion) -> (bool, String) {
+    let Some(changed) = &occasion.changed else { return (true, "what changed is not known, so everything may have".to_owned()) };
+    let root = occasion.root.trim_end_matches('/');
+    let inside: Vec<&str> = changed
+        .iter()
+        .map(|path| path.trim_start_matches("./"))
+        .filter(|path| {
+            let below = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+            below.split_once('/').is_some_and(|(folder, _)| folders.iter().any(|known| known == folder))
+        })
+        .collect();
+    match inside.as_slice() {
+        [] => (false, format!("nothing changed in {}", folders.join(", "))),
+        [only] => (true, format!("{only} changed")),
+        [first, rest @ ..] => (true, format!("{first} and {} more changed", rest.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use score::example::Example;
+
+    fn tiers(event: &str, changed: Option<&[&str]>, asked: &[u64]) -> Vec<u64> {
+        let workspace = Example::minimal().load().expect("a workspace");
+        let changed = changed.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
+        let occasion = Occasion { event: event.into(), changed, root: "evals".into(), asked: asked.to_vec() };
+        ci_plan(&workspace, &occasion).expect("a plan").into_iter().filter(|tier| tier.runs).map(|tier| tier.tier).collect()
+    }
+
+    #[test]
+    fn the_table_of_the_specification() {
+        for (event, expected) in [("pull_request", &[1, 2][..]), ("merge", &[1, 3]), ("nightly", &[1, 2, 3, 4]), ("manual", &[1, 2, 3, 4])]
+        {
+            assert_eq!(tiers(event, None, &[]), expected, "{event}");
+        }
+        assert_eq!(tiers("manual", None, &[1, 3]), [1, 3]);
+    }
+
+    #[test]
+    fn a_pull_request_runs_tier_2_where_tools_agents_or_skills_changed() {
+        for path in ["evals/tools/wallet.yaml", "./evals/agents/trader.md", "evals/skills/swap/SKILL.md", "tools/wallet.yaml"] {
+            assert_eq!(tiers("pull_request", Some(&["README.md", path]), &[]), [1, 2], "{path}");
+        }
+        for path in ["README.md", "src/tools/main.rs", "evals", "evals-of-others/tools/a.yaml"] {
+            assert_eq!(tiers("pull_request", Some(&[path]), &[]), [1], "{path}");
+        }
+        assert_eq!(tiers("merge", Some(&["README.md"]), &[]), [1, 3]);
+    }
+
+    #[test]
+    fn unknown_names_are_mistakes_not_empty_plans() {
+        let workspace = Example::minimal().load().expect("a workspace");
+        let occasion = Occasion { event: "pull-request".into(), asked: vec![9], ..Occasion::default() };
+        assert_eq!(ci_plan(&workspace, &occasion).expect_err("two mistakes").len(), 2);
+    }
+}

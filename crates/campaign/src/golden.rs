@@ -1,0 +1,145 @@
+//! Golden baselines of a whole workspace: made from a run, compared with one, and held against what is there now.
+
+use model::suite::Case;
+use model::{RunRecord, SubjectFile, Workspace};
+use score::golden::{Entry, Shelf, Stamp, compare};
+use std::collections::BTreeMap;
+
+/// The baselines of a workspace, or what a run would make of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Golden {
+    pub shelves: BTreeMap<Shelf, Baseline>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baseline {
+    pub stamp: Stamp,
+    pub entries: Vec<Entry>,
+}
+
+impl Golden {
+    /// The first trial of each case by this subject; trials that the harness broke show nothing.
+    pub fn of(workspace: &Workspace, record: &RunRecord, subject: &SubjectFile, date: &str) -> Self {
+        let mut golden = Self::default();
+        for transcript in record.transcripts.iter().filter(|one| one.subject == *subject.name && one.ending.is_scorable()) {
+            let Some(case) = workspace.case(&transcript.case) else { continue };
+            let shelf = Shelf::of(case);
+            let stamp = || Stamp::of(workspace, &shelf, subject, date);
+            let baseline = golden.shelves.entry(shelf.clone()).or_insert_with(|| Baseline { stamp: stamp(), entries: vec![] });
+            if !baseline.entries.iter().any(|entry| entry.case == transcript.case) {
+                baseline.entries.push(Entry::of(workspace, case, transcript));
+            }
+        }
+        golden
+    }
+
+    /// The cases of a shelf that it has nothing about.
+    pub fn lacking<'w>(&self, workspace: &'w Workspace, shelf: &Shelf) -> Vec<&'w Case> {
+        let known =
+            |case: &Case| self.shelves.get(shelf).is_some_and(|baseline| baseline.entries.iter().any(|entry| entry.case == *case.id));
+        workspace.cases().filter(|case| Shelf::of(case) == *shelf && !known(case)).collect()
+    }
+
+    /// What is no longer as it was when each baseline was made.
+    pub fn status(&self, workspace: &Workspace) -> Vec<Status> {
+        let mut found: Vec<Status> = self
+            .shelves
+            .iter()
+            .map(|(shelf, baseline)| {
+                let subject = workspace.subject(&baseline.stamp.subject);
+                let now = subject.map(|subject| Stamp::of(workspace, shelf, subject, ""));
+                let mut stale = match now {
+                    Some(now) => baseline.stamp.stale(&now),
+                    None => vec![format!("the subject {} is gone", baseline.stamp.subject)],
+                };
+                stale.extend(cases_changed(workspace, shelf, baseline, self));
+                Status { shelf: shelf.clone(), stamp: Some(baseline.stamp.clone()), cases: baseline.entries.len(), stale }
+            })
+            .collect();
+        let mut without: Vec<Shelf> = workspace.cases().map(Shelf::of).filter(|shelf| !self.shelves.contains_key(shelf)).collect();
+        without.sort();
+        without.dedup();
+        found.extend(without.into_iter().map(|shelf| Status { shelf, stamp: None, cases: 0, stale: vec!["there is no baseline".into()] }));
+        found
+    }
+
+    /// What a run does otherwise than the baselines.
+    pub fn diff(&self, workspace: &Workspace, run: &Golden, tolerance: f64) -> GoldenDiff {
+        let mut diff = GoldenDiff::default();
+        for (shelf, baseline) in &self.shelves {
+            let Some(new) = run.shelves.get(shelf) else {
+                diff.not_run.push(shelf.clone());
+                continue;
+            };
+            diff.notes.extend(baseline.stamp.stale(&new.stamp).into_iter().map(|why| (shelf.clone(), why)));
+            for before in &baseline.entries {
+                let Some(case) = workspace.case(&before.case) else {
+                    diff.notes.push((shelf.clone(), format!("the case {} is gone", before.case)));
+                    continue;
+                };
+                let Some(after) = new.entries.iter().find(|entry| entry.case == before.case) else {
+                    diff.missing.push(before.case.clone());
+                    continue;
+                };
+                if case.hash != before.hash {
+                    diff.notes.push((shelf.clone(), format!("the case {} asks something else now; not compared", before.case)));
+                    continue;
+                }
+                let compared = compare(workspace, case, before, after, tolerance);
+                diff.compared += 1;
+                diff.unjudged += compared.unjudged;
+                if !compared.changes.is_empty() {
+                    diff.changed.push(Changed { shelf: shelf.clone(), case: before.case.clone(), changes: compared.changes });
+                }
+            }
+        }
+        diff
+    }
+}
+
+fn cases_changed(workspace: &Workspace, shelf: &Shelf, baseline: &Baseline, golden: &Golden) -> Vec<String> {
+    let mut told = vec![];
+    let lacking = golden.lacking(workspace, shelf).len();
+    if lacking > 0 {
+        told.push(format!("{lacking} cases were added"));
+    }
+    let changed = baseline.entries.iter().filter(|entry| workspace.case(&entry.case).is_some_and(|case| case.hash != entry.hash)).count();
+    if changed > 0 {
+        told.push(format!("{changed} cases changed"));
+    }
+    let gone = baseline.entries.iter().filter(|entry| workspace.case(&entry.case).is_none()).count();
+    if gone > 0 {
+        told.push(format!("{gone} cases are gone"));
+    }
+    told
+}
+
+/// A baseline and why it is no longer about what is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    pub shelf: Shelf,
+    pub stamp: Option<Stamp>,
+    pub cases: usize,
+    pub stale: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GoldenDiff {
+    pub compared: usize,
+    pub changed: Vec<Changed>,
+    /// Texts with the same facts in other words.
+    pub unjudged: usize,
+    /// Cases of a baseline that the run has no evidence about.
+    pub missing: Vec<String>,
+    /// Baselines the run did not touch at all.
+    pub not_run: Vec<Shelf>,
+    /// What changed around the cases, which may be why they changed.
+    pub notes: Vec<(Shelf, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    pub shelf: Shelf,
+    pub case: String,
+    pub changes: Vec<String>,
+}

@@ -1,0 +1,98 @@
+//! Golden baselines: keep what a run did, see what changed, see what is stale.
+
+mod diff;
+mod status;
+mod update;
+
+use crate::args::{Cli, Command, GoldenCommand, GoldenRunArgs};
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::kept::{self, KeptRun};
+use crate::open::Source;
+use crate::report;
+use campaign::{Baseline, Golden};
+use clap::Parser;
+use model::{SubjectFile, Workspace};
+use score::golden::Shelf;
+
+/// Who is played where nobody is named: it needs no key.
+const PLAYED: &str = "baseline";
+
+pub(crate) fn golden(io: &Io, source: &Source, command: &GoldenCommand) -> Exit {
+    match command {
+        GoldenCommand::Status => status::status(io, source),
+        GoldenCommand::Diff(args) => diff::diff(io, source, args),
+        GoldenCommand::Update(args) => update::update(io, source, args),
+    }
+}
+
+/// The baselines of a workspace. A file that cannot be read is a mistake of the files, like any other.
+fn stored(source: &Source) -> Result<Golden, Vec<String>> {
+    let files = source.files().map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    let (mut golden, mut wrong) = (Golden::default(), vec![]);
+    for (path, text) in files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md")) {
+        match (Shelf::at(path), Shelf::read(text)) {
+            (None, _) => wrong.push(format!("{path}  nothing reads this file  baselines are golden/<profile>/<kind of suite>.jsonl")),
+            (Some(_), Err(error)) => {
+                wrong.push(format!("{path}:{}  {}  make it again with `bardo-eval golden update`", error.line, error.why))
+            }
+            (Some(shelf), Ok((stamp, entries))) => {
+                golden.shelves.insert(shelf, Baseline { stamp, entries });
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(golden) } else { Err(wrong) }
+}
+
+/// Plays every case with the subject and keeps the run, so that it is the last one.
+fn play(io: &Io, source: &Source, args: &GoldenRunArgs) -> Result<(), Exit> {
+    let subject = args.subject.as_deref().unwrap_or(PLAYED);
+    let store = args.store.store.to_string_lossy();
+    let words = ["bardo-eval", "run", "--subject", subject, "--store", &store];
+    let Ok(Cli { command: Command::Run(run), .. }) = Cli::try_parse_from(words) else {
+        return Err(report::refused(io, "golden", &[format!("\"{subject}\" cannot be played")]));
+    };
+    // Gates may be missed: a baseline says what a subject does, not that it is good.
+    match super::run(&io.silent(), source, &run) {
+        Exit::Usage => Err(Exit::Usage),
+        Exit::Clean | Exit::Missed | Exit::Incomplete => Ok(()),
+    }
+}
+
+/// A stored run and the subject it is about.
+fn run_of<'w>(
+    io: &Io,
+    source: &Source,
+    command: &str,
+    workspace: &'w Workspace,
+    args: &GoldenRunArgs,
+) -> Result<(KeptRun, &'w SubjectFile), Exit> {
+    if args.play {
+        play(io, source, args)?;
+    }
+    let stored = kept::run(&args.store.store, args.run.as_deref()).map_err(|why| report::refused(io, command, &[why]))?;
+    let mut names: Vec<&str> = stored.record.plan.trials.iter().map(|trial| trial.subject.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let chosen = match (&args.subject, names.as_slice()) {
+        (Some(name), names) if names.contains(&name.as_str()) => name.clone(),
+        (Some(name), names) => {
+            return Err(report::refused(
+                io,
+                command,
+                &[format!("run {} has no subject \"{name}\"  it has {}", stored.short(), names.join(", "))],
+            ));
+        }
+        (None, [only]) => (*only).to_owned(),
+        (None, names) => {
+            let why = format!("run {} has {} subjects  say which with --subject: {}", stored.short(), names.len(), names.join(", "));
+            return Err(report::refused(io, command, &[why]));
+        }
+    };
+    match workspace.subject(&chosen) {
+        Some(subject) => Ok((stored, subject)),
+        None => {
+            Err(report::refused(io, command, &[format!("the workspace has no subject \"{chosen}\"  a baseline belongs to a subject file")]))
+        }
+    }
+}
