@@ -5,9 +5,10 @@ use std::fmt;
 use std::iter::Sum;
 use std::str::FromStr;
 
-/// US dollars as a whole number of nano-dollars. Sums stop at the largest value, which is above what anyone can spend.
+/// US dollars as a whole number of nano-dollars. Sums stop at the largest value, which is above what anyone can spend and fits every
+/// signed 64-bit number, so that whoever stores it cannot fail at it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "u64", into = "u64")]
 pub struct Money(u64);
 
 /// Nano-dollars in a dollar.
@@ -20,14 +21,14 @@ pub struct NoMoney(pub String);
 
 impl Money {
     pub const ZERO: Money = Money(0);
-    pub const MAX: Money = Money(u64::MAX);
+    pub const MAX: Money = Money(i64::MAX as u64);
 
     pub const fn nanos(nanos: u64) -> Self {
-        Self(nanos)
+        if nanos > Self::MAX.0 { Self::MAX } else { Self(nanos) }
     }
 
     pub const fn dollars(dollars: u64) -> Self {
-        Self(dollars.saturating_mul(DOLLAR))
+        Self::nanos(dollars.saturating_mul(DOLLAR))
     }
 
     pub const fn as_nanos(self) -> u64 {
@@ -41,7 +42,7 @@ impl Money {
 
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
+        Self::nanos(self.0.saturating_add(other.0))
     }
 
     /// What is left, never less than nothing.
@@ -61,7 +62,19 @@ impl Money {
     #[must_use]
     pub fn for_tokens(self, tokens: u64) -> Self {
         let exact = u128::from(self.0) * u128::from(tokens);
-        Self(u64::try_from(exact.div_ceil(1_000_000)).unwrap_or(u64::MAX))
+        Self::nanos(u64::try_from(exact.div_ceil(1_000_000)).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<u64> for Money {
+    fn from(nanos: u64) -> Self {
+        Self::nanos(nanos)
+    }
+}
+
+impl From<Money> for u64 {
+    fn from(money: Money) -> Self {
+        money.0
     }
 }
 
@@ -93,7 +106,12 @@ impl FromStr for Money {
         }
         let nanos: u64 = format!("{fraction:0<PLACES$}").parse().map_err(|_| wrong())?;
         let whole: u64 = whole.parse().map_err(|_| wrong())?;
-        whole.checked_mul(DOLLAR).and_then(|whole| whole.checked_add(nanos)).map(Self).ok_or_else(wrong)
+        whole
+            .checked_mul(DOLLAR)
+            .and_then(|whole| whole.checked_add(nanos))
+            .filter(|nanos| *nanos <= Self::MAX.0)
+            .map(Self)
+            .ok_or_else(wrong)
     }
 }
 
@@ -114,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_is_no_amount_is_refused() {
-        for text in ["", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "0.0000000001", "99999999999999999999", "18446744074", "1 "] {
+        for text in ["", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "0.0000000001", "99999999999999999999", "9223372037", "1 "] {
             assert!(text.parse::<Money>().is_err(), "{text:?} was taken for money");
         }
     }

@@ -16,6 +16,8 @@ mod bare;
 mod loopback;
 #[path = "../support/trader.rs"]
 mod trader;
+#[path = "../support/weather.rs"]
+mod weather;
 
 mod faults;
 mod good;

@@ -1,8 +1,9 @@
 //! A model that trades in the real world of a trial, first in fine weather, then with three of ten requests going wrong.
 
-use crate::loopback::{Answer, Body, Loopback};
+use crate::loopback::{Answer, Loopback};
 use crate::trader::next_step;
 use crate::vendors::{KEY, Vendor, WireName};
+use crate::weather::{KINDS, fault, goes_wrong};
 use model::transcript::Culprit;
 use model::{Ending, Event, Files, Happened, Hash, Money, SubjectFile, Trial, Workspace};
 use run::ledger::MemoryLedger;
@@ -111,25 +112,6 @@ async fn the_same_replies_make_the_same_transcript() {
     assert_eq!((first, asked), (again, server.count()), "settled calls are not asked again, and play the same trial");
 }
 
-/// Ways to go wrong, of every kind there is on a wire.
-fn fault(n: usize) -> Answer {
-    let error = r#"{"error":{"message":"a bad day"}}"#;
-    match n % 12 {
-        0 => Answer::status(429, error).with("retry-after-ms", "5"),
-        1 => Answer::status(429, error),
-        2 => Answer::status(429, error).with("retry-after", "0"),
-        3 => Answer::status(500, "<html>"),
-        4 => Answer::status(529, error),
-        5 => Answer::bad(Body::Cut(b"{\"choices\": [".to_vec())),
-        6 => Answer::ok("{\"choices\": nonsense"),
-        7 => Answer::bad(Body::Reset),
-        8 => Answer::ok(vec![b' '; 9 << 20]),
-        9 => Answer::status(302, "").with("location", "http://127.0.0.1:1/"),
-        10 => Answer::status(400, error),
-        _ => Answer::ok("{}").after(Duration::from_secs(60)),
-    }
-}
-
 const TRIALS: u64 = 300;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -137,15 +119,9 @@ async fn with_three_of_ten_requests_going_wrong_every_trial_ends_and_no_fault_is
     let bad = Arc::new(std::sync::Mutex::new(vec![]));
     let noted = bad.clone();
     let server = Loopback::start(move |n, seen| {
-        // Scattered by a hash of the number, the same in every run of this test.
-        let dice = u64::from_str_radix(&Hash::of_text(&format!("storm {n}")).as_str()[..12], 16).unwrap();
-        if dice % 10 >= 3 {
-            return Answer::ok(next_step(&seen.body).to_string());
-        }
-        // Waiting for nothing is rare, because every time costs the whole limit.
-        let which = if dice / 10 % 45 == 44 { 11 } else { usize::try_from(dice / 10 % 11).unwrap() };
-        noted.lock().unwrap().push(which);
-        fault(which)
+        let Some(kind) = goes_wrong(n) else { return Answer::ok(next_step(&seen.body).to_string()) };
+        noted.lock().unwrap().push(kind);
+        fault(kind)
     })
     .await;
     let patience = Patience { attempts: 3, first_pause: Duration::from_millis(2), longest_pause: Duration::from_millis(50) };
@@ -169,7 +145,7 @@ async fn with_three_of_ten_requests_going_wrong_every_trial_ends_and_no_fault_is
 
     let books = run.ledger.books();
     let bad = bad.lock().unwrap();
-    assert_eq!(bad.iter().copied().collect::<BTreeSet<_>>().len(), 12, "every kind came up");
+    assert_eq!(bad.iter().copied().collect::<BTreeSet<_>>().len(), KINDS, "every kind came up");
     // Every request is an answer or a fault, nothing is lost, nothing counted twice, nothing left open.
     assert_eq!(books.settled.len() + books.failed.len(), server.count());
     assert_eq!((books.failed.len(), books.open.len()), (bad.len(), 0));

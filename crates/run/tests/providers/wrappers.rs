@@ -22,8 +22,11 @@ struct Stand {
 
 impl Stand {
     async fn open() -> Self {
-        let body = CHAT.says(Says::Hello);
-        let server = Loopback::start(move |_, _| Answer::ok(body.clone()).after(Duration::from_millis(20))).await;
+        Self::answering_after(Duration::from_millis(20)).await
+    }
+
+    async fn answering_after(wait: Duration) -> Self {
+        let server = Loopback::slow_model(wait, CHAT.says(Says::Hello)).await;
         Self { server, ledger: Arc::new(MemoryLedger::default()) }
     }
 
@@ -79,10 +82,10 @@ async fn a_call_the_budget_cannot_pay_is_not_sent() {
 
 #[tokio::test]
 async fn a_call_that_is_cut_off_counts_at_its_ceiling_here_and_in_the_ledger() {
-    let stand = Stand::open().await;
+    let stand = Stand::answering_after(Duration::from_secs(60)).await;
     let purse = Purse::new(Some(Money::dollars(1)));
     let provider = stand.build(&purse, false, Cassette::Off);
-    let cut = tokio::time::timeout(Duration::from_millis(5), provider.ask(&ask(0, hello()))).await;
+    let cut = tokio::time::timeout(Duration::from_millis(50), provider.ask(&ask(0, hello()))).await;
     assert!(cut.is_err());
     let books = stand.ledger.books();
     assert!(purse.spent() > Money::ZERO);
