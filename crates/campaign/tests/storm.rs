@@ -1,6 +1,11 @@
 //! 300 trials of a model through the whole runner while three of ten requests go wrong: the run completes, and no fault is a score.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking, and says what it saw")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it saw"
+)]
 
 #[path = "../../run/tests/support/loopback.rs"]
 mod loopback;
@@ -13,10 +18,9 @@ use bardo_eval_campaign::{Request, Selection, Silent, execute_whole, outline, se
 use loopback::{Answer, Loopback};
 use model::transcript::Culprit;
 use model::{Claim, Ending, Money, Price, ProviderKind, Reached, SubjectFile, Verdict};
-use run::Purse;
 use run::ledger::MemoryLedger;
 use run::providers::{Cassette, Patience, Terms};
-use run::subjects::{Company, Hiring};
+use run::{Company, Hiring, Purse};
 use score::example::Example;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,11 +54,11 @@ async fn the_run_completes_and_every_fault_that_stays_is_an_error_of_the_record(
     let workspace = Arc::new(Example::minimal().load().unwrap());
     let file = subject(&server.url);
     let cases = select(&workspace, &Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() }).unwrap();
-    let outline = outline(&cases, &[&file], TRIALS, 1);
+    let outline = outline(&workspace, &cases, &[&file], TRIALS, 1);
     let (purse, ledger) = (Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
     let patience = Patience { attempts: 3, first_pause: Duration::from_millis(2), longest_pause: Duration::from_millis(50) };
     let terms = Terms { patience, time_limit: Some(Duration::from_secs(6)), ..Terms::new(purse.clone(), ledger.clone()) };
-    let hiring = Hiring { terms: Some(terms), key: &|_| None, cassette: &|_| Cassette::Off };
+    let hiring = Hiring { terms: Some(terms), key: &|_| None, cassette: &|_| Cassette::Off, ..Hiring::nobody() };
     let company = Arc::new(Company::hire(&workspace, &[&file], &hiring).unwrap());
     let request = Request {
         workspace: workspace.clone(),

@@ -61,7 +61,7 @@ impl Agreed {
 
     /// Subjects for a run that is kept; what it has spent before is gone from its budget.
     pub(super) fn hire(&self, request: &Request, kept: &Kept, spent: Money) -> Result<Arc<Company>, Vec<String>> {
-        let ttl = env::value("BARDO_EVAL_CACHE_TTL_S").and_then(|text| text.parse().ok()).unwrap_or(::run::providers::CACHE_TTL_S);
+        let ttl = env::value("PROMPTFOO_CACHE_TTL").and_then(|text| text.parse().ok()).unwrap_or(::run::providers::CACHE_TTL_S);
         let resumed = kept.resumed;
         let ledger = Arc::new(JournalLedger::new(kept.journal.clone(), kept.run, resumed, super::room::unix_s, ttl));
         let purse = Purse::new(self.budget.map(|budget| budget.less(spent)));
