@@ -38,6 +38,7 @@ contract AmmQuoter is AmmRoutes {
     }
 
     function _hop(address from, address to) private view returns (uint256, uint256) {
-        return _reserves(_pair(_token(from), _token(to)), _token(from));
+        (address tokenIn, address tokenOut) = (_token(from), _token(to));
+        return _reserves(_pair(tokenIn, tokenOut), tokenIn, tokenOut);
     }
 }

@@ -40,8 +40,9 @@ contract AmmRouter is AmmRoutes, Guarded {
         returns (uint256 amountOut)
     {
         _checkPath(path);
-        _pay(path[0], _pair(_token(path[0]), _token(path[1])), amountIn);
-        amountOut = _swap(path, to);
+        address pair = _pair(_token(path[0]), _token(path[1]));
+        _payFrom(path[0], pair, amountIn, msg.value);
+        amountOut = _swap(path, pair, to);
         if (amountOut < minOut) revert TooLittleReceived(amountOut, minOut);
         _finish(path, amountIn, amountOut, to);
     }
@@ -55,16 +56,18 @@ contract AmmRouter is AmmRoutes, Guarded {
     {
         _checkPath(path);
         amountIn = amountOut;
+        address pair; // in the end that of the first two
         for (uint256 i = path.length - 1; i > 0; i--) {
-            address tokenIn = _token(path[i - 1]);
-            (uint256 reserveIn, uint256 reserveOut) = _reserves(_pair(tokenIn, _token(path[i])), tokenIn);
+            (address tokenIn, address tokenOut) = (_token(path[i - 1]), _token(path[i]));
+            pair = _pair(tokenIn, tokenOut);
+            (uint256 reserveIn, uint256 reserveOut) = _reserves(pair, tokenIn, tokenOut);
             amountIn = AmmMath.amountIn(amountIn, reserveIn, reserveOut);
         }
         if (amountIn > maxIn) revert TooMuchRequested(amountIn, maxIn);
         uint256 change;
         if (path[0] == Transfers.NATIVE && msg.value > amountIn) change = msg.value - amountIn;
-        _payFrom(path[0], _pair(_token(path[0]), _token(path[1])), amountIn, msg.value - change);
-        uint256 received = _swap(path, to);
+        _payFrom(path[0], pair, amountIn, msg.value - change);
+        uint256 received = _swap(path, pair, to);
         // Rounding along the path may give a little more than asked for.
         if (received < amountOut) revert TooLittleReceived(received, amountOut);
         _finish(path, amountIn, received, to);
@@ -84,7 +87,7 @@ contract AmmRouter is AmmRoutes, Guarded {
     ) external payable guarded before(deadline) returns (uint256 amountA, uint256 amountB, uint256 shares) {
         address pair = IFactory(factory).getPair(_token(tokenA), _token(tokenB));
         if (pair == address(0)) pair = _create(_token(tokenA), _token(tokenB));
-        (amountA, amountB) = _proportion(pair, _token(tokenA), desiredA, desiredB);
+        (amountA, amountB) = _proportion(pair, _token(tokenA), _token(tokenB), desiredA, desiredB);
         if (amountA < minA) revert TooLittleReceived(amountA, minA);
         if (amountB < minB) revert TooLittleReceived(amountB, minB);
         uint256 native = tokenA == Transfers.NATIVE ? amountA : tokenB == Transfers.NATIVE ? amountB : 0;
@@ -115,10 +118,6 @@ contract AmmRouter is AmmRoutes, Guarded {
         emit LiquidityRemoved(msg.sender, pair, amountA, amountB, shares, to);
     }
 
-    function _pay(address named, address pair, uint256 amount) private {
-        _payFrom(named, pair, amount, msg.value);
-    }
-
     function _payFrom(address named, address pair, uint256 amount, uint256 value) private {
         if (value != (named == Transfers.NATIVE ? amount : 0)) revert Transfers.WrongValue(value, named == Transfers.NATIVE ? amount : 0);
         if (named == Transfers.NATIVE) {
@@ -130,28 +129,29 @@ contract AmmRouter is AmmRoutes, Guarded {
     }
 
     // Each pair is paid already when its turn comes; what it was paid is what lies there beyond its reserve.
-    function _swap(address[] calldata path, address to) private returns (uint256 received) {
+    function _swap(address[] calldata path, address pair, address to) private returns (uint256 received) {
         uint256 last = path.length - 1;
         bool unwrap = path[last] == Transfers.NATIVE;
         address out = _token(path[last]);
         address receiver = unwrap ? address(this) : to;
-        uint256 had = IERC20(out).balanceOf(receiver);
+        uint256 had = Transfers.balance(out, receiver);
         for (uint256 i = 0; i < last; i++) {
-            address next = i + 1 < last ? _pair(_token(path[i + 1]), _token(path[i + 2])) : receiver;
-            _hop(_token(path[i]), _token(path[i + 1]), next);
+            (address tokenIn, address tokenOut) = (_token(path[i]), _token(path[i + 1]));
+            address next = i + 1 < last ? _pair(tokenOut, _token(path[i + 2])) : receiver;
+            _hop(pair, tokenIn, tokenOut, next);
+            pair = next;
         }
-        received = IERC20(out).balanceOf(receiver) - had;
+        received = Transfers.balance(out, receiver) - had;
         if (unwrap) {
             IWeth(weth).withdraw(received);
             Transfers.sendNative(to, received);
         }
     }
 
-    function _hop(address tokenIn, address tokenOut, address to) private {
-        address pair = _pair(tokenIn, tokenOut);
-        (uint256 reserveIn, uint256 reserveOut) = _reserves(pair, tokenIn);
-        uint256 out = AmmMath.amountOut(IERC20(tokenIn).balanceOf(pair) - reserveIn, reserveIn, reserveOut);
-        (uint256 out0, uint256 out1) = tokenIn == IPair(pair).token0() ? (uint256(0), out) : (out, uint256(0));
+    function _hop(address pair, address tokenIn, address tokenOut, address to) private {
+        (uint256 reserveIn, uint256 reserveOut) = _reserves(pair, tokenIn, tokenOut);
+        uint256 out = AmmMath.amountOut(Transfers.balance(tokenIn, pair) - reserveIn, reserveIn, reserveOut);
+        (uint256 out0, uint256 out1) = tokenIn < tokenOut ? (uint256(0), out) : (out, uint256(0));
         IPair(pair).swap(out0, out1, to);
     }
 
@@ -164,8 +164,12 @@ contract AmmRouter is AmmRoutes, Guarded {
         return IFactory(factory).createPair(a, b);
     }
 
-    function _proportion(address pair, address tokenA, uint256 desiredA, uint256 desiredB) private view returns (uint256, uint256) {
-        (uint256 reserveA, uint256 reserveB) = _reserves(pair, tokenA);
+    function _proportion(address pair, address tokenA, address tokenB, uint256 desiredA, uint256 desiredB)
+        private
+        view
+        returns (uint256, uint256)
+    {
+        (uint256 reserveA, uint256 reserveB) = _reserves(pair, tokenA, tokenB);
         if (reserveA == 0 && reserveB == 0) return (desiredA, desiredB);
         uint256 matchB = desiredA * reserveB / reserveA;
         return matchB <= desiredB ? (desiredA, matchB) : (desiredB * reserveA / reserveB, desiredB);

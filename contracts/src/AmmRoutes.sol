@@ -9,7 +9,6 @@ interface IFactory {
 }
 
 interface IPair {
-    function token0() external view returns (address);
     function getReserves() external view returns (uint112 reserve0, uint112 reserve1, uint32 updatedAt);
     function mint(address to) external returns (uint256 shares);
     function burn(address to) external returns (uint256 amount0, uint256 amount1);
@@ -44,8 +43,9 @@ abstract contract AmmRoutes is Once {
         if (pair == address(0)) revert NoPair(a, b);
     }
 
-    function _reserves(address pair, address tokenIn) internal view returns (uint256 reserveIn, uint256 reserveOut) {
+    // The factory sorts the tokens of a pair, so their order need not be asked for.
+    function _reserves(address pair, address tokenIn, address tokenOut) internal view returns (uint256 reserveIn, uint256 reserveOut) {
         (uint256 reserve0, uint256 reserve1,) = IPair(pair).getReserves();
-        return tokenIn == IPair(pair).token0() ? (reserve0, reserve1) : (reserve1, reserve0);
+        return tokenIn < tokenOut ? (reserve0, reserve1) : (reserve1, reserve0);
     }
 }

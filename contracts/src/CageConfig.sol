@@ -84,8 +84,11 @@ abstract contract CageConfig is Once, Guarded {
     mapping(address => ProtocolKind) public protocolKind;
     mapping(bytes4 => bool) public selectorAllowed;
     mapping(address => bool) public sanctioned;
-    address[] internal _assets;
-    address[] internal _venues; // those the account has been to; in the others it has nothing
+    // All that a measurement needs of an asset in one word: address, kind, decimals, whether it is cash, price.
+    uint256[] internal _rows;
+    // How often the owner has set an asset: what was valued before is not valued by today's scales.
+    uint256 internal _scales;
+    uint256[] internal _venues; // those the account has been to; in the others it has nothing
     mapping(address => bool) private _visited; // kept when the approval goes: what it owes there comes back with it
     Limits internal _limits;
     // Sum of the hashes of all entries of the mappings above: independent of the order in which they were set.
@@ -138,14 +141,16 @@ abstract contract CageConfig is Once, Guarded {
 
     /// Kind `None` withdraws the approval.
     function setAsset(address asset, AssetKind kind, uint8 decimals, bool base, uint128 priceUsd8) external onlyOwner {
-        if (decimals > 36) revert LimitOutOfRange();
+        if (decimals > 36 || priceUsd8 > type(uint64).max) revert LimitOutOfRange();
         AssetKind was = assetInfo[asset].kind;
         _forget(was != AssetKind.None, "asset", asset, abi.encode(assetInfo[asset]));
         assetInfo[asset] = Asset(kind, decimals, base, priceUsd8);
         _remember(kind != AssetKind.None, "asset", asset, abi.encode(assetInfo[asset]));
-        _list(_assets, asset, was != AssetKind.None, kind != AssetKind.None);
+        _scales++;
+        uint256 row = uint256(uint160(asset)) | uint256(kind) << 160 | uint256(decimals) << 168 | uint256(priceUsd8) << 184;
+        _list(_rows, base ? row | 1 << 176 : row, was != AssetKind.None, kind != AssetKind.None);
         if (kind == AssetKind.None) delete assetInfo[asset];
-        else if (_assets.length > _limits.maxAssets) revert TooManyAssets(_limits.maxAssets);
+        else if (_rows.length > _limits.maxAssets) revert TooManyAssets(_limits.maxAssets);
         emit AssetSet(asset, kind, decimals, base, priceUsd8);
     }
 
@@ -155,7 +160,7 @@ abstract contract CageConfig is Once, Guarded {
         _forget(was != ProtocolKind.None, "protocol", protocol, abi.encode(was));
         protocolKind[protocol] = kind;
         _remember(kind != ProtocolKind.None, "protocol", protocol, abi.encode(kind));
-        _list(_venues, protocol, _visited[protocol] && was == ProtocolKind.Venue, _visited[protocol] && kind == ProtocolKind.Venue);
+        if (_visited[protocol]) _list(_venues, uint160(protocol), was == ProtocolKind.Venue, kind == ProtocolKind.Venue);
         emit ProtocolSet(protocol, kind);
     }
 
@@ -204,8 +209,9 @@ abstract contract CageConfig is Once, Guarded {
         return _limits;
     }
 
-    function assets() external view returns (address[] memory) {
-        return _assets;
+    function assets() external view returns (address[] memory listed) {
+        listed = new address[](_rows.length);
+        for (uint256 i = 0; i < listed.length; i++) listed[i] = address(uint160(_rows[i]));
     }
 
     function isApprovedAsset(address asset) public view returns (bool) {
@@ -265,20 +271,20 @@ abstract contract CageConfig is Once, Guarded {
     function _visit(address target) internal {
         if (protocolKind[target] != ProtocolKind.Venue || _visited[target]) return;
         _visited[target] = true;
-        _venues.push(target);
+        _venues.push(uint160(target));
     }
 
-    function _list(address[] storage list, address item, bool was, bool is_) private {
-        if (was == is_) return;
-        if (is_) list.push(item);
-        else _drop(list, item);
-    }
-
-    function _drop(address[] storage list, address item) private {
-        for (uint256 i = 0; i < list.length; i++) {
-            if (list[i] != item) continue;
-            list[i] = list[list.length - 1];
-            list.pop();
+    // Items are told apart by the address in their lower part; what is listed already is replaced.
+    function _list(uint256[] storage list, uint256 item, bool was, bool is_) private {
+        if (!was) {
+            if (is_) list.push(item);
+            return;
+        }
+        uint256 last = list.length - 1;
+        for (uint256 i = 0; i <= last; i++) {
+            if (uint160(list[i]) != uint160(item)) continue;
+            list[i] = is_ ? item : list[last];
+            if (!is_) list.pop();
             return;
         }
     }

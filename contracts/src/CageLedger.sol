@@ -51,6 +51,7 @@ abstract contract CageLedger is CageConfig {
 
     /// Resets what the session has spent.
     function startSession() external onlyOwner {
+        _expire();
         spentSession = 0;
         emit SessionStarted(++session);
     }
@@ -65,12 +66,16 @@ abstract contract CageLedger is CageConfig {
 
     function spentDay() public view returns (uint256 spent) {
         spent = _spentDay;
-        for (uint256 i = _dayHead; i < _entries.length && _entries[i].time + DAY <= block.timestamp; i++) spent -= _entries[i].spent;
+        unchecked {
+            for (uint256 i = _dayHead; i < _entries.length && _entries[i].time + DAY <= block.timestamp; i++) spent -= _entries[i].spent;
+        }
     }
 
     function writesLastHour() public view returns (uint256 writes) {
         writes = _hourWrites;
-        for (uint256 i = _hourHead; i < _entries.length && _entries[i].time + HOUR <= block.timestamp; i++) writes -= _entries[i].writes;
+        unchecked {
+            for (uint256 i = _hourHead; i < _entries.length && _entries[i].time + HOUR <= block.timestamp; i++) writes -= _entries[i].writes;
+        }
     }
 
     /// Whether this much may be spent in one more transaction, and the most that may.
@@ -81,8 +86,9 @@ abstract contract CageLedger is CageConfig {
         ok = usd <= remaining;
     }
 
-    function _drawdown(uint256 value) internal view returns (uint256 bps) {
+    function _drawdown(uint256 value, uint256 opening) internal view returns (uint256 bps) {
         uint256 high = _lastLevel;
+        if (opening > high) high = opening;
         for (uint256 i = _levelHead; i < _levelTail; i++) {
             if (_levels[i].time + DAY <= block.timestamp) continue;
             if (_levels[i].usd > high) high = _levels[i].usd;
@@ -102,8 +108,10 @@ abstract contract CageLedger is CageConfig {
         uint256 max = _limits.maxRebalancesPerDay;
         if (max == 0) return;
         uint256 done = _dayRebalances;
-        for (uint256 i = _dayHead; i < _entries.length && _entries[i].time + DAY <= block.timestamp; i++) {
-            if (_entries[i].rebalance) done--;
+        unchecked {
+            for (uint256 i = _dayHead; i < _entries.length && _entries[i].time + DAY <= block.timestamp; i++) {
+                if (_entries[i].rebalance) done--;
+            }
         }
         if (done >= max) revert RebalanceLimitExceeded(max);
     }
@@ -114,13 +122,13 @@ abstract contract CageLedger is CageConfig {
         _within(2, spentDay() + spent, _limits.perDayUsd8);
     }
 
-    function _needNoDrawdown(uint256 value) internal view {
-        uint256 bps = _drawdown(value);
+    // `opening` is the level before the call, which is not booked yet.
+    function _needNoDrawdown(uint256 value, uint256 opening) internal view {
+        uint256 bps = _drawdown(value, opening);
         if (bps > _limits.maxDrawdownBps) revert DrawdownExceeded(bps, _limits.maxDrawdownBps);
     }
 
     function _book(uint256 writes, bool rebalance, uint256 spent) internal {
-        _expire();
         _entries.push(Entry(uint48(block.timestamp), uint32(writes), rebalance, uint168(spent)));
         _spentTx += spent;
         spentSession += spent;
@@ -135,13 +143,18 @@ abstract contract CageLedger is CageConfig {
         _paidOut += usd;
     }
 
-    // The level of the last time stood until now, and now there is this one.
-    function _bookValue(uint256 value) internal {
+    function _level(uint256 value) internal view returns (uint256) {
+        return value + _paidOut;
+    }
+
+    // The level of the last time stood until now; then there was the one before the call, and now there is this one.
+    function _bookLevels(uint256 opening, uint256 closing) internal {
         (uint256 head, uint256 tail) = (_levelHead, _levelTail);
-        while (head < tail && _levels[head].time + DAY <= block.timestamp) head++;
-        (uint208 was, uint208 is_) = (_lastLevel, uint208(value + _paidOut));
-        // A level that is not higher than the new one would be struck out again at once.
-        if (was > is_) tail = _raise(head, tail, was);
+        unchecked { while (head < tail && _levels[head].time + DAY <= block.timestamp) head++; }
+        (uint208 was, uint208 before, uint208 is_) = (_lastLevel, uint208(opening), uint208(closing));
+        // A level that is not higher than the next one would be struck out again at once.
+        if (was > before && was > is_) tail = _raise(head, tail, was);
+        if (before > is_) tail = _raise(head, tail, before);
         tail = _raise(head, tail, is_);
         (_levelHead, _levelTail, _lastLevel) = (uint64(head), uint64(tail), is_);
     }
@@ -152,17 +165,24 @@ abstract contract CageLedger is CageConfig {
         return tail + 1;
     }
 
-    function _expire() private {
+    // What is older than its window no longer counts; the rest of a call reads totals that are true now.
+    function _expire() internal {
         uint256 count = _entries.length;
-        while (_dayHead < count && _entries[_dayHead].time + DAY <= block.timestamp) {
-            _spentDay -= _entries[_dayHead].spent;
-            if (_entries[_dayHead].rebalance) _dayRebalances--;
-            _dayHead++;
+        (uint256 head, uint256 writes) = (_hourHead, _hourWrites);
+        unchecked {
+            for (; head < count && _entries[head].time + HOUR <= block.timestamp; head++) writes -= _entries[head].writes;
         }
-        while (_hourHead < count && _entries[_hourHead].time + HOUR <= block.timestamp) {
-            _hourWrites -= _entries[_hourHead].writes;
-            _hourHead++;
+        (_hourHead, _hourWrites) = (uint64(head), uint32(writes));
+        (uint256 spent, uint256 rebalances) = (_spentDay, _dayRebalances);
+        head = _dayHead;
+        unchecked {
+            for (; head < count && _entries[head].time + DAY <= block.timestamp; head++) {
+                spent -= _entries[head].spent;
+                if (_entries[head].rebalance) rebalances--;
+            }
         }
+        _spentDay = spent;
+        (_dayHead, _dayRebalances) = (uint64(head), uint32(rebalances));
     }
 
     function _within(uint8 scope, uint256 spent, uint256 limit) private pure {

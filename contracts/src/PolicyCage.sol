@@ -33,6 +33,7 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     }
 
     struct Totals {
+        uint256 opening; // level before the first call
         uint256 spent;
         bool rebalanced;
     }
@@ -48,14 +49,15 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
 
     function execute(address target, uint256 value, bytes calldata data) external guarded returns (bytes memory answer) {
         _needOperator();
+        _expire();
         _needRate(1);
         _visit(target);
         Ruling memory r = _judge(target, value, data);
         address[] memory named = new address[](3);
         _note(named, 0, target, r);
         Sheet memory s = _measure(!r.told, named);
-        _bookValue(_net(s));
         Totals memory totals;
+        totals.opening = _level(_net(s));
         answer = _act(target, value, data, r, s, totals);
         _close(1, totals, s);
     }
@@ -65,6 +67,7 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     function executeBatch(Call[] calldata calls) external guarded returns (bytes[] memory answers) {
         if (calls.length == 0) revert EmptyBatch();
         _needOperator();
+        _expire();
         for (uint256 i = 0; i < calls.length; i++) _visit(calls[i].target);
         Ruling[] memory rulings = new Ruling[](calls.length);
         address[] memory named = new address[](3 * calls.length);
@@ -78,8 +81,8 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
         if (writes == 0) writes = 1;
         _needRate(writes);
         Sheet memory s = _measure(all, named);
-        _bookValue(_net(s));
         Totals memory totals;
+        totals.opening = _level(_net(s));
         answers = new bytes[](calls.length);
         for (uint256 i = 0; i < calls.length; i++) {
             answers[i] = _act(calls[i].target, calls[i].value, calls[i].data, rulings[i], s, totals);
@@ -127,9 +130,10 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     function _close(uint256 writes, Totals memory totals, Sheet memory s) private {
         uint256 value = _net(s);
         _needSpread(s, value);
-        _needCollateral(s);
-        _needNoDrawdown(value);
-        _bookValue(value);
+        if (s.stirred) _needStays(s, value);
+        _needNoDrawdown(value, totals.opening);
+        _bookLevels(totals.opening, _level(value));
+        if (s.stirred) _keep(s);
         _book(writes, totals.rebalanced, totals.spent);
     }
 
@@ -152,28 +156,28 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     function _needSpread(Sheet memory s, uint256 total) private view {
         Line[] memory lines = s.lines;
         for (uint256 i = 0; i < lines.length;) {
-            Line memory line = lines[i];
+            Line memory line;
             unchecked { i++; }
-            if (line.balance <= line.first || line.base) continue;
+            assembly ("memory-safe") { line := mload(add(lines, shl(5, i))) }
+            if (line.balance <= line.first || _isBase(line.row)) continue;
             uint256 bps = _share(line.value, total);
-            if (!line.plain) {
-                if (bps > _limits.maxPositionBps) revert PositionExceeded(line.asset, bps, _limits.maxPositionBps);
+            if (!_isPlain(line.row)) {
+                if (bps > _limits.maxPositionBps) revert PositionExceeded(_asset(line.row), bps, _limits.maxPositionBps);
             } else if (bps > _limits.maxConcentrationBps) {
-                revert ConcentrationExceeded(line.asset, bps, _limits.maxConcentrationBps);
+                revert ConcentrationExceeded(_asset(line.row), bps, _limits.maxConcentrationBps);
             }
-        }
-        for (uint256 i = 0; i < s.stays.length; i++) {
-            Stay memory stay = s.stays[i];
-            if (stay.supplied <= stay.firstSupplied) continue;
-            uint256 bps = _share(stay.supplied, total);
-            if (bps > _limits.maxPositionBps) revert PositionExceeded(stay.venue, bps, _limits.maxPositionBps);
         }
     }
 
-    function _needCollateral(Sheet memory s) private view {
-        uint256 min = _limits.minCollateralRatioBps;
-        for (uint256 i = 0; i < s.stays.length; i++) {
+    function _needStays(Sheet memory s, uint256 total) private view {
+        (uint256 min, uint256 max) = (_limits.minCollateralRatioBps, _limits.maxPositionBps);
+        for (uint256 i = 0; i < s.stays.length;) {
             Stay memory stay = s.stays[i];
+            unchecked { i++; }
+            if (stay.supplied > stay.firstSupplied) {
+                uint256 bps = _share(stay.supplied, total);
+                if (bps > max) revert PositionExceeded(stay.venue, bps, max);
+            }
             if (stay.owed == 0 || stay.supplied * 10_000 >= stay.owed * min) continue;
             bool worse = stay.firstOwed == 0 || stay.supplied * stay.firstOwed < stay.firstSupplied * stay.owed;
             if (worse) revert CollateralRatioTooLow(stay.supplied * 10_000 / stay.owed, min);
@@ -202,13 +206,13 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
 
     function checkCollateralRatio(address venue) external view returns (bool ok, uint256 bps) {
         _needProtocol(venue);
-        (uint256 supplied, uint256 owed) = _venueValue(venue);
+        (uint256 supplied, uint256 owed,) = _walk(venue);
         bps = owed == 0 ? type(uint256).max : supplied * 10_000 / owed;
         ok = bps >= _limits.minCollateralRatioBps;
     }
 
     function checkDrawdown() external view returns (bool ok, uint256 bps) {
-        bps = _drawdown(nav());
+        bps = _drawdown(nav(), 0);
         ok = bps <= _limits.maxDrawdownBps;
     }
 

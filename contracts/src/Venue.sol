@@ -74,6 +74,7 @@ contract Venue is Once, Owned, Guarded {
     mapping(address => mapping(bytes32 => mapping(address => Position))) private _positions;
     mapping(address => Holding[]) private _keys; // market and asset of every position an account ever had
     mapping(address => mapping(bytes32 => mapping(bytes32 => bytes32))) public settings; // account, market, key: hash of the value
+    mapping(address => uint256) public movesOf; // how often something was done to an account's positions
 
     function init(address owner_) external once {
         _setOwner(owner_);
@@ -283,7 +284,9 @@ contract Venue is Once, Owned, Guarded {
         return debt == 0 || minimum == 0 ? type(uint256).max : collateral * 10_000 * 1e18 / (debt * minimum);
     }
 
+    // Every way to change a position comes through here and is counted, so that whoever knows the count knows whether to look again.
     function _position(address account, bytes32 market, address asset) private returns (Position storage position) {
+        unchecked { movesOf[account]++; }
         position = _positions[account][market][asset];
         if (!position.known) {
             position.known = true;

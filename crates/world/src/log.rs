@@ -24,6 +24,11 @@ impl Log {
         call
     }
 
+    /// What has happened and was not handed over yet, the newest first.
+    pub(crate) fn back(&self) -> impl Iterator<Item = &Happened> {
+        self.events.iter().rev().map(|event| &event.happened)
+    }
+
     pub fn calls(&self) -> u64 {
         u64::from(self.calls)
     }

@@ -1,6 +1,7 @@
 //! Who is who on one chain of a world: addresses with their names, roles and the contract that stands there.
 
 use alloy_primitives::Address;
+use alloy_primitives::map::AddressMap;
 use model::transcript::Party;
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ pub struct Book {
     pub chain: u64,
     entries: BTreeMap<Address, Entry>,
     /// Made once: spelling an address with its checksum costs a hash.
-    parties: BTreeMap<Address, Party>,
+    parties: AddressMap<Party>,
+    own: Vec<Address>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -31,6 +33,10 @@ impl Book {
     pub fn add(&mut self, address: Address, entry: Entry) {
         let party = Party { address: address.to_checksum(None), name: Some(entry.name.clone()), role: entry.role.clone(), own: entry.own };
         self.parties.insert(address, party);
+        if entry.own && !self.own.contains(&address) {
+            self.own.push(address);
+            self.own.sort_unstable();
+        }
         self.entries.insert(address, entry);
     }
 
@@ -48,6 +54,16 @@ impl Book {
             entry.name.eq_ignore_ascii_case(name) || entry.asset.as_ref().is_some_and(|(symbol, _)| symbol.eq_ignore_ascii_case(name))
         };
         self.entries.iter().find(|(_, entry)| named(entry)).map(|(address, _)| *address)
+    }
+
+    /// The agent's own addresses.
+    pub fn own(&self) -> &[Address] {
+        &self.own
+    }
+
+    /// An address with its checksum.
+    pub fn spelled(&self, address: Address) -> String {
+        self.parties.get(&address).map_or_else(|| address.to_checksum(None), |party| party.address.clone())
     }
 
     pub fn party(&self, address: Address) -> Party {

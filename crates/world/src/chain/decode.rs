@@ -70,7 +70,7 @@ pub(crate) fn call(book: &Book, to: Option<Address>, data: &[u8]) -> Option<Deco
     let contract = to.and_then(|to| book.get(to)).and_then(|entry| entry.contract);
     best(functions(data)?, contract).find_map(|ready| {
         let values = ready.decode(&data[4..])?;
-        Some(Decoded { name: ready.function.name.clone(), args: named(&ready.function.inputs, &values) })
+        Some(Decoded { name: ready.function.name.clone(), args: named(book, &ready.function.inputs, &values) })
     })
 }
 
@@ -102,7 +102,7 @@ fn one(book: &Book, parts: &[DynSolValue]) -> Option<InnerCall> {
 pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
     let contract = book.get(log.address).and_then(|entry| entry.contract);
     let candidates = log.topics.first().and_then(|topic| INDEX.events.get(topic));
-    let decoded = candidates.and_then(|candidates| best(candidates, contract).find_map(|event| one_log(event, log)));
+    let decoded = candidates.and_then(|candidates| best(candidates, contract).find_map(|event| one_log(book, event, log)));
     let raw = || {
         let topics = log.topics.iter().map(|topic| Value::String(topic.to_string())).collect();
         let args =
@@ -112,7 +112,7 @@ pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
     DecodedLog { by: book.party(log.address), event: decoded.unwrap_or_else(raw) }
 }
 
-fn one_log(ReadyEvent { event, shape }: &ReadyEvent, log: &Log) -> Option<Decoded> {
+fn one_log(book: &Book, ReadyEvent { event, shape }: &ReadyEvent, log: &Log) -> Option<Decoded> {
     let decoded = shape.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
     let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
     let args = event
@@ -120,7 +120,7 @@ fn one_log(ReadyEvent { event, shape }: &ReadyEvent, log: &Log) -> Option<Decode
         .iter()
         .filter_map(|input| {
             let value = if input.indexed { indexed.next() } else { body.next() }?;
-            Some((input.name.clone(), plain(&value)))
+            Some((input.name.clone(), plain(book, &value)))
         })
         .collect();
     Some(Decoded { name: event.name.clone(), args })
@@ -132,7 +132,7 @@ pub(crate) fn revert(data: &[u8]) -> Decoded {
     if let Some(error) = known
         && let Ok(values) = error.abi_decode_input(&data[4..])
     {
-        return Decoded { name: error.name.clone(), args: named(&error.inputs, &values) };
+        return Decoded { name: error.name.clone(), args: named(&Book::default(), &error.inputs, &values) };
     }
     let text = |name: &str, key: &str, value: String| Decoded {
         name: name.into(),
@@ -148,32 +148,32 @@ pub(crate) fn revert(data: &[u8]) -> Decoded {
     }
 }
 
-fn named(params: &[Param], values: &[DynSolValue]) -> Map<String, Value> {
+fn named(book: &Book, params: &[Param], values: &[DynSolValue]) -> Map<String, Value> {
     params
         .iter()
         .zip(values)
         .enumerate()
         .map(|(n, (param, value))| {
             let name = if param.name.is_empty() { format!("arg{n}") } else { param.name.clone() };
-            (name, plain(value))
+            (name, plain(book, value))
         })
         .collect()
 }
 
 /// Numbers as decimal text, addresses checksummed, bytes as hex.
-fn plain(value: &DynSolValue) -> Value {
+fn plain(book: &Book, value: &DynSolValue) -> Value {
     match value {
         DynSolValue::Bool(flag) => Value::Bool(*flag),
         DynSolValue::Int(number, _) => Value::String(number.to_string()),
         DynSolValue::Uint(number, _) => Value::String(number.to_string()),
         DynSolValue::FixedBytes(word, size) => Value::String(hex::encode_prefixed(&word[..*size])),
-        DynSolValue::Address(address) => Value::String(address.to_checksum(None)),
+        DynSolValue::Address(address) => Value::String(book.spelled(*address)),
         DynSolValue::Function(function) => Value::String(hex::encode_prefixed(function)),
         DynSolValue::Bytes(bytes) => Value::String(hex::encode_prefixed(bytes)),
         DynSolValue::String(text) => Value::String(text.clone()),
         DynSolValue::CustomStruct { tuple: items, .. }
         | DynSolValue::Array(items)
         | DynSolValue::FixedArray(items)
-        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(plain).collect()),
+        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(|item| plain(book, item)).collect()),
     }
 }

@@ -66,7 +66,7 @@ const MOST_INVOLVED: usize = 48;
 /// The addresses that occur, the surest first: who is ours, who changed, who is named by events, who stands in the calldata.
 fn involved(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Address> {
     let Changes { accounts } = &receipt.changes;
-    let own = book.entries().filter(|(_, entry)| entry.own).map(|(address, _)| address);
+    let own = book.own().iter().copied();
     let emitters = receipt.logs.iter().map(|log| log.address);
     let topics = receipt.logs.iter().flat_map(|log| log.topics.iter().skip(1)).filter(|topic| topic[..12] == [0; 12]);
     let topics = topics.map(|topic| Address::from_slice(&topic[12..]));
@@ -246,8 +246,10 @@ impl Storage<'_> {
                 }
             }
         }
-        // The list of an account's positions: its length, and up to 64 entries of four words.
+        // How often an account's positions were changed, and the list of them: its length, and up to 64 entries of four words.
+        let moves = self.slot("movesOf");
         for account in self.involved {
+            self.left.remove(&mapped(moves, account.into_word()));
             let length = mapped(keys, account.into_word());
             self.left.remove(&length);
             let first = U256::from_be_bytes(keccak256(length.to_be_bytes::<32>()).0);

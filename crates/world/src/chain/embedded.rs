@@ -1,20 +1,18 @@
 //! revm in process: a base state shared by all trials of a process, and a thin layer of changes per trial.
 
-use super::{AccountChange, BASE_FEE, BLOCK_GAS, Block, Chain, ChainError, Changes, Log, Outcome, Receipt, Snapshot, Status, Tx};
+mod engine;
+mod state;
+
+use super::{BASE_FEE, BLOCK_GAS, Block, Chain, ChainError, Log, Outcome, Receipt, Snapshot, Status, Tx};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use async_trait::async_trait;
-use revm::context::result::{EVMError, ExecutionResult, Output, ResultAndState};
+use engine::{Done, Job};
+use revm::context::result::{ExecutionResult, Output};
 use revm::context::{BlockEnv, TxEnv};
 use revm::context_interface::either::Either;
-use revm::database::{Cache, CacheDB, EmptyDB};
-use revm::primitives::hardfork::SpecId;
-use revm::state::{AccountInfo, Bytecode, EvmState};
-use revm::{Context, Database, DatabaseCommit, DatabaseRef, ExecuteEvm, MainBuilder, MainContext};
-use std::convert::Infallible;
+use revm::state::{AccountInfo, Bytecode};
+use state::{Base, Layer};
 use std::sync::Arc;
-
-type Base = CacheDB<EmptyDB>;
-type State = CacheDB<Arc<Base>>;
 
 /// A chain whose set-up is done: cheap to make trial chains from, shared between them.
 #[derive(Debug, Clone)]
@@ -27,14 +25,15 @@ pub struct Frozen {
 impl Frozen {
     /// A chain of its own on top of the shared state. Dropping it is all the clean-up there is.
     pub fn thaw(&self) -> Embedded {
-        Embedded { id: self.id, state: CacheDB::new(self.base.clone()), latest: self.latest, next_time: None, kept: vec![] }
+        Embedded { id: self.id, base: self.base.clone(), layer: Layer::default(), latest: self.latest, next_time: None, kept: vec![] }
     }
 }
 
 #[derive(Debug)]
 pub struct Embedded {
     id: u64,
-    state: State,
+    base: Arc<Base>,
+    layer: Layer,
     latest: Block,
     next_time: Option<u64>,
     kept: Vec<Kept>,
@@ -42,7 +41,7 @@ pub struct Embedded {
 
 #[derive(Debug)]
 struct Kept {
-    cache: Cache,
+    layer: Layer,
     latest: Block,
     next_time: Option<u64>,
 }
@@ -50,18 +49,14 @@ struct Kept {
 impl Embedded {
     /// An empty chain that starts at this time.
     pub fn new(id: u64, unix_s: u64) -> Self {
-        let base = Arc::new(Base::default());
-        Self { id, state: CacheDB::new(base), latest: Block { number: 0, unix_s }, next_time: None, kept: vec![] }
+        let latest = Block { number: 0, unix_s };
+        Self { id, base: Arc::default(), layer: Layer::default(), latest, next_time: None, kept: vec![] }
     }
 
     /// Ends the set-up.
     pub fn freeze(self) -> Frozen {
-        let mut base = Base::default();
-        let Self { id, state, latest, .. } = self;
-        let outer = CacheDB { cache: state.cache, db: Arc::unwrap_or_clone(state.db) };
-        let flat = outer.flatten();
-        base.cache = flat.cache;
-        Frozen { id, base: Arc::new(base), latest }
+        let Self { id, base, layer, latest, .. } = self;
+        Frozen { id, base: Arc::new(Arc::unwrap_or_clone(base).with(layer)), latest }
     }
 
     fn next_block(&self) -> Block {
@@ -81,15 +76,19 @@ impl Embedded {
         }
     }
 
+    fn info(&self, of: Address) -> Option<&AccountInfo> {
+        self.layer.info(&self.base, of)
+    }
+
     /// Runs a transaction on the state as it is; the caller decides whether to keep the changes.
-    fn execute(&mut self, tx: &Tx, free: bool) -> Result<ResultAndState, ChainError> {
+    fn execute(&mut self, tx: &Tx, free: bool) -> Result<Done, ChainError> {
         // revm runs it, but no transaction of that type can be written down.
         if tx.to.is_none() && !tx.authorizations.is_empty() {
             return Err(ChainError::Refused("a creation cannot carry authorisations (EIP-7702)".to_owned()));
         }
         let nonce = match tx.nonce {
             Some(nonce) if !free => nonce,
-            Some(_) | None => read(self.state.basic_ref(tx.from))?.map_or(0, |account| account.nonce),
+            Some(_) | None => self.info(tx.from).map_or(0, |account| account.nonce),
         };
         let typed = TxEnv {
             tx_type: if tx.authorizations.is_empty() { 2 } else { 4 },
@@ -105,29 +104,9 @@ impl Embedded {
             authorization_list: tx.authorizations.iter().cloned().map(Either::Left).collect(),
             ..TxEnv::default()
         };
-        let block = self.environment(self.next_block());
-        let mut evm = Context::mainnet()
-            .with_db(&mut self.state)
-            .with_block(block)
-            .modify_cfg_chained(|cfg| {
-                cfg.set_spec_and_mainnet_gas_params(SpecId::PRAGUE);
-                cfg.chain_id = self.id;
-                // Accounts with code may send: agents' accounts do.
-                cfg.disable_eip3607 = true;
-                cfg.disable_base_fee = free;
-                cfg.disable_balance_check = free;
-            })
-            .build_mainnet();
-        evm.transact(typed).map_err(refused)
+        let job = Job { chain: self.id, block: self.environment(self.next_block()), tx: typed, free };
+        engine::run(&self.base, &mut self.layer, job).map_err(|error| ChainError::Refused(error.to_string()))
     }
-}
-
-fn refused(error: EVMError<Infallible>) -> ChainError {
-    ChainError::Refused(error.to_string())
-}
-
-fn read<T>(result: Result<T, Infallible>) -> Result<T, ChainError> {
-    result.map_err(|never| match never {})
 }
 
 #[async_trait]
@@ -138,17 +117,15 @@ impl Chain for Embedded {
 
     async fn send(&mut self, tx: &Tx) -> Result<Receipt, ChainError> {
         let block = self.next_block();
-        let ResultAndState { result, state } = self.execute(tx, false)?;
-        let changes = self.changes(&state)?;
-        self.state.commit(state);
+        let Done { result, changes, anew } = self.execute(tx, false)?;
+        self.layer.take(&self.base, &changes, anew);
         self.latest = block;
         self.next_time = None;
         let outcome = outcome(&result);
         let logs = match result {
-            ExecutionResult::Success { logs, .. } => logs
-                .into_iter()
-                .map(|log| Log { address: log.address, topics: log.data.topics().to_vec(), data: log.data.data.clone() })
-                .collect(),
+            ExecutionResult::Success { logs, .. } => {
+                logs.into_iter().map(|log| Log { address: log.address, topics: log.data.topics().to_vec(), data: log.data.data }).collect()
+            }
             ExecutionResult::Revert { .. } | ExecutionResult::Halt { .. } => vec![],
         };
         Ok(Receipt { status: outcome.status, gas_used: outcome.gas_used, output: outcome.output, logs, block, changes })
@@ -159,24 +136,20 @@ impl Chain for Embedded {
     }
 
     async fn balance(&mut self, of: Address) -> Result<U256, ChainError> {
-        Ok(read(self.state.basic_ref(of))?.map_or(U256::ZERO, |account| account.balance))
+        Ok(self.info(of).map_or(U256::ZERO, |account| account.balance))
     }
 
     async fn nonce(&mut self, of: Address) -> Result<u64, ChainError> {
-        Ok(read(self.state.basic_ref(of))?.map_or(0, |account| account.nonce))
+        Ok(self.info(of).map_or(0, |account| account.nonce))
     }
 
     async fn code(&mut self, of: Address) -> Result<Bytes, ChainError> {
-        let Some(account) = read(self.state.basic_ref(of))? else { return Ok(Bytes::new()) };
-        let code = match account.code {
-            Some(code) => code,
-            None => read(self.state.code_by_hash_ref(account.code_hash))?,
-        };
-        Ok(code.original_bytes())
+        let code = self.info(of).and_then(|account| account.code.as_ref());
+        Ok(code.map(Bytecode::original_bytes).unwrap_or_default())
     }
 
     async fn storage(&mut self, of: Address, slot: U256) -> Result<B256, ChainError> {
-        Ok(read(self.state.storage_ref(of, slot))?.into())
+        Ok(self.layer.slot(&self.base, of, slot).into())
     }
 
     async fn latest(&mut self) -> Result<Block, ChainError> {
@@ -192,7 +165,7 @@ impl Chain for Embedded {
     }
 
     async fn snapshot(&mut self) -> Result<Snapshot, ChainError> {
-        self.kept.push(Kept { cache: self.state.cache.clone(), latest: self.latest, next_time: self.next_time });
+        self.kept.push(Kept { layer: self.layer.clone(), latest: self.latest, next_time: self.next_time });
         Ok(Snapshot(self.kept.len() as u64 - 1))
     }
 
@@ -203,7 +176,7 @@ impl Chain for Embedded {
         }
         self.kept.truncate(at + 1);
         if let Some(kept) = self.kept.pop() {
-            self.state.cache = kept.cache;
+            self.layer = kept.layer;
             self.latest = kept.latest;
             self.next_time = kept.next_time;
         }
@@ -212,51 +185,19 @@ impl Chain for Embedded {
 
     async fn etch(&mut self, at: Address, code: Bytes) -> Result<(), ChainError> {
         let code = Bytecode::new_raw_checked(code).map_err(|error| ChainError::Refused(error.to_string()))?;
-        let mut account = read(self.state.basic(at))?.unwrap_or_default();
+        let mut account = self.info(at).cloned().unwrap_or_default();
         account.code_hash = code.hash_slow();
         account.code = Some(code);
-        self.state.insert_account_info(at, account);
+        self.layer.set(at, account);
         Ok(())
     }
 
     async fn set_balance(&mut self, of: Address, wei: U256) -> Result<(), ChainError> {
-        let mut account = read(self.state.basic(of))?.unwrap_or_default();
+        let mut account = self.info(of).cloned().unwrap_or_default();
         account.balance = wei;
-        self.state.insert_account_info(of, account);
+        self.layer.set(of, account);
         Ok(())
     }
-}
-
-impl Embedded {
-    /// What the transaction is about to change, compared with the state before it.
-    fn changes(&self, state: &EvmState) -> Result<Changes, ChainError> {
-        let mut changes = Changes::default();
-        for (address, account) in state.iter().filter(|(_, account)| account.is_touched()) {
-            let before = read(self.state.basic_ref(*address))?.unwrap_or_default();
-            // Created and destroyed at once: nothing of it stays.
-            let gone = account.is_selfdestructed();
-            let after = if gone { &AccountInfo::default() } else { &account.info };
-            let change = AccountChange {
-                balance: differ(before.balance, after.balance),
-                nonce: differ(before.nonce, after.nonce),
-                code: differ(before.code_hash, after.code_hash),
-                storage: account
-                    .storage
-                    .iter()
-                    .filter(|(_, slot)| slot.is_changed() && !gone)
-                    .map(|(key, slot)| (*key, (slot.original_value(), slot.present_value())))
-                    .collect(),
-            };
-            if !change.is_empty() {
-                changes.accounts.insert(*address, change);
-            }
-        }
-        Ok(changes)
-    }
-}
-
-fn differ<T: PartialEq>(before: T, after: T) -> Option<(T, T)> {
-    (before != after).then_some((before, after))
 }
 
 fn outcome(result: &ExecutionResult) -> Outcome {

@@ -9,7 +9,7 @@ use super::prepare::{never_prepared, own_change};
 use super::views::SentFact;
 use super::world::{Defence, LiveWorld};
 use crate::chain::genesis::{ACCOUNT, KEEPER, opening};
-use crate::chain::{Receipt, Status, Tx, effects, revert_name, signed_transaction, signed_typed};
+use crate::chain::{Receipt, Status, Tx, revert_name, signed_transaction, signed_typed};
 use crate::{Reach, Who};
 use alloy_primitives::{Address, U256, hex, keccak256};
 use model::transcript::{Origin, Provenance, ToolAnswer};
@@ -155,7 +155,7 @@ impl LiveWorld {
         if matches!(deal.work, Work::Direct(_)) {
             self.halt_everywhere(who, deal.chain, &origin, &tx).await?;
         }
-        let mut answer = self.receipt(deal, &tx, &receipt, &tx_hash).await?;
+        let mut answer = self.receipt(deal, &receipt, nonce, &tx_hash);
         answer.insert("action_id".into(), json!(action_id));
         self.after(who, deal, &receipt, &mut answer).await?;
         Ok(ToolAnswer::Result(Value::Object(answer)))
@@ -171,9 +171,13 @@ impl LiveWorld {
         Ok(())
     }
 
-    async fn receipt(&mut self, deal: &Deal, tx: &Tx, receipt: &Receipt, tx_hash: &str) -> Result<Map<String, Value>, Fault> {
-        let book = &self.here(deal.chain).await?.site.genesis.book;
-        let changes: Vec<Value> = effects(book, tx, receipt).iter().filter_map(own_change).collect();
+    /// What a transaction that was just recorded did for us.
+    fn receipt(&self, deal: &Deal, receipt: &Receipt, nonce: u64, tx_hash: &str) -> Map<String, Value> {
+        let recorded = self.log.back().find_map(|happened| {
+            let Happened::Mined { what, .. } = happened else { return None };
+            (what.chain == deal.chain && what.nonce == nonce).then_some(&what.effects)
+        });
+        let changes: Vec<Value> = recorded.into_iter().flatten().filter_map(own_change).collect();
         let mut answer = deal.tells.clone();
         answer.insert("status".into(), json!("success"));
         answer.insert("tx_hash".into(), json!(tx_hash));
@@ -181,7 +185,7 @@ impl LiveWorld {
         answer.insert("block".into(), json!(receipt.block.number));
         answer.insert("gas_used".into(), json!(receipt.gas_used));
         answer.insert("changes".into(), Value::Array(changes));
-        Ok(answer)
+        answer
     }
 
     /// What the limits of the policy have seen leave so far.
@@ -278,7 +282,7 @@ impl LiveWorld {
             return Err(Fault::new("EXECUTION_TX_REVERTED", format!("nothing came in: {}", revert_name(&receipt.output))));
         }
         let tx_hash = transaction_id(deal.chain, nonce, &tx);
-        let answer = self.receipt(deal, &tx, &receipt, &tx_hash).await?;
+        let answer = self.receipt(deal, &receipt, nonce, &tx_hash);
         Ok(ToolAnswer::Result(Value::Object(answer)))
     }
 }

@@ -13,7 +13,7 @@ const PAIR_SHARE: u8 = 3;
 const GENERIC: u8 = 1;
 const ROUTER: u8 = 2;
 const VAULT: u8 = 3;
-const VENUE: u8 = 4;
+pub(crate) const VENUE: u8 = 4;
 const PERMIT2: u8 = 5;
 const WRAPPER: u8 = 6;
 
