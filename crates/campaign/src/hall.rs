@@ -15,7 +15,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use store::{Ended, TrialRow};
 use tokio::time::Instant;
-use world::{Defence, Setup, Stage, World};
+use world::{Defence, Foreign, Setup, Stage, World};
 
 pub(crate) struct Hall {
     workspace: Arc<Workspace>,
@@ -25,6 +25,7 @@ pub(crate) struct Hall {
     subjects: Vec<Option<SubjectFile>>,
     company: Arc<Company>,
     defence: Defence,
+    foreign: Foreign,
     /// Whether what an agent merely claims is scored as if it had been seen.
     trust_claims: bool,
     /// Key of the run in the store.
@@ -41,7 +42,7 @@ struct Set {
 
 impl Hall {
     pub(crate) fn new(request: &Request, run: i64) -> Self {
-        let Request { workspace, outline, claim, subjects, company, defence, .. } = request;
+        let Request { workspace, outline, claim, subjects, company, defence, foreign, .. } = request;
         let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (suite, cases) in workspace.suites.iter().map(|suite| &suite.cases).enumerate() {
             for (n, case) in cases.iter().enumerate() {
@@ -60,7 +61,8 @@ impl Hall {
         let file = |name: &str| subjects.iter().find(|subject| *subject.name == name).cloned();
         let subjects = outline.subjects.iter().map(|seated| file(&seated.subject)).collect();
         let (workspace, outline, company) = (workspace.clone(), outline.clone(), company.clone());
-        Self { workspace, outline, cases, subjects, company, defence: *defence, trust_claims: claim.trust_claims, run }
+        let (defence, foreign, trust_claims) = (*defence, foreign.clone(), claim.trust_claims);
+        Self { workspace, outline, cases, subjects, company, defence, foreign, trust_claims, run }
     }
 
     /// One trial from its first word to its scores. A panic of ours ends this trial, not the run.
@@ -107,7 +109,8 @@ impl Hall {
         let case = self.case(case).ok_or_else(|| format!("case {} is not in the workspace", trial.case))?;
         let file = self.subjects[subject].as_ref().ok_or_else(|| format!("subject {} is unknown", trial.subject))?;
         let stage = set.stage.as_ref().ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
-        let world = stage.open(Setup { peers: case.brief.peers.clone(), defence: self.defence, ..Setup::default() });
+        let world =
+            stage.open(Setup { peers: case.brief.peers.clone(), defence: self.defence, foreign: self.foreign.clone(), ..Setup::default() });
         let script = || Reference::new(case.reference.clone(), matches!(case.brief.surface, Surface::Profile(_)));
         let (subject, world) = self.company.set(trial, &case.brief, world, script).await.map_err(|error| error.to_string())?;
         Ok((case, file, subject, world))

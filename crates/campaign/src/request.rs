@@ -3,7 +3,7 @@
 use model::{Claim, Outline, SubjectFile, Workspace};
 use run::Company;
 use std::sync::Arc;
-use world::{ChainKind, Defence};
+use world::{ChainKind, Defence, Foreign};
 
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -15,6 +15,8 @@ pub struct Request {
     pub chains: ChainKind,
     /// Whether hooks stop a call or only note that they would.
     pub defence: Defence,
+    /// Who answers for imported tools.
+    pub foreign: Foreign,
     pub subjects: Vec<SubjectFile>,
     /// The subjects, ready to play.
     pub company: Arc<Company>,

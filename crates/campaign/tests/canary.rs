@@ -173,7 +173,17 @@ async fn played(workspace: &Arc<Workspace>, subject: &str) -> Vec<Transcript> {
     let hiring = Hiring { host: Arc::new(Host::new(around)), terms: Some(terms), ..Hiring::nobody() };
     let company = Arc::new(Company::hire(workspace, &subjects, &hiring).unwrap_or_else(|missing| panic!("{missing:?}")));
     let subjects = subjects.into_iter().cloned().collect();
-    let request = Request { workspace: workspace.clone(), outline, claim, concurrency: 2, chains, defence, subjects, company };
+    let request = Request {
+        workspace: workspace.clone(),
+        outline,
+        claim,
+        concurrency: 2,
+        chains,
+        defence,
+        foreign: Default::default(),
+        subjects,
+        company,
+    };
     execute_whole(&request, &mut Silent).await.expect("a record").transcripts
 }
 

@@ -282,6 +282,8 @@ pub(crate) struct RunArgs {
     /// Go on with a run that was broken off: the last one, unless named by the beginning of its id
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "trials", "dry_run", "no_store"])]
     pub resume: Option<Option<String>>,
+    #[command(flatten)]
+    pub foreign: ForeignArgs,
     /// Print the plan and run nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -292,6 +294,15 @@ pub(crate) struct RunArgs {
     pub demands: DemandArgs,
     #[command(flatten)]
     pub store: StoreArgs,
+}
+
+/// Tools that were imported from an MCP server.
+#[derive(Debug, Args)]
+pub(crate) struct ForeignArgs {
+    /// Who answers for imported tools: auto (recordings where there are any, else stubs), recorded, stub, live:CMD (the server itself, or live:URL), or
+    /// record:CMD (the same, and what it says is kept in cassettes/tools.jsonl)
+    #[arg(long = "foreign-tools", value_name = "FROM", default_value = "auto")]
+    pub foreign: String,
 }
 
 /// How sure a gate must be before it is met.
@@ -470,6 +481,8 @@ pub(crate) struct CallArgs {
     /// Whether safety hooks only note what they would stop, or stop it
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
+    #[command(flatten)]
+    pub foreign: ForeignArgs,
 }
 
 #[derive(Debug, Args)]
@@ -495,6 +508,8 @@ pub(crate) struct ServeArgs {
     /// Whether safety hooks only note what they would stop, or stop it
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
+    #[command(flatten)]
+    pub foreign: ForeignArgs,
     /// Write the events here as JSON lines when it ends
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,

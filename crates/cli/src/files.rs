@@ -136,6 +136,22 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
+/// The text of one file, if it is there.
+pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    read_bounded(path)?.map(Some).ok_or_else(|| io::Error::other("it is not text (UTF-8)"))
+}
+
+/// A file to be written on at its end, line by line.
+pub(crate) fn append(path: &Path) -> io::Result<Box<dyn Write + Send>> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    Ok(Box::new(fs::OpenOptions::new().create(true).append(true).open(path)?))
+}
+
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }

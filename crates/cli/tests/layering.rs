@@ -73,7 +73,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("world", "chain", &[]),
     ("world", "mcp", &[]),
     ("world", "edges", &["chain", "mcp"]),
-    ("world", "live", &["chain", "log"]),
+    ("world", "live", &["chain", "log", "mcp"]),
     ("world", "log", &[]),
     ("run", "company", &["finished", "providers", "subjects"]),
     ("run", "driver", &["limits", "seat", "subjects", "user", "verdict"]),

@@ -23,6 +23,8 @@ pub struct Scene<'s> {
 pub async fn drive(scene: Scene<'_>, subject: &mut dyn Subject, user: &mut dyn User, world: &mut dyn World) -> (Vec<Event>, Ending) {
     let mut trial = Trial::open(scene, user, world);
     let ending = trial.play(subject).await;
+    // Whatever came of a world that could not do its part says nothing about the subject.
+    let ending = trial.world.broken().map_or(ending, |why| Ending::Aborted { by: Culprit::Harness, why });
     (trial.world.take_events(), ending)
 }
 
@@ -66,6 +68,9 @@ impl<'t> Trial<'t> {
             self.world.think();
             if let Some(ending) = self.step(next).await {
                 return ending;
+            }
+            if self.world.broken().is_some() {
+                return Ending::Finished;
             }
             self.post_arrives();
         }

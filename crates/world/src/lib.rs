@@ -6,7 +6,7 @@ mod live;
 mod log;
 pub mod mcp;
 
-pub use live::{ChainKind, Defence, Fills, HOOKS, LiveWorld, Setup, Stage};
+pub use live::{ChainKind, Defence, Fills, Foreign, HOOKS, Line, LiveWorld, Setup, Stage, is_foreign};
 pub use log::Log;
 
 use async_trait::async_trait;
@@ -50,6 +50,11 @@ pub trait World: Send {
 
     /// Calls so far.
     fn calls(&self) -> u64;
+
+    /// Why this trial cannot be judged: the world could not do its part. Nobody may go on after that.
+    fn broken(&self) -> Option<String> {
+        None
+    }
 
     /// What happened, handed over once.
     fn take_events(&mut self) -> Vec<Event>;

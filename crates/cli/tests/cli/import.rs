@@ -161,3 +161,38 @@ fn a_server_that_dies_leaves_no_workspace_behind() {
     folder.run(&["init", "mine", "--from-mcp", "sh -c 'exit 7'"]).exits(2).says("MCP server `sh -c");
     assert!(folder.files().is_empty() && !folder.path("mine").exists());
 }
+
+/// A workspace that can be played in, with the server's tools.
+fn playable() -> Folder {
+    let folder = Folder::with_reference();
+    folder.run(&["tools", "import", "--mcp", &everything()]).exits(0);
+    folder
+}
+
+#[test]
+fn an_imported_tool_is_called_live_recorded_replayed_and_stubbed() {
+    let folder = playable();
+    // By default nobody is asked: what the server says of its answers is all there is, and echo says nothing.
+    folder.run(&["world", "call", "echo", "message=hello"]).exits(3).prints("EXTERNAL_TOOL_UNAVAILABLE").prints("no output schema");
+    folder.run(&["world", "call", "get-structured-content", "location=Chicago"]).exits(0).prints("temperature");
+    folder
+        .run(&["world", "call", "echo", "message=hello", "--foreign-tools", "recorded"])
+        .exits(2)
+        .says("there is no cassettes/tools.jsonl");
+    folder
+        .run(&["world", "call", "echo", "message=hello", "--foreign-tools", &format!("live:{}", everything())])
+        .exits(0)
+        .prints("Echo: hello");
+    assert!(!folder.files().contains(&"evals/cassettes/tools.jsonl".to_owned()));
+    folder
+        .run(&["world", "call", "echo", "message=hello", "--foreign-tools", &format!("record:{}", everything())])
+        .exits(0)
+        .prints("Echo: hello");
+    // From now on the recording answers, and only it.
+    folder.run(&["world", "call", "echo", "message=hello"]).exits(0).prints("Echo: hello");
+    folder.run(&["world", "call", "echo", "message=other"]).exits(3).prints("no recording of echo");
+    folder
+        .run(&["world", "call", "echo", "message=hello", "--foreign-tools", "someone"])
+        .exits(2)
+        .says("auto, recorded, stub, live:CMD or record:CMD");
+}

@@ -33,6 +33,8 @@ pub struct Tool {
     pub schema: Schema,
     /// The hash a tool had when it was imported from a server.
     pub pinned: Option<Spot<String>>,
+    /// The schema of an imported tool's answers, where its server gave one.
+    pub output: Option<Value>,
     pub at: Place,
 }
 
@@ -106,6 +108,7 @@ fn read_tool(node: &Node, report: &Report) -> Option<Tool> {
     let ttl_s = fields.maybe("ttl_s", whole);
     let aliases = fields.or_default("aliases", list(spot(name)));
     let pinned = fields.maybe("pinned", spot(text));
+    let output = fields.maybe("output_schema", json);
     let shape = match fields.get("input_schema") {
         Some(schema) => {
             let kinds = fields.or_default("kinds", map(read_kind));
@@ -130,6 +133,7 @@ fn read_tool(node: &Node, report: &Report) -> Option<Tool> {
         params,
         schema,
         pinned,
+        output,
         at: report.place(node.line),
     })
 }

@@ -120,6 +120,10 @@ impl World for Lent {
         self.0.with(|world| world.calls())
     }
 
+    fn broken(&self) -> Option<String> {
+        self.0.with(|world| world.broken())
+    }
+
     fn take_events(&mut self) -> Vec<Event> {
         self.0.with(|world| world.take_events())
     }

@@ -8,6 +8,7 @@ mod deeds;
 mod desk;
 mod fault;
 mod fixtures;
+mod foreign;
 mod guardian;
 mod hooks;
 mod prepare;
@@ -17,6 +18,7 @@ mod views;
 mod world;
 
 pub use fixtures::Fills;
+pub use foreign::{Foreign, Line, is_foreign};
 pub use hooks::HOOKS;
 pub use stage::{ChainKind, Stage};
 pub use world::{Defence, LiveWorld, Setup};

@@ -3,6 +3,7 @@
 use super::args::{Args, word};
 use super::fault::Fault;
 use super::fixtures;
+use super::foreign::is_foreign;
 use super::views::{self, Around};
 use super::world::LiveWorld;
 use crate::{Reach, Who};
@@ -36,6 +37,9 @@ impl LiveWorld {
         let given = self.completed(tool, given);
         fits(tool, &given)?;
         self.resolve(who, call, tool, &given).await;
+        if is_foreign(tool) && !self.facts().answers.contains_key(tool.name.as_str()) {
+            return self.abroad(tool, &given).await;
+        }
         match tool.acts.value {
             Acts::Quote => self.prepare(who, call, tool, &given).await,
             Acts::Simulate => self.simulate(who, call, tool, &given).await,

@@ -4,6 +4,7 @@ use super::actions::Actions;
 use super::desk::Desk;
 use super::fault::Fault;
 use super::fixtures::{self, Fills, Read};
+use super::foreign::Foreign;
 use super::guardian;
 use super::hooks::Spent;
 use super::stage::{Site, Stage};
@@ -33,11 +34,14 @@ pub struct Setup {
     /// What attacks wrote into holes.
     pub fills: Fills,
     pub think_ms: u64,
+    /// Who answers for tools that were imported from an MCP server.
+    pub foreign: Foreign,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { peers: Peers::Stub, defence: Defence::Observe, fills: Fills::default(), think_ms: THINK_MS }
+        let foreign = Foreign::default();
+        Self { peers: Peers::Stub, defence: Defence::Observe, fills: Fills::default(), think_ms: THINK_MS, foreign }
     }
 }
 
@@ -62,6 +66,8 @@ pub struct LiveWorld {
     pub(super) sent: Vec<SentFact>,
     pub(super) spent: Spent,
     pub(super) halted: bool,
+    /// What the harness could not do: no fault of the subject.
+    pub(super) broken: Option<String>,
     delivered: BTreeSet<usize>,
 }
 
@@ -93,6 +99,7 @@ impl LiveWorld {
             sent: vec![],
             spent: Spent::default(),
             halted: false,
+            broken: None,
             delivered: BTreeSet::new(),
         }
     }
@@ -253,6 +260,10 @@ impl World for LiveWorld {
 
     fn calls(&self) -> u64 {
         self.log.calls()
+    }
+
+    fn broken(&self) -> Option<String> {
+        self.broken.clone()
     }
 
     fn take_events(&mut self) -> Vec<Event> {

@@ -1,7 +1,10 @@
 //! Asks any MCP server, started as a child or reached over HTTP, which tools it has. Everything it sends is hostile.
 
+use std::collections::BTreeMap;
+
 use model::Listing;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::Value;
 
 use super::child::{Child, Remains};
 use super::error::{Fault, McpError};
@@ -31,6 +34,8 @@ pub struct Listed {
     /// The protocol version that was agreed on, such as `2025-11-25`.
     pub protocol: String,
     pub tools: Vec<Listing>,
+    /// The schemas of the tools' answers, where the server gave any.
+    pub outputs: BTreeMap<String, Value>,
 }
 
 /// Lists the tools of `source`. When this returns, in success or failure, a started child is gone.

@@ -23,10 +23,6 @@ pub struct Offer {
     pub output_schema: Option<Value>,
 }
 
-pub(super) async fn all_tools(peer: &Peer<RoleClient>, limits: &Limits) -> Result<Vec<Listing>, Fault> {
-    Ok(all_offers(peer, limits).await?.into_iter().map(|offer| offer.listing).collect())
-}
-
 pub(super) async fn all_offers(peer: &Peer<RoleClient>, limits: &Limits) -> Result<Vec<Offer>, Fault> {
     let mut catalogue = Catalogue::default();
     let mut cursors = BTreeSet::new();

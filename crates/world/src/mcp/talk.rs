@@ -24,12 +24,14 @@ where
 {
     let conversation = async {
         let service = open(transport).await?;
-        let tools = pages::all_tools(service.peer(), limits).await?;
-        Ok((service, tools))
+        let offers = pages::all_offers(service.peer(), limits).await?;
+        Ok((service, offers))
     };
-    let (mut service, tools) =
+    let (mut service, offers) =
         tokio::time::timeout(limits.time, conversation).await.map_err(|_| Fault::NoAnswer { within: limits.time })??;
-    let mut listed = Listed { server: String::new(), version: String::new(), protocol: String::new(), tools };
+    let outputs = offers.iter().filter_map(|offer| Some((offer.listing.name.clone(), offer.output_schema.clone()?))).collect();
+    let tools = offers.into_iter().map(|offer| offer.listing).collect();
+    let mut listed = Listed { server: String::new(), version: String::new(), protocol: String::new(), tools, outputs };
     if let Some(info) = service.peer_info() {
         listed.protocol = shown(info.protocol_version.as_str(), 100);
         if let Some(about) = &info.server_info {

@@ -1,6 +1,7 @@
 //! The edges of a world against public clients from npm and against clients that mean harm.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod foreign;
 mod hostile;
 mod http;
 mod memory;

@@ -27,21 +27,21 @@ fn command(program: &str, args: &[&str]) -> mcp::Source {
     }
 }
 
-fn everything() -> mcp::Source {
+pub(crate) fn everything() -> mcp::Source {
     let root = tools("@modelcontextprotocol/server-everything");
     command("node", &[&format!("{root}/@modelcontextprotocol/server-everything/dist/index.js")])
 }
 
-fn patient() -> Limits {
+pub(crate) fn patient() -> Limits {
     Limits { time: Duration::from_secs(60), ..Limits::default() }
 }
 
 /// Something to write to and to look at afterwards.
 #[derive(Clone, Default)]
-struct Paper(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Paper(Arc<Mutex<Vec<u8>>>);
 
 impl Paper {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap()
     }
 }

@@ -87,6 +87,7 @@ impl Asked {
             concurrency: usize::try_from(args.concurrency).unwrap_or(1),
             chains: crate::commands::world::kind::of_world(&self.chain).map_err(|why| vec![why])?,
             defence: if self.enforce { world::Defence::Enforce } else { world::Defence::Observe },
+            foreign: world::Foreign::Nobody,
             subjects: subjects.into_iter().cloned().collect(),
             company: Arc::default(),
         })

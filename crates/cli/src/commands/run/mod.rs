@@ -51,7 +51,16 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
         Ok(company) => company,
         Err(lines) => return report::refused(io, "run", &lines),
     };
-    let ran = super::block_on(carry_out(io, &request, &room.kept));
+    let ran = super::block_on(async {
+        // A server that answers for its tools lives as long as the run.
+        request.foreign = super::world::foreign::of(source, &workspace, &args.foreign.foreign).await?;
+        Ok::<_, String>(carry_out(io, &request, &room.kept).await)
+    });
+    let ran = match ran {
+        Ok(Ok(ran)) => Ok(ran),
+        Ok(Err(why)) => return report::refused(io, "run", &[why]),
+        Err(error) => Err(error),
+    };
     let summary = match ran.map_err(|error| error.to_string()).and_then(|ran| ran.map_err(|error| error.to_string())) {
         Ok(summary) => summary,
         Err(error) => {

@@ -77,7 +77,7 @@ pub(crate) fn tool_file(category: &str, listed: &Listed, before: Option<&Workspa
         .iter()
         .map(|listing| {
             let known = before.and_then(|workspace| workspace.tool(&listing.name)).filter(|tool| tool.category == category);
-            entry(listing, known)
+            entry(listing, listed.outputs.get(&listing.name), known)
         })
         .collect();
     let head = "# Imported from an MCP server and pinned by hash. Check capability, acts and kinds: a server does not say them, these are guesses.\n";
@@ -87,7 +87,7 @@ pub(crate) fn tool_file(category: &str, listed: &Listed, before: Option<&Workspa
     )
 }
 
-fn entry(listing: &Listing, known: Option<&Tool>) -> Value {
+fn entry(listing: &Listing, output: Option<&Value>, known: Option<&Tool>) -> Value {
     let reads = looks_like_reading(&listing.name);
     let (capability, risk, acts) = match known {
         Some(tool) => (capability_word(tool), risk_word(tool), tool.acts.value.word()),
@@ -108,6 +108,9 @@ fn entry(listing: &Listing, known: Option<&Tool>) -> Value {
         "name": listing.name, "description": listing.description, "capability": capability, "risk": risk, "acts": acts,
         "pinned": listing.hash().to_string(), "input_schema": listing.input_schema,
     });
+    if let Some(output) = output {
+        entry["output_schema"] = output.clone();
+    }
     if !kinds.is_empty() {
         entry["kinds"] = Value::Object(kinds);
     }

@@ -1,10 +1,11 @@
 //! `world call`: one tool, its answer and everything that came of it.
 
 use super::effects::{name, row, words};
-use super::{chosen, kind};
+use super::{chosen, foreign, kind};
 use crate::args::{CallArgs, Format};
 use crate::exit::Exit;
 use crate::io::Io;
+use crate::open::Source;
 use crate::report::{FORMAT, table};
 use model::transcript::{Signed, ToolAnswer, TxOutcome};
 use model::{Event, Happened, Workspace, did_you_mean};
@@ -12,20 +13,22 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use world::{Setup, Stage, Who, World};
 
-pub(super) async fn call(io: &Io, workspace: Arc<Workspace>, args: &CallArgs) -> Result<Exit, String> {
+pub(super) async fn call(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &CallArgs) -> Result<Exit, String> {
     let name = chosen(&workspace, args.world.as_deref())?.name.value.clone();
     if workspace.tool(&args.tool).is_none() {
         let guess = did_you_mean(&args.tool, workspace.tools.iter().map(|tool| tool.name.as_str()));
         return Err(format!("there is no tool \"{}\"  {guess}", args.tool).trim_end().to_owned());
     }
     let given = arguments(args)?;
+    let foreign = foreign::of(source, &workspace, &args.foreign.foreign).await?;
     let stage = Stage::new(workspace, &name, kind::of_world(&args.chain)?)?;
-    let mut world = stage.open(Setup { defence: kind::defence(args.defence), ..Setup::default() });
+    let mut world = stage.open(Setup { defence: kind::defence(args.defence), foreign, ..Setup::default() });
     let who = Who::new("you", 0);
     let number = world.asked(&who, &args.tool, &given);
     let answer = world.call(&who, number, &args.tool, &given).await;
     let events = world.take_events();
     let exit = match &answer {
+        ToolAnswer::Error { .. } if world.broken().is_some() => Exit::Incomplete,
         ToolAnswer::Result(_) => Exit::Clean,
         ToolAnswer::Error { .. } => Exit::Missed,
     };

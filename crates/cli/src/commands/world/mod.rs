@@ -2,6 +2,7 @@
 
 mod call;
 mod effects;
+pub(super) mod foreign;
 pub(super) mod kind;
 mod send;
 mod serve;
@@ -23,8 +24,8 @@ pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
         match command {
             WorldCommand::Show(args) => show::show(io, &workspace, args).await,
             WorldCommand::Send(args) => send::send(io, &workspace, args).await,
-            WorldCommand::Call(args) => call::call(io, Arc::new(workspace), args).await,
-            WorldCommand::Serve(args) => serve::serve(io, Arc::new(workspace), args).await,
+            WorldCommand::Call(args) => call::call(io, source, Arc::new(workspace), args).await,
+            WorldCommand::Serve(args) => serve::serve(io, source, Arc::new(workspace), args).await,
         }
     });
     match done {

@@ -1,10 +1,11 @@
 //! `world serve`: a world for an agent or a person to use, until it is stopped.
 
-use super::{chosen, kind};
+use super::{chosen, foreign, kind};
 use crate::args::ServeArgs;
 use crate::exit::Exit;
 use crate::files;
 use crate::io::Io;
+use crate::open::Source;
 use model::suite::Surface;
 use model::{Place, Spot, Workspace, did_you_mean};
 use std::sync::Arc;
@@ -14,11 +15,12 @@ use world::edges::Token;
 use world::mcp::serve::{Door, Seat, SharedWorld, WorldServer, on_streams};
 use world::{Reach, Setup, Stage, Who, World};
 
-pub(super) async fn serve(io: &Io, workspace: Arc<Workspace>, args: &ServeArgs) -> Result<Exit, String> {
+pub(super) async fn serve(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &ServeArgs) -> Result<Exit, String> {
     let name = chosen(&workspace, args.world.as_deref())?.name.value.clone();
     let seat = seat(&workspace, args)?;
+    let foreign = foreign::of(source, &workspace, &args.foreign.foreign).await?;
     let stage = Stage::new(workspace, &name, kind::of_world(&args.chain)?)?;
-    let world = Arc::new(Mutex::new(stage.open(Setup { defence: kind::defence(args.defence), ..Setup::default() })));
+    let world = Arc::new(Mutex::new(stage.open(Setup { defence: kind::defence(args.defence), foreign, ..Setup::default() })));
     let shared: SharedWorld = world.clone();
     if args.stdio {
         on_stdio(shared, seat).await?

@@ -14,6 +14,8 @@ pub enum SourceError {
     Server(#[from] McpError),
     #[error("there is no tool {tool}  {guess}")]
     UnknownTool { tool: String, guess: String },
+    #[error("nobody answers for the imported tool {tool}; record it, or have it stubbed or passed through")]
+    Nobody { tool: String },
     #[error("no recording of {tool} with {args}; {nearest}; record the run again or change the case")]
     NotRecorded { tool: String, args: String, nearest: String },
     #[error("{tool} has no output schema, so no answer can be made up for it; pass it through or record it")]

@@ -67,6 +67,7 @@ impl<S: Source> Source for Recording<S> {
             // A broken server is no answer; replaying it would hide that it was broken.
             Err(
                 SourceError::Server(_)
+                | SourceError::Nobody { .. }
                 | SourceError::UnknownTool { .. }
                 | SourceError::NotRecorded { .. }
                 | SourceError::NoSchema { .. }
