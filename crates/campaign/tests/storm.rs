@@ -67,6 +67,7 @@ async fn the_run_completes_and_every_fault_that_stays_is_an_error_of_the_record(
         concurrency: 32,
         chains: ChainKind::Embedded,
         defence: Defence::Observe,
+        foreign: Default::default(),
         subjects: vec![file],
         company,
     };

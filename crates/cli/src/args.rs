@@ -75,7 +75,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
     )]
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Show what happened in a stored trial, with its scores beside their evidence
     #[command(
         after_help = "Examples:\n  bardo-eval show sell_ether_for_usdc\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show sell_ether_for_usdc --diff 8d41f0 52ab9e"

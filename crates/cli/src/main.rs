@@ -26,8 +26,12 @@ fn main() -> ExitCode {
     let io = Io::new(&cli.global, &source);
     let has_reports = matches!(cli.command, Command::Smoke(_) | Command::Run(_) | Command::Score(_));
     let is_plan = matches!(cli.command, Command::Ci(args::CiCommand::Plan(_)));
-    let for_people = matches!(cli.global.format, Format::Text | Format::Json);
-    if !has_reports && !for_people && !(is_plan && cli.global.format == Format::Github) {
+    let fits = match cli.global.format {
+        Format::Text | Format::Json => true,
+        Format::Github => has_reports || is_plan,
+        Format::Junit | Format::Markdown | Format::Sarif => has_reports,
+    };
+    if !fits {
         io.say("only smoke, run and score have JUnit, Markdown, GitHub and SARIF reports  use --format text or json");
         return Exit::Usage.into();
     }
