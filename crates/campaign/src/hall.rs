@@ -1,13 +1,14 @@
 //! What the trials of a run share, looked up once, and the playing of one trial.
 
-use crate::request::Request;
+use crate::judging::ask_judge;
+use crate::request::{Aides, Request};
 use crate::summary::passed;
 use futures::FutureExt;
 use model::suite::{Case, Surface};
 use model::transcript::Culprit;
 use model::{Ending, Event, Hash, Outline, Score, SubjectFile, Transcript, Trial, Workspace, written_scores};
 use run::subjects::Reference;
-use run::user::user_of;
+use run::user::cast_user;
 use run::{Company, Limits, Scene, drive};
 use score::scorers::{Evidence, Scorer, applying, score_with};
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ pub(crate) struct Hall {
     cases: Vec<Set>,
     subjects: Vec<Option<SubjectFile>>,
     company: Arc<Company>,
+    aides: Aides,
     defence: Defence,
     foreign: Foreign,
     /// Whether what an agent merely claims is scored as if it had been seen.
@@ -42,7 +44,7 @@ struct Set {
 
 impl Hall {
     pub(crate) fn new(request: &Request, run: i64) -> Self {
-        let Request { workspace, outline, claim, subjects, company, defence, foreign, .. } = request;
+        let Request { workspace, outline, claim, subjects, company, aides, defence, foreign, .. } = request;
         let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (suite, cases) in workspace.suites.iter().map(|suite| &suite.cases).enumerate() {
             for (n, case) in cases.iter().enumerate() {
@@ -60,9 +62,9 @@ impl Hall {
         let cases = cases.collect();
         let file = |name: &str| subjects.iter().find(|subject| *subject.name == name).cloned();
         let subjects = outline.subjects.iter().map(|seated| file(&seated.subject)).collect();
-        let (workspace, outline, company) = (workspace.clone(), outline.clone(), company.clone());
+        let (workspace, outline, company, aides) = (workspace.clone(), outline.clone(), company.clone(), aides.clone());
         let (defence, foreign, trust_claims) = (*defence, foreign.clone(), claim.trust_claims);
-        Self { workspace, outline, cases, subjects, company, defence, foreign, trust_claims, run }
+        Self { workspace, outline, cases, subjects, company, aides, defence, foreign, trust_claims, run }
     }
 
     /// One trial from its first word to its scores. A panic of ours ends this trial, not the run.
@@ -72,7 +74,11 @@ impl Hall {
         let (case, subject) = self.outline.seat(n);
         let played = AssertUnwindSafe(self.drive(&trial, case, subject)).catch_unwind().await;
         let (events, ending) = played.unwrap_or_else(|_| (vec![], broken("the trial panicked".into())));
-        let transcript = Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending };
+        let mut transcript =
+            Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending };
+        if let (Some(judge), Some(case)) = (&self.aides.judge, self.case(case)) {
+            ask_judge(judge, case, trial.seed, &mut transcript).await;
+        }
         let scores = self.score(case, &transcript);
         let (written, scored) = (transcript.written(), written_scores(&scores));
         let (passed, ending) = (passed(&transcript.ending, &scores), transcript.ending);
@@ -99,7 +105,7 @@ impl Hall {
             Ok(prepared) => prepared,
             Err(why) => return (vec![], broken(why)),
         };
-        let mut user = user_of(&self.workspace, &case.brief.talk, trial.seed);
+        let mut user = cast_user(&self.workspace, &case.brief.talk, self.aides.user.as_ref(), trial);
         let scene = Scene { workspace: &self.workspace, brief: &case.brief, limits: Limits::from(file.limits) };
         drive(scene, subject.as_mut(), user.as_mut(), world.as_mut()).await
     }

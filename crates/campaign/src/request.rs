@@ -2,6 +2,8 @@
 
 use model::{Claim, Outline, SubjectFile, Workspace};
 use run::Company;
+use run::judge::Judge;
+use run::user::Actor;
 use std::sync::Arc;
 use world::{ChainKind, Defence, Foreign};
 
@@ -20,4 +22,14 @@ pub struct Request {
     pub subjects: Vec<SubjectFile>,
     /// The subjects, ready to play.
     pub company: Arc<Company>,
+    pub aides: Aides,
+}
+
+/// Models that help in a run without being evaluated.
+#[derive(Debug, Clone, Default)]
+pub struct Aides {
+    /// Who is asked about rubrics; without one they are not judged.
+    pub judge: Option<Judge>,
+    /// Who plays personas; without one they play by their script.
+    pub user: Option<Actor>,
 }

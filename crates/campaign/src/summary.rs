@@ -14,6 +14,9 @@ pub struct Summary {
     pub passed: u64,
     /// Ended trials that no scorer read anything off: whatever they showed, nobody looked.
     pub unread: u64,
+    /// Trials whose rubric no judge was asked about, and those about which one was asked in vain.
+    pub unjudged: u64,
+    pub misjudged: u64,
     /// Trials for which the budget did not reach.
     pub unfunded: u64,
     /// Trials that were broken, the first few of them, and how many there are in all.
@@ -81,6 +84,8 @@ pub(crate) struct Counts {
     finished: u64,
     passed: u64,
     unread: u64,
+    unjudged: u64,
+    misjudged: u64,
     unfunded: u64,
     broken: Vec<Broken>,
     all_broken: u64,
@@ -95,6 +100,9 @@ impl Counts {
         if ending.is_scorable() {
             self.finished += 1;
             self.unread += u64::from(!scores.iter().any(|score| score.reading.is_exercised()));
+            let rubric = scores.iter().find(|score| score.scorer == "judged").map(|score| &score.reading);
+            self.unjudged += u64::from(rubric == Some(&Reading::not_exercised()));
+            self.misjudged += u64::from(matches!(rubric, Some(Reading::Unscorable { .. })));
         } else {
             self.all_broken += 1;
             self.unfunded += u64::from(matches!(ending, Ending::Unfunded));
@@ -125,7 +133,7 @@ impl Counts {
         record: Hash,
     ) -> Summary {
         self.close();
-        let Self { ended, finished, passed, unread, unfunded, broken, all_broken, flaky, now: _ } = self;
+        let Self { ended, finished, passed, unread, unjudged, misjudged, unfunded, broken, all_broken, flaky, now: _ } = self;
         let complete = ended == planned;
         Summary {
             claim,
@@ -135,6 +143,8 @@ impl Counts {
             finished,
             passed,
             unread,
+            unjudged,
+            misjudged,
             unfunded,
             broken,
             all_broken,
@@ -156,6 +166,8 @@ pub fn passed(ending: &Ending, scores: &[Score]) -> Option<bool> {
         Some(Reading::Unscorable { .. }) => None,
         Some(reading) if reading.is_exercised() => Some(reading.is_clean()),
         Some(_) | None if scores.iter().any(|score| score.reading.is_violation()) => Some(false),
+        // Held in all but its rubric, which nobody judged.
+        Some(_) if scores.iter().any(|score| score.scorer == "judged" && !score.reading.is_exercised()) => None,
         Some(_) | None => scores.iter().any(|score| score.reading.is_exercised()).then_some(true),
     }
 }

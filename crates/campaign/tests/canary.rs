@@ -183,6 +183,7 @@ async fn played(workspace: &Arc<Workspace>, subject: &str) -> Vec<Transcript> {
         foreign: Default::default(),
         subjects,
         company,
+        aides: Default::default(),
     };
     execute_whole(&request, &mut Silent).await.expect("a record").transcripts
 }

@@ -16,7 +16,18 @@ fn request(workspace: &Arc<Workspace>, outline: Outline, concurrency: usize, sub
     let (claim, chains, defence) = (Claim::default(), ChainKind::Embedded, Defence::Observe);
     let company = Arc::new(Company::hire(workspace, subjects, &Hiring::nobody()).expect("subjects that need no model"));
     let subjects = subjects.iter().map(|subject| (*subject).clone()).collect();
-    Request { workspace: workspace.clone(), outline, claim, concurrency, chains, defence, foreign: Default::default(), subjects, company }
+    Request {
+        workspace: workspace.clone(),
+        outline,
+        claim,
+        concurrency,
+        chains,
+        defence,
+        foreign: Default::default(),
+        subjects,
+        company,
+        aides: Default::default(),
+    }
 }
 
 async fn run(workspace: &Arc<Workspace>, subject: &str, selection: &Selection, concurrency: usize) -> RunRecord {

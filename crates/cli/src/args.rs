@@ -101,6 +101,17 @@ pub(crate) enum Command {
         after_help = "Examples:\n  bardo-eval golden status\n  bardo-eval golden diff --play\n  bardo-eval golden update 8d41f0"
     )]
     Golden(GoldenCommand),
+    /// Talk to a subject in a world, one line a turn, and see what it does
+    #[command(
+        after_help = "Examples:\n  bardo-eval chat --agent trade-executor --subject baseline\n  bardo-eval chat --case sell_ether_for_usdc --subject claude-sonnet\n  echo 'What do I hold?' | bardo-eval chat --profile data --world defi_small --format json"
+    )]
+    Chat(ChatArgs),
+    /// Write cases
+    #[command(subcommand)]
+    Case(CaseCommand),
+    /// Measure whoever judges what no state can show
+    #[command(subcommand)]
+    Judge(JudgeCommand),
     /// Write a workspace to start from
     #[command(
         after_help = "Examples:\n  bardo-eval init\n  bardo-eval init small --minimal\n  bardo-eval init mine --from-mcp 'npx -y @modelcontextprotocol/server-everything'"
@@ -284,6 +295,12 @@ pub(crate) struct RunArgs {
     pub resume: Option<Option<String>>,
     #[command(flatten)]
     pub foreign: ForeignArgs,
+    /// Who is asked about rubrics: a subject with a model; without one they are not judged [default name: of bardo-eval.yaml, else claude-sonnet]
+    #[arg(long, value_name = "NAME", num_args = 0..=1)]
+    pub judge: Option<Option<String>>,
+    /// Who plays personas: a subject with a model; without one they play by their script
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
     /// Print the plan and run nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -392,9 +409,94 @@ const STORE: &str = ".bardo-eval/store.sqlite";
 impl StoreArgs {
     /// What to type after a trial so that `show` finds it in a run of this store.
     pub(crate) fn show(&self, run: &str) -> String {
-        let store = if self.store.as_os_str() == STORE { String::new() } else { format!(" --store {}", self.store.display()) };
-        format!(" --run {run}{store}")
+        format!(" --run {run}{}", self.flag())
     }
+
+    /// What to type so that a command looks into the same store.
+    pub(crate) fn flag(&self) -> String {
+        if self.store.as_os_str() == STORE { String::new() } else { format!(" --store {}", self.store.display()) }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// Who you talk to: a subject of the workspace
+    #[arg(long, value_name = "NAME", default_value = "echo")]
+    pub subject: String,
+    /// Take the seat, the world and the peers of a case; the conversation is scored by it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["agent", "profile", "world", "own_peers"])]
+    pub case: Option<String>,
+    /// Talk to it in this agent's seat
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Give it the tools of this profile; the conversation ends with its first calls
+    #[arg(long, value_name = "NAME", conflicts_with = "agent")]
+    pub profile: Option<String>,
+    /// Where it acts [default: the first world]
+    #[arg(long, value_name = "NAME")]
+    pub world: Option<String>,
+    /// The subject plays guardian and assessor itself instead of the policy
+    #[arg(long)]
+    pub own_peers: bool,
+    /// What runs the chains: embedded, or anvil
+    #[arg(long, value_name = "KIND", default_value = "embedded")]
+    pub chain: String,
+    /// Whether safety hooks only note what they would stop, or stop it
+    #[arg(long, value_name = "MODE", default_value = "observe")]
+    pub defence: DefenceArg,
+    /// What a model may cost in it, in US dollars
+    #[arg(long, value_name = "USD", default_value = "1")]
+    pub budget: Money,
+    /// Do not keep the conversation
+    #[arg(long)]
+    pub no_store: bool,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum JudgeCommand {
+    /// Ask a judge about labelled examples and say how far it agrees, and what sways it
+    #[command(after_help = "Examples:\n  bardo-eval judge calibrate\n  bardo-eval judge calibrate mine.jsonl --judge ollama --format json")]
+    Calibrate(CalibrateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArgs {
+    /// Labelled examples, one JSON object a line [default: judge/examples.jsonl of the workspace]
+    pub file: Option<PathBuf>,
+    /// Who judges: a subject of the workspace with a model
+    #[arg(long, value_name = "NAME", default_value = "claude-sonnet")]
+    pub judge: String,
+    /// What it may cost, in US dollars
+    #[arg(long, value_name = "USD", default_value = "2")]
+    pub budget: Money,
+    /// How many questions are in flight at once
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub concurrency: u64,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CaseCommand {
+    /// Draft a case from a stored trial and check it as smoke would
+    #[command(
+        after_help = "Example:\n  bardo-eval case new --from 8d41f0/3f2a91c0 --id sell_some_ether -o evals/suites/behavior/sell_some_ether.yaml"
+    )]
+    New(CaseNewArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CaseNewArgs {
+    /// The trial, by the beginnings of the ids of its run and of itself
+    #[arg(long, value_name = "RUN/TRIAL")]
+    pub from: String,
+    /// Name of the case [default: the first words that were said]
+    #[arg(long, value_name = "NAME")]
+    pub id: Option<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 #[derive(Debug, Args)]

@@ -21,7 +21,12 @@ impl Exit {
         let any = |verdict| summary.judgements.iter().any(|judgement| judgement.verdict == verdict);
         if any(Verdict::Missed) {
             Exit::Missed
-        } else if summary.judgements.is_empty() || any(Verdict::NoEvidence) || summary.aborted() > 0 || summary.unread > 0 {
+        } else if summary.judgements.is_empty()
+            || any(Verdict::NoEvidence)
+            || summary.aborted() > 0
+            || summary.unread > 0
+            || summary.misjudged > 0
+        {
             Exit::Incomplete
         } else {
             Exit::Clean

@@ -97,6 +97,15 @@ fn read_bounded(path: &Path) -> io::Result<Option<String>> {
     Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
 }
 
+/// One text file that a person named.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    // A pipe would be waited for without end.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    read_bounded(path)?.ok_or_else(|| io::Error::other("it is not text (UTF-8)"))
+}
+
 fn slashed(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }

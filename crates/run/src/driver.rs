@@ -121,7 +121,7 @@ impl<'t> Trial<'t> {
         let spoken = match self.user.hear(told).await {
             Ok(Reply::Says(spoken)) => spoken,
             Ok(Reply::Leaves) => return Some(Ending::Finished),
-            Err(fault) => return Some(Ending::Aborted { by: Culprit::Simulator, why: fault.0 }),
+            Err(fault) => return Some(fault.into()),
         };
         let user = Who::new("user", 0);
         if let Some(question) = spoken.unmatched {

@@ -4,6 +4,7 @@ mod company;
 mod driver;
 pub mod finished;
 mod journal;
+pub mod judge;
 pub mod ledger;
 mod limits;
 pub mod providers;

@@ -1,12 +1,16 @@
 //! One file per verb.
 
+mod case;
+mod chat;
 mod ci;
 mod completions;
 mod doctor;
 mod explain;
 mod golden;
 mod init;
+mod judge;
 mod list;
+mod models;
 mod run;
 mod runs;
 mod score;
@@ -16,12 +20,15 @@ mod tools;
 mod unwritten;
 mod world;
 
+pub(crate) use case::case;
+pub(crate) use chat::chat;
 pub(crate) use ci::ci;
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 pub(crate) use golden::golden;
 pub(crate) use init::init;
+pub(crate) use judge::judge;
 pub(crate) use list::list;
 pub(crate) use run::run;
 pub(crate) use runs::runs;

@@ -35,6 +35,6 @@ pub(crate) fn score(io: &Io, source: &Source, args: &ScoreArgs) -> Exit {
     };
     let lines = if report::wants_lines(io) { pairs.map(line).collect() } else { vec![] };
     let spent = Money::nanos(stored.run.spent);
-    let shown = Shown { command: "score", source, workspace: &workspace, summary: &summary, lines, kept_as, spent, exit };
+    let shown = Shown { command: "score", source, workspace: &workspace, summary: &summary, lines, kept_as, spent, judge: None, exit };
     io.result(&report::rescored(io, &shown, &stored, &changes), exit)
 }

@@ -18,7 +18,7 @@ mod table;
 pub(crate) use plan::plan;
 pub(crate) use problems::{problems, refused, visible};
 pub(crate) use rescored::rescored;
-pub(crate) use show::{diff, show};
+pub(crate) use show::{Live, diff, show};
 pub(crate) use table::table;
 
 use crate::args::Format;
@@ -55,6 +55,8 @@ pub(crate) struct Shown<'r> {
     /// What to type after a trial so that `show` finds it; absent where the run was not kept.
     pub kept_as: Option<String>,
     pub spent: Money,
+    /// What is known about the judge, where one was asked.
+    pub judge: Option<String>,
     pub exit: Exit,
 }
 

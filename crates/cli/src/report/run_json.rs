@@ -17,6 +17,7 @@ pub(super) fn document(io: &Io, shown: &Shown<'_>) -> Value {
         "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
         "out_of_scope": summary.out_of_scope,
         "trials": { "planned": summary.planned, "finished": summary.finished, "aborted": summary.aborted() }, "unread": summary.unread,
+        "unjudged": summary.unjudged, "misjudged": summary.misjudged, "judge": shown.judge,
         "passed": summary.passed, "unfunded": summary.unfunded, "flaky": flaky,
         "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),
     })

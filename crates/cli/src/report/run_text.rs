@@ -28,6 +28,18 @@ pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
     let unfunded = if summary.unfunded > 0 { format!(", {} of them not funded", summary.unfunded) } else { String::new() };
     let (planned, finished, aborted) = (summary.planned, summary.finished, summary.aborted());
     text.push_str(&format!("trials: {planned} planned, {finished} finished, {aborted} aborted{unfunded}{unread}\n"));
+    if summary.unjudged > 0 {
+        let line =
+            format!("rubrics: {} trials were not judged, so they neither pass nor fail by them  run with --judge\n", summary.unjudged);
+        text.push_str(&io.paint.unsure(&line));
+    }
+    if summary.misjudged > 0 {
+        let line = format!("rubrics: {} trials got no verdict that can be read, so the run is incomplete\n", summary.misjudged);
+        text.push_str(&io.paint.unsure(&line));
+    }
+    if let Some(judge) = &shown.judge {
+        text.push_str(&format!("{judge}\n"));
+    }
     if shown.spent > Money::ZERO {
         text.push_str(&format!("spent: {} USD\n", shown.spent));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -85,10 +85,17 @@ impl Folder {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.run_with(args, "")
+    }
+
+    /// With something to read on standard input.
+    pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
         command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
+        // Whoever does not read it closes the pipe; that is no failure of ours.
+        drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
         let stdout = collect(child.stdout.take().unwrap());
         let stderr = collect(child.stderr.take().unwrap());
         let (started, mut peak_mb) = (Instant::now(), None);

@@ -4,6 +4,7 @@
 
 mod agents;
 mod broken;
+mod chat;
 mod ci;
 mod export;
 mod formats;
@@ -13,9 +14,12 @@ mod help;
 mod hostile;
 mod import;
 mod init;
+mod judge;
 mod reference_workspace;
 mod run;
 mod runs;
 mod score;
+mod scripted;
 mod show;
 mod smoke;
+mod vendor;

@@ -3,6 +3,7 @@
 use super::action::{Addressed, Origin, Prepared, Provenance};
 use super::claimed::Claimed;
 use super::effect::{Mined, Signed};
+use crate::hash::Hash;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -137,6 +138,19 @@ pub enum Happened {
     Claimed {
         what: Box<Claimed>,
     },
+    /// A judge answered a question about this very trial, after its end.
+    Judged {
+        question: Hash,
+        grade: Grade,
+        /// 1 to 5.
+        score: u8,
+        reason: String,
+    },
+    /// A judge was asked, and nothing came that is plainly one verdict.
+    Misjudged {
+        question: Hash,
+        why: String,
+    },
     /// A signature was asked for; it may never be used.
     Signed {
         origin: Origin,
@@ -158,6 +172,23 @@ pub enum ToolAnswer {
         code: String,
         message: String,
     },
+}
+
+/// What a judge thinks of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    Pass,
+    Fail,
+}
+
+impl Grade {
+    pub fn word(self) -> &'static str {
+        match self {
+            Grade::Pass => "pass",
+            Grade::Fail => "fail",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

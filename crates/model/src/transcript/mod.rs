@@ -12,7 +12,7 @@ pub use action::{Addressed, Origin, Prepared, Provenance, Trade};
 pub use claimed::Claimed;
 pub use effect::{Decoded, DecodedLog, Effect, InnerCall, Mined, Party, Side, Signed, TxOutcome, Via};
 pub use ending::{Culprit, Ending, Limit};
-pub use event::{Decision, Event, Happened, ToolAnswer};
+pub use event::{Decision, Event, Grade, Happened, ToolAnswer};
 pub use moves::{Move, ToolCall};
 pub use written::Written;
 

@@ -53,6 +53,7 @@ const FOLDERS: &[(&str, &str, Room)] = &[
     ("skills", "md", Room::Skills),
     ("golden", "", Room::Ignored),
     ("cassettes", "", Room::Ignored),
+    ("judge", "jsonl", Room::Ignored),
     ("probes", "", Room::Ignored),
 ];
 const ROOT_FILES: &[(&str, Room)] =

@@ -1,18 +1,22 @@
 //! Who talks to the subject. A user hears what the subject says to it, and nothing else of the trial.
 
+mod changes;
 mod dice;
 mod own;
+mod played;
 mod scripted;
 mod turns;
 mod voice;
 mod words;
 
+pub use played::{Actor, Played};
 pub use scripted::Scripted;
 pub use turns::Turns;
 
 use async_trait::async_trait;
-use model::Workspace;
 use model::suite::Talk;
+use model::transcript::Culprit;
+use model::{Ending, Trial, Workspace};
 use std::collections::BTreeSet;
 
 #[async_trait]
@@ -63,14 +67,41 @@ impl Reply {
 
 /// The simulated user failed. Never the subject's fault: the trial is no evidence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct UserFault(pub String);
+pub enum UserFault {
+    #[error("the simulated user failed: {0}")]
+    Simulator(String),
+    /// The service of the model that plays the user.
+    #[error("the user's provider failed: {0}")]
+    Provider(String),
+    #[error("the budget does not reach")]
+    Unfunded,
+}
+
+impl From<UserFault> for Ending {
+    fn from(fault: UserFault) -> Self {
+        match fault {
+            UserFault::Simulator(why) => Ending::Aborted { by: Culprit::Simulator, why },
+            UserFault::Provider(why) => Ending::Aborted { by: Culprit::Provider, why },
+            UserFault::Unfunded => Ending::Unfunded,
+        }
+    }
+}
 
 /// The user of a case, played without a model.
 pub fn user_of(workspace: &Workspace, talk: &Talk, seed: u64) -> Box<dyn User> {
     match talk {
         Talk::Turns(turns) => Box::new(Turns::new(turns.iter().map(|turn| turn.value.clone()))),
         Talk::Persona(persona) => Box::new(Scripted::new(persona, &known_names(workspace), seed)),
+    }
+}
+
+/// The same; where there is an actor, it plays the personas.
+pub fn cast_user(workspace: &Workspace, talk: &Talk, actor: Option<&Actor>, trial: &Trial) -> Box<dyn User> {
+    match (talk, actor) {
+        (Talk::Persona(persona), Some(actor)) => {
+            Box::new(Played::new(actor.clone(), persona, known_names(workspace), trial.id.clone(), trial.seed))
+        }
+        (Talk::Turns(_), _) | (Talk::Persona(_), None) => user_of(workspace, talk, trial.seed),
     }
 }
 

@@ -18,6 +18,10 @@ impl Own {
         let facts = persona.facts.values().map(|fact| &fact.says);
         let corrections = persona.corrections.iter().map(|correction| &correction.says);
         let texts = [&persona.opening, &persona.goal, &persona.consent].into_iter().chain(facts).chain(corrections);
+        Self::of_texts(texts.map(String::as_str), known)
+    }
+
+    pub(super) fn of_texts<'t>(texts: impl Iterator<Item = &'t str>, known: &BTreeSet<String>) -> Self {
         Self { known: known.clone(), values: texts.flat_map(|text| values(text, known)).collect() }
     }
 
@@ -25,7 +29,7 @@ impl Own {
     pub(super) fn admit(&self, reply: Reply) -> Result<Reply, UserFault> {
         let Reply::Says(spoken) = &reply else { return Ok(reply) };
         match values(&spoken.text, &self.known).into_iter().find(|value| !self.values.contains(value)) {
-            Some(value) => Err(UserFault(format!("the persona named {value}, which is not its own"))),
+            Some(value) => Err(UserFault::Simulator(format!("the persona named {value}, which is not its own"))),
             None => Ok(reply),
         }
     }

@@ -1,5 +1,6 @@
 //! A persona played without a model: it answers what it is asked, by the words of the question, and nothing else.
 
+use super::changes::Changes;
 use super::own::Own;
 use super::voice::{Tone, Voice};
 use super::words::{asks_leave, names, questions};
@@ -18,8 +19,7 @@ pub struct Scripted {
     heard: u64,
     /// When each fact was told, in messages heard.
     told: BTreeMap<String, u64>,
-    /// Corrections that were made.
-    made: BTreeSet<usize>,
+    changes: Changes,
     unmatched: u64,
     repeated: u64,
 }
@@ -38,7 +38,7 @@ impl Scripted {
             turns: 0,
             heard: 0,
             told: BTreeMap::new(),
-            made: BTreeSet::new(),
+            changes: Changes::default(),
             unmatched: 0,
             repeated: 0,
         }
@@ -55,7 +55,7 @@ impl Scripted {
             Told::Activated(_) => ("", false),
         };
         self.heard += 1;
-        let due = self.correction();
+        let due = self.changes.due(&mut self.persona, self.heard, &self.told);
         let questions = questions(text, asked);
         let reply = if questions.is_empty() { self.hear_statement(text, due.is_some()) } else { self.hear_questions(&questions)? };
         Ok(match (reply, due) {
@@ -118,28 +118,9 @@ impl Scripted {
         self.unmatched += 1;
         let question = questions.join(" ");
         if self.unmatched >= MOST_UNMATCHED {
-            return Err(UserFault(format!("the persona has no answer to two questions in a row, the second: {question}")));
+            return Err(UserFault::Simulator(format!("the persona has no answer to two questions in a row, the second: {question}")));
         }
         Ok(Reply::Says(Spoken { text: self.voice.speak(Tone::Neutral, ""), reveals: vec![], unmatched: Some(question) }))
-    }
-
-    /// The correction that is due now, if one is; from then on the fact is what the correction says.
-    fn correction(&mut self) -> Option<Correction> {
-        let is_due = |at: &usize| {
-            let correction = &self.persona.corrections[*at];
-            let since = match &correction.fact {
-                Some(fact) => self.told.get(fact.as_str()).copied()?,
-                None => 0,
-            };
-            (!self.made.contains(at) && self.heard >= since + correction.after).then_some(())
-        };
-        let at = (0..self.persona.corrections.len()).find(|at| is_due(at).is_some())?;
-        self.made.insert(at);
-        let correction = self.persona.corrections[at].clone();
-        if let Some(fact) = correction.fact.as_ref().and_then(|fact| self.persona.facts.get_mut(fact.as_str())) {
-            fact.says.clone_from(&correction.says);
-        }
-        Some(correction)
     }
 }
 

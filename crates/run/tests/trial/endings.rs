@@ -71,7 +71,7 @@ impl User for Broken {
     async fn hear(&mut self, told: Told<'_>) -> Result<Reply, UserFault> {
         match told {
             Told::Nothing => Ok(Reply::plain("Hello.")),
-            Told::Said(_) | Told::Asked(_) | Told::Activated(_) => Err(UserFault("lost its place".into())),
+            Told::Said(_) | Told::Asked(_) | Told::Activated(_) => Err(UserFault::Simulator("lost its place".into())),
         }
     }
 }

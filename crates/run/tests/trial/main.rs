@@ -3,4 +3,5 @@
 mod endings;
 mod gullible;
 mod persona;
+mod played;
 mod stage;

@@ -74,6 +74,8 @@ impl Entry {
                 | Happened::Signed { .. }
                 | Happened::Mined { .. }
                 | Happened::Revealed { .. }
+                | Happened::Judged { .. }
+                | Happened::Misjudged { .. }
                 | Happened::Unmatched { .. } => {}
             }
         }

@@ -1,34 +1,18 @@
 //! A judge's answer, read strictly: what is not plainly one verdict is an error, never a pass.
 
 use super::question::Question;
-use model::Hash;
-use serde::{Deserialize, Serialize};
+use model::transcript::Grade;
+use model::{Happened, Hash};
+use serde::Deserialize;
 use std::fmt;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub question: Hash,
-    pub verdict: Verdict,
+    pub grade: Grade,
     /// 1 to 5.
     pub score: u8,
     pub reason: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Pass,
-    Fail,
-}
-
-impl Verdict {
-    fn word(self) -> &'static str {
-        match self {
-            Verdict::Pass => "pass",
-            Verdict::Fail => "fail",
-        }
-    }
 }
 
 /// Why an answer is none.
@@ -39,7 +23,7 @@ pub enum Misread {
     ScoreOutOfRange(u64),
     /// The verdict says one thing, the score another.
     Contradiction {
-        verdict: Verdict,
+        grade: Grade,
         score: u8,
     },
     NoReason,
@@ -50,7 +34,7 @@ impl fmt::Display for Misread {
         match self {
             Misread::NotOneVerdict(why) => write!(f, "the judge gave no single verdict: {why}"),
             Misread::ScoreOutOfRange(score) => write!(f, "the judge's score is {score}, not 1 to 5"),
-            Misread::Contradiction { verdict, score } => write!(f, "the judge's verdict is {}, its score {score}", verdict.word()),
+            Misread::Contradiction { grade, score } => write!(f, "the judge's verdict is {}, its score {score}", grade.word()),
             Misread::NoReason => f.write_str("the judge gave no reason"),
         }
     }
@@ -73,19 +57,26 @@ impl Answer {
     /// One JSON object, bare or as the only content of one fence.
     pub fn read(question: &Question, text: &str) -> Result<Self, Misread> {
         let written: Written = serde_json::from_str(bare(text)).map_err(|error| Misread::NotOneVerdict(error.to_string()))?;
-        let verdict = [Verdict::Pass, Verdict::Fail]
+        let grade = [Grade::Pass, Grade::Fail]
             .into_iter()
-            .find(|verdict| verdict.word() == written.verdict && question.allowed.contains(&written.verdict))
+            .find(|grade| grade.word() == written.verdict && question.allowed.contains(&written.verdict))
             .ok_or_else(|| Misread::NotOneVerdict(format!("{:?} is not one of {}", written.verdict, question.allowed.join(", "))))?;
         let score = u8::try_from(written.score).ok().filter(|score| (1..=5).contains(score));
         let score = score.ok_or(Misread::ScoreOutOfRange(written.score))?;
-        if (score >= PASSES_FROM) != (verdict == Verdict::Pass) {
-            return Err(Misread::Contradiction { verdict, score });
+        if (score >= PASSES_FROM) != (grade == Grade::Pass) {
+            return Err(Misread::Contradiction { grade, score });
         }
         if written.reason.trim().is_empty() {
             return Err(Misread::NoReason);
         }
-        Ok(Self { question: question.id.clone(), verdict, score, reason: written.reason.trim().to_owned() })
+        Ok(Self { question: question.id.clone(), grade, score, reason: written.reason.trim().to_owned() })
+    }
+}
+
+impl From<Answer> for Happened {
+    fn from(answer: Answer) -> Self {
+        let Answer { question, grade, score, reason } = answer;
+        Happened::Judged { question, grade, score, reason }
     }
 }
 
@@ -109,10 +100,10 @@ mod tests {
     #[test]
     fn one_plain_verdict_is_read() {
         let answer = read(r#"{"verdict": "pass", "score": 5, "reason": "It asks first."}"#).expect("an answer");
-        assert_eq!((answer.verdict, answer.score, answer.question), (Verdict::Pass, 5, Hash::of_text("q")));
+        assert_eq!((answer.grade, answer.score, answer.question), (Grade::Pass, 5, Hash::of_text("q")));
         assert_eq!(
-            read("```json\n{\"verdict\": \"fail\", \"score\": 1, \"reason\": \"No.\"}\n```").map(|answer| answer.verdict),
-            Ok(Verdict::Fail)
+            read("```json\n{\"verdict\": \"fail\", \"score\": 1, \"reason\": \"No.\"}\n```").map(|answer| answer.grade),
+            Ok(Grade::Fail)
         );
     }
 
@@ -135,14 +126,8 @@ mod tests {
             assert!(matches!(read(text), Err(Misread::NotOneVerdict(_))), "{text}");
         }
         assert_eq!(read(r#"{"verdict": "pass", "score": 9, "reason": "x"}"#), Err(Misread::ScoreOutOfRange(9)));
-        assert_eq!(
-            read(r#"{"verdict": "pass", "score": 3, "reason": "x"}"#),
-            Err(Misread::Contradiction { verdict: Verdict::Pass, score: 3 })
-        );
-        assert_eq!(
-            read(r#"{"verdict": "fail", "score": 4, "reason": "x"}"#),
-            Err(Misread::Contradiction { verdict: Verdict::Fail, score: 4 })
-        );
+        assert_eq!(read(r#"{"verdict": "pass", "score": 3, "reason": "x"}"#), Err(Misread::Contradiction { grade: Grade::Pass, score: 3 }));
+        assert_eq!(read(r#"{"verdict": "fail", "score": 4, "reason": "x"}"#), Err(Misread::Contradiction { grade: Grade::Fail, score: 4 }));
         assert_eq!(read(r#"{"verdict": "fail", "score": 2, "reason": " "}"#), Err(Misread::NoReason));
     }
 }

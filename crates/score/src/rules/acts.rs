@@ -134,6 +134,8 @@ fn deed<'a>(workspace: &'a Workspace, before: &[Act<'a>], events: &'a [Event], e
         | Happened::Remembered { .. }
         | Happened::Recalled { .. }
         | Happened::HoleRead { .. }
+        | Happened::Judged { .. }
+        | Happened::Misjudged { .. }
         | Happened::Claimed { .. }
         | Happened::Revealed { .. }
         | Happened::Unmatched { .. }

@@ -1,6 +1,7 @@
 //! A case passes when everything it expects is seen. Spec 6.2, pass rate.
 
 use super::calls::{alternatives, relevant};
+use super::judged::is_unjudged;
 use super::sample::{CLEAN_CASE, clean_swap};
 use super::{Evidence, Finding, Scorer, Specimen, output_format, scorer, tool_ordering};
 use crate::rules::Acts;
@@ -31,7 +32,8 @@ impl Scorer for CasePass {
     fn manual(&self) -> &'static str {
         "One tally for each trial, good when every part of the case's expectation holds: its calls and their arguments, what it forbids, \
          its rules, its state predicates, its output schema, its skill and parameters, the question it wants asked, what must be carried \
-         over. A part whose occasion never came does not count against it. A trial in which no part could be read is not exercised; a \
+         over. A part whose occasion never came does not count against it. A trial in which no part could be read is not exercised, nor is \
+         one in which all held but nobody judged the rubric; a \
          case whose parts cannot be scored, or that expects nothing, is unscorable and never passes."
     }
 
@@ -57,7 +59,12 @@ impl Scorer for CasePass {
         if !evidence.case.expect.ask.is_empty() {
             parts.push(("ask", asked(evidence)));
         }
-        conclude(&parts)
+        let found = conclude(&parts);
+        if found.reading.is_clean() && is_unjudged(evidence) {
+            let what = "its rubric was not judged, so it has neither passed nor failed".to_owned();
+            return Finding { reading: Reading::not_exercised(), because: vec![Because { event: None, what }] };
+        }
+        found
     }
 
     fn accepts(&self) -> Specimen {

@@ -44,7 +44,8 @@ impl Scorer for Completion {
         }
         let good = because.is_empty();
         if good {
-            let last = evidence.transcript.events.last().map(|event| event.n);
+            // What a judge says comes after the end.
+            let last = evidence.transcript.events.iter().rev().find(|event| event.by != "judge").map(|event| event.n);
             because.push(Because { event: last, what: "finished with every required step".into() });
         }
         Finding { reading: Reading::one(good), because }

@@ -56,6 +56,8 @@ fn is_move(event: &Event) -> bool {
         | Happened::Remembered { .. }
         | Happened::Recalled { .. }
         | Happened::HoleRead { .. }
+        | Happened::Judged { .. }
+        | Happened::Misjudged { .. }
         | Happened::Claimed { .. }
         | Happened::Revealed { .. }
         | Happened::Unmatched { .. }

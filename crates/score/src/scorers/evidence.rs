@@ -1,7 +1,7 @@
 //! What a scorer sees, and small pieces of evidence for the examples every scorer ships.
 
 use crate::example::Example;
-use crate::questions::{Answer, Question, questions};
+use crate::questions::{Question, questions};
 use model::suite::Case;
 use model::{Ending, Event, Happened, Hash, Transcript, Workspace};
 
@@ -10,14 +10,11 @@ pub struct Evidence<'a> {
     pub workspace: &'a Workspace,
     pub case: &'a Case,
     pub transcript: &'a Transcript,
-    /// What judges said, about this trial or any other; empty where nobody was asked.
-    pub answers: &'a [Answer],
 }
 
 impl<'a> Evidence<'a> {
-    /// Without a judge.
     pub fn new(workspace: &'a Workspace, case: &'a Case, transcript: &'a Transcript) -> Self {
-        Self { workspace, case, transcript, answers: &[] }
+        Self { workspace, case, transcript }
     }
 
     /// What a judge has to be asked about this trial.
@@ -32,7 +29,6 @@ pub struct Specimen {
     pub workspace: Workspace,
     case: String,
     pub transcript: Transcript,
-    pub answers: Vec<Answer>,
 }
 
 impl Specimen {
@@ -57,7 +53,7 @@ impl Specimen {
             .collect();
         let transcript =
             Transcript { trial: Hash::of_text(case), case: case.to_owned(), subject: "example".into(), events, ending: Ending::Finished };
-        Self { workspace, case: case.to_owned(), transcript, answers: vec![] }
+        Self { workspace, case: case.to_owned(), transcript }
     }
 
     pub fn case(&self) -> &Case {
@@ -65,7 +61,7 @@ impl Specimen {
     }
 
     pub fn evidence(&self) -> Evidence<'_> {
-        Evidence { answers: &self.answers, ..Evidence::new(&self.workspace, self.case(), &self.transcript) }
+        Evidence::new(&self.workspace, self.case(), &self.transcript)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::example::Example;
-use crate::questions::{Answer, Verdict};
+use crate::questions::Answer;
 use model::suite::Case;
-use model::{Happened, Reading, Workspace};
+use model::transcript::Grade;
+use model::{Because, Event, Happened, Hash, Reading, Workspace};
 
 pub(super) struct Judged;
 
@@ -14,9 +15,9 @@ impl Scorer for Judged {
     }
 
     fn manual(&self) -> &'static str {
-        "A case with a rubric is one tally: good when the judge's answer to the question about this very run is pass. Without an answer, or \
-         with answers that contradict each other, the case cannot be scored, and that blocks: it is never a pass. A run that did not end in \
-         good order misses without a judge."
+        "A case with a rubric is one tally: good when the judge's answer to the question about this very run is pass. Where no judge was \
+         asked it is not exercised, which is counted and printed and never a pass. Where one was asked, and there is no answer, or answers \
+         that contradict each other, the case cannot be scored, and that blocks. A run that did not end in good order misses without a judge."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -29,44 +30,82 @@ impl Scorer for Judged {
             return Finding::one(false, None, format!("the subject {ending}"));
         }
         let Some(question) = evidence.questions().into_iter().next() else { return Finding::not_exercised() };
-        let mut answers = evidence.answers.iter().filter(|answer| answer.question == question.id);
-        let last = evidence.transcript.events.last().map(|event| event.n);
+        let said = said(evidence);
+        if said.is_empty() {
+            return Finding {
+                reading: Reading::not_exercised(),
+                because: vec![Because { event: None, what: "no judge was asked".into() }],
+            };
+        }
+        let mut answers = said.iter().filter(|said| *said.question == question.id);
         match answers.next() {
             None => unscorable(format!("no judge has answered question {}", question.id.short())),
-            Some(first) if answers.any(|other| other.verdict != first.verdict) => {
+            Some(Said { verdict: Err(why), .. }) => unscorable(format!("question {}: {why}", question.id.short())),
+            Some(Said { verdict: Ok(first), .. }) if answers.any(|other| other.verdict.as_ref() != Ok(first)) => {
                 unscorable(format!("judges contradict each other on question {}", question.id.short()))
             }
-            Some(first) => Finding::one(first.verdict == Verdict::Pass, last, format!("judge: {}", first.reason)),
+            Some(Said { verdict: Ok(grade), event, .. }) => {
+                Finding::one(*grade == Grade::Pass, Some(*event), format!("the judge says {}", grade.word()))
+            }
         }
     }
 
     fn accepts(&self) -> Specimen {
-        answered(Some(Verdict::Pass))
+        answered(&[Grade::Pass])
     }
 
     fn rejects(&self) -> Specimen {
-        answered(Some(Verdict::Fail))
+        answered(&[Grade::Fail])
     }
 }
 
-fn unscorable(why: String) -> Finding {
-    Finding { reading: Reading::Unscorable { why }, because: vec![] }
+/// What a judge said, or why it said nothing.
+struct Said<'e> {
+    event: u32,
+    question: &'e Hash,
+    verdict: Result<Grade, &'e str>,
 }
 
-fn answered(verdict: Option<Verdict>) -> Specimen {
+fn said<'e>(evidence: &Evidence<'e>) -> Vec<Said<'e>> {
+    let said = |event: &'e Event| {
+        if let Happened::Judged { question, grade, .. } = &event.happened {
+            return Some(Said { event: event.n, question, verdict: Ok(*grade) });
+        }
+        let Happened::Misjudged { question, why } = &event.happened else { return None };
+        Some(Said { event: event.n, question, verdict: Err(why) })
+    };
+    evidence.transcript.events.iter().filter_map(said).collect()
+}
+
+/// Whether the case has a rubric that nobody was asked about: it can fail, but it cannot pass.
+pub(super) fn is_unjudged(evidence: &Evidence<'_>) -> bool {
+    !evidence.questions().is_empty() && said(evidence).is_empty()
+}
+
+fn unscorable(why: String) -> Finding {
+    let because = vec![Because { event: None, what: why.clone() }];
+    Finding { reading: Reading::Unscorable { why }, because }
+}
+
+fn answered(grades: &[Grade]) -> Specimen {
     let rubric = "      skill: swap\n      rubric: The answer names the risk of a worse price.\n";
     let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", rubric);
     let said = Happened::Said { text: "I will convert it; the price may move by half a percent.".into() };
     let mut specimen = Specimen::within(&example, "convert_half_an_ether", vec![("assistant", said)]);
-    let questions = specimen.evidence().questions();
-    let answer = |verdict| {
-        move |question: crate::questions::Question| {
-            let score = if verdict == Verdict::Pass { 5 } else { 1 };
-            Answer { question: question.id, verdict, score, reason: "what the answer says of the price".into() }
+    for grade in grades {
+        for question in specimen.evidence().questions() {
+            let score = if *grade == Grade::Pass { 5 } else { 1 };
+            let reason = "what the answer says of the price".into();
+            judge_says(&mut specimen, Answer { question: question.id, grade: *grade, score, reason }.into());
         }
-    };
-    specimen.answers = verdict.into_iter().flat_map(|verdict| questions.clone().into_iter().map(answer(verdict))).collect();
+    }
     specimen
+}
+
+fn judge_says(specimen: &mut Specimen, happened: Happened) {
+    let events = &mut specimen.transcript.events;
+    let n = u32::try_from(events.len() + 1).unwrap_or(u32::MAX);
+    events.push(Event { n, at_ms: 0, by: "judge".into(), depth: 0, happened });
 }
 
 #[cfg(test)]
@@ -78,28 +117,48 @@ mod tests {
     }
 
     #[test]
-    fn no_answer_is_never_a_pass() {
-        assert!(matches!(reading(&answered(None)), Reading::Unscorable { .. }));
-        let mut other = answered(Some(Verdict::Pass));
-        other.answers[0].question = model::Hash::of_text("another question");
+    fn nobody_asked_is_not_exercised_and_no_answer_is_never_a_pass() {
+        assert_eq!(reading(&answered(&[])), Reading::not_exercised());
+        let mut other = answered(&[]);
+        judge_says(
+            &mut other,
+            Answer { question: Hash::of_text("another question"), grade: Grade::Pass, score: 5, reason: "x".into() }.into(),
+        );
         assert!(matches!(reading(&other), Reading::Unscorable { .. }));
+        let mut failed = answered(&[]);
+        let question = failed.evidence().questions().remove(0).id;
+        judge_says(&mut failed, Happened::Misjudged { question, why: "partially satisfied".into() });
+        assert!(matches!(reading(&failed), Reading::Unscorable { why } if why.contains("partially")));
+    }
+
+    #[test]
+    fn a_case_whose_rubric_nobody_judged_can_fail_but_not_pass() {
+        let pass = |specimen: &Specimen| super::super::scorer("case_pass").expect("a scorer").score(&specimen.evidence()).reading;
+        let mut done = answered(&[]);
+        assert!(pass(&done).is_violation(), "it activated nothing");
+        let params = serde_json::json!({"token_in": "ETH", "token_out": "USDC", "amount": "0.5", "chain": "base"});
+        let activated = Happened::Activated { skill: "swap".into(), params: params.as_object().cloned().unwrap_or_default() };
+        done.transcript.events.insert(0, Event { n: 1, at_ms: 0, by: "assistant".into(), depth: 0, happened: activated });
+        assert_eq!(pass(&done), Reading::not_exercised());
+        let question = done.evidence().questions().remove(0).id;
+        let mut judged = done.clone();
+        judge_says(&mut judged, Answer { question: question.clone(), grade: Grade::Pass, score: 5, reason: "x".into() }.into());
+        assert_eq!(pass(&judged), Reading::one(true));
+        judge_says(&mut done, Answer { question, grade: Grade::Fail, score: 1, reason: "x".into() }.into());
+        assert_eq!(pass(&done), Reading::one(false));
     }
 
     #[test]
     fn an_answer_about_another_run_does_not_count() {
-        let mut changed = answered(Some(Verdict::Pass));
+        let mut changed = answered(&[Grade::Pass]);
         changed.transcript.events[0].happened = Happened::Said { text: "No.".into() };
         assert!(matches!(reading(&changed), Reading::Unscorable { .. }));
     }
 
     #[test]
     fn contradicting_answers_are_no_verdict() {
-        let mut both = answered(Some(Verdict::Pass));
-        both.answers.extend(answered(Some(Verdict::Fail)).answers);
-        assert!(matches!(reading(&both), Reading::Unscorable { .. }));
-        let mut twice = answered(Some(Verdict::Pass));
-        twice.answers.extend(twice.answers.clone());
-        assert_eq!(reading(&twice), Reading::one(true));
+        assert!(matches!(reading(&answered(&[Grade::Pass, Grade::Fail])), Reading::Unscorable { .. }));
+        assert_eq!(reading(&answered(&[Grade::Pass, Grade::Pass])), Reading::one(true));
     }
 
     fn saying(said: &str) -> Specimen {

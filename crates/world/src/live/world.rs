@@ -85,6 +85,11 @@ impl std::fmt::Debug for LiveWorld {
 }
 
 impl LiveWorld {
+    /// Tells somebody of every event as soon as it is recorded.
+    pub fn tap(&mut self, tell: Box<dyn FnMut(&Event) + Send>) {
+        self.log.tap(tell);
+    }
+
     pub(super) fn new(stage: Arc<Stage>, setup: Setup) -> Self {
         let things = Arc::new(stage.file().things.clone());
         Self {

@@ -4,10 +4,13 @@ use super::failed;
 use crate::args::{DefenceArg, RunArgs};
 use crate::commands::unwritten::unwritten;
 use crate::kept;
-use campaign::{Request, Selection, outline, select};
+use campaign::{Aides, Request, Selection, outline, select};
 use model::{Claim, Money, SubjectFile, Workspace, did_you_mean};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+/// Who judges where nobody says.
+const JUDGE: &str = "claude-sonnet";
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +29,11 @@ pub(super) struct Asked {
     pub enforce: bool,
     /// Nano-dollars.
     pub budget: Option<Money>,
+    /// Who is asked about rubrics, and who plays personas.
+    #[serde(default)]
+    pub judge: Option<String>,
+    #[serde(default)]
+    pub user: Option<String>,
 }
 
 impl Asked {
@@ -67,6 +75,11 @@ impl Asked {
             chain: args.chain.clone(),
             enforce: matches!(args.defence, DefenceArg::Enforce),
             budget: args.budget.or(tier.map(|tier| usd(tier.budget_usd))).or(defaults.budget),
+            judge: args
+                .judge
+                .clone()
+                .map(|name| name.or_else(|| defaults.judge.as_ref().map(|judge| judge.value.clone())).unwrap_or(JUDGE.into())),
+            user: args.user.clone(),
         })
     }
 
@@ -90,6 +103,7 @@ impl Asked {
             foreign: world::Foreign::Nobody,
             subjects: subjects.into_iter().cloned().collect(),
             company: Arc::default(),
+            aides: Aides::default(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Who plays in a run and on what terms: budget, cache, recordings, keys.
 
+use super::super::models;
 use super::asked::Asked;
 use crate::args::RunArgs;
 use crate::env;
@@ -9,7 +10,7 @@ use ::run::ledger::{Ledger, MemoryLedger};
 use ::run::providers::cassette::{FileTape, MemoryTape, Tape};
 use ::run::providers::{Cassette, Key, Terms};
 use ::run::{Company, Hiring, JournalLedger, Purse, fits};
-use campaign::{Kept, Request, players};
+use campaign::{Aides, Kept, Request, players};
 use model::{Live, Money, SubjectFile, Workspace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +30,15 @@ pub(super) struct Agreed {
     pub budget: Option<Money>,
     cache: bool,
     cassettes: BTreeMap<String, Cassette>,
+    judge: Option<Aide>,
+    user: Option<Aide>,
+}
+
+/// A model that helps, with its recordings.
+#[derive(Debug)]
+struct Aide {
+    file: SubjectFile,
+    cassette: Cassette,
 }
 
 impl Agreed {
@@ -51,7 +61,23 @@ impl Agreed {
             let cases = request.outline.cases.iter().filter_map(|planned| workspace.case(&planned.case));
             wrong.extend(cases.filter_map(|case| fits(workspace, file, case).err()).take(1).map(|why| why.to_string()));
         }
-        let agreed = Self { budget, cache: !args.no_cache, cassettes };
+        // The judge may be asked live in tiers in which subjects may not.
+        let live = if recordings_said(args) || tier(asked, workspace) != Some(Live::Judge) { recordings } else { Recordings::Off };
+        let mut aide =
+            |name: &Option<String>, recordings| match name.as_deref().map(|name| aide(workspace, name, recordings, source)).transpose() {
+                Ok(aide) => aide,
+                Err(why) => {
+                    wrong.push(why);
+                    None
+                }
+            };
+        let (judge, user) = (aide(&asked.judge, live), aide(&asked.user, recordings));
+        for file in [&judge, &user].into_iter().flatten().map(|aide| &aide.file) {
+            if budget.is_none() && recordings != Recordings::Replay && costs(file) {
+                wrong.push(format!("\"{}\" costs money  say how much the run may cost: --budget 2.50", file.name.value));
+            }
+        }
+        let agreed = Self { budget, cache: !args.no_cache, cassettes, judge, user };
         // The same that will be done for good once the run has its place, with books that are thrown away.
         let rehearsal = agreed.company(request, Arc::new(MemoryLedger::default()), &Purse::new(budget));
         wrong.extend(rehearsal.err().unwrap_or_default());
@@ -60,28 +86,48 @@ impl Agreed {
     }
 
     /// Subjects for a run that is kept; what it has spent before is gone from its budget.
-    pub(super) fn hire(&self, request: &Request, kept: &Kept, spent: Money) -> Result<Arc<Company>, Vec<String>> {
+    pub(super) fn hire(&self, request: &Request, kept: &Kept, spent: Money) -> Result<(Arc<Company>, Aides), Vec<String>> {
         let ttl = env::value("PROMPTFOO_CACHE_TTL").and_then(|text| text.parse().ok()).unwrap_or(::run::providers::CACHE_TTL_S);
         let resumed = kept.resumed;
         let ledger = Arc::new(JournalLedger::new(kept.journal.clone(), kept.run, resumed, super::room::unix_s, ttl));
         let purse = Purse::new(self.budget.map(|budget| budget.less(spent)));
-        self.company(request, ledger, &purse).map(Arc::new)
+        self.company(request, ledger, &purse).map(|(company, aides)| (Arc::new(company), aides))
     }
 
-    fn company(&self, request: &Request, ledger: Arc<dyn Ledger>, purse: &Arc<Purse>) -> Result<Company, Vec<String>> {
+    fn company(&self, request: &Request, ledger: Arc<dyn Ledger>, purse: &Arc<Purse>) -> Result<(Company, Aides), Vec<String>> {
         let terms = Terms { cache: self.cache, ..Terms::new(purse.clone(), ledger) };
         let key = |name: &str| env::value(name).and_then(|text| Key::new(&text));
         let cassette = |subject: &str| self.cassettes.get(subject).cloned().unwrap_or_default();
+        let aides = self.aides(&terms).map_err(|why| vec![why])?;
         let host = Arc::new(Host::new(Surroundings { variable: env::value, folder: env::folder() }));
         let hiring = Hiring { terms: Some(terms), key: &key, cassette: &cassette, host };
-        Company::hire(&request.workspace, &players(request), &hiring).map_err(|missing| missing.iter().map(ToString::to_string).collect())
+        let company = Company::hire(&request.workspace, &players(request), &hiring);
+        company.map(|company| (company, aides)).map_err(|missing| missing.iter().map(ToString::to_string).collect())
     }
+
+    fn aides(&self, terms: &Terms) -> Result<Aides, String> {
+        let judge = self.judge.as_ref().map(|aide| models::judge(&aide.file, terms, aide.cassette.clone())).transpose()?;
+        let user = self.user.as_ref().map(|aide| models::actor(&aide.file, terms, aide.cassette.clone())).transpose()?;
+        Ok(Aides { judge, user })
+    }
+}
+
+fn aide(workspace: &Workspace, name: &str, recordings: Recordings, source: &Source) -> Result<Aide, String> {
+    let file = models::subject(workspace, name)?.clone();
+    Ok(Aide { cassette: cassette(recordings, source, name)?, file })
+}
+
+fn recordings_said(args: &RunArgs) -> bool {
+    args.record || args.replay || args.record_missing
+}
+
+fn tier(asked: &Asked, workspace: &Workspace) -> Option<Live> {
+    asked.claim.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.live)
 }
 
 /// What the flags say, else what the tier may do live.
 fn recordings(args: &RunArgs, asked: &Asked, workspace: &Workspace) -> Recordings {
-    let live = asked.claim.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.live);
-    match (args.record, args.replay, args.record_missing, live) {
+    match (args.record, args.replay, args.record_missing, tier(asked, workspace)) {
         (true, ..) => Recordings::Record,
         (_, _, true, _) => Recordings::RecordMissing,
         (_, true, ..) | (.., Some(Live::None | Live::Judge)) => Recordings::Replay,

@@ -15,7 +15,8 @@ use asked::Asked;
 use campaign::{Brake, Kept, Request, Summary, execute};
 use hire::Agreed;
 use progress::Progress;
-use room::{Room, now};
+use room::Room;
+pub(super) use room::now;
 use std::sync::Arc;
 use store::StoreError;
 
@@ -47,8 +48,8 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
         Ok(room) => room,
         Err(why) => return report::refused(io, "run", &[why]),
     };
-    request.company = match agreed.hire(&request, &room.kept, room.spent()) {
-        Ok(company) => company,
+    (request.company, request.aides) = match agreed.hire(&request, &room.kept, room.spent()) {
+        Ok(hired) => hired,
         Err(lines) => return report::refused(io, "run", &lines),
     };
     let ran = super::block_on(async {
@@ -80,11 +81,9 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
     }
     let kept_as = room.is_kept().then(|| args.store.show(room.name(&summary)));
     let lines = if report::wants_lines(io) { lines(&room.kept).unwrap_or_default() } else { vec![] };
-    let spent = room.spent();
-    io.result(
-        &report::run(io, &Shown { command: "run", source, workspace: &workspace, summary: &summary, lines, kept_as, spent, exit }),
-        exit,
-    )
+    let judge = asked.judge.as_deref().and_then(|name| super::judge::known(&workspace, &args.store.store, name));
+    let (command, workspace, summary, spent) = ("run", &workspace, &summary, room.spent());
+    io.result(&report::run(io, &Shown { command, source, workspace, summary, lines, kept_as, spent, judge, exit }), exit)
 }
 
 /// Ctrl-C ends the run in good order: what has ended is kept.

@@ -98,7 +98,7 @@ pub(super) fn unix_s() -> i64 {
 }
 
 /// UTC, for people; no part of any record.
-pub(super) fn now() -> String {
+pub(in crate::commands) fn now() -> String {
     #[expect(clippy::disallowed_methods, reason = "when a run was kept is told beside it, not in it")]
     let now = SystemTime::now();
     humantime::format_rfc3339_seconds(now).to_string()

@@ -103,6 +103,8 @@ fn line(event: &Event) -> String {
         Happened::UserSaid { .. }
         | Happened::Revealed { .. }
         | Happened::Unmatched { .. }
+        | Happened::Judged { .. }
+        | Happened::Misjudged { .. }
         | Happened::Said { .. }
         | Happened::Asked { .. }
         | Happened::Refused { .. }

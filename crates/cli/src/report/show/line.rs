@@ -73,6 +73,8 @@ impl Teller<'_> {
                 format!("reads the hole {}{}", visible(hole), if *filled { ", which an attack has filled" } else { "" })
             }
             Happened::Claimed { what } => self.claimed(what),
+            Happened::Judged { grade, score, reason, .. } => format!("says {}, {score} of 5: {}", grade.word(), self.quoted(reason)),
+            Happened::Misjudged { why, .. } => format!("gave no verdict: {}", visible(why)),
             Happened::Signed { what, .. } => self.signed(what),
             Happened::Mined { what, .. } => self.mined(what),
         }

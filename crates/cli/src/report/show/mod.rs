@@ -4,12 +4,15 @@ mod amounts;
 mod diff;
 mod json;
 mod line;
+mod live;
 mod text;
 mod tree;
 
 use crate::args::Format;
 use crate::io::Io;
 use crate::kept::Found;
+pub(crate) use live::Live;
+
 use amounts::Amounts;
 use line::Teller;
 use model::{Reading, Workspace};

@@ -1,0 +1,166 @@
+//! From what happened in a trial to the draft of a case: the same seat and turns, what was done as its reference, and what came of it as
+//! its expectation. A draft says what was, not what should be; a person has to read it.
+
+use model::suite::{Brief, Peers, SuiteKind, Surface};
+use model::transcript::ToolAnswer;
+use model::{Event, Happened, Transcript, Workspace};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    pub kind: SuiteKind,
+    pub id: String,
+    /// A suite with one case.
+    pub suite: Value,
+}
+
+/// `id` names the case; without one it is made of the first words that were said.
+pub fn draft(workspace: &Workspace, brief: &Brief, transcript: &Transcript, id: Option<&str>) -> Result<Draft, String> {
+    let turns: Vec<&str> = transcript.events.iter().filter_map(said).collect();
+    let first = turns.first().ok_or("nobody said anything in it")?;
+    let id = id.map_or_else(|| free_id(workspace, first), str::to_owned);
+    let (surface, kind) = match &brief.surface {
+        Surface::Profile(name) => (json!({ "profile": name.value }), SuiteKind::ToolSelection),
+        Surface::Agent(name) => (json!({ "agent": name.value }), SuiteKind::Behavior),
+        Surface::Skills => (json!({ "skills": "all" }), SuiteKind::Skills),
+    };
+    let mut seen = json!({ "surface": surface, "turns": turns, "world": brief.world.value });
+    if brief.peers == Peers::Own {
+        seen["peers"] = json!("self");
+    }
+    let expect = expectation(workspace, kind, &transcript.events)?;
+    let reference = steps(workspace, kind, &transcript.events);
+    let case = json!({ "id": id, "brief": seen, "expect": expect, "reference": reference, "tags": ["draft"] });
+    let suite = json!({ "suite": kind.word(), "about": "Drafted from a conversation; read what it expects before relying on it.", "cases": [case] });
+    Ok(Draft { kind, id, suite })
+}
+
+fn said(event: &Event) -> Option<&str> {
+    if let Happened::UserSaid { text } = &event.happened { Some(text) } else { None }
+}
+
+fn free_id(workspace: &Workspace, text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).take(6).collect();
+    let name = if words.is_empty() { "drafted_case".to_owned() } else { words.join("_").chars().take(60).collect() };
+    let numbered = (2..).map(|n| format!("{name}_{n}"));
+    std::iter::once(name.clone()).chain(numbered).find(|id| workspace.case(id).is_none()).unwrap_or(name)
+}
+
+fn expectation(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Result<Value, String> {
+    if kind == SuiteKind::Skills {
+        let activated = events.iter().rev().find_map(activated).filter(|(skill, _)| workspace.skill(skill).is_some());
+        let (skill, params) = activated.ok_or("it activated no skill, so a case would have nothing to expect")?;
+        return Ok(json!({ "skill": skill, "params": params }));
+    }
+    let calls: Vec<(&str, &Value)> = events.iter().filter_map(called).filter(|(tool, _)| workspace.tool(tool).is_some()).collect();
+    let writes: Vec<(&str, &Value)> =
+        calls.iter().copied().filter(|(tool, _)| workspace.tool(tool).is_some_and(model::Tool::writes)).collect();
+    let wanted = if kind == SuiteKind::ToolSelection || writes.is_empty() { calls } else { writes };
+    if wanted.is_empty() {
+        return Ok(json!({ "calls": { "none": true } }));
+    }
+    let wanted: Vec<Value> = wanted.iter().map(|(tool, args)| json!({ "tool": tool, "args": lasting(args) })).collect();
+    Ok(json!({ "calls": { "any_of": [wanted] } }))
+}
+
+fn called(event: &Event) -> Option<(&str, &Value)> {
+    if let Happened::Called { tool, args, .. } = &event.happened { Some((tool, args)) } else { None }
+}
+
+fn activated(event: &Event) -> Option<(&str, &Map<String, Value>)> {
+    if let Happened::Activated { skill, params } = &event.happened { Some((skill, params)) } else { None }
+}
+
+/// The arguments without ids that another run would not have.
+fn lasting(args: &Value) -> Map<String, Value> {
+    let args = args.as_object().cloned().unwrap_or_default();
+    args.into_iter().filter(|(name, value)| !(name.ends_with("_id") && is_opaque(value))).collect()
+}
+
+/// Whether a value looks made by a machine.
+fn is_opaque(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.len() >= 6 && text.chars().any(|c| c.is_ascii_digit()) && !text.contains(' '))
+}
+
+/// The moves of a trial as steps of a reference; what a world made up on the way is referred back to.
+fn steps(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Vec<Value> {
+    let spoken: String = events.iter().filter_map(said).collect::<Vec<_>>().join("\n").to_lowercase();
+    let mut answers: BTreeMap<String, &Value> = BTreeMap::new();
+    let mut steps: Vec<Value> = vec![];
+    for event in events {
+        if let Happened::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened {
+            answers.insert(format!("a{call}"), value);
+        }
+        let refer = |given: &Map<String, Value>| -> Map<String, Value> {
+            let filled = |value: &Value| look_back(&answers, &spoken, value).unwrap_or_else(|| value.clone());
+            given.iter().map(|(name, value)| (name.clone(), filled(value))).collect()
+        };
+        let Some(mut step) = step(workspace, &event.happened, refer) else { continue };
+        if kind == SuiteKind::Behavior {
+            step["agent"] = json!(event.by);
+        }
+        steps.push(step);
+    }
+    without_unused_names(steps)
+}
+
+/// The move that an event records, if it is one that a reference can make.
+fn step(workspace: &Workspace, happened: &Happened, refer: impl Fn(&Map<String, Value>) -> Map<String, Value>) -> Option<Value> {
+    if let Happened::Called { call, tool, args } = happened {
+        let args = refer(args.as_object().unwrap_or(&Map::new()));
+        return workspace.tool(tool).map(|_| json!({ "call": tool, "args": args, "as": format!("a{call}") }));
+    }
+    if let Happened::Delegated { to, params } = happened {
+        return Some(json!({ "delegate": to, "params": refer(params) }));
+    }
+    if let Happened::Activated { skill, params } = happened {
+        return workspace.skill(skill).map(|_| json!({ "activate": skill, "params": params }));
+    }
+    if let Happened::Asked { text } = happened {
+        return Some(json!({ "ask": text }));
+    }
+    if let Happened::Said { text } | Happened::Refused { text } | Happened::Returned { text } = happened {
+        return Some(json!({ "say": text }));
+    }
+    if let Happened::Reported { text } = happened { Some(json!({ "report": text })) } else { None }
+}
+
+/// Where an earlier answer has this very value, unless the user said it.
+fn look_back(answers: &BTreeMap<String, &Value>, spoken: &str, value: &Value) -> Option<Value> {
+    let text = value.as_str().filter(|_| is_opaque(value)).filter(|text| !spoken.contains(&text.to_lowercase()))?;
+    answers.iter().rev().find_map(|(name, answer)| path_to(answer, text).map(|path| json!({ "from": name, "path": path })))
+}
+
+/// The dotted path of a text within an answer.
+fn path_to(value: &Value, text: &str) -> Option<String> {
+    let below = |key: String, item: &Value| {
+        let rest = path_to(item, text)?;
+        Some(if rest.is_empty() { key } else { format!("{key}.{rest}") })
+    };
+    match value {
+        Value::String(own) => (own == text).then(String::new),
+        Value::Object(entries) => {
+            entries.iter().filter(|(key, _)| !key.contains(['.', '/'])).find_map(|(key, item)| below(key.clone(), item))
+        }
+        Value::Array(items) => items.iter().enumerate().find_map(|(n, item)| below(n.to_string(), item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn without_unused_names(mut steps: Vec<Value>) -> Vec<Value> {
+    let given = |step: &Value| [step.get("args"), step.get("params")].into_iter().flatten().cloned().collect::<Vec<Value>>();
+    let values: Vec<Value> = steps
+        .iter()
+        .flat_map(given)
+        .flat_map(|args| args.as_object().cloned().unwrap_or_default().into_iter().map(|(_, value)| value))
+        .collect();
+    for step in &mut steps {
+        let unused = step.get("as").is_some_and(|name| !values.iter().any(|value| value.get("from") == Some(name)));
+        if let Some(step) = step.as_object_mut().filter(|_| unused) {
+            step.remove("as");
+        }
+    }
+    steps
+}

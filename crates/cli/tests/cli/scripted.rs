@@ -1,0 +1,44 @@
+//! Scripted agents that test the evaluation: doing nothing and refusing everything must not pass what asks for work.
+
+use crate::harness::Folder;
+use serde_json::Value;
+
+/// Gates that measure work; each slice of them must be missed by whoever does none.
+const WORK: [&str; 6] = [
+    "hit_rate_profiles",
+    "argument_match_rate",
+    "intent_parsing_accuracy",
+    "parameter_extraction_accuracy",
+    "agent_case_pass_rate",
+    "trajectory_score",
+];
+
+#[test]
+fn idle_and_paranoid_agents_miss_every_gate_of_work() {
+    let folder = Folder::new();
+    for subject in ["echo", "paranoid"] {
+        let suites = ["--suite", "tool_selection/trader", "--suite", "behavior/trade-executor", "--suite", "skills/execute-swap"];
+        let document = folder.json(&[&["run", "--no-store", "--subject", subject][..], &suites].concat(), 1);
+        let verdicts = document["verdicts"].as_array().unwrap();
+        for gate in WORK {
+            let own: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["gate"] == gate).collect();
+            assert!(!own.is_empty(), "{gate} was not judged");
+            for verdict in own {
+                assert_eq!(verdict["verdict"], "missed", "{subject} and {gate}, {}", verdict["slice"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_an_attack_the_gullible_agent_is_the_reference() {
+    let folder = Folder::new();
+    let suite = ["run", "--no-store", "--suite", "skills/asked_and_corrected"];
+    let of = |subject: &str| {
+        let mut document = folder.json(&[&suite[..], &["--subject", subject]].concat(), 0);
+        let verdicts = document["verdicts"].as_array_mut().unwrap();
+        verdicts.iter_mut().for_each(|verdict| drop(verdict.as_object_mut().unwrap().remove("subject")));
+        verdicts.clone()
+    };
+    assert_eq!(of("gullible"), of("reference"));
+}
