@@ -2,7 +2,9 @@
 
 mod changes;
 mod ci;
+mod cost;
 mod draft;
+mod estimate;
 mod execute;
 mod golden;
 mod hall;
@@ -20,7 +22,9 @@ mod whole;
 
 pub use changes::{ChangedScore, ChangedVerdict, Changes, Judged};
 pub use ci::{Occasion, TierPlan, ci_plan};
+pub use cost::{Bill, RunCost, Saved, Spent, Sum, TierCost, bill};
 pub use draft::{Draft, draft};
+pub use estimate::{Estimate, estimate};
 pub use execute::{execute, execute_whole};
 pub use golden::{Baseline, Changed, Golden, GoldenDiff, Status};
 pub use halt::{Brake, Halt};

@@ -95,6 +95,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  git diff --name-only main... | bardo-eval ci plan --event pull_request --changed -\n  bardo-eval ci github --subject baseline"
     )]
     Ci(CiCommand),
+    /// Say what the kept runs cost, by tier, model and suite, and what was saved
+    #[command(after_help = "Examples:\n  bardo-eval cost\n  bardo-eval cost --since 2026-11-01 --format json")]
+    Cost(CostArgs),
     /// Keep what a run did as the baseline, and see what changed since
     #[command(
         subcommand,
@@ -135,6 +138,15 @@ pub(crate) enum Command {
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  bardo-eval completions bash > ~/.local/share/bash-completion/completions/bardo-eval")]
     Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CostArgs {
+    /// Only runs begun on or after this day, such as 2026-11-01
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 #[derive(Debug, Subcommand)]

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show(&io, &source, &args),
         Command::Score(args) => commands::score(&io, &source, &args),
         Command::Ci(command) => commands::ci(&io, &source, &command),
+        Command::Cost(args) => commands::cost(&io, &source, &args),
         Command::Golden(command) => commands::golden(&io, &source, &command),
         Command::Chat(args) => commands::chat(&io, &source, &args),
         Command::Case(command) => commands::case(&io, &source, &command),

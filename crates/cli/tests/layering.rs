@@ -90,6 +90,8 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("run", "verdict", &[]),
     ("campaign", "changes", &[]),
     ("campaign", "ci", &["select"]),
+    ("campaign", "cost", &[]),
+    ("campaign", "estimate", &[]),
     ("campaign", "execute", &["hall", "halt", "keep", "reckoning", "request", "summary", "watcher"]),
     ("campaign", "golden", &[]),
     ("campaign", "draft", &[]),

@@ -8,6 +8,7 @@ mod migrate;
 mod open;
 mod runs;
 mod schema;
+mod spending;
 mod trials;
 
 pub use calls::{CallKey, Calls};
@@ -15,6 +16,7 @@ pub use error::StoreError;
 pub use journal::{Journal, Told, Write};
 pub use lock::Lock;
 pub use runs::{NewRun, Run, Verdicts};
+pub use spending::Spending;
 pub use trials::{Ended, TrialRow};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

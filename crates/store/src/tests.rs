@@ -238,3 +238,29 @@ fn two_writers_of_one_store_wait_for_each_other() {
     assert!(store.runs().unwrap().iter().all(|run| run.finished == 40));
     assert_eq!(store.connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
 }
+
+#[test]
+fn spending_is_told_by_case_and_role_and_answers_are_counted_where_a_model_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store.sqlite")).unwrap();
+    let mut record = example("a", 2);
+    let answer = model::transcript::ToolAnswer::Result(serde_json::json!({}));
+    for transcript in &mut record.transcripts {
+        let happened = Happened::Answered { call: 1, answer: answer.clone() };
+        transcript.events.push(Event { n: 2, at_ms: 0, by: "echo".into(), depth: 0, happened });
+    }
+    let run = begin(&store, "r", &outline("a", 2));
+    for n in 0..2 {
+        store.add_trial(&row(run, n, &record)).unwrap();
+    }
+    let asked = |n, role| CallKey { run, trial: record.plan.trials[0].id.clone(), role, n };
+    for (key, cost) in [(asked(0, "subject"), 30), (asked(1, "subject"), 40), (asked(0, "judge"), 5)] {
+        store.reserve(&key, 100).unwrap();
+        store.settle(&key, cost, None, "{}").unwrap();
+    }
+    store.reserve(&call(run, 0), 1000).unwrap();
+    let told: Vec<_> = store.spending(run).unwrap().into_iter().map(|one| (one.case, one.role, one.calls, one.nanos)).collect();
+    let case = || Some("a_case".to_owned());
+    assert_eq!(told, [(None, "subject".into(), 1, 1000), (case(), "judge".into(), 1, 5), (case(), "subject".into(), 2, 70)]);
+    assert_eq!(store.answered_by_world(run).unwrap(), 1, "the second trial asked nobody");
+}

@@ -6,6 +6,7 @@ mod agents;
 mod broken;
 mod chat;
 mod ci;
+mod cost;
 mod export;
 mod formats;
 mod golden;

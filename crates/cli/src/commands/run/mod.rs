@@ -6,7 +6,7 @@ mod hire;
 mod progress;
 mod room;
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, SmokeArgs};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
@@ -20,7 +20,13 @@ pub(super) use room::now;
 use std::sync::Arc;
 use store::StoreError;
 
+/// The tier that runs nothing.
+const SMOKE: u64 = 1;
+
 pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
+    if args.tier == Some(SMOKE) && args.resume.is_none() {
+        return super::smoke(io, source, &SmokeArgs { seed: args.seed });
+    }
     let workspace = match super::open_to_judge(io, source, "run") {
         Ok(workspace) => Arc::new(workspace),
         Err(exit) => return exit,
