@@ -70,6 +70,7 @@ async fn the_run_completes_and_every_fault_that_stays_is_an_error_of_the_record(
         foreign: Default::default(),
         subjects: vec![file],
         company,
+        aides: Default::default(),
     };
     let record = execute_whole(&request, &mut Silent).await.unwrap();
 
