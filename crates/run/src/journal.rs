@@ -51,7 +51,7 @@ impl JournalLedger {
 
     fn back(&self, call: &CallId) -> Option<u64> {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).remove(call)?;
-        u64::try_from(left.elapsed().as_millis()).ok()
+        u64::try_from(left.elapsed().as_micros()).ok()
     }
 }
 
@@ -75,8 +75,8 @@ impl Ledger for JournalLedger {
     }
 
     async fn settle(&self, call: &CallId, cost: Money, reply: &str) -> Result<(), LedgerFault> {
-        let waited_ms = self.back(call);
-        self.journal.write(Write::Settle { call: self.key(call), cost: cost.as_nanos(), waited_ms, reply: reply.to_owned() });
+        let waited_us = self.back(call);
+        self.journal.write(Write::Settle { call: self.key(call), cost: cost.as_nanos(), waited_us, reply: reply.to_owned() });
         Ok(())
     }
 

@@ -33,6 +33,12 @@ impl Store {
         Ok(calls?)
     }
 
+    /// How long settled calls took, on average.
+    pub fn mean_latency_ms(&self, run: i64) -> Result<Option<f64>, StoreError> {
+        let sql = "SELECT avg(waited_us) / 1000.0 FROM calls WHERE run = ?1 AND state = 'settled'";
+        Ok(self.connection.query_row(sql, [run], |row| row.get(0))?)
+    }
+
     /// The reply that was paid for in this run, and its cost in nano-dollars.
     pub fn settled(&self, call: &CallKey) -> Result<Option<(u64, String)>, StoreError> {
         let sql = "SELECT cost, reply FROM calls WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'settled'";
@@ -53,10 +59,10 @@ impl Store {
         expect_one(call, changed, "it is under way or settled already")
     }
 
-    pub fn settle(&self, call: &CallKey, cost: u64, waited_ms: Option<u64>, reply: &str) -> Result<(), StoreError> {
-        let sql = "UPDATE calls SET state = 'settled', cost = ?5, waited_ms = ?6, reply = ?7
+    pub fn settle(&self, call: &CallKey, cost: u64, waited_us: Option<u64>, reply: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE calls SET state = 'settled', cost = ?5, waited_us = ?6, reply = ?7
             WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'reserved'";
-        let values = params![call.run, call.trial.as_str(), call.role, call.n, cost, waited_ms, reply];
+        let values = params![call.run, call.trial.as_str(), call.role, call.n, cost, waited_us, reply];
         expect_one(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
     }
 

@@ -20,7 +20,7 @@ pub enum Write {
     Settle {
         call: CallKey,
         cost: u64,
-        waited_ms: Option<u64>,
+        waited_us: Option<u64>,
         reply: String,
     },
     Fail {
@@ -191,7 +191,7 @@ fn carry_out(store: &Store, write: &Write) -> Result<(), StoreError> {
     match write {
         Write::Trial(row) => store.add_trial(row),
         Write::Reserve { call, ceiling } => store.reserve(call, *ceiling),
-        Write::Settle { call, cost, waited_ms, reply } => store.settle(call, *cost, *waited_ms, reply),
+        Write::Settle { call, cost, waited_us, reply } => store.settle(call, *cost, *waited_us, reply),
         Write::Fail { call, cost, why } => store.fail(call, *cost, why),
         Write::Keep { key, at, reply } => store.keep(key, *at, reply),
         Write::Count { run, what, n } => store.count(*run, what, *n),

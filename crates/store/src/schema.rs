@@ -47,7 +47,7 @@ CREATE TABLE calls (
     ceiling  INTEGER NOT NULL,
     cost     INTEGER NOT NULL,
     lost     INTEGER NOT NULL,
-    waited_ms INTEGER,
+    waited_us INTEGER,
     why      TEXT,
     reply    TEXT,
     PRIMARY KEY (run, trial, role, n)

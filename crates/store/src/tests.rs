@@ -192,7 +192,7 @@ fn a_journal_that_failed_says_so_to_everyone_after() {
     let store = Store::memory().unwrap();
     let run = begin(&store, "first", &outline("a", 3));
     let journal = Journal::new(store).unwrap();
-    journal.write(Write::Settle { call: call(run, 5), cost: 1, waited_ms: None, reply: "{}".into() });
+    journal.write(Write::Settle { call: call(run, 5), cost: 1, waited_us: None, reply: "{}".into() });
     assert!(wait(&journal, Write::Mark).unwrap_err().to_string().contains("was not reserved"));
     assert!(wait(&journal, Write::Reserve { call: call(run, 0), ceiling: 9 }).is_err());
     assert!(journal.failed().is_some());

@@ -15,7 +15,7 @@ mod smoke_markdown;
 mod smoke_text;
 mod table;
 
-pub(crate) use plan::plan;
+pub(crate) use plan::{Planned, plan};
 pub(crate) use problems::{problems, refused, visible};
 pub(crate) use rescored::rescored;
 pub(crate) use show::{Live, diff, show};

@@ -218,7 +218,12 @@ fn a_dry_run_prints_the_plan_and_runs_nothing() {
     let ran = folder.run(&["run", "--subject", "echo", "--trials", "2", "--dry-run"]).exits(0);
     ran.prints(&format!("{} trials planned, nothing was run\n", 2 * cases)).prints("what_lies_in_the_jar");
     let document = folder.json(&["run", "--subject", "reference", "--dry-run"], 0);
-    assert_eq!(keys(&document), ["format", "command", "workspace", "trials", "exit"]);
+    assert_eq!(
+        keys(&document),
+        ["format", "command", "workspace", "trials", "gates", "estimate", "calls", "seconds", "likely_usd", "exit"]
+    );
+    assert_eq!(document["estimate"], json!({ "likely_usd": 0.0, "ceiling_usd": 0.0, "budget_usd": null }));
+    assert!(document["gates"].as_array().unwrap().iter().all(|gate| gate["decided"] == true), "{document:#}");
     let ids = column(document["trials"].as_array().unwrap(), "id");
     let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
     assert_eq!((ids.len(), distinct.len()), (cases, cases));
@@ -230,6 +235,23 @@ fn the_baseline_plays_where_nobody_is_named() {
     let document = Folder::new().json(&["run", "--dry-run", "--suite", "behavior"], 0);
     let subjects = column(document["trials"].as_array().unwrap(), "subject");
     assert!(!subjects.is_empty() && subjects.iter().all(|subject| subject == "baseline"), "{subjects:?}");
+}
+
+#[test]
+fn a_dry_run_says_what_a_model_may_cost_and_what_the_budget_can_decide() {
+    let folder = Folder::with_minimal();
+    let price = "price: { input_per_mtok: 100, output_per_mtok: 100, as_of: \"2026-11-15\" }";
+    folder.write("evals/subjects/dear.yaml", format!("subject: dear\nprovider: ollama\nmodel: m\nabout: Costs a lot.\n{price}\n"));
+    let dry = ["run", "--dry-run", "--subject", "dear"];
+    let enough = folder.json(&[&dry[..], &["--budget", "1000"]].concat(), 0);
+    let trials = enough["trials"].as_array().unwrap();
+    let number = |trial: &Value, key: &str| trial[key].as_f64().unwrap();
+    assert!(trials.iter().all(|trial| number(trial, "likely_usd") > 0.0 && number(trial, "ceiling_usd") > number(trial, "likely_usd")));
+    assert!(enough["gates"].as_array().unwrap().iter().all(|gate| gate["decided"] == true), "{enough:#}");
+    let little = folder.json(&[&dry[..], &["--budget", "0.001"]].concat(), 0);
+    assert!(little["gates"].as_array().unwrap().iter().all(|gate| gate["decided"] == false && gate["funded"] == 0), "{little:#}");
+    assert!(little["trials"].as_array().unwrap().iter().all(|trial| number(trial, "ceiling_usd") <= 0.001));
+    folder.run(&[&dry[..], &["--budget", "0.001"]].concat()).exits(0).prints("gates that can be decided: 0 of ");
 }
 
 fn store_of(folder: &Folder, store: &str, code: i32) -> Value {

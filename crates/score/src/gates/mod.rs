@@ -11,15 +11,20 @@ pub use judge::{Demands, Judged, Measured, Scope, judge, judge_with};
 pub use judging::Judging;
 
 use crate::scorers::Scorer;
+use model::suite::Case;
 use model::{Gate, Workspace};
 
 /// For each slice of a gate, how many cases of the suites concern its scorer.
 pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) -> Vec<(String, usize)> {
+    let cases: Vec<&Case> = workspace.cases().collect();
+    cases_in_slices(gate, workspace, scorer, &cases)
+}
+
+/// The same for some cases.
+pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, usize)> {
+    let concerned: Vec<&&Case> = cases.iter().filter(|case| scorer.concerns(workspace, case)).collect();
     slices::of(gate, workspace)
         .into_iter()
-        .map(|slice| {
-            let cases = workspace.cases().filter(|case| slices::holds(gate, &slice, workspace, case) && scorer.concerns(workspace, case));
-            (slice.label(), cases.count())
-        })
+        .map(|slice| (slice.label(), concerned.iter().filter(|case| slices::holds(gate, &slice, workspace, case)).count()))
         .collect()
 }

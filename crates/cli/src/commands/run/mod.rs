@@ -10,10 +10,11 @@ use crate::args::{RunArgs, SmokeArgs};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
-use crate::report::{self, Line, Shown};
+use crate::report::{self, Line, Planned, Shown};
 use asked::Asked;
-use campaign::{Brake, Kept, Request, Summary, execute};
+use campaign::{Brake, Kept, Request, Summary, execute, funded, quotes, reach};
 use hire::Agreed;
+use model::Case;
 use progress::Progress;
 use room::Room;
 pub(super) use room::now;
@@ -44,7 +45,7 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
         return Exit::Incomplete;
     }
     if args.dry_run {
-        return io.result(&report::plan(io, &request), Exit::Clean);
+        return io.result(&report::plan(io, &planned(&asked, &request)), Exit::Clean);
     }
     let agreed = match Agreed::of(args, &asked, &request, source) {
         Ok(agreed) => agreed,
@@ -90,6 +91,14 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
     let judge = asked.judge.as_deref().and_then(|name| super::judge::known(&workspace, &args.store.store, name));
     let (command, workspace, summary, spent) = ("run", &workspace, &summary, room.spent());
     io.result(&report::run(io, &Shown { command, source, workspace, summary, lines, kept_as, spent, judge, exit }), exit)
+}
+
+fn planned<'r>(asked: &Asked, request: &'r Request) -> Planned<'r> {
+    let workspace = &request.workspace;
+    let cases: Vec<&Case> = request.outline.cases.iter().filter_map(|planned| workspace.case(&planned.case)).collect();
+    let quotes = quotes(workspace, &cases, &request.subjects.iter().collect::<Vec<_>>());
+    let funded = funded(&quotes, cases.len(), request.outline.trials, asked.budget);
+    Planned { request, quotes, budget: asked.budget, reach: reach(workspace, request.claim, &cases, funded) }
 }
 
 /// Ctrl-C ends the run in good order: what has ended is kept.

@@ -1,0 +1,74 @@
+//! Which gates a budget can decide: those whose cases it likely reaches in sufficient number.
+
+use crate::quote::Quote;
+use model::suite::Case;
+use model::{Claim, Money, Workspace};
+use score::gates::cases_in_slices;
+use score::scorers::scorer;
+
+/// A slice of a gate in scope, and how far the money reaches there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    pub gate: String,
+    pub slice: String,
+    /// Cases that concern it, and those of them the budget likely reaches.
+    pub planned: usize,
+    pub funded: usize,
+    pub needed: usize,
+}
+
+impl Reach {
+    pub fn is_decided(&self) -> bool {
+        self.funded >= self.needed
+    }
+}
+
+/// How many cases, in the order of the plan, the budget likely reaches. `quotes` has one entry for each case and subject.
+pub fn funded(quotes: &[Quote], cases: usize, trials: u64, budget: Option<Money>) -> usize {
+    let Some(budget) = budget else { return cases };
+    let subjects = quotes.len() / cases.max(1);
+    let mut spent = 0_u128;
+    let costs = quotes.chunks(subjects.max(1)).map(|quotes| {
+        let once: u128 = quotes.iter().map(|quote| u128::from(quote.likely.as_nanos())).sum();
+        once * u128::from(trials)
+    });
+    costs
+        .take_while(|cost| {
+            spent += cost;
+            spent <= u128::from(budget.as_nanos())
+        })
+        .count()
+}
+
+pub fn reach(workspace: &Workspace, claim: Claim, cases: &[&Case], funded: usize) -> Vec<Reach> {
+    let mut reached = vec![];
+    for gate in workspace.gates.iter().filter(|gate| claim.tier.is_none_or(|tier| gate.tiers.contains(&tier))) {
+        let Some(scorer) = scorer(&gate.scorer) else { continue };
+        let all = cases_in_slices(gate, workspace, scorer, cases);
+        let some = cases_in_slices(gate, workspace, scorer, &cases[..funded]);
+        for ((slice, planned), (_, funded)) in all.into_iter().zip(some) {
+            let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
+            if planned > 0 || claim.tier.is_some() {
+                reached.push(Reach { gate: gate.id.value.clone(), slice, planned, funded, needed });
+            }
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_reaches_as_far_as_it_likely_does() {
+        let quote = |likely| Quote { ceiling: Money::dollars(9), likely: Money::dollars(likely) };
+        let quotes = [quote(1), quote(0), quote(2), quote(1), quote(5), quote(5)];
+        assert_eq!(funded(&quotes, 3, 1, Some(Money::dollars(4))), 2);
+        assert_eq!(funded(&quotes, 3, 2, Some(Money::dollars(4))), 1);
+        assert_eq!(funded(&quotes, 3, 1, Some(Money::dollars(14))), 3);
+        assert_eq!(funded(&quotes, 3, 1, None), 3);
+        assert_eq!(funded(&quotes, 3, 1, Some(Money::ZERO)), 0);
+        assert_eq!(funded(&[Quote::default(); 2], 2, 100, Some(Money::ZERO)), 2, "what costs nothing is always reached");
+    }
+}
