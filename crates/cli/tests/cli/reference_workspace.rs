@@ -128,7 +128,9 @@ fn ci_runs_the_tiers_of_the_specification() {
     let workspace = workspace();
     let rows: Vec<_> = workspace.tiers.ci.iter().map(|row| (row.event.as_str(), row.tiers.as_slice())).collect();
     assert_eq!(rows, [("pull_request", &[1, 2][..]), ("merge", &[1, 3]), ("nightly", &[1, 2, 3, 4]), ("manual", &[1, 2, 3, 4])]);
-    assert_eq!(workspace.tiers.ci[0].when_changed, ["tools", "agents", "skills"]);
+    // What the specification names; a changed profile or suite can change the same verdicts.
+    let when = &workspace.tiers.ci[0].when_changed;
+    assert!(["tools", "agents", "skills"].iter().all(|part| when.iter().any(|own| own == part)), "{when:?}");
 }
 
 #[test]

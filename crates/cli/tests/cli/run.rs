@@ -16,15 +16,21 @@ fn the_reference_passes_every_case() {
     ran.prints("0 missed, 0 without evidence").prints(&format!("trials: {cases} planned, {cases} finished, 0 aborted\n"));
 }
 
+/// A suite or a case alone may leave a gate without evidence, which is no pass; it misses none and every trial ends.
 #[test]
-fn the_reference_passes_each_suite_and_cases_alone() {
+fn the_reference_misses_nothing_in_a_suite_or_a_case_alone() {
     let folder = Folder::new();
-    for suite in column(&folder.list("suites"), "suite") {
-        folder.run(&["run", "--subject", "reference", "--no-store", "--suite", &suite]).exits(0);
-    }
-    // Each takes a process of its own, so every twentieth case stands for the others.
-    for case in column(&folder.list("cases"), "case").iter().step_by(20) {
-        folder.run(&["run", "--subject", "reference", "--no-store", "--case", case]).exits(0).prints("1 planned, 1 finished");
+    // Each takes a process of its own, so some stand for the others.
+    let suites = column(&folder.list("suites"), "suite").into_iter().step_by(8).map(|suite| ["--suite".to_owned(), suite]);
+    let cases = column(&folder.list("cases"), "case").into_iter().step_by(40).map(|case| ["--case".to_owned(), case]);
+    for [flag, name] in suites.chain(cases) {
+        let ran = folder.run(&["run", "--subject", "reference", "--no-store", "--format", "json", &flag, &name]);
+        assert!(matches!(ran.code, Some(0 | 3)), "{name}: {}", ran.stdout);
+        let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        let verdicts = document["verdicts"].as_array().unwrap();
+        assert!(verdicts.iter().any(|verdict| verdict["verdict"] == "met"), "{name}: {document:#}");
+        assert!(verdicts.iter().all(|verdict| verdict["verdict"] != "missed"), "{name}: {document:#}");
+        assert_eq!(document["trials"]["planned"], document["trials"]["finished"], "{name}");
     }
 }
 
@@ -74,10 +80,12 @@ fn a_gate_that_allows_no_miss_says_what_it_rules_out_and_may_have_to_rule_out_mo
 }
 
 #[test]
-fn echo_passes_no_suite_of_its_own() {
+fn echo_passes_no_suite_that_asks_for_anything() {
     let folder = Folder::new();
-    for suite in column(&folder.list("suites"), "suite") {
-        let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--suite", &suite]);
+    let suites = column(&folder.list("suites"), "suite");
+    // Where nothing may be done, doing nothing is right.
+    for suite in suites.iter().filter(|suite| !["skills/no_skill", "tool_selection/no_tool"].contains(&suite.as_str())).step_by(8) {
+        let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--suite", suite]);
         assert_eq!(ran.code, Some(1), "{suite}: {}", ran.stdout);
     }
 }
@@ -122,9 +130,7 @@ fn a_model_without_a_key_or_without_a_budget_is_refused() {
 #[test]
 fn filters_that_leave_nothing_are_not_a_pass() {
     let folder = Folder::new();
-    for filter in
-        [&["--suite", "behavior", "--tag", "no_tool"][..], &["--profile", "trader", "--agent", "trade-executor"], &["--tier", "1"]]
-    {
+    for filter in [&["--suite", "behavior", "--tag", "no_tool"][..], &["--profile", "trader", "--agent", "trade-executor"]] {
         let ran = folder.run(&[&["run", "--subject", "reference"], filter].concat()).exits(3);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
         ran.says("no case is left after these filters");
