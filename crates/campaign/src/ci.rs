@@ -81,8 +81,22 @@ mod tests {
     use super::*;
     use score::example::Example;
 
+    /// Four tiers and the four events of the specification.
+    const TIERS: &str = "
+tiers:
+  - { tier: 1, name: smoke, trigger: every commit, live: none, budget_usd: 0, trials: 1, suites: [], what: No model. }
+  - { tier: 2, name: component, trigger: every pull request, live: judge, budget_usd: 0.50, trials: 1, suites: [tool_selection], what: Tools. }
+  - { tier: 3, name: integration, trigger: merge, live: subject, budget_usd: 2, trials: 1, suites: [skills], what: Flows. }
+  - { tier: 4, name: regression, trigger: nightly, live: subject, budget_usd: 10, trials: 3, suites: [skills], what: Everything. }
+ci:
+  - { event: pull_request, tiers: [1, 2], when_changed: [tools, agents, skills] }
+  - { event: merge, tiers: [1, 3] }
+  - { event: nightly, tiers: [1, 2, 3, 4] }
+  - { event: manual, tiers: [1, 2, 3, 4] }
+";
+
     fn tiers(event: &str, changed: Option<&[&str]>, asked: &[u64]) -> Vec<u64> {
-        let workspace = Example::minimal().load().expect("a workspace");
+        let workspace = Example::minimal().with("tiers.yaml", TIERS).load().expect("a workspace");
         let changed = changed.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
         let occasion = Occasion { event: event.into(), changed, root: "evals".into(), asked: asked.to_vec() };
         ci_plan(&workspace, &occasion).expect("a plan").into_iter().filter(|tier| tier.runs).map(|tier| tier.tier).collect()
