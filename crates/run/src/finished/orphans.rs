@@ -24,7 +24,7 @@ mod linux {
     #![expect(clippy::disallowed_methods, reason = "which processes there are is read from /proc and nowhere else")]
 
     use super::MARK;
-    use rustix::process::{Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, set_child_subreaper, waitpid};
+    use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid};
     use std::collections::BTreeSet;
     use std::fs;
     use std::sync::{Mutex, Once, PoisonError};
@@ -114,8 +114,8 @@ mod linux {
 
     /// Ours and our session's number. What we start ourselves stays in our session unless it is an agent.
     fn us() -> (u32, u32) {
-        let number = |pid: Pid| u32::try_from(pid.as_raw_nonzero().get()).unwrap_or(0);
-        (number(getpid()), getsid(None).map(number).unwrap_or(0))
+        let us = std::process::id();
+        (us, fs::read_to_string("/proc/self/stat").ok().and_then(|stat| read(us, &stat)).map_or(0, |one| one.session))
     }
 
     fn is_stray(one: &Process, us: (u32, u32)) -> bool {
@@ -137,7 +137,8 @@ mod linux {
         pids.filter_map(|pid: u32| read(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).collect()
     }
 
-    /// `12 (any name) S 1 12 12 …`: the name may hold anything, so the last bracket counts.
+    /// `12 (any name) S 1 12 12 …`: the name may hold anything, so the last bracket counts. In a container a session may be 0,
+    /// begun by somebody outside; a number for /proc, but not one that the system's `Pid` can hold.
     fn read(pid: u32, stat: &str) -> Option<Process> {
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let state = fields.next()?;
@@ -179,6 +180,11 @@ mod linux {
             assert_eq!((one.parent, one.session, one.dead), (7, 9, false));
             assert!(read(12, "12 (a) Z 7 12 9").unwrap().dead);
             assert!(read(12, "nothing").is_none());
+        }
+
+        #[test]
+        fn a_session_begun_outside_the_container_is_a_session() {
+            assert_eq!(read(12, "12 (a) S 1 1 0 0 -1").unwrap().session, 0);
         }
     }
 }
