@@ -100,6 +100,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("campaign", "halt", &[]),
     ("campaign", "judging", &[]),
     ("campaign", "keep", &["request"]),
+    ("campaign", "order", &["quote"]),
     ("campaign", "plan", &["request"]),
     ("campaign", "quote", &[]),
     ("campaign", "reckoning", &["request", "summary"]),

@@ -22,9 +22,14 @@ pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) 
 
 /// The same for some cases.
 pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, usize)> {
-    let concerned: Vec<&&Case> = cases.iter().filter(|case| scorer.concerns(workspace, case)).collect();
-    slices::of(gate, workspace)
-        .into_iter()
-        .map(|slice| (slice.label(), concerned.iter().filter(|case| slices::holds(gate, &slice, workspace, case)).count()))
-        .collect()
+    members_of_slices(gate, workspace, scorer, cases).into_iter().map(|(slice, members)| (slice, members.len())).collect()
+}
+
+/// Which of these cases count in each slice, by their place.
+pub fn members_of_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, Vec<usize>)> {
+    let concerned: Vec<(usize, &&Case)> = cases.iter().enumerate().filter(|(_, case)| scorer.concerns(workspace, case)).collect();
+    let members = |slice: &slices::OneSlice| {
+        concerned.iter().filter(|(_, case)| slices::holds(gate, slice, workspace, case)).map(|(n, _)| *n).collect()
+    };
+    slices::of(gate, workspace).into_iter().map(|slice| (slice.label(), members(&slice))).collect()
 }

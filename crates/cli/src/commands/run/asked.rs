@@ -4,7 +4,7 @@ use super::failed;
 use crate::args::{DefenceArg, RunArgs};
 use crate::commands::unwritten::unwritten;
 use crate::kept;
-use campaign::{Aides, Request, Selection, outline, select};
+use campaign::{Aides, Request, Selection, gates_first, outline, quotes, select};
 use model::{Claim, Money, SubjectFile, Workspace, did_you_mean};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -92,6 +92,10 @@ impl Asked {
                 let unknown = cases.err().unwrap_or_default().iter().map(ToString::to_string).collect::<Vec<_>>();
                 return Err([unknown, subjects.err().unwrap_or_default()].concat());
             }
+        };
+        let cases = match subjects.iter().any(|subject| subject.provider.is_llm()) {
+            true => gates_first(workspace, self.claim, &cases, &quotes(workspace, &cases, &subjects)),
+            false => cases,
         };
         Ok(Request {
             workspace: workspace.clone(),

@@ -34,6 +34,13 @@ pub(super) struct Agreed {
     user: Option<Aide>,
 }
 
+/// Everybody is there, and pays from one purse.
+pub(super) struct Hired {
+    pub company: Arc<Company>,
+    pub aides: Aides,
+    pub purse: Arc<Purse>,
+}
+
 /// A model that helps, with its recordings.
 #[derive(Debug)]
 struct Aide {
@@ -86,12 +93,13 @@ impl Agreed {
     }
 
     /// Subjects for a run that is kept; what it has spent before is gone from its budget.
-    pub(super) fn hire(&self, request: &Request, kept: &Kept, spent: Money) -> Result<(Arc<Company>, Aides), Vec<String>> {
+    pub(super) fn hire(&self, request: &Request, kept: &Kept, spent: Money) -> Result<Hired, Vec<String>> {
         let ttl = env::value("PROMPTFOO_CACHE_TTL").and_then(|text| text.parse().ok()).unwrap_or(::run::providers::CACHE_TTL_S);
         let resumed = kept.resumed;
         let ledger = Arc::new(JournalLedger::new(kept.journal.clone(), kept.run, resumed, super::room::unix_s, ttl));
         let purse = Purse::new(self.budget.map(|budget| budget.less(spent)));
-        self.company(request, ledger, &purse).map(|(company, aides)| (Arc::new(company), aides))
+        let (company, aides) = self.company(request, ledger, &purse)?;
+        Ok(Hired { company: Arc::new(company), aides, purse })
     }
 
     fn company(&self, request: &Request, ledger: Arc<dyn Ledger>, purse: &Arc<Purse>) -> Result<(Company, Aides), Vec<String>> {

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
 use crate::report::{self, Line, Planned, Shown};
+use ::run::Purse;
 use asked::Asked;
 use campaign::{Brake, Kept, Request, Summary, execute, funded, quotes, reach};
 use hire::Agreed;
@@ -55,14 +56,15 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
         Ok(room) => room,
         Err(why) => return report::refused(io, "run", &[why]),
     };
-    (request.company, request.aides) = match agreed.hire(&request, &room.kept, room.spent()) {
+    let hired = match agreed.hire(&request, &room.kept, room.spent()) {
         Ok(hired) => hired,
         Err(lines) => return report::refused(io, "run", &lines),
     };
+    (request.company, request.aides) = (hired.company, hired.aides);
     let ran = super::block_on(async {
         // A server that answers for its tools lives as long as the run.
         request.foreign = super::world::foreign::of(source, &workspace, &args.foreign.foreign).await?;
-        Ok::<_, String>(carry_out(io, &request, &room.kept).await)
+        Ok::<_, String>(carry_out(io, &request, &room.kept, hired.purse).await)
     });
     let ran = match ran {
         Ok(Ok(ran)) => Ok(ran),
@@ -102,7 +104,7 @@ fn planned<'r>(asked: &Asked, request: &'r Request) -> Planned<'r> {
 }
 
 /// Ctrl-C ends the run in good order: what has ended is kept.
-async fn carry_out(io: &Io, request: &Request, kept: &Kept) -> Result<Summary, StoreError> {
+async fn carry_out(io: &Io, request: &Request, kept: &Kept, purse: Arc<Purse>) -> Result<Summary, StoreError> {
     let (brake, halt) = Brake::new();
     let listener = tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
@@ -111,7 +113,7 @@ async fn carry_out(io: &Io, request: &Request, kept: &Kept) -> Result<Summary, S
         // Dropped, it could never be pulled; it is kept until the run is over.
         std::future::pending::<()>().await;
     });
-    let mut progress = Progress::new(io, request.outline.len(), kept.ended.len() as u64);
+    let mut progress = Progress::new(io, request.outline.len(), kept.ended.len() as u64, purse);
     let summary = execute(request, kept, &mut progress, halt, &now()).await;
     progress.clear();
     listener.abort();

@@ -1,8 +1,11 @@
-//! A line on standard error while a run goes on, on a terminal only: done, passing, time left.
+//! A line on standard error while a run goes on, on a terminal only: done, passing, spent, time left.
 
 use crate::io::Io;
+use ::run::Purse;
 use campaign::{Done, Go, Watcher};
+use model::Money;
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(super) struct Progress<'i> {
@@ -16,13 +19,14 @@ pub(super) struct Progress<'i> {
     since: Instant,
     shown: Option<Instant>,
     terminal: bool,
+    purse: Arc<Purse>,
 }
 
 impl<'i> Progress<'i> {
     #[expect(clippy::disallowed_methods, reason = "progress is for people, who live in real time")]
-    pub(super) fn new(io: &'i Io, of: u64, before: u64) -> Self {
+    pub(super) fn new(io: &'i Io, of: u64, before: u64, purse: Arc<Purse>) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        Self { io, of, before, done: 0, passing: 0, judged: 0, since: Instant::now(), shown: None, terminal }
+        Self { io, of, before, done: 0, passing: 0, judged: 0, since: Instant::now(), shown: None, terminal, purse }
     }
 
     pub(super) fn clear(&self) {
@@ -36,7 +40,9 @@ impl<'i> Progress<'i> {
         let pace = self.since.elapsed().as_secs_f64() / self.done.max(1) as f64;
         let eta = Duration::from_secs((pace * left as f64).round() as u64);
         let passing = if self.judged == 0 { String::new() } else { format!(", {} of {} passing", self.passing, self.judged) };
-        format!("{} of {} trials{passing}, {} left", self.before + self.done, self.of, humantime::format_duration(eta))
+        let spent = self.purse.spent();
+        let spent = if spent == Money::ZERO { String::new() } else { format!(", {spent} USD spent") };
+        format!("{} of {} trials{passing}{spent}, {} left", self.before + self.done, self.of, humantime::format_duration(eta))
     }
 }
 
