@@ -19,6 +19,8 @@ pub struct Summary {
     pub misjudged: u64,
     /// Trials for which the budget did not reach.
     pub unfunded: u64,
+    /// Trials that need a recording that is not there.
+    pub unrecorded: u64,
     /// Trials that were broken, the first few of them, and how many there are in all.
     pub broken: Vec<Broken>,
     pub all_broken: u64,
@@ -87,6 +89,7 @@ pub(crate) struct Counts {
     unjudged: u64,
     misjudged: u64,
     unfunded: u64,
+    unrecorded: u64,
     broken: Vec<Broken>,
     all_broken: u64,
     flaky: Vec<Flaky>,
@@ -106,6 +109,7 @@ impl Counts {
         } else {
             self.all_broken += 1;
             self.unfunded += u64::from(matches!(ending, Ending::Unfunded));
+            self.unrecorded += u64::from(ending.needs_recording());
             if self.broken.len() < SHOWN {
                 self.broken.push(Broken { case: case.to_owned(), subject: subject.to_owned(), ending: ending.clone() });
             }
@@ -133,7 +137,7 @@ impl Counts {
         record: Hash,
     ) -> Summary {
         self.close();
-        let Self { ended, finished, passed, unread, unjudged, misjudged, unfunded, broken, all_broken, flaky, now: _ } = self;
+        let Self { ended, finished, passed, unread, unjudged, misjudged, unfunded, unrecorded, broken, all_broken, flaky, now: _ } = self;
         let complete = ended == planned;
         Summary {
             claim,
@@ -146,6 +150,7 @@ impl Counts {
             unjudged,
             misjudged,
             unfunded,
+            unrecorded,
             broken,
             all_broken,
             flaky,

@@ -18,7 +18,7 @@ pub(super) fn document(io: &Io, shown: &Shown<'_>) -> Value {
         "out_of_scope": summary.out_of_scope,
         "trials": { "planned": summary.planned, "finished": summary.finished, "aborted": summary.aborted() }, "unread": summary.unread,
         "unjudged": summary.unjudged, "misjudged": summary.misjudged, "judge": shown.judge,
-        "passed": summary.passed, "unfunded": summary.unfunded, "flaky": flaky,
+        "passed": summary.passed, "unfunded": summary.unfunded, "needs_recording": summary.unrecorded, "flaky": flaky,
         "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),
     })
 }

@@ -28,6 +28,10 @@ pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
     let unfunded = if summary.unfunded > 0 { format!(", {} of them not funded", summary.unfunded) } else { String::new() };
     let (planned, finished, aborted) = (summary.planned, summary.finished, summary.aborted());
     text.push_str(&format!("trials: {planned} planned, {finished} finished, {aborted} aborted{unfunded}{unread}\n"));
+    if summary.unrecorded > 0 {
+        let line = format!("needs recording: {}  run the same with --record-missing\n", count_of(summary.unrecorded, "trial"));
+        text.push_str(&io.paint.unsure(&line));
+    }
     if summary.unjudged > 0 {
         let line =
             format!("rubrics: {} trials were not judged, so they neither pass nor fail by them  run with --judge\n", summary.unjudged);
@@ -119,6 +123,10 @@ fn worst(io: &Io, shown: &Shown<'_>, judgements: &[&Judgement]) -> String {
     text
 }
 
+fn count_of(n: u64, what: &str) -> String {
+    count(usize::try_from(n).unwrap_or(usize::MAX), what)
+}
+
 /// Trials that were broken. What was never begun is counted, not listed.
 fn broken(io: &Io, summary: &Summary) -> String {
     if summary.all_broken == 0 {
@@ -127,8 +135,7 @@ fn broken(io: &Io, summary: &Summary) -> String {
     let lines = summary.broken.iter().map(|broken| format!("  {}  {}\n", broken.case, visible(&broken.ending.to_string())));
     let more = summary.all_broken - summary.broken.len() as u64;
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
-    let all = usize::try_from(summary.all_broken).unwrap_or(usize::MAX);
-    format!("{}\n{}{more}\n", io.paint.bad(&count(all, "aborted trial")), lines.collect::<String>())
+    format!("{}\n{}{more}\n", io.paint.bad(&count_of(summary.all_broken, "aborted trial")), lines.collect::<String>())
 }
 
 /// Cases that passed some of their trials and failed others.

@@ -16,6 +16,7 @@ mod hostile;
 mod import;
 mod init;
 mod judge;
+mod recordings;
 mod reference_workspace;
 mod run;
 mod runs;

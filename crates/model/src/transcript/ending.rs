@@ -36,6 +36,8 @@ pub enum Culprit {
     Provider,
     Harness,
     Simulator,
+    /// Nobody: only recordings may be played, and this request has none.
+    Recordings,
 }
 
 impl Ending {
@@ -65,6 +67,11 @@ impl Ending {
             Ending::Aborted { .. } | Ending::Unfunded => false,
         }
     }
+
+    /// Whether only recordings could be played, and one was lacking.
+    pub fn needs_recording(&self) -> bool {
+        matches!(self, Ending::Aborted { by: Culprit::Recordings, .. })
+    }
 }
 
 impl fmt::Display for Ending {
@@ -77,6 +84,7 @@ impl fmt::Display for Ending {
             Ending::Hung => f.write_str("hung"),
             Ending::MalformedMove { why } => write!(f, "made a malformed move: {why}"),
             Ending::OverLimit { limit } => write!(f, "over its limit of {}", format!("{limit:?}").to_lowercase()),
+            Ending::Aborted { by: Culprit::Recordings, why } => write!(f, "needs recording: {why}"),
             Ending::Aborted { by, why } => write!(f, "aborted by the {}: {why}", format!("{by:?}").to_lowercase()),
             Ending::Unfunded => f.write_str("not funded"),
         }

@@ -23,6 +23,9 @@ pub enum SubjectFault {
     /// We failed; the trial is no evidence.
     #[error("the harness failed: {0}")]
     Harness(String),
+    /// Only recordings may be played, and what the subject would be asked was never recorded.
+    #[error("not recorded: {0}")]
+    Unrecorded(String),
     /// The run's budget does not reach any further.
     #[error("the budget does not reach")]
     Unfunded,
@@ -37,6 +40,7 @@ impl From<SubjectFault> for Ending {
             SubjectFault::OverLimit(limit) => Ending::OverLimit { limit },
             SubjectFault::Provider(why) => Ending::Aborted { by: Culprit::Provider, why },
             SubjectFault::Harness(why) => Ending::Aborted { by: Culprit::Harness, why },
+            SubjectFault::Unrecorded(why) => Ending::Aborted { by: Culprit::Recordings, why },
             SubjectFault::Unfunded => Ending::Unfunded,
         }
     }

@@ -73,6 +73,8 @@ pub enum UserFault {
     /// The service of the model that plays the user.
     #[error("the user's provider failed: {0}")]
     Provider(String),
+    #[error("the user's words were not recorded: {0}")]
+    Unrecorded(String),
     #[error("the budget does not reach")]
     Unfunded,
 }
@@ -82,6 +84,7 @@ impl From<UserFault> for Ending {
         match fault {
             UserFault::Simulator(why) => Ending::Aborted { by: Culprit::Simulator, why },
             UserFault::Provider(why) => Ending::Aborted { by: Culprit::Provider, why },
+            UserFault::Unrecorded(why) => Ending::Aborted { by: Culprit::Recordings, why },
             UserFault::Unfunded => Ending::Unfunded,
         }
     }

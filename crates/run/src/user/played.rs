@@ -115,8 +115,10 @@ impl Played {
             max_output: self.actor.max_output,
             extra: Map::new(),
         };
-        let reply = self.actor.provider.ask(&Ask::new(call, self.seed, request)).await.map_err(|fault| {
-            if fault.kind == FaultKind::Unfunded { UserFault::Unfunded } else { UserFault::Provider(fault.to_string()) }
+        let reply = self.actor.provider.ask(&Ask::new(call, self.seed, request)).await.map_err(|fault| match fault.kind {
+            FaultKind::Unfunded => UserFault::Unfunded,
+            FaultKind::NotRecorded => UserFault::Unrecorded(fault.to_string()),
+            _ => UserFault::Provider(fault.to_string()),
         })?;
         let mut calls = reply.blocks.into_iter().filter_map(|block| {
             let Block::Call { tool, args: Args::Object(args), .. } = block else { return None };
@@ -182,6 +184,6 @@ fn tool(persona: &Persona) -> Listing {
             },
             "required": ["tells", "understood", "leaves", "text"],
             "additionalProperties": false,
-        }),
+        }).into(),
     }
 }

@@ -186,7 +186,8 @@ fn system(prompt: Option<&str>, seat: &Seat) -> String {
 fn faulted(fault: ProviderFault) -> SubjectFault {
     match fault.kind {
         FaultKind::Unfunded => SubjectFault::Unfunded,
-        FaultKind::NotRecorded | FaultKind::Harness | FaultKind::Unfit => SubjectFault::Harness(fault.to_string()),
+        FaultKind::NotRecorded => SubjectFault::Unrecorded(fault.to_string()),
+        FaultKind::Harness | FaultKind::Unfit => SubjectFault::Harness(fault.to_string()),
         FaultKind::RateLimited
         | FaultKind::Overloaded
         | FaultKind::Server

@@ -1,0 +1,45 @@
+//! Replies that were recorded are played again; what was never recorded is listed, never asked, and recorded when somebody says so.
+
+use crate::harness::Folder;
+use crate::vendor::{calls, subject, vendor};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const ONE: [&str; 7] = ["run", "--subject", "local", "--case", "how_much_usdc", "--budget", "1"];
+
+/// Right about both cases of the profile.
+fn answer(request: &Value) -> Value {
+    if request["messages"].to_string().contains("250 USDC") {
+        calls("swap_get_quote", &json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" }))
+    } else {
+        calls("wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }))
+    }
+}
+
+#[test]
+fn what_was_never_recorded_is_listed_and_recorded_alone() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let url = vendor(move |request, _| {
+        count.fetch_add(1, Ordering::SeqCst);
+        answer(request)
+    });
+    let folder = Folder::with_minimal();
+    folder.write("evals/subjects/local.yaml", subject("local", &url));
+    folder.run(&[&ONE[..], &["--record"]].concat());
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    // Another one that nobody recorded.
+    let both = ["run", "--subject", "local", "--profile", "trader", "--budget", "1", "--no-cache"];
+    let ran = folder.run(&[&both[..], &["--replay"]].concat()).exits(3);
+    assert_eq!(asked.load(Ordering::SeqCst), 1, "a replay asks nobody");
+    let ran = ran.prints("needs recording: 1 trial  run the same with --record-missing");
+    ran.prints("needs recording: not recorded: this request was never recorded; the nearest recording differs in");
+    let document = folder.json(&[&both[..], &["--replay"]].concat(), 3);
+    assert_eq!((&document["needs_recording"], &document["trials"]["finished"]), (&json!(1), &json!(1)), "{document:#}");
+
+    let recorded = folder.json(&[&both[..], &["--record-missing"]].concat(), 0);
+    assert_eq!((asked.load(Ordering::SeqCst), &recorded["needs_recording"]), (2, &json!(0)), "only what was missing is asked");
+    folder.json(&[&both[..], &["--replay"]].concat(), 0);
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+}
