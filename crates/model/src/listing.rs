@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// One entry of a tool list, in the shape every wire format can be made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -9,5 +10,5 @@ use serde_json::Value;
 pub struct Listing {
     pub name: String,
     pub description: String,
-    pub input_schema: Value,
+    pub input_schema: Arc<Value>,
 }

@@ -4,6 +4,7 @@ use model::suite::{Brief, Surface};
 use model::transcript::ToolAnswer;
 use model::{Listing, Spot, Workspace};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What the subject sees when it is asked for its next move.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +26,7 @@ pub struct Seat {
     /// What the agent files say about those it may delegate to.
     pub colleagues: Vec<Colleague>,
     /// The shape its last answer must have, where its agent file names one.
-    pub output: Option<Value>,
+    pub output: Option<Arc<Value>>,
 }
 
 /// An agent that can be delegated to.

@@ -1,11 +1,11 @@
 //! A JSON Schema that has been compiled, and what is wrong with a value that does not fit it.
 
 use serde_json::Value;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Compiled on first use: a run touches few of a few hundred tools.
 pub struct Schema {
-    pub value: Value,
+    pub value: Arc<Value>,
     validator: OnceLock<Result<jsonschema::Validator, String>>,
 }
 
@@ -19,7 +19,7 @@ pub struct Violation {
 
 impl Schema {
     pub fn new(value: Value) -> Self {
-        Self { value, validator: OnceLock::new() }
+        Self { value: Arc::new(value), validator: OnceLock::new() }
     }
 
     /// Why this is not a usable JSON Schema, if it is not. External references are never followed.
@@ -57,7 +57,7 @@ fn shorten(message: &str) -> String {
 
 impl Clone for Schema {
     fn clone(&self) -> Self {
-        Self::new(self.value.clone())
+        Self { value: self.value.clone(), validator: OnceLock::new() }
     }
 }
 

@@ -87,7 +87,8 @@ fn tool(allowed: &[String]) -> Listing {
             },
             "required": ["verdict", "score", "reason"],
             "additionalProperties": false,
-        }),
+        })
+        .into(),
     }
 }
 

@@ -66,7 +66,7 @@ mod tests {
     const FEW: Accepts = Accepts { max_tools: Some(2), name_len: 20 };
 
     fn tool(name: &str) -> Listing {
-        Listing { name: name.into(), description: String::new(), input_schema: json!({}) }
+        Listing { name: name.into(), description: String::new(), input_schema: json!({}).into() }
     }
 
     #[test]

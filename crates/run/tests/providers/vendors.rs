@@ -124,7 +124,7 @@ pub(crate) fn tools() -> Arc<[Listing]> {
     let tool = |name: &str| Listing {
         name: name.into(),
         description: format!("Does {name}."),
-        input_schema: json!({ "type": "object", "properties": { "n": { "type": "integer" } } }),
+        input_schema: json!({ "type": "object", "properties": { "n": { "type": "integer" } } }).into(),
     };
     [tool("get.quote"), tool("send")].into()
 }

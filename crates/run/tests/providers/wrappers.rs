@@ -97,7 +97,7 @@ async fn a_call_that_is_cut_off_counts_at_its_ceiling_here_and_in_the_ledger() {
 async fn more_tools_than_the_vendor_takes_are_refused_before_anything_is_spent() {
     let stand = Stand::open().await;
     let purse = Purse::new(Some(Money::dollars(1)));
-    let tool = |n: usize| Listing { name: format!("tool_{n}"), description: String::new(), input_schema: json!({}) };
+    let tool = |n: usize| Listing { name: format!("tool_{n}"), description: String::new(), input_schema: json!({}).into() };
     let plain = ask(0, hello());
     let many = Request { tools: (0..129).map(tool).collect(), ..plain.request().clone() };
     let fault = stand.build(&purse, false, Cassette::Off).ask(&Ask::new(plain.call, 7, many)).await.unwrap_err();

@@ -42,7 +42,7 @@ fn imported(description: &str) -> Example {
     let listing = Listing {
         name: "name_lookup".into(),
         description: "Looks up the name a wallet address is registered under.".into(),
-        input_schema: json!({ "type": "object", "properties": { "address": { "type": "string", "description": "The wallet." } } }),
+        input_schema: json!({ "type": "object", "properties": { "address": { "type": "string", "description": "The wallet." } } }).into(),
     };
     let (schema, pinned) = (&listing.input_schema, listing.hash());
     let tool = format!(

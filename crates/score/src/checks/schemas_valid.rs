@@ -61,7 +61,7 @@ fn check_tool(tool: &Tool, found: &mut Findings) {
         }
         check_enums(&whose, &param.schema, &param.at, found);
     }
-    if let Value::Object(mut rest) = tool.schema.value.clone() {
+    if let Value::Object(mut rest) = (*tool.schema.value).clone() {
         rest.remove("properties");
         check_enums(&format!("tool {}", *tool.name), &Value::Object(rest), &tool.at, found);
     }

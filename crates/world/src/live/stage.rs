@@ -3,7 +3,7 @@
 use super::world::{LiveWorld, Setup};
 use crate::chain::genesis::Genesis;
 use crate::chain::{Anvil, AnvilConfig, Chain, ChainError, Frozen};
-use model::{Workspace, WorldFile};
+use model::{Thing, Workspace, WorldFile};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -25,6 +25,8 @@ pub struct Stage {
     pub(super) workspace: Arc<Workspace>,
     name: String,
     kind: ChainKind,
+    /// As the trials begin; whoever changes one has a copy.
+    pub(super) things: Arc<Vec<Thing>>,
     sites: BTreeMap<u64, OnceCell<Arc<Site>>>,
 }
 
@@ -38,7 +40,8 @@ impl Stage {
     pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, String> {
         let file = workspace.world(world).ok_or_else(|| format!("there is no world {world}"))?;
         let sites = file.chains.iter().map(|id| (*id, OnceCell::new())).collect();
-        Ok(Arc::new(Self { workspace: workspace.clone(), name: world.to_owned(), kind, sites }))
+        let things = Arc::new(file.things.clone());
+        Ok(Arc::new(Self { workspace: workspace.clone(), name: world.to_owned(), kind, things, sites }))
     }
 
     /// A world of its own for one trial; its chains are made when they are first touched.

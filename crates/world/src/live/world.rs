@@ -91,7 +91,7 @@ impl LiveWorld {
     }
 
     pub(super) fn new(stage: Arc<Stage>, setup: Setup) -> Self {
-        let things = Arc::new(stage.file().things.clone());
+        let things = stage.things.clone();
         Self {
             stage,
             setup,

@@ -109,7 +109,7 @@ impl Catalogue {
         if !self.names.insert(name.clone()) {
             return Err(Fault::RepeatedTool { tool: shown(&name, 100) });
         }
-        self.tools.push(Offer { listing: Listing { name, description, input_schema: schema }, output_schema });
+        self.tools.push(Offer { listing: Listing { name, description, input_schema: schema.into() }, output_schema });
         Ok(())
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn checked<'l>(listings: impl IntoIterator<Item = &'l Listing>) -> Re
 
 /// `None` where the schema is no object.
 pub(super) fn tool(listing: Listing) -> Option<Tool> {
-    match listing.input_schema {
+    match Arc::unwrap_or_clone(listing.input_schema) {
         Value::Object(schema) => Some(Tool::new(listing.name, listing.description, schema)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
     }

@@ -98,7 +98,7 @@ async fn names_that_clash_are_told_before_anybody_connects() {
     let error = WorldServer::new(Door::new(as_shared(&world)), clashing).unwrap_err();
     assert_eq!(*error.fault, Fault::RepeatedTool { tool: "use_skill".into() });
     let mut skewed = seat();
-    skewed.tools[0].input_schema = json!([]);
+    skewed.tools[0].input_schema = json!([]).into();
     assert!(matches!(*WorldServer::new(Door::new(as_shared(&world)), skewed).unwrap_err().fault, Fault::BadTool { .. }));
     let mut plain = seat();
     plain.skills.clear();

@@ -219,7 +219,7 @@ pub(crate) fn seat() -> Seat {
     let tool = |name: &str, properties: Value| Listing {
         name: name.to_owned(),
         description: format!("The tool {name}."),
-        input_schema: json!({ "type": "object", "properties": properties }),
+        input_schema: json!({ "type": "object", "properties": properties }).into(),
     };
     Seat {
         who: Who::new("trade-executor", 0),

@@ -171,7 +171,7 @@ async fn a_recording_that_cannot_be_read_says_where() {
 }
 
 fn offer(schema: Value) -> Vec<Offer> {
-    let listing = Listing { name: "tool".into(), description: String::new(), input_schema: json!({ "type": "object" }) };
+    let listing = Listing { name: "tool".into(), description: String::new(), input_schema: json!({ "type": "object" }).into() };
     vec![Offer { listing, output_schema: Some(schema) }]
 }
 

@@ -14,7 +14,9 @@ fn tools(count: usize) -> Vec<Listing> {
         // Neither sorted nor of one length, so that an order of ours would show.
         name: format!("tool_{}", (i * 7919) % 100_003),
         description: format!("Does thing {i}.\nÄ second line, \"quoted\"."),
-        input_schema: json!({"type": "object", "properties": {"z": {"type": "number", "default": 1.0}, "a": {"enum": [i, null]}}, "required": ["z"]}),
+        input_schema:
+            json!({"type": "object", "properties": {"z": {"type": "number", "default": 1.0}, "a": {"enum": [i, null]}}, "required": ["z"]})
+                .into(),
     };
     (0..count).map(tool).collect()
 }
@@ -43,7 +45,7 @@ async fn a_list_that_mcp_cannot_express_is_refused() {
     twice[1].name = twice[0].name.clone();
     assert_eq!(*list_in_memory(twice).await.unwrap_err().fault, Fault::RepeatedTool { tool: "tool_0".to_owned() });
     let mut list = tools(1);
-    list[0].input_schema = json!(true);
+    list[0].input_schema = json!(true).into();
     assert!(matches!(*list_in_memory(list).await.unwrap_err().fault, Fault::BadTool { .. }));
 }
 

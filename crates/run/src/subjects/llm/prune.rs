@@ -23,7 +23,8 @@ mod tests {
     use serde_json::json;
 
     fn tools() -> Vec<Listing> {
-        let tool = |name: &str, description: &str| Listing { name: name.into(), description: description.into(), input_schema: json!({}) };
+        let tool =
+            |name: &str, description: &str| Listing { name: name.into(), description: description.into(), input_schema: json!({}).into() };
         vec![
             tool("wallet_get_balance", "Balance of a token in the wallet."),
             tool("uniswap_get_quote", "Price of a swap between two tokens."),

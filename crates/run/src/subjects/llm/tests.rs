@@ -48,7 +48,8 @@ fn call(id: &str, tool: &str, args: Value) -> Block {
 }
 
 fn seat(agent: &str) -> Seat {
-    let tool = |name: &str| Listing { name: name.into(), description: format!("Does {name}."), input_schema: json!({ "type": "object" }) };
+    let tool =
+        |name: &str| Listing { name: name.into(), description: format!("Does {name}."), input_schema: json!({ "type": "object" }).into() };
     Seat {
         agent: agent.into(),
         prompt: format!("You are {agent}."),
@@ -56,7 +57,7 @@ fn seat(agent: &str) -> Seat {
         skills: vec![],
         delegates: vec!["guardian".into()],
         colleagues: vec![Colleague { name: "guardian".into(), role: "Approves.".into(), needs: vec!["spend".into()] }],
-        output: Some(json!({ "type": "object", "required": ["status"] })),
+        output: Some(json!({ "type": "object", "required": ["status"] }).into()),
     }
 }
 

@@ -79,7 +79,8 @@ fn delegate(to: &str, colleague: Option<&Colleague>) -> Listing {
                 "action_id": { "type": "string", "description": "The prepared action this is about, where there is one." },
             },
             "additionalProperties": true,
-        }),
+        })
+        .into(),
     }
 }
 
@@ -94,7 +95,8 @@ fn use_skill(skills: &[(String, String)]) -> Listing {
             "properties": { "name": { "type": "string", "enum": names }, "params": { "type": "object", "additionalProperties": true } },
             "required": ["name"],
             "additionalProperties": false,
-        }),
+        })
+        .into(),
     }
 }
 
@@ -107,7 +109,8 @@ fn ask_user() -> Listing {
             "properties": { "question": { "type": "string" } },
             "required": ["question"],
             "additionalProperties": false,
-        }),
+        })
+        .into(),
     }
 }
 
@@ -120,6 +123,7 @@ fn report() -> Listing {
             "properties": { "text": { "type": "string", "description": "What is suspicious, and where it was found." } },
             "required": ["text"],
             "additionalProperties": false,
-        }),
+        })
+        .into(),
     }
 }

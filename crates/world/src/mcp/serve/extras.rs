@@ -49,7 +49,8 @@ fn said(name: &str, description: &str, text: &str) -> Listing {
             "properties": { "text": { "type": "string", "description": text } },
             "required": ["text"],
             "additionalProperties": false,
-        }),
+        })
+        .into(),
     }
 }
 
@@ -61,7 +62,8 @@ fn delegate(to: &str) -> Listing {
             "type": "object",
             "properties": { "action_id": { "type": "string", "description": "The prepared action this is about, where there is one." } },
             "additionalProperties": true,
-        }),
+        })
+        .into(),
     }
 }
 
@@ -76,7 +78,8 @@ fn use_skill(skills: &[(String, String)]) -> Listing {
             "properties": { "name": { "type": "string", "enum": names }, "params": { "type": "object", "additionalProperties": true } },
             "required": ["name"],
             "additionalProperties": false,
-        }),
+        })
+        .into(),
     }
 }
 
