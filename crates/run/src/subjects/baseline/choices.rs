@@ -44,7 +44,7 @@ pub(super) fn flag(said: &Said, slot: &Slot) -> Option<bool> {
     (places.len() == slot.name_stems.len()).then(|| !places.iter().any(|negated| *negated))
 }
 
-/// Words in quotation marks, or behind "called" and "named".
+/// Words in quotation marks, behind "called" and "named", or one written with underscores behind the name of the parameter.
 pub(super) fn text(said: &Said, slot: &Slot) -> Option<Value> {
     let quoted = quoted(&said.text).into_iter().next();
     let named = || {
@@ -61,7 +61,11 @@ pub(super) fn text(said: &Said, slot: &Slot) -> Option<Value> {
         (!names.is_empty()).then(|| names.join(" "))
     };
     let wanted = |text: &String| text.chars().count() <= slot.longest;
-    quoted.or_else(named).filter(wanted).map(|text| json!(text))
+    let introduced = || {
+        let pair = said.words.windows(2).find(|pair| slot.name_stems.contains(&pair[0].stem) && pair[1].raw.contains('_'))?;
+        Some(pair[1].raw.clone())
+    };
+    introduced().or(quoted).or_else(named).filter(wanted).map(|text| json!(text))
 }
 
 /// What stands between quotation marks.

@@ -19,11 +19,15 @@ pub(super) struct Beside<'b> {
 }
 
 pub(super) fn fit(slot: &Slot, kind: &Kind, mention: &Mention, beside: Beside<'_>) -> Option<Fit> {
+    by_type(slot, kind, mention, beside).filter(|(_, value)| slot.lists(value))
+}
+
+fn by_type(slot: &Slot, kind: &Kind, mention: &Mention, beside: Beside<'_>) -> Option<Fit> {
     let numeric = slot.numeric || slot.item_numeric;
     match kind {
         Kind::Address(role) => address(role, &mention.what, beside),
         Kind::Token(_) => token(&mention.what, beside),
-        Kind::Chain(_) => chain(slot, &mention.what, numeric, beside),
+        Kind::Chain(_) => chain(&mention.what, numeric, beside),
         Kind::Amount { unit, .. } => amount(slot, *unit, &mention.what, beside),
         Kind::Bps => share(slot, &mention.what, 0),
         Kind::Percent => share(slot, &mention.what, -2),
@@ -62,7 +66,7 @@ pub(super) fn fit(slot: &Slot, kind: &Kind, mention: &Mention, beside: Beside<'_
                 None
             }
         }
-        Kind::List(item) => fit(slot, item, mention, beside),
+        Kind::List(item) => by_type(slot, item, mention, beside),
         Kind::Flag | Kind::Enum | Kind::Text | Kind::Object => None,
     }
 }
@@ -85,7 +89,7 @@ fn token(what: &What, beside: Beside<'_>) -> Option<Fit> {
     }
 }
 
-fn chain(slot: &Slot, what: &What, numeric: bool, beside: Beside<'_>) -> Option<Fit> {
+fn chain(what: &What, numeric: bool, beside: Beside<'_>) -> Option<Fit> {
     let (id, score) = match what {
         What::Chain(id) => (*id, 1.0),
         // "8453:1842": what is registered on a chain is numbered under it.
@@ -96,9 +100,7 @@ fn chain(slot: &Slot, what: &What, numeric: bool, beside: Beside<'_>) -> Option<
     if numeric {
         return Some((score, json!(id)));
     }
-    let name = beside.lexicon.chain_name(id)?;
-    let listed = slot.choices.is_empty() || slot.choices.iter().any(|choice| choice.lower == name);
-    listed.then(|| (score, json!(name)))
+    beside.lexicon.chain_name(id).map(|name| (score, json!(name)))
 }
 
 fn amount(slot: &Slot, unit: Unit, what: &What, beside: Beside<'_>) -> Option<Fit> {

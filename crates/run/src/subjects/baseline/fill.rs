@@ -96,6 +96,7 @@ fn fill_turn(lexicon: &Lexicon, shape: &Shape, said: &Said, age: usize, filled: 
     }
     ordered_bounds(shape, filled);
     words_of(shape, said, filled);
+    objects(lexicon, shape, said, filled, &mut used);
     if age == 0 {
         repeats(lexicon, shape, said, filled, &mut used);
     }
@@ -214,7 +215,7 @@ fn words_of(shape: &Shape, said: &Said, filled: &mut Filled) {
             continue;
         }
         let value = match &slot.kind {
-            Kind::Enum => choices::chosen(said, slot).first().map(|choice| choice.value.clone()),
+            Kind::Enum | Kind::Token(_) => choices::chosen(said, slot).first().map(|choice| choice.value.clone()),
             Kind::Flag => choices::flag(said, slot).map(Value::Bool),
             Kind::Text => choices::text(said, slot),
             _ => None,
@@ -222,6 +223,28 @@ fn words_of(shape: &Shape, said: &Said, filled: &mut Filled) {
         if let Some(value) = value {
             filled.args.insert(slot.name.clone(), value);
         }
+    }
+}
+
+/// An object is filled like the parameters of a tool, from what found no other place; half of one is none.
+fn objects(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, used: &mut BTreeSet<usize>) {
+    for slot in shape.slots.iter().filter(|slot| slot.required) {
+        let (Some(inside), false) = (&slot.inside, filled.args.contains_key(&slot.name)) else { continue };
+        let free = (0..said.mentions.len()).filter(|number| !used.contains(number));
+        let free: Vec<usize> = free.collect();
+        let rest = Said { mentions: free.iter().map(|number| said.mentions[*number].clone()).collect(), ..said.clone() };
+        let mut own = Filled::default();
+        let took = fill_turn(lexicon, inside, &rest, 1, &mut own);
+        // What need not be there is given where it was named.
+        let named = |slot: &Slot| slot.name_stems.iter().all(|stem| said.words.iter().any(|word| word.stem == *stem && !word.negated));
+        own.args.retain(|name, _| inside.slot(name).is_some_and(|slot| slot.required || named(slot)));
+        let whole = inside.slots.iter().all(|slot| !slot.required || own.args.contains_key(&slot.name));
+        if own.args.is_empty() || !whole {
+            continue;
+        }
+        used.extend(took.into_iter().filter_map(|number| free.get(number)));
+        let value = Value::Object(own.args);
+        filled.args.insert(slot.name.clone(), if matches!(slot.kind, Kind::List(_)) { json!([value]) } else { value });
     }
 }
 
@@ -394,6 +417,33 @@ mod tests {
         }
         let exact = args(&trade(), &["Get me exactly 0.5 WETH on Base and pay with USDC"]);
         assert_eq!((&exact["token_in"], &exact["amount"], &exact["exact_output"]), (&json!("USDC"), &json!("0.5"), &json!(true)));
+    }
+
+    #[test]
+    fn a_token_is_one_of_those_to_choose_from() {
+        let stake = shape(&[
+            ("amount", "amount(human of ETH)", "string", "ETH to stake."),
+            ("output_token", "token(out)", "string:stETH|wstETH", "Liquid staking token to receive."),
+        ]);
+        let wanted = json!({ "amount": "0.5", "output_token": "wstETH" });
+        assert_eq!(args(&stake, &["Stake half an ETH as wstETH"]), wanted);
+        assert_eq!(read(&stake, &["Stake 2 ETH"]).missing, ["output_token"], "ETH is none of them");
+    }
+
+    #[test]
+    fn objects_are_filled_from_what_is_left_and_never_by_halves() {
+        let schema = json!({ "type": "array", "items": { "type": "object", "required": ["parameter", "value"],
+            "properties": { "parameter": { "type": "string" }, "value": { "type": "number" }, "note": { "type": "string" } } } });
+        let mut params = IndexMap::new();
+        for (name, kind, schema) in [("strategy_name", "text", json!({ "type": "string" })), ("changes", "list(object)", schema)] {
+            let kind = Some(kind.parse().unwrap());
+            let at = Place::new("", 0);
+            params.insert(name.to_owned(), Param { kind, required: true, default: None, description: String::new(), schema, at });
+        }
+        let tune = Shape::new(&params);
+        let wanted = json!({ "strategy_name": "calm_range", "changes": [{ "parameter": "threshold_bps", "value": 440 }] });
+        assert_eq!(args(&tune, &["Tune the strategy calm_range: set the parameter threshold_bps to 440"]), wanted);
+        assert_eq!(read(&tune, &["Tune the strategy calm_range: the parameter threshold_bps is too low"]).missing, ["changes"]);
     }
 
     #[test]

@@ -99,6 +99,13 @@ pub(super) fn measure_at(words: &[Word], at: usize) -> Option<(What, usize)> {
     if let Some(what) = compact(raw) {
         return Some((what, 1));
     }
+    // "half an ether" is a number of them, "half of the ether" a part of what there is.
+    if number.part && matches!(after(0), Some("a" | "an")) {
+        return Some((What::Number(number.value), count + 1));
+    }
+    if number.part && after(0) == Some("of") && matches!(after(1), Some("a" | "an")) {
+        return Some((What::Number(number.value), count + 2));
+    }
     if number.part { Some((What::Part(shifted(&number.value, 4)), count)) } else { Some((What::Number(number.value), count)) }
 }
 
@@ -276,9 +283,12 @@ mod tests {
             ("two thousand", "2000"),
             ("3 million", "3000000"),
             ("one and a half", "1.5"),
+            ("half an ether", "0.5"),
+            ("a quarter of a bitcoin", "0.25"),
         ] {
             assert_eq!(one(text), number(value), "{text}");
         }
+        assert_eq!(one("half of the ether"), What::Part("5000".into()));
     }
 
     #[test]

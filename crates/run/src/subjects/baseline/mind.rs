@@ -7,7 +7,7 @@ use super::outputs::OutputShape;
 use super::shape::Shape;
 use super::words::stems;
 use model::{Acts, Agent, Handler, Listing, Policy, Skill, Tool, Workspace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Shared by all trials of a run. It holds nothing of suites, worlds, gates or subjects.
 #[derive(Debug)]
@@ -37,6 +37,8 @@ pub(super) struct KnownTool {
     pub shape: Shape,
     pub takes_dry_run: bool,
     pub takes_action_id: bool,
+    /// All that its file says of it.
+    pub stems: BTreeSet<String>,
     /// Name, deed and primitive as stems: what kind of operation it is.
     pub operation: Vec<String>,
 }
@@ -109,6 +111,7 @@ impl KnownTool {
             shape: Shape::new(&tool.params),
             takes_dry_run: tool.params.contains_key("dry_run"),
             takes_action_id: tool.params.contains_key("action_id"),
+            stems: stems(&format!("{} {}", tool.name.value, tool.description.value)).into_iter().collect(),
             operation: stems(&format!("{} {} {}", tool.name.value, deed, tool.acts.word())),
         }
     }

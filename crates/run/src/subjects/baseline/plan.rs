@@ -7,7 +7,7 @@ use super::rank::{Ranked, Wish, is_question, ranked};
 use super::staff;
 use super::words::stems;
 use crate::seat::View;
-use model::{Acts, Agent, Step, StepDoes};
+use model::{Acts, Agent, Kind, Step, StepDoes};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -106,8 +106,24 @@ impl<'r> Request<'r> {
 
     /// What a write lacks and no earlier step can bring: a quote is an object that the walk has by then.
     fn unknown(&self, target: &Ranked<'_>) -> Vec<String> {
-        let is_object = |name: &String| target.tool.shape.slot(name).is_some_and(|slot| matches!(slot.kind, model::Kind::Object));
-        target.filled.missing.iter().filter(|name| !is_object(name) && !self.given.contains_key(*name)).cloned().collect()
+        let is_object = |name: &String| target.tool.shape.slot(name).is_some_and(|slot| matches!(slot.kind, Kind::Object));
+        let missing = target.filled.missing.iter().filter(|name| !is_object(name) && !self.given.contains_key(*name));
+        missing.filter(|name| !self.will_be_answered(target.tool, name)).cloned().collect()
+    }
+
+    /// Which of several ways or things is meant, where a read that comes first in the workflow speaks of just that.
+    fn will_be_answered(&self, target: &KnownTool, name: &str) -> bool {
+        let Some(slot) = target.shape.slot(name).filter(|slot| matches!(slot.kind, Kind::Enum | Kind::Id(_))) else { return false };
+        let calls = |step: &'r Step| match &step.does {
+            StepDoes::Call(names) => names.iter().filter_map(|name| self.mind.tool(name)).collect(),
+            StepDoes::Delegate(_) | StepDoes::Ask(_) | StepDoes::Say(_) => vec![],
+        };
+        let before =
+            self.agent.workflow.iter().map(calls).take_while(|tools: &Vec<&KnownTool>| !tools.iter().any(|tool| tool.name == target.name));
+        before.flatten().filter(|tool| !tool.writes && self.tools.iter().any(|known| known.name == tool.name)).any(|tool| {
+            let speaks = !slot.name_stems.is_empty() && slot.name_stems.iter().all(|stem| tool.stems.contains(stem));
+            speaks && self.best_fillable(&[tool]).is_some()
+        })
     }
 
     fn target<'a>(&self, writes: &[&'a Ranked<'r>], reads: &[&'a Ranked<'r>], said: &Said) -> Option<&'a Ranked<'r>> {
@@ -133,6 +149,7 @@ impl<'r> Request<'r> {
         let mut tasks: Vec<Task> = vec![];
         let mut met = target.is_none();
         for step in &self.agent.workflow {
+            tasks.extend(self.always_asked(step));
             let StepDoes::Call(names) = &step.does else { continue };
             let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.mind.tool(name)).filter(|tool| !tool.writes).collect();
             let has_target = target.is_some_and(|target| tools.iter().any(|tool| tool.name == target));
@@ -157,6 +174,13 @@ impl<'r> Request<'r> {
             tasks.remove(last.unwrap_or(0));
         }
         tasks
+    }
+
+    /// A specialist whom the workflow asks on any account. Those who judge actions are asked when there is one.
+    fn always_asked(&self, step: &Step) -> Option<Task> {
+        let StepDoes::Delegate(to) = &step.does else { return None };
+        let free = step.when.is_none() && !self.decides(to) && self.delegates.contains(to);
+        free.then(|| Task::Delegate { agent: to.value.clone(), task: self.wish.wanted.text.clone() })
     }
 
     fn best_fillable(&self, tools: &[&'r KnownTool]) -> Option<String> {
@@ -215,7 +239,7 @@ impl<'r> Request<'r> {
                 StepDoes::Call(names) => {
                     let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.mind.tool(name)).collect();
                     let quotes = tools.iter().find(|tool| tool.prepares.iter().any(|name| name == target));
-                    if let Some(simulate) = tools.iter().find(|tool| tool.acts == Acts::Simulate) {
+                    if let Some(simulate) = rehearsal(&tools) {
                         tasks.extend((!executed).then(|| Task::Simulate { tool: simulate.name.clone() }));
                     } else if let Some(quote) = quotes.filter(|_| !prepared) {
                         let quote = self.best_quote(&tools, target).unwrap_or_else(|| quote.name.clone());
@@ -238,8 +262,11 @@ impl<'r> Request<'r> {
                 }
                 StepDoes::Delegate(agent) => {
                     let verifier = self.mind.agent(agent).is_some_and(|agent| agent.verifier);
-                    if verifier && !executed {
+                    if verifier && !executed && self.decides(agent) {
                         tasks.push(Task::Consult { agent: agent.value.clone() });
+                    } else if verifier && first && !executed && self.applies(step) {
+                        // Whoever judges a partner or a place is told of it, not of an action.
+                        tasks.push(Task::Delegate { agent: agent.value.clone(), task: self.wish.wanted.text.clone() });
                     }
                 }
                 StepDoes::Ask(_) | StepDoes::Say(_) => {}
@@ -269,14 +296,25 @@ impl<'r> Request<'r> {
             let before = tasks.iter().rposition(|task| matches!(task, Task::Consult { .. })).unwrap_or_else(|| execute(&tasks));
             tasks.insert(before, Task::Simulate { tool: tool.name.clone() });
         }
-        let guards =
-            |name: &str| self.mind.agent(name).is_some_and(|agent| agent.verifier && agent.needs.iter().any(|need| need == "action_id"));
-        let guarded = tasks.iter().any(|task| matches!(task, Task::Consult { agent } if guards(agent)));
-        if let (false, Some(guard)) = (guarded, self.delegates.iter().find(|name| guards(name))) {
+        let guarded = tasks.iter().any(|task| matches!(task, Task::Consult { agent } if self.guards(agent)));
+        if let (false, Some(guard)) = (guarded, self.delegates.iter().find(|name| self.guards(name))) {
             let at = execute(&tasks);
             tasks.insert(at, Task::Consult { agent: guard.clone() });
         }
         tasks
+    }
+
+    /// Whether an agent answers with a decision.
+    fn decides(&self, name: &str) -> bool {
+        let decision = |agent: &Agent| {
+            self.mind.outputs.get(&agent.output.value).is_some_and(|shape| shape.fields.iter().any(|field| field.name == "decision"))
+        };
+        self.mind.agent(name).is_some_and(|agent| agent.verifier && decision(agent))
+    }
+
+    /// Whether it has to be shown the very action.
+    fn guards(&self, name: &str) -> bool {
+        self.mind.agent(name).is_some_and(|agent| agent.verifier && agent.needs.iter().any(|need| need == "action_id"))
     }
 
     /// Of several quotes for one write, the one that takes the same parameters as the write: what is sent later then says the same.
@@ -292,4 +330,10 @@ impl<'r> Request<'r> {
         let most = fillable.iter().map(|one| alike(one.tool)).max()?;
         fillable.into_iter().find(|one| alike(one.tool) == most).map(|one| one.tool.name.clone())
     }
+}
+
+/// The rehearsal that needs nothing but the action, where a step has several.
+fn rehearsal<'t>(tools: &[&'t KnownTool]) -> Option<&'t KnownTool> {
+    let rehearsals = || tools.iter().copied().filter(|tool| tool.acts == Acts::Simulate);
+    rehearsals().find(|tool| !tool.shape.slots.iter().any(|slot| slot.required)).or_else(|| rehearsals().next())
 }

@@ -2,7 +2,7 @@
 
 use super::words::{stems, terms};
 use indexmap::IndexMap;
-use model::{AmountOf, Kind, Param};
+use model::{AmountOf, Kind, Param, Place};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -30,6 +30,8 @@ pub(super) struct Slot {
     /// "max" fits the schema.
     pub takes_max: bool,
     pub item_numeric: bool,
+    /// What an object, or each object of a list, is made of.
+    pub inside: Option<Box<Shape>>,
 }
 
 #[derive(Debug)]
@@ -83,6 +85,7 @@ impl Slot {
             about: param.description.clone(),
             takes_max: pattern.contains("max"),
             item_numeric: matches!(item["type"].as_str(), Some("integer" | "number")),
+            inside: inside(schema, &param.at).or_else(|| inside(item, &param.at)).map(Box::new),
         })
     }
 
@@ -114,6 +117,11 @@ impl Slot {
         }
     }
 
+    /// Whether a value is one of those there are to choose from, where there are such.
+    pub(super) fn lists(&self, value: &Value) -> bool {
+        self.choices.is_empty() || self.choices.iter().any(|choice| choice.value == *value)
+    }
+
     pub(super) fn within(&self, number: f64) -> bool {
         self.low.is_none_or(|low| number >= low) && self.high.is_none_or(|high| number <= high)
     }
@@ -122,6 +130,17 @@ impl Slot {
     pub(super) fn spoken(&self) -> String {
         self.name.replace('_', " ")
     }
+}
+
+/// The properties of an object, each a parameter whose kind nobody has said.
+fn inside(schema: &Value, at: &Place) -> Option<Shape> {
+    let required = |name: &String| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let slots = schema["properties"].as_object()?.iter().filter_map(|(name, schema)| {
+        let description = schema["description"].as_str().unwrap_or_default().to_owned();
+        let param = Param { kind: None, required: required(name), default: None, description, schema: schema.clone(), at: at.clone() };
+        Slot::new(name, &param)
+    });
+    Some(Shape { slots: slots.collect() })
 }
 
 /// Where a tool was imported and nobody has said what its parameters are.

@@ -75,7 +75,10 @@ impl Walk {
             Task::Simulate { tool } => {
                 let Some((id, _)) = &self.action else { return self.give_up("no action was prepared") };
                 let tool = ground.mind.tool(tool)?;
-                Some(call(tool, Map::from_iter([("action_id".to_owned(), json!(id))])))
+                let mut args = self.args(ground, tool).args;
+                args.retain(|name, _| tool.shape.slot(name).is_some_and(|slot| slot.required));
+                args.insert("action_id".to_owned(), json!(id));
+                Some(call(tool, args))
             }
             Task::Consult { agent } => {
                 let params = self.consultation(ground, ground.mind.agent(agent)?);
@@ -92,7 +95,7 @@ impl Walk {
                     }
                 }
                 // What is sent by its id says nothing that was not prepared: any other word would make it another action.
-                let prepared = self.story.done.iter().rev().find(|done| done.answer.get("action_id") == Some(&json!(id)) && !done.is_agent);
+                let prepared = self.story.done.iter().find(|done| done.answer.get("action_id") == Some(&json!(id)) && !done.is_agent);
                 filled.args.retain(|name, value| {
                     let required = tool.shape.slot(name).is_some_and(|slot| slot.required);
                     required || prepared.is_some_and(|done| done.args.get(name) == Some(value))
@@ -136,12 +139,13 @@ impl Walk {
     fn answered(&self, slot: &Slot) -> Option<Value> {
         let role = match &slot.kind {
             Kind::Address(role) | Kind::Id(role) => role.as_str(),
+            Kind::Enum => slot.name.as_str(),
             _ => return None,
         };
         let names = [slot.name.clone(), role.to_owned(), format!("{role}_address"), format!("{role}_id")];
         let fits = |value: &&Value| match &slot.kind {
             Kind::Address(_) => value.as_str().is_some_and(|text| model::AddressText::parse(text).is_some()),
-            _ => value.is_string() || value.is_number(),
+            _ => (value.is_string() || value.is_number()) && slot.lists(value),
         };
         let answers = self.story.done.iter().filter(|done| done.ok).map(|done| &done.answer);
         answers.flat_map(|answer| names.iter().flat_map(move |name| deep(answer, name))).find(fits).cloned()
@@ -236,10 +240,10 @@ impl Walk {
                 (agent.clone(), approved)
             }
             Task::Delegate { agent, .. } => {
-                let status = word("status").unwrap_or_default();
-                let bad = ["veto", "fail", "declin", "error"].iter().find(|bad| status.starts_with(**bad));
+                let status = word("status").or_else(|| word("conclusion")).unwrap_or_default();
+                let bad = ["veto", "untrust", "fail", "declin", "error"].iter().find(|bad| status.starts_with(**bad));
                 match bad {
-                    Some(&"veto") => {
+                    Some(&("veto" | "untrust")) => {
                         self.tasks.clear();
                         self.story.outcome = Outcome::Vetoed(format!("{agent}: {reason}"));
                     }
