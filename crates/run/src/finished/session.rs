@@ -133,7 +133,7 @@ enum Next {
 /// Gives everybody who waits what came of its wish. Messages that arrived meanwhile go to the first.
 fn answer(wishes: Vec<(Move, oneshot::Sender<Told>)>, heard: &[Heard]) {
     let letter = |heard: &Heard| match heard {
-        Heard::Message { from, text } => Some(format!("A message arrived from {from}: {text}")),
+        Heard::Message { from, text } => Some(Told::letter(from, text)),
         Heard::User(_) | Heard::HandOver { .. } | Heard::Answer { .. } | Heard::Peer { .. } => None,
     };
     let mut besides: Vec<String> = heard.iter().filter_map(letter).collect();

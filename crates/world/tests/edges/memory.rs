@@ -1,9 +1,9 @@
 //! The world's MCP server, spoken to by the SDK's own client: in memory, and over HTTP in both lifecycles of the protocol.
 
-use bardo_eval_world::World;
 use bardo_eval_world::edges::Edges;
 use bardo_eval_world::mcp::serve::{Door, WorldServer, in_memory};
 use bardo_eval_world::mcp::{Fault, list_in_memory};
+use bardo_eval_world::{Letter, World};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
@@ -28,6 +28,22 @@ async fn a_call_in_memory_acts_in_the_world() {
     client.cancel().await.unwrap();
     serving.await.unwrap().unwrap();
     assert_eq!(kinds(&world.lock().await.take_events()), ["hole_read", "called", "answered"]);
+}
+
+#[tokio::test]
+async fn letters_come_with_the_next_answer_and_once() {
+    let world = Small::shared().await;
+    world.lock().await.letters = vec![Letter { from: "vault-watchdog".into(), nonce: 7, text: "The peg slips.".into() }];
+    let (near, _serving) = in_memory(WorldServer::new(Door::new(as_shared(&world)), seat()).unwrap());
+    let client = ().serve(near).await.unwrap();
+    let ask = || CallToolRequestParams::new("price").with_arguments(json!({ "token": "WETH" }).as_object().unwrap().clone());
+    let first = client.call_tool(ask()).await.unwrap();
+    let texts: Vec<String> = first.content.iter().filter_map(|block| Some(block.as_text()?.text.clone())).collect();
+    assert_eq!(texts.last().unwrap(), "A message arrived from vault-watchdog: The peg slips.");
+    let second = client.call_tool(ask()).await.unwrap();
+    assert_eq!(second.content.len() + 1, first.content.len());
+    let kinds = kinds(&world.lock().await.take_events());
+    assert_eq!(kinds, ["called", "answered", "messaged", "called", "answered"]);
 }
 
 #[tokio::test]

@@ -66,6 +66,8 @@ pub(crate) struct Small {
     now_ms: u64,
     /// How long a call of `slow` holds the world, in real milliseconds.
     slow_ms: u64,
+    /// On their way to whoever acts next.
+    pub(crate) letters: Vec<Letter>,
 }
 
 impl Small {
@@ -77,6 +79,7 @@ impl Small {
             log: Log::default(),
             now_ms: 0,
             slow_ms: 300,
+            letters: vec![],
         }
     }
 
@@ -137,8 +140,12 @@ impl World for Small {
         Some(answer)
     }
 
-    fn inbox(&mut self, _: &Who) -> Vec<Letter> {
-        vec![]
+    fn inbox(&mut self, who: &Who) -> Vec<Letter> {
+        let letters = std::mem::take(&mut self.letters);
+        for letter in letters.iter().cloned() {
+            self.note(who, Happened::Messaged { from: letter.from, to: who.agent.clone(), nonce: letter.nonce, text: letter.text });
+        }
+        letters
     }
 
     fn shown(&mut self, who: &Who, mut listings: Vec<Listing>) -> Vec<Listing> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use model::Listing;
 use model::transcript::{Move, ToolCall};
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ContentBlock, ListToolsResult, PaginatedRequestParams, ServerConfig};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, PaginatedRequestParams, ServerConfig,
+};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
@@ -29,6 +31,19 @@ pub struct Wish {
 pub struct Told {
     pub reply: Reply,
     pub besides: Vec<String>,
+}
+
+impl Told {
+    /// How an agent without an inbox is told of a message.
+    pub fn letter(from: &str, text: &str) -> String {
+        format!("A message arrived from {from}: {text}")
+    }
+
+    pub(super) fn result(self) -> CallToolResult {
+        let mut done = result(self.reply);
+        done.content.extend(self.besides.into_iter().map(ContentBlock::text));
+        done
+    }
 }
 
 /// Cheap to clone, one clone per connection; all clones wish in the same place.
@@ -100,9 +115,6 @@ impl ServerHandler for RelayServer {
     }
 
     async fn call_tool(&self, request: CallToolRequestParams, _: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
-        let told = self.inner.act(&request.name, request.arguments.unwrap_or_default()).await?;
-        let mut done = result(told.reply);
-        done.content.extend(told.besides.into_iter().map(ContentBlock::text));
-        Ok(done.into())
+        Ok(self.inner.act(&request.name, request.arguments.unwrap_or_default()).await?.result().into())
     }
 }

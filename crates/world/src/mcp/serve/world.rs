@@ -12,10 +12,11 @@ use serde_json::{Map, Value, json};
 
 use super::door::Door;
 use super::extras::{self, Deed};
+use super::relay::Told;
 use super::seat::Seat;
 use crate::Reach;
 use crate::mcp::error::McpError;
-use crate::mcp::server::{Reply, checked, info, result, tool};
+use crate::mcp::server::{Reply, checked, info, tool};
 use crate::mcp::shown::shown;
 
 const INVALID: &str = "VALIDATION_INVALID_ARGUMENTS";
@@ -58,21 +59,28 @@ impl Inner {
         Ok(ListToolsResult::with_all_items(tools))
     }
 
-    async fn act(&self, name: &str, args: Map<String, Value>) -> Result<Reply, ErrorData> {
+    /// What came of it, and what others sent meanwhile.
+    async fn act(&self, name: &str, args: Map<String, Value>) -> Result<Told, ErrorData> {
         let mut world = self.door.enter().await.ok_or_else(over)?;
+        let reply = self.carry_out(&mut *world, name, args).await?;
+        let letters = world.inbox(&self.seat.who);
+        Ok(Told { reply, besides: letters.iter().map(|letter| Told::letter(&letter.from, &letter.text)).collect() })
+    }
+
+    async fn carry_out(&self, world: &mut dyn Reach, name: &str, args: Map<String, Value>) -> Result<Reply, ErrorData> {
         // Whoever acts has thought about it; a finished agent tells us of its moves only by making them.
         world.think();
         match self.deeds.get(name) {
-            None => Err(self.unknown(&mut *world, name, args)),
-            Some(Deed::Call) => Ok(self.call(&mut *world, name, args).await),
-            Some(Deed::Delegate { to }) => Ok(self.delegate(&mut *world, to, args).await),
-            Some(Deed::UseSkill) => Ok(self.note(&mut *world, extras::skill(&self.seat, &args), |(skill, params)| {
+            None => Err(self.unknown(world, name, args)),
+            Some(Deed::Call) => Ok(self.call(world, name, args).await),
+            Some(Deed::Delegate { to }) => Ok(self.delegate(world, to, args).await),
+            Some(Deed::UseSkill) => Ok(self.note(world, extras::skill(&self.seat, &args), |(skill, params)| {
                 (json!({ "activated": skill }), Happened::Activated { skill, params })
             })),
             // Only listed where somebody is there to answer.
             Some(Deed::Ask | Deed::Refuse) => Err(over()),
             Some(Deed::Report) => {
-                Ok(self.note(&mut *world, extras::reported(&args), |text| (json!({ "reported": true }), Happened::Reported { text })))
+                Ok(self.note(world, extras::reported(&args), |text| (json!({ "reported": true }), Happened::Reported { text })))
             }
         }
     }
@@ -136,7 +144,7 @@ impl ServerHandler for WorldServer {
         let inner = self.inner.clone();
         // On a task of its own: a client that hangs up must not leave a transaction without its record.
         let acting = tokio::spawn(async move { inner.act(&request.name, request.arguments.unwrap_or_default()).await });
-        let reply = acting.await.map_err(|_| ErrorData::internal_error("the world failed", None))??;
-        Ok(result(reply).into())
+        let told = acting.await.map_err(|_| ErrorData::internal_error("the world failed", None))??;
+        Ok(told.result().into())
     }
 }
