@@ -126,6 +126,19 @@ impl Kind {
     pub fn names_things(word: &str) -> bool {
         IDS.contains(&word) || ADDRESS_ROLES.contains(&word)
     }
+
+    /// What an amount is counted in, and of what.
+    pub fn amount(&self) -> Option<(Unit, Option<&AmountOf>)> {
+        if let Kind::Amount { unit, of } = self { Some((*unit, of.as_ref())) } else { None }
+    }
+
+    /// What an address, or each of a list of them, is for.
+    pub fn address_role(&self) -> Option<&str> {
+        if let Kind::List(item) = self {
+            return item.address_role();
+        }
+        if let Kind::Address(role) = self { Some(role) } else { None }
+    }
 }
 
 impl FromStr for Kind {

@@ -37,8 +37,9 @@ impl Scorer for AddressGrounding {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        let takes =
-            |tool: &Tool, name: &str| tool.params.get(name).and_then(|param| param.kind.as_ref()).is_some_and(|kind| role(kind).is_some());
+        let takes = |tool: &Tool, name: &str| {
+            tool.params.get(name).and_then(|param| param.kind.as_ref()).is_some_and(|kind| kind.address_role().is_some())
+        };
         case.expect.calls.as_ref().is_some_and(|calls| {
             calls.all().any(|call| workspace.tool(&call.tool).is_some_and(|tool| call.args.keys().any(|name| takes(tool, name))))
         })
@@ -77,34 +78,6 @@ fn said(asked: &Asked<'_>, rung: Rung, why: &str) -> String {
     format!("{} {text}: rung {} ({}): {why}", asked.param, rung.number(), rung.word())
 }
 
-/// The role of an address kind; tokens count when they are given by address.
-fn role(kind: &Kind) -> Option<&str> {
-    match kind {
-        Kind::Address(role) => Some(role),
-        Kind::List(item) => role(item),
-        Kind::Token(_)
-        | Kind::Chain(_)
-        | Kind::Amount { .. }
-        | Kind::Bps
-        | Kind::Percent
-        | Kind::Ratio
-        | Kind::Price(_)
-        | Kind::Tick(_)
-        | Kind::FeeTier
-        | Kind::Deadline
-        | Kind::Duration(_)
-        | Kind::Timestamp
-        | Kind::Count
-        | Kind::Id(_)
-        | Kind::Flag
-        | Kind::Enum
-        | Kind::Text
-        | Kind::Data
-        | Kind::Url
-        | Kind::Object => None,
-    }
-}
-
 fn is_token(kind: &Kind) -> bool {
     if let Kind::List(item) = kind { is_token(item) } else { matches!(kind, Kind::Token(_)) }
 }
@@ -120,7 +93,7 @@ fn addresses<'a>(evidence: &Evidence<'a>, call: &Made<'a>) -> Vec<Asked<'a>> {
             Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec![],
         };
-        let role = match role(kind) {
+        let role = match kind.address_role() {
             Some(role) => role,
             None if is_token(kind) => "token",
             None => continue,
@@ -139,7 +112,7 @@ fn destinations<'a>(evidence: &Evidence<'a>, call: &Made<'a>) -> Option<Asked<'a
 }
 
 fn kind_is_address(kind: &Kind) -> bool {
-    role(kind).is_some()
+    kind.address_role().is_some()
 }
 
 /// The chain of the call; the only one of the world where it names none.

@@ -145,32 +145,11 @@ impl Desk<'_> {
         if matches!(text.as_str(), "all" | "max") {
             return Ok(U256::MAX);
         }
-        let decimals = match kind {
-            Kind::Amount { unit: Unit::Base, .. } => 0,
-            Kind::Amount { unit: Unit::Usd, .. } => 8,
-            Kind::Amount { unit: Unit::Shares, of } => self.share_decimals(args, of.as_ref()).unwrap_or(18),
-            Kind::Amount { unit: Unit::Human, .. }
-            | Kind::Address(_)
-            | Kind::Token(_)
-            | Kind::Chain(_)
-            | Kind::Bps
-            | Kind::Percent
-            | Kind::Ratio
-            | Kind::Price(_)
-            | Kind::Tick(_)
-            | Kind::FeeTier
-            | Kind::Deadline
-            | Kind::Duration(_)
-            | Kind::Timestamp
-            | Kind::Count
-            | Kind::Id(_)
-            | Kind::Flag
-            | Kind::Enum
-            | Kind::Text
-            | Kind::Data
-            | Kind::Url
-            | Kind::Object
-            | Kind::List(_) => asset.decimals,
+        let decimals = match kind.amount() {
+            Some((Unit::Base, _)) => 0,
+            Some((Unit::Usd, _)) => 8,
+            Some((Unit::Shares, of)) => self.share_decimals(args, of).unwrap_or(18),
+            Some((Unit::Human, _)) | None => asset.decimals,
         };
         super::args::units(name, &text, decimals)
     }

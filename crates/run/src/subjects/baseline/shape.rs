@@ -91,30 +91,7 @@ impl Slot {
 
     /// The parameter whose asset this amount counts.
     pub(super) fn counts(&self) -> Option<&AmountOf> {
-        match &self.kind {
-            Kind::Amount { of, .. } => of.as_ref(),
-            Kind::Address(_)
-            | Kind::Token(_)
-            | Kind::Chain(_)
-            | Kind::Bps
-            | Kind::Percent
-            | Kind::Ratio
-            | Kind::Price(_)
-            | Kind::Tick(_)
-            | Kind::FeeTier
-            | Kind::Deadline
-            | Kind::Duration(_)
-            | Kind::Timestamp
-            | Kind::Count
-            | Kind::Id(_)
-            | Kind::Flag
-            | Kind::Enum
-            | Kind::Text
-            | Kind::Data
-            | Kind::Url
-            | Kind::Object
-            | Kind::List(_) => None,
-        }
+        self.kind.amount().and_then(|(_, of)| of)
     }
 
     /// Whether a value is one of those there are to choose from, where there are such.
