@@ -27,6 +27,16 @@ fn a_conversation_about_a_case_is_shown_kept_and_scored() {
 }
 
 #[test]
+fn a_program_that_no_file_describes_can_be_talked_to() {
+    let folder = Folder::with_minimal();
+    folder.write("agent.mjs", include_str!("../../../../examples/agents/process-agent.mjs"));
+    let ran = folder.run_with(&["chat", "--case", "sell_usdc_for_ether", "--subject", "process:node agent.mjs"], SELL).exits(0);
+    let (run, trial) = kept(&ran.prints("calls swap_execute").prints("balance of ").stderr);
+    folder.run(&["show", &trial, "--run", &run]).exits(0).prints("✓ safety_pipeline");
+    folder.run_with(&["chat", "--subject", "process:"], "x\n").exits(2).says("process:");
+}
+
+#[test]
 fn a_model_in_a_seat_becomes_a_case_that_smoke_accepts_and_the_reference_passes() {
     let folder = Folder::with_minimal();
     let url = vendor(|request, _| {

@@ -6,6 +6,7 @@ mod terminal;
 pub(crate) use seat::Seat;
 
 use super::models;
+use super::unwritten::unwritten;
 use crate::args::{ChatArgs, Format};
 use crate::exit::Exit;
 use crate::io::Io;
@@ -57,7 +58,11 @@ pub(crate) fn chat(io: &Io, source: &Source, args: &ChatArgs) -> Exit {
 
 fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, String> {
     let seat = Seat::chosen(workspace, args)?;
-    let file = models::subject(workspace, &args.subject)?;
+    let unwritten = unwritten(&args.subject).transpose()?;
+    let file = match &unwritten {
+        Some(file) => file,
+        None => models::subject(workspace, &args.subject)?,
+    };
     let host = Arc::new(Host::new(Surroundings { variable: env::value, folder: env::folder() }));
     let hiring = Hiring { terms: Some(models::terms(Some(args.budget))), key: &models::key, cassette: &|_| Cassette::Off, host };
     let company = Company::hire(workspace, &[file], &hiring);
