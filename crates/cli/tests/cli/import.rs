@@ -196,3 +196,39 @@ fn an_imported_tool_is_called_live_recorded_replayed_and_stubbed() {
         .exits(2)
         .says("auto, recorded, stub, live:CMD or record:CMD");
 }
+
+/// Two cases whose answers come from the imported server.
+fn with_cases() -> Folder {
+    let folder = playable();
+    folder.write("evals/profiles/foreign.yaml", "profile: foreign\nabout: Tools of another server, to be answered by it.\ntools: [echo]\n");
+    let case = |id: &str, word: &str| {
+        format!(
+            "  - id: {id}\n    brief: {{ surface: {{ profile: foreign }}, turns: [\"Let me hear {word} from you again.\"], world: defi_small }}\n    \
+             expect: {{ calls: {{ any_of: [[{{ tool: echo, args: {{ message: {word} }} }}]] }} }}\n    \
+             reference: [{{ call: echo, args: {{ message: {word} }} }}]\n"
+        )
+    };
+    let cases = [case("hear_hello", "hello"), case("hear_goodbye", "goodbye")].concat();
+    folder.write("evals/suites/tool_selection/foreign.yaml", format!("suite: tool_selection\nabout: Does it call it?\ncases:\n{cases}"));
+    folder
+}
+
+#[test]
+fn a_run_has_its_imported_tools_answered_as_it_says() {
+    let folder = with_cases();
+    let run = |case: &str, from: Option<&str>| {
+        let mut args = vec!["run", "--subject", "reference", "--case", case, "--format", "json"];
+        args.extend(from.iter().flat_map(|from| ["--foreign-tools", from]));
+        let ran = folder.run(&args);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        (document["trials"]["finished"].as_u64().unwrap(), document["trials"]["aborted"].as_u64().unwrap())
+    };
+    assert_eq!(run("hear_hello", None), (0, 1), "nobody can answer, which is no miss of the subject");
+    folder.run(&["show", "hear_hello"]).exits(0).prints("no output schema");
+    assert_eq!(run("hear_hello", Some(&format!("live:{}", everything()))), (1, 0));
+    folder.run(&["show", "hear_hello"]).exits(0).prints("Echo: hello");
+    assert_eq!(run("hear_hello", Some(&format!("record:{}", everything()))), (1, 0));
+    assert_eq!(run("hear_hello", None), (1, 0), "from the recording");
+    assert_eq!(run("hear_goodbye", None), (0, 1), "a missing recording is an error");
+    folder.run(&["show", "hear_goodbye"]).exits(0).prints("no recording of echo");
+}
