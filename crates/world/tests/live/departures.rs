@@ -272,3 +272,12 @@ async fn a_guardian_judges_what_it_is_handed() {
     let nothing = trial.ask("safety-guardian", json!({})).await;
     assert!(nothing.decision == Decision::Veto && nothing.reason.contains("no action_id was handed over"), "{}", nothing.reason);
 }
+
+#[tokio::test]
+async fn a_quote_for_another_chain_is_refused_and_one_for_the_same_is_not() {
+    let mut trial = Trial::open(&stage("multi_chain"), Setup::default());
+    let quote = |to: u64| json!({ "token_in": "USDC", "token_out": "WETH", "token_in_chain_id": 8453, "token_out_chain_id": to, "amount": "1000000", "trade_type": "EXACT_INPUT" });
+    let across = trial.call("uniswap_api_get_quote", quote(10)).await;
+    assert!(matches!(&across, ToolAnswer::Error { code, .. } if code == "ROUTING_NO_ROUTE"), "{across:?}");
+    assert!(trial.get("uniswap_api_get_quote", quote(8453)).await["action_id"].is_string());
+}

@@ -2,10 +2,10 @@
 
 use super::{allow, amount, deal, value_of};
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::Args;
+use crate::live::args::{Args, word};
 use crate::live::deal::{Call, Deal, Part};
 use crate::live::desk::{Asset, Desk, human};
-use crate::live::fault::Fault;
+use crate::live::fault::{Fault, shown};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
 use model::Kind;
@@ -26,6 +26,17 @@ sol! {
 /// Seconds a swap may wait where nobody says otherwise.
 pub(super) const DEADLINE_S: u64 = 300;
 
+/// A router serves one chain; what is to arrive on another takes a bridge or an intent.
+fn stays(desk: &Desk<'_>, args: &Args<'_>) -> Result<(), Fault> {
+    let Some((_, named)) = args.first(|kind| matches!(kind, Kind::Chain(Some(role)) if role == "destination")) else { return Ok(()) };
+    let text = word(named);
+    match desk.workspace.chain(&text) {
+        Some(chain) if chain.id == desk.id => Ok(()),
+        Some(chain) => Err(Fault::new("ROUTING_NO_ROUTE", format!("a swap on chain {} does not arrive on chain {}", desk.id, chain.id))),
+        None => Err(Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", format!("{} is no chain that is known here", shown(&text)))),
+    }
+}
+
 pub(super) async fn swap(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
     let missing = |side: &str| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the call names no token to {side}"));
     let sell = desk.asset(&args.token("in").ok_or_else(|| missing("sell"))?)?;
@@ -33,6 +44,7 @@ pub(super) async fn swap(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, F
     if sell == buy {
         return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("{} cannot be swapped for itself", sell.symbol)));
     }
+    stays(desk, args)?;
     let exact_out = args.flag("exact_output") || args.text("trade_type").is_some_and(|word| word.eq_ignore_ascii_case("EXACT_OUTPUT"));
     let (router, quoter) = (desk.router()?, desk.quoter()?);
     let path = path(desk, &sell, &buy)?;
