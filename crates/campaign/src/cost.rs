@@ -48,7 +48,7 @@ pub struct TierCost {
     pub dearest: Money,
 }
 
-/// Each at the mean price of a call of the same run.
+/// Each at the mean price of a call of the same run; of all runs, where a run asked nobody because everything was there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Saved {
     pub cache_hits: u64,
@@ -65,8 +65,9 @@ const WHOLE: u64 = 4;
 
 pub fn bill(workspace: &Workspace, runs: &[RunCost]) -> Bill {
     let mut bill = Bill::default();
+    let usual = runs.iter().flat_map(|run| &run.spent).fold(Sum::default(), Sum::plus);
     for run in runs {
-        let all = run.spent.iter().fold(Sum::default(), |sum, spent| sum.plus(spent));
+        let all = run.spent.iter().fold(Sum::default(), Sum::plus);
         bill.all = Sum { calls: bill.all.calls + all.calls, money: bill.all.money.plus(all.money) };
         let tier = bill.tiers.entry(run.tier).or_default();
         tier.runs += 1;
@@ -78,7 +79,7 @@ pub fn bill(workspace: &Workspace, runs: &[RunCost]) -> Bill {
             let suite = bill.suites.entry(suite(workspace, spent)).or_default();
             *suite = suite.plus(spent);
         }
-        bill.saved.add(workspace, run, all);
+        bill.saved.add(workspace, run, all, usual);
     }
     bill
 }
@@ -95,11 +96,12 @@ impl Sum {
 }
 
 impl Saved {
-    fn add(&mut self, workspace: &Workspace, run: &RunCost, all: Sum) {
+    fn add(&mut self, workspace: &Workspace, run: &RunCost, all: Sum, usual: Sum) {
+        let price = if all.calls == 0 { usual } else { all };
         self.cache_hits += run.cache_hits;
-        self.cache = self.cache.plus(all.at_mean(run.cache_hits));
+        self.cache = self.cache.plus(price.at_mean(run.cache_hits));
         self.answers += run.answered;
-        self.callbacks = self.callbacks.plus(all.at_mean(run.answered));
+        self.callbacks = self.callbacks.plus(price.at_mean(run.answered));
         if run.tier.is_some_and(|tier| tier < WHOLE) {
             self.events += 1;
             let whole = share(all.money, whole_trials(workspace), run.trials);

@@ -1,6 +1,8 @@
 //! What runs cost, and what a tier would: estimated before, told after.
 
 use crate::harness::Folder;
+use crate::vendor::{calls, subject, vendor};
+use serde_json::json;
 
 #[test]
 fn free_runs_cost_nothing_and_saved_nothing() {
@@ -14,6 +16,32 @@ fn free_runs_cost_nothing_and_saved_nothing() {
         assert_eq!(bill["saved"][saved].as_f64(), Some(0.0), "{bill:#}");
     }
     assert_eq!(folder.json(&["cost", "--since", "9999-01-01"], 0)["runs"], 0);
+}
+
+#[test]
+fn a_paid_run_is_on_the_bill_and_what_came_from_the_cache_is_saved() {
+    let folder = Folder::with_minimal();
+    let url = vendor(|_, _| calls("wallet_get_balance", &json!({ "token": "USDC", "chain": "base" })));
+    folder.write("evals/subjects/local.yaml", subject("local", &url));
+    let run = ["run", "--subject", "local", "--profile", "trader", "--budget", "1"];
+    folder.run(&run);
+    // 10 tokens in and 5 out at a dollar a million, for each of two cases.
+    let first = folder.json(&["cost"], 0);
+    assert_eq!((first["spent_usd"].as_f64(), first["saved"]["cache_usd"].as_f64()), (Some(0.000_03), Some(0.0)), "{first:#}");
+    folder.run(&run);
+    let bill = folder.json(&["cost"], 0);
+    assert_eq!((bill["runs"].as_u64(), bill["spent_usd"].as_f64()), (Some(2), Some(0.000_03)), "{bill:#}");
+    assert_eq!(bill["saved"]["cache_usd"].as_f64(), Some(0.000_03), "{bill:#}");
+    let by = |what: &str, name: &str| {
+        let rows = bill[what].as_array().unwrap_or_else(|| panic!("{bill:#}"));
+        rows.iter()
+            .find(|row| row.as_object().unwrap().values().any(|value| value == name))
+            .unwrap_or_else(|| panic!("{name}: {bill:#}"))
+            .clone()
+    };
+    assert_eq!(by("models", "m")["calls"], 2, "{bill:#}");
+    assert_eq!(by("suites", "tool_selection/trader")["calls"], 2, "{bill:#}");
+    folder.run(&["cost"]).exits(0).prints("0.00003");
 }
 
 #[test]
