@@ -38,6 +38,11 @@ contract AmmPair is Erc20, Guarded {
         return (_reserve0, _reserve1, _updatedAt);
     }
 
+    /// All that a share's worth depends on, in one answer.
+    function standing() external view returns (address, uint256, address, uint256, uint256) {
+        return (token0, _reserve0, token1, _reserve1, totalSupply);
+    }
+
     /// Shares for whatever was sent here since the last call; the scarcer of the two sides counts.
     function mint(address to) external guarded returns (uint256 shares) {
         (uint256 balance0, uint256 balance1) = _balances();

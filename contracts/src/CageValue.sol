@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {AmmPair} from "./AmmPair.sol";
 import {CageConfig} from "./CageConfig.sol";
-import {Transfers} from "./Transfers.sol";
+import {IERC20, Transfers} from "./Transfers.sol";
 import {Vault} from "./Vault.sol";
 import {Venue} from "./Venue.sol";
 
@@ -68,30 +68,62 @@ abstract contract CageValue is CageConfig {
     }
 
     /// Everything, as it is now. Lines are kept of what there is, of the native coin and of what is named, or of all.
-    /// This and what follows runs in every transaction: hence no checks of indices that cannot be wrong, and no zeroes written that are not read.
+    /// This and what follows runs in every transaction, much of it for every asset: hence by hand, the question put together only once.
     function _measure(bool all, address[] memory named) internal view returns (Sheet memory s) {
-        uint256 count = _rows.length;
-        uint256 place;
+        (uint256 place, uint256 end) = _span(_rows);
         Line[] memory lines;
         assembly ("memory-safe") {
-            mstore(0, _rows.slot)
-            place := keccak256(0, 32)
             lines := mload(64) // empty, with room for all
             mstore(lines, 0)
-            mstore(64, add(lines, shl(5, add(count, 1))))
+            mstore(64, add(lines, shl(5, add(sub(end, place), 1))))
         }
+        uint256 marks = all ? type(uint256).max : _marks(named);
         uint256 have;
-        unchecked { count += place; }
-        while (place < count) {
-            uint256 row;
+        while (true) {
+            (uint256 row, uint256 amount) = (0, 0);
+            bytes4 question = IERC20.balanceOf.selector;
+            // Asset by asset, as far as the next that needs more than a price. A call takes a row for its address: it looks at the lower part only.
             assembly ("memory-safe") {
-                row := sload(place)
-                place := add(place, 1)
+                mstore(0, question)
+                mstore(4, address())
+                for {} lt(place, end) { row := 0 } {
+                    row := sload(place)
+                    place := add(place, 1)
+                    let line := mload(64)
+                    switch shl(96, row)
+                    case 0 { amount := selfbalance() }
+                    default {
+                        let ok := staticcall(gas(), row, 0, 36, line, 32)
+                        if iszero(and(ok, gt(returndatasize(), 31))) {
+                            if ok { revert(0, 0) }
+                            returndatacopy(line, 0, returndatasize())
+                            revert(line, returndatasize())
+                        }
+                        amount := mload(line)
+                    }
+                    if iszero(amount) {
+                        if and(shr(and(row, 0xff), marks), 1) { break }
+                        continue
+                    }
+                    if or(shr(160, amount), sub(and(shr(160, row), 0xff), 1)) { break }
+                    // Plain, and so little that nothing overflows.
+                    let value := div(mul(amount, shr(184, row)), exp(10, and(shr(168, row), 0xff)))
+                    have := add(have, value)
+                    mstore(line, row)
+                    mstore(add(line, 32), amount)
+                    mstore(add(line, 64), amount)
+                    mstore(add(line, 96), value)
+                    mstore(64, add(line, 128))
+                    let length := add(mload(lines), 1)
+                    mstore(lines, length)
+                    mstore(add(lines, shl(5, length)), line)
+                }
             }
-            uint256 balance = Transfers.balance(_asset(row), address(this));
-            if (balance == 0 && !all && _asset(row) != Transfers.NATIVE && !_among(named, _asset(row))) continue;
-            uint256 value = _worthOf(row, balance);
-            Line memory line = Line(row, balance, balance, value);
+            if (row == 0) break;
+            // A mark says only how a name ends.
+            if (amount == 0 && !all && _asset(row) != Transfers.NATIVE && !_among(named, _asset(row))) continue;
+            uint256 value = _worthOf(row, amount);
+            Line memory line = Line(row, amount, amount, value);
             assembly ("memory-safe") {
                 let length := add(mload(lines), 1)
                 mstore(lines, length)
@@ -103,27 +135,84 @@ abstract contract CageValue is CageConfig {
         _measureStays(s, have);
     }
 
+    function _among(address[] memory list, address item) private pure returns (bool) {
+        for (uint256 i = 0; i < list.length; i++) {
+            if (list[i] == item) return true;
+        }
+        return false;
+    }
+
+    // Where a list lies in storage.
+    function _span(uint256[] storage list) private view returns (uint256 place, uint256 end) {
+        uint256 count = list.length;
+        assembly ("memory-safe") {
+            mstore(0, list.slot)
+            place := keccak256(0, 32)
+            end := add(place, count)
+        }
+    }
+
+    // One bit for the last byte of each name, and of the native coin: most assets can be passed over by it.
+    function _marks(address[] memory named) private pure returns (uint256 marks) {
+        assembly ("memory-safe") {
+            marks := 1
+            let last := add(named, shl(5, mload(named)))
+            for { let name := named } lt(name, last) {} {
+                name := add(name, 32)
+                marks := or(marks, shl(and(mload(name), 0xff), 1))
+            }
+        }
+    }
+
     function _measureStays(Sheet memory s, uint256 have) private view {
-        uint256 count = _venues.length;
-        uint256 place;
+        (uint256 place, uint256 end) = _span(_venues);
         Stay[] memory stays;
         assembly ("memory-safe") {
-            mstore(0, _venues.slot)
-            place := keccak256(0, 32)
             stays := mload(64)
-            mstore(stays, count)
-            mstore(64, add(stays, shl(5, add(count, 1))))
+            mstore(stays, 0)
+            mstore(64, add(stays, shl(5, add(sub(end, place), 1))))
         }
+        uint256 scales = _scales << 32;
         uint256 owes;
-        for (uint256 i = 0; i < count;) {
-            address venue;
-            assembly ("memory-safe") { venue := sload(add(place, i)) }
-            uint256 moves = _moves(venue);
-            (uint256 supplied, uint256 owed, bool walked) = _recall(venue, moves);
-            Stay memory stay = Stay(venue, moves, walked, supplied, owed, supplied, owed);
-            unchecked { i++; }
-            assembly ("memory-safe") { mstore(add(stays, shl(5, i)), stay) }
-            if (walked) s.stirred = true;
+        while (true) {
+            (address venue, uint256 moves) = (address(0), 0);
+            bytes4 question = Venue(payable(address(0))).movesOf.selector;
+            // Venue by venue, as far as the next of which nothing true is kept.
+            assembly ("memory-safe") {
+                mstore(0, question)
+                mstore(4, address())
+                for {} lt(place, end) { venue := 0 } {
+                    venue := sload(place)
+                    place := add(place, 1)
+                    let stay := mload(64)
+                    mstore(64, add(stay, 224))
+                    let length := add(mload(stays), 1)
+                    mstore(stays, length)
+                    mstore(add(stays, shl(5, length)), stay)
+                    mstore(stay, venue)
+                    mstore(add(stay, 32), _worth.slot)
+                    let worth := sload(keccak256(stay, 64))
+                    if iszero(staticcall(gas(), venue, 0, 36, add(stay, 32), 32)) { revert(0, 0) }
+                    if lt(returndatasize(), 32) { revert(0, 0) }
+                    moves := mload(add(stay, 32))
+                    // A count that does not fit was never kept.
+                    if or(shr(32, moves), xor(shr(192, worth), add(add(scales, moves), 1))) { break }
+                    let supplied := shr(160, shl(64, worth))
+                    let owed := shr(160, shl(160, worth))
+                    mstore(add(stay, 64), 0)
+                    mstore(add(stay, 96), supplied)
+                    mstore(add(stay, 128), owed)
+                    mstore(add(stay, 160), supplied)
+                    mstore(add(stay, 192), owed)
+                    have := add(have, supplied)
+                    owes := add(owes, owed)
+                }
+            }
+            if (venue == address(0)) break;
+            Stay memory walked = stays[stays.length - 1];
+            (uint256 supplied, uint256 owed,) = _walk(venue);
+            (walked.walked, walked.firstSupplied, walked.firstOwed, walked.supplied, walked.owed) = (true, supplied, owed, supplied, owed);
+            s.stirred = true;
             have += supplied;
             owes += owed;
         }
@@ -134,34 +223,75 @@ abstract contract CageValue is CageConfig {
     /// How the account differs from the last time it was looked at.
     function _compare(Sheet memory s) internal view returns (Change memory c) {
         Line[] memory lines = s.lines;
-        for (uint256 i = 0; i < lines.length;) {
-            Line memory line;
-            unchecked { i++; }
-            assembly ("memory-safe") { line := mload(add(lines, shl(5, i))) }
-            (uint256 row, uint256 was, uint256 is_) = (line.row, line.balance, Transfers.balance(_asset(line.row), address(this)));
-            // Shares change their worth by themselves, plain assets do not.
-            if (was == is_ && (_isPlain(row) || is_ == 0)) continue;
-            uint256 value = _worthOf(row, is_);
+        for (uint256 i = 0; true; i++) {
+            uint256 is_;
+            (i, is_) = _moved(lines, i);
+            if (i == lines.length) break;
+            Line memory line = lines[i];
+            (uint256 row, uint256 was, uint256 value) = (line.row, line.balance, _worthOf(line.row, is_));
             if (_isPlain(row) && was > is_) c.outflow += ((was - is_) * (row >> 184) + _unit(row) - 1) / _unit(row);
             _tally(c, line.value, value);
             (line.balance, line.value) = (is_, value);
         }
         Stay[] memory stays = s.stays;
-        for (uint256 i = 0; i < stays.length;) {
-            Stay memory stay;
-            unchecked { i++; }
-            assembly ("memory-safe") { stay := mload(add(stays, shl(5, i))) }
-            uint256 moves = _moves(stay.venue);
-            // What was not kept because it changes by itself is walked again.
-            if (moves == stay.moves && !stay.walked) continue;
+        for (uint256 i = 0; true; i++) {
+            uint256 moves;
+            (i, moves) = _stirs(stays, i);
+            if (i == stays.length) break;
+            Stay memory stay = stays[i];
             (uint256 supplied, uint256 owed, bool lasting) = _walk(stay.venue);
             _tally(c, stay.supplied, supplied);
             _tally(c, owed, stay.owed);
-            (stay.moves, stay.walked, stay.supplied, stay.owed) = (moves, true, supplied, owed);
-            if (!lasting) stay.moves = NEVER;
+            (stay.moves, stay.walked, stay.supplied, stay.owed) = (lasting ? moves : NEVER, true, supplied, owed);
             s.stirred = true;
         }
         s.net = s.net + int256(c.got) - int256(c.given);
+    }
+
+    // The next line from `i` on whose worth may be another, and what there is of it now. Shares change their worth by themselves, plain assets do not.
+    function _moved(Line[] memory lines, uint256 i) private view returns (uint256, uint256 amount) {
+        bytes4 question = IERC20.balanceOf.selector;
+        assembly ("memory-safe") {
+            mstore(0, question)
+            mstore(4, address())
+            let free := mload(64)
+            for { let count := mload(lines) } lt(i, count) { i := add(i, 1) } {
+                let line := mload(add(lines, shl(5, add(i, 1))))
+                let row := mload(line)
+                switch shl(96, row)
+                case 0 { amount := selfbalance() }
+                default {
+                    let ok := staticcall(gas(), row, 0, 36, free, 32)
+                    if iszero(and(ok, gt(returndatasize(), 31))) {
+                        if ok { revert(0, 0) }
+                        returndatacopy(free, 0, returndatasize())
+                        revert(free, returndatasize())
+                    }
+                    amount := mload(free)
+                }
+                if sub(amount, mload(add(line, 64))) { break }
+                if mul(amount, sub(and(shr(160, row), 0xff), 1)) { break }
+            }
+        }
+        return (i, amount);
+    }
+
+    // The next stay from `i` on that has moved, or was not kept because it changes by itself; and the count of its moves.
+    function _stirs(Stay[] memory stays, uint256 i) private view returns (uint256, uint256 moves) {
+        bytes4 question = Venue(payable(address(0))).movesOf.selector;
+        assembly ("memory-safe") {
+            mstore(0, question)
+            mstore(4, address())
+            let free := mload(64)
+            for { let count := mload(stays) } lt(i, count) { i := add(i, 1) } {
+                let stay := mload(add(stays, shl(5, add(i, 1))))
+                if iszero(staticcall(gas(), mload(stay), 0, 36, free, 32)) { revert(0, 0) }
+                if lt(returndatasize(), 32) { revert(0, 0) }
+                moves := mload(free)
+                if or(sub(moves, mload(add(stay, 32))), mload(add(stay, 64))) { break }
+            }
+        }
+        return (i, moves);
     }
 
     /// Remembers what positions are worth, where that lasts.
@@ -177,15 +307,6 @@ abstract contract CageValue is CageConfig {
         }
     }
 
-    // What is kept of a venue, if it still holds; else what a walk says.
-    function _recall(address venue, uint256 moves) private view returns (uint256 supplied, uint256 owed, bool walked) {
-        uint256 worth = _worth[venue];
-        // A count that does not fit carries into settings that are yet to come: nothing kept equals it.
-        if (worth >> 192 == (_scales << 32) + moves + 1) return (worth >> 96 & type(uint96).max, worth & type(uint96).max, false);
-        (supplied, owed,) = _walk(venue);
-        walked = true;
-    }
-
     function _tally(Change memory c, uint256 was, uint256 is_) private pure {
         if (was > is_) c.given += was - is_;
         else c.got += is_ - was;
@@ -196,17 +317,16 @@ abstract contract CageValue is CageConfig {
         Venue.Holding[] memory held = Venue(payable(venue)).holdings(address(this));
         lasting = true;
         for (uint256 i = 0; i < held.length; i++) {
-            AssetKind kind = assetInfo[held[i].asset].kind;
-            if (kind == AssetKind.None) continue;
-            if (kind != AssetKind.Plain) lasting = false;
-            supplied += _value(held[i].asset, held[i].supplied);
-            owed += _value(held[i].asset, held[i].borrowed);
+            uint256 row = _row(held[i].asset);
+            if (row >> 160 == 0) continue;
+            if (!_isPlain(row)) lasting = false;
+            supplied += _worthOf(row, held[i].supplied);
+            owed += _worthOf(row, held[i].borrowed);
         }
     }
 
     function _value(address asset, uint256 amount) internal view returns (uint256) {
-        Asset storage info = assetInfo[asset];
-        return info.kind == AssetKind.Plain ? amount * info.priceUsd8 / 10 ** info.decimals : _shares(asset, amount);
+        return _worthOf(_row(asset), amount);
     }
 
     // --- rows
@@ -227,69 +347,47 @@ abstract contract CageValue is CageConfig {
         unchecked { return 10 ** (row >> 168 & 0xff); }
     }
 
+    // As it would stand in `_rows`: what is known of an asset lies in one word, in the same order.
+    function _row(address asset) private view returns (uint256 row) {
+        Asset storage info = assetInfo[asset];
+        assembly ("memory-safe") { row := or(shl(160, sload(info.slot)), asset) }
+    }
+
     function _worthOf(uint256 row, uint256 amount) private view returns (uint256) {
         if (amount == 0) return 0;
-        return _isPlain(row) ? amount * (row >> 184) / _unit(row) : _shares(_asset(row), amount);
+        return _isPlain(row) ? amount * (row >> 184) / _unit(row) : _shares(row, amount);
     }
 
     // --- shares
 
-    function _shares(address asset, uint256 amount) private view returns (uint256) {
-        if (amount == 0) return 0;
-        if (assetInfo[asset].kind == AssetKind.PairShare) return _pairShare(AmmPair(asset), amount);
-        return _plain(Vault(asset).asset(), Vault(asset).convertToAssets(amount));
+    function _shares(uint256 row, uint256 amount) private view returns (uint256) {
+        if (uint8(row >> 160) == uint8(AssetKind.PairShare)) return _pairShare(AmmPair(_asset(row)), amount);
+        Vault vault = Vault(_asset(row));
+        return _plain(vault.asset(), vault.convertToAssets(amount));
     }
 
     function _plain(address asset, uint256 amount) private view returns (uint256) {
-        return assetInfo[asset].kind == AssetKind.Plain ? _value(asset, amount) : 0;
+        uint256 row = _row(asset);
+        return _isPlain(row) ? amount * (row >> 184) / _unit(row) : 0;
     }
 
     // Twice the geometric mean of both sides: unlike their sum it cannot be inflated by trading against the pair.
     function _pairShare(AmmPair pair, uint256 amount) private view returns (uint256) {
-        (uint256 reserve0, uint256 reserve1,) = pair.getReserves();
-        uint256 product = _plain(address(uint160(_ask(address(pair), AmmPair(address(0)).token0.selector))), reserve0)
-            * _plain(address(uint160(_ask(address(pair), AmmPair(address(0)).token1.selector))), reserve1);
-        return 2 * _root(product) * amount / _ask(address(pair), AmmPair(address(0)).totalSupply.selector);
+        (address token0, uint256 reserve0, address token1, uint256 reserve1, uint256 supply) = pair.standing();
+        return 2 * _mean(_plain(token0, reserve0), _plain(token1, reserve1)) * amount / supply;
     }
 
-    // As AmmMath.sqrt, which counts bits one by one: here it runs in every transaction of whoever has shares.
-    function _root(uint256 x) private pure returns (uint256 root) {
-        if (x == 0) return 0;
+    // The root of the product, by Newton from above: half the sum is never below it, and not far above where both sides are worth the same.
+    function _mean(uint256 a, uint256 b) private pure returns (uint256 root) {
+        uint256 product = a * b;
+        if (product == 0) return 0;
+        root = (a + b) / 2;
         unchecked {
-            uint256 rest = x;
-            root = 2;
-            for (uint256 step = 128; step > 0; step >>= 1) {
-                if (rest >> step == 0) continue;
-                rest >>= step;
-                root <<= step / 2;
-            }
-            // Newton from above: the start is a power of two not below the root, so each step falls until it stands.
             while (true) {
-                uint256 next = (root + x / root) / 2;
+                uint256 next = (root + product / root) / 2;
                 if (next >= root) return root;
                 root = next;
             }
-        }
-    }
-
-    function _moves(address venue) private view returns (uint256 moves) {
-        return _ask(venue, Venue(payable(venue)).movesOf.selector);
-    }
-
-    // A number about this account, or about nobody. By hand for the same reason as the balance in Transfers; who does not answer stops everything.
-    function _ask(address whom, bytes4 selector) private view returns (uint256 answer) {
-        assembly ("memory-safe") {
-            mstore(0, selector)
-            mstore(4, address())
-            if iszero(and(staticcall(gas(), whom, 0, 36, 0, 32), gt(returndatasize(), 31))) { revert(0, 0) }
-            answer := mload(0)
-        }
-    }
-
-    function _among(address[] memory list, address item) private pure returns (bool found) {
-        assembly ("memory-safe") {
-            let end := add(list, shl(5, add(mload(list), 1)))
-            for { let place := add(list, 32) } lt(place, end) { place := add(place, 32) } { found := or(found, eq(mload(place), item)) }
         }
     }
 }

@@ -156,9 +156,8 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     function _needSpread(Sheet memory s, uint256 total) private view {
         Line[] memory lines = s.lines;
         for (uint256 i = 0; i < lines.length;) {
-            Line memory line;
+            Line memory line = lines[i];
             unchecked { i++; }
-            assembly ("memory-safe") { line := mload(add(lines, shl(5, i))) }
             if (line.balance <= line.first || _isBase(line.row)) continue;
             uint256 bps = _share(line.value, total);
             if (!_isPlain(line.row)) {
