@@ -1,6 +1,7 @@
 //! revm in process: a base state shared by all trials of a process, and a thin layer of changes per trial.
 
 mod engine;
+mod simple;
 mod state;
 
 use super::{BASE_FEE, BLOCK_GAS, Block, Chain, ChainError, Log, Outcome, Receipt, Snapshot, Status, Tx};
