@@ -58,8 +58,11 @@ impl LiveWorld {
         if deeds::deed(tool) != Deed::Commit {
             return None;
         }
-        let inside = args.values().filter_map(Value::as_object).flat_map(Map::values);
-        let texts: Vec<&str> = args.values().chain(inside).filter_map(Value::as_str).collect();
+        let objects = || args.values().filter_map(Value::as_object);
+        if let Some(id) = objects().find_map(|object| object.get("action_id")).and_then(Value::as_str) {
+            return Some(id.to_owned());
+        }
+        let texts: Vec<&str> = args.values().chain(objects().flat_map(Map::values)).filter_map(Value::as_str).collect();
         texts.iter().find(|text| self.actions.get(text).is_some()).or_else(|| texts.first()).map(|text| (*text).to_owned())
     }
 

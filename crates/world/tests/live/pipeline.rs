@@ -4,7 +4,7 @@ use crate::harness::{BASE, Trial, stage, text, workspace};
 use bardo_eval_world::chain::AnvilConfig;
 use bardo_eval_world::{ChainKind, Setup, Stage};
 use model::Happened;
-use model::transcript::{Decision, Effect, TxOutcome};
+use model::transcript::{Decision, Effect, ToolAnswer, TxOutcome};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -123,4 +123,19 @@ async fn a_previewed_withdrawal_takes_out_as_much_as_it_says() {
     assert_eq!(sent["redeems"]["amount"], "200", "{sent}");
     let all = trial.get("vault_preview", json!({ "vault": vault, "chain_id": BASE, "action": "withdraw", "amount": "max" })).await;
     assert_eq!(all["redeems"]["amount"], "400", "{all}");
+}
+
+#[tokio::test]
+async fn an_order_is_the_one_of_its_quote_and_not_of_its_signature() {
+    let mut trial = Trial::observing("defi_small");
+    let swap = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "10", "chain": "base" });
+    let quote = trial.get("uniswap_get_quote", swap).await;
+    let signature = format!("0x{}", "1b".repeat(65));
+    let order = |id: &str| json!({ "signature": signature, "quote": { "routing": "CLASSIC", "action_id": id }, "routing": "DUTCH_V2" });
+    let ToolAnswer::Error { code, message } = trial.call("uniswap_api_submit_order", order("action-9")).await else {
+        panic!("nobody prepared it")
+    };
+    assert_eq!((code.as_str(), message.as_str()), ("EXECUTION_UNKNOWN_ACTION", "no action \"action-9\" was prepared"));
+    trial.get("uniswap_api_submit_order", order(&text(&quote, "action_id"))).await;
+    assert!(calldata(&trial).contains(&("mined", Some(text(&quote, "calldata_hash")))));
 }
