@@ -118,7 +118,18 @@ impl Played {
         let reply = self.actor.provider.ask(&Ask::new(call, self.seed, request)).await.map_err(|fault| match fault.kind {
             FaultKind::Unfunded => UserFault::Unfunded,
             FaultKind::NotRecorded => UserFault::Unrecorded(fault.to_string()),
-            _ => UserFault::Provider(fault.to_string()),
+            FaultKind::RateLimited
+            | FaultKind::Overloaded
+            | FaultKind::Server
+            | FaultKind::Unreachable
+            | FaultKind::TooSlow
+            | FaultKind::Dropped
+            | FaultKind::Garbled
+            | FaultKind::TooLarge
+            | FaultKind::Rejected
+            | FaultKind::Redirected
+            | FaultKind::Unfit
+            | FaultKind::Harness => UserFault::Provider(fault.to_string()),
         })?;
         let mut calls = reply.blocks.into_iter().filter_map(|block| {
             let Block::Call { tool, args: Args::Object(args), .. } = block else { return None };
