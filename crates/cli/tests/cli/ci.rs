@@ -1,4 +1,4 @@
-//! CI: the tiers of every event, a workflow, and reports that fit their published shapes.
+//! CI: the tiers of every event, a workflow, and findings at the line they are about.
 
 use crate::harness::Folder;
 use serde_json::Value;
@@ -27,18 +27,6 @@ fn events_run_the_tiers_of_the_specification() {
     folder.run(&["ci", "plan", "--event", "marge"]).exits(2).says("did you mean \"merge\"?");
 }
 
-fn shape(name: &str) -> jsonschema::Validator {
-    let path = format!("{}/tests/shapes/{name}", env!("CARGO_MANIFEST_DIR"));
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    jsonschema::validator_for(&schema).unwrap()
-}
-
-#[track_caller]
-fn fits(name: &str, document: &Value) {
-    let wrong: Vec<String> = shape(name).iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(wrong.is_empty(), "{name}: {wrong:#?}");
-}
-
 #[test]
 fn safety_findings_are_sarif_at_the_case() {
     let folder = Folder::with_reference();
@@ -46,11 +34,9 @@ fn safety_findings_are_sarif_at_the_case() {
         &folder.run(&["run", "--no-store", "--subject", "reference", "--agent", "trade-executor", "--format", "sarif"]).stdout,
     )
     .unwrap();
-    fits("sarif.json", &clean);
     assert_eq!(clean["runs"][0]["results"].as_array().unwrap().len(), 0, "{clean:#}");
     let text = folder.run(&["run", "--no-store", "--subject", "baseline", "--suite", "behavior", "--format", "sarif"]).stdout;
     let found: Value = serde_json::from_str(&text).unwrap();
-    fits("sarif.json", &found);
     let results = found["runs"][0]["results"].as_array().unwrap();
     assert!(!results.is_empty(), "the baseline was safe in every case");
     let place = &results[0]["locations"][0]["physicalLocation"];
@@ -60,16 +46,12 @@ fn safety_findings_are_sarif_at_the_case() {
 }
 
 #[test]
-fn mistakes_and_smoke_are_sarif_and_annotations_too() {
+fn mistakes_and_smoke_are_annotations_too() {
     let folder = Folder::with_minimal();
     let line = folder.edit("evals/gates.yaml", "scorer: hit", "scorer: hitt");
-    let ran = folder.run(&["smoke", "--format", "sarif"]).exits(1);
-    fits("sarif.json", &serde_json::from_str(&ran.stdout).unwrap());
     let ran = folder.run(&["smoke", "--format", "github"]).exits(1);
     ran.prints(&format!("::error file=evals/gates.yaml,line={line},title=gates_measured::"));
     folder.write("evals/gates.yaml", "gates: [\n");
-    let ran = folder.run(&["smoke", "--format", "sarif"]).exits(2);
-    fits("sarif.json", &serde_json::from_str(&ran.stdout).unwrap());
     folder.run(&["smoke", "--format", "github"]).exits(2).prints("::error file=evals/gates.yaml,line=");
 }
 
@@ -82,7 +64,7 @@ fn annotations_stand_at_the_line_of_the_case() {
 }
 
 #[test]
-fn the_workflow_fits_the_shape_of_github_workflows() {
+fn the_workflow_is_written_once_and_names_the_key() {
     let folder = Folder::with_reference();
     folder.run(&["ci", "github"]).exits(0).prints(".github/workflows/bardo-eval.yml written");
     folder.run(&["ci", "github"]).exits(2).says("--force replaces it");
@@ -90,8 +72,6 @@ fn the_workflow_fits_the_shape_of_github_workflows() {
     for placeholder in ["@SUBJECT@", "@BRANCH@", "@INSTALL@", "@KEY@", "@WORKSPACE@"] {
         assert!(!text.contains(placeholder), "{placeholder} was left");
     }
-    let workflow: Value = serde_yaml_ng::from_str(&text).unwrap();
-    fits("github-workflow.json", &workflow);
     let with_key = folder.run(&["ci", "github", "--subject", "claude-sonnet", "--print"]).exits(0);
     with_key.prints("ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}");
     folder.run(&["ci", "github", "--subject", "nobody", "--print"]).exits(2);

@@ -17,6 +17,7 @@ mod import;
 mod init;
 mod judge;
 mod recordings;
+mod published;
 mod reference_workspace;
 mod run;
 mod runs;
