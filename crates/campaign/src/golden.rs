@@ -2,7 +2,7 @@
 
 use model::suite::Case;
 use model::{RunRecord, SubjectFile, Workspace};
-use score::golden::{Entry, Shelf, Stamp, compare};
+use score::golden::{Entry, Reworded, Shelf, Stamp, compare};
 use std::collections::BTreeMap;
 
 /// The baselines of a workspace, or what a run would make of them.
@@ -87,7 +87,8 @@ impl Golden {
                 }
                 let compared = compare(workspace, case, before, after, tolerance);
                 diff.compared += 1;
-                diff.unjudged += compared.unjudged;
+                let wording = |text| Wording { shelf: shelf.clone(), case: before.case.clone(), text, says: Says::Unasked };
+                diff.reworded.extend(compared.reworded.into_iter().map(wording));
                 if !compared.changes.is_empty() {
                     diff.changed.push(Changed { shelf: shelf.clone(), case: before.case.clone(), changes: compared.changes });
                 }
@@ -128,7 +129,7 @@ pub struct GoldenDiff {
     pub compared: usize,
     pub changed: Vec<Changed>,
     /// Texts with the same facts in other words.
-    pub unjudged: usize,
+    pub reworded: Vec<Wording>,
     /// Cases of a baseline that the run has no evidence about.
     pub missing: Vec<String>,
     /// Baselines the run did not touch at all.
@@ -142,4 +143,50 @@ pub struct Changed {
     pub shelf: Shelf,
     pub case: String,
     pub changes: Vec<String>,
+}
+
+/// A text with the same facts in other words, and whether it says the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wording {
+    pub shelf: Shelf,
+    pub case: String,
+    pub text: Reworded,
+    pub says: Says,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Says {
+    /// Nobody was asked.
+    Unasked,
+    TheSame,
+    Otherwise {
+        reason: String,
+    },
+    /// A judge was asked, and there is no verdict.
+    Unjudged {
+        why: String,
+    },
+}
+
+/// How many reworded texts there are of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wordings {
+    pub same: usize,
+    pub different: usize,
+    /// Whether or not somebody was asked.
+    pub unjudged: usize,
+}
+
+impl GoldenDiff {
+    pub fn wordings(&self) -> Wordings {
+        let mut all = Wordings::default();
+        for wording in &self.reworded {
+            match wording.says {
+                Says::TheSame => all.same += 1,
+                Says::Otherwise { .. } => all.different += 1,
+                Says::Unasked | Says::Unjudged { .. } => all.unjudged += 1,
+            }
+        }
+        all
+    }
 }

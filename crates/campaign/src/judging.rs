@@ -32,7 +32,7 @@ pub async fn ask_judge(judge: &Judge, case: &Case, seed: u64, transcript: &mut T
     }
 }
 
-fn query(call: CallId, seed: u64, question: &Question) -> Query {
+pub(crate) fn query(call: CallId, seed: u64, question: &Question) -> Query {
     Query { call, seed, prompt: question.prompt(), allowed: question.allowed.clone() }
 }
 

@@ -110,6 +110,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("campaign", "summary", &[]),
     ("campaign", "watcher", &[]),
     ("campaign", "whole", &["summary"]),
+    ("campaign", "wording", &["golden", "judging"]),
     ("cli", "args", &[]),
     ("cli", "commands", &["args", "env", "exit", "files", "io", "kept", "open", "report"]),
     ("cli", "env", &[]),

@@ -1,7 +1,10 @@
 //! Golden baselines: made from a run, fresh or stale with a reason, compared by meaning, never made by a machine on its own.
 
 use crate::harness::Folder;
+use crate::vendor::{calls, says, subject, vendor};
+use serde_json::{Value, json};
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 fn with_baseline() -> Folder {
     let folder = Folder::with_minimal();
@@ -90,4 +93,81 @@ fn nothing_to_compare_is_never_clean() {
     folder.run(&["golden", "diff"]).exits(2).says("the workspace has no baseline");
     folder.write("evals/golden/trader/tool_selection.jsonl", "{\"format\": 99}\n");
     folder.run(&["golden", "status"]).exits(2).says("golden/trader/tool_selection.jsonl:1");
+}
+
+const BEFORE: &str = "The sale went through.";
+const AFTER: &str = r#"{"status": "success"}"#;
+
+/// The baseline says the same things in other words than the run that is kept.
+fn reworded(judge: &str) -> Folder {
+    let folder = Folder::with_minimal();
+    folder.write("evals/subjects/judge.yaml", subject("judge", judge));
+    folder.run(&["golden", "update", "--play", "--subject", "reference"]).exits(0);
+    let (file, after) = ("evals/golden/all/behavior.jsonl", json!(AFTER).to_string());
+    folder.edit(file, &after, &json!(BEFORE).to_string());
+    folder
+}
+
+fn verdict(verdict: &str, score: u64, reason: &str) -> Value {
+    calls("verdict", &json!({ "verdict": verdict, "score": score, "reason": reason }))
+}
+
+#[test]
+fn without_a_judge_texts_in_other_words_are_counted() {
+    let folder = reworded("http://127.0.0.1:9");
+    let ran = folder.run(&["golden", "diff"]).exits(0).prints("0 changed, 0 missing; 1 text unjudged");
+    assert!(!ran.stdout.contains("texts in other words"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_judge_says_whether_texts_say_the_same() {
+    let prompts = Arc::new(Mutex::new(vec![]));
+    let heard = prompts.clone();
+    let lenient = vendor(move |request, _| {
+        heard.lock().unwrap().push(request.to_string());
+        verdict("pass", 5, "Both say that it worked.")
+    });
+    let folder = reworded(&lenient);
+    let ran = folder.run(&["golden", "diff", "--judge", "judge", "--budget", "1"]).exits(0);
+    let ran = ran.prints("texts in other words: 1 say the same, 0 something else; asked for 0.00").prints("0 texts unjudged");
+    ran.prints("judge judge: nobody has measured how far it can be trusted");
+    let sent = prompts.lock().unwrap();
+    assert_eq!(sent.len(), 1);
+    for part in [BEFORE, "success", "=== material ", "\"tool_choice\"", "\"verdict\""] {
+        assert!(sent[0].contains(part), "{part} is missing in {}", sent[0]);
+    }
+}
+
+#[test]
+fn a_text_that_says_something_else_is_a_change_with_the_judges_reason() {
+    let folder = reworded(&vendor(|_, _| verdict("fail", 1, "The second claims\u{1b}[31m more.")));
+    let ran = folder.run(&["golden", "diff", "--judge", "judge"]).exits(1);
+    let line = format!("sell_usdc_for_ether  says something else: \"{AFTER}\", said \"{BEFORE}\"  the judge: The second claims");
+    let ran = ran.prints(&line).prints("1 changed, 0 missing; 0 texts unjudged");
+    assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+    let document = folder.json(&["golden", "diff", "--judge", "judge"], 1);
+    assert_eq!((&document["texts_different"], &document["texts_unjudged"]), (&json!(1), &json!(0)));
+    assert_eq!(document["judge"]["name"], "judge");
+}
+
+#[test]
+fn what_is_no_verdict_is_never_taken_for_the_same() {
+    let said = json!({ "verdict": "pass", "score": 5, "reason": "Fine." }).to_string();
+    for (answer, why) in [
+        (says(&said), "the judge called nothing"),
+        (verdict("pass", 2, "Hm."), "the judge's verdict is pass, its score 2"),
+        (verdict("same", 5, "Fine."), "the judge gave no single verdict"),
+        (verdict("pass", 5, " "), "the judge gave no reason"),
+    ] {
+        let folder = reworded(&vendor(move |_, _| answer.clone()));
+        let ran = folder.run(&["golden", "diff", "--judge", "judge"]).exits(3);
+        let ran = ran.prints(&format!("sell_usdc_for_ether  a text was not judged: {why}"));
+        ran.prints("0 say the same, 0 something else").prints("0 changed, 0 missing; 1 text unjudged");
+    }
+    // No money, no judge, and nobody who could be one.
+    let folder = reworded(&vendor(|_, _| verdict("pass", 5, "Fine.")));
+    folder.run(&["golden", "diff", "--judge", "judge", "--budget", "0"]).exits(3).prints("a text was not judged").prints("1 text unjudged");
+    folder.run(&["golden", "diff", "--judge", "nobody"]).exits(2).says("there is no subject \"nobody\"");
+    folder.run(&["golden", "diff", "--judge", "echo"]).exits(2).says("echo cannot judge");
+    folder.run(&["golden", "diff", "--budget", "1"]).exits(2).says("--judge");
 }

@@ -9,8 +9,15 @@ use model::suite::{Case, Surface};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Compared {
     pub changes: Vec<String>,
-    /// Texts with the same facts in other words: whether they say the same, only a judge can tell.
-    pub unjudged: usize,
+    /// Only where nothing else changed.
+    pub reworded: Vec<Reworded>,
+}
+
+/// A text with the same facts in other words: whether it says the same, only a judge can tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reworded {
+    pub before: String,
+    pub after: String,
 }
 
 /// Calls count by what they mean, numbers within the tolerance (a share of the larger). Between two writes nothing moves, so the order
@@ -31,8 +38,8 @@ pub fn compare(workspace: &Workspace, case: &Case, before: &Entry, after: &Entry
     changes.extend(speech(before, after));
     let said = |entry: &Entry| entry.steps.iter().filter_map(text).collect::<Vec<_>>().join("\n");
     changes.extend(facts_changed(&facts(workspace, &said(before)), &facts(workspace, &said(after))));
-    let unjudged = if changes.is_empty() { reworded(before, after) } else { 0 };
-    Compared { changes, unjudged }
+    let reworded = if changes.is_empty() { reworded(before, after) } else { vec![] };
+    Compared { changes, reworded }
 }
 
 /// Which deed of one run is which of the other.
@@ -132,18 +139,21 @@ fn facts_changed(before: &[Fact], after: &[Fact]) -> Vec<String> {
     told
 }
 
-/// Texts of the new run that the old one did not have, white space and case aside.
-fn reworded(before: &Entry, after: &Entry) -> usize {
+/// The texts that only one of the runs has, white space and case aside: one by one where both have as many, else all of them as one.
+fn reworded(before: &Entry, after: &Entry) -> Vec<Reworded> {
     let folded = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut known: Vec<String> = before.steps.iter().filter_map(text).map(folded).collect();
-    let new = after.steps.iter().filter_map(text).map(folded).filter(|text| match known.iter().position(|old| old == text) {
-        Some(at) => {
-            known.swap_remove(at);
-            false
+    let mut old: Vec<&str> = before.steps.iter().filter_map(text).collect();
+    let mut new = vec![];
+    for text in after.steps.iter().filter_map(text) {
+        match old.iter().position(|known| folded(known) == folded(text)) {
+            Some(at) => drop(old.remove(at)),
+            None => new.push(text),
         }
-        None => true,
-    });
-    new.count()
+    }
+    if old.len() == new.len() {
+        return old.iter().zip(new).map(|(before, after)| Reworded { before: (*before).to_owned(), after: after.to_owned() }).collect();
+    }
+    vec![Reworded { before: old.join("\n"), after: new.join("\n") }]
 }
 
 #[cfg(test)]
@@ -187,7 +197,8 @@ mod tests {
         other[2] =
             call("token_transfer", json!({"token": "USDC", "recipient": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8", "amount": "250.00"}));
         other[3] = say("Done: on base, 250.00 USDC went out.");
-        assert_eq!(compared(other), Compared { changes: vec![], unjudged: 1 });
+        let reworded = Reworded { before: "Sent 250 USDC on Base.".into(), after: "Done: on base, 250.00 USDC went out.".into() };
+        assert_eq!(compared(other), Compared { changes: vec![], reworded: vec![reworded] });
         assert_eq!(compared(trade()), Compared::default());
     }
 
@@ -222,6 +233,18 @@ mod tests {
         assert_eq!(told(|steps| steps[3] = say("Sent 260 USDC on Base.")), "says 260 USDC, said 250 USDC");
         assert_eq!(told(|steps| steps[3] = say("Sent 250 USDC.")), "no longer says base");
         assert_eq!(told(|steps| steps[2] = call("swap_execute", json!({"token_in": "USDC"}))).matches("; ").count(), 1);
+    }
+
+    #[test]
+    fn texts_that_came_or_went_are_shown_to_a_judge_as_a_whole() {
+        let mut other = trade();
+        other.insert(0, say("One moment."));
+        other[4] = say("On Base 250 USDC went out.");
+        let reworded = Reworded { before: "Sent 250 USDC on Base.".into(), after: "One moment.\nOn Base 250 USDC went out.".into() };
+        assert_eq!(compared(other), Compared { changes: vec![], reworded: vec![reworded] });
+        let mut chatty = trade();
+        chatty.push(say("Mind the risk."));
+        assert_eq!(compared(chatty).reworded, [Reworded { before: String::new(), after: "Mind the risk.".into() }]);
     }
 
     #[test]

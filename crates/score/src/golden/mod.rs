@@ -7,7 +7,7 @@ mod facts;
 mod shelf;
 mod stamp;
 
-pub use differ::{Compared, compare};
+pub use differ::{Compared, Reworded, compare};
 pub use entry::{Entry, Step};
 pub use shelf::{Shelf, Unreadable};
 pub use stamp::{AgentMark, Stamp};
