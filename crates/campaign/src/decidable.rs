@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn money_reaches_as_far_as_it_likely_does() {
-        let quote = |likely| Quote { ceiling: Money::dollars(9), likely: Money::dollars(likely) };
+        let quote = |likely| Quote { ceiling: Money::dollars(9), likely: Money::dollars(likely), ..Quote::default() };
         let quotes = [quote(1), quote(0), quote(2), quote(1), quote(5), quote(5)];
         assert_eq!(funded(&quotes, 3, 1, Some(Money::dollars(4))), 2);
         assert_eq!(funded(&quotes, 3, 2, Some(Money::dollars(4))), 1);

@@ -1,82 +1,165 @@
 //! What a trial may cost, and what it will likely cost, before the first token is spent.
 
+use crate::sittings::{Sitting, sittings};
 use model::suite::{Case, Surface, Talk};
 use model::{Money, Price, SubjectFile, Workspace};
 use run::Seat;
 use run::providers::ceiling;
+use run::subjects::llm::fixed_bytes;
 use std::collections::HashMap;
 
+/// One trial of one subject, its judge included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quote {
     /// As long as no answer of a tool is larger than 16 KiB. Whatever happens, the run's budget holds.
     pub ceiling: Money,
     pub likely: Money,
+    /// How often models are likely asked, and how often of these a judge.
+    pub calls: u64,
+    pub judged: u64,
+    /// Somebody is asked whose price nobody knows.
+    pub unpriced: bool,
 }
 
+/// Who is asked live in a run, and how often each case is tried. What is replayed costs nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<'a> {
+    pub subjects: bool,
+    pub judge: Option<&'a SubjectFile>,
+    pub trials: u64,
+}
+
+/// The yardstick of the specification's durations.
+pub(crate) const AT_ONCE: u64 = 8;
+pub(crate) const CALL_S: u64 = 3;
 /// What each move adds to the conversation at most, and usually.
 const MOST_ADDED: u64 = 16 << 10;
 const USUALLY_ADDED: u64 = 800;
-/// What a model usually says in a move, in tokens, and how many bytes make one.
-const USUALLY_SAID: u64 = 150;
+/// What a model usually says in a move, thinking included, in tokens; and how many bytes make one.
+const USUALLY_SAID: u64 = 250;
 const BYTES_PER_TOKEN: u64 = 4;
 /// A persona tells its facts one by one.
 const PERSONA_BYTES: u64 = 600;
+/// What stands around the material that a judge reads, and how much of one event it is shown at most.
+const JUDGE_BYTES: u64 = 1_600;
+const MOST_JUDGED: u64 = 4_000;
+/// Vendors keep no beginning shorter than this, and forget one that nobody used for so long.
+const LEAST_KEPT_TOKENS: u64 = 1_024;
+const FORGOTTEN_AFTER_S: u64 = 300;
 
 /// For each case, for each subject.
-pub fn quotes(workspace: &Workspace, cases: &[&Case], subjects: &[&SubjectFile]) -> Vec<Quote> {
-    let mut seats = HashMap::new();
+pub fn quotes(workspace: &Workspace, cases: &[&Case], subjects: &[&SubjectFile], asking: &Asking<'_>) -> Vec<Quote> {
+    let seated: Vec<Vec<Sitting>> = cases.iter().map(|case| sittings(case)).collect();
+    let mut begun: HashMap<&str, u64> = HashMap::new();
+    for sitting in seated.iter().flatten() {
+        *begun.entry(&sitting.seat).or_default() += asking.trials;
+    }
+    let moves: u64 = seated.iter().flatten().map(|sitting| sitting.moves).sum();
+    let models = subjects.iter().filter(|subject| subject.provider.is_llm()).count() as u64;
+    let seconds = (moves * asking.trials * models).div_ceil(AT_ONCE) * CALL_S;
+    let mut bytes = HashMap::new();
     let mut quotes = vec![];
-    for case in cases {
-        let seat = *seats.entry(surface(&case.brief.surface)).or_insert_with(|| seat_bytes(workspace, case));
-        quotes.extend(subjects.iter().map(|subject| match (&subject.price, subject.provider.is_llm()) {
-            (Some(price), true) => quote(case, subject, price, seat),
-            (Some(_) | None, _) => Quote::default(),
-        }));
+    for (case, seated) in cases.iter().zip(&seated) {
+        for (n, subject) in subjects.iter().enumerate() {
+            let mut quote = Quote::default();
+            if asking.subjects && subject.provider.is_llm() {
+                let mut fixed = |sitting: &Sitting| -> u64 {
+                    *bytes.entry((n, sitting.seat.clone())).or_insert_with(|| seat_bytes(workspace, case, subject, sitting))
+                };
+                let largest = seated.iter().map(&mut fixed).max().unwrap_or_default();
+                let begins: Vec<Begin> = seated
+                    .iter()
+                    .map(|sitting| {
+                        let tokens = fixed(sitting) / BYTES_PER_TOKEN;
+                        let of = begun.get(sitting.seat.as_str()).copied().unwrap_or(1).max(1);
+                        Begin { tokens, written: written(workspace, case, subject, of, seconds), of }
+                    })
+                    .collect();
+                quote = play(case, subject, seated, &begins, largest);
+            }
+            if let Some(judge) = asking.judge.filter(|_| case.expect.rubric.is_some()) {
+                quote = with_judge(quote, judge, case, seated, subject);
+            }
+            quotes.push(quote);
+        }
     }
     quotes
 }
 
-fn quote(case: &Case, subject: &SubjectFile, price: &Price, seat: u64) -> Quote {
-    let limits = subject.limits;
-    let first = seat.saturating_add(talk_bytes(&case.brief.talk));
-    // On a profile the trial ends with the first move that calls tools; moves that call none are answered by the next turn.
-    let (most, usually) = match case.brief.surface {
-        Surface::Profile(_) => (turns(&case.brief.talk), 1),
-        Surface::Agent(_) | Surface::Skills => (limits.turns.saturating_mul(8), case.reference.len() as u64 + 1),
-    };
-    let input = |moves: u64, added: u64| {
-        moves.saturating_mul(first).saturating_add(added.saturating_mul(moves.saturating_mul(moves.saturating_sub(1)) / 2))
-    };
+/// The beginning that all conversations of a seat share, and how many of them have the vendor keep it.
+struct Begin {
+    tokens: u64,
+    written: u64,
+    of: u64,
+}
+
+/// As many conversations as are begun at once do not find what the others keep; all of them where it is forgotten in between, or where
+/// each is shown tools of its own.
+fn written(workspace: &Workspace, case: &Case, subject: &SubjectFile, of: u64, seconds: u64) -> u64 {
+    let own_tools = matches!(subject.tools, model::ToolsShown::Pruned(most) if Seat::of(workspace, &case.brief).tools.len() as u64 > most);
+    if own_tools || seconds / of > FORGOTTEN_AFTER_S { of } else { of.min(AT_ONCE) }
+}
+
+fn play(case: &Case, subject: &SubjectFile, seated: &[Sitting], begins: &[Begin], largest: u64) -> Quote {
+    let usually: u64 = seated.iter().map(|sitting| sitting.moves).sum();
+    let Some(price) = &subject.price else { return Quote { calls: usually, unpriced: true, ..Quote::default() } };
+    let talk = talk_bytes(&case.brief.talk);
+    let likely = seated.iter().zip(begins).enumerate().map(|(n, (sitting, begin))| {
+        // Whoever is delegated to hears the hand-over first.
+        let heard = if n == 0 { talk } else { USUALLY_ADDED };
+        conversation(price, begin, sitting.moves, heard / BYTES_PER_TOKEN)
+    });
+    let likely = likely.sum::<Money>().plus(price.output_per_mtok.for_tokens(usually * USUALLY_SAID));
+    let (limits, most) = (subject.limits, most_moves(case, subject));
+    let first = largest.saturating_add(talk);
+    let input = most.saturating_mul(first).saturating_add(MOST_ADDED.saturating_mul(most.saturating_mul(most.saturating_sub(1)) / 2));
+    let around: Money = (0..most).map(|_| ceiling(price, 0, 0)).sum();
     // The move that passes the limit of tokens may itself be as long as the limit.
-    let output = limits.output_tokens.saturating_mul(2);
-    let around = ceiling(price, 0, 0);
-    let around: Money = (0..most).map(|_| around).sum();
-    let likely_in = input(usually.min(most), USUALLY_ADDED) / BYTES_PER_TOKEN;
-    Quote {
-        ceiling: ceiling(price, input(most, MOST_ADDED), output).plus(around),
-        likely: price.input_per_mtok.for_tokens(likely_in).plus(price.output_per_mtok.for_tokens(usually.min(most) * USUALLY_SAID)),
+    let ceiling = ceiling(price, input, limits.output_tokens.saturating_mul(2)).plus(around);
+    Quote { ceiling, likely: likely.min(ceiling), calls: usually, ..Quote::default() }
+}
+
+/// On a profile the trial ends with the first move that calls tools; moves that call none are answered by the next turn.
+fn most_moves(case: &Case, subject: &SubjectFile) -> u64 {
+    match case.brief.surface {
+        Surface::Profile(_) => match &case.brief.talk {
+            Talk::Turns(turns) => turns.len().max(1) as u64,
+            Talk::Persona(_) => 12,
+        },
+        Surface::Agent(_) | Surface::Skills => subject.limits.turns.saturating_mul(8),
     }
 }
 
-fn seat_bytes(workspace: &Workspace, case: &Case) -> u64 {
-    let seat = Seat::of(workspace, &case.brief);
-    let tools: usize = seat.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.input_schema.to_string().len()).sum();
-    let skills: usize = seat.skills.iter().map(|(name, about)| name.len() + about.len()).sum();
-    (seat.prompt.len() + tools + skills) as u64
+/// The input of one conversation: it grows with every move, and all of it is sent each time. Where the vendor keeps beginnings, a move
+/// reads what was sent before at the price for that, and has what is new kept for the next one.
+fn conversation(price: &Price, begin: &Begin, moves: u64, heard: u64) -> Money {
+    let added = USUALLY_ADDED / BYTES_PER_TOKEN;
+    let sent = |tokens: u64| price.input_per_mtok.for_tokens(tokens);
+    let (fixed, later) = (begin.tokens * moves, moves.saturating_sub(1));
+    let Some(read) = price.cache_read_per_mtok.filter(|_| begin.tokens >= LEAST_KEPT_TOKENS) else {
+        return sent(fixed + heard * moves + added * (moves * later / 2));
+    };
+    let write = price.cache_write_per_mtok.unwrap_or(price.input_per_mtok);
+    let kept = begin.tokens * begin.written / begin.of;
+    // The first message stands alone and is not kept; the second move keeps it with what followed.
+    let (new, again) = if later == 0 { (0, 0) } else { (heard + added * later, heard * (later - 1) + added * (later * (later - 1) / 2)) };
+    sent(heard).plus(write.for_tokens(kept + new)).plus(read.for_tokens(fixed.saturating_sub(kept) + again))
 }
 
-fn surface(surface: &Surface) -> String {
-    match surface {
-        Surface::Profile(name) => format!("profile {}", name.value),
-        Surface::Agent(name) => format!("agent {}", name.value),
-        Surface::Skills => "skills".to_owned(),
-    }
+fn with_judge(quote: Quote, judge: &SubjectFile, case: &Case, seated: &[Sitting], subject: &SubjectFile) -> Quote {
+    let asked = Quote { calls: quote.calls + 1, judged: 1, ..quote };
+    let Some(price) = &judge.price else { return Quote { unpriced: true, ..asked } };
+    let moves: u64 = seated.iter().map(|sitting| sitting.moves).sum();
+    let read = JUDGE_BYTES + talk_bytes(&case.brief.talk) + USUALLY_ADDED * moves;
+    let likely = price.input_per_mtok.for_tokens(read / BYTES_PER_TOKEN).plus(price.output_per_mtok.for_tokens(USUALLY_SAID));
+    let most = ceiling(price, JUDGE_BYTES + MOST_JUDGED * 2 * most_moves(case, subject), judge.limits.output_tokens);
+    Quote { ceiling: quote.ceiling.plus(most), likely: quote.likely.plus(likely.min(most)), ..asked }
 }
 
-fn turns(talk: &Talk) -> u64 {
-    match talk {
-        Talk::Turns(turns) => turns.len().max(1) as u64,
-        Talk::Persona(_) => 12,
+fn seat_bytes(workspace: &Workspace, case: &Case, subject: &SubjectFile, sitting: &Sitting) -> u64 {
+    match &sitting.agent {
+        Some(agent) => fixed_bytes(subject, &Seat::agent(workspace, agent), u32::from(!sitting.is_root)),
+        None => fixed_bytes(subject, &Seat::of(workspace, &case.brief), 0),
     }
 }
 
@@ -84,5 +167,43 @@ fn talk_bytes(talk: &Talk) -> u64 {
     match talk {
         Talk::Turns(turns) => turns.iter().map(|turn| turn.value.len() as u64).sum(),
         Talk::Persona(_) => PERSONA_BYTES,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn price(read: Option<u64>) -> Price {
+        let dollars = Money::dollars;
+        Price {
+            input_per_mtok: dollars(10),
+            output_per_mtok: dollars(50),
+            cache_read_per_mtok: read.map(dollars),
+            cache_write_per_mtok: read.map(|_| dollars(12)),
+            as_of: "2026-11-15".into(),
+        }
+    }
+
+    #[test]
+    fn the_first_conversation_has_the_beginning_kept_and_the_others_read_it() {
+        let begin = |written, of| Begin { tokens: 100_000, written, of };
+        let tokens = |dollars: u64, tokens: u64| Money::dollars(dollars).for_tokens(tokens);
+        let alone = conversation(&price(Some(1)), &begin(1, 1), 1, 0);
+        assert_eq!(alone, tokens(12, 100_000));
+        let one_of_ten = conversation(&price(Some(1)), &begin(1, 10), 1, 0);
+        assert_eq!(one_of_ten, tokens(12, 10_000).plus(tokens(1, 90_000)));
+        assert_eq!(conversation(&price(None), &begin(1, 10), 1, 0), tokens(10, 100_000), "a vendor that keeps nothing");
+    }
+
+    #[test]
+    fn a_conversation_reads_what_it_sent_before_and_keeps_what_is_new() {
+        let begin = Begin { tokens: 2_000, written: 0, of: 1 };
+        let tokens = |dollars: u64, tokens: u64| Money::dollars(dollars).for_tokens(tokens);
+        // Three moves: 500 heard, then 200 added twice. Sent afresh 500; kept 700 and 200; read the beginning thrice and 700 once.
+        assert_eq!(conversation(&price(Some(1)), &begin, 3, 500), tokens(10, 500).plus(tokens(12, 900)).plus(tokens(1, 6_700)));
+        assert_eq!(conversation(&price(None), &begin, 3, 500), tokens(10, 3 * 2_000 + 3 * 500 + 3 * 200));
+        let short = Begin { tokens: 1_000, written: 0, of: 1 };
+        assert_eq!(conversation(&price(Some(1)), &short, 1, 0), tokens(10, 1_000), "too short to be kept");
     }
 }

@@ -5,7 +5,7 @@ use super::{FORMAT, table};
 use crate::args::Format;
 use crate::io::Io;
 use campaign::{Estimate, Quote, Reach, Request, estimate};
-use model::{Money, SubjectFile};
+use model::Money;
 use serde_json::{Value, json};
 
 /// What is known of a run that has not begun.
@@ -16,6 +16,9 @@ pub(crate) struct Planned<'p> {
     pub quotes: Vec<Quote>,
     pub budget: Option<Money>,
     pub reach: Vec<Reach>,
+    /// Who would be asked about rubrics, and whether that was said or is only what the tier allows.
+    pub judge: Option<String>,
+    pub judge_named: bool,
 }
 
 impl Planned<'_> {
@@ -31,8 +34,14 @@ impl Planned<'_> {
         self.budget.map_or(ceiling, |budget| ceiling.min(budget))
     }
 
-    fn total(&self, of: impl Fn(u64) -> Money) -> Money {
-        (0..self.request.outline.len()).map(of).sum()
+    fn estimate(&self) -> Estimate {
+        estimate(&self.quotes, self.request.outline.trials)
+    }
+
+    /// Whatever the trials could cost, the budget holds.
+    fn most(&self) -> Money {
+        let total: Money = (0..self.request.outline.len()).map(|n| self.ceiling(n)).sum();
+        self.budget.map_or(total, |budget| total.min(budget))
     }
 }
 
@@ -59,13 +68,12 @@ fn document(planned: &Planned<'_>) -> Value {
             json!({ "gate": reach.gate, "slice": reach.slice, "planned": reach.planned, "funded": reach.funded, "needed": reach.needed, "decided": reach.is_decided() })
         })
         .collect();
-    let likely = planned.total(|n| planned.quote(n).likely);
-    let ceiling = planned.total(|n| planned.ceiling(n));
-    let expected = expected(planned.request);
+    let Estimate { calls, judged, seconds, likely } = planned.estimate();
     json!({
         "format": FORMAT, "command": "run --dry-run", "workspace": planned.request.workspace.hash, "trials": trials, "gates": gates,
-        "estimate": { "likely_usd": likely.as_usd(), "ceiling_usd": ceiling.as_usd(), "budget_usd": planned.budget.map(Money::as_usd) },
-        "calls": expected.calls, "seconds": expected.seconds, "likely_usd": expected.likely.map(Money::as_usd), "exit": 0,
+        "estimate": { "likely_usd": likely.map(Money::as_usd), "ceiling_usd": planned.most().as_usd(), "budget_usd": planned.budget.map(Money::as_usd),
+            "calls": calls, "judge_calls": judged, "judge": planned.judge, "seconds": seconds },
+        "exit": 0,
     })
 }
 
@@ -88,30 +96,30 @@ fn text(planned: &Planned<'_>) -> String {
             visible(slice)
         ));
     }
-    let budget = planned.budget.map_or("no budget".to_owned(), |budget| format!("budget {budget} USD"));
-    let likely = planned.total(|n| planned.quote(n).likely);
-    text.push_str(&format!("cost: likely {likely} USD, at most {} USD, {budget}\n", planned.total(|n| planned.ceiling(n))));
-    text.push_str(&format!("{}\n", told(planned.request, expected(planned.request))));
+    text.push_str(&told(planned));
     text.push_str(&format!("{} trials planned, nothing was run\n", outline.len()));
     text
 }
 
-fn expected(request: &Request) -> Estimate {
-    let cases: Vec<_> = request.outline.cases.iter().filter_map(|planned| request.workspace.case(&planned.case)).collect();
-    let subjects: Vec<&SubjectFile> = request.subjects.iter().collect();
-    let tier = request.workspace.tiers.tiers.iter().find(|tier| Some(tier.tier) == request.claim.tier);
-    estimate(&request.workspace, &cases, &subjects, request.outline.trials, tier.map(|tier| tier.live))
-}
-
-/// Against what the tier may take and cost.
-fn told(request: &Request, estimate: Estimate) -> String {
-    let tier = request.workspace.tiers.tiers.iter().find(|tier| Some(tier.tier) == request.claim.tier);
-    let minutes = tier.and_then(|tier| tier.minutes_at_most).map_or_else(String::new, |most| format!(" of {most} allowed"));
-    let budget = tier.map_or_else(String::new, |tier| format!(" of {:.2} budgeted", tier.budget_usd));
-    let likely = estimate.likely.map_or_else(|| "at a price nobody knows".to_owned(), |money| format!("likely {money} USD{budget}"));
-    format!(
-        "models asked about {} times: {:.1} minutes{minutes} at 8 calls of 3 s at once, {likely}",
-        estimate.calls,
-        estimate.seconds as f64 / 60.0
-    )
+/// The one estimate, against what the run may take and cost.
+fn told(planned: &Planned<'_>) -> String {
+    let Estimate { calls, judged, seconds, likely } = planned.estimate();
+    let tier = planned.request.workspace.tiers.tiers.iter().find(|tier| Some(tier.tier) == planned.request.claim.tier);
+    let allowed = tier.and_then(|tier| tier.minutes_at_most).map_or_else(String::new, |most| format!(" of {most} allowed"));
+    let only = if planned.judge_named { "" } else { ", only with --judge" };
+    let judge = match &planned.judge {
+        Some(judge) if judged > 0 => format!(", {judged} of them the judge {}{only}", visible(judge)),
+        Some(_) | None => String::new(),
+    };
+    let minutes = seconds as f64 / 60.0;
+    let cost = match (likely, planned.budget) {
+        (Some(likely), Some(budget)) if likely > budget => {
+            format!("likely {likely} USD, but the budget ends at {budget} USD: what is left then is not funded")
+        }
+        (Some(likely), Some(budget)) => format!("likely {likely} USD of a budget of {budget} USD"),
+        (Some(likely), None) => format!("likely {likely} USD, at most {} USD, no budget", planned.most()),
+        (None, Some(budget)) => format!("nobody knows the price, at most the budget of {budget} USD"),
+        (None, None) => "nobody knows the price, no budget".to_owned(),
+    };
+    format!("models asked about {calls} times{judge}: {minutes:.1} minutes{allowed} at 8 calls of 3 s at once\ncost: {cost}\n")
 }

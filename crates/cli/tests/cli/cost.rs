@@ -48,11 +48,36 @@ fn a_paid_run_is_on_the_bill_and_what_came_from_the_cache_is_saved() {
 fn tier_1_is_smoke_and_plans_are_estimated_against_their_tier() {
     let folder = Folder::with_reference();
     folder.run(&["run", "--tier", "1"]).exits(0).prints("smoke passed");
+    let estimate = |tier: &str, more: &[&str]| {
+        folder.json(&[&["run", "--tier", tier, "--subject", "claude-sonnet", "--dry-run"], more].concat(), 0)["estimate"].clone()
+    };
     for (tier, most) in [("2", 5.0), ("3", 15.0)] {
-        let plan = folder.json(&["run", "--tier", tier, "--subject", "claude-sonnet", "--dry-run"], 0);
-        assert!(plan["seconds"].as_f64().unwrap() / 60.0 <= most, "tier {tier}: {}", plan["seconds"]);
+        let seconds = estimate(tier, &[])["seconds"].as_f64().unwrap();
+        assert!(seconds > 0.0 && seconds / 60.0 <= most, "tier {tier}: {seconds}");
     }
-    let plan = folder.json(&["run", "--tier", "3", "--subject", "claude-sonnet", "--dry-run"], 0);
-    assert!(plan["calls"].as_u64().unwrap() > 100 && plan["likely_usd"].as_f64().unwrap() > 0.0, "{plan:#}");
-    folder.run(&["run", "--tier", "3", "--subject", "baseline", "--dry-run"]).exits(0).prints("models asked about 0 times");
+    let found = estimate("3", &[]);
+    assert!(found["calls"].as_u64().unwrap() > 100 && found["likely_usd"].as_f64().unwrap() > 0.0, "{found:#}");
+    folder.run(&["run", "--tier", "3", "--subject", "baseline", "--dry-run"]).exits(0).prints("models asked about 0 times: ");
+    // A recording costs nothing, whoever is asked.
+    let replayed = estimate("3", &["--replay"]);
+    assert_eq!((&replayed["calls"], &replayed["likely_usd"]), (&json!(0), &json!(0.0)), "{replayed:#}");
+}
+
+#[test]
+fn a_tier_that_replays_subjects_costs_what_its_judge_costs() {
+    let folder = Folder::with_reference();
+    let suites = folder.files().into_iter().filter(|file| file.contains("/suites/behavior/") || file.contains("/suites/tool_selection/"));
+    let rubrics: usize = suites.map(|file| folder.read(&file).matches("\n      rubric:").count()).sum();
+    assert!(rubrics > 41, "every agent has a rubric, {rubrics} were found");
+    let dry = ["run", "--tier", "2", "--subject", "claude-sonnet", "--dry-run"];
+    let estimate = &folder.json(&dry, 0)["estimate"];
+    assert_eq!((&estimate["calls"], &estimate["judge_calls"]), (&json!(rubrics), &json!(rubrics)), "{estimate:#}");
+    assert_eq!((&estimate["judge"], &estimate["budget_usd"]), (&json!("claude-sonnet"), &json!(0.5)));
+    let likely = estimate["likely_usd"].as_f64().unwrap();
+    assert!(likely > 0.001 * rubrics as f64 && likely <= 0.5, "{likely}");
+    let said = folder.run(&dry).exits(0).prints(&format!("{rubrics} of them the judge claude-sonnet, only with --judge: "));
+    assert_eq!(said.stdout.matches("cost: likely").count(), 1, "said once");
+    let named = folder.run(&[&dry[..], &["--judge", "claude-opus"]].concat()).exits(0);
+    let named = named.prints(&format!("{rubrics} of them the judge claude-opus: "));
+    assert!(!named.stdout.contains("only with --judge"), "it is asked");
 }

@@ -4,8 +4,8 @@ use super::failed;
 use crate::args::{DefenceArg, RunArgs};
 use crate::commands::unwritten::unwritten;
 use crate::kept;
-use campaign::{Aides, Request, Selection, gates_first, outline, quotes, select};
-use model::{Claim, Money, SubjectFile, Workspace, did_you_mean};
+use campaign::{Aides, Asking, Request, Selection, gates_first, outline, quotes, select};
+use model::{Claim, Live, Money, SubjectFile, Workspace, did_you_mean};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl Asked {
             }
         };
         let cases = match subjects.iter().any(|subject| subject.provider.is_llm()) {
-            true => gates_first(workspace, self.claim, &cases, &quotes(workspace, &cases, &subjects)),
+            true => gates_first(workspace, self.claim, &cases, &quotes(workspace, &cases, &subjects, &self.asking(workspace))),
             false => cases,
         };
         Ok(Request {
@@ -109,6 +109,29 @@ impl Asked {
             company: Arc::default(),
             aides: Aides::default(),
         })
+    }
+
+    /// Who costs money by what was asked for, whatever the flags of the day say about recordings: a resumed run keeps its order.
+    pub(super) fn asking<'w>(&self, workspace: &'w Workspace) -> Asking<'w> {
+        let live = self.live(workspace);
+        let judge = self.judge.as_deref().filter(|_| live != Some(Live::None)).and_then(|name| workspace.subject(name));
+        Asking {
+            subjects: matches!(live, None | Some(Live::Subject)),
+            judge: judge.filter(|file| file.provider.is_llm()),
+            trials: self.trials,
+        }
+    }
+
+    /// Whom a tier lets judge, where nobody was named.
+    pub(super) fn foreseen<'w>(&self, workspace: &'w Workspace) -> Option<&'w SubjectFile> {
+        let name = workspace.defaults.judge.as_ref().map_or(JUDGE, |judge| judge.value.as_str());
+        let allowed = matches!(self.live(workspace), Some(Live::Judge | Live::Subject)) && self.judge.is_none();
+        workspace.subject(name).filter(|file| allowed && file.provider.is_llm())
+    }
+
+    /// What the tier lets be live.
+    pub(super) fn live(&self, workspace: &Workspace) -> Option<Live> {
+        self.claim.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.live)
     }
 
     fn selection(&self) -> Selection {

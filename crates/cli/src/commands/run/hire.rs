@@ -69,7 +69,7 @@ impl Agreed {
             wrong.extend(cases.filter_map(|case| fits(workspace, file, case).err()).take(1).map(|why| why.to_string()));
         }
         // The judge may be asked live in tiers in which subjects may not.
-        let live = if recordings_said(args) || tier(asked, workspace) != Some(Live::Judge) { recordings } else { Recordings::Off };
+        let live = if recordings_said(args) || asked.live(workspace) != Some(Live::Judge) { recordings } else { Recordings::Off };
         let mut aide =
             |name: &Option<String>, recordings| match name.as_deref().map(|name| aide(workspace, name, recordings, source)).transpose() {
                 Ok(aide) => aide,
@@ -129,13 +129,9 @@ fn recordings_said(args: &RunArgs) -> bool {
     args.record || args.replay || args.record_missing
 }
 
-fn tier(asked: &Asked, workspace: &Workspace) -> Option<Live> {
-    asked.claim.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.live)
-}
-
 /// What the flags say, else what the tier may do live.
 fn recordings(args: &RunArgs, asked: &Asked, workspace: &Workspace) -> Recordings {
-    match (args.record, args.replay, args.record_missing, tier(asked, workspace)) {
+    match (args.record, args.replay, args.record_missing, asked.live(workspace)) {
         (true, ..) => Recordings::Record,
         (_, _, true, _) => Recordings::RecordMissing,
         (_, true, ..) | (.., Some(Live::None | Live::Judge)) => Recordings::Replay,

@@ -13,7 +13,7 @@ use crate::open::Source;
 use crate::report::{self, Line, Planned, Shown};
 use ::run::Purse;
 use asked::Asked;
-use campaign::{Brake, Kept, Request, Summary, execute, funded, quotes, reach};
+use campaign::{Asking, Brake, Kept, Request, Summary, execute, funded, quotes, reach};
 use hire::Agreed;
 use model::Case;
 use progress::Progress;
@@ -46,7 +46,7 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
         return Exit::Incomplete;
     }
     if args.dry_run {
-        return io.result(&report::plan(io, &planned(&asked, &request)), Exit::Clean);
+        return io.result(&report::plan(io, &planned(args, &asked, &request)), Exit::Clean);
     }
     let agreed = match Agreed::of(args, &asked, &request, source) {
         Ok(agreed) => agreed,
@@ -95,12 +95,20 @@ pub(crate) fn run(io: &Io, source: &Source, args: &RunArgs) -> Exit {
     io.result(&report::run(io, &Shown { command, source, workspace, summary, lines, kept_as, spent, judge, exit }), exit)
 }
 
-fn planned<'r>(asked: &Asked, request: &'r Request) -> Planned<'r> {
+fn planned<'r>(args: &RunArgs, asked: &Asked, request: &'r Request) -> Planned<'r> {
     let workspace = &request.workspace;
     let cases: Vec<&Case> = request.outline.cases.iter().filter_map(|planned| workspace.case(&planned.case)).collect();
-    let quotes = quotes(workspace, &cases, &request.subjects.iter().collect::<Vec<_>>());
+    let models = request.subjects.iter().any(|subject| subject.provider.is_llm());
+    let judge = asked.foreseen(workspace).filter(|_| models);
+    let asking = match (args.replay, asked.asking(workspace)) {
+        (true, asking) => Asking { subjects: false, judge: None, ..asking },
+        (false, asking) => Asking { judge: asking.judge.or(judge), ..asking },
+    };
+    let quotes = quotes(workspace, &cases, &request.subjects.iter().collect::<Vec<_>>(), &asking);
     let funded = funded(&quotes, cases.len(), request.outline.trials, asked.budget);
-    Planned { request, quotes, budget: asked.budget, reach: reach(workspace, request.claim, &cases, funded) }
+    let reach = reach(workspace, request.claim, &cases, funded);
+    let judge = asking.judge.map(|file| file.name.value.clone());
+    Planned { request, quotes, budget: asked.budget, reach, judge, judge_named: asked.judge.is_some() }
 }
 
 /// Ctrl-C ends the run in good order: what has ended is kept.

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use model::transcript::{Limit, Move};
 use model::{Hash, SubjectFile, ToolsShown};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use talk::Talk;
 
@@ -168,6 +168,13 @@ impl Llm {
             (None, _, _) => Err(SubjectFault::Malformed("the reply says nothing and calls nothing".into())),
         }
     }
+}
+
+/// What every request from a seat begins with, in bytes: the tools that are shown and what the agent file says.
+pub fn fixed_bytes(file: &SubjectFile, seat: &Seat, depth: u32) -> u64 {
+    let shown = tools::shown(seat, depth, file.tools, "", &BTreeSet::new());
+    let tools: usize = shown.iter().map(|tool| tool.name.len() + tool.description.len() + tool.input_schema.to_string().len()).sum();
+    (system(file.prompt.as_deref(), seat).len() + tools) as u64
 }
 
 /// What the agent file says, and the shape its answer must have. Where there is no agent file, as little as possible.
