@@ -64,11 +64,12 @@ const ODD_FILE: &str = "a b%20&<é>'\".yaml";
 
 /// Workspaces in which every kind of finding occurs, each with what to run in it and how that ends.
 fn findings() -> Vec<(Folder, &'static [&'static str], i32)> {
-    let mut all = vec![];
-    all.push((Folder::with_reference(), &["smoke"][..], 0));
-    all.push((Folder::with_reference(), &["run", "--no-store", "--subject", "reference", "--agent", "trade-executor"], 0));
-    all.push((Folder::with_reference(), &["run", "--no-store", "--subject", "baseline", "--suite", "behavior"], 1));
-    all.push((Folder::with_minimal(), &["run", "--no-store", "--subject", "echo"], 1));
+    let mut all = vec![
+        (Folder::with_reference(), &["smoke"][..], 0),
+        (Folder::with_reference(), &["run", "--no-store", "--subject", "reference", "--agent", "trade-executor"], 0),
+        (Folder::with_reference(), &["run", "--no-store", "--subject", "baseline", "--suite", "behavior"], 1),
+        (Folder::with_minimal(), &["run", "--no-store", "--subject", "echo"], 1),
+    ];
 
     let failing = Folder::with_minimal();
     failing.edit("evals/gates.yaml", "scorer: hit", "scorer: hitt");
