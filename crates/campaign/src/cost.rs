@@ -158,12 +158,13 @@ mod tests {
             cache_hits: 4,
             answered: 10,
         };
+        // The second run asked nobody: all it wanted was in the cache, so its savings are priced by the first.
         let bill = bill(&workspace, &[run.clone(), RunCost { tier: None, spent: vec![], ..run }]);
         assert_eq!((bill.all.calls, bill.all.money), (8, Money::dollars(4)));
         assert_eq!(bill.tiers[&Some(2)].dearest, Money::dollars(4));
         assert_eq!(bill.suites["tool_selection/trader"].money, Money::dollars(2));
         assert_eq!(bill.models["judge of reference"].calls, 2);
-        assert_eq!((bill.saved.cache, bill.saved.callbacks), (Money::dollars(2), Money::dollars(5)), "half a dollar a call");
+        assert_eq!((bill.saved.cache, bill.saved.callbacks), (Money::dollars(4), Money::dollars(10)), "half a dollar a call");
         let whole = Money::dollars(2 * whole_trials(&workspace));
         assert_eq!((bill.saved.events, bill.saved.tiering), (1, whole.less(Money::dollars(4))));
     }
