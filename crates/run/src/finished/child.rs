@@ -102,6 +102,10 @@ impl Contained {
         Ok((child, stdin.ok_or_else(missing)?, stdout.ok_or_else(missing)?))
     }
 
+    pub(super) fn is_busy(&self) -> bool {
+        self.pid.is_some_and(orphans::is_busy)
+    }
+
     /// Waits for the program itself, not for whatever it started. May be dropped and asked again.
     pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
         self.inner.inner_mut().wait().await

@@ -64,6 +64,15 @@ impl Line {
         self.start_program(host, edges)
     }
 
+    /// Whether it is at work, as far as that can be seen; a service cannot be looked into.
+    pub(super) fn is_busy(&self) -> bool {
+        match &self.open {
+            Open::Not | Open::Http(_) => false,
+            Open::Process(process) => process.child().is_busy(),
+            Open::Program(program) => program.child().is_busy(),
+        }
+    }
+
     /// May be dropped and asked again.
     pub(super) async fn hear(&mut self) -> Result<Said, SubjectFault> {
         match &mut self.open {

@@ -4,9 +4,9 @@
 pub(super) const MARK: &str = "BARDO_EVAL_AGENT";
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{come_to_us, ended, family, started};
+pub(super) use elsewhere::{come_to_us, ended, family, is_busy, started};
 #[cfg(target_os = "linux")]
-pub(super) use linux::{come_to_us, ended, family, started};
+pub(super) use linux::{come_to_us, ended, family, is_busy, started};
 
 /// Without /proc there is only the process group, which the caller ends.
 #[cfg(not(target_os = "linux"))]
@@ -17,6 +17,9 @@ mod elsewhere {
         vec![]
     }
     pub(crate) fn ended(_: u32, _: &str, _: Vec<u32>) {}
+    pub(crate) fn is_busy(_: u32) -> bool {
+        false
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -55,6 +58,18 @@ mod linux {
 
     pub(crate) fn started(pid: u32) {
         running(|all| all.insert(pid));
+    }
+
+    /// Whether one of its threads, or of those it started, runs or waits for a processor.
+    pub(crate) fn is_busy(agent: u32) -> bool {
+        processes().iter().filter(|one| one.session == agent).any(|one| {
+            let threads = fs::read_dir(format!("/proc/{}/task", one.pid)).into_iter().flatten().flatten();
+            threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok()).any(|stat| runs(&stat))
+        })
+    }
+
+    fn runs(stat: &str) -> bool {
+        stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['R', 'D']))
     }
 
     fn running<T>(with: impl FnOnce(&mut BTreeSet<u32>) -> T) -> T {
@@ -172,7 +187,7 @@ mod linux {
 
     #[cfg(test)]
     mod tests {
-        use super::read;
+        use super::{is_busy, read, runs};
 
         #[test]
         fn a_name_cannot_forge_a_line() {
@@ -180,6 +195,21 @@ mod linux {
             assert_eq!((one.parent, one.session, one.dead), (7, 9, false));
             assert!(read(12, "12 (a) Z 7 12 9").unwrap().dead);
             assert!(read(12, "nothing").is_none());
+        }
+
+        #[test]
+        fn whoever_runs_is_busy_and_whoever_sleeps_is_not() {
+            assert!(runs("12 (a) S) R 7 12 9") && !runs("12 (R) S 7 12 9"));
+            let looked_at = |script: &str| {
+                let mut child = std::process::Command::new("setsid").args(["sh", "-c", script]).spawn().unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(300));
+                let busy = is_busy(child.id());
+                child.kill().unwrap();
+                child.wait().unwrap();
+                busy
+            };
+            assert!(looked_at("while :; do :; done"));
+            assert!(!looked_at("exec sleep 60"));
         }
 
         #[test]

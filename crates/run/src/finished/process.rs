@@ -25,6 +25,10 @@ pub(super) struct Process {
 }
 
 impl Process {
+    pub(super) fn child(&self) -> &Contained {
+        &self.child
+    }
+
     pub(super) fn new(child: Contained, stdin: ChildStdin, stdout: ChildStdout) -> Self {
         let (lines, waiting) = mpsc::unbounded_channel();
         // Few at once: whoever writes faster than we read has to wait.

@@ -33,6 +33,10 @@ enum Got {
 }
 
 impl Program {
+    pub(super) fn child(&self) -> &Contained {
+        &self.child
+    }
+
     pub(super) fn new(child: Contained, mut stdin: ChildStdin, stdout: ChildStdout, words: String) -> Self {
         let writing = tokio::spawn(async move {
             // It may have its words elsewhere and not listen.

@@ -19,8 +19,11 @@ use world::{Reach, Who};
 
 /// Wishes that wait; whoever wishes more has to wait before it is heard.
 const WISHES: usize = 64;
-/// Where only the first move counts, calls that come this soon after each other were made at once.
-const AT_ONCE: Duration = Duration::from_millis(250);
+/// Where only the first move counts, calls that come this soon after each other were made at once: after so many looks at an agent that
+/// waits, or so many at one that never does.
+const LOOK: Duration = Duration::from_millis(25);
+const IDLE_LOOKS: u32 = 10;
+const LOOKS: u32 = 200;
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -107,11 +110,27 @@ impl Session {
         }
     }
 
+    /// What it wishes at the same time. Time counts only while it waits for us: one that has no processor yet is still speaking.
+    async fn another(&mut self) -> Option<Wish> {
+        let mut idle = 0;
+        for _ in 0..LOOKS {
+            match tokio::time::timeout(LOOK, self.wishes.recv()).await {
+                Ok(wish) => return wish,
+                Err(_) if self.line.is_busy() => idle = 0,
+                Err(_) => idle += 1,
+            }
+            if idle == IDLE_LOOKS {
+                break;
+            }
+        }
+        None
+    }
+
     async fn wished(&mut self, first: Wish, at_once: bool) -> Move {
         let mut wishes = vec![first];
         while at_once
             && matches!(wishes[0].wants, Move::Call(_))
-            && let Ok(Some(wish)) = tokio::time::timeout(AT_ONCE, self.wishes.recv()).await
+            && let Some(wish) = self.another().await
         {
             if matches!(wish.wants, Move::Call(_)) { wishes.push(wish) } else { self.later.push_back(wish) }
         }
