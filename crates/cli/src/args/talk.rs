@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// Who you talk to: a subject of the workspace
-    #[arg(long, value_name = "NAME", default_value = "echo")]
+    /// Who you talk to: a subject of the workspace, or process:CMD, http:URL, mcp:CMD
+    #[arg(long, value_name = "NAME", default_value = "baseline")]
     pub subject: String,
     /// Take the seat, the world and the peers of a case; the conversation is scored by it
     #[arg(long, value_name = "ID", conflicts_with_all = ["agent", "profile", "world", "own_peers"])]
