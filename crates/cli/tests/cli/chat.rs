@@ -87,7 +87,8 @@ fn a_trade_of_several_steps_refers_back_to_what_its_world_made_up() {
 #[test]
 fn events_come_as_lines_of_json() {
     let folder = Folder::with_minimal();
-    let ran = folder.run_with(&["chat", "--profile", "trader", "--no-store", "--format", "json"], "Hello.\nStill there?\n").exits(0);
+    let echo = ["chat", "--subject", "echo", "--profile", "trader", "--no-store", "--format", "json"];
+    let ran = folder.run_with(&echo, "Hello.\nStill there?\n").exits(0);
     let events: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told: Vec<&str> = events.iter().filter_map(|event| event["happened"]["user_said"]["text"].as_str()).collect();
     assert_eq!(told, ["Hello.", "Still there?"]);
