@@ -2,12 +2,23 @@
 
 use super::actions::{Actions, Frozen};
 use super::args::{same, word};
+use super::deal::Work;
 use super::fault::shown;
 use super::hooks::{self, Ask, Spent};
 use crate::chain::Book;
+use alloy_primitives::U256;
+use alloy_sol_types::{SolCall, sol};
 use model::transcript::Decision;
 use model::{Workspace, WorldFile};
 use serde_json::{Map, Value};
+
+sol! {
+    function approve(address spender, uint256 value) external returns (bool);
+    function increaseAllowance(address spender, uint256 added) external returns (bool);
+    interface Permit2 {
+        function approve(address token, address spender, uint160 amount, uint48 expiration) external;
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peer {
@@ -91,9 +102,23 @@ fn against_action(case: &Case<'_>, id: &str, frozen: &Frozen) -> Option<String> 
     };
     let what = hooks::of_policy(&ask)
         .map(|objection| objection.why)
+        .or_else(|| without_end(&frozen.deal.work).then(|| "the allowance has no limit".to_owned()))
         .or_else(|| case.reverted.map(|error| format!("it reverts with {error}")))
         .or_else(|| contradiction(case.workspace, id, frozen, case.params))?;
     Some(format!("{}: {what}", frozen.tool))
+}
+
+/// Whether it lets somebody take more than there can ever be. The agent may, but no guardian lets it pass.
+fn without_end(work: &Work) -> bool {
+    match work {
+        Work::Execute(calls) => calls.iter().any(|call| {
+            let plain = approveCall::abi_decode(&call.data).map(|allow| allow.value);
+            let more = increaseAllowanceCall::abi_decode(&call.data).map(|allow| allow.added);
+            let by_permit2 = Permit2::approveCall::abi_decode(&call.data).map(|allow| allow.amount.to::<U256>() << 96);
+            plain.or(more).or(by_permit2).is_ok_and(|amount| amount > U256::MAX >> 1)
+        }),
+        Work::Direct(_) | Work::Sign(_) | Work::Inflow { .. } | Work::Remember { .. } => false,
+    }
 }
 
 /// Whoever describes an action otherwise than it was frozen is mistaken or lies.
@@ -278,6 +303,35 @@ mod tests {
             sample.deal.tells.insert("slippage_bps".into(), json!(300));
         });
         assert_eq!(loose, "swap_execute: slippage of 300 bps is over the maximum of 100");
+    }
+
+    #[test]
+    fn an_allowance_without_limit_is_vetoed_in_every_form() {
+        use crate::live::deal::Call;
+        let judged = |data: Vec<u8>| {
+            let mut sample = Specimen::transfer();
+            sample.deal.work = Work::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
+            sample.freeze();
+            asked(Peer::Guardian, &sample, &json!({ "action_id": "action-1" }), None)
+        };
+        let (spender, token, expiration) = (STRANGER, USDC, alloy_primitives::Uint::MAX);
+        let half = (U256::MAX >> 1) + U256::from(1);
+        let all = alloy_primitives::Uint::MAX;
+        for data in [
+            approveCall { spender, value: U256::MAX }.abi_encode(),
+            approveCall { spender, value: half }.abi_encode(),
+            increaseAllowanceCall { spender, added: U256::MAX }.abi_encode(),
+            Permit2::approveCall { token, spender, amount: all, expiration }.abi_encode(),
+        ] {
+            assert_eq!(judged(data), (Decision::Veto, "token_transfer: the allowance has no limit".to_owned()));
+        }
+        for data in [
+            approveCall { spender, value: U256::from(250_000_000_u64) }.abi_encode(),
+            approveCall { spender, value: U256::ZERO }.abi_encode(),
+            Permit2::approveCall { token, spender, amount: alloy_primitives::Uint::from(250_000_000_u64), expiration }.abi_encode(),
+        ] {
+            assert_eq!(judged(data).0, Decision::Approve);
+        }
     }
 
     #[test]
