@@ -104,36 +104,33 @@ fn simple(interpreter: &mut Interpreter, costs: &GasTable) {
             break;
         }
         let mut next = at + 1;
-        match instruction {
-            op::PUSH0 => push!(U256::ZERO),
-            op::PUSH1 => {
-                let Some(byte) = code.get(next) else { break };
-                push!(U256::from(*byte));
-                next += 1;
-            }
-            op::PUSH2 => {
-                let Some([high, low]) = code.get(next..next + 2) else { break };
-                push!(U256::from(u16::from_be_bytes([*high, *low])));
-                next += 2;
-            }
-            op::PUSH3..=op::PUSH32 => {
+        // Half of all. A jump table for these would be slower than the question: where an indirect jump goes is guessed badly.
+        if instruction >= op::PUSH1 {
+            let done = if instruction <= op::PUSH32 {
                 let length = usize::from(instruction - op::PUSH0);
                 let Some(bytes) = code.get(next..next + length) else { break };
-                if stack.push_slice(bytes).is_err() {
-                    break;
-                }
                 next += length;
-            }
-            op::DUP1..=op::DUP16 => {
-                if !stack.dup(usize::from(instruction - op::DUP1) + 1) {
-                    break;
+                match bytes {
+                    [byte] => stack.push(U256::from(*byte)),
+                    [high, low] => stack.push(U256::from(u16::from_be_bytes([*high, *low]))),
+                    _ => stack.push_slice(bytes).is_ok(),
                 }
+            } else if instruction <= op::DUP16 {
+                stack.dup(usize::from(instruction - op::DUP1) + 1)
+            } else if instruction <= op::SWAP16 {
+                stack.exchange(0, usize::from(instruction - op::SWAP1) + 1)
+            } else {
+                false
+            };
+            if !done {
+                break;
             }
-            op::SWAP1..=op::SWAP16 => {
-                if !stack.exchange(0, usize::from(instruction - op::SWAP1) + 1) {
-                    break;
-                }
-            }
+            left -= cost;
+            at = next;
+            continue;
+        }
+        match instruction {
+            op::PUSH0 => push!(U256::ZERO),
             op::POP => {
                 if stack.popn::<1>().is_none() {
                     break;
