@@ -15,6 +15,8 @@ import {Venue} from "./Venue.sol";
 /// Positions are walked only if the venue has counted a move since they were last valued, or the owner has set an asset since: both numbers
 /// are kept with the worth, and what changes its worth by itself (shares) is never kept.
 abstract contract CageValue is CageConfig {
+    error ValueOutOfRange();
+
     /// One approved asset that the account has, or that a call names.
     struct Line {
         uint256 row; // as in `_rows`
@@ -129,10 +131,16 @@ abstract contract CageValue is CageConfig {
                 mstore(lines, length)
                 mstore(add(lines, shl(5, length)), line)
             }
-            have += value;
+            have += _bounded(value);
         }
         s.lines = lines;
         _measureStays(s, have);
+    }
+
+    // Sums are not checked where they are made by hand; of such parts millions fit.
+    function _bounded(uint256 value) private pure returns (uint256) {
+        if (value >> 232 != 0) revert ValueOutOfRange();
+        return value;
     }
 
     function _among(address[] memory list, address item) private pure returns (bool) {
@@ -213,8 +221,8 @@ abstract contract CageValue is CageConfig {
             (uint256 supplied, uint256 owed,) = _walk(venue);
             (walked.walked, walked.firstSupplied, walked.firstOwed, walked.supplied, walked.owed) = (true, supplied, owed, supplied, owed);
             s.stirred = true;
-            have += supplied;
-            owes += owed;
+            have += _bounded(supplied);
+            owes += _bounded(owed);
         }
         s.stays = stays;
         s.net = int256(have) - int256(owes);

@@ -1032,3 +1032,19 @@ fn a_lying_token_spends_nothing_and_the_cage_is_not_fooled() {
     assert_eq!(done.events::<Token::Transfer>().len(), 1);
     assert_eq!(cage.chain.balance(lie, at), units(100, 18));
 }
+
+#[test]
+fn an_asset_worth_more_than_a_number_holds_stops_everything() {
+    let mut cage = cage();
+    let (at, usdc) = (cage.at, cage.usdc);
+    let vast = cage.chain.token_of("Token", "VAST", 0);
+    let asset = PolicyCage::setAssetCall { asset: vast, kind: PLAIN, decimals: 0, base: true, priceUsd8: 1 };
+    cage.chain.send(OWNER, at, asset);
+    for amount in [U256::MAX, U256::MAX >> 1] {
+        let held = cage.chain.balance(vast, at);
+        cage.chain.send(OWNER, vast, Token::burnCall { from: at, value: held });
+        cage.chain.mint(vast, at, amount);
+        assert_eq!(cage.stop(usdc, &pay(named("bob"), one())), error(PolicyCage::ValueOutOfRange {}));
+        assert_eq!(cage.chain.refuse(named("bob"), at, PolicyCage::navCall {}), error(PolicyCage::ValueOutOfRange {}));
+    }
+}
