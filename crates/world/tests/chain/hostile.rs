@@ -148,6 +148,7 @@ async fn a_node_that_answers_100_mb() {
 }
 
 /// One that has ended and that nobody has asked about yet is not alive: who asks is up to the first process of a container.
+#[expect(clippy::disallowed_methods, reason = "a test looks at real processes")]
 fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z')))
