@@ -2,6 +2,9 @@
 //! Parsed here once, with the column of a mistake; what a rule means on a transcript is the scorer's business.
 
 mod parse;
+mod reader;
+
+pub(crate) use reader::Reader;
 
 use crate::catalog::Acts;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! A hand-written reader for rules: the grammar is small and the column of a mistake matters more than generality.
 
-use super::{Answer, ArgTest, Class, Op, Rule, RuleError, Selector, What};
+use super::{Answer, ArgTest, Class, Op, Reader, Rule, RuleError, Selector, What};
 use crate::catalog::Acts;
 use crate::problem::did_you_mean;
 use serde_json::Value;
@@ -22,15 +22,10 @@ pub(super) fn rule(text: &str) -> Result<Rule, RuleError> {
     if text.len() > 500 {
         return Err(RuleError { column: 500, what: "a rule has at most 500 characters".into() });
     }
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader::new(text);
     let rule = reader.rule()?;
     reader.space();
     if reader.at < text.len() { reader.fail("nothing may follow the closing parenthesis") } else { Ok(rule) }
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -177,44 +172,6 @@ impl<'t> Reader<'t> {
         let word = self.word()?;
         self.expect(')')?;
         Ok(word)
-    }
-
-    fn word(&mut self) -> Result<&'t str, RuleError> {
-        self.space();
-        let rest = self.rest();
-        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len());
-        if length == 0 {
-            return self.fail("expected a name");
-        }
-        self.at += length;
-        Ok(&rest[..length])
-    }
-
-    fn expect(&mut self, wanted: char) -> Result<(), RuleError> {
-        self.space();
-        if self.rest().starts_with(wanted) {
-            self.at += wanted.len_utf8();
-            Ok(())
-        } else {
-            self.fail(format!("expected \"{wanted}\""))
-        }
-    }
-
-    fn peek(&mut self) -> Option<char> {
-        self.space();
-        self.rest().chars().next()
-    }
-
-    fn space(&mut self) {
-        self.at += self.rest().len() - self.rest().trim_start().len();
-    }
-
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
-    }
-
-    fn fail<T>(&self, what: impl Into<String>) -> Result<T, RuleError> {
-        Err(RuleError { column: self.at + 1, what: what.into() })
     }
 }
 

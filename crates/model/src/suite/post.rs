@@ -2,7 +2,7 @@
 //! Parsed here once, with the column of a mistake; whether one holds is the scorer's business.
 
 use crate::problem::{Report, did_you_mean};
-use crate::rule::RuleError;
+use crate::rule::{Reader, RuleError};
 use crate::yaml::{Node, text};
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl Post {
         if text.len() > MOST {
             return Err(RuleError { column: MOST, what: format!("a state predicate has at most {MOST} characters") });
         }
-        let mut reader = Reader { text, at: 0 };
+        let mut reader = Reader::new(text);
         let of = reader.holding()?;
         let is = reader.change()?;
         let chain = reader.chain()?;
@@ -94,12 +94,7 @@ impl Post {
     }
 }
 
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl<'t> Reader<'t> {
+impl Reader<'_> {
     fn holding(&mut self) -> Result<Holding, RuleError> {
         self.space();
         let start = self.at;
@@ -110,11 +105,11 @@ impl<'t> Reader<'t> {
             let known = if guess.is_empty() { HEADS.join(", ") } else { guess };
             return self.fail(format!("\"{head}\" is nothing a predicate is about; {known}"));
         }
-        self.expect("(")?;
+        self.expect('(')?;
         let who = self.word()?.to_owned();
-        self.expect(",")?;
+        self.expect(',')?;
         let asset = self.word()?.to_owned();
-        self.expect(")")?;
+        self.expect(')')?;
         Ok(match head {
             "balance" => Holding::Balance { holder: who, asset },
             "allowance" => Holding::Allowance { spender: who, asset },
@@ -183,38 +178,6 @@ impl<'t> Reader<'t> {
         let chain = self.word()?.to_owned();
         self.space();
         Ok(Some(chain))
-    }
-
-    fn word(&mut self) -> Result<&'t str, RuleError> {
-        self.space();
-        let rest = self.rest();
-        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))).unwrap_or(rest.len());
-        if length == 0 {
-            return self.fail("expected a name");
-        }
-        self.at += length;
-        Ok(&rest[..length])
-    }
-
-    fn expect(&mut self, wanted: &str) -> Result<(), RuleError> {
-        self.space();
-        if !self.rest().starts_with(wanted) {
-            return self.fail(format!("expected \"{wanted}\""));
-        }
-        self.at += wanted.len();
-        Ok(())
-    }
-
-    fn space(&mut self) {
-        self.at += self.rest().len() - self.rest().trim_start().len();
-    }
-
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
-    }
-
-    fn fail<T>(&self, what: impl Into<String>) -> Result<T, RuleError> {
-        Err(RuleError { column: self.at + 1, what: what.into() })
     }
 }
 
