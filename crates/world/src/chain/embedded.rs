@@ -1,8 +1,12 @@
 //! revm in process: a base state shared by all trials of a process, and a thin layer of changes per trial.
 
+mod answers;
 mod engine;
+mod evm;
 mod simple;
 mod state;
+#[cfg(test)]
+mod stock;
 
 use super::{BASE_FEE, BLOCK_GAS, Block, Chain, ChainError, Log, Outcome, Receipt, Snapshot, Status, Tx};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
@@ -81,8 +85,7 @@ impl Embedded {
         self.layer.info(&self.base, of)
     }
 
-    /// Runs a transaction on the state as it is; the caller decides whether to keep the changes.
-    fn execute(&mut self, tx: &Tx, free: bool) -> Result<Done, ChainError> {
+    fn job(&self, tx: &Tx, free: bool) -> Result<Job, ChainError> {
         // revm runs it, but no transaction of that type can be written down.
         if tx.to.is_none() && !tx.authorizations.is_empty() {
             return Err(ChainError::Refused("a creation cannot carry authorisations (EIP-7702)".to_owned()));
@@ -105,7 +108,12 @@ impl Embedded {
             authorization_list: tx.authorizations.iter().cloned().map(Either::Left).collect(),
             ..TxEnv::default()
         };
-        let job = Job { chain: self.id, block: self.environment(self.next_block()), tx: typed, free };
+        Ok(Job { chain: self.id, block: self.environment(self.next_block()), tx: typed, free })
+    }
+
+    /// Runs a transaction on the state as it is; the caller decides whether to keep the changes.
+    fn execute(&mut self, tx: &Tx, free: bool) -> Result<Done, ChainError> {
+        let job = self.job(tx, free)?;
         engine::run(&self.base, &mut self.layer, job).map_err(|error| ChainError::Refused(error.to_string()))
     }
 }

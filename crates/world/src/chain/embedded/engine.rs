@@ -4,7 +4,7 @@
 //! transaction is run, its changes are read out of the journal, and then it is discarded: the journal is again a copy of the base, and the
 //! next trial neither loads nor allocates. What a trial has changed so far is laid over that copy before a run and lifted off after it.
 
-use super::simple::Evm;
+use super::evm::Evm;
 use super::state::{Base, Layer, Sight};
 use crate::chain::{AccountChange, Changes};
 use alloy_primitives::map::AddressMap;
@@ -81,7 +81,7 @@ impl Engine {
             .build_mainnet();
         // From now on whatever bears the first transaction's number is cold.
         evm.ctx.journaled_state.inner.discard_tx();
-        Self { base, evm: Evm(evm), loads: 0 }
+        Self { base, evm: Evm::new(evm), loads: 0 }
     }
 
     fn run(&mut self, layer: &mut Layer, Job { chain, block, tx, free }: Job) -> Result<Done, Refusal> {
@@ -91,18 +91,20 @@ impl Engine {
         } else {
             self.copy().clear();
         }
-        let ctx = &mut self.evm.0.ctx;
+        let ctx = &mut self.evm.inner.ctx;
         (ctx.block, ctx.tx) = (block, tx);
         ctx.cfg.chain_id = chain;
         (ctx.cfg.disable_base_fee, ctx.cfg.disable_balance_check) = (free, free);
         std::mem::swap(layer, &mut ctx.journaled_state.database.layer);
         let ran = Uncommitted.run(&mut self.evm);
         let done = ran.map(|result| self.read(result));
-        let journal = &mut self.evm.0.ctx.journaled_state;
+        let journal = &mut self.evm.inner.ctx.journaled_state;
         std::mem::swap(layer, &mut journal.database.layer);
         self.loads += journal.inner.journal.len();
         // What creates, destroys or gives code is rare; a refused transaction, too. None of them is worth a subtle copy.
         let plain = done.as_ref().is_ok_and(|done| done.anew.is_empty());
+        // Warmth wears off by itself: it counts only with the number of the transaction.
+        journal.inner.journal.retain(|entry| !matches!(entry, JournalEntry::AccountWarmed { .. } | JournalEntry::StorageWarmed { .. }));
         journal.inner.discard_tx();
         if light && plain && self.loads < LOADS {
             self.lift(layer);
@@ -114,7 +116,7 @@ impl Engine {
     }
 
     fn copy(&mut self) -> &mut EvmState {
-        &mut self.evm.0.ctx.journaled_state.inner.state
+        &mut self.evm.inner.ctx.journaled_state.inner.state
     }
 
     fn lay(&mut self, layer: &Layer) {
@@ -153,8 +155,8 @@ impl Engine {
 
     /// What the transaction is about to change: only what its journal names is looked at.
     fn read(&self, result: ExecutionResult) -> Done {
-        let Sight { base, layer } = &self.evm.0.ctx.journaled_state.database;
-        let JournalInner { state, journal, .. } = &self.evm.0.ctx.journaled_state.inner;
+        let Sight { base, layer } = &self.evm.inner.ctx.journaled_state.database;
+        let JournalInner { state, journal, .. } = &self.evm.inner.ctx.journaled_state.inner;
         let mut done = Done { result, changes: Changes::default(), anew: AddressMap::default() };
         let mut named: Vec<_> = journal.iter().filter_map(counted).flatten().collect();
         named.sort_unstable();

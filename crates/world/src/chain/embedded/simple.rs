@@ -1,64 +1,18 @@
-//! revm with a short cut: simple instructions are run in one loop that keeps place and gas at hand.
+//! A short cut: simple instructions are run in one loop that keeps place and gas at hand.
 //!
 //! Nine in ten instructions push, copy, compare, add or jump. revm calls a function for each and writes place and gas to memory in between.
 //! The loop here does them on revm's own stack and memory, and only as long as they succeed: whatever is not simple or would fail (too little
 //! gas, an empty or full stack, memory that must grow, a jump to nowhere) is left as it stands, and revm itself runs it.
 
-use super::state::Sight;
 use alloy_primitives::U256;
-use revm::MainnetEvm;
 use revm::bytecode::opcode as op;
-use revm::context::FrameStack;
-use revm::handler::evm::{ContextDbError, EvmTr, FrameInitResult};
-use revm::handler::instructions::{EthInstructions, InstructionProvider};
-use revm::handler::{EthFrame, EthPrecompiles, FrameInitOrResult, FrameResult, MainnetContext};
 use revm::interpreter::instructions::{GasTable, InstructionTable};
 use revm::interpreter::interpreter::EthInterpreter;
-use revm::interpreter::interpreter_action::FrameInit;
 use revm::interpreter::interpreter_types::{Jumps, LoopControl};
-use revm::interpreter::{Host, Interpreter, InterpreterAction};
+use revm::interpreter::{Host, InstructionResult, Interpreter, InterpreterAction};
 
-type Ctx = MainnetContext<Sight>;
-
-/// Mainnet's EVM in everything but the way it runs a frame.
-pub(super) struct Evm(pub(super) MainnetEvm<Ctx>);
-
-impl EvmTr for Evm {
-    type Context = Ctx;
-    type Instructions = EthInstructions<EthInterpreter, Ctx>;
-    type Precompiles = EthPrecompiles;
-    type Frame = EthFrame<EthInterpreter>;
-
-    fn all(&self) -> (&Ctx, &Self::Instructions, &EthPrecompiles, &FrameStack<Self::Frame>) {
-        self.0.all()
-    }
-
-    fn all_mut(&mut self) -> (&mut Ctx, &mut Self::Instructions, &mut EthPrecompiles, &mut FrameStack<Self::Frame>) {
-        self.0.all_mut()
-    }
-
-    fn frame_init(&mut self, frame_input: FrameInit) -> Result<FrameInitResult<'_, Self::Frame>, ContextDbError<Ctx>> {
-        self.0.frame_init(frame_input)
-    }
-
-    // As revm's own, but for `run`.
-    fn frame_run(&mut self) -> Result<FrameInitOrResult<Self::Frame>, ContextDbError<Ctx>> {
-        let (ctx, instructions, _, frames) = self.0.all_mut();
-        let frame = frames.get();
-        let action = run(&mut frame.interpreter, instructions.instruction_table(), instructions.gas_table(), ctx);
-        frame.process_next_action(ctx, action).inspect(|next| {
-            if next.is_result() {
-                frame.set_finished(true);
-            }
-        })
-    }
-
-    fn frame_return_result(&mut self, result: FrameResult) -> Result<Option<FrameResult>, ContextDbError<Ctx>> {
-        self.0.frame_return_result(result)
-    }
-}
-
-fn run<H: Host + ?Sized>(
+/// Runs a frame until it ends or asks for another.
+pub(super) fn run<H: Host + ?Sized>(
     interpreter: &mut Interpreter,
     instructions: &InstructionTable<EthInterpreter, H>,
     costs: &GasTable,
@@ -70,6 +24,11 @@ fn run<H: Host + ?Sized>(
             break end;
         }
     };
+    ended(interpreter, end)
+}
+
+/// What a frame that stopped for this reason wants next.
+pub(super) fn ended(interpreter: &mut Interpreter, end: InstructionResult) -> InterpreterAction {
     if interpreter.bytecode.action().is_none() {
         interpreter.halt(end);
     }
@@ -111,7 +70,7 @@ fn simple(interpreter: &mut Interpreter, costs: &GasTable) {
                 let Some(bytes) = code.get(next..next + length) else { break };
                 next += length;
                 match bytes {
-                    [byte] => stack.push(U256::from(*byte)),
+                    [byte] => stack.push(SMALL[usize::from(*byte)]),
                     [high, low] => stack.push(U256::from(u16::from_be_bytes([*high, *low]))),
                     _ => stack.push_slice(bytes).is_ok(),
                 }
@@ -157,10 +116,10 @@ fn simple(interpreter: &mut Interpreter, costs: &GasTable) {
             op::ADD => both!(|a: U256, b: U256| a.wrapping_add(b)),
             op::SUB => both!(|a: U256, b: U256| a.wrapping_sub(b)),
             op::MUL => both!(|a: U256, b: U256| a.wrapping_mul(b)),
-            op::LT => both!(|a: U256, b: U256| U256::from(a < b)),
-            op::GT => both!(|a: U256, b: U256| U256::from(a > b)),
-            op::SLT => both!(|a: U256, b: U256| U256::from(if a.bit(255) == b.bit(255) { a < b } else { a.bit(255) })),
-            op::EQ => both!(|a: U256, b: U256| U256::from(a == b)),
+            op::LT => both!(|a: U256, b: U256| truth(a < b)),
+            op::GT => both!(|a: U256, b: U256| truth(a > b)),
+            op::SLT => both!(|a: U256, b: U256| truth(if a.bit(255) == b.bit(255) { a < b } else { a.bit(255) })),
+            op::EQ => both!(|a: U256, b: U256| truth(a == b)),
             op::AND => both!(|a: U256, b: U256| a & b),
             op::OR => both!(|a: U256, b: U256| a | b),
             op::XOR => both!(|a: U256, b: U256| a ^ b),
@@ -168,7 +127,7 @@ fn simple(interpreter: &mut Interpreter, costs: &GasTable) {
             op::SHR => both!(|by: U256, word: U256| usize::try_from(by).map_or(U256::ZERO, |by| word >> by)),
             op::ISZERO => {
                 let Some(top) = stack.top() else { break };
-                *top = U256::from(top.is_zero());
+                *top = truth(top.is_zero());
             }
             op::NOT => {
                 let Some(top) = stack.top() else { break };
@@ -201,6 +160,21 @@ fn simple(interpreter: &mut Interpreter, costs: &GasTable) {
     bytecode.absolute_jump(at);
     gas.set_remaining(left);
 }
+
+fn truth(holds: bool) -> U256 {
+    SMALL[usize::from(holds)]
+}
+
+/// Small numbers as they lie on the stack.
+static SMALL: [U256; 256] = {
+    let mut words = [U256::ZERO; 256];
+    let mut number = 0;
+    while number < words.len() {
+        words[number] = U256::from_limbs([number as u64, 0, 0, 0]);
+        number += 1;
+    }
+    words
+};
 
 /// Where a word lies in memory, if memory reaches that far.
 fn within(place: &U256, size: usize) -> Option<usize> {
