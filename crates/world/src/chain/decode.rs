@@ -4,41 +4,43 @@ use super::contracts::{self, Contract};
 use super::{Book, Log};
 use alloy_dyn_abi::{DynSolEvent, DynSolType, DynSolValue, JsonAbiExt, Specifier};
 use alloy_json_abi::{Error as AbiError, Event, Function, Param};
-use alloy_primitives::{Address, B256, Selector, U256, hex};
+use alloy_primitives::map::{B256Map, HashMap};
+use alloy_primitives::{Address, Selector, U256, hex};
 use model::transcript::{Decoded, DecodedLog, InnerCall};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Types are resolved once: reading them out of their text for every log costs more than the transaction.
 struct Index {
-    functions: HashMap<Selector, Vec<(&'static str, ReadyFunction)>>,
-    events: HashMap<B256, Vec<(&'static str, ReadyEvent)>>,
+    functions: HashMap<Selector, Vec<ReadyFunction>>,
+    events: B256Map<Vec<ReadyEvent>>,
     errors: HashMap<Selector, &'static AbiError>,
 }
 
 struct ReadyFunction {
+    contract: &'static str,
     function: &'static Function,
     inputs: DynSolType,
 }
 
 struct ReadyEvent {
+    contract: &'static str,
     event: &'static Event,
     shape: DynSolEvent,
 }
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let mut index = Index { functions: HashMap::new(), events: HashMap::new(), errors: HashMap::new() };
+    let mut index = Index { functions: HashMap::default(), events: B256Map::default(), errors: HashMap::default() };
     for Contract { name, abi, .. } in contracts::all() {
         for function in abi.functions() {
             let inputs =
                 function.inputs.iter().map(|input| input.resolve().unwrap_or_else(|error| panic!("{name}.{}: {error}", function.name)));
-            let ready = ReadyFunction { function, inputs: DynSolType::Tuple(inputs.collect()) };
-            index.functions.entry(function.selector()).or_default().push((name, ready));
+            let ready = ReadyFunction { contract: name, function, inputs: DynSolType::Tuple(inputs.collect()) };
+            index.functions.entry(function.selector()).or_default().push(ready);
         }
         for event in abi.events() {
             let shape = event.resolve().unwrap_or_else(|error| panic!("{name}.{}: {error}", event.name));
-            index.events.entry(event.selector()).or_default().push((name, ReadyEvent { event, shape }));
+            index.events.entry(event.selector()).or_default().push(ReadyEvent { contract: name, event, shape });
         }
         for error in abi.errors() {
             index.errors.entry(error.selector()).or_insert(error);
@@ -49,29 +51,39 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
 
 impl ReadyFunction {
     fn decode(&self, data: &[u8]) -> Option<Vec<DynSolValue>> {
-        let decoded = self.inputs.abi_decode_params(data).ok()?;
-        decoded.as_tuple().map(<[DynSolValue]>::to_vec)
+        let DynSolValue::Tuple(values) = self.inputs.abi_decode_params(data).ok()? else { return None };
+        Some(values)
+    }
+
+    fn named(&self, book: &Book, values: &[DynSolValue]) -> Decoded {
+        Decoded { name: self.function.name.clone(), args: named(book, &self.function.inputs, values) }
     }
 }
 
 /// The one that belongs to the contract at the address first, then the others.
-fn best<'i, T>(candidates: &'i [(&'static str, T)], contract: Option<&'i str>) -> impl Iterator<Item = &'i T> {
-    let own = candidates.iter().filter(move |(name, _)| contract == Some(name));
-    let others = candidates.iter().filter(move |(name, _)| contract != Some(name));
-    own.chain(others).map(|(_, item)| item)
+fn best<'i, T>(candidates: &'i [T], contract: Option<&'i str>, of: fn(&T) -> &'static str) -> impl Iterator<Item = &'i T> {
+    let own = candidates.iter().filter(move |one| contract == Some(of(one)));
+    own.chain(candidates.iter().filter(move |one| contract != Some(of(one))))
 }
 
-fn functions(data: &[u8]) -> Option<&'static [(&'static str, ReadyFunction)]> {
-    let selector = Selector::try_from(data.get(..4)?).ok()?;
-    INDEX.functions.get(&selector).map(Vec::as_slice)
+/// What a transaction calls; and what that executes in turn, if it is an account's `execute` or `executeBatch`.
+pub(crate) fn calls(book: &Book, to: Option<Address>, data: &[u8]) -> (Option<Decoded>, Vec<InnerCall>) {
+    let Some((ready, values)) = read(book, to, data) else { return (None, vec![]) };
+    let inner = match (ready.contract, ready.function.name.as_str(), values.as_slice()) {
+        ("PolicyCage", "execute", parts) => one(book, parts).into_iter().collect(),
+        ("PolicyCage", "executeBatch", [DynSolValue::Array(calls)]) => {
+            calls.iter().filter_map(|call| call.as_tuple().and_then(|parts| one(book, parts))).collect()
+        }
+        (_, _, _) => vec![],
+    };
+    (Some(ready.named(book, &values)), inner)
 }
 
-pub(crate) fn call(book: &Book, to: Option<Address>, data: &[u8]) -> Option<Decoded> {
+fn read(book: &Book, to: Option<Address>, data: &[u8]) -> Option<(&'static ReadyFunction, Vec<DynSolValue>)> {
+    let (selector, arguments) = data.split_first_chunk::<4>()?;
+    let candidates = INDEX.functions.get(&Selector::from(*selector))?;
     let contract = to.and_then(|to| book.get(to)).and_then(|entry| entry.contract);
-    best(functions(data)?, contract).find_map(|ready| {
-        let values = ready.decode(&data[4..])?;
-        Some(Decoded { name: ready.function.name.clone(), args: named(book, &ready.function.inputs, &values) })
-    })
+    best(candidates, contract, |ready| ready.contract).find_map(|ready| Some((ready, ready.decode(arguments)?)))
 }
 
 /// The name of the error in revert data.
@@ -79,30 +91,15 @@ pub(crate) fn revert_name(data: &[u8]) -> String {
     revert(data).name
 }
 
-/// What an account's `execute` or `executeBatch` executes.
-pub(crate) fn inner(book: &Book, data: &[u8]) -> Vec<InnerCall> {
-    let Some((_, ready)) = functions(data).and_then(|found| found.iter().find(|(contract, _)| *contract == "PolicyCage")) else {
-        return vec![];
-    };
-    let Some(values) = ready.decode(&data[4..]) else { return vec![] };
-    match (ready.function.name.as_str(), values.as_slice()) {
-        ("execute", parts) => one(book, parts).into_iter().collect(),
-        ("executeBatch", [DynSolValue::Array(calls)]) => {
-            calls.iter().filter_map(|call| call.as_tuple().and_then(|parts| one(book, parts))).collect()
-        }
-        (_, _) => vec![],
-    }
-}
-
 fn one(book: &Book, parts: &[DynSolValue]) -> Option<InnerCall> {
     let [DynSolValue::Address(to), DynSolValue::Uint(value, _), DynSolValue::Bytes(data)] = parts else { return None };
-    Some(InnerCall { to: book.party(*to), value: value.to_string(), call: call(book, Some(*to), data) })
+    Some(InnerCall { to: book.party(*to), value: value.to_string(), call: read(book, Some(*to), data).map(|(ready, values)| ready.named(book, &values)) })
 }
 
 pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
     let contract = book.get(log.address).and_then(|entry| entry.contract);
     let candidates = log.topics.first().and_then(|topic| INDEX.events.get(topic));
-    let decoded = candidates.and_then(|candidates| best(candidates, contract).find_map(|event| one_log(book, event, log)));
+    let decoded = candidates.and_then(|candidates| best(candidates, contract, |ready| ready.contract).find_map(|ready| one_log(book, ready, log)));
     let raw = || {
         let topics = log.topics.iter().map(|topic| Value::String(topic.to_string())).collect();
         let args =
@@ -112,7 +109,7 @@ pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
     DecodedLog { by: book.party(log.address), event: decoded.unwrap_or_else(raw) }
 }
 
-fn one_log(book: &Book, ReadyEvent { event, shape }: &ReadyEvent, log: &Log) -> Option<Decoded> {
+fn one_log(book: &Book, ReadyEvent { event, shape, .. }: &ReadyEvent, log: &Log) -> Option<Decoded> {
     let decoded = shape.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
     let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
     let args = event

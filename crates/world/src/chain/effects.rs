@@ -5,19 +5,21 @@
 
 use super::contracts::{self, Contract};
 use super::{Book, Changes, Log, Receipt, Tx, decode};
+use alloy_primitives::map::AddressSet;
 use alloy_primitives::{Address, B256, U256, keccak256};
 use model::transcript::{Effect, Mined, Side, TxOutcome, Via};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// A transaction that stood in a block, with everything it did, decoded.
 pub fn mined(book: &Book, tx: &Tx, nonce: u64, receipt: &Receipt) -> Mined {
+    let (call, inner) = decode::calls(book, tx.to, &tx.data);
     Mined {
         chain: book.chain,
         from: book.party(tx.from),
         to: tx.to.map(|to| book.party(to)),
         value: tx.value.to_string(),
-        call: decode::call(book, tx.to, &tx.data),
-        inner: decode::inner(book, &tx.data),
+        call,
+        inner,
         nonce,
         outcome: match receipt.status {
             super::Status::Success => TxOutcome::Success,
@@ -44,9 +46,10 @@ pub fn effects(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
             let delegates_to = tx.authorizations.iter().find(|one| took_effect(one.address)).map(|one| book.party(one.address));
             effects.push(Effect::Code { account: book.party(*address), delegates_to });
         }
-        if let Some(contract) = book.get(*address).and_then(|entry| entry.contract).map(contracts::contract) {
-            let (logs, left) = (receipt.logs.as_slice(), change.storage.clone());
-            Storage { book, at: *address, contract, involved: &involved, logs, left, effects: &mut effects }.explain();
+        if let Some(name) = book.get(*address).and_then(|entry| entry.contract) {
+            let Some(layout) = Layout::of(name) else { continue };
+            let (contract, logs, left) = (contracts::contract(name), receipt.logs.as_slice(), change.storage.clone());
+            Storage { book, at: *address, contract, layout, involved: &involved, logs, left, effects: &mut effects }.explain();
         } else if !change.storage.is_empty() {
             // Somebody else's contract: we cannot name what changed, but we say that something did.
             effects.push(Effect::Unexplained { contract: book.party(*address), slots: change.storage.len() });
@@ -73,7 +76,7 @@ fn involved(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Address> {
     let data = receipt.logs.iter().flat_map(|log| log.data.chunks_exact(32)).filter_map(as_address);
     let words = tx.data.get(4..).unwrap_or_default().chunks_exact(32).filter_map(as_address);
     let all = own.chain([tx.from]).chain(tx.to).chain(accounts.keys().copied()).chain(emitters).chain(topics).chain(data).chain(words);
-    let mut seen = HashSet::with_capacity(MOST_INVOLVED);
+    let mut seen = AddressSet::with_capacity_and_hasher(MOST_INVOLVED, Default::default());
     // The data of a nested call is shifted by its selector.
     all.chain(nested_words(&tx.data)).filter(|address| seen.insert(*address)).take(MOST_INVOLVED).collect()
 }
@@ -90,10 +93,31 @@ fn as_address(word: &[u8]) -> Option<Address> {
     plausible.then(|| Address::from_slice(tail))
 }
 
+/// How a contract lays out what it knows of others.
+#[derive(Clone, Copy)]
+enum Layout {
+    Erc20,
+    Permit2,
+    Venue,
+}
+
+impl Layout {
+    /// Registries, routers and the account itself are told by their events.
+    fn of(contract: &str) -> Option<Self> {
+        match contract {
+            "Token" | "FeeToken" | "LyingToken" | "HookToken" | "Weth" | "AmmPair" | "Vault" => Some(Self::Erc20),
+            "Permit2" => Some(Self::Permit2),
+            "Venue" => Some(Self::Venue),
+            _ => None,
+        }
+    }
+}
+
 struct Storage<'s> {
     book: &'s Book,
     at: Address,
     contract: &'static Contract,
+    layout: Layout,
     involved: &'s [Address],
     logs: &'s [Log],
     left: BTreeMap<U256, (U256, U256)>,
@@ -107,8 +131,8 @@ impl Storage<'_> {
             // Rarely, somebody of the world is concerned whom the transaction does not name.
             let known = self.book.entries().filter(|(_, entry)| entry.contract.is_some()).map(|(address, _)| address);
             let wider: Vec<Address> = self.involved.iter().copied().chain(known).collect();
-            let Self { book, at, contract, logs, left, effects, .. } = self;
-            let mut again = Storage { book, at, contract, involved: &wider, logs, left, effects };
+            let Self { book, at, contract, layout, logs, left, effects, .. } = self;
+            let mut again = Storage { book, at, contract, layout, involved: &wider, logs, left, effects };
             again.try_names();
             if !again.left.is_empty() {
                 again.effects.push(Effect::Unexplained { contract: book.party(at), slots: again.left.len() });
@@ -117,12 +141,10 @@ impl Storage<'_> {
     }
 
     fn try_names(&mut self) {
-        match self.contract.name {
-            "Token" | "FeeToken" | "LyingToken" | "HookToken" | "Weth" | "AmmPair" | "Vault" => self.erc20(),
-            "Permit2" => self.permit2(),
-            "Venue" => self.venue(),
-            // Registries, routers and the account itself are told by their events.
-            _ => self.left.clear(),
+        match self.layout {
+            Layout::Erc20 => self.erc20(),
+            Layout::Permit2 => self.permit2(),
+            Layout::Venue => self.venue(),
         }
     }
 

@@ -57,14 +57,9 @@ impl fmt::Debug for Signer {
 
 /// A transaction that is about to be signed.
 pub fn signed_transaction(book: &Book, tx: &Tx) -> Signed {
-    Signed::Transaction {
-        chain: book.chain,
-        from: book.party(tx.from),
-        to: tx.to.map(|to| book.party(to)),
-        value: tx.value.to_string(),
-        call: decode::call(book, tx.to, &tx.data),
-        inner: decode::inner(book, &tx.data),
-    }
+    let (call, inner) = decode::calls(book, tx.to, &tx.data);
+    let to = tx.to.map(|to| book.party(to));
+    Signed::Transaction { chain: book.chain, from: book.party(tx.from), to, value: tx.value.to_string(), call, inner }
 }
 
 /// Typed data that is about to be signed: permits, orders, delegations.
