@@ -366,36 +366,58 @@ abstract contract CageValue is CageConfig {
         return _isPlain(row) ? amount * (row >> 184) / _unit(row) : _shares(row, amount);
     }
 
-    // --- shares
+    // --- shares: asked before and after every call, hence by hand, and bounded so that nothing overflows
 
     function _shares(uint256 row, uint256 amount) private view returns (uint256) {
-        if (uint8(row >> 160) == uint8(AssetKind.PairShare)) return _pairShare(AmmPair(_asset(row)), amount);
-        Vault vault = Vault(_asset(row));
-        return _plain(vault.asset(), vault.convertToAssets(amount));
-    }
-
-    function _plain(address asset, uint256 amount) private view returns (uint256) {
-        uint256 row = _row(asset);
-        return _isPlain(row) ? amount * (row >> 184) / _unit(row) : 0;
+        if (uint8(row >> 160) == uint8(AssetKind.PairShare)) return _pairShare(row, amount);
+        uint256 answer = _ask(row, Vault.worth.selector, amount, 64);
+        return _plain(_at(answer, 0), _at(answer, 32));
     }
 
     // Twice the geometric mean of both sides: unlike their sum it cannot be inflated by trading against the pair.
-    function _pairShare(AmmPair pair, uint256 amount) private view returns (uint256) {
-        (address token0, uint256 reserve0, address token1, uint256 reserve1, uint256 supply) = pair.standing();
-        return 2 * _mean(_plain(token0, reserve0), _plain(token1, reserve1)) * amount / supply;
+    function _pairShare(uint256 row, uint256 amount) private view returns (uint256) {
+        uint256 answer = _ask(row, AmmPair.standing.selector, 0, 160);
+        uint256 mean = _mean(_plain(_at(answer, 0), _at(answer, 32)), _plain(_at(answer, 64), _at(answer, 96)));
+        if (amount >> 127 != 0) revert ValueOutOfRange();
+        uint256 whole;
+        unchecked { whole = 2 * mean * amount; }
+        return whole / _at(answer, 128);
+    }
+
+    function _plain(uint256 asset, uint256 amount) private view returns (uint256 value) {
+        if (asset >> 160 != 0 || amount >> 160 != 0) revert ValueOutOfRange();
+        uint256 row = _row(address(uint160(asset)));
+        if (!_isPlain(row)) return 0;
+        assembly ("memory-safe") { value := div(mul(amount, shr(184, row)), exp(10, and(shr(168, row), 0xff))) }
     }
 
     // The root of the product, by Newton from above: half the sum is never below it, and not far above where both sides are worth the same.
     function _mean(uint256 a, uint256 b) private pure returns (uint256 root) {
-        uint256 product = a * b;
-        if (product == 0) return 0;
-        root = (a + b) / 2;
-        unchecked {
-            while (true) {
-                uint256 next = (root + product / root) / 2;
-                if (next >= root) return root;
-                root = next;
+        if (a == 0 || b == 0) return 0;
+        if ((a | b) >> 128 != 0) revert ValueOutOfRange();
+        assembly ("memory-safe") {
+            let product := mul(a, b)
+            root := shr(1, add(a, b))
+            for { let next := shr(1, add(root, div(product, root))) } lt(next, root) { next := shr(1, add(root, div(product, root))) } { root := next }
+        }
+    }
+
+    // Where the answer lies, so many bytes of it; until the next question.
+    function _ask(uint256 row, bytes4 question, uint256 argument, uint256 size) private view returns (uint256 answer) {
+        assembly ("memory-safe") {
+            mstore(0, question)
+            mstore(4, argument)
+            answer := mload(64)
+            let ok := staticcall(gas(), row, 0, 36, answer, size)
+            if or(iszero(ok), lt(returndatasize(), size)) {
+                if ok { revert(0, 0) }
+                returndatacopy(answer, 0, returndatasize())
+                revert(answer, returndatasize())
             }
         }
+    }
+
+    function _at(uint256 answer, uint256 place) private pure returns (uint256 word) {
+        assembly ("memory-safe") { word := mload(add(answer, place)) }
     }
 }

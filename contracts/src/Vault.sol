@@ -99,6 +99,11 @@ contract Vault is Erc20, Owned, Guarded {
         return shares * (totalAssets() + 1) / (totalSupply + VIRTUAL_SHARES);
     }
 
+    /// All that the worth of shares depends on, in one answer.
+    function worth(uint256 shares) external view returns (address, uint256) {
+        return (asset, convertToAssets(shares));
+    }
+
     function previewDeposit(uint256 assets) public view returns (uint256) {
         return convertToShares(assets);
     }
