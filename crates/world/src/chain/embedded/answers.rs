@@ -16,8 +16,8 @@ use revm::state::{Account, TransactionId};
 
 /// So many answers are kept before all are forgotten: whoever attacks may ask as he likes.
 const ANSWERS: usize = 4_096;
-/// To one question; and questions to one contract.
-const VERSIONS: usize = 8;
+/// To one question; and questions to one contract. The first stay: what every trial begins with is among them.
+const VERSIONS: usize = 4;
 const QUESTIONS: usize = 32;
 /// Slots an answer may rest on, bytes it may have, and bytes of a question: a selector and two arguments.
 const READS: usize = 8;
@@ -114,8 +114,11 @@ impl Answers {
             Some((_, Known::Never)) => return Found::Never,
             None => &[],
         };
-        let answer = versions.iter().rev().find(|answer| answer.gas <= call.gas_limit && answer.holds(account, now));
-        answer.map_or(Found::Nothing, Found::Answer)
+        match versions.iter().find(|answer| answer.gas <= call.gas_limit && answer.holds(account, now)) {
+            Some(answer) => Found::Answer(answer),
+            None if versions.len() < VERSIONS => Found::Nothing,
+            None => Found::Never,
+        }
     }
 
     fn keep(&mut self, question: Question, answer: Option<Answer>) {
@@ -133,12 +136,7 @@ impl Answers {
             known.len() - 1
         });
         match (&mut known[at].1, answer) {
-            (Known::Answers(versions), Some(answer)) => {
-                if versions.len() == VERSIONS {
-                    versions.remove(0);
-                }
-                versions.push(answer);
-            }
+            (Known::Answers(versions), Some(answer)) => versions.push(answer),
             (known, _) => *known = Known::Never,
         }
     }
