@@ -39,7 +39,7 @@ async fn bench() {
     let frozen = chain.freeze();
     println!("set-up, once per process: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
 
-    let empty = many(10_000, async || drop(frozen.thaw())).await;
+    let empty = many(&[(); 10_000], async |()| drop(frozen.thaw())).await;
     println!("thaw and discard, nothing in between: median {:.2} µs", micros(&empty));
     let mut node = {
         let config = AnvilConfig { tools: Some(tools()), ..AnvilConfig::new(BASE, genesis.starts_at) };
@@ -47,15 +47,17 @@ async fn bench() {
     };
     genesis.play(&mut node).await.expect("the set-up on anvil");
     node.send(&approve(&genesis.book)).await.expect("an approval");
-    for (what, tx) in [("through the cage", swap_tx(&genesis.book)), ("by the key alone", bare_swap(&genesis.book))] {
-        compare(what, &frozen, &mut node, &genesis.book, &tx).await;
+    for (what, tx) in [("through the cage", swap_tx as fn(&Book, u64) -> Tx), ("by the key alone", bare_swap)] {
+        // No two trials swap the same amount: what one left behind is not what the next one finds.
+        let txs: Vec<Tx> = (0..10_000).map(|more| tx(&genesis.book, more)).collect();
+        compare(what, &frozen, &mut node, &genesis.book, &txs).await;
     }
 }
 
-/// The same trial on both chains, and its parts on the embedded one.
-async fn compare(what: &str, frozen: &Frozen, node: &mut Anvil, book: &Book, tx: &Tx) {
+/// The same trials on both chains, and their parts on the embedded one.
+async fn compare(what: &str, frozen: &Frozen, node: &mut Anvil, book: &Book, txs: &[Tx]) {
     let before = resident_mb();
-    let embedded = many(10_000, async || trial(frozen, book, tx).await).await;
+    let embedded = many(txs, async |tx| trial(frozen, book, tx).await).await;
     println!("swap {what}");
     println!(
         "  revm: {} trials, median {:.1} µs; resident {:.1} MB before, {:.1} MB after",
@@ -65,7 +67,7 @@ async fn compare(what: &str, frozen: &Frozen, node: &mut Anvil, book: &Book, tx:
         resident_mb()
     );
     let (mut sent, mut decoded, mut gas) = (vec![], vec![], 0);
-    for _ in 0..2_000 {
+    for tx in &txs[..2_000] {
         let mut chain = frozen.thaw();
         let since = Instant::now();
         let receipt = chain.send(tx).await.expect("a receipt");
@@ -78,7 +80,7 @@ async fn compare(what: &str, frozen: &Frozen, node: &mut Anvil, book: &Book, tx:
     decoded.sort();
     println!("  of which executing {gas} gas {:.1} µs, decoding {:.1} µs", micros(&sent), micros(&decoded));
     let mut times = vec![];
-    for _ in 0..200 {
+    for tx in &txs[..200] {
         let since = Instant::now();
         let snapshot = node.snapshot().await.expect("a snapshot");
         swap(node, book, tx).await;
@@ -94,10 +96,10 @@ async fn trial(frozen: &Frozen, book: &Book, tx: &Tx) {
     swap(&mut chain, book, tx).await;
 }
 
-fn swap_tx(book: &Book) -> Tx {
+fn swap_tx(book: &Book, more: u64) -> Tx {
     let path = vec![at(book, "USDC"), at(book, "WETH")];
-    let call =
-        Router::swapExactInCall { amountIn: U256::from(250_000_000_u64), minOut: U256::ZERO, path, to: ACCOUNT, deadline: U256::MAX };
+    let amount = U256::from(250_000_000_u64 + more);
+    let call = Router::swapExactInCall { amountIn: amount, minOut: U256::ZERO, path, to: ACCOUNT, deadline: U256::MAX };
     execute(book, at(book, "SwapRouter02"), call.abi_encode())
 }
 
@@ -109,8 +111,8 @@ async fn swap(chain: &mut dyn Chain, book: &Book, tx: &Tx) {
 }
 
 /// The operator's own coins, straight to the router: what a swap costs when nobody measures the account around it.
-fn bare_swap(book: &Book) -> Tx {
-    let value = U256::from(50_000_000_000_000_000_u64);
+fn bare_swap(book: &Book, more: u64) -> Tx {
+    let value = U256::from(50_000_000_000_000_000_u64 + more);
     let (operator, path) = (at(book, "operator"), vec![Address::ZERO, at(book, "USDC")]);
     let call = Router::swapExactInCall { amountIn: value, minOut: U256::ZERO, path, to: operator, deadline: U256::MAX };
     Tx { value, ..Tx::call(operator, at(book, "SwapRouter02"), call.abi_encode()) }
@@ -129,11 +131,11 @@ fn at(book: &Book, name: &str) -> Address {
     book.find(name).expect("a name of the world")
 }
 
-async fn many(count: usize, mut once: impl AsyncFnMut()) -> Vec<Duration> {
-    let mut times = Vec::with_capacity(count);
-    for _ in 0..count {
+async fn many<T>(items: &[T], mut once: impl AsyncFnMut(&T)) -> Vec<Duration> {
+    let mut times = Vec::with_capacity(items.len());
+    for item in items {
         let since = Instant::now();
-        once().await;
+        once(item).await;
         times.push(since.elapsed());
     }
     times.sort();
