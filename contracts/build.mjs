@@ -11,6 +11,7 @@ const LARGEST = 24_576; // bytes of runtime code (EIP-170)
 const OFTEN = [
   'balanceOf(address)',
   'movesOf(address)',
+  'count(address)',
   'standing()',
   'execute(address,uint256,bytes)',
   'transferFrom(address,address,uint256)',

@@ -4,6 +4,10 @@ pragma solidity 0.8.37;
 import {Guarded} from "./Guarded.sol";
 import {Once} from "./Once.sol";
 
+interface ICounted {
+    function counter() external view returns (address);
+}
+
 interface ISanctions {
     function isSanctioned(address account) external view returns (bool);
 }
@@ -18,6 +22,7 @@ abstract contract CageConfig is Once, Guarded {
     error ProtocolNotApproved(address protocol);
     error SanctionedAddress(address account);
     error SanctionsOracleUnavailable();
+    error AlreadyCounting(address counter);
 
     event OwnerSet(address indexed owner);
     event OperatorSet(address indexed operator);
@@ -29,6 +34,7 @@ abstract contract CageConfig is Once, Guarded {
     event ArbitraryCalldataSet(bool allowed);
     event SanctionSet(address indexed account, bool sanctioned);
     event SanctionsOracleSet(address oracle);
+    event CounterSet(address counter);
     event EmergencyHalt(address indexed by);
     event Resumed(address indexed by);
 
@@ -86,11 +92,14 @@ abstract contract CageConfig is Once, Guarded {
     mapping(address => bool) public sanctioned;
     // All that a measurement needs of an asset in one word: address, kind, decimals, whether it is cash, price.
     uint256[] internal _rows;
-    // How often the owner has set an asset: what was valued before is not valued by today's scales.
+    // How often the owner has set an asset or a venue, or a venue was first visited: what was valued before is not valued by today's scales.
     uint256 internal _scales;
     uint256[] internal _venues; // those the account has been to; in the others it has nothing
     mapping(address => bool) private _visited; // kept when the approval goes: what it owes there comes back with it
     Limits internal _limits;
+    // Where venues count what they do to the account, and whether one of those visited does not count there: then each is asked by itself.
+    address public counter;
+    bool internal _apart;
     // Sum of the hashes of all entries of the mappings above: independent of the order in which they were set.
     uint256 private _fingerprints;
 
@@ -160,7 +169,10 @@ abstract contract CageConfig is Once, Guarded {
         _forget(was != ProtocolKind.None, "protocol", protocol, abi.encode(was));
         protocolKind[protocol] = kind;
         _remember(kind != ProtocolKind.None, "protocol", protocol, abi.encode(kind));
-        if (_visited[protocol]) _list(_venues, uint160(protocol), was == ProtocolKind.Venue, kind == ProtocolKind.Venue);
+        if (_visited[protocol]) {
+            _list(_venues, uint160(protocol), was == ProtocolKind.Venue, kind == ProtocolKind.Venue);
+            _scales++;
+        }
         emit ProtocolSet(protocol, kind);
     }
 
@@ -190,6 +202,13 @@ abstract contract CageConfig is Once, Guarded {
     function setSanctionsOracle(address oracle) external onlyOwner {
         sanctionsOracle = oracle;
         emit SanctionsOracleSet(oracle);
+    }
+
+    /// Once for all: what was kept is known by its count.
+    function setCounter(address counter_) external onlyOwner {
+        if (counter != address(0)) revert AlreadyCounting(counter);
+        counter = counter_;
+        emit CounterSet(counter_);
     }
 
     function halt() external {
@@ -237,7 +256,7 @@ abstract contract CageConfig is Once, Guarded {
 
     /// One number for everything the owner has set; halting and sessions are not part of it.
     function policyHash() external view returns (bytes32) {
-        return keccak256(abi.encode(owner, operator, guardian, allowArbitraryCalldata, sanctionsOracle, _limits, _fingerprints));
+        return keccak256(abi.encode(owner, operator, guardian, allowArbitraryCalldata, sanctionsOracle, counter, _limits, _fingerprints));
     }
 
     function _needAsset(address asset) internal view {
@@ -272,6 +291,10 @@ abstract contract CageConfig is Once, Guarded {
         if (protocolKind[target] != ProtocolKind.Venue || _visited[target]) return;
         _visited[target] = true;
         _venues.push(uint160(target));
+        _scales++;
+        (bool ok, bytes memory answer) = target.staticcall(abi.encodeCall(ICounted.counter, ()));
+        bool counts = ok && answer.length == 32 && counter != address(0) && abi.decode(answer, (uint256)) == uint160(counter);
+        if (!counts) _apart = true;
     }
 
     // Items are told apart by the address in their lower part; what is listed already is replaced.

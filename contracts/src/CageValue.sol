@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {AmmPair} from "./AmmPair.sol";
 import {CageConfig} from "./CageConfig.sol";
+import {Moves} from "./Moves.sol";
 import {IERC20, Transfers} from "./Transfers.sol";
 import {Vault} from "./Vault.sol";
 import {Venue} from "./Venue.sol";
@@ -13,7 +14,8 @@ import {Venue} from "./Venue.sol";
 /// it is looked at again only if a call names it. What arrives unnamed counts nothing until the next transaction measures everything again.
 ///
 /// Positions are walked only if the venue has counted a move since they were last valued, or the owner has set an asset since: both numbers
-/// are kept with the worth, and what changes its worth by itself (shares) is never kept.
+/// are kept with the worth, and what changes its worth by itself (shares) is never kept. Where all venues count in one place, the worth of all
+/// of them together is kept with that count, and they are looked at one by one only if it has gone on.
 abstract contract CageValue is CageConfig {
     error ValueOutOfRange();
 
@@ -39,6 +41,8 @@ abstract contract CageValue is CageConfig {
     struct Sheet {
         Line[] lines;
         Stay[] stays;
+        bool quiet; // nothing has moved in any venue, so `stays` are not listed
+        uint256 count; // of moves in all venues
         bool stirred; // some venue was walked: only then can its positions be other than before
         int256 net; // below zero when debts are larger
     }
@@ -53,6 +57,8 @@ abstract contract CageValue is CageConfig {
     // What the positions in a venue were worth when the owner had set so many assets and it had counted so many moves, in one word: 32 bits of the one,
     // 32 of the other plus one (zero is nothing kept), 96 supplied, 96 owed.
     mapping(address => uint256) private _worth;
+    // The same of all venues together, and their common count.
+    uint256 private _worthOfAll;
     // Moves of a venue whose positions change their worth by themselves: too many to be kept.
     uint256 private constant NEVER = type(uint128).max;
 
@@ -173,6 +179,16 @@ abstract contract CageValue is CageConfig {
     }
 
     function _measureStays(Sheet memory s, uint256 have) private view {
+        uint256 kept = _worthOfAll;
+        if (kept != 0) {
+            uint256 count = _count();
+            // A count that does not fit was never kept.
+            if (count >> 32 == 0 && kept >> 192 == (_scales << 32) + count + 1) {
+                (s.quiet, s.count) = (true, count);
+                s.net = int256(have + uint96(kept >> 96)) - int256(uint256(uint96(kept)));
+                return;
+            }
+        }
         (uint256 place, uint256 end) = _span(_venues);
         Stay[] memory stays;
         assembly ("memory-safe") {
@@ -241,6 +257,7 @@ abstract contract CageValue is CageConfig {
             _tally(c, line.value, value);
             (line.balance, line.value) = (is_, value);
         }
+        if (s.quiet && _count() != s.count) _recall(s);
         Stay[] memory stays = s.stays;
         for (uint256 i = 0; true; i++) {
             uint256 moves;
@@ -302,17 +319,40 @@ abstract contract CageValue is CageConfig {
         return (i, moves);
     }
 
+    // The venues one by one, as they were while nothing moved: what is kept of all together is the sum of what is kept of each.
+    function _recall(Sheet memory s) private view {
+        s.quiet = false;
+        s.stays = new Stay[](_venues.length);
+        for (uint256 i = 0; i < s.stays.length; i++) {
+            address venue = _asset(_venues[i]);
+            uint256 kept = _worth[venue];
+            (uint256 supplied, uint256 owed) = (uint96(kept >> 96), uint96(kept));
+            s.stays[i] = Stay(venue, uint32(kept >> 192) - 1, false, supplied, owed, supplied, owed);
+        }
+    }
+
     /// Remembers what positions are worth, where that lasts.
     function _keep(Sheet memory s) internal {
-        Stay[] memory stays = s.stays;
-        for (uint256 i = 0; i < stays.length;) {
-            Stay memory stay = stays[i];
-            unchecked { i++; }
-            if (!stay.walked) continue;
-            uint256 scales = _scales;
-            bool fits = (scales | stay.moves + 1) >> 32 == 0 && (stay.supplied | stay.owed) >> 96 == 0;
-            _worth[stay.venue] = fits ? scales << 224 | stay.moves + 1 << 192 | stay.supplied << 96 | stay.owed : 0;
+        (uint256 scales, uint256 supplied, uint256 owed, bool all) = (_scales, 0, 0, counter != address(0) && !_apart);
+        for (uint256 i = 0; i < s.stays.length; i++) {
+            Stay memory stay = s.stays[i];
+            if (stay.walked) {
+                uint256 word = _packed(scales, stay.moves, stay.supplied, stay.owed);
+                _worth[stay.venue] = word;
+                if (word == 0) all = false;
+            }
+            (supplied, owed) = (supplied + stay.supplied, owed + stay.owed);
         }
+        if (counter != address(0)) _worthOfAll = all ? _packed(scales, _count(), supplied, owed) : 0;
+    }
+
+    function _packed(uint256 scales, uint256 count, uint256 supplied, uint256 owed) private pure returns (uint256) {
+        bool fits = (scales | count + 1) >> 32 == 0 && (supplied | owed) >> 96 == 0;
+        return fits ? scales << 224 | count + 1 << 192 | supplied << 96 | owed : 0;
+    }
+
+    function _count() private view returns (uint256) {
+        return _at(_ask(uint160(counter), Moves(address(0)).movesOf.selector, uint160(address(this)), 32), 0);
     }
 
     function _tally(Change memory c, uint256 was, uint256 is_) private pure {

@@ -133,7 +133,7 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
         if (s.stirred) _needStays(s, value);
         _needNoDrawdown(value, totals.opening);
         _bookLevels(totals.opening, _level(value));
-        if (s.stirred) _keep(s);
+        if (!s.quiet) _keep(s);
         _book(writes, totals.rebalanced, totals.spent);
     }
 

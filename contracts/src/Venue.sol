@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Guarded} from "./Guarded.sol";
+import {Moves} from "./Moves.sol";
 import {Once} from "./Once.sol";
 import {Owned} from "./Owned.sol";
 import {Transfers} from "./Transfers.sol";
@@ -24,6 +25,7 @@ contract Venue is Once, Owned, Guarded {
     error InvalidRecipient(address to);
     error TooLittleReceived(uint256 received, uint256 minimum);
     error AlreadyReleased(uint256 srcChain, uint256 nonce);
+    error AlreadyCounting(address counter);
 
     event MarketSet(bytes32 indexed market, bool open, uint256 minRatioBps);
     event PriceSet(address indexed asset, uint256 priceUsd8, uint8 decimals);
@@ -41,6 +43,7 @@ contract Venue is Once, Owned, Guarded {
     event Settled(address indexed account, bytes32 indexed market, address indexed asset, int256 change);
     event Funded(address indexed asset, uint256 amount);
     event Configured(address indexed account, bytes32 indexed market, bytes32 indexed key, bytes value);
+    event CounterSet(address counter);
     event Flashed(address indexed account, address indexed asset, uint256 amount);
 
     struct Market {
@@ -75,6 +78,7 @@ contract Venue is Once, Owned, Guarded {
     mapping(address => Holding[]) private _keys; // market and asset of every position an account ever had
     mapping(address => mapping(bytes32 => mapping(bytes32 => bytes32))) public settings; // account, market, key: hash of the value
     mapping(address => uint256) public movesOf; // how often something was done to an account's positions
+    Moves public counter; // where it is counted together with other venues
 
     function init(address owner_) external once {
         _setOwner(owner_);
@@ -99,6 +103,13 @@ contract Venue is Once, Owned, Guarded {
     function setPrice(address asset, uint128 priceUsd8, uint8 decimals) external onlyOwner {
         prices[asset] = Price(priceUsd8, decimals);
         emit PriceSet(asset, priceUsd8, decimals);
+    }
+
+    /// Once for all: accounts rely on being counted here.
+    function setCounter(Moves counter_) external onlyOwner {
+        if (address(counter) != address(0)) revert AlreadyCounting(address(counter));
+        counter = counter_;
+        emit CounterSet(address(counter_));
     }
 
     /// Puts liquidity into the till.
@@ -287,6 +298,7 @@ contract Venue is Once, Owned, Guarded {
     // Every way to change a position comes through here and is counted, so that whoever knows the count knows whether to look again.
     function _position(address account, bytes32 market, address asset) private returns (Position storage position) {
         unchecked { movesOf[account]++; }
+        if (address(counter) != address(0)) counter.count(account);
         position = _positions[account][market][asset];
         if (!position.known) {
             position.known = true;

@@ -93,13 +93,18 @@ pub(crate) fn revert_name(data: &[u8]) -> String {
 
 fn one(book: &Book, parts: &[DynSolValue]) -> Option<InnerCall> {
     let [DynSolValue::Address(to), DynSolValue::Uint(value, _), DynSolValue::Bytes(data)] = parts else { return None };
-    Some(InnerCall { to: book.party(*to), value: value.to_string(), call: read(book, Some(*to), data).map(|(ready, values)| ready.named(book, &values)) })
+    Some(InnerCall {
+        to: book.party(*to),
+        value: value.to_string(),
+        call: read(book, Some(*to), data).map(|(ready, values)| ready.named(book, &values)),
+    })
 }
 
 pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
     let contract = book.get(log.address).and_then(|entry| entry.contract);
     let candidates = log.topics.first().and_then(|topic| INDEX.events.get(topic));
-    let decoded = candidates.and_then(|candidates| best(candidates, contract, |ready| ready.contract).find_map(|ready| one_log(book, ready, log)));
+    let decoded =
+        candidates.and_then(|candidates| best(candidates, contract, |ready| ready.contract).find_map(|ready| one_log(book, ready, log)));
     let raw = || {
         let topics = log.topics.iter().map(|topic| Value::String(topic.to_string())).collect();
         let args =

@@ -28,6 +28,7 @@ sol! {
     interface IVenue {
         function setMarket(bytes32 market, bool open, uint32 minRatioBps) external;
         function setPrice(address asset, uint128 priceUsd8, uint8 decimals) external;
+        function setCounter(address counter) external;
         function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
         function borrow(bytes32 market, address asset, uint256 amount, address to) external;
         function bridgeIn(address asset, uint256 amount, uint256 srcChain, uint256 nonce, address to) external;
@@ -48,6 +49,7 @@ sol! {
         function setSanctioned(address account, bool sanctioned) external;
         function startSession() external;
         function setGuardian(address guardian) external;
+        function setCounter(address counter) external;
         function setAllowArbitraryCalldata(bool allowed) external;
         function setSelector(bytes4 selector, bool allowed) external;
         function execute(address target, uint256 value, bytes data) external returns (bytes);
@@ -62,6 +64,9 @@ pub const KEEPER: Address = address!("C0FFEE000000000000000000000000000000C0FF")
 pub const ACCOUNT: Address = address!("CA9E00000000000000000000000000000000CA9E");
 /// Where a chain of the registry has no factory of its own.
 const FACTORY: Address = address!("FAC700000000000000000000000000000000FAC7");
+
+/// Where all venues of a chain count their moves.
+const COUNTER: Address = address!("C027000000000000000000000000000000000C27");
 
 /// The calldata with which the operator lets the account call somebody.
 pub fn execute(target: Address, value: U256, data: Vec<u8>) -> Vec<u8> {
@@ -246,6 +251,7 @@ impl<'b> Builder<'b> {
     }
 
     fn contracts(&mut self) {
+        self.name(COUNTER, "Moves", None, Some("Moves"), None);
         if !self.chain.contracts.iter().any(|contract| contract.role == Role::Factory) {
             self.name(self.factory, "AmmFactory", Some(Role::Factory), Some("AmmFactory"), None);
             self.send(self.factory, IFactory::initCall {}.abi_encode(), U256::ZERO, "the factory");
@@ -263,6 +269,7 @@ impl<'b> Builder<'b> {
                 self.send(at, init, U256::ZERO, &contract.name);
             }
             if kind == Some("Venue") {
+                self.send(at, IVenue::setCounterCall { counter: COUNTER }.abi_encode(), U256::ZERO, "the counter of a venue");
                 self.open_markets(at);
             }
         }
@@ -419,6 +426,7 @@ impl<'b> Builder<'b> {
         self.send(ACCOUNT, ICage::initCall { owner: KEEPER, operator }.abi_encode(), U256::ZERO, "the account");
         // Whoever may spend may also stop.
         self.send(ACCOUNT, ICage::setGuardianCall { guardian: operator }.abi_encode(), U256::ZERO, "the guardian");
+        self.send(ACCOUNT, ICage::setCounterCall { counter: COUNTER }.abi_encode(), U256::ZERO, "the counter");
         self.send(ACCOUNT, ICage::setLimitsCall { limits: UNBOUND }.abi_encode(), U256::ZERO, "the limits of the set-up");
         self.approvals();
         self.pool_shares();

@@ -4,7 +4,7 @@
 use alloy_primitives::{Address, Bytes, I256, U256};
 use alloy_sol_types::SolCall;
 
-use crate::cage::{Cage, VENUE, cage, call, execute, lending, one, pay, usd};
+use crate::cage::{Cage, VENUE, cage, call, counter, execute, lending, one, pay, usd};
 use crate::harness::*;
 
 fn operator(cage: &mut Cage) -> Address {
@@ -181,16 +181,40 @@ fn a_batch_that_goes_in_and_out_to_somebody_else_is_measured_call_by_call() {
     assert_eq!(nav(&mut cage), before - usd(2_000));
 }
 
-#[test]
-fn two_venues_are_kept_apart() {
-    let mut cage = lent();
-    let (usdc, dai, at, bob) = (cage.usdc, cage.dai, cage.at, named("bob"));
-    let other = named("other venue");
+/// A second venue that takes DAI, and counts at this place if at any.
+fn other_venue(cage: &mut Cage, counter: Option<Address>) -> Address {
+    let (dai, at, other) = (cage.dai, cage.at, named("other venue"));
     cage.chain.etch("Venue", other);
     cage.chain.send(OWNER, other, Venue::initCall { owner_: OWNER });
+    if let Some(counter_) = counter {
+        cage.chain.send(OWNER, other, Venue::setCounterCall { counter_ });
+    }
     cage.chain.send(OWNER, other, Venue::setMarketCall { market: lending(), open: true, minRatioBps: 0 });
     cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: other, kind: VENUE });
     cage.chain.allow(at, dai, other);
+    other
+}
+
+#[test]
+fn two_venues_that_count_together_are_told_apart() {
+    two_venues(Some(counter()));
+}
+
+#[test]
+fn a_venue_that_does_not_count_with_the_others_is_asked_by_itself() {
+    two_venues(None);
+}
+
+#[test]
+fn so_is_one_that_counts_elsewhere() {
+    two_venues(Some(named("other counter")));
+}
+
+fn two_venues(counter: Option<Address>) {
+    let mut cage = lent();
+    let (usdc, dai, at, bob) = (cage.usdc, cage.dai, cage.at, named("bob"));
+    cage.chain.etch("Moves", named("other counter"));
+    let other = other_venue(&mut cage, counter);
     let before = nav(&mut cage);
     // As many moves over there as over here.
     for _ in 0..4 {
@@ -250,4 +274,62 @@ fn a_venue_counts_every_move() {
     counted(&mut cage, "settle up");
     settle(&mut cage, usdc, -1);
     counted(&mut cage, "settle down");
+}
+
+#[test]
+fn what_a_venue_gave_before_the_first_visit_is_there_when_it_begins() {
+    let mut cage = lent();
+    let (dai, at) = (cage.dai, cage.at);
+    let other = other_venue(&mut cage, Some(counter()));
+    cage.chain.mint(dai, other, units(3_000, 18));
+    let change = I256::try_from(units(3_000, 18)).expect("small");
+    cage.chain.send(OWNER, other, Venue::settleCall { account: at, market: lending(), asset: dai, change });
+    let before = nav(&mut cage);
+    // Taking out what was there costs nothing; had it not been seen, it would be a gain that hides a loss.
+    assert_eq!(ran(&mut cage, other, &enter(dai, units(1_000, 18))), usd(1_000));
+    assert_eq!(nav(&mut cage), before + usd(3_000));
+    let exit = Venue::exitCall { market: lending(), asset: dai, amount: units(4_000, 18), to: named("thief") };
+    assert_eq!(ran(&mut cage, other, &exit), usd(4_000));
+}
+
+#[test]
+fn anybody_may_count_and_nothing_follows_from_it() {
+    let mut cage = lent();
+    let (usdc, bob, at) = (cage.usdc, named("bob"), cage.at);
+    let before = nav(&mut cage);
+    cage.chain.send(named("somebody"), counter(), Moves::countCall { account: at });
+    assert_eq!(nav(&mut cage), before);
+    ran(&mut cage, usdc, &pay(bob, one()));
+    settle(&mut cage, usdc, -40_000);
+    assert_eq!(refusal(&mut cage, usdc, &pay(bob, one())), selector_of::<PolicyCage::DrawdownExceeded>());
+}
+
+#[test]
+fn a_counter_is_set_once_and_by_the_owner() {
+    let mut cage = cage();
+    let (at, venue, operator) = (cage.at, cage.venue, operator(&mut cage));
+    let counter_ = named("other counter");
+    let answer = cage.chain.refuse(operator, at, PolicyCage::setCounterCall { counter_ });
+    assert_eq!(split(&answer).0, selector_of::<PolicyCage::NotOwner>());
+    let answer = cage.chain.refuse(OWNER, at, PolicyCage::setCounterCall { counter_ });
+    assert_eq!(split(&answer).0, selector_of::<PolicyCage::AlreadyCounting>());
+    let answer = cage.chain.refuse(OWNER, venue, Venue::setCounterCall { counter_ });
+    assert_eq!(split(&answer).0, selector_of::<Venue::AlreadyCounting>());
+}
+
+#[test]
+fn a_position_in_one_venue_is_measured_against_what_it_was_though_all_were_quiet() {
+    let mut cage = lent();
+    let (usdc, dai, at, bob) = (cage.usdc, cage.dai, cage.at, named("bob"));
+    let other = other_venue(&mut cage, Some(counter()));
+    cage.set(|limits| limits.perSessionUsd8 = u128::MAX);
+    ran(&mut cage, other, &enter(dai, units(10_000, 18)));
+    ran(&mut cage, usdc, &pay(bob, one()));
+    // 40,000 of 305,000 lie in the first venue, more than a tenth; 10,000 in the other.
+    cage.set(|limits| limits.maxPositionBps = 1_000);
+    let venue = cage.venue;
+    assert_eq!(refusal(&mut cage, venue, &enter(usdc, units(1_000, 6))), selector_of::<PolicyCage::PositionExceeded>());
+    ran(&mut cage, other, &enter(dai, units(10_000, 18)));
+    // What shrinks may stay above the limit.
+    ran(&mut cage, venue, &Venue::exitCall { market: lending(), asset: usdc, amount: units(1_000, 6), to: at });
 }

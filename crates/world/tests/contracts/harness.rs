@@ -24,6 +24,7 @@ sol!(AmmPair, "../../contracts/artifacts/AmmPair.json");
 sol!(AmmRouter, "../../contracts/artifacts/AmmRouter.json");
 sol!(AmmQuoter, "../../contracts/artifacts/AmmQuoter.json");
 sol!(Vault, "../../contracts/artifacts/Vault.json");
+sol!(Moves, "../../contracts/artifacts/Moves.json");
 sol!(Venue, "../../contracts/artifacts/Venue.json");
 sol!(PolicyCage, "../../contracts/artifacts/PolicyCage.json");
 sol!(SanctionsList, "../../contracts/artifacts/SanctionsList.json");
@@ -49,6 +50,7 @@ artifacts!(
     "HookToken",
     "IdentityRegistry",
     "LyingToken",
+    "Moves",
     "Permit2",
     "PolicyCage",
     "SanctionsList",
