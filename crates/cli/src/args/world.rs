@@ -26,16 +26,9 @@ pub(crate) enum WorldCommand {
     Serve(ServeArgs),
 }
 
+// A world in which tools act.
 #[derive(Debug, Args)]
-pub(crate) struct CallArgs {
-    /// The tool's name or one of its former names
-    pub tool: String,
-    /// Its arguments as NAME=VALUE; a value that is JSON counts as JSON
-    #[arg(value_name = "NAME=VALUE")]
-    pub pairs: Vec<String>,
-    /// All arguments as one JSON object instead
-    #[arg(long, value_name = "JSON", conflicts_with = "pairs")]
-    pub args: Option<String>,
+pub(crate) struct LiveArgs {
     /// Which world
     #[arg(long, value_name = "NAME")]
     pub world: Option<String>,
@@ -50,6 +43,20 @@ pub(crate) struct CallArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The tool's name or one of its former names
+    pub tool: String,
+    /// Its arguments as NAME=VALUE; a value that is JSON counts as JSON
+    #[arg(value_name = "NAME=VALUE")]
+    pub pairs: Vec<String>,
+    /// All arguments as one JSON object instead
+    #[arg(long, value_name = "JSON", conflicts_with = "pairs")]
+    pub args: Option<String>,
+    #[command(flatten)]
+    pub live: LiveArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// In the seat of this agent: its tools and its delegations
     #[arg(long, value_name = "NAME", conflicts_with = "profile")]
@@ -57,23 +64,14 @@ pub(crate) struct ServeArgs {
     /// With the tools of this profile [default: full]
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// Which world
-    #[arg(long, value_name = "NAME")]
-    pub world: Option<String>,
     /// Speak MCP on stdin and stdout instead of opening a port
     #[arg(long)]
     pub stdio: bool,
     /// The port on 127.0.0.1 [default: any that is free]
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
-    /// What runs the chain: embedded, or anvil (started here)
-    #[arg(long, value_name = "KIND", default_value = "embedded")]
-    pub chain: String,
-    /// Whether safety hooks only note what they would stop, or stop it
-    #[arg(long, value_name = "MODE", default_value = "observe")]
-    pub defence: DefenceArg,
     #[command(flatten)]
-    pub foreign: ForeignArgs,
+    pub live: LiveArgs,
     /// Write the events here as JSON lines when it ends
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,

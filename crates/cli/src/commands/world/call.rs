@@ -14,15 +14,15 @@ use std::sync::Arc;
 use world::{Setup, Stage, Who, World};
 
 pub(super) async fn call(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &CallArgs) -> Result<Exit, String> {
-    let name = chosen(&workspace, args.world.as_deref())?.name.value.clone();
+    let name = chosen(&workspace, args.live.world.as_deref())?.name.value.clone();
     if workspace.tool(&args.tool).is_none() {
         let guess = did_you_mean(&args.tool, workspace.tools.iter().map(|tool| tool.name.as_str()));
         return Err(format!("there is no tool \"{}\"  {guess}", args.tool).trim_end().to_owned());
     }
     let given = arguments(args)?;
-    let foreign = foreign::of(source, &workspace, &args.foreign.foreign).await?;
-    let stage = Stage::new(workspace, &name, kind::of_world(&args.chain)?)?;
-    let mut world = stage.open(Setup { defence: kind::defence(args.defence), foreign, ..Setup::default() });
+    let foreign = foreign::of(source, &workspace, &args.live.foreign.foreign).await?;
+    let stage = Stage::new(workspace, &name, kind::of_world(&args.live.chain)?)?;
+    let mut world = stage.open(Setup { defence: kind::defence(args.live.defence), foreign, ..Setup::default() });
     let who = Who::new("you", 0);
     let number = world.asked(&who, &args.tool, &given);
     let answer = world.call(&who, number, &args.tool, &given).await;

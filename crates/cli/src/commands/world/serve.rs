@@ -16,11 +16,11 @@ use world::mcp::serve::{Door, Seat, SharedWorld, WorldServer, on_streams};
 use world::{Reach, Setup, Stage, Who, World};
 
 pub(super) async fn serve(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &ServeArgs) -> Result<Exit, String> {
-    let name = chosen(&workspace, args.world.as_deref())?.name.value.clone();
+    let name = chosen(&workspace, args.live.world.as_deref())?.name.value.clone();
     let seat = seat(&workspace, args)?;
-    let foreign = foreign::of(source, &workspace, &args.foreign.foreign).await?;
-    let stage = Stage::new(workspace, &name, kind::of_world(&args.chain)?)?;
-    let world = Arc::new(Mutex::new(stage.open(Setup { defence: kind::defence(args.defence), foreign, ..Setup::default() })));
+    let foreign = foreign::of(source, &workspace, &args.live.foreign.foreign).await?;
+    let stage = Stage::new(workspace, &name, kind::of_world(&args.live.chain)?)?;
+    let world = Arc::new(Mutex::new(stage.open(Setup { defence: kind::defence(args.live.defence), foreign, ..Setup::default() })));
     let shared: SharedWorld = world.clone();
     if args.stdio {
         on_stdio(shared, seat).await?
