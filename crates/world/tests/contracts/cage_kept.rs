@@ -305,6 +305,27 @@ fn anybody_may_count_and_nothing_follows_from_it() {
 }
 
 #[test]
+fn a_venue_that_was_visited_before_the_counter_was_set_is_asked_by_itself() {
+    let mut cage = cage();
+    let (usdc, bob, at, operator) = (cage.usdc, named("bob"), named("late cage"), operator(&mut cage));
+    let other = other_venue(&mut cage, None);
+    cage.chain.etch("PolicyCage", at);
+    cage.chain.send(OWNER, at, PolicyCage::initCall { owner_: OWNER, operator_: operator });
+    cage.chain.send(OWNER, at, PolicyCage::setAssetCall { asset: usdc, kind: 1, decimals: 6, base: true, priceUsd8: 100_000_000 });
+    cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: other, kind: VENUE });
+    cage.chain.mint(usdc, at, units(100_000, 6));
+    cage.chain.allow(at, usdc, other);
+    cage.at = at;
+    ran(&mut cage, other, &enter(usdc, units(9_000, 6)));
+    cage.chain.send(OWNER, at, PolicyCage::setCounterCall { counter_: counter() });
+    ran(&mut cage, usdc, &pay(bob, one()));
+    let before = nav(&mut cage);
+    let change = -I256::try_from(units(5_000, 6)).expect("small");
+    cage.chain.send(OWNER, other, Venue::settleCall { account: at, market: lending(), asset: usdc, change });
+    assert_eq!(nav(&mut cage), before - usd(5_000));
+}
+
+#[test]
 fn a_counter_is_set_once_and_by_the_owner() {
     let mut cage = cage();
     let (at, venue, operator) = (cage.at, cage.venue, operator(&mut cage));

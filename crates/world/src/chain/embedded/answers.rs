@@ -197,3 +197,33 @@ fn computes(instruction: u8) -> bool {
             | op::REVERT
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(of: u8, input: u32) -> Question {
+        Question { of: Address::repeat_byte(of), by: Address::ZERO, code: B256::ZERO, input: input.to_be_bytes().to_vec() }
+    }
+
+    fn answer() -> Answer {
+        Answer { reads: vec![], gas: 0, output: Bytes::new() }
+    }
+
+    fn kept(answers: &Answers) -> usize {
+        answers.known.values().flatten().map(|(_, known)| if let Known::Answers(versions) = known { versions.len() } else { 1 }).sum()
+    }
+
+    #[test]
+    fn whoever_asks_without_end_fills_nothing() {
+        let mut answers = Answers::default();
+        for input in 0..3 * QUESTIONS as u32 {
+            answers.keep(question(1, input), Some(answer()));
+            assert!((1..=QUESTIONS).contains(&kept(&answers)));
+        }
+        for n in 0..3 * ANSWERS as u32 {
+            answers.keep(question((n % 251) as u8, n), (n % 3 > 0).then(answer));
+            assert!((1..=ANSWERS).contains(&kept(&answers)));
+        }
+    }
+}
