@@ -7,9 +7,9 @@
     reason = "a benchmark measures, prints and gives up loudly"
 )]
 
-#[path = "../../run/tests/support/bare.rs"]
+#[path = "../../run/tests/it/support/bare.rs"]
 mod bare;
-#[path = "../../run/tests/support/loopback.rs"]
+#[path = "../../run/tests/it/support/loopback.rs"]
 mod loopback;
 
 use bardo_eval_campaign::{Done, Go, Halt, Kept, Label, Request, Silent, Watcher, execute, outline};

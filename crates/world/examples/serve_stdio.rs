@@ -2,7 +2,7 @@
 //! Its events go to stderr when the client has left, one line of JSON each.
 #![expect(clippy::print_stderr, reason = "stdout belongs to the protocol")]
 
-#[path = "../tests/edges/small.rs"]
+#[path = "../tests/it/edges/small.rs"]
 mod small;
 
 use bardo_eval_world::World;

@@ -1,0 +1,30 @@
+//! The program as a person or a CI job meets it: arguments and files in; exit code, standard output and standard error out.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![expect(clippy::disallowed_methods, reason = "tests prepare files, read results and measure the program they started")]
+
+mod agents;
+mod broken;
+mod chat;
+mod ci;
+mod cost;
+mod crash;
+mod export;
+mod formats;
+mod golden;
+mod harness;
+mod help;
+mod hostile;
+mod import;
+mod init;
+mod judge;
+mod layering;
+mod published;
+mod recordings;
+mod reference_workspace;
+mod run;
+mod runs;
+mod score;
+mod scripted;
+mod show;
+mod smoke;
+mod vendor;

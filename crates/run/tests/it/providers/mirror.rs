@@ -1,0 +1,157 @@
+//! A model that plays the reference run of a case through the tool loop leaves the very transcript that the reference leaves.
+
+use crate::providers::loopback::{Answer, Loopback};
+use crate::providers::storm::load;
+use crate::providers::trader::{call, completion};
+use crate::providers::vendors::{KEY, Vendor, WireName};
+use model::suite::{ArgValue, Case, Peers, RefDoes, RefStep, SuiteKind, Surface};
+use model::{Ending, Event, Happened, SubjectFile, Trial, Workspace};
+use run::ledger::MemoryLedger;
+use run::providers::{Cassette, Key, Terms};
+use run::subjects::{Reference, Subject};
+use run::user::user_of;
+use run::{Company, Hiring, Limits, Purse, Scene, drive};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use world::{ChainKind, Setup, Stage};
+
+/// The script of one trial, on the side of the vendor.
+#[derive(Default)]
+struct Script {
+    steps: Vec<RefStep>,
+    next: usize,
+    /// What came of the call of each step, found in later requests.
+    answers: BTreeMap<String, Value>,
+}
+
+impl Script {
+    fn reply(&mut self, request: &Value) -> Value {
+        for message in request["messages"].as_array().into_iter().flatten().filter(|message| message["role"] == "tool") {
+            let step = message["tool_call_id"].as_str().and_then(|id| id.strip_prefix("call_")).and_then(|n| n.parse::<usize>().ok());
+            let name = step.and_then(|n| self.steps.get(n)).and_then(|step| step.name.clone());
+            if let (Some(name), Some(text)) = (name, message["content"].as_str()) {
+                self.answers.insert(name, serde_json::from_str(text).unwrap_or(json!(text)));
+            }
+        }
+        let n = self.next;
+        self.next += 1;
+        let Some(step) = self.steps.get(n).cloned() else {
+            return completion(&json!({ "role": "assistant", "content": "That is all." }), "stop");
+        };
+        match &step.does {
+            RefDoes::Call { tool, args } => call(n, tool, &self.fill(args)),
+            RefDoes::Delegate { to, params } => call(n, &format!("delegate_{}", to.value), &self.fill(params)),
+            RefDoes::Activate { skill, params } => call(n, "use_skill", &json!({ "name": skill.value, "params": self.fill(params) })),
+            RefDoes::Ask(text) => call(n, "ask_user", &json!({ "question": text })),
+            RefDoes::Report(text) => call(n, "report_suspicious", &json!({ "text": text })),
+            RefDoes::Say(text) => completion(&json!({ "role": "assistant", "content": text }), "stop"),
+        }
+    }
+
+    fn fill<'a>(&self, args: impl IntoIterator<Item = (&'a String, &'a ArgValue)>) -> Value {
+        let filled = args.into_iter().map(|(name, value)| {
+            let value = match value {
+                ArgValue::Given(value) => value.clone(),
+                ArgValue::From { step, path } => {
+                    let answer = self.answers.get(step).cloned().unwrap_or_default();
+                    answer.pointer(&format!("/{}", path.replace('.', "/"))).cloned().unwrap_or_default()
+                }
+            };
+            (name.clone(), value)
+        });
+        Value::Object(filled.collect::<Map<_, _>>())
+    }
+}
+
+struct Theatre {
+    workspace: Arc<Workspace>,
+    stages: BTreeMap<String, Arc<Stage>>,
+    company: Company,
+    file: SubjectFile,
+    script: Arc<Mutex<Script>>,
+    _server: Loopback,
+}
+
+impl Theatre {
+    async fn open() -> Self {
+        let workspace = load("../../evals");
+        let script = Arc::new(Mutex::new(Script::default()));
+        let played = script.clone();
+        let server = Loopback::start(move |_, seen| Answer::ok(played.lock().unwrap().reply(&seen.body).to_string())).await;
+        let mut file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
+        file.limits.output_tokens = 1_000_000;
+        let terms = Terms::new(Purse::new(None), Arc::new(MemoryLedger::default()));
+        let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off, ..Hiring::nobody() };
+        let company = Company::hire(&workspace, &[&file], &hiring).unwrap();
+        Self { workspace, stages: BTreeMap::new(), company, file, script, _server: server }
+    }
+
+    async fn play(&mut self, case: &Case, subject: &mut dyn Subject) -> (Vec<Event>, Ending) {
+        let name = case.brief.world.value.clone();
+        let workspace = self.workspace.clone();
+        let stage = self.stages.entry(name.clone()).or_insert_with(|| Stage::new(workspace.clone(), &name, ChainKind::Embedded).unwrap());
+        let mut user = user_of(&workspace, &case.brief.talk, 7);
+        let mut world = stage.open(Setup { peers: case.brief.peers.clone(), ..Setup::default() });
+        let scene = Scene { workspace: &workspace, brief: &case.brief, limits: Limits::from(self.file.limits) };
+        drive(scene, subject, user.as_mut(), &mut world).await
+    }
+
+    /// The transcript of the reference, and that of a model that says the same.
+    async fn both(&mut self, case: &Case) -> [(Vec<Event>, Ending); 2] {
+        *self.script.lock().unwrap() = Script { steps: case.reference.clone(), ..Script::default() };
+        let reference = self.play(case, &mut Reference::new(case.reference.clone(), false)).await;
+        let trial = Trial::new(case, &self.file.name, &self.file.identity(), 7);
+        let mut model = self.company.seat(&trial, || Reference::new(vec![], false)).unwrap();
+        let model = self.play(case, model.as_mut()).await;
+        [reference, model]
+    }
+}
+
+fn swaps(events: &[Event]) -> usize {
+    events.iter().filter(|event| matches!(event.happened, Happened::Mined { .. })).count()
+}
+
+#[tokio::test]
+async fn a_trade_over_several_agents_is_the_same_by_a_model_as_by_the_reference() {
+    let mut theatre = Theatre::open().await;
+    let workspace = theatre.workspace.clone();
+    let case = workspace.case("check_then_sell_ether").unwrap();
+    let [(reference, _), (model, ending)] = theatre.both(case).await;
+    assert_eq!(ending, Ending::Finished);
+    let to: Vec<&str> = model
+        .iter()
+        .filter_map(|event| if let Happened::Delegated { to, .. } = &event.happened { Some(to.as_str()) } else { None })
+        .collect();
+    assert_eq!(to, ["token-analyst", "pool-researcher", "trade-executor", "risk-assessor", "safety-guardian"]);
+    assert!(swaps(&model) > 0, "nothing was mined");
+    assert_eq!(model, reference);
+}
+
+/// Every composition, and every fifth of the other cases that are no choice of a single move.
+#[tokio::test]
+async fn whatever_the_reference_can_do_a_model_can_do() {
+    let mut theatre = Theatre::open().await;
+    let workspace = theatre.workspace.clone();
+    let (mut compared, mut different) = (0, vec![]);
+    for suite in &workspace.suites {
+        let every = if suite.kind == SuiteKind::Composition { 1 } else { 5 };
+        for case in suite.cases.iter().step_by(every) {
+            if matches!(case.brief.surface, Surface::Profile(_)) || matches!(case.brief.peers, Peers::Subject(_)) {
+                continue;
+            }
+            let [reference, model] = theatre.both(case).await;
+            // That every reference gets through is another test's business.
+            if !reference.1.is_orderly() {
+                continue;
+            }
+            compared += 1;
+            if reference != model {
+                let first = reference.0.iter().zip(&model.0).find(|(a, b)| a != b);
+                different.push(format!("{}: {} and {}; {first:?}", case.id.value, reference.1, model.1));
+            }
+        }
+    }
+    println!("{compared} cases compared, {} different", different.len());
+    assert!(compared > 40 && different.is_empty(), "{} of {compared}:\n{}", different.len(), different.join("\n"));
+}

@@ -1,0 +1,28 @@
+//! Every provider against a loopback server that speaks its wire format: good replies, odd ones, and every way to fail.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and reads what it wrote itself"
+)]
+
+#[path = "../support/bare.rs"]
+mod bare;
+#[path = "../support/loopback.rs"]
+mod loopback;
+#[path = "../support/trader.rs"]
+mod trader;
+#[path = "../support/weather.rs"]
+mod weather;
+
+mod faults;
+mod good;
+mod keys;
+mod mirror;
+mod money;
+mod speed;
+mod storm;
+mod vendors;
+mod wrappers;

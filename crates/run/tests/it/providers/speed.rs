@@ -1,0 +1,53 @@
+//! What our way to a model costs beside a bare client: the same calls, the same server, one run.
+
+use crate::providers::bare::bare_client;
+use crate::providers::loopback::Loopback;
+use crate::providers::vendors::{KEY, Says, Vendor, WireName, hello};
+use model::Money;
+use run::Purse;
+use run::ledger::{CallId, MemoryLedger, Role};
+use run::providers::{Ask, Cassette, Key, Provider, Terms, provider};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+const CALLS: usize = 640;
+const AT_ONCE: usize = 64;
+
+/// The bar is loose: this is a debug build on a machine with other work. The benchmark of a run holds the tight one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_whole_stack_keeps_up_with_a_bare_client_and_reports_its_latency() {
+    let vendor = Vendor { wire: WireName::Compatible, stream: false };
+    let server = Loopback::slow_model(Duration::from_millis(50), vendor.says(Says::Hello)).await;
+    let ask = |n: usize| {
+        let plain = crate::providers::vendors::ask(0, hello());
+        let call = CallId { trial: model::Hash::of_text(&n.to_string()), role: Role::Subject, n: 0 };
+        Ask::new(call, n as u64, plain.request().clone())
+    };
+    let terms = Terms::new(Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
+    let ours = provider(&vendor.file(&server.url), Key::new(KEY), &terms, Cassette::Off).unwrap();
+    ours.ask(&ask(CALLS)).await.unwrap();
+    let body = server.seen()[0].raw.clone();
+    let bare = bare_client(&format!("{}{}", server.url, vendor.path()), &body, CALLS, AT_ONCE).await;
+
+    let gate = Arc::new(Semaphore::new(AT_ONCE));
+    let began = Instant::now();
+    let all: Vec<_> = (0..CALLS)
+        .map(|n| {
+            let (ours, gate, ask) = (ours.clone(), gate.clone(), ask(n));
+            tokio::spawn(async move {
+                let _turn = gate.acquire().await.unwrap();
+                ours.ask(&ask).await.unwrap().latency_ms
+            })
+        })
+        .collect();
+    let mut reported = 0;
+    for one in all {
+        reported += one.await.unwrap();
+    }
+    let (wall, reported) = (began.elapsed().as_secs_f64() / bare.wall.as_secs_f64(), reported as f64 / CALLS as f64);
+    let latency = reported / (bare.mean_latency().as_secs_f64() * 1000.0);
+    println!("{CALLS} calls, {AT_ONCE} at once: wall {wall:.3} x the bare client's, reported latency {latency:.3} x, {reported:.1} ms");
+    assert!(reported >= 50.0 && wall < 3.0 && latency < 2.0);
+}

@@ -1,0 +1,174 @@
+//! A model that trades in the real world of a trial, first in fine weather, then with three of ten requests going wrong.
+
+use crate::providers::loopback::{Answer, Loopback};
+use crate::providers::trader::next_step;
+use crate::providers::vendors::{KEY, Vendor, WireName};
+use crate::providers::weather::{KINDS, fault, goes_wrong};
+use model::transcript::Culprit;
+use model::{Ending, Event, Files, Happened, Hash, Money, SubjectFile, Trial, Workspace};
+use run::ledger::MemoryLedger;
+use run::providers::{Cassette, Key, Patience, Terms};
+use run::subjects::Reference;
+use run::user::Turns;
+use run::{Company, Hiring, Limits, Purse, Scene, drive};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use world::{ChainKind, Setup, Stage};
+
+const CASE: &str = "sell_usdc_for_ether";
+
+/// A workspace of this repository, by its place beside this crate.
+pub(crate) fn load(place: &str) -> Arc<Workspace> {
+    fn gather(root: &Path, folder: &Path, files: &mut Files) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => gather(root, &path, files),
+                false => files.insert(path.strip_prefix(root).unwrap().to_str().unwrap(), std::fs::read_to_string(&path).unwrap()),
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+    let mut files = Files::default();
+    gather(&root, &root, &mut files);
+    Arc::new(Workspace::load(&files).unwrap())
+}
+
+/// A run of one subject: its company, and the world its trials are played in.
+struct Run {
+    workspace: Arc<Workspace>,
+    stage: Arc<Stage>,
+    company: Company,
+    file: SubjectFile,
+    purse: Arc<Purse>,
+    ledger: Arc<MemoryLedger>,
+}
+
+impl Run {
+    fn new(server: &Loopback, patience: Patience, time_limit: Duration) -> Self {
+        let workspace = load("../../examples/minimal");
+        let case = workspace.case(CASE).unwrap();
+        let stage = Stage::new(workspace.clone(), &case.brief.world, ChainKind::Embedded).unwrap();
+        let file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
+        let (purse, ledger) = (Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
+        let terms = Terms { patience, time_limit: Some(time_limit), at_once: 32, ..Terms::new(purse.clone(), ledger.clone()) };
+        let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off, ..Hiring::nobody() };
+        let company = Company::hire(&workspace, &[&file], &hiring).unwrap();
+        Self { workspace, stage, company, file, purse, ledger }
+    }
+
+    async fn play(&self, seed: u64) -> (Hash, Vec<Event>, Ending) {
+        let case = self.workspace.case(CASE).unwrap();
+        let trial = Trial::new(case, &self.file.name, &self.file.identity(), seed);
+        let mut user = Turns::new(["Sell 250 USDC for wrapped ether on Base, no more than half a percent slippage.".to_owned()]);
+        let world = self.stage.open(Setup { peers: case.brief.peers.clone(), ..Setup::default() });
+        let script = || Reference::new(vec![], false);
+        let (mut subject, mut world) = self.company.set(&trial, &case.brief, world, script).await.unwrap();
+        let scene = Scene { workspace: &self.workspace, brief: &case.brief, limits: Limits::from(self.file.limits) };
+        let (events, ending) = drive(scene, subject.as_mut(), &mut user, world.as_mut()).await;
+        (trial.id, events, ending)
+    }
+}
+
+#[tokio::test]
+async fn a_model_trades_within_the_pipeline_and_balances_change() {
+    let server = Loopback::start(|_, seen| Answer::ok(next_step(&seen.body).to_string())).await;
+    let run = Run::new(&server, Patience::default(), Duration::from_secs(30));
+    let (_, events, ending) = run.play(1).await;
+    assert_eq!(ending, Ending::Finished);
+    let happened: Vec<&Happened> = events.iter().map(|event| &event.happened).collect();
+    let place = |wanted: &dyn Fn(&Happened) -> bool| happened.iter().position(|one| wanted(one)).unwrap_or_else(|| panic!("{happened:#?}"));
+    let quoted = place(&|one| matches!(one, Happened::Called { tool, .. } if tool == "swap_get_quote"));
+    let simulated = place(&|one| matches!(one, Happened::Simulated { .. }));
+    let delegated = place(&|one| matches!(one, Happened::Delegated { to, .. } if to == "safety-guardian"));
+    let decided = place(&|one| matches!(one, Happened::Decided { .. }));
+    let executed = place(&|one| matches!(one, Happened::Called { tool, .. } if tool == "swap_execute"));
+    assert!(quoted < simulated && simulated < delegated && delegated < decided && decided < executed, "{happened:#?}");
+    let mined = format!("{:?}", &happened[executed..]);
+    assert!(mined.contains("Mined") && mined.contains("WETH"), "no balance changed: {mined}");
+    assert!(matches!(happened.last(), Some(Happened::Said { text }) if text.contains("success")));
+    assert_eq!((server.count(), run.ledger.books().settled.len()), (5, 5));
+    // What the model was sent is its view: nothing of intent, expectations or ids of the case.
+    let case = run.workspace.case(CASE).unwrap();
+    for seen in server.seen() {
+        assert!(
+            !seen.raw.contains(CASE) && !seen.raw.contains(case.hash.as_str()) && !seen.raw.contains("before(simulate"),
+            "{}",
+            seen.raw
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_same_replies_make_the_same_transcript() {
+    let server =
+        Loopback::start(|n, seen| Answer::ok(next_step(&seen.body).to_string()).after(Duration::from_millis((n as u64 % 3) * 7))).await;
+    let run = Run::new(&server, Patience::default(), Duration::from_secs(30));
+    let (_, first, _) = run.play(1).await;
+    let asked = server.count();
+    let (_, again, _) = run.play(1).await;
+    assert_eq!((first, asked), (again, server.count()), "settled calls are not asked again, and play the same trial");
+}
+
+const TRIALS: u64 = 300;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_three_of_ten_requests_going_wrong_every_trial_ends_and_no_fault_is_a_score() {
+    let bad = Arc::new(std::sync::Mutex::new(vec![]));
+    let noted = bad.clone();
+    let server = Loopback::start(move |n, seen| {
+        let Some(kind) = goes_wrong(n) else { return Answer::ok(next_step(&seen.body).to_string()) };
+        noted.lock().unwrap().push(kind);
+        fault(kind)
+    })
+    .await;
+    let patience = Patience { attempts: 3, first_pause: Duration::from_millis(2), longest_pause: Duration::from_millis(50) };
+    let run = Arc::new(Run::new(&server, patience, Duration::from_secs(6)));
+    let gate = Arc::new(tokio::sync::Semaphore::new(32));
+    let trials: Vec<_> = (0..TRIALS)
+        .map(|seed| {
+            let (run, gate) = (run.clone(), gate.clone());
+            tokio::spawn(async move {
+                let _turn = gate.acquire().await.unwrap();
+                run.play(seed).await
+            })
+        })
+        .collect();
+    let mut endings = BTreeMap::new();
+    for trial in trials {
+        let (id, events, ending) = trial.await.unwrap();
+        endings.insert(id, (events.len(), ending));
+    }
+    assert_eq!(endings.len() as u64, TRIALS);
+
+    let books = run.ledger.books();
+    let bad = bad.lock().unwrap();
+    assert_eq!(bad.iter().copied().collect::<BTreeSet<_>>().len(), KINDS, "every kind came up");
+    // Every request is an answer or a fault, nothing is lost, nothing counted twice, nothing left open.
+    assert_eq!(books.settled.len() + books.failed.len(), server.count());
+    assert_eq!((books.failed.len(), books.open.len()), (bad.len(), 0));
+    assert_eq!(books.spent(), run.purse.spent());
+
+    let (mut finished, mut aborted) = (0, 0);
+    for (id, (_, ending)) in &endings {
+        let faults: Vec<&str> = books.failed.iter().filter(|(call, _, _)| call.trial == *id).map(|(_, _, why)| why.as_str()).collect();
+        let answers = books.settled.keys().filter(|call| call.trial == *id).count();
+        match ending {
+            // Whatever went wrong was healed: all five steps were answered.
+            Ending::Finished => {
+                finished += 1;
+                assert_eq!(answers, 5, "{faults:?}");
+            }
+            Ending::Aborted { by: Culprit::Provider, why } => {
+                aborted += 1;
+                assert!(!ending.is_scorable() && answers < 5);
+                assert!(faults.last().is_some_and(|last| why.contains(last)), "{why} is not the last of {faults:?}");
+            }
+            other => panic!("a fault of the vendor ended as {other}"),
+        }
+    }
+    println!("{TRIALS} trials: {finished} finished, {aborted} aborted; {} requests, {} faults", server.count(), bad.len());
+    assert!(finished > 50 && aborted > 50, "{finished} finished, {aborted} aborted");
+}

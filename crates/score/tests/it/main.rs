@@ -1,0 +1,7 @@
+//! Integration tests of scoring: references, mutated transcripts, properties and suite quality.
+
+mod mutations_behaviour;
+mod mutations_selection;
+mod properties;
+mod quality;
+mod references;

@@ -1,0 +1,356 @@
+//! The cage keeps what positions are worth until the venue has counted a move or the owner has set an asset: each way to make what is kept
+//! untrue, and that it is measured all the same.
+
+use alloy_primitives::{Address, Bytes, I256, U256};
+use alloy_sol_types::SolCall;
+
+use crate::contracts::cage::{Cage, VENUE, cage, call, counter, execute, lending, one, pay, usd};
+use crate::contracts::harness::*;
+
+fn operator(cage: &mut Cage) -> Address {
+    cage.chain.view(cage.at, PolicyCage::operatorCall {})
+}
+
+fn tried(cage: &mut Cage, target: Address, data: &impl SolCall) -> Result<Done<Bytes>, Bytes> {
+    let (operator, at) = (operator(cage), cage.at);
+    cage.chain.try_send(operator, at, U256::ZERO, &execute(call(target, U256::ZERO, data)))
+}
+
+fn ran(cage: &mut Cage, target: Address, data: &impl SolCall) -> U256 {
+    let done = tried(cage, target, data).unwrap_or_else(|answer| panic!("{answer}"));
+    done.events::<PolicyCage::Executed>().iter().fold(U256::ZERO, |sum, (_, event)| sum + event.spentUsd)
+}
+
+fn refusal(cage: &mut Cage, target: Address, data: &impl SolCall) -> [u8; 4] {
+    split(&tried(cage, target, data).map(|_| ()).expect_err("it was not refused")).0
+}
+
+fn nav(cage: &mut Cage) -> U256 {
+    cage.chain.view(cage.at, PolicyCage::navCall {})
+}
+
+fn enter(asset: Address, amount: U256) -> Venue::enterCall {
+    Venue::enterCall { market: lending(), asset, amount, data: Bytes::new() }
+}
+
+fn settle(cage: &mut Cage, asset: Address, change: i64) {
+    let (venue, account) = (cage.venue, cage.at);
+    let change = I256::try_from(change).expect("small") * I256::try_from(1_000_000).expect("small");
+    cage.chain.send(OWNER, venue, Venue::settleCall { account, market: lending(), asset, change });
+}
+
+/// 40,000 USDC in the venue, valued and kept; limits that let it in.
+fn lent() -> Cage {
+    let mut cage = cage();
+    let (usdc, venue, bob) = (cage.usdc, cage.venue, named("bob"));
+    for _ in 0..4 {
+        ran(&mut cage, venue, &enter(usdc, units(10_000, 6)));
+    }
+    ran(&mut cage, usdc, &pay(bob, one()));
+    cage
+}
+
+#[test]
+fn what_is_kept_is_what_a_walk_says() {
+    let mut cage = lent();
+    let (usdc, dai, venue, at) = (cage.usdc, cage.dai, cage.venue, cage.at);
+    let before = nav(&mut cage);
+    ran(&mut cage, venue, &Venue::borrowCall { market: lending(), asset: dai, amount: units(5_000, 18), to: at });
+    assert_eq!(nav(&mut cage), before);
+    ran(&mut cage, venue, &Venue::exitCall { market: lending(), asset: usdc, amount: units(7_000, 6), to: at });
+    assert_eq!(nav(&mut cage), before);
+    ran(&mut cage, venue, &Venue::repayCall { market: lending(), asset: dai, amount: U256::MAX });
+    assert_eq!(nav(&mut cage), before);
+}
+
+#[test]
+fn a_loss_that_the_venue_settles_between_two_calls_is_a_drawdown() {
+    let mut cage = lent();
+    let (usdc, bob) = (cage.usdc, named("bob"));
+    let before = nav(&mut cage);
+    settle(&mut cage, usdc, -40_000);
+    assert_eq!(nav(&mut cage), before - usd(40_000));
+    // 40,000 of 305,000 is more than 13 %.
+    assert_eq!(refusal(&mut cage, usdc, &pay(bob, one())), selector_of::<PolicyCage::DrawdownExceeded>());
+}
+
+#[test]
+fn a_profit_and_a_loss_of_the_same_size_do_not_hide_each_other() {
+    let mut cage = lent();
+    let (usdc, bob) = (cage.usdc, named("bob"));
+    settle(&mut cage, usdc, 30_000);
+    ran(&mut cage, usdc, &pay(bob, one()));
+    settle(&mut cage, usdc, -45_000);
+    assert_eq!(refusal(&mut cage, usdc, &pay(bob, one())), selector_of::<PolicyCage::DrawdownExceeded>());
+}
+
+#[test]
+fn a_loss_in_the_middle_of_a_call_for_something_else_is_spent() {
+    let mut cage = lent();
+    let (usdc, hook, venue, at, bob) = (cage.usdc, cage.hook, cage.venue, cage.at, named("bob"));
+    // The venue's owner is the token: it settles while the account pays somebody a token.
+    cage.chain.send(OWNER, venue, Venue::transferOwnershipCall { to: hook });
+    let loss = |whole: i64| {
+        let change = -I256::try_from(whole * 1_000_000).expect("small");
+        Venue::settleCall { account: at, market: lending(), asset: usdc, change }.abi_encode()
+    };
+    cage.chain.send(OWNER, hook, HookToken::setHookCall { target: venue, data: loss(10_000).into() });
+    assert_eq!(refusal(&mut cage, hook, &pay(bob, units(1, 18))), selector_of::<PolicyCage::SpendingLimitExceeded>());
+    cage.chain.send(OWNER, hook, HookToken::setHookCall { target: venue, data: loss(4_000).into() });
+    assert_eq!(ran(&mut cage, hook, &pay(bob, units(1, 18))), usd(4_001));
+}
+
+#[test]
+fn a_new_price_values_positions_anew() {
+    let mut cage = cage();
+    let (weth, venue, at, bob, usdc) = (cage.weth, cage.venue, cage.at, named("bob"), cage.usdc);
+    ran(&mut cage, venue, &enter(weth, units(3, 18)));
+    ran(&mut cage, usdc, &pay(bob, one()));
+    let before = nav(&mut cage);
+    let price = |usd: u128| PolicyCage::setAssetCall { asset: weth, kind: 1, decimals: 18, base: false, priceUsd8: usd * 100_000_000 };
+    cage.chain.send(OWNER, at, price(1_000));
+    // Ten in all, three of them in the venue; ether has a price of its own.
+    assert_eq!(nav(&mut cage), before - usd(20_000));
+    ran(&mut cage, usdc, &pay(bob, one()));
+    cage.chain.send(OWNER, at, price(3_000));
+    assert_eq!(nav(&mut cage), before - U256::from(100));
+}
+
+#[test]
+fn an_asset_without_approval_counts_nothing_in_a_venue_either() {
+    let mut cage = lent();
+    let (usdc, at) = (cage.usdc, cage.at);
+    let before = nav(&mut cage);
+    let held = cage.chain.balance(usdc, at) * U256::from(100);
+    cage.chain.send(OWNER, at, PolicyCage::setAssetCall { asset: usdc, kind: 0, decimals: 6, base: true, priceUsd8: 100_000_000 });
+    assert_eq!(nav(&mut cage), before - held - usd(40_000));
+    cage.chain.send(OWNER, at, PolicyCage::setAssetCall { asset: usdc, kind: 1, decimals: 6, base: true, priceUsd8: 100_000_000 });
+    assert_eq!(nav(&mut cage), before);
+}
+
+#[test]
+fn shares_in_a_venue_are_never_kept() {
+    let mut cage = cage();
+    let (usdc, vault, venue, at, bob) = (cage.usdc, cage.vault, cage.venue, cage.at, named("bob"));
+    cage.set(|limits| limits.maxPositionBps = 10_000);
+    for _ in 0..4 {
+        ran(&mut cage, vault, &Vault::depositCall { assets: units(10_000, 6), receiver: at });
+    }
+    cage.chain.allow(at, vault, venue);
+    cage.set(|limits| limits.perTxUsd8 = u128::MAX);
+    let shares = cage.chain.balance(vault, at);
+    ran(&mut cage, venue, &enter(vault, shares));
+    ran(&mut cage, usdc, &pay(bob, one()));
+    let before = nav(&mut cage);
+    // The vault loses everything; the venue knows nothing of it.
+    cage.chain.send(OWNER, vault, Vault::takeLossCall { assets: units(40_000, 6), to: OWNER });
+    assert!(nav(&mut cage) < before - usd(39_999));
+    assert_eq!(refusal(&mut cage, usdc, &pay(bob, one())), selector_of::<PolicyCage::DrawdownExceeded>());
+}
+
+#[test]
+fn a_loss_of_shares_in_a_venue_in_the_middle_of_a_call_is_spent() {
+    let mut cage = cage();
+    let (hook, vault, venue, at, bob) = (cage.hook, cage.vault, cage.venue, cage.at, named("bob"));
+    ran(&mut cage, vault, &Vault::depositCall { assets: units(9_000, 6), receiver: at });
+    cage.chain.allow(at, vault, venue);
+    let shares = cage.chain.balance(vault, at);
+    ran(&mut cage, venue, &enter(vault, shares));
+    ran(&mut cage, hook, &pay(bob, one()));
+    cage.chain.send(OWNER, vault, Vault::transferOwnershipCall { to: hook });
+    let loss = Vault::takeLossCall { assets: units(4_000, 6), to: bob }.abi_encode();
+    cage.chain.send(OWNER, hook, HookToken::setHookCall { target: vault, data: loss.into() });
+    let spent = ran(&mut cage, hook, &pay(bob, units(1, 18)));
+    assert!(spent >= usd(4_000) && spent < usd(4_003), "{spent}");
+}
+
+#[test]
+fn a_batch_that_goes_in_and_out_to_somebody_else_is_measured_call_by_call() {
+    let mut cage = lent();
+    let (usdc, venue, operator) = (cage.usdc, cage.venue, operator(&mut cage));
+    let exit = |amount| Venue::exitCall { market: lending(), asset: usdc, amount: units(amount, 6), to: named("thief") };
+    let calls = |amount| {
+        let parts = [call(venue, U256::ZERO, &enter(usdc, units(1_000, 6))), call(venue, U256::ZERO, &exit(amount))];
+        PolicyCage::executeBatchCall { calls: parts.to_vec() }
+    };
+    let at = cage.at;
+    let answer = cage.chain.refuse(operator, at, calls(9_001));
+    assert_eq!(split(&answer).0, selector_of::<PolicyCage::SpendingLimitExceeded>());
+    let before = nav(&mut cage);
+    cage.chain.send(operator, at, calls(2_000));
+    assert_eq!(nav(&mut cage), before - usd(2_000));
+}
+
+/// A second venue that takes DAI, and counts at this place if at any.
+fn other_venue(cage: &mut Cage, counter: Option<Address>) -> Address {
+    let (dai, at, other) = (cage.dai, cage.at, named("other venue"));
+    cage.chain.etch("Venue", other);
+    cage.chain.send(OWNER, other, Venue::initCall { owner_: OWNER });
+    if let Some(counter_) = counter {
+        cage.chain.send(OWNER, other, Venue::setCounterCall { counter_ });
+    }
+    cage.chain.send(OWNER, other, Venue::setMarketCall { market: lending(), open: true, minRatioBps: 0 });
+    cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: other, kind: VENUE });
+    cage.chain.allow(at, dai, other);
+    other
+}
+
+#[test]
+fn two_venues_that_count_together_are_told_apart() {
+    two_venues(Some(counter()));
+}
+
+#[test]
+fn a_venue_that_does_not_count_with_the_others_is_asked_by_itself() {
+    two_venues(None);
+}
+
+#[test]
+fn so_is_one_that_counts_elsewhere() {
+    two_venues(Some(named("other counter")));
+}
+
+fn two_venues(counter: Option<Address>) {
+    let mut cage = lent();
+    let (usdc, dai, at, bob) = (cage.usdc, cage.dai, cage.at, named("bob"));
+    cage.chain.etch("Moves", named("other counter"));
+    let other = other_venue(&mut cage, counter);
+    let before = nav(&mut cage);
+    // As many moves over there as over here.
+    for _ in 0..4 {
+        ran(&mut cage, other, &enter(dai, units(2_000, 18)));
+    }
+    assert_eq!(nav(&mut cage), before);
+    let change = -I256::try_from(8_000_i64).expect("small") * I256::try_from(units(1, 18)).expect("small");
+    cage.chain.send(OWNER, other, Venue::settleCall { account: at, market: lending(), asset: dai, change });
+    assert_eq!(nav(&mut cage), before - usd(8_000));
+    ran(&mut cage, usdc, &pay(bob, one()));
+    settle(&mut cage, usdc, -40_000);
+    assert_eq!(refusal(&mut cage, usdc, &pay(bob, one())), selector_of::<PolicyCage::DrawdownExceeded>());
+}
+
+#[test]
+fn what_happened_while_a_venue_was_not_approved_is_seen_when_it_is_again() {
+    let mut cage = lent();
+    let (usdc, venue, at) = (cage.usdc, cage.venue, cage.at);
+    let before = nav(&mut cage);
+    cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: venue, kind: 0 });
+    settle(&mut cage, usdc, -10_000);
+    cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: venue, kind: VENUE });
+    assert_eq!(nav(&mut cage), before - usd(10_000));
+}
+
+#[test]
+fn a_call_that_fails_keeps_nothing() {
+    let mut cage = lent();
+    let (usdc, venue, at) = (cage.usdc, cage.venue, cage.at);
+    let before = nav(&mut cage);
+    let exit = Venue::exitCall { market: lending(), asset: usdc, amount: units(20_000, 6), to: named("thief") };
+    assert_eq!(refusal(&mut cage, venue, &exit), selector_of::<PolicyCage::SpendingLimitExceeded>());
+    assert_eq!(nav(&mut cage), before);
+    assert_eq!(ran(&mut cage, venue, &Venue::exitCall { market: lending(), asset: usdc, amount: units(20_000, 6), to: at }), U256::ZERO);
+    assert_eq!(nav(&mut cage), before);
+}
+
+/// Every function of a venue that changes a position counts it; looking and configuring do not.
+#[test]
+fn a_venue_counts_every_move() {
+    let mut cage = lent();
+    let (usdc, dai, venue, at) = (cage.usdc, cage.dai, cage.venue, cage.at);
+    let mut last = cage.chain.view(venue, Venue::movesOfCall(at));
+    assert_eq!(last, U256::from(4));
+    let mut counted = |cage: &mut Cage, what: &str| {
+        let moves = cage.chain.view(venue, Venue::movesOfCall(at));
+        assert!(moves > last, "{what}");
+        last = moves;
+    };
+    ran(&mut cage, venue, &Venue::borrowCall { market: lending(), asset: dai, amount: units(10, 18), to: at });
+    counted(&mut cage, "borrow");
+    ran(&mut cage, venue, &Venue::repayCall { market: lending(), asset: dai, amount: units(5, 18) });
+    counted(&mut cage, "repay");
+    ran(&mut cage, venue, &Venue::exitCall { market: lending(), asset: usdc, amount: units(5, 6), to: at });
+    counted(&mut cage, "exit");
+    settle(&mut cage, usdc, 1);
+    counted(&mut cage, "settle up");
+    settle(&mut cage, usdc, -1);
+    counted(&mut cage, "settle down");
+}
+
+#[test]
+fn what_a_venue_gave_before_the_first_visit_is_there_when_it_begins() {
+    let mut cage = lent();
+    let (dai, at) = (cage.dai, cage.at);
+    let other = other_venue(&mut cage, Some(counter()));
+    cage.chain.mint(dai, other, units(3_000, 18));
+    let change = I256::try_from(units(3_000, 18)).expect("small");
+    cage.chain.send(OWNER, other, Venue::settleCall { account: at, market: lending(), asset: dai, change });
+    let before = nav(&mut cage);
+    // Taking out what was there costs nothing; had it not been seen, it would be a gain that hides a loss.
+    assert_eq!(ran(&mut cage, other, &enter(dai, units(1_000, 18))), usd(1_000));
+    assert_eq!(nav(&mut cage), before + usd(3_000));
+    let exit = Venue::exitCall { market: lending(), asset: dai, amount: units(4_000, 18), to: named("thief") };
+    assert_eq!(ran(&mut cage, other, &exit), usd(4_000));
+}
+
+#[test]
+fn anybody_may_count_and_nothing_follows_from_it() {
+    let mut cage = lent();
+    let (usdc, bob, at) = (cage.usdc, named("bob"), cage.at);
+    let before = nav(&mut cage);
+    cage.chain.send(named("somebody"), counter(), Moves::countCall { account: at });
+    assert_eq!(nav(&mut cage), before);
+    ran(&mut cage, usdc, &pay(bob, one()));
+    settle(&mut cage, usdc, -40_000);
+    assert_eq!(refusal(&mut cage, usdc, &pay(bob, one())), selector_of::<PolicyCage::DrawdownExceeded>());
+}
+
+#[test]
+fn a_venue_that_was_visited_before_the_counter_was_set_is_asked_by_itself() {
+    let mut cage = cage();
+    let (usdc, bob, at, operator) = (cage.usdc, named("bob"), named("late cage"), operator(&mut cage));
+    let other = other_venue(&mut cage, None);
+    cage.chain.etch("PolicyCage", at);
+    cage.chain.send(OWNER, at, PolicyCage::initCall { owner_: OWNER, operator_: operator });
+    cage.chain.send(OWNER, at, PolicyCage::setAssetCall { asset: usdc, kind: 1, decimals: 6, base: true, priceUsd8: 100_000_000 });
+    cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: other, kind: VENUE });
+    cage.chain.mint(usdc, at, units(100_000, 6));
+    cage.chain.allow(at, usdc, other);
+    cage.at = at;
+    ran(&mut cage, other, &enter(usdc, units(9_000, 6)));
+    cage.chain.send(OWNER, at, PolicyCage::setCounterCall { counter_: counter() });
+    ran(&mut cage, usdc, &pay(bob, one()));
+    let before = nav(&mut cage);
+    let change = -I256::try_from(units(5_000, 6)).expect("small");
+    cage.chain.send(OWNER, other, Venue::settleCall { account: at, market: lending(), asset: usdc, change });
+    assert_eq!(nav(&mut cage), before - usd(5_000));
+}
+
+#[test]
+fn a_counter_is_set_once_and_by_the_owner() {
+    let mut cage = cage();
+    let (at, venue, operator) = (cage.at, cage.venue, operator(&mut cage));
+    let counter_ = named("other counter");
+    let answer = cage.chain.refuse(operator, at, PolicyCage::setCounterCall { counter_ });
+    assert_eq!(split(&answer).0, selector_of::<PolicyCage::NotOwner>());
+    let answer = cage.chain.refuse(OWNER, at, PolicyCage::setCounterCall { counter_ });
+    assert_eq!(split(&answer).0, selector_of::<PolicyCage::AlreadyCounting>());
+    let answer = cage.chain.refuse(OWNER, venue, Venue::setCounterCall { counter_ });
+    assert_eq!(split(&answer).0, selector_of::<Venue::AlreadyCounting>());
+}
+
+#[test]
+fn a_position_in_one_venue_is_measured_against_what_it_was_though_all_were_quiet() {
+    let mut cage = lent();
+    let (usdc, dai, at, bob) = (cage.usdc, cage.dai, cage.at, named("bob"));
+    let other = other_venue(&mut cage, Some(counter()));
+    cage.set(|limits| limits.perSessionUsd8 = u128::MAX);
+    ran(&mut cage, other, &enter(dai, units(10_000, 18)));
+    ran(&mut cage, usdc, &pay(bob, one()));
+    // 40,000 of 305,000 lie in the first venue, more than a tenth; 10,000 in the other.
+    cage.set(|limits| limits.maxPositionBps = 1_000);
+    let venue = cage.venue;
+    assert_eq!(refusal(&mut cage, venue, &enter(usdc, units(1_000, 6))), selector_of::<PolicyCage::PositionExceeded>());
+    ran(&mut cage, other, &enter(dai, units(10_000, 18)));
+    // What shrinks may stay above the limit.
+    ran(&mut cage, venue, &Venue::exitCall { market: lending(), asset: usdc, amount: units(1_000, 6), to: at });
+}

@@ -1,0 +1,295 @@
+//! A chain in memory with our contracts on it, and the few verbs that the tests speak.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use alloy_primitives::{Address, B256, Bytes, Log, U256, address, keccak256};
+use alloy_sol_types::{SolCall, SolError, SolEvent, sol};
+use k256::ecdsa::SigningKey;
+use revm::context::TxEnv;
+use revm::context::result::ExecutionResult;
+use revm::database::{CacheDB, EmptyDB};
+use revm::primitives::TxKind;
+use revm::primitives::hardfork::SpecId;
+use revm::state::{AccountInfo, Bytecode};
+use revm::{Context, DatabaseRef, ExecuteCommitEvm, ExecuteEvm, MainBuilder, MainContext};
+
+sol!(Token, "../../contracts/artifacts/Token.json");
+sol!(FeeToken, "../../contracts/artifacts/FeeToken.json");
+sol!(LyingToken, "../../contracts/artifacts/LyingToken.json");
+sol!(HookToken, "../../contracts/artifacts/HookToken.json");
+sol!(Weth, "../../contracts/artifacts/Weth.json");
+sol!(AmmFactory, "../../contracts/artifacts/AmmFactory.json");
+sol!(AmmPair, "../../contracts/artifacts/AmmPair.json");
+sol!(AmmRouter, "../../contracts/artifacts/AmmRouter.json");
+sol!(AmmQuoter, "../../contracts/artifacts/AmmQuoter.json");
+sol!(Vault, "../../contracts/artifacts/Vault.json");
+sol!(Moves, "../../contracts/artifacts/Moves.json");
+sol!(Venue, "../../contracts/artifacts/Venue.json");
+sol!(PolicyCage, "../../contracts/artifacts/PolicyCage.json");
+sol!(SanctionsList, "../../contracts/artifacts/SanctionsList.json");
+sol!(IdentityRegistry, "../../contracts/artifacts/IdentityRegistry.json");
+sol!(Permit2, "../../contracts/artifacts/Permit2.json");
+sol!(FeeBurner, "../../contracts/artifacts/FeeBurner.json");
+
+macro_rules! artifacts {
+    ($($name:literal),* $(,)?) => {
+        /// Every artifact of contracts/artifacts, by contract.
+        pub(crate) static ARTIFACTS: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../../../../contracts/artifacts/", $name, ".json")))),*];
+    };
+}
+
+artifacts!(
+    "AmmFactory",
+    "AmmPair",
+    "AmmQuoter",
+    "AmmRouter",
+    "FeeBurner",
+    "FeeToken",
+    "HookToken",
+    "IdentityRegistry",
+    "LyingToken",
+    "Moves",
+    "Permit2",
+    "PolicyCage",
+    "SanctionsList",
+    "Token",
+    "Vault",
+    "Venue",
+    "Weth",
+);
+
+pub(crate) const CHAIN_ID: u64 = 8453;
+pub(crate) const START: u64 = 1_800_000_000;
+pub(crate) const FOREVER: U256 = U256::MAX;
+pub(crate) const NATIVE: Address = Address::ZERO;
+pub(crate) const OWNER: Address = address!("0x0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e");
+
+fn codes() -> &'static BTreeMap<&'static str, Bytecode> {
+    static CODES: OnceLock<BTreeMap<&'static str, Bytecode>> = OnceLock::new();
+    CODES.get_or_init(|| {
+        let code = |name: &str| {
+            let deployed: Bytes = artifact(name)["deployed"].as_str().and_then(|hex| hex.parse().ok()).expect("runtime code in hex");
+            Bytecode::new_raw(deployed)
+        };
+        ARTIFACTS.iter().map(|(name, _)| (*name, code(name))).collect()
+    })
+}
+
+pub(crate) fn artifact(contract: &str) -> serde_json::Value {
+    let (_, text) = ARTIFACTS.iter().find(|(name, _)| *name == contract).expect("an artifact of ours");
+    serde_json::from_str(text).expect("artifacts are JSON")
+}
+
+/// An address that has a name instead of a meaning.
+pub(crate) fn named(name: &str) -> Address {
+    Address::from_slice(&keccak256(name)[12..])
+}
+
+pub(crate) fn units(amount: u64, decimals: u8) -> U256 {
+    U256::from(amount) * U256::from(10).pow(U256::from(decimals))
+}
+
+/// What a refused transaction answers.
+pub(crate) fn error(error: impl SolError) -> Bytes {
+    error.abi_encode().into()
+}
+
+pub(crate) fn selector_of<E: SolError>() -> [u8; 4] {
+    E::SELECTOR
+}
+
+/// Selector and arguments of what a refused transaction answers.
+pub(crate) fn split(answer: &Bytes) -> ([u8; 4], &[u8]) {
+    let (selector, rest) = answer.split_first_chunk().unwrap_or_else(|| panic!("no reason was given: {answer}"));
+    (*selector, rest)
+}
+
+pub(crate) struct Done<T> {
+    pub(crate) value: T,
+    pub(crate) logs: Vec<Log>,
+}
+
+impl<T> Done<T> {
+    /// The events of one kind, with the contract that emitted each.
+    pub(crate) fn events<E: SolEvent>(&self) -> Vec<(Address, E)> {
+        self.logs.iter().filter_map(|log| Some((log.address, E::decode_log_data(&log.data).ok()?))).collect()
+    }
+
+    pub(crate) fn event<E: SolEvent>(&self) -> E {
+        let mut found = self.events();
+        assert_eq!(found.len(), 1, "{} happened {} times", E::SIGNATURE, found.len());
+        found.remove(0).1
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Chain {
+    db: CacheDB<EmptyDB>,
+    pub(crate) now: u64,
+}
+
+impl Chain {
+    pub(crate) fn new() -> Self {
+        Self { db: CacheDB::new(EmptyDB::default()), now: START }
+    }
+
+    pub(crate) fn etch(&mut self, contract: &str, at: Address) {
+        let code = codes()[contract].clone();
+        let balance = self.ether(at);
+        self.db.insert_account_info(
+            at,
+            AccountInfo { code_hash: code.hash_slow(), code: Some(code), nonce: 1, balance, ..Default::default() },
+        );
+    }
+
+    pub(crate) fn give_ether(&mut self, to: Address, wei: U256) {
+        let mut info = self.db.basic_ref(to).expect("memory never fails").unwrap_or_default();
+        info.balance += wei;
+        self.db.insert_account_info(to, info);
+    }
+
+    pub(crate) fn ether(&self, of: Address) -> U256 {
+        self.db.basic_ref(of).expect("memory never fails").unwrap_or_default().balance
+    }
+
+    pub(crate) fn raw(&mut self, from: Address, to: Address, value: U256, data: Bytes, keep: bool) -> ExecutionResult {
+        let mut evm = Context::mainnet()
+            .with_db(&mut self.db)
+            .modify_cfg_chained(|cfg| {
+                cfg.set_spec_and_mainnet_gas_params(SpecId::PRAGUE);
+                cfg.chain_id = CHAIN_ID;
+                cfg.disable_nonce_check = true;
+                cfg.disable_balance_check = false;
+                cfg.disable_base_fee = true;
+                cfg.disable_eip3607 = true;
+                cfg.disable_block_gas_limit = true;
+            })
+            .modify_block_chained(|block| {
+                block.timestamp = U256::from(self.now);
+                block.number = U256::from(1);
+            })
+            .build_mainnet();
+        let tx = TxEnv {
+            caller: from,
+            kind: TxKind::Call(to),
+            value,
+            data,
+            gas_limit: 16_000_000,
+            gas_price: 0,
+            chain_id: Some(CHAIN_ID),
+            ..Default::default()
+        };
+        if keep { evm.transact_commit(tx).expect("a valid transaction") } else { evm.transact(tx).expect("a valid transaction").result }
+    }
+
+    pub(crate) fn try_send<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: &C) -> Result<Done<C::Return>, Bytes> {
+        match self.raw(from, to, value, call.abi_encode().into(), true) {
+            ExecutionResult::Success { logs, output, .. } => {
+                Ok(Done { value: C::abi_decode_returns(output.data()).expect("the answer of this function"), logs })
+            }
+            ExecutionResult::Revert { output, .. } => Err(output),
+            ExecutionResult::Halt { reason, .. } => panic!("{} halted: {reason:?}", C::SIGNATURE),
+        }
+    }
+
+    pub(crate) fn pay<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: C) -> Done<C::Return> {
+        self.try_send(from, to, value, &call).unwrap_or_else(|answer| panic!("{} failed: {}", C::SIGNATURE, explain(&answer)))
+    }
+
+    pub(crate) fn send<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Done<C::Return> {
+        self.pay(from, to, U256::ZERO, call)
+    }
+
+    /// The error of a transaction that must fail.
+    pub(crate) fn refuse<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Bytes {
+        self.refuse_paid(from, to, U256::ZERO, call)
+    }
+
+    pub(crate) fn refuse_paid<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: C) -> Bytes {
+        match self.try_send(from, to, value, &call) {
+            Ok(_) => panic!("{} was not refused", C::SIGNATURE),
+            Err(answer) => answer,
+        }
+    }
+
+    pub(crate) fn view<C: SolCall>(&mut self, to: Address, call: C) -> C::Return {
+        self.try_view(to, call).unwrap_or_else(|answer| panic!("{} failed: {}", C::SIGNATURE, explain(&answer)))
+    }
+
+    pub(crate) fn try_view<C: SolCall>(&mut self, to: Address, call: C) -> Result<C::Return, Bytes> {
+        match self.raw(Address::ZERO, to, U256::ZERO, call.abi_encode().into(), false) {
+            ExecutionResult::Success { output, .. } => Ok(C::abi_decode_returns(output.data()).expect("the answer of this function")),
+            ExecutionResult::Revert { output, .. } => Err(output),
+            ExecutionResult::Halt { reason, .. } => panic!("{} halted: {reason:?}", C::SIGNATURE),
+        }
+    }
+
+    // --- tokens, which every test needs
+
+    pub(crate) fn token(&mut self, symbol: &str, decimals: u8) -> Address {
+        self.token_of("Token", symbol, decimals)
+    }
+
+    pub(crate) fn token_of(&mut self, contract: &str, symbol: &str, decimals: u8) -> Address {
+        let at = named(symbol);
+        self.etch(contract, at);
+        self.send(
+            OWNER,
+            at,
+            Token::initCall { name_: symbol.to_lowercase(), symbol_: symbol.to_owned(), decimals_: decimals, owner_: OWNER },
+        );
+        at
+    }
+
+    pub(crate) fn weth(&mut self) -> Address {
+        let at = named("WETH");
+        self.etch("Weth", at);
+        self.send(OWNER, at, Weth::initCall { name_: "Wrapped Ether".to_owned(), symbol_: "WETH".to_owned() });
+        at
+    }
+
+    pub(crate) fn mint(&mut self, token: Address, to: Address, value: U256) {
+        self.send(OWNER, token, Token::mintCall { to, value });
+    }
+
+    pub(crate) fn balance(&mut self, token: Address, account: Address) -> U256 {
+        if token == NATIVE { self.ether(account) } else { self.view(token, Token::balanceOfCall(account)) }
+    }
+
+    pub(crate) fn allow(&mut self, owner: Address, token: Address, spender: Address) {
+        self.send(owner, token, Token::approveCall { spender, value: U256::MAX });
+    }
+
+    pub(crate) fn allowance(&mut self, token: Address, owner: Address, spender: Address) -> U256 {
+        self.view(token, Token::allowanceCall { _0: owner, _1: spender })
+    }
+}
+
+/// Selector and data of a refusal, for messages of failing tests.
+fn explain(answer: &Bytes) -> String {
+    let text = String::from_utf8_lossy(answer);
+    format!("{answer} {}", text.chars().filter(char::is_ascii_graphic).collect::<String>())
+}
+
+/// Somebody who can sign.
+pub(crate) struct Signer(SigningKey);
+
+impl Signer {
+    pub(crate) fn new(name: &str) -> Self {
+        Self(SigningKey::from_slice(keccak256(name).as_slice()).expect("a hash is a key, for all we shall ever see"))
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        Address::from_public_key(self.0.verifying_key())
+    }
+
+    /// r, s and v in 65 bytes.
+    pub(crate) fn sign(&self, hash: B256) -> Bytes {
+        let (signature, id) = self.0.sign_prehash_recoverable(hash.as_slice()).expect("a hash can be signed");
+        let mut bytes = signature.to_bytes().to_vec();
+        bytes.push(27 + id.to_byte());
+        bytes.into()
+    }
+}

@@ -1,0 +1,197 @@
+//! Permit2: allowances with an end, transfers by a signature, for keys and for contracts that sign.
+
+use alloy_primitives::aliases::{U48, U160};
+use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_sol_types::{Eip712Domain, SolStruct, eip712_domain, sol};
+
+use crate::contracts::harness::*;
+
+// Declared apart from the contract: what wallets sign. The spender is a field here and the caller there.
+sol! {
+    struct TokenPermissions { address token; uint256 amount; }
+    struct PermitTransferFrom { TokenPermissions permitted; address spender; uint256 nonce; uint256 deadline; }
+    struct PermitDetails { address token; uint160 amount; uint48 expiration; uint48 nonce; }
+    struct PermitSingle { PermitDetails details; address spender; uint256 sigDeadline; }
+}
+
+struct Setup {
+    chain: Chain,
+    permit2: Address,
+    usdc: Address,
+    signer: Signer,
+    owner: Address,
+    spender: Address,
+}
+
+fn setup() -> Setup {
+    let mut chain = Chain::new();
+    let usdc = chain.token("USDC", 6);
+    let permit2 = named("permit2");
+    chain.etch("Permit2", permit2);
+    let signer = Signer::new("signer");
+    let owner = signer.address();
+    chain.mint(usdc, owner, units(100, 6));
+    chain.allow(owner, usdc, permit2);
+    Setup { chain, permit2, usdc, signer, owner, spender: named("spender") }
+}
+
+fn domain(permit2: Address) -> Eip712Domain {
+    eip712_domain! { name: "Permit2", chain_id: CHAIN_ID, verifying_contract: permit2, }
+}
+
+fn transfer_hash(permit2: Address, token: Address, spender: Address, nonce: u64) -> B256 {
+    let permitted = TokenPermissions { token, amount: units(10, 6) };
+    let typed = PermitTransferFrom { permitted, spender, nonce: U256::from(nonce), deadline: U256::from(START) };
+    typed.eip712_signing_hash(&domain(permit2))
+}
+
+fn transfer(token: Address, owner: Address, nonce: u64, amount: U256, signature: Bytes) -> Permit2::permitTransferFromCall {
+    Permit2::permitTransferFromCall {
+        permitted: Permit2::PermitTransferFrom {
+            permitted: Permit2::TokenPermissions { token, amount: units(10, 6) },
+            nonce: U256::from(nonce),
+            deadline: U256::from(START),
+        },
+        details: Permit2::SignatureTransferDetails { to: named("bob"), requestedAmount: amount },
+        owner,
+        signature,
+    }
+}
+
+fn single(token: Address, amount: u64, nonce: u64, spender: Address) -> (PermitSingle, Permit2::PermitSingle) {
+    let (amount, expiration, nonce) = (U160::from(amount), U48::from(START + 100), U48::from(nonce));
+    let signed = PermitDetails { token, amount, expiration, nonce };
+    let sent = Permit2::PermitDetails { token, amount, expiration, nonce };
+    let deadline = U256::from(START);
+    (
+        PermitSingle { details: signed, spender, sigDeadline: deadline },
+        Permit2::PermitSingle { details: sent, spender, sigDeadline: deadline },
+    )
+}
+
+#[test]
+fn an_allowance_has_an_amount_and_an_end() {
+    let Setup { mut chain, permit2, usdc, owner, spender, .. } = setup();
+    let pull = |amount: u64| Permit2::transferFromCall { from: owner, to: spender, amount: U160::from(amount), token: usdc };
+    assert_eq!(chain.refuse(spender, permit2, pull(1)), error(Permit2::AllowanceExpired { deadline: U256::ZERO }));
+    let approve = |amount: U160, end: u64| Permit2::approveCall { token: usdc, spender, amount, expiration: U48::from(end) };
+    let event = chain.send(owner, permit2, approve(U160::from(30), START + 10)).event::<Permit2::Approval>();
+    assert_eq!((event.owner, event.token, event.spender, event.amount), (owner, usdc, spender, U160::from(30)));
+    chain.send(spender, permit2, pull(10));
+    assert_eq!(chain.balance(usdc, spender), U256::from(10));
+    assert_eq!(chain.refuse(spender, permit2, pull(21)), error(Permit2::InsufficientAllowance { amount: U256::from(20) }));
+    let kept = chain.view(permit2, Permit2::allowanceCall { _0: owner, _1: usdc, _2: spender });
+    assert_eq!((kept.amount, kept.expiration, kept.nonce), (U160::from(20), U48::from(START + 10), U48::ZERO));
+    chain.now += 10;
+    chain.send(spender, permit2, pull(1));
+    chain.now += 1;
+    assert_eq!(chain.refuse(spender, permit2, pull(1)), error(Permit2::AllowanceExpired { deadline: U256::from(START + 10) }));
+
+    // The largest number has no end; an end of zero is this block.
+    chain.send(owner, permit2, approve(U160::MAX, 0));
+    chain.send(spender, permit2, pull(5));
+    assert_eq!(chain.view(permit2, Permit2::allowanceCall { _0: owner, _1: usdc, _2: spender }).amount, U160::MAX);
+    let lockdown = Permit2::lockdownCall { approvals: vec![Permit2::TokenSpenderPair { token: usdc, spender }] };
+    assert_eq!(chain.send(owner, permit2, lockdown).event::<Permit2::Lockdown>().spender, spender);
+    assert_eq!(chain.refuse(spender, permit2, pull(1)), error(Permit2::InsufficientAllowance { amount: U256::ZERO }));
+}
+
+#[test]
+fn a_signed_allowance_works_once_and_in_order() {
+    let Setup { mut chain, permit2, usdc, signer, owner, spender } = setup();
+    let (typed, sent) = single(usdc, 40, 0, spender);
+    let signature = signer.sign(typed.eip712_signing_hash(&domain(permit2)));
+    let call =
+        |sent: &Permit2::PermitSingle, signature: &Bytes| Permit2::permitCall { owner, single: sent.clone(), signature: signature.clone() };
+    let mut late = chain.clone();
+    late.now += 1;
+    assert_eq!(
+        late.refuse(spender, permit2, call(&sent, &signature)),
+        error(Permit2::SignatureExpired { signatureDeadline: U256::from(START) })
+    );
+    let (_, other) = single(usdc, 41, 0, spender);
+    assert_eq!(chain.refuse(spender, permit2, call(&other, &signature)), error(Permit2::InvalidSigner {}));
+    let event = chain.send(named("anybody"), permit2, call(&sent, &signature)).event::<Permit2::Permit>();
+    assert_eq!((event.owner, event.spender, event.amount, event.nonce), (owner, spender, U160::from(40), U48::ZERO));
+    assert_eq!(chain.refuse(spender, permit2, call(&sent, &signature)), error(Permit2::InvalidNonce {}));
+    chain.send(spender, permit2, Permit2::transferFromCall { from: owner, to: spender, amount: U160::from(40), token: usdc });
+    assert_eq!(chain.balance(usdc, spender), U256::from(40));
+}
+
+#[test]
+fn a_signed_transfer_works_once_in_any_order() {
+    let Setup { mut chain, permit2, usdc, signer, owner, spender } = setup();
+    for nonce in [700, 3] {
+        let signature = signer.sign(transfer_hash(permit2, usdc, spender, nonce));
+        let call = |amount| transfer(usdc, owner, nonce, amount, signature.clone());
+        assert_eq!(chain.refuse(spender, permit2, call(units(11, 6))), error(Permit2::InvalidAmount { maxAmount: units(10, 6) }));
+        assert_eq!(chain.refuse(named("thief"), permit2, call(units(10, 6))), error(Permit2::InvalidSigner {}));
+        let mut late = chain.clone();
+        late.now += 1;
+        assert_eq!(
+            late.refuse(spender, permit2, call(units(1, 6))),
+            error(Permit2::SignatureExpired { signatureDeadline: U256::from(START) })
+        );
+        chain.send(spender, permit2, call(units(4, 6)));
+        assert_eq!(chain.refuse(spender, permit2, call(units(4, 6))), error(Permit2::InvalidNonce {}));
+    }
+    assert_eq!(chain.balance(usdc, named("bob")), units(8, 6));
+    // 700 is bit 188 of word 2.
+    assert_eq!(chain.view(permit2, Permit2::nonceBitmapCall { _0: owner, _1: U256::from(2) }), U256::from(1) << 188);
+}
+
+#[test]
+fn a_signature_can_be_made_worthless_before_it_is_used() {
+    let Setup { mut chain, permit2, usdc, signer, owner, spender } = setup();
+    let signature = signer.sign(transfer_hash(permit2, usdc, spender, 5));
+    let mask = U256::from(1) << 5;
+    let event = chain.send(owner, permit2, Permit2::invalidateUnorderedNoncesCall { word: U256::ZERO, mask });
+    assert_eq!(event.event::<Permit2::UnorderedNonceInvalidation>().mask, mask);
+    assert_eq!(chain.refuse(spender, permit2, transfer(usdc, owner, 5, units(1, 6), signature)), error(Permit2::InvalidNonce {}));
+}
+
+#[test]
+fn the_mirror_image_of_a_signature_is_none() {
+    let Setup { mut chain, permit2, usdc, signer, owner, spender } = setup();
+    let order: U256 = "0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141".parse().unwrap();
+    let mut signature = signer.sign(transfer_hash(permit2, usdc, spender, 5)).to_vec();
+    let s = order - U256::from_be_slice(&signature[32..64]);
+    signature[32..64].copy_from_slice(&s.to_be_bytes::<32>());
+    signature[64] = 55 - signature[64];
+    let call = transfer(usdc, owner, 5, units(1, 6), signature.into());
+    assert_eq!(chain.refuse(spender, permit2, call), error(Permit2::InvalidSigner {}));
+}
+
+#[test]
+fn a_cage_signs_by_its_operator_until_it_is_halted() {
+    let Setup { mut chain, permit2, usdc, signer, owner: operator, spender } = setup();
+    let cage = named("cage");
+    chain.etch("PolicyCage", cage);
+    chain.send(OWNER, cage, PolicyCage::initCall { owner_: OWNER, operator_: operator });
+    chain.mint(usdc, cage, units(100, 6));
+    chain.send(cage, usdc, Token::approveCall { spender: permit2, value: U256::MAX });
+    let hash = transfer_hash(permit2, usdc, spender, 1);
+    let call = transfer(usdc, cage, 1, units(1, 6), signer.sign(hash));
+    let stranger = transfer(usdc, cage, 1, units(1, 6), Signer::new("thief").sign(hash));
+    assert_eq!(chain.refuse(spender, permit2, stranger), error(Permit2::InvalidSigner {}));
+    let mut halted = chain.clone();
+    halted.send(OWNER, cage, PolicyCage::haltCall {});
+    assert_eq!(halted.refuse(spender, permit2, call.clone()), error(Permit2::InvalidSigner {}));
+    chain.send(spender, permit2, call);
+    assert_eq!(chain.balance(usdc, named("bob")), units(1, 6));
+    // A contract that signs nothing, and a signature of the wrong length.
+    let call = transfer(usdc, usdc, 1, units(1, 6), signer.sign(hash));
+    assert_eq!(chain.refuse(spender, permit2, call), error(Permit2::InvalidSigner {}));
+    let call = transfer(usdc, cage, 2, units(1, 6), Bytes::from([7; 64]));
+    assert_eq!(chain.refuse(spender, permit2, call), error(Permit2::InvalidSigner {}));
+}
+
+#[test]
+fn a_token_that_lies_is_found_out() {
+    let Setup { mut chain, permit2, owner, spender, .. } = setup();
+    let lie = chain.token_of("LyingToken", "LIE", 18);
+    chain.send(OWNER, lie, LyingToken::setModeCall { mode_: 2 });
+    chain.send(owner, permit2, Permit2::approveCall { token: lie, spender, amount: U160::MAX, expiration: U48::MAX });
+    let pull = Permit2::transferFromCall { from: owner, to: spender, amount: U160::from(1), token: lie };
+    assert_eq!(chain.refuse(spender, permit2, pull), error(Permit2::TransferFailed { token: lie }));
+}

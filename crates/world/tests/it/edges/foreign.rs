@@ -1,0 +1,103 @@
+//! Imported tools inside a trial: passed through to a public server from npm, recorded, replayed, stubbed, and with nobody to answer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bardo_eval_world::mcp::source::{Passed, Recorded, Recording};
+use bardo_eval_world::{ChainKind, Foreign, Line, LiveWorld, Setup, Stage, Who, World, mcp};
+use model::transcript::ToolAnswer;
+use model::{Files, Happened, Workspace};
+use serde_json::{Value, json};
+
+use crate::edges::sources::{Paper, everything, patient};
+
+/// The reference workspace with the tools of the public server, imported as `tools import` would.
+#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
+async fn workspace() -> Arc<Workspace> {
+    fn walk(root: &Path, folder: &Path, files: &mut Files) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(root, &path, files);
+            } else {
+                files.insert(path.strip_prefix(root).unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
+    let mut files = Files::default();
+    walk(root, root, &mut files);
+    let listed = mcp::list(&everything(), &patient()).await.unwrap();
+    let tool = |listing: &model::Listing| {
+        let acts = if listing.name.starts_with("get") { ("read", "read") } else { ("write", "pass_through") };
+        let mut tool = json!({
+            "name": listing.name, "description": listing.description, "capability": acts.0, "risk": "layer1", "acts": acts.1,
+            "pinned": listing.hash().to_string(), "input_schema": listing.input_schema,
+        });
+        if let Some(output) = listed.outputs.get(&listing.name) {
+            tool["output_schema"] = output.clone();
+        }
+        tool
+    };
+    let wanted = ["echo", "get-sum", "get-structured-content"];
+    let tools: Vec<Value> = listed.tools.iter().filter(|listing| wanted.contains(&listing.name.as_str())).map(tool).collect();
+    assert_eq!(tools.len(), wanted.len(), "{:?}", listed.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>());
+    files.insert("tools/everything.yaml".to_owned(), json!({ "category": "everything", "tools": tools }).to_string());
+    Arc::new(Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}")))
+}
+
+async fn ask(world: &mut LiveWorld, tool: &str, args: Value) -> ToolAnswer {
+    let who = Who::new("trade-executor", 0);
+    let call = world.asked(&who, tool, &args);
+    world.call(&who, call, tool, &args).await
+}
+
+fn code(answer: &ToolAnswer) -> &str {
+    match answer {
+        ToolAnswer::Error { code, .. } => code,
+        ToolAnswer::Result(value) => panic!("{value}"),
+    }
+}
+
+#[tokio::test]
+async fn imported_tools_are_passed_through_recorded_replayed_and_stubbed() {
+    let workspace = workspace().await;
+    let stage = Stage::new(workspace.clone(), "defi_small", ChainKind::Embedded).unwrap();
+    let paper = Paper::default();
+    let passed = Passed::open(&everything(), &patient()).await.unwrap();
+    let line = Line::new(Recording::new(passed, Box::new(paper.clone())));
+    let mut live = stage.open(Setup { foreign: Foreign::Live(line), ..Setup::default() });
+    let (echo, weather) = (json!({ "message": "hello" }), json!({ "location": "New York" }));
+    assert_eq!(ask(&mut live, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
+    let said = ask(&mut live, "get-structured-content", weather.clone()).await;
+    // Arguments are held to the schema before anybody is asked.
+    assert_eq!(code(&ask(&mut live, "echo", json!({ "message": 7 })).await), "VALIDATION_INVALID_ARGUMENTS");
+    assert_eq!(live.broken(), None);
+    let heard = live.take_events();
+    assert!(heard.iter().any(|event| matches!(&event.happened, Happened::Answered { answer, .. } if *answer == said)));
+
+    // Two trials from one recording do not disturb each other.
+    let recorded = Recorded::read(&paper.text()).unwrap();
+    let setup = Setup { foreign: Foreign::Recorded(recorded), ..Setup::default() };
+    for _ in 0..2 {
+        let mut replayed = stage.open(setup.clone());
+        assert_eq!(ask(&mut replayed, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
+        assert_eq!(ask(&mut replayed, "get-structured-content", weather.clone()).await, said);
+        assert_eq!(replayed.broken(), None);
+        let missing = ask(&mut replayed, "echo", json!({ "message": "never said" })).await;
+        assert_eq!(code(&missing), "EXTERNAL_TOOL_UNAVAILABLE");
+        assert!(replayed.broken().unwrap().contains("no recording of echo"), "{:?}", replayed.broken());
+    }
+
+    let setup = Setup { foreign: Foreign::stubs(&workspace, 1), ..Setup::default() };
+    let (mut one, mut other) = (stage.open(setup.clone()), stage.open(setup));
+    let made = ask(&mut one, "get-structured-content", weather.clone()).await;
+    assert!(matches!(&made, ToolAnswer::Result(value) if value["temperature"].is_number()), "{made:?}");
+    assert_eq!(ask(&mut other, "get-structured-content", weather).await, made);
+    assert_eq!(code(&ask(&mut one, "echo", echo.clone()).await), "EXTERNAL_TOOL_UNAVAILABLE");
+    assert!(one.broken().unwrap().contains("no output schema"), "{:?}", one.broken());
+
+    let mut alone = stage.open(Setup::default());
+    assert_eq!(code(&ask(&mut alone, "echo", echo).await), "EXTERNAL_TOOL_UNAVAILABLE");
+    assert!(alone.broken().unwrap().contains("nobody answers"), "{:?}", alone.broken());
+}

@@ -1,0 +1,8 @@
+//! Integration tests of the world: contracts, both chains, the live world and its edges.
+
+mod chain;
+mod contracts;
+mod edges;
+mod live;
+mod mcp;
+mod scripted;

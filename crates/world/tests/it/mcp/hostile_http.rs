@@ -1,0 +1,75 @@
+//! Web servers that are none of ours, played by a socket that says one thing to everybody.
+
+use std::time::Duration;
+
+use bardo_eval_world::mcp::{Fault, Limits, Quantity, Source, list};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::mcp::patient;
+
+/// Answers every request with `head`, an empty line and `body` repeated `times`.
+async fn serve(head: &'static str, body: &'static [u8], times: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://user:secret@{}/mcp?key=secret", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let _ = stream.read(&mut [0; 64 * 1024]).await;
+                let _ = stream.write_all(format!("HTTP/1.1 {head}\r\nConnection: close\r\n\r\n").as_bytes()).await;
+                for _ in 0..times {
+                    if stream.write_all(body).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    url
+}
+
+async fn fault(url: String, limits: &Limits) -> Fault {
+    let error = list(&Source::Url(url), limits).await.expect_err("a stranger was believed");
+    assert!(!error.to_string().contains("secret"), "{error}");
+    *error.fault
+}
+
+#[tokio::test]
+async fn a_reply_without_end_is_cut_in_both_forms() {
+    let limits = Limits { message: 100_000, ..patient() };
+    for kind in ["200 OK\r\nContent-Type: application/json", "200 OK\r\nContent-Type: text/event-stream", "500 Oops"] {
+        let url = serve(kind, &[b' '; 1000], usize::MAX).await;
+        assert_eq!(fault(url, &limits).await, Fault::TooMuch { what: Quantity::Message, limit: 100_000 }, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_web_page_is_not_mcp() {
+    let url = serve("200 OK\r\nContent-Type: text/html", b"<h1>\x1b[2JHi</h1>", 1).await;
+    assert_eq!(fault(url, &patient()).await, Fault::NotMcp { why: "it answered <h1>\\u{1b}[2JHi</h1>".to_owned() });
+}
+
+#[tokio::test]
+async fn a_status_is_told_with_what_was_said() {
+    for (head, status) in [("401 No", 401), ("404 No", 404), ("500 No", 500), ("302 No\r\nLocation: http://127.0.0.1:1/", 302)] {
+        let url = serve(head, b"go away", 1).await;
+        assert_eq!(fault(url, &patient()).await, Fault::Status { status, said: "go away".to_owned() });
+    }
+}
+
+#[tokio::test]
+async fn silence_ends_with_our_patience() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let limits = Limits { time: Duration::from_millis(500), ..Limits::default() };
+    assert_eq!(fault(url, &limits).await, Fault::NoAnswer { within: limits.time });
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_listens_is_unreachable() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for url in [format!("http://127.0.0.1:{port}/mcp"), "ftp://127.0.0.1/".to_owned(), "not an address".to_owned()] {
+        let fault = fault(url.clone(), &patient()).await;
+        assert!(matches!(fault, Fault::Unreachable { .. }), "{url}: {fault:?}");
+    }
+}

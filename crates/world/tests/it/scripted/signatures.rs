@@ -1,0 +1,108 @@
+//! Signatures that never reach a block are seen all the same; those that do have effects.
+
+use crate::scripted::harness::{Desk, embedded, error, genesis, usdc};
+use alloy_primitives::{Address, Bytes, U256, address};
+use alloy_sol_types::{SolCall, sol};
+use bardo_eval_world::chain::genesis::ACCOUNT;
+use bardo_eval_world::chain::{Chain as _, Signer, Tx, TypedData, signed_authorization, signed_typed};
+use model::transcript::{Effect, Signed, TxOutcome};
+use serde_json::{Value, json};
+
+sol! {
+    interface Permits { function permit(address owner, address spender, uint256 value, uint256 deadline, bytes signature) external; }
+}
+
+const THIEF: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
+
+fn permit_of(token: Address, spender: Address, value: U256, nonce: u64) -> TypedData {
+    let data: Value = json!({
+        "types": {
+            "EIP712Domain": [
+                { "name": "name", "type": "string" }, { "name": "version", "type": "string" },
+                { "name": "chainId", "type": "uint256" }, { "name": "verifyingContract", "type": "address" } ],
+            "Permit": [
+                { "name": "owner", "type": "address" }, { "name": "spender", "type": "address" }, { "name": "value", "type": "uint256" },
+                { "name": "nonce", "type": "uint256" }, { "name": "deadline", "type": "uint256" } ],
+        },
+        "primaryType": "Permit",
+        "domain": { "name": "USD Coin", "version": "1", "chainId": 8453, "verifyingContract": token.to_checksum(None) },
+        "message": {
+            "owner": ACCOUNT.to_checksum(None), "spender": spender.to_checksum(None), "value": value.to_string(), "nonce": nonce.to_string(),
+            "deadline": "2000000000",
+        },
+    });
+    serde_json::from_value(data).expect("typed data")
+}
+
+#[tokio::test]
+async fn an_unbroadcast_permit_is_decoded_and_a_broadcast_one_gives_the_allowance() {
+    let genesis = genesis(8453);
+    let mut chain = embedded(&genesis).await;
+    let mut desk = Desk::new(&mut chain, &genesis.book);
+    let (token, signer) = (desk.at("USDC"), Signer::development());
+    let typed = permit_of(token, THIEF, U256::MAX, 0);
+    let Signed::Typed { signer: by, primary, message, domain } = signed_typed(desk.book, signer.address(), &typed) else { panic!("typed") };
+    assert!(by.own);
+    assert_eq!((primary.as_str(), message["spender"].as_str()), ("Permit", Some(THIEF.to_checksum(None).as_str())));
+    assert_eq!(message["value"].as_str(), Some(U256::MAX.to_string().as_str()));
+    assert_eq!(domain["verifyingContract"].as_str().map(str::to_lowercase), Some(token.to_string().to_lowercase()));
+    // Anybody may hand it in: that is the danger.
+    let signature = Bytes::from(signer.sign(typed.eip712_signing_hash().expect("a hash")).to_vec());
+    let call = Permits::permitCall { owner: ACCOUNT, spender: THIEF, value: U256::MAX, deadline: U256::from(2_000_000_000_u64), signature };
+    let handed_in = desk.send(Tx::call(desk.operator, token, call.abi_encode())).await;
+    assert_eq!(handed_in.outcome, TxOutcome::Success, "{}", error(&handed_in));
+    assert!(
+        handed_in.effects.iter().any(|effect| matches!(effect,
+        Effect::Allowance { owner, spender, unlimited: true, .. } if owner.own && spender.address == THIEF.to_checksum(None))),
+        "{:#?}",
+        handed_in.effects
+    );
+}
+
+#[tokio::test]
+async fn a_permit_signed_by_another_key_or_used_twice_fails_by_name() {
+    let genesis = genesis(8453);
+    let mut chain = embedded(&genesis).await;
+    let mut desk = Desk::new(&mut chain, &genesis.book);
+    let token = desk.at("USDC");
+    let typed = permit_of(token, THIEF, usdc("1"), 0);
+    let signature = Bytes::from(Signer::development().sign(typed.eip712_signing_hash().expect("a hash")).to_vec());
+    let call = |value| Permits::permitCall {
+        owner: ACCOUNT,
+        spender: THIEF,
+        value,
+        deadline: U256::from(2_000_000_000_u64),
+        signature: signature.clone(),
+    };
+    let altered = desk.send(Tx::call(desk.operator, token, call(usdc("2")).abi_encode())).await;
+    assert!(error(&altered).starts_with("InvalidSigner"), "{}", error(&altered));
+    let used = desk.send(Tx::call(desk.operator, token, call(usdc("1")).abi_encode())).await;
+    assert_eq!(used.outcome, TxOutcome::Success, "{}", error(&used));
+    let again = desk.send(Tx::call(desk.operator, token, call(usdc("1")).abi_encode())).await;
+    assert!(error(&again).starts_with("InvalidSigner"), "{}", error(&again));
+}
+
+#[tokio::test]
+async fn a_7702_authorisation_is_decoded_and_gives_the_key_code() {
+    let genesis = genesis(8453);
+    let mut chain = embedded(&genesis).await;
+    let signer = Signer::development();
+    // The sender's own nonce is used up by the transaction first.
+    let nonce = chain.nonce(signer.address()).await.unwrap() + 1;
+    let mut desk = Desk::new(&mut chain, &genesis.book);
+    let authorization = signer.authorize(8453, desk.at("SwapRouter02"), nonce);
+    let Signed::Authorization { signer: by, delegate, .. } = signed_authorization(desk.book, signer.address(), &authorization) else {
+        panic!("an authorisation")
+    };
+    assert!(by.own);
+    assert_eq!(delegate.name.as_deref(), Some("SwapRouter02"));
+    let tx = Tx { authorizations: vec![authorization], ..Tx::call(desk.operator, THIEF, Bytes::new()) };
+    let set = desk.send(tx).await;
+    assert_eq!(set.outcome, TxOutcome::Success);
+    assert!(
+        set.effects.iter().any(|effect| matches!(effect,
+        Effect::Code { account, delegates_to: Some(to) } if account.own && to.name.as_deref() == Some("SwapRouter02"))),
+        "{:#?}",
+        set.effects
+    );
+}
