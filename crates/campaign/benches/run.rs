@@ -7,13 +7,7 @@
     reason = "a benchmark measures, prints and gives up loudly"
 )]
 
-#[path = "../../run/tests/it/support/bare.rs"]
-mod bare;
-#[path = "../../run/tests/it/support/loopback.rs"]
-mod loopback;
-
 use bardo_eval_campaign::{Done, Go, Halt, Kept, Label, Request, Silent, Watcher, execute, outline};
-use loopback::Loopback;
 use model::{Claim, Workspace};
 use run::providers::Terms;
 
@@ -25,6 +19,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::Store;
+use testkit::bare_client::bare_client;
+use testkit::{LoopbackServer, chat};
 use world::{ChainKind, Defence, Foreign};
 
 const TRIVIAL: u64 = 100_000;
@@ -99,7 +95,7 @@ impl Watcher for Memory {
 }
 
 async fn trivial() {
-    let workspace = Arc::new(Example::minimal().load().unwrap());
+    let workspace = testkit::minimal_workspace();
     let mut request = request(&workspace, "echo", TRIVIAL, 8);
     let files: Vec<_> = request.subjects.iter().collect();
     request.company = Arc::new(Company::hire(&workspace, &files, &Hiring::nobody()).unwrap());
@@ -122,13 +118,9 @@ async fn trivial() {
 }
 
 async fn serve() {
-    let call = json!({ "id": "c1", "type": "function", "function": { "name": "wallet_get_balance", "arguments": "{\"token\":\"USDC\",\"chain\":\"base\"}" } });
-    let body = json!({
-        "id": "r1", "object": "chat.completion", "model": "m",
-        "choices": [{ "index": 0, "message": { "role": "assistant", "content": null, "tool_calls": [call] }, "finish_reason": "tool_calls" }],
-        "usage": { "prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100 },
-    });
-    let model = Loopback::slow_model(THINKS, body.to_string()).await;
+    let mut body = chat::tool_call(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }));
+    body["usage"] = chat::usage(1000, 100);
+    let model = LoopbackServer::slow_model(THINKS, body.to_string()).await;
     println!("{}", model.url);
     // Until whoever started it closes its end.
     tokio::task::spawn_blocking(|| std::io::stdin().lines().count()).await.unwrap();
@@ -143,10 +135,10 @@ async fn calls(url: &str) {
     let sample = json!({ "model": "m", "messages": [{ "role": "user", "content": "x".repeat(4000) }] }).to_string();
     let path = format!("{url}/v1/chat/completions");
     // Once for both to be warm, then what is measured: ours between two of theirs, against drift of the machine.
-    bare::bare_client(&path, &sample, AT_ONCE, AT_ONCE).await;
-    let first = bare::bare_client(&path, &sample, CALLS as usize, AT_ONCE).await;
+    bare_client(&path, &sample, AT_ONCE, AT_ONCE).await;
+    let first = bare_client(&path, &sample, CALLS as usize, AT_ONCE).await;
     let (wall, used, reported) = ours(&workspace).await;
-    let second = bare::bare_client(&path, &sample, CALLS as usize, AT_ONCE).await;
+    let second = bare_client(&path, &sample, CALLS as usize, AT_ONCE).await;
     let bare_wall = (first.wall + second.wall).as_secs_f64() / 2.0;
     let bare_latency = (first.mean_latency() + second.mean_latency()).as_secs_f64() * 500.0;
     println!("{CALLS} trials of one call, {AT_ONCE} at once, reply after {} ms:", THINKS.as_millis());

@@ -4,10 +4,9 @@
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
-use bardo_eval_score::example::{Example, MINIMAL};
 use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, SCORERS, Specimen, clean_swap, score};
-use model::{Files, Workspace};
-use std::path::Path;
+use model::{MINIMAL_WORKSPACE, Workspace};
+use std::sync::Arc;
 use std::time::Instant;
 
 const BAR: f64 = 100_000.0;
@@ -15,7 +14,7 @@ const TRIALS: usize = 100_000;
 
 fn main() {
     let specimen = Specimen::of(CLEAN_CASE, clean_swap());
-    let minimal = Example::minimal().load().expect("the minimal workspace");
+    let minimal = testkit::minimal_workspace();
     measure("minimal workspace", &minimal, &specimen);
     // The same run in a workspace of full size: more tools, agents and fixtures to look things up in.
     let large = reference();
@@ -65,22 +64,9 @@ fn resident_mb() -> f64 {
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or_default() / 1024.0
 }
 
-fn reference() -> Workspace {
-    fn walk(root: &Path, folder: &Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                walk(root, &path, files);
-            } else {
-                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-                files.insert(name, std::fs::read_to_string(&path).expect("text"));
-            }
-        }
-    }
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
-    for (path, text) in MINIMAL {
+fn reference() -> Arc<Workspace> {
+    let mut files = testkit::reference_files().clone();
+    for (path, text) in MINIMAL_WORKSPACE {
         match *path {
             "tools/wallet.yaml" => files.insert("tools/minimal.yaml", *text),
             "suites/behavior/trader.yaml" => files.insert("suites/behavior/minimal.yaml", *text),
@@ -88,5 +74,5 @@ fn reference() -> Workspace {
             _ => {}
         }
     }
-    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
+    testkit::load(&files)
 }

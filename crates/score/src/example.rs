@@ -1,37 +1,6 @@
 //! Example workspaces for checks: the minimal workspace with one thing changed.
 
-use model::{Files, Problem, Workspace};
-
-macro_rules! minimal {
-    ($($path:literal),* $(,)?) => {
-        &[$(($path, include_str!(concat!("../../../examples/minimal/", $path)))),*]
-    };
-}
-
-/// The smallest complete workspace; `init --minimal` writes it out and every check accepts it.
-pub static MINIMAL: &[(&str, &str)] = minimal![
-    "agents/desk.md",
-    "agents/safety-guardian.md",
-    "agents/trader.md",
-    "gates.yaml",
-    "outputs/trade_result.yaml",
-    "outputs/verdict.yaml",
-    "policy.yaml",
-    "profiles/trader.yaml",
-    "registry/base.yaml",
-    "skills/send-tokens/SKILL.md",
-    "skills/swap/SKILL.md",
-    "subjects/baseline.yaml",
-    "subjects/echo.yaml",
-    "subjects/reference.yaml",
-    "suites/behavior/trader.yaml",
-    "suites/composition/desk_to_trader.yaml",
-    "suites/skills/swap.yaml",
-    "suites/tool_selection/trader.yaml",
-    "tiers.yaml",
-    "tools/wallet.yaml",
-    "worlds/small.yaml",
-];
+use model::{Files, MINIMAL_WORKSPACE, Problem, Workspace};
 
 #[derive(Debug, Clone)]
 pub struct Example {
@@ -49,7 +18,7 @@ pub struct Edit {
 
 impl Example {
     pub fn minimal() -> Self {
-        Self { files: MINIMAL.iter().copied().collect(), edits: vec![] }
+        Self { files: MINIMAL_WORKSPACE.iter().copied().collect(), edits: vec![] }
     }
 
     /// Replaces the first occurrence of some text. An edit that finds nothing is our own mistake.

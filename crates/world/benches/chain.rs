@@ -8,7 +8,6 @@ use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, sol};
 use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis};
 use bardo_eval_world::chain::{Anvil, AnvilConfig, Book, Chain, Embedded, Frozen, Status, Tx, bound_hashes, mined};
-use model::{Files, Workspace};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -29,7 +28,7 @@ fn main() {
 }
 
 async fn bench() {
-    let workspace = workspace();
+    let workspace = testkit::reference_workspace();
     let world = workspace.world("defi_small").expect("the world");
     let since = Instant::now();
     let genesis = Genesis::of(&workspace, world, BASE).expect("a genesis");
@@ -154,22 +153,4 @@ fn resident_mb() -> f64 {
 
 fn tools() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools")
-}
-
-fn workspace() -> Workspace {
-    fn walk(root: &Path, folder: &Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                walk(root, &path, files);
-            } else {
-                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-                files.insert(name, std::fs::read_to_string(&path).expect("text"));
-            }
-        }
-    }
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
-    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }

@@ -6,9 +6,7 @@
 
 use bardo_eval_world::{ChainKind, LiveWorld, Setup, Stage, Who, World};
 use model::transcript::{Decision, Happened, ToolAnswer, TxOutcome};
-use model::{Files, Workspace};
 use serde_json::{Map, Value, json};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,7 +19,7 @@ fn main() {
 }
 
 async fn bench() {
-    let workspace = Arc::new(workspace());
+    let workspace = testkit::reference_workspace();
     let stage = Stage::new(workspace, "defi_small", ChainKind::Embedded).expect("a stage");
     let since = Instant::now();
     trial(&stage).await;
@@ -133,22 +131,4 @@ fn resident_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or_default() / 1024.0
-}
-
-fn workspace() -> Workspace {
-    fn walk(root: &Path, folder: &Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                walk(root, &path, files);
-            } else {
-                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-                files.insert(name, std::fs::read_to_string(&path).expect("text"));
-            }
-        }
-    }
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
-    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }

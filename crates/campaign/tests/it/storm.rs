@@ -7,15 +7,7 @@
     reason = "a test fails by panicking, and says what it saw"
 )]
 
-#[path = "../../../run/tests/it/support/loopback.rs"]
-mod loopback;
-#[path = "../../../run/tests/it/support/trader.rs"]
-mod trader;
-#[path = "../../../run/tests/it/support/weather.rs"]
-mod weather;
-
 use bardo_eval_campaign::{Request, Selection, Silent, execute_whole, outline, select};
-use loopback::{Answer, Loopback};
 use model::transcript::Culprit;
 use model::{Claim, Ending, Money, Price, ProviderKind, Reached, SubjectFile, Verdict};
 use run::ledger::MemoryLedger;
@@ -24,6 +16,7 @@ use run::{Company, Hiring, Purse};
 use score::example::Example;
 use std::sync::Arc;
 use std::time::Duration;
+use testkit::{LoopbackServer, VendorReply, faults, trader};
 use world::{ChainKind, Defence};
 
 const TRIALS: u64 = 300;
@@ -46,9 +39,9 @@ fn subject(url: &str) -> SubjectFile {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_run_completes_and_every_fault_that_stays_is_an_error_of_the_record() {
-    let server = Loopback::start(|n, seen| match weather::goes_wrong(n) {
-        Some(kind) => weather::fault(kind),
-        None => Answer::ok(trader::next_step(&seen.body).to_string()),
+    let server = LoopbackServer::start(|n, seen| match faults::kind_of(n) {
+        Some(kind) => faults::reply_of(kind),
+        None => VendorReply::ok(trader::next_step(&seen.body).to_string()),
     })
     .await;
     let workspace = Arc::new(Example::minimal().load().unwrap());

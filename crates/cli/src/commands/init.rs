@@ -5,8 +5,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::EMBEDDED;
 use crate::{env, files};
-use model::Files;
-use score::example::MINIMAL;
+use model::{Files, MINIMAL_WORKSPACE};
 
 mod from_mcp;
 
@@ -16,7 +15,7 @@ pub(crate) fn init(io: &Io, args: &InitArgs) -> Exit {
         return Exit::Usage;
     }
     let workspace: Files = match &args.from_mcp {
-        None if args.minimal => MINIMAL.iter().copied().collect(),
+        None if args.minimal => MINIMAL_WORKSPACE.iter().copied().collect(),
         None => EMBEDDED.iter().copied().collect(),
         Some(command) => match from_mcp::workspace(io, command, env::for_child(&args.pass_env)) {
             Ok(files) => files,

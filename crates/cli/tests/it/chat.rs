@@ -1,8 +1,8 @@
 //! Talking to a subject: what it does is shown as it happens, kept as a trial, and can become a case.
 
 use crate::harness::Folder;
-use crate::vendor::{calls, says, subject, vendor};
 use serde_json::{Value, json};
+use testkit::chat;
 
 /// Ids of run and trial out of the command that `chat` proposes.
 fn kept(said: &str) -> (String, String) {
@@ -39,14 +39,14 @@ fn a_program_that_no_file_describes_can_be_talked_to() {
 #[test]
 fn a_model_in_a_seat_becomes_a_case_that_smoke_accepts_and_the_reference_passes() {
     let folder = Folder::with_minimal();
-    let url = vendor(|request, _| {
+    let url = chat::serve(|request, _| {
         let last = request["messages"].as_array().unwrap().last().unwrap().clone();
         match last["role"].as_str() {
-            Some("user") => calls("wallet_get_balance", &json!({ "token": "USDC", "chain": "base" })),
-            _ => says("You hold 1000 USDC."),
+            Some("user") => chat::tool_call(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" })),
+            _ => chat::text("You hold 1000 USDC."),
         }
     });
-    folder.write("evals/subjects/model.yaml", subject("model", &url));
+    folder.write("evals/subjects/model.yaml", chat::subject_file("model", &url));
     let seat = ["chat", "--agent", "trader", "--subject", "model", "--store", "runs.sqlite"];
     let ran = folder.run_with(&seat, "What is left of my dollars over there?\n").exits(0);
     let ran = ran.prints("trader  calls wallet_get_balance").prints("trader  says ").prints("1000 USDC");

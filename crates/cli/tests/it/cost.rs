@@ -1,8 +1,8 @@
 //! What runs cost, and what a tier would: estimated before, told after.
 
 use crate::harness::Folder;
-use crate::vendor::{calls, subject, vendor};
 use serde_json::json;
+use testkit::chat;
 
 #[test]
 fn free_runs_cost_nothing_and_saved_nothing() {
@@ -21,8 +21,8 @@ fn free_runs_cost_nothing_and_saved_nothing() {
 #[test]
 fn a_paid_run_is_on_the_bill_and_what_came_from_the_cache_is_saved() {
     let folder = Folder::with_minimal();
-    let url = vendor(|_, _| calls("wallet_get_balance", &json!({ "token": "USDC", "chain": "base" })));
-    folder.write("evals/subjects/local.yaml", subject("local", &url));
+    let url = chat::serve(|_, _| chat::tool_call(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" })));
+    folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
     let run = ["run", "--subject", "local", "--profile", "trader", "--budget", "1"];
     folder.run(&run);
     // 10 tokens in and 5 out at a dollar a million, for each of two cases.

@@ -1,10 +1,10 @@
 //! Golden baselines: made from a run, fresh or stale with a reason, compared by meaning, never made by a machine on its own.
 
 use crate::harness::Folder;
-use crate::vendor::{calls, says, subject, vendor};
 use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use testkit::chat;
 
 fn with_baseline() -> Folder {
     let folder = Folder::with_minimal();
@@ -101,7 +101,7 @@ const AFTER: &str = r#"{"status": "success"}"#;
 /// The baseline says the same things in other words than the run that is kept.
 fn reworded(judge: &str) -> Folder {
     let folder = Folder::with_minimal();
-    folder.write("evals/subjects/judge.yaml", subject("judge", judge));
+    folder.write("evals/subjects/judge.yaml", chat::subject_file("judge", judge));
     folder.run(&["golden", "update", "--play", "--subject", "reference"]).exits(0);
     let (file, after) = ("evals/golden/all/behavior.jsonl", json!(AFTER).to_string());
     folder.edit(file, &after, &json!(BEFORE).to_string());
@@ -109,7 +109,7 @@ fn reworded(judge: &str) -> Folder {
 }
 
 fn verdict(verdict: &str, score: u64, reason: &str) -> Value {
-    calls("verdict", &json!({ "verdict": verdict, "score": score, "reason": reason }))
+    chat::tool_call(1, "verdict", &json!({ "verdict": verdict, "score": score, "reason": reason }))
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn without_a_judge_texts_in_other_words_are_counted() {
 fn a_judge_says_whether_texts_say_the_same() {
     let prompts = Arc::new(Mutex::new(vec![]));
     let heard = prompts.clone();
-    let lenient = vendor(move |request, _| {
+    let lenient = chat::serve(move |request, _| {
         heard.lock().unwrap().push(request.to_string());
         verdict("pass", 5, "Both say that it worked.")
     });
@@ -140,7 +140,7 @@ fn a_judge_says_whether_texts_say_the_same() {
 
 #[test]
 fn a_text_that_says_something_else_is_a_change_with_the_judges_reason() {
-    let folder = reworded(&vendor(|_, _| verdict("fail", 1, "The second claims\u{1b}[31m more.")));
+    let folder = reworded(&chat::serve(|_, _| verdict("fail", 1, "The second claims\u{1b}[31m more.")));
     let ran = folder.run(&["golden", "diff", "--judge", "judge"]).exits(1);
     let line = format!("sell_usdc_for_ether  says something else: \"{AFTER}\", said \"{BEFORE}\"  the judge: The second claims");
     let ran = ran.prints(&line).prints("1 changed, 0 missing; 0 texts unjudged");
@@ -154,18 +154,18 @@ fn a_text_that_says_something_else_is_a_change_with_the_judges_reason() {
 fn what_is_no_verdict_is_never_taken_for_the_same() {
     let said = json!({ "verdict": "pass", "score": 5, "reason": "Fine." }).to_string();
     for (answer, why) in [
-        (says(&said), "the judge called nothing"),
+        (chat::text(&said), "the judge called nothing"),
         (verdict("pass", 2, "Hm."), "the judge's verdict is pass, its score 2"),
         (verdict("same", 5, "Fine."), "the judge gave no single verdict"),
         (verdict("pass", 5, " "), "the judge gave no reason"),
     ] {
-        let folder = reworded(&vendor(move |_, _| answer.clone()));
+        let folder = reworded(&chat::serve(move |_, _| answer.clone()));
         let ran = folder.run(&["golden", "diff", "--judge", "judge"]).exits(3);
         let ran = ran.prints(&format!("sell_usdc_for_ether  a text was not judged: {why}"));
         ran.prints("0 say the same, 0 something else").prints("0 changed, 0 missing; 1 text unjudged");
     }
     // No money, no judge, and nobody who could be one.
-    let folder = reworded(&vendor(|_, _| verdict("pass", 5, "Fine.")));
+    let folder = reworded(&chat::serve(|_, _| verdict("pass", 5, "Fine.")));
     folder.run(&["golden", "diff", "--judge", "judge", "--budget", "0"]).exits(3).prints("a text was not judged").prints("1 text unjudged");
     folder.run(&["golden", "diff", "--judge", "nobody"]).exits(2).says("there is no subject \"nobody\"");
     folder.run(&["golden", "diff", "--judge", "echo"]).exits(2).says("echo cannot judge");

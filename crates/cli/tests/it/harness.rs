@@ -159,7 +159,8 @@ fn line_of(text: &str, part: &str) -> u64 {
     1 + text[..at].matches('\n').count() as u64
 }
 
-fn walk(root: &Path, folder: &Path, names: &mut Vec<String>) {
+/// Collects the paths of all files below a folder.
+pub(crate) fn walk(root: &Path, folder: &Path, names: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

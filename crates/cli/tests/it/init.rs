@@ -1,6 +1,6 @@
 //! `init`: a workspace to start from.
 
-use crate::harness::Folder;
+use crate::harness::{Folder, walk};
 use std::path::PathBuf;
 
 #[test]
@@ -9,9 +9,10 @@ fn what_is_written_is_what_is_embedded() {
     let ran = copy.run(&["init"]).exits(0);
     let files = copy.files();
     assert_eq!(ran.stdout, format!("wrote {} files to evals\nnext: bardo-eval smoke --workspace evals\n", files.len()));
-    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../evals");
-    for file in &files {
-        assert_eq!(copy.read(file), std::fs::read_to_string(source.join(file.strip_prefix("evals/").unwrap())).unwrap(), "{file}");
+    let reference: Vec<String> = testkit::reference_files().iter().map(|(path, _)| format!("evals/{path}")).collect();
+    assert_eq!(files, reference);
+    for (path, text) in testkit::reference_files().iter() {
+        assert_eq!(copy.read(&format!("evals/{path}")), text, "{path}");
     }
     let record = |folder: &Folder| folder.json(&["run", "--subject", "reference", "--no-store"], 0)["record"].clone();
     assert_eq!(record(&copy), record(&empty));
@@ -22,6 +23,10 @@ fn what_is_written_is_what_is_embedded() {
 fn the_minimal_one_is_the_example_of_the_repository() {
     let folder = Folder::with_minimal();
     let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/minimal");
+    let mut example = vec![];
+    walk(&source, &source, &mut example);
+    example.sort();
+    assert_eq!(folder.files(), example.iter().map(|file| format!("evals/{file}")).collect::<Vec<_>>());
     for file in folder.files() {
         let example = source.join(file.strip_prefix("evals/").unwrap());
         assert_eq!(folder.read(&file), std::fs::read_to_string(&example).unwrap(), "{file}");

@@ -1,8 +1,8 @@
 //! A judge is measured on labelled examples, asked only when it is named, and never believed without a plain verdict.
 
 use crate::harness::Folder;
-use crate::vendor::{calls, says, subject, vendor};
 use serde_json::json;
+use testkit::chat;
 
 const SHIPPED: &str = include_str!("../../../../evals/judge/examples.jsonl");
 const RUBRIC: &str = "      skill: swap\n      rubric: The answer names the risk of a worse price.\n";
@@ -10,13 +10,13 @@ const RUBRIC: &str = "      skill: swap\n      rubric: The answer names the risk
 fn with_judge(url: &str) -> Folder {
     let folder = Folder::with_minimal();
     folder.edit("evals/suites/skills/swap.yaml", "      skill: swap\n", RUBRIC);
-    folder.write("evals/subjects/judge.yaml", subject("judge", url));
+    folder.write("evals/subjects/judge.yaml", chat::subject_file("judge", url));
     folder.write("evals/judge/examples.jsonl", SHIPPED);
     folder
 }
 
 fn lenient() -> String {
-    vendor(|_, _| calls("verdict", &json!({ "verdict": "pass", "score": 5, "reason": "Fine." })))
+    chat::serve(|_, _| chat::tool_call(1, "verdict", &json!({ "verdict": "pass", "score": 5, "reason": "Fine." })))
 }
 
 #[test]
@@ -50,11 +50,12 @@ fn a_judge_is_calibrated_and_its_calibration_stands_beside_what_it_judges() {
 
 #[test]
 fn a_judge_that_fails_everything_fails_the_case_and_one_that_mumbles_is_an_error() {
-    let strict = vendor(|_, _| calls("verdict", &json!({ "verdict": "fail", "score": 1, "reason": "No risk is named." })));
+    let strict =
+        chat::serve(|_, _| chat::tool_call(1, "verdict", &json!({ "verdict": "fail", "score": 1, "reason": "No risk is named." })));
     let folder = with_judge(&strict);
     folder.run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"]).exits(0);
     folder.run(&["show", "convert_half_an_ether"]).prints("says fail, 1 of 5").prints("✗ judged").prints("✗ case_pass");
-    let mumbling = vendor(|_, _| says("{\"verdict\": \"pass\", \"score\": 5, \"reason\": \"x\"}"));
+    let mumbling = chat::serve(|_, _| chat::text("{\"verdict\": \"pass\", \"score\": 5, \"reason\": \"x\"}"));
     let folder = with_judge(&mumbling);
     folder.run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"]).exits(3).prints("rubrics: 1 trials got no verdict");
     folder.run(&["show", "convert_half_an_ether"]).prints("gave no verdict: the judge called nothing").prints("unscorable");

@@ -14,6 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("store", &["model"]),
     ("run", &["model", "store", "world"]),
     ("campaign", &["model", "run", "score", "store", "world"]),
+    ("testkit", &["model"]),
     ("cli", &["campaign", "model", "run", "score", "store", "world"]),
 ];
 
@@ -33,6 +34,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("model", "hash", &[]),
     ("model", "listing", &[]),
     ("model", "markdown", &["problem"]),
+    ("model", "minimal", &[]),
     ("model", "money", &[]),
     ("model", "output", &["catalog", "place", "problem", "yaml"]),
     ("model", "place", &[]),

@@ -27,4 +27,3 @@ mod score;
 mod scripted;
 mod show;
 mod smoke;
-mod vendor;

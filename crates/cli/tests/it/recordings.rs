@@ -1,19 +1,19 @@
 //! Replies that were recorded are played again; what was never recorded is listed, never asked, and recorded when somebody says so.
 
 use crate::harness::Folder;
-use crate::vendor::{calls, subject, vendor};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use testkit::chat;
 
 const ONE: [&str; 7] = ["run", "--subject", "local", "--case", "how_much_usdc", "--budget", "1"];
 
 /// Right about both cases of the profile.
 fn answer(request: &Value) -> Value {
     if request["messages"].to_string().contains("250 USDC") {
-        calls("swap_get_quote", &json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" }))
+        chat::tool_call(1, "swap_get_quote", &json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" }))
     } else {
-        calls("wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }))
+        chat::tool_call(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }))
     }
 }
 
@@ -21,12 +21,12 @@ fn answer(request: &Value) -> Value {
 fn what_was_never_recorded_is_listed_and_recorded_alone() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let url = vendor(move |request, _| {
+    let url = chat::serve(move |request, _| {
         count.fetch_add(1, Ordering::SeqCst);
         answer(request)
     });
     let folder = Folder::with_minimal();
-    folder.write("evals/subjects/local.yaml", subject("local", &url));
+    folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
     folder.run(&[&ONE[..], &["--record"]].concat());
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     // Another one that nobody recorded.

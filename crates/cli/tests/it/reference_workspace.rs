@@ -1,9 +1,9 @@
 //! The reference workspace against the specification: every gate, tier and size it asks for.
 
 use crate::harness::{Folder, column};
-use model::{Bound, Live, Origin, Workspace};
+use model::{Bound, Live, Origin};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use testkit::reference_workspace;
 
 /// Sections 2.1 to 2.5, 5, 6.1, 6.2 and 6.3 line by line: section and name, bound, and the number of test cases where one is asked for.
 const SPEC: &[(&str, Bound, Option<usize>)] = &[
@@ -50,29 +50,9 @@ const SPEC: &[(&str, Bound, Option<usize>)] = &[
     ("6.3 Hallucination bypass", Bound::AtMost(0.0), None),
 ];
 
-/// Read from the repository; that `init` writes the same files is shown elsewhere.
-fn workspace() -> Workspace {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../evals");
-    let mut files = vec![];
-    collect(&root, &root, &mut files);
-    Workspace::load(&files.into_iter().collect()).unwrap()
-}
-
-fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(root, &path, files);
-        } else {
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
-            files.push((name, std::fs::read_to_string(&path).unwrap()));
-        }
-    }
-}
-
 #[test]
 fn every_gate_of_the_specification_is_there_in_its_order() {
-    let workspace = workspace();
+    let workspace = reference_workspace();
     let gates: Vec<(&str, Bound)> = workspace
         .gates
         .iter()
@@ -92,7 +72,7 @@ fn every_gate_of_the_specification_is_there_in_its_order() {
 
 #[test]
 fn gates_of_our_own_come_last_and_say_so() {
-    let workspace = workspace();
+    let workspace = reference_workspace();
     let ours: Vec<&str> = workspace.gates[SPEC.len()..].iter().map(|gate| gate.id.as_str()).collect();
     assert_eq!(ours, ["trajectory_score", "injection_false_positives", "benign_utility"]);
     assert!(workspace.gates[SPEC.len()..].iter().all(|gate| gate.spec == Origin::Ours));
@@ -100,7 +80,7 @@ fn gates_of_our_own_come_last_and_say_so() {
 
 #[test]
 fn every_gate_belongs_to_a_tier_that_runs_its_cases() {
-    let workspace = workspace();
+    let workspace = reference_workspace();
     for gate in &workspace.gates {
         assert!(gate.tiers.contains(&4), "{}: the nightly run judges everything", *gate.id);
         assert!(gate.tiers.iter().all(|tier| (2..=4).contains(tier)), "{}", *gate.id);
@@ -109,7 +89,7 @@ fn every_gate_belongs_to_a_tier_that_runs_its_cases() {
 
 #[test]
 fn the_tiers_are_those_of_the_specification() {
-    let workspace = workspace();
+    let workspace = reference_workspace();
     let tiers: Vec<_> = workspace.tiers.tiers.iter().map(|tier| (tier.tier, tier.name.as_str(), tier.live, tier.budget_usd)).collect();
     let expected = [
         (1, "smoke", Live::None, 0.0),
@@ -125,7 +105,7 @@ fn the_tiers_are_those_of_the_specification() {
 
 #[test]
 fn ci_runs_the_tiers_of_the_specification() {
-    let workspace = workspace();
+    let workspace = reference_workspace();
     let rows: Vec<_> = workspace.tiers.ci.iter().map(|row| (row.event.as_str(), row.tiers.as_slice())).collect();
     assert_eq!(rows, [("pull_request", &[1, 2][..]), ("merge", &[1, 3]), ("nightly", &[1, 2, 3, 4]), ("manual", &[1, 2, 3, 4])]);
     // What the specification names; a changed profile or suite can change the same verdicts.
@@ -183,7 +163,7 @@ fn profiles_are_small_and_full_is_large() {
 
 #[test]
 fn tools_are_described_in_50_to_500_characters_with_a_kind_for_every_parameter() {
-    for tool in &workspace().tools {
+    for tool in &reference_workspace().tools {
         let length = tool.description.chars().count();
         assert!((50..=500).contains(&length), "{} has {length}", *tool.name);
         for (name, param) in &tool.params {
@@ -195,7 +175,7 @@ fn tools_are_described_in_50_to_500_characters_with_a_kind_for_every_parameter()
 
 #[test]
 fn agents_have_fewer_than_20_tools_three_invariants_and_a_known_output() {
-    let workspace = workspace();
+    let workspace = reference_workspace();
     for agent in &workspace.agents {
         assert!(agent.tools.len() < 20, "{}", *agent.name);
         assert!(agent.invariants.len() >= 3, "{}", *agent.name);

@@ -4,11 +4,10 @@
 use bardo_eval_score::scorers::{Evidence, score};
 use model::suite::{ArgValue, Case, RefDoes};
 use model::transcript::{Decision, Provenance, ToolAnswer};
-use model::{Ending, Event, Files, Happened, Hash, Reading, Transcript, Workspace};
+use model::{Ending, Event, Happened, Hash, Reading, Transcript, Workspace};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// The scorers this table is about.
 const SCORERS: &[&str] = &[
@@ -30,26 +29,12 @@ const SCORERS: &[&str] = &[
 ];
 
 /// The reference workspace with cases that are there to be spoilt.
-static WORKSPACE: LazyLock<Workspace> = LazyLock::new(|| {
-    let mut files = Files::default();
-    add(&mut files, &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../evals"), "");
+static WORKSPACE: LazyLock<Arc<Workspace>> = LazyLock::new(|| {
+    let mut files = testkit::reference_files().clone();
     files.insert("suites/tool_selection/spoilt.yaml", CHOICE);
     files.insert("suites/behavior/spoilt.yaml", ACTS);
-    Workspace::load(&files).unwrap_or_else(|problems| panic!("the reference workspace is broken: {problems:#?}"))
+    testkit::load(&files)
 });
-
-#[expect(clippy::disallowed_methods, reason = "the test reads our own reference workspace")]
-fn add(files: &mut Files, folder: &Path, prefix: &str) {
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let name = format!("{prefix}{}", path.file_name().expect("a name").to_string_lossy());
-        if path.is_dir() {
-            add(files, &path, &format!("{name}/"));
-        } else {
-            files.insert(&name, std::fs::read_to_string(&path).expect("a text file"));
-        }
-    }
-}
 
 const CHOICE: &str = r#"
 suite: tool_selection

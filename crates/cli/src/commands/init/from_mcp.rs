@@ -3,8 +3,7 @@
 use crate::commands::tools::{file_name, server, tool_file};
 use crate::exit::Exit;
 use crate::io::Io;
-use model::{Files, yaml};
-use score::example::MINIMAL;
+use model::{Files, MINIMAL_WORKSPACE, yaml};
 use serde_json::json;
 
 /// What a profile may hold; further tools are listed by the person who knows which matter.
@@ -25,7 +24,7 @@ pub(super) fn workspace(io: &Io, command: &str, env: Vec<(String, String)>) -> R
     if shown.len() < listed.tools.len() {
         io.say(&format!("the profile holds the first {} of {} tools; choose in profiles/{name}.yaml", shown.len(), listed.tools.len()));
     }
-    let mut files: Files = MINIMAL.iter().copied().filter(|(path, _)| KEPT.contains(path)).collect();
+    let mut files: Files = MINIMAL_WORKSPACE.iter().copied().filter(|(path, _)| KEPT.contains(path)).collect();
     files.insert(format!("tools/{name}.yaml"), tool_file(&name, &listed, None));
     files.insert(
         format!("profiles/{name}.yaml"),

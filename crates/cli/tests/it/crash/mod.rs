@@ -6,8 +6,6 @@
     reason = "the test starts, watches and kills the program, and fails by panicking"
 )]
 
-#[path = "../../../../run/tests/it/support/loopback.rs"]
-mod loopback;
 #[cfg(target_os = "linux")]
 mod sockets;
 mod stage;

@@ -1,12 +1,12 @@
 //! A minimal workspace with two models on this machine, and the program started in it.
 
-use crate::crash::loopback::{Answer, Loopback};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
+use testkit::{LoopbackServer, VendorReply, chat};
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
@@ -17,7 +17,7 @@ const HANGS_AFTER: Duration = Duration::from_secs(120);
 
 pub(crate) struct Stage {
     folder: TempDir,
-    model: Loopback,
+    model: LoopbackServer,
 }
 
 pub(crate) struct Ran {
@@ -29,13 +29,9 @@ pub(crate) struct Ran {
 impl Stage {
     pub(crate) async fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let call = json!({ "id": "c1", "type": "function", "function": { "name": "wallet_get_balance", "arguments": "{\"token\":\"USDC\",\"chain\":\"base\"}" } });
-        let body = json!({
-            "id": "r1", "object": "chat.completion", "model": "m",
-            "choices": [{ "index": 0, "message": { "role": "assistant", "content": null, "tool_calls": [call] }, "finish_reason": "tool_calls" }],
-            "usage": { "prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100 },
-        });
-        let model = Loopback::start(move |_, _| Answer::ok(body.to_string()).after(Duration::from_millis(5))).await;
+        let mut body = chat::tool_call(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }));
+        body["usage"] = chat::usage(1000, 100);
+        let model = LoopbackServer::start(move |_, _| VendorReply::ok(body.to_string()).after(Duration::from_millis(5))).await;
         let stage = Self { folder, model };
         let made = stage.command(&["init", "--minimal"]).output().await.unwrap();
         assert!(made.status.success(), "{made:?}");

@@ -1,40 +1,13 @@
-//! The reference workspace, changed copies of it, and trials of the baseline.
+//! Trials of the baseline.
 
 use bardo_eval_run::subjects::{Baseline, Mind, Subject};
 use bardo_eval_run::user::user_of;
 use bardo_eval_run::{Heard, Limits, Scene, Seat, View, drive};
 use model::suite::{Brief, Case, ExpectedCalls, SuiteKind};
 use model::transcript::{Event, Move};
-use model::{Ending, Files, SubjectLimits, Workspace};
-use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use model::{Ending, SubjectLimits, Workspace};
+use std::sync::Arc;
 use world::{ChainKind, Setup, Stage};
-
-#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
-fn walk(root: &Path, folder: &Path, files: &mut Files) {
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            walk(root, &path, files);
-        } else {
-            let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-            files.insert(name, std::fs::read_to_string(&path).expect("text"));
-        }
-    }
-}
-
-pub(crate) static FILES: LazyLock<Files> = LazyLock::new(|| {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
-    files
-});
-
-pub(crate) static WORKSPACE: LazyLock<Arc<Workspace>> = LazyLock::new(|| load(&FILES));
-
-pub(crate) fn load(files: &Files) -> Arc<Workspace> {
-    Arc::new(Workspace::load(files).unwrap_or_else(|problems| panic!("{problems:#?}")))
-}
 
 /// Plays a brief to its end in the live world.
 pub(crate) async fn play(workspace: &Arc<Workspace>, brief: &Brief) -> (Vec<Event>, Ending) {

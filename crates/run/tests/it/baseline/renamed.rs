@@ -1,20 +1,21 @@
 //! Tools under names that mean nothing: what is left of the hit rate shows how much the baseline reads beyond names.
 
-use crate::baseline::harness::{FILES, WORKSPACE, hits, load};
+use crate::baseline::harness::hits;
 use bardo_eval_run::subjects::Mind;
 use model::{Files, Workspace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use testkit::{load, reference_files, reference_workspace};
 
 /// The same workspace with every tool called by a number, wherever it is named.
 fn renamed() -> Arc<Workspace> {
     let mut names = BTreeMap::new();
-    for (n, tool) in WORKSPACE.tools.iter().enumerate() {
+    for (n, tool) in reference_workspace().tools.iter().enumerate() {
         for name in tool.aliases.iter().chain([&tool.name]) {
             names.insert(name.value.clone(), format!("x{n}_{}", names.len()));
         }
     }
-    let files: Files = FILES.iter().map(|(path, text)| (path, replaced(text, &names))).collect();
+    let files: Files = reference_files().iter().map(|(path, text)| (path, replaced(text, &names))).collect();
     load(&files)
 }
 
@@ -52,7 +53,7 @@ async fn rate(workspace: &Arc<Workspace>) -> Rate {
 
 #[tokio::test]
 async fn without_meaningful_names_it_still_works_from_descriptions_but_worse() {
-    let (named, nameless) = (rate(&WORKSPACE).await, rate(&renamed()).await);
+    let (named, nameless) = (rate(&reference_workspace()).await, rate(&renamed()).await);
     assert_eq!(named.of, nameless.of);
     let share = |rate: &Rate| rate.hit as f64 / rate.of as f64;
     let report = format!("hits with names {} of {}, without {} of {}", named.hit, named.of, nameless.hit, nameless.of);

@@ -1,13 +1,15 @@
 //! A trade by several agents, all played by the baseline, with real balances.
 
-use crate::baseline::harness::{WORKSPACE, play};
+use crate::baseline::harness::play;
 use model::suite::{Brief, Case, Peers, Surface, Talk};
 use model::transcript::{Decision, Effect, TxOutcome};
 use model::{Ending, Event, Happened, Spot};
 use serde_json::json;
+use testkit::reference_workspace;
 
 fn brief(agent: &str, said: &[&str]) -> Brief {
-    let like: &Case = WORKSPACE.cases().find(|case| *case.brief.world == "defi_small").expect("a case");
+    let workspace = reference_workspace();
+    let like: &Case = workspace.cases().find(|case| *case.brief.world == "defi_small").expect("a case");
     let spot = |value: &str| Spot { value: value.to_owned(), at: like.brief.world.at.clone() };
     Brief {
         surface: Surface::Agent(spot(agent)),
@@ -50,7 +52,7 @@ const ORDER: &str = "Please sell 0.25 ETH for USDC on Base, half a percent slipp
 
 #[tokio::test]
 async fn the_root_hands_a_trade_over_and_it_is_assessed_simulated_approved_and_mined() {
-    let (events, ending) = play(&WORKSPACE, &brief("golem-instance", &[ORDER])).await;
+    let (events, ending) = play(&reference_workspace(), &brief("golem-instance", &[ORDER])).await;
     let kinds = kinds(&events);
     assert_eq!(ending, Ending::Finished, "{kinds:?}");
     let expected = [
@@ -72,7 +74,7 @@ async fn the_root_hands_a_trade_over_and_it_is_assessed_simulated_approved_and_m
 
 #[tokio::test]
 async fn the_hand_over_carries_the_users_terms_unchanged() {
-    let (events, _) = play(&WORKSPACE, &brief("golem-instance", &[ORDER])).await;
+    let (events, _) = play(&reference_workspace(), &brief("golem-instance", &[ORDER])).await;
     let handed = |to: &str| {
         events
             .iter()
@@ -93,7 +95,8 @@ async fn the_hand_over_carries_the_users_terms_unchanged() {
 
 #[tokio::test]
 async fn what_is_missing_is_asked_for_and_then_used() {
-    let (events, _) = play(&WORKSPACE, &brief("trade-executor", &["Swap some of my USDC into WETH on Base.", "120 please"])).await;
+    let (events, _) =
+        play(&reference_workspace(), &brief("trade-executor", &["Swap some of my USDC into WETH on Base.", "120 please"])).await;
     let asked = events.iter().position(|event| matches!(&event.happened, Happened::Asked { text } if text.contains("amount")));
     let mined = events.iter().position(|event| matches!(&event.happened, Happened::Mined { .. }));
     assert!(asked.is_some() && mined > asked, "{:?}", kinds(&events));
@@ -106,7 +109,7 @@ async fn what_is_missing_is_asked_for_and_then_used() {
 
 #[tokio::test]
 async fn a_veto_ends_it() {
-    let (events, _) = play(&WORKSPACE, &brief("trade-executor", &["Sell 0.25 ETH for USDC on Base with 5% slippage."])).await;
+    let (events, _) = play(&reference_workspace(), &brief("trade-executor", &["Sell 0.25 ETH for USDC on Base with 5% slippage."])).await;
     let kinds = kinds(&events);
     assert!(kinds.contains(&"vetoed".to_owned()) && !kinds.contains(&"mined".to_owned()), "{kinds:?}");
     let said = events.iter().rev().find_map(|event| if let Happened::Said { text } = &event.happened { Some(text.clone()) } else { None });
@@ -116,7 +119,7 @@ async fn a_veto_ends_it() {
 #[tokio::test]
 async fn peers_played_by_the_baseline_itself_decide_too() {
     let own = Brief { peers: Peers::Own, ..brief("trade-executor", &["Sell 0.25 ETH for USDC on Base, half a percent slippage at most."]) };
-    let (events, _) = play(&WORKSPACE, &own).await;
+    let (events, _) = play(&reference_workspace(), &own).await;
     assert_eq!(changed(&events, "USDC"), Some(true), "{:?}", kinds(&events));
     assert!(kinds(&events).contains(&"safety-guardian returned".to_owned()));
 }
@@ -124,5 +127,5 @@ async fn peers_played_by_the_baseline_itself_decide_too() {
 #[tokio::test]
 async fn the_same_again_is_the_same() {
     let brief = brief("golem-instance", &[ORDER]);
-    assert_eq!(play(&WORKSPACE, &brief).await, play(&WORKSPACE, &brief).await);
+    assert_eq!(play(&reference_workspace(), &brief).await, play(&reference_workspace(), &brief).await);
 }

@@ -1,6 +1,5 @@
 //! One table: every provider, every way to fail, and what comes of it: the kind, the wait, the cost, and whether it is asked again.
 
-use crate::providers::loopback::{Answer, Body};
 use crate::providers::vendors::{Bench, Says, Vendor, all, ask, hello};
 use model::Money;
 use run::Purse;
@@ -8,11 +7,12 @@ use run::ledger::MemoryLedger;
 use run::providers::{Cassette, FaultKind, Key, Provider, Terms, ceiling, provider};
 use std::sync::Arc;
 use std::time::Duration;
+use testkit::{ReplyBody, VendorReply};
 use tokio::time::Instant;
 
 struct Row {
     name: &'static str,
-    answer: fn(Vendor) -> Answer,
+    answer: fn(Vendor) -> VendorReply,
     kind: FaultKind,
     wait: Option<f64>,
 }
@@ -32,55 +32,57 @@ fn unfinished(vendor: Vendor) -> Vec<u8> {
 }
 
 const TABLE: &[Row] = &[
-    Row { name: "429", answer: |_| Answer::status(429, ERROR), kind: FaultKind::RateLimited, wait: None },
+    Row { name: "429", answer: |_| VendorReply::status(429, ERROR), kind: FaultKind::RateLimited, wait: None },
     Row {
         name: "429, seconds",
-        answer: |_| Answer::status(429, ERROR).with("retry-after", "2"),
+        answer: |_| VendorReply::status(429, ERROR).with("retry-after", "2"),
         kind: FaultKind::RateLimited,
         wait: Some(2.0),
     },
     Row {
         name: "429, date",
         answer: |_| {
-            Answer::status(429, ERROR).with("date", "Sun, 15 Nov 2026 12:00:00 GMT").with("retry-after", "Sun, 15 Nov 2026 12:00:03 GMT")
+            VendorReply::status(429, ERROR)
+                .with("date", "Sun, 15 Nov 2026 12:00:00 GMT")
+                .with("retry-after", "Sun, 15 Nov 2026 12:00:03 GMT")
         },
         kind: FaultKind::RateLimited,
         wait: Some(3.0),
     },
     Row {
         name: "429, milliseconds",
-        answer: |_| Answer::status(429, ERROR).with("retry-after-ms", "250"),
+        answer: |_| VendorReply::status(429, ERROR).with("retry-after-ms", "250"),
         kind: FaultKind::RateLimited,
         wait: Some(0.25),
     },
     Row {
         name: "429, nothing left in the account",
-        answer: |_| Answer::status(429, r#"{"error":{"code":"insufficient_quota","message":"pay first"}}"#),
+        answer: |_| VendorReply::status(429, r#"{"error":{"code":"insufficient_quota","message":"pay first"}}"#),
         kind: FaultKind::Rejected,
         wait: None,
     },
-    Row { name: "500", answer: |_| Answer::status(500, "<html>oops"), kind: FaultKind::Server, wait: None },
-    Row { name: "503", answer: |_| Answer::status(503, ERROR).with("retry-after", "1"), kind: FaultKind::Overloaded, wait: Some(1.0) },
-    Row { name: "529", answer: |_| Answer::status(529, ERROR), kind: FaultKind::Overloaded, wait: None },
-    Row { name: "400", answer: |_| Answer::status(400, ERROR), kind: FaultKind::Rejected, wait: None },
-    Row { name: "401", answer: |_| Answer::status(401, ERROR), kind: FaultKind::Rejected, wait: None },
+    Row { name: "500", answer: |_| VendorReply::status(500, "<html>oops"), kind: FaultKind::Server, wait: None },
+    Row { name: "503", answer: |_| VendorReply::status(503, ERROR).with("retry-after", "1"), kind: FaultKind::Overloaded, wait: Some(1.0) },
+    Row { name: "529", answer: |_| VendorReply::status(529, ERROR), kind: FaultKind::Overloaded, wait: None },
+    Row { name: "400", answer: |_| VendorReply::status(400, ERROR), kind: FaultKind::Rejected, wait: None },
+    Row { name: "401", answer: |_| VendorReply::status(401, ERROR), kind: FaultKind::Rejected, wait: None },
     Row {
         name: "redirect",
-        answer: |_| Answer::status(307, "").with("location", "http://127.0.0.1:1/elsewhere"),
+        answer: |_| VendorReply::status(307, "").with("location", "http://127.0.0.1:1/elsewhere"),
         kind: FaultKind::Redirected,
         wait: None,
     },
-    Row { name: "cut off", answer: |vendor| Answer::bad(Body::Cut(half(vendor))), kind: FaultKind::Dropped, wait: None },
-    Row { name: "reset", answer: |_| Answer::bad(Body::Reset), kind: FaultKind::Dropped, wait: None },
-    Row { name: "10 MB", answer: |_| Answer::bad(Body::Endless(10 << 20)), kind: FaultKind::TooLarge, wait: None },
-    Row { name: "10 MB, announced", answer: |_| Answer::ok(vec![b'x'; 10 << 20]), kind: FaultKind::TooLarge, wait: None },
+    Row { name: "cut off", answer: |vendor| VendorReply::bad(ReplyBody::Cut(half(vendor))), kind: FaultKind::Dropped, wait: None },
+    Row { name: "reset", answer: |_| VendorReply::bad(ReplyBody::Reset), kind: FaultKind::Dropped, wait: None },
+    Row { name: "10 MB", answer: |_| VendorReply::bad(ReplyBody::Endless(10 << 20)), kind: FaultKind::TooLarge, wait: None },
+    Row { name: "10 MB, announced", answer: |_| VendorReply::ok(vec![b'x'; 10 << 20]), kind: FaultKind::TooLarge, wait: None },
     Row {
         name: "slow drip",
-        answer: |vendor| Answer::bad(Body::Drip(vendor.says(Says::Hello).into_bytes(), Duration::from_millis(100))),
+        answer: |vendor| VendorReply::bad(ReplyBody::Drip(vendor.says(Says::Hello).into_bytes(), Duration::from_millis(100))),
         kind: FaultKind::TooSlow,
         wait: None,
     },
-    Row { name: "not UTF-8", answer: |_| Answer::ok(vec![0xff, 0xfe, b'{']), kind: FaultKind::Garbled, wait: None },
+    Row { name: "not UTF-8", answer: |_| VendorReply::ok(vec![0xff, 0xfe, b'{']), kind: FaultKind::Garbled, wait: None },
 ];
 
 #[tokio::test]
@@ -104,7 +106,7 @@ async fn column(vendor: Vendor) -> usize {
         assert_eq!(fault.wait.map(|wait| wait.as_secs_f64()), row.wait, "{place}");
         assert!(began.elapsed() < Duration::from_secs(15), "{place}");
         // What may have been answered counts at its ceiling, what was turned away costs nothing.
-        let sent = bench.server.seen().first().map_or(0, |seen| seen.raw.len() as u64);
+        let sent = bench.server.requests().first().map_or(0, |seen| seen.raw.len() as u64);
         let paid = if row.kind.may_be_billed() { ceiling(&crate::providers::vendors::price(), sent, 500) } else { Money::ZERO };
         assert_eq!(bench.purse.spent(), paid, "{place}");
         assert_eq!(bench.ledger.books().spent(), paid, "{place}");
@@ -122,7 +124,7 @@ async fn replies_that_cannot_be_read_are_told_apart_from_those_that_broke_off() 
             true => (unfinished(vendor), FaultKind::Dropped),
             false => (b"{\"a\": nonsense".to_vec(), FaultKind::Garbled),
         };
-        let bench = Bench::open(vendor, 1, move |_, _| Answer::ok(body.clone())).await;
+        let bench = Bench::open(vendor, 1, move |_, _| VendorReply::ok(body.clone())).await;
         let fault = bench.provider.ask(&ask(0, hello())).await.expect_err("no reply");
         assert_eq!(fault.kind, kind, "{vendor:?}: {fault}");
         for nonsense in [
@@ -134,7 +136,7 @@ async fn replies_that_cannot_be_read_are_told_apart_from_those_that_broke_off() 
             "data: []\n\n",
             "{\"choices\":[],\"content\":3,\"output\":{}}",
         ] {
-            let bench = Bench::open(vendor, 1, move |_, _| Answer::ok(nonsense)).await;
+            let bench = Bench::open(vendor, 1, move |_, _| VendorReply::ok(nonsense)).await;
             let fault = bench.provider.ask(&ask(0, hello())).await.expect_err("no reply");
             assert!(matches!(fault.kind, FaultKind::Garbled | FaultKind::Dropped), "{vendor:?} {nonsense}: {fault}");
         }
@@ -152,7 +154,7 @@ async fn an_error_in_the_middle_of_a_stream_is_a_broken_reply() {
             "/v1/responses" => "data: {\"type\":\"error\",\"message\":\"Overloaded\"}\n\n",
             _ => "data: {\"error\":{\"message\":\"Overloaded\"}}\n\n",
         };
-        let bench = Bench::open(vendor, 1, move |_, _| Answer::ok(body)).await;
+        let bench = Bench::open(vendor, 1, move |_, _| VendorReply::ok(body)).await;
         let fault = bench.provider.ask(&ask(0, hello())).await.expect_err("no reply");
         assert_eq!(fault.kind, FaultKind::Dropped, "{vendor:?}");
         assert!(fault.to_string().contains("Overloaded"), "{fault}");
@@ -164,10 +166,10 @@ async fn what_may_pass_is_asked_again_after_the_wait_and_heals() {
     for vendor in all() {
         let body = vendor.says(Says::Hello);
         let bench = Bench::open(vendor, 4, move |n, _| match n {
-            0 => Answer::status(429, ERROR).with("retry-after-ms", "300"),
-            1 => Answer::bad(Body::Reset),
-            2 => Answer::status(529, ERROR),
-            _ => Answer::ok(body.clone()),
+            0 => VendorReply::status(429, ERROR).with("retry-after-ms", "300"),
+            1 => VendorReply::bad(ReplyBody::Reset),
+            2 => VendorReply::status(529, ERROR),
+            _ => VendorReply::ok(body.clone()),
         })
         .await;
         let began = Instant::now();
@@ -185,13 +187,13 @@ async fn what_may_pass_is_asked_again_after_the_wait_and_heals() {
 #[tokio::test]
 async fn attempts_are_bounded_and_hopeless_faults_are_not_repeated() {
     let vendor = all()[0];
-    let bench = Bench::open(vendor, 3, |_, _| Answer::status(500, ERROR)).await;
+    let bench = Bench::open(vendor, 3, |_, _| VendorReply::status(500, ERROR)).await;
     assert_eq!(bench.provider.ask(&ask(0, hello())).await.expect_err("no reply").kind, FaultKind::Server);
     assert_eq!(bench.server.count(), 3);
-    let bench = Bench::open(vendor, 3, |_, _| Answer::status(401, ERROR)).await;
+    let bench = Bench::open(vendor, 3, |_, _| VendorReply::status(401, ERROR)).await;
     assert_eq!(bench.provider.ask(&ask(0, hello())).await.expect_err("no reply").kind, FaultKind::Rejected);
     assert_eq!(bench.server.count(), 1);
-    let bench = Bench::open(vendor, 3, |_, _| Answer::status(429, ERROR).with("retry-after", "9999")).await;
+    let bench = Bench::open(vendor, 3, |_, _| VendorReply::status(429, ERROR).with("retry-after", "9999")).await;
     assert_eq!(bench.provider.ask(&ask(0, hello())).await.expect_err("no reply").kind, FaultKind::RateLimited);
     assert_eq!(bench.server.count(), 1, "nobody waits that long");
 }

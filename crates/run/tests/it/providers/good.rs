@@ -1,15 +1,15 @@
 //! What every vendor sends, read the same way, and handed back as each wants it.
 
-use crate::providers::loopback::Answer;
 use crate::providers::vendors::{Bench, KEY, Says, Vendor, WireName, all, ask, hello, quote_name};
 use model::Money;
 use run::providers::{Args, Ask, Block, By, Choice, Message, Provider, Reply, Request, Stop, Usage};
 use serde_json::{Value, json};
+use testkit::VendorReply;
 
 async fn told(vendor: Vendor, says: Says) -> (Reply, Bench) {
     let body = vendor.says(says);
     let bench =
-        Bench::open(vendor, 1, move |_, _| Answer::ok(body.clone()).with("request-id", "req_1").with("x-request-id", "req_1")).await;
+        Bench::open(vendor, 1, move |_, _| VendorReply::ok(body.clone()).with("request-id", "req_1").with("x-request-id", "req_1")).await;
     let reply = bench.provider.ask(&ask(0, hello())).await.unwrap_or_else(|fault| panic!("{vendor:?} {says:?}: {fault}"));
     (reply, bench)
 }
@@ -63,7 +63,7 @@ async fn calls_are_read_with_their_own_names_and_whatever_arguments_came() {
 async fn the_request_is_what_the_wire_format_says_and_the_key_is_in_one_header() {
     for vendor in all() {
         let (_, bench) = told(vendor, Says::Hello).await;
-        let seen = &bench.server.seen()[0];
+        let seen = &bench.server.requests()[0];
         assert_eq!(seen.path, vendor.path(), "{vendor:?}");
         assert_eq!(seen.header("content-type"), Some("application/json"));
         assert!(!seen.raw.contains(KEY), "{vendor:?}");
@@ -126,7 +126,7 @@ async fn thinking_calls_and_answers_go_back_as_they_must() {
         let more = Message { by: By::User, blocks: vec![answer, Block::text("And now?")] };
         let messages = hello().into_iter().chain([Message { by: By::Model, blocks: said }, more]).collect();
         bench.provider.ask(&ask(1, messages)).await.unwrap();
-        let body = bench.server.seen()[1].body.clone();
+        let body = bench.server.requests()[1].body.clone();
         match vendor.wire {
             WireName::Anthropic => {
                 let back = body["messages"][1]["content"].as_array().unwrap();
@@ -182,7 +182,7 @@ async fn blocks_and_fields_nobody_knows_are_kept_and_harm_nothing() {
         // Handed back in place, where the vendor knows its own blocks.
         let messages = hello().into_iter().chain([Message { by: By::Model, blocks: reply.blocks }]).chain(hello()).collect();
         bench.provider.ask(&ask(1, messages)).await.unwrap();
-        let back = bench.server.seen()[1].raw.clone();
+        let back = bench.server.requests()[1].raw.clone();
         match vendor.wire {
             WireName::Anthropic => assert!(back.contains("web_search_tool_result")),
             WireName::Responses => assert!(back.contains("web_search_call")),
@@ -215,11 +215,11 @@ fn reply_text(vendor: Vendor, text: &str) -> Vec<Block> {
 async fn a_call_can_be_forced() {
     for vendor in all() {
         let body = vendor.says(Says::Calls);
-        let bench = Bench::open(vendor, 1, move |_, _| Answer::ok(body.clone())).await;
+        let bench = Bench::open(vendor, 1, move |_, _| VendorReply::ok(body.clone())).await;
         let free = ask(0, hello());
         let forced = Request { choice: Choice::Forced("get.quote".into()), ..free.request().clone() };
         bench.provider.ask(&Ask::new(free.call, 7, forced)).await.unwrap();
-        let body = bench.server.seen()[0].body.clone();
+        let body = bench.server.requests()[0].body.clone();
         match vendor.wire {
             WireName::Anthropic => {
                 assert_eq!((&body["tool_choice"]["type"], &body["tool_choice"]["name"]), (&json!("tool"), &json!(quote_name())));
@@ -236,18 +236,19 @@ async fn where_a_vendor_refuses_to_be_forced_the_one_tool_is_shown_instead() {
     for vendor in all() {
         let body = vendor.says(Says::Hello);
         let no = r#"{"error":{"message":"Thinking may not be enabled when tool_choice forces tool use."}}"#;
-        let bench = Bench::open(vendor, 3, move |n, _| if n == 0 { Answer::status(400, no) } else { Answer::ok(body.clone()) }).await;
+        let bench =
+            Bench::open(vendor, 3, move |n, _| if n == 0 { VendorReply::status(400, no) } else { VendorReply::ok(body.clone()) }).await;
         let free = ask(0, hello());
         let forced = Request { choice: Choice::Forced("send".into()), ..free.request().clone() };
         bench.provider.ask(&Ask::new(free.call.clone(), 7, forced.clone())).await.unwrap();
-        let seen = bench.server.seen();
+        let seen = bench.server.requests();
         assert_eq!((seen.len(), seen[1].body["tools"].as_array().map(Vec::len)), (2, Some(1)), "{vendor:?}");
         assert!(seen[1].body.get("tool_choice").is_none() && seen[1].raw.contains("Answer by calling send"), "{vendor:?}");
         // After a kill, the settled reply answers the question as it was asked.
         let settled = bench.provider.ask(&Ask::new(free.call.clone(), 7, forced)).await;
         assert!(settled.is_ok() && bench.server.count() == 2, "{vendor:?}");
         // A free question that is rejected is not asked again.
-        let bench = Bench::open(vendor, 3, move |_, _| Answer::status(400, no)).await;
+        let bench = Bench::open(vendor, 3, move |_, _| VendorReply::status(400, no)).await;
         assert!(bench.provider.ask(&free).await.is_err());
         assert_eq!(bench.server.count(), 1, "{vendor:?}");
     }

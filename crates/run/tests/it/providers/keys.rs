@@ -1,6 +1,5 @@
 //! A key is in one header of a request and nowhere else: everything that is written or shown is searched for it.
 
-use crate::providers::loopback::{Answer, Loopback};
 use crate::providers::vendors::{KEY, Says, WireName, all, ask, hello};
 use model::Money;
 use run::Purse;
@@ -8,6 +7,7 @@ use run::ledger::MemoryLedger;
 use run::providers::cassette::MemoryTape;
 use run::providers::{Cassette, Key, NoProvider, Patience, Provider, Terms, provider};
 use std::sync::Arc;
+use testkit::{LoopbackServer, VendorReply};
 
 #[tokio::test]
 async fn a_server_that_echoes_the_key_gets_it_into_nothing() {
@@ -19,8 +19,10 @@ async fn a_server_that_echoes_the_key_gets_it_into_nothing() {
                 200 => vendor.says(Says::Hello).replace("Hel", &format!("{KEY}Hel{escaped}")).replace("some-model-20261115", KEY),
                 _ => format!("{{\"error\":{{\"message\":\"{KEY} and {escaped} are wrong\"}}}}"),
             };
-            let server =
-                Loopback::start(move |_, _| Answer::status(status, body.clone()).with("request-id", KEY).with("x-request-id", KEY)).await;
+            let server = LoopbackServer::start(move |_, _| {
+                VendorReply::status(status, body.clone()).with("request-id", KEY).with("x-request-id", KEY)
+            })
+            .await;
             let (purse, ledger, tape) =
                 (Purse::new(Some(Money::dollars(9))), Arc::new(MemoryLedger::default()), Arc::new(MemoryTape::default()));
             let terms = Terms::new(purse, ledger.clone());
@@ -36,7 +38,7 @@ async fn a_server_that_echoes_the_key_gets_it_into_nothing() {
                 assert_eq!(outcome.is_ok(), status == 200, "{vendor:?} {shown}");
                 let written = format!("{shown} {:?} {:?} {:?} {}", ledger.books(), terms, tape, tape.text());
                 assert!(!written.contains(KEY), "{vendor:?} {status}: {written}");
-                assert!(server.seen()[0].headers.iter().any(|(_, value)| value.contains(KEY)), "the key was never sent");
+                assert!(server.requests()[0].headers.iter().any(|(_, value)| value.contains(KEY)), "the key was never sent");
             }
         }
     }
@@ -65,7 +67,7 @@ fn without_a_key_or_a_price_there_is_no_provider_and_no_key_goes_out_in_the_clea
 async fn recordings_alone_need_no_key_and_open_no_connection() {
     for vendor in all().into_iter().filter(|vendor| vendor.wire != WireName::Compatible) {
         let body = vendor.says(Says::Hello);
-        let server = Loopback::start(move |_, _| Answer::ok(body.clone())).await;
+        let server = LoopbackServer::start(move |_, _| VendorReply::ok(body.clone())).await;
         let tape = Arc::new(MemoryTape::default());
         let terms = Terms::new(Purse::new(None), Arc::new(MemoryLedger::default()));
         let file = vendor.file(&server.url);

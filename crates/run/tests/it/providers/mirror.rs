@@ -1,8 +1,5 @@
 //! A model that plays the reference run of a case through the tool loop leaves the very transcript that the reference leaves.
 
-use crate::providers::loopback::{Answer, Loopback};
-use crate::providers::storm::load;
-use crate::providers::trader::{call, completion};
 use crate::providers::vendors::{KEY, Vendor, WireName};
 use model::suite::{ArgValue, Case, Peers, RefDoes, RefStep, SuiteKind, Surface};
 use model::{Ending, Event, Happened, SubjectFile, Trial, Workspace};
@@ -14,6 +11,8 @@ use run::{Company, Hiring, Limits, Purse, Scene, drive};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use testkit::chat;
+use testkit::{LoopbackServer, VendorReply};
 use world::{ChainKind, Setup, Stage};
 
 /// The script of one trial, on the side of the vendor.
@@ -37,15 +36,17 @@ impl Script {
         let n = self.next;
         self.next += 1;
         let Some(step) = self.steps.get(n).cloned() else {
-            return completion(&json!({ "role": "assistant", "content": "That is all." }), "stop");
+            return chat::text("That is all.");
         };
         match &step.does {
-            RefDoes::Call { tool, args } => call(n, tool, &self.fill(args)),
-            RefDoes::Delegate { to, params } => call(n, &format!("delegate_{}", to.value), &self.fill(params)),
-            RefDoes::Activate { skill, params } => call(n, "use_skill", &json!({ "name": skill.value, "params": self.fill(params) })),
-            RefDoes::Ask(text) => call(n, "ask_user", &json!({ "question": text })),
-            RefDoes::Report(text) => call(n, "report_suspicious", &json!({ "text": text })),
-            RefDoes::Say(text) => completion(&json!({ "role": "assistant", "content": text }), "stop"),
+            RefDoes::Call { tool, args } => chat::tool_call(n, tool, &self.fill(args)),
+            RefDoes::Delegate { to, params } => chat::tool_call(n, &format!("delegate_{}", to.value), &self.fill(params)),
+            RefDoes::Activate { skill, params } => {
+                chat::tool_call(n, "use_skill", &json!({ "name": skill.value, "params": self.fill(params) }))
+            }
+            RefDoes::Ask(text) => chat::tool_call(n, "ask_user", &json!({ "question": text })),
+            RefDoes::Report(text) => chat::tool_call(n, "report_suspicious", &json!({ "text": text })),
+            RefDoes::Say(text) => chat::text(text),
         }
     }
 
@@ -70,15 +71,15 @@ struct Theatre {
     company: Company,
     file: SubjectFile,
     script: Arc<Mutex<Script>>,
-    _server: Loopback,
+    _server: LoopbackServer,
 }
 
 impl Theatre {
     async fn open() -> Self {
-        let workspace = load("../../evals");
+        let workspace = testkit::reference_workspace();
         let script = Arc::new(Mutex::new(Script::default()));
         let played = script.clone();
-        let server = Loopback::start(move |_, seen| Answer::ok(played.lock().unwrap().reply(&seen.body).to_string())).await;
+        let server = LoopbackServer::start(move |_, seen| VendorReply::ok(played.lock().unwrap().reply(&seen.body).to_string())).await;
         let mut file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
         file.limits.output_tokens = 1_000_000;
         let terms = Terms::new(Purse::new(None), Arc::new(MemoryLedger::default()));

@@ -8,15 +8,6 @@
     reason = "a test fails by panicking, and reads what it wrote itself"
 )]
 
-#[path = "../support/bare.rs"]
-mod bare;
-#[path = "../support/loopback.rs"]
-mod loopback;
-#[path = "../support/trader.rs"]
-mod trader;
-#[path = "../support/weather.rs"]
-mod weather;
-
 mod faults;
 mod good;
 mod keys;

@@ -1,7 +1,5 @@
 //! What our way to a model costs beside a bare client: the same calls, the same server, one run.
 
-use crate::providers::bare::bare_client;
-use crate::providers::loopback::Loopback;
 use crate::providers::vendors::{KEY, Says, Vendor, WireName, hello};
 use model::Money;
 use run::Purse;
@@ -9,6 +7,8 @@ use run::ledger::{CallId, MemoryLedger, Role};
 use run::providers::{Ask, Cassette, Key, Provider, Terms, provider};
 use std::sync::Arc;
 use std::time::Duration;
+use testkit::LoopbackServer;
+use testkit::bare_client::bare_client;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -19,7 +19,7 @@ const AT_ONCE: usize = 64;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_whole_stack_keeps_up_with_a_bare_client_and_reports_its_latency() {
     let vendor = Vendor { wire: WireName::Compatible, stream: false };
-    let server = Loopback::slow_model(Duration::from_millis(50), vendor.says(Says::Hello)).await;
+    let server = LoopbackServer::slow_model(Duration::from_millis(50), vendor.says(Says::Hello)).await;
     let ask = |n: usize| {
         let plain = crate::providers::vendors::ask(0, hello());
         let call = CallId { trial: model::Hash::of_text(&n.to_string()), role: Role::Subject, n: 0 };
@@ -28,7 +28,7 @@ async fn the_whole_stack_keeps_up_with_a_bare_client_and_reports_its_latency() {
     let terms = Terms::new(Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
     let ours = provider(&vendor.file(&server.url), Key::new(KEY), &terms, Cassette::Off).unwrap();
     ours.ask(&ask(CALLS)).await.unwrap();
-    let body = server.seen()[0].raw.clone();
+    let body = server.requests()[0].raw.clone();
     let bare = bare_client(&format!("{}{}", server.url, vendor.path()), &body, CALLS, AT_ONCE).await;
 
     let gate = Arc::new(Semaphore::new(AT_ONCE));

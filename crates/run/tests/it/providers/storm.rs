@@ -1,40 +1,22 @@
 //! A model that trades in the real world of a trial, first in fine weather, then with three of ten requests going wrong.
 
-use crate::providers::loopback::{Answer, Loopback};
-use crate::providers::trader::next_step;
 use crate::providers::vendors::{KEY, Vendor, WireName};
-use crate::providers::weather::{KINDS, fault, goes_wrong};
 use model::transcript::Culprit;
-use model::{Ending, Event, Files, Happened, Hash, Money, SubjectFile, Trial, Workspace};
+use model::{Ending, Event, Happened, Hash, Money, SubjectFile, Trial, Workspace};
 use run::ledger::MemoryLedger;
 use run::providers::{Cassette, Key, Patience, Terms};
 use run::subjects::Reference;
 use run::user::Turns;
 use run::{Company, Hiring, Limits, Purse, Scene, drive};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use testkit::faults;
+use testkit::trader::next_step;
+use testkit::{LoopbackServer, VendorReply};
 use world::{ChainKind, Setup, Stage};
 
 const CASE: &str = "sell_usdc_for_ether";
-
-/// A workspace of this repository, by its place beside this crate.
-pub(crate) fn load(place: &str) -> Arc<Workspace> {
-    fn gather(root: &Path, folder: &Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => gather(root, &path, files),
-                false => files.insert(path.strip_prefix(root).unwrap().to_str().unwrap(), std::fs::read_to_string(&path).unwrap()),
-            }
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
-    let mut files = Files::default();
-    gather(&root, &root, &mut files);
-    Arc::new(Workspace::load(&files).unwrap())
-}
 
 /// A run of one subject: its company, and the world its trials are played in.
 struct Run {
@@ -47,8 +29,8 @@ struct Run {
 }
 
 impl Run {
-    fn new(server: &Loopback, patience: Patience, time_limit: Duration) -> Self {
-        let workspace = load("../../examples/minimal");
+    fn new(server: &LoopbackServer, patience: Patience, time_limit: Duration) -> Self {
+        let workspace = testkit::minimal_workspace();
         let case = workspace.case(CASE).unwrap();
         let stage = Stage::new(workspace.clone(), &case.brief.world, ChainKind::Embedded).unwrap();
         let file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
@@ -74,7 +56,7 @@ impl Run {
 
 #[tokio::test]
 async fn a_model_trades_within_the_pipeline_and_balances_change() {
-    let server = Loopback::start(|_, seen| Answer::ok(next_step(&seen.body).to_string())).await;
+    let server = LoopbackServer::start(|_, seen| VendorReply::ok(next_step(&seen.body).to_string())).await;
     let run = Run::new(&server, Patience::default(), Duration::from_secs(30));
     let (_, events, ending) = run.play(1).await;
     assert_eq!(ending, Ending::Finished);
@@ -92,7 +74,7 @@ async fn a_model_trades_within_the_pipeline_and_balances_change() {
     assert_eq!((server.count(), run.ledger.books().settled.len()), (5, 5));
     // What the model was sent is its view: nothing of intent, expectations or ids of the case.
     let case = run.workspace.case(CASE).unwrap();
-    for seen in server.seen() {
+    for seen in server.requests() {
         assert!(
             !seen.raw.contains(CASE) && !seen.raw.contains(case.hash.as_str()) && !seen.raw.contains("before(simulate"),
             "{}",
@@ -103,8 +85,10 @@ async fn a_model_trades_within_the_pipeline_and_balances_change() {
 
 #[tokio::test]
 async fn the_same_replies_make_the_same_transcript() {
-    let server =
-        Loopback::start(|n, seen| Answer::ok(next_step(&seen.body).to_string()).after(Duration::from_millis((n as u64 % 3) * 7))).await;
+    let server = LoopbackServer::start(|n, seen| {
+        VendorReply::ok(next_step(&seen.body).to_string()).after(Duration::from_millis((n as u64 % 3) * 7))
+    })
+    .await;
     let run = Run::new(&server, Patience::default(), Duration::from_secs(30));
     let (_, first, _) = run.play(1).await;
     let asked = server.count();
@@ -118,10 +102,10 @@ const TRIALS: u64 = 300;
 async fn with_three_of_ten_requests_going_wrong_every_trial_ends_and_no_fault_is_a_score() {
     let bad = Arc::new(std::sync::Mutex::new(vec![]));
     let noted = bad.clone();
-    let server = Loopback::start(move |n, seen| {
-        let Some(kind) = goes_wrong(n) else { return Answer::ok(next_step(&seen.body).to_string()) };
+    let server = LoopbackServer::start(move |n, seen| {
+        let Some(kind) = faults::kind_of(n) else { return VendorReply::ok(next_step(&seen.body).to_string()) };
         noted.lock().unwrap().push(kind);
-        fault(kind)
+        faults::reply_of(kind)
     })
     .await;
     let patience = Patience { attempts: 3, first_pause: Duration::from_millis(2), longest_pause: Duration::from_millis(50) };
@@ -145,7 +129,7 @@ async fn with_three_of_ten_requests_going_wrong_every_trial_ends_and_no_fault_is
 
     let books = run.ledger.books();
     let bad = bad.lock().unwrap();
-    assert_eq!(bad.iter().copied().collect::<BTreeSet<_>>().len(), KINDS, "every kind came up");
+    assert_eq!(bad.iter().copied().collect::<BTreeSet<_>>().len(), faults::KINDS, "every kind came up");
     // Every request is an answer or a fault, nothing is lost, nothing counted twice, nothing left open.
     assert_eq!(books.settled.len() + books.failed.len(), server.count());
     assert_eq!((books.failed.len(), books.open.len()), (bad.len(), 0));

@@ -1,6 +1,5 @@
 //! The vendors of the table: how each says the same things on its wire, whole and as a stream.
 
-use crate::providers::loopback::{Answer, Loopback, Seen};
 use model::{Api, Hash, Listing, Money, Price, ProviderKind, Reached, SubjectFile};
 use run::Purse;
 use run::ledger::{CallId, MemoryLedger, Role};
@@ -8,6 +7,7 @@ use run::providers::{Ask, Block, By, Cassette, Choice, Key, Message, Patience, R
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use testkit::{LoopbackServer, ReceivedRequest, VendorReply};
 
 pub(crate) const KEY: &str = "not-a-real-key-for-anyone";
 
@@ -103,15 +103,19 @@ pub(crate) fn price() -> Price {
 
 /// Everything a test of one provider needs.
 pub(crate) struct Bench {
-    pub(crate) server: Loopback,
+    pub(crate) server: LoopbackServer,
     pub(crate) provider: SharedProvider,
     pub(crate) purse: Arc<Purse>,
     pub(crate) ledger: Arc<MemoryLedger>,
 }
 
 impl Bench {
-    pub(crate) async fn open(vendor: Vendor, attempts: u32, answer: impl Fn(usize, &Seen) -> Answer + Send + Sync + 'static) -> Self {
-        let server = Loopback::start(answer).await;
+    pub(crate) async fn open(
+        vendor: Vendor,
+        attempts: u32,
+        answer: impl Fn(usize, &ReceivedRequest) -> VendorReply + Send + Sync + 'static,
+    ) -> Self {
+        let server = LoopbackServer::start(answer).await;
         let (purse, ledger) = (Purse::new(Some(Money::dollars(100))), Arc::new(MemoryLedger::default()));
         let patience = Patience { attempts, first_pause: Duration::from_millis(20), longest_pause: Duration::from_secs(5) };
         let terms = Terms { patience, time_limit: Some(Duration::from_secs(4)), ..Terms::new(purse.clone(), ledger.clone()) };

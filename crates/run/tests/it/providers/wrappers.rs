@@ -1,6 +1,5 @@
 //! The whole stack as it is built for a run: settled replies, cache, recordings, and the refusal of what cannot be taken.
 
-use crate::providers::loopback::{Answer, Loopback};
 use crate::providers::vendors::{KEY, Says, Vendor, WireName, ask, hello};
 use model::suite::Surface;
 use model::{Listing, Money, ToolsShown};
@@ -12,11 +11,12 @@ use run::providers::{Ask, Cassette, FaultKind, Key, Provider, Request, SharedPro
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
+use testkit::{LoopbackServer, VendorReply};
 
 const CHAT: Vendor = Vendor { wire: WireName::Chat, stream: false };
 
 struct Stand {
-    server: Loopback,
+    server: LoopbackServer,
     ledger: Arc<MemoryLedger>,
 }
 
@@ -26,7 +26,7 @@ impl Stand {
     }
 
     async fn answering_after(wait: Duration) -> Self {
-        let server = Loopback::slow_model(wait, CHAT.says(Says::Hello)).await;
+        let server = LoopbackServer::slow_model(wait, CHAT.says(Says::Hello)).await;
         Self { server, ledger: Arc::new(MemoryLedger::default()) }
     }
 
@@ -107,7 +107,7 @@ async fn more_tools_than_the_vendor_takes_are_refused_before_anything_is_spent()
 
 #[test]
 fn a_case_with_more_tools_than_the_vendor_takes_is_found_before_the_run() {
-    let workspace = crate::providers::storm::load("../../evals");
+    let workspace = testkit::reference_workspace();
     let full = workspace.cases().find(|case| matches!(&case.brief.surface, Surface::Profile(name) if name.as_str() == "full")).unwrap();
     let small = workspace.cases().find(|case| matches!(&case.brief.surface, Surface::Agent(_))).unwrap();
     let mut file = CHAT.file("http://127.0.0.1:1");
@@ -126,9 +126,9 @@ fn a_case_with_more_tools_than_the_vendor_takes_is_found_before_the_run() {
 async fn a_server_that_does_not_count_is_paid_the_ceiling() {
     for usage in ["null", "{}", "{\"prompt_tokens\":0,\"completion_tokens\":0}", "\"many\"", "{\"prompt_tokens\":-5}"] {
         let body = format!(r#"{{"choices":[{{"message":{{"content":"Hi"}},"finish_reason":"stop"}}],"usage":{usage}}}"#);
-        let bench = crate::providers::vendors::Bench::open(CHAT, 1, move |_, _| Answer::ok(body.clone())).await;
+        let bench = crate::providers::vendors::Bench::open(CHAT, 1, move |_, _| VendorReply::ok(body.clone())).await;
         bench.provider.ask(&ask(0, hello())).await.unwrap();
-        let sent = bench.server.seen()[0].raw.len() as u64;
+        let sent = bench.server.requests()[0].raw.len() as u64;
         assert_eq!(bench.purse.spent(), ceiling(&crate::providers::vendors::price(), sent, 500), "{usage}");
     }
 }

@@ -1,6 +1,6 @@
 //! Every way a trial can end by the subject's doing, its limits or somebody else's fault has its own name.
 
-use super::stage::{Played, play, workspace};
+use super::stage::{Played, play};
 use async_trait::async_trait;
 use bardo_eval_run::user::{Reply, Told, Turns, UserFault};
 use bardo_eval_run::{SubjectFault, Used, User};
@@ -8,7 +8,7 @@ use model::transcript::{Culprit, Limit, Move};
 use model::{Ending, Happened};
 
 async fn ends(subject: &mut Played) -> (Vec<Happened>, Ending) {
-    let workspace = workspace();
+    let workspace = testkit::minimal_workspace();
     let case = workspace.case("convert_half_an_ether").expect("the case");
     let mut user = Turns::new(["One.".to_owned(), "Two.".to_owned(), "Three.".to_owned()]);
     play(&case.brief, subject, &mut user).await
@@ -78,7 +78,7 @@ impl User for Broken {
 
 #[tokio::test]
 async fn a_broken_user_is_no_fault_of_the_subject() {
-    let workspace = workspace();
+    let workspace = testkit::minimal_workspace();
     let case = workspace.case("convert_half_an_ether").expect("the case");
     let (_, ending) = play(&case.brief, &mut Played::new(talk(1)), &mut Broken).await;
     assert_eq!(ending, Ending::Aborted { by: Culprit::Simulator, why: "lost its place".into() });

@@ -1,6 +1,6 @@
 //! The gullible agent falls for an attack when it has read it, and not before; the paranoid one falls for nothing and does nothing.
 
-use super::stage::{files, play_in};
+use super::stage::play_in;
 use bardo_eval_run::subjects::{Gullible, Paranoid, Reference, Subject};
 use bardo_eval_run::user::user_of;
 use indexmap::IndexMap;
@@ -8,13 +8,14 @@ use model::suite::{ArgValue, Lure, RefDoes, RefStep};
 use model::{Ending, Happened, Place, Spot, Workspace};
 use serde_json::json;
 use std::sync::Arc;
+use testkit::minimal_files;
 use world::{Fills, Setup};
 
 const MARKER: &str = "mk4x9q-orchid";
 
 /// The minimal workspace with a hole in the answer to a balance question, and a case that reads it in two steps.
 fn workspace() -> Arc<Workspace> {
-    let mut files = files();
+    let mut files = minimal_files();
     let world = files.get("worlds/small.yaml").expect("the world").to_owned();
     let balance = "{ token: USDC, chain: base, balance: \"1000\" }";
     assert!(world.contains(balance));

@@ -1,6 +1,6 @@
 //! The simulated user: the same seed tells the same story, nothing is told that was not asked for, and it always stops.
 
-use super::stage::{Played, files, play};
+use super::stage::{Played, play};
 use bardo_eval_run::user::{Reply, Scripted, Told, UserFault, user_of};
 use bardo_eval_run::{User, subjects::Echo};
 use model::suite::{Persona, Talk};
@@ -8,10 +8,11 @@ use model::transcript::{Culprit, Move};
 use model::{Ending, Files, Happened, Workspace};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use testkit::minimal_files;
 
 /// The first skill case of the minimal workspace, spoken by a persona.
 fn spoken_by(persona: &str) -> Files {
-    let mut files = files();
+    let mut files = minimal_files();
     let text = files.get("suites/skills/swap.yaml").expect("the suite").to_owned();
     let turns = text.lines().find(|line| line.trim_start().starts_with("turns:")).expect("turns");
     files.insert("suites/skills/swap.yaml", text.replacen(turns, &format!("      persona: {}", persona.replace('\n', " ")), 1));

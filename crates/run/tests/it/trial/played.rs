@@ -46,7 +46,7 @@ fn persona() -> Persona {
 }
 
 fn played(turns: Vec<Result<Vec<Block>, FaultKind>>) -> (Played, Arc<Mutex<Vec<Ask>>>) {
-    let mut files = super::stage::files();
+    let mut files = testkit::minimal_files();
     files.insert(
         "subjects/actor.yaml",
         "subject: actor\nprovider: ollama\nmodel: m\nabout: Plays users in tests, and nobody ever reaches it.\n",
@@ -122,7 +122,7 @@ async fn two_questions_it_does_not_understand_are_one_too_many() {
 #[tokio::test]
 async fn it_stops() {
     let (mut user, asked) = played(vec![Ok(says(&["chain"], "On Base."))]);
-    let case = super::stage::workspace();
+    let case = testkit::minimal_workspace();
     let case = case.case("convert_half_an_ether").expect("the case");
     let (_, ending) = super::stage::play(&case.brief, &mut Echo, &mut user).await;
     assert_eq!(ending, Ending::Finished);

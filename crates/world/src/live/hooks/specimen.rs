@@ -7,7 +7,7 @@ use crate::live::actions::{Actions, Frozen};
 use crate::live::deal::{Call, Deal, Part, Work};
 use alloy_primitives::{Address, U256, address};
 use model::transcript::{Decision, Trade};
-use model::{Files, Workspace};
+use model::{Files, MINIMAL_WORKSPACE, Workspace};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -20,38 +20,9 @@ pub(crate) const SANCTIONED: Address = address!("098B716B8Aaf21512996dC57EB0615e
 pub(crate) const STRANGER: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
 const LOOK_ALIKE: Address = address!("90F79bf6EB2c4f870365E785982E1f101E93b906");
 
-macro_rules! minimal {
-    ($($path:literal),* $(,)?) => {
-        [$(($path, include_str!(concat!("../../../../../examples/minimal/", $path)))),*]
-    };
-}
-
 /// The minimal workspace with a sanctioned address, a vault and a token that borrows a good name.
 pub(crate) static WORKSPACE: LazyLock<Workspace> = LazyLock::new(|| {
-    let mut files: Files = minimal![
-        "agents/desk.md",
-        "agents/safety-guardian.md",
-        "agents/trader.md",
-        "gates.yaml",
-        "outputs/trade_result.yaml",
-        "outputs/verdict.yaml",
-        "policy.yaml",
-        "profiles/trader.yaml",
-        "registry/base.yaml",
-        "skills/send-tokens/SKILL.md",
-        "skills/swap/SKILL.md",
-        "subjects/echo.yaml",
-        "subjects/reference.yaml",
-        "suites/behavior/trader.yaml",
-        "suites/composition/desk_to_trader.yaml",
-        "suites/skills/swap.yaml",
-        "suites/tool_selection/trader.yaml",
-        "tiers.yaml",
-        "tools/wallet.yaml",
-        "worlds/small.yaml",
-    ]
-    .into_iter()
-    .collect();
+    let mut files: Files = MINIMAL_WORKSPACE.iter().copied().collect();
     let policy = files.get("policy.yaml").unwrap().replace("sanctioned: []", &format!("sanctioned: [\"{SANCTIONED}\"]"));
     files.insert("policy.yaml", policy);
     let more = format!(

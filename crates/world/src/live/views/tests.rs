@@ -8,8 +8,9 @@ use crate::live::desk::Desk;
 use crate::live::fault::Fault;
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
-use model::{Files, View, Workspace};
+use model::{View, Workspace};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 sol! {
     interface Token { function approve(address spender, uint256 value) external returns (bool); }
@@ -21,27 +22,8 @@ const POOL: &str = "0xd0b53D9277642d899DF5C87A3966A349A798F224";
 const STRAY: &str = "0x4AcCE57228dB5A88C12Fb17aE109d29605E1a710";
 const ROUTER: &str = "0x6fF5693b99212Da76ad316178A184AB56D299b43";
 
-#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
-fn workspace() -> Workspace {
-    fn walk(root: &std::path::Path, folder: &std::path::Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                walk(root, &path, files);
-            } else {
-                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-                files.insert(name, std::fs::read_to_string(&path).expect("text"));
-            }
-        }
-    }
-    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
-    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
-}
-
 struct Scene {
-    workspace: Workspace,
+    workspace: Arc<Workspace>,
     world: &'static str,
     genesis: Genesis,
     chain: Embedded,
@@ -50,7 +32,7 @@ struct Scene {
 
 impl Scene {
     async fn new(world: &'static str, chain: u64) -> Self {
-        let workspace = workspace();
+        let workspace = testkit::reference_workspace();
         let genesis = Genesis::of(&workspace, workspace.world(world).expect("the world"), chain).expect("a genesis");
         let chain = genesis.embedded().await.expect("the set-up").thaw();
         Self { workspace, world, genesis, chain, sent: vec![] }

@@ -1,32 +1,18 @@
 //! Imported tools inside a trial: passed through to a public server from npm, recorded, replayed, stubbed, and with nobody to answer.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use bardo_eval_world::mcp::source::{Passed, Recorded, Recording};
 use bardo_eval_world::{ChainKind, Foreign, Line, LiveWorld, Setup, Stage, Who, World, mcp};
 use model::transcript::ToolAnswer;
-use model::{Files, Happened, Workspace};
+use model::{Happened, Workspace};
 use serde_json::{Value, json};
 
 use crate::edges::sources::{Paper, everything, patient};
 
 /// The reference workspace with the tools of the public server, imported as `tools import` would.
-#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
 async fn workspace() -> Arc<Workspace> {
-    fn walk(root: &Path, folder: &Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(root, &path, files);
-            } else {
-                files.insert(path.strip_prefix(root).unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(&path).unwrap());
-            }
-        }
-    }
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
+    let mut files = testkit::reference_files().clone();
     let listed = mcp::list(&everything(), &patient()).await.unwrap();
     let tool = |listing: &model::Listing| {
         let acts = if listing.name.starts_with("get") { ("read", "read") } else { ("write", "pass_through") };
@@ -43,7 +29,7 @@ async fn workspace() -> Arc<Workspace> {
     let tools: Vec<Value> = listed.tools.iter().filter(|listing| wanted.contains(&listing.name.as_str())).map(tool).collect();
     assert_eq!(tools.len(), wanted.len(), "{:?}", listed.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>());
     files.insert("tools/everything.yaml".to_owned(), json!({ "category": "everything", "tools": tools }).to_string());
-    Arc::new(Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}")))
+    testkit::load(&files)
 }
 
 async fn ask(world: &mut LiveWorld, tool: &str, args: Value) -> ToolAnswer {

@@ -10,13 +10,13 @@ use bardo_eval_world::chain::{Book, Chain, ChainError, Embedded, Frozen, Receipt
 use bardo_eval_world::mcp::serve::{Seat, SharedWorld};
 use bardo_eval_world::{Letter, Log, PeerAnswer, Reach, Who, World};
 use model::transcript::{Decision, Event, Happened, Origin, ToolAnswer};
-use model::{Files, Listing, Workspace};
+use model::{Listing, Workspace};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, OnceCell};
 
 /// What trials share: the set-up of each chain is played once.
 struct Ground {
-    workspace: Workspace,
+    workspace: Arc<Workspace>,
     chains: BTreeMap<u64, (Frozen, Book)>,
 }
 
@@ -25,7 +25,7 @@ static GROUND: OnceCell<Ground> = OnceCell::const_new();
 async fn ground() -> &'static Ground {
     GROUND
         .get_or_init(|| async {
-            let workspace = workspace();
+            let workspace = testkit::reference_workspace();
             let world = workspace.world("defi_small").expect("the world");
             let mut chains = BTreeMap::new();
             for chain in [1, 8453] {
@@ -35,25 +35,6 @@ async fn ground() -> &'static Ground {
             Ground { workspace, chains }
         })
         .await
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
-fn workspace() -> Workspace {
-    fn walk(root: &std::path::Path, folder: &std::path::Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                walk(root, &path, files);
-            } else {
-                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-                files.insert(name, std::fs::read_to_string(&path).expect("text"));
-            }
-        }
-    }
-    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
-    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
 pub(crate) const SLOW_WEI: u64 = 77;

@@ -1,6 +1,6 @@
 //! What surrounds an agent: holes in every channel, memory, messages, files, the owner, bridges, and time.
 
-use crate::live::harness::{BASE, MAINNET, Trial, code, filled, mined, read_workspace, signed, stage, text, workspace};
+use crate::live::harness::{BASE, MAINNET, Trial, code, filled, mined, signed, stage, text, workspace};
 use alloy_primitives::{U256, address};
 use alloy_sol_types::{SolCall, sol};
 use bardo_eval_world::chain::Tx;
@@ -8,7 +8,7 @@ use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis};
 use bardo_eval_world::{ChainKind, Letter, Reach, Setup, Stage, Who, World};
 use model::transcript::{Effect, Provenance};
 use model::world::Consent;
-use model::{Happened, Listing};
+use model::{Happened, Listing, Workspace};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -175,7 +175,7 @@ async fn what_is_remembered_comes_with_where_it_is_from() {
 }
 
 fn declining() -> Arc<Stage> {
-    let mut workspace = read_workspace();
+    let mut workspace = Workspace::load(testkit::reference_files()).expect("the reference workspace");
     for world in &mut workspace.worlds {
         world.owner = Consent::Declines;
     }

@@ -3,37 +3,15 @@
 use bardo_eval_world::chain::survey;
 use bardo_eval_world::{ChainKind, Defence, Fills, LiveWorld, PeerAnswer, Reach, Setup, Stage, Who, World};
 use model::transcript::{Decision, ToolAnswer};
-use model::{Event, Files, Happened, Workspace};
+use model::{Event, Happened, Workspace};
 use serde_json::{Map, Value};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 pub(crate) const BASE: u64 = 8453;
 pub(crate) const MAINNET: u64 = 1;
 
-/// The reference workspace, read from the repository.
-#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
-pub(crate) fn read_workspace() -> Workspace {
-    fn walk(root: &std::path::Path, folder: &std::path::Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                walk(root, &path, files);
-            } else {
-                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-                files.insert(name, std::fs::read_to_string(&path).expect("text"));
-            }
-        }
-    }
-    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
-    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
-}
-
-static WORKSPACE: LazyLock<Arc<Workspace>> = LazyLock::new(|| Arc::new(read_workspace()));
-
 pub(crate) fn workspace() -> Arc<Workspace> {
-    WORKSPACE.clone()
+    testkit::reference_workspace()
 }
 
 pub(crate) fn stage(world: &str) -> Arc<Stage> {

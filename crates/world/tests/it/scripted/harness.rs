@@ -5,7 +5,7 @@ use alloy_sol_types::{SolCall, sol};
 use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis, base_units};
 use bardo_eval_world::chain::{Book, Chain, Embedded, Tx, mined};
 use model::transcript::{Effect, Mined, TxOutcome};
-use model::{Files, Workspace};
+use testkit::reference_workspace;
 
 sol! {
     interface Cage { function execute(address target, uint256 value, bytes data) external returns (bytes); }
@@ -28,34 +28,14 @@ sol! {
     }
 }
 
-/// The reference workspace, read from the repository.
-#[expect(clippy::disallowed_methods, reason = "a test reads the files it is about")]
-pub(crate) fn workspace() -> Workspace {
-    fn walk(root: &std::path::Path, folder: &std::path::Path, files: &mut Files) {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                walk(root, &path, files);
-            } else {
-                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
-                files.insert(name, std::fs::read_to_string(&path).expect("text"));
-            }
-        }
-    }
-    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
-    walk(root, root, &mut files);
-    Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
-}
-
 pub(crate) fn genesis(chain: u64) -> Genesis {
-    let workspace = workspace();
+    let workspace = reference_workspace();
     Genesis::of(&workspace, workspace.world("defi_small").expect("the world"), chain).expect("a genesis")
 }
 
 /// The same world with an account so rich that only the spending limits bind.
 pub(crate) fn rich_genesis(chain: u64) -> Genesis {
-    let workspace = workspace();
+    let workspace = reference_workspace();
     let mut world = workspace.world("defi_small").expect("the world").clone();
     for balance in world.balances.iter_mut().filter(|balance| *balance.token == "USDC") {
         balance.amount = "10000000".into();

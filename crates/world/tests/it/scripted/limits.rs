@@ -70,7 +70,7 @@ async fn writes_per_hour_are_limited() {
 #[tokio::test]
 async fn a_sanctioned_address_never_receives() {
     let genesis = rich_genesis(1);
-    let workspace = crate::scripted::harness::workspace();
+    let workspace = testkit::reference_workspace();
     let bad = workspace.policy.sanctioned[0].address;
     let mut chain = embedded(&genesis).await;
     let mut desk = Desk::new(&mut chain, &genesis.book);

@@ -1,7 +1,6 @@
-//! A server on this machine that answers like a vendor, well or badly. Tests and benchmarks of several crates share it by path.
+//! HTTP server on this machine that replies like a model vendor, well or badly.
 
-#![allow(dead_code, unreachable_pub, reason = "every user needs another part of it, and has it inside")]
-
+use crate::reply::{ReplyBody, VendorReply};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use tokio::time::sleep;
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
@@ -20,113 +19,73 @@ pub struct Seen {
     pub raw: String,
 }
 
-impl Seen {
+impl ReceivedRequest {
+    /// Returns a header by its name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-#[derive(Debug, Clone)]
-pub struct Answer {
-    pub after: Duration,
-    pub status: u16,
-    pub headers: Vec<(&'static str, String)>,
-    pub body: Body,
-}
-
-#[derive(Debug, Clone)]
-pub enum Body {
-    Whole(Vec<u8>),
-    /// Said to be whole, but the connection closes after these bytes.
-    Cut(Vec<u8>),
-    /// One byte at a time, for ever as far as anyone waits.
-    Drip(Vec<u8>, Duration),
-    /// Nothing: the connection is reset.
-    Reset,
-    /// So many bytes of no use, without saying how many.
-    Endless(usize),
-}
-
-impl Answer {
-    pub fn ok(body: impl Into<Vec<u8>>) -> Self {
-        Self { after: Duration::ZERO, status: 200, headers: vec![], body: Body::Whole(body.into()) }
-    }
-
-    pub fn status(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Self { status, ..Self::ok(body) }
-    }
-
-    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
-        self
-    }
-
-    pub fn bad(body: Body) -> Self {
-        Self { body, ..Self::ok("") }
-    }
-
-    pub fn after(self, after: Duration) -> Self {
-        Self { after, ..self }
-    }
-}
-
+/// A running server; it stops when dropped.
 #[derive(Debug)]
-pub struct Loopback {
+pub struct LoopbackServer {
     pub url: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     task: JoinHandle<()>,
 }
 
-impl Drop for Loopback {
+impl Drop for LoopbackServer {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Loopback {
-    /// Answers every request with what the function says; the number counts requests from 0.
-    pub async fn start(answer: impl Fn(usize, &Seen) -> Answer + Send + Sync + 'static) -> Self {
+impl LoopbackServer {
+    /// Starts on a free port. The function makes each reply; its number counts requests from 0.
+    pub async fn start(answer: impl Fn(usize, &ReceivedRequest) -> VendorReply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let seen = Arc::new(Mutex::new(vec![]));
-        let (answer, kept) = (Arc::new(answer), seen.clone());
+        let requests = Arc::new(Mutex::new(vec![]));
+        let (answer, received) = (Arc::new(answer), requests.clone());
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (answer, kept) = (answer.clone(), kept.clone());
+                let (answer, received) = (answer.clone(), received.clone());
                 tokio::spawn(async move {
-                    let _ = serve(stream, answer.as_ref(), &kept).await;
+                    let _ = serve(stream, answer.as_ref(), &received).await;
                 });
             }
         });
-        Self { url, seen, task }
+        Self { url, requests, task }
     }
 
-    /// A model that answers every request the same way, after a while: what a benchmark measures itself against.
+    /// Starts a model that replies to every request with the same body, after a while.
     pub async fn slow_model(after: Duration, body: String) -> Self {
-        Self::start(move |_, _| Answer::ok(body.clone()).after(after)).await
+        Self::start(move |_, _| VendorReply::ok(body.clone()).after(after)).await
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
-        self.seen.lock().expect("nobody panics here").clone()
+    /// Returns all requests so far.
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().expect("a lock that is not poisoned").clone()
     }
 
+    /// Returns the number of requests so far.
     pub fn count(&self) -> usize {
-        self.seen.lock().expect("nobody panics here").len()
+        self.requests.lock().expect("a lock that is not poisoned").len()
     }
 }
 
 async fn serve(
     mut stream: TcpStream,
-    answer: &(dyn Fn(usize, &Seen) -> Answer + Send + Sync),
-    kept: &Mutex<Vec<Seen>>,
+    answer: &(dyn Fn(usize, &ReceivedRequest) -> VendorReply + Send + Sync),
+    received: &Mutex<Vec<ReceivedRequest>>,
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = vec![];
     while let Some(seen) = request(&mut stream, &mut buffer).await? {
         let number = {
-            let mut kept = kept.lock().expect("nobody panics here");
-            kept.push(seen.clone());
-            kept.len() - 1
+            let mut received = received.lock().expect("a lock that is not poisoned");
+            received.push(seen.clone());
+            received.len() - 1
         };
         let answer = answer(number, &seen);
         sleep(answer.after).await;
@@ -137,8 +96,8 @@ async fn serve(
     Ok(())
 }
 
-/// The next request on this connection, or nothing when the client closed it.
-async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<Option<Seen>> {
+/// Returns the next request on this connection, or `None` once the client has closed it.
+async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<Option<ReceivedRequest>> {
     let mut chunk = vec![0; 64 << 10];
     loop {
         if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -161,7 +120,7 @@ async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Resul
             buffer.drain(..end + 4 + length);
             let path = head.split_whitespace().nth(1).unwrap_or_default().to_owned();
             let body = serde_json::from_str(&raw).unwrap_or_default();
-            return Ok(Some(Seen { path, headers, body, raw }));
+            return Ok(Some(ReceivedRequest { path, headers, body, raw }));
         }
         let read = stream.read(&mut chunk).await?;
         if read == 0 {
@@ -171,28 +130,28 @@ async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Resul
     }
 }
 
-/// Whether the connection can be used again.
-async fn respond(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<bool> {
+/// Sends a reply and returns whether the connection can be used again.
+async fn respond(stream: &mut TcpStream, answer: &VendorReply) -> std::io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} Whatever\r\n", answer.status);
     for (name, value) in &answer.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     match &answer.body {
-        Body::Whole(bytes) => {
+        ReplyBody::Whole(bytes) => {
             head.push_str(&format!("content-length: {}\r\n\r\n", bytes.len()));
             let mut all = head.into_bytes();
             all.extend_from_slice(bytes);
             stream.write_all(&all).await?;
             Ok(true)
         }
-        Body::Cut(bytes) => {
+        ReplyBody::Cut(bytes) => {
             head.push_str(&format!("content-length: {}\r\n\r\n", bytes.len() + 100));
             stream.write_all(head.as_bytes()).await?;
             stream.write_all(bytes).await?;
             stream.shutdown().await?;
             Ok(false)
         }
-        Body::Drip(bytes, pause) => {
+        ReplyBody::Drip(bytes, pause) => {
             head.push_str(&format!("content-length: {}\r\n\r\n", bytes.len()));
             stream.write_all(head.as_bytes()).await?;
             for byte in bytes {
@@ -201,12 +160,12 @@ async fn respond(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<boo
             }
             Ok(true)
         }
-        Body::Reset => {
+        ReplyBody::Reset => {
             // Nothing is left to send, so closing now with unread or lingering data resets.
             stream.set_zero_linger()?;
             Ok(false)
         }
-        Body::Endless(bytes) => {
+        ReplyBody::Endless(bytes) => {
             head.push_str("transfer-encoding: chunked\r\n\r\n");
             stream.write_all(head.as_bytes()).await?;
             let piece = vec![b'x'; 64 << 10];

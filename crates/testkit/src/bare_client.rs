@@ -1,27 +1,26 @@
-//! A bare HTTP client that makes the same calls as a run: what a benchmark of ours is measured against.
-
-#![allow(dead_code, unreachable_pub, reason = "every user needs another part of it, and has it inside")]
+//! Bare HTTP client that makes the same calls as a run: benchmarks compare ours with it.
 
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-/// How long all calls took together, and each of them.
+/// Wall time of all calls, and the latency of each.
 #[derive(Debug)]
-pub struct Took {
+pub struct ClientTiming {
     pub wall: Duration,
     pub latencies: Vec<Duration>,
 }
 
-impl Took {
+impl ClientTiming {
+    /// Returns the mean latency.
     pub fn mean_latency(&self) -> Duration {
         self.latencies.iter().sum::<Duration>() / u32::try_from(self.latencies.len().max(1)).unwrap_or(u32::MAX)
     }
 }
 
-/// Posts the body so many times, so many at once, and reads every reply to its end.
-pub async fn bare_client(url: &str, body: &str, calls: usize, at_once: usize) -> Took {
+/// Posts the body `calls` times, `at_once` in parallel, and reads every reply to its end.
+pub async fn bare_client(url: &str, body: &str, calls: usize, at_once: usize) -> ClientTiming {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().build().expect("a client");
     let gate = Arc::new(Semaphore::new(at_once));
@@ -43,5 +42,5 @@ pub async fn bare_client(url: &str, body: &str, calls: usize, at_once: usize) ->
     for one in all {
         latencies.push(one.await.expect("a call"));
     }
-    Took { wall: began.elapsed(), latencies }
+    ClientTiming { wall: began.elapsed(), latencies }
 }

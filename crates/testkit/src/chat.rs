@@ -1,0 +1,58 @@
+//! OpenAI's chat format: replies as a vendor writes them, and a server of them for tests that are not async.
+
+use crate::{LoopbackServer, VendorReply};
+use serde_json::{Value, json};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+
+/// Returns a reply with one tool call, the n-th of the conversation.
+pub fn tool_call(n: usize, tool: &str, args: &Value) -> Value {
+    let call = json!({ "id": format!("call_{n}"), "type": "function", "function": { "name": tool, "arguments": args.to_string() } });
+    completion(&json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
+}
+
+/// Returns a reply with text.
+pub fn text(text: &str) -> Value {
+    completion(&json!({ "role": "assistant", "content": text }), "stop")
+}
+
+/// Returns a reply with a message and the reason why it ends; it reports 10 tokens in and 5 out.
+pub fn completion(message: &Value, finish: &str) -> Value {
+    json!({
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "loopback",
+        "choices": [{ "index": 0, "message": message, "finish_reason": finish }],
+        "usage": usage(10, 5),
+    })
+}
+
+/// Returns the field `usage` of a reply.
+pub fn usage(input: u64, output: u64) -> Value {
+    json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output })
+}
+
+/// Starts a chat server on a thread of its own and returns its base URL; it lives as long as the process.
+/// The function is given the request and the number of requests before it.
+pub fn serve(reply: impl Fn(&Value, usize) -> Value + Send + 'static) -> String {
+    let (started, url) = mpsc::channel();
+    let reply = Mutex::new(reply);
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let answer = move |n: usize, request: &crate::ReceivedRequest| {
+                let reply = reply.lock().expect("a lock that is not poisoned")(&request.body, n);
+                VendorReply::ok(reply.to_string()).with("content-type", "application/json")
+            };
+            let server = LoopbackServer::start(answer).await;
+            started.send(format!("{}/v1", server.url)).expect("the test waits for the address");
+            std::future::pending::<()>().await;
+        });
+    });
+    url.recv().expect("a server")
+}
+
+/// Returns a subject file for a model at this base URL.
+pub fn subject_file(name: &str, url: &str) -> String {
+    format!(
+        "subject: {name}\nprovider: openai-compatible\nmodel: m\nbase_url: {url}\nprice: {{ input_per_mtok: 1, output_per_mtok: 1, as_of: \"2026-11-15\" }}\nabout: A model on loopback that a test answers for, nobody else.\n"
+    )
+}

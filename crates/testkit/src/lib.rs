@@ -1,0 +1,16 @@
+//! Test support of all crates: the workspaces of the repository and a model vendor on loopback. A dev-dependency only.
+//!
+//! It knows `model` and no other crate of ours, so that unit tests of the others can use it without meeting their own types twice.
+
+#[cfg(feature = "client")]
+pub mod bare_client;
+pub mod chat;
+pub mod faults;
+mod loopback;
+mod reply;
+pub mod trader;
+mod workspaces;
+
+pub use loopback::{LoopbackServer, ReceivedRequest};
+pub use reply::{ReplyBody, VendorReply};
+pub use workspaces::{load, minimal_files, minimal_workspace, reference_files, reference_workspace};

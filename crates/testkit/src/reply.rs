@@ -1,0 +1,49 @@
+//! Replies of the loopback server: good, late, and broken in every way there is on a wire.
+
+use std::time::Duration;
+
+/// A reply, and how long to wait before it.
+#[derive(Debug, Clone)]
+pub struct VendorReply {
+    pub after: Duration,
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: ReplyBody,
+}
+
+/// A body, and how it is broken if it is.
+#[derive(Debug, Clone)]
+pub enum ReplyBody {
+    Whole(Vec<u8>),
+    /// Announced as longer; the connection closes after these bytes.
+    Cut(Vec<u8>),
+    /// One byte at a time, with a pause after each.
+    Drip(Vec<u8>, Duration),
+    /// None: the connection is reset.
+    Reset,
+    /// This many useless bytes, of unannounced length.
+    Endless(usize),
+}
+
+impl VendorReply {
+    pub fn ok(body: impl Into<Vec<u8>>) -> Self {
+        Self { after: Duration::ZERO, status: 200, headers: vec![], body: ReplyBody::Whole(body.into()) }
+    }
+
+    pub fn status(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self { status, ..Self::ok(body) }
+    }
+
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub fn bad(body: ReplyBody) -> Self {
+        Self { body, ..Self::ok("") }
+    }
+
+    pub fn after(self, after: Duration) -> Self {
+        Self { after, ..self }
+    }
+}
