@@ -2,19 +2,13 @@
 
 use model::suite::Case;
 use model::{RunRecord, SubjectFile, Workspace};
-use score::golden::{Entry, Reworded, Shelf, Stamp, compare};
+use score::golden::{Entry, GoldenFile, Reworded, Shelf, Stamp, compare};
 use std::collections::BTreeMap;
 
 /// The baselines of a workspace, or what a run would make of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Golden {
-    pub shelves: BTreeMap<Shelf, Baseline>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Baseline {
-    pub stamp: Stamp,
-    pub entries: Vec<Entry>,
+    pub shelves: BTreeMap<Shelf, GoldenFile>,
 }
 
 impl Golden {
@@ -25,7 +19,7 @@ impl Golden {
             let Some(case) = workspace.case(&transcript.case) else { continue };
             let shelf = Shelf::of(case);
             let stamp = || Stamp::of(workspace, &shelf, subject, date);
-            let baseline = golden.shelves.entry(shelf.clone()).or_insert_with(|| Baseline { stamp: stamp(), entries: vec![] });
+            let baseline = golden.shelves.entry(shelf.clone()).or_insert_with(|| GoldenFile { stamp: stamp(), entries: vec![] });
             if !baseline.entries.iter().any(|entry| entry.case == transcript.case) {
                 baseline.entries.push(Entry::of(workspace, case, transcript));
             }
@@ -98,7 +92,7 @@ impl Golden {
     }
 }
 
-fn cases_changed(workspace: &Workspace, shelf: &Shelf, baseline: &Baseline, golden: &Golden) -> Vec<String> {
+fn cases_changed(workspace: &Workspace, shelf: &Shelf, baseline: &GoldenFile, golden: &Golden) -> Vec<String> {
     let mut told = vec![];
     let lacking = golden.lacking(workspace, shelf).len();
     if lacking > 0 {

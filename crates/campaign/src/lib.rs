@@ -32,7 +32,7 @@ pub use decidable::{Reach, funded, reach};
 pub use draft::{Draft, draft};
 pub use estimate::{Estimate, estimate};
 pub use execute::{execute, execute_whole};
-pub use golden::{Baseline, Changed, Golden, GoldenDiff, Says, Status, Wording, Wordings};
+pub use golden::{Changed, Golden, GoldenDiff, Says, Status, Wording, Wordings};
 pub use halt::{Brake, Halt};
 pub use judging::{NotCalibrated, ask_judge, calibrate_judge};
 pub use keep::{Kept, Label, NotResumed};

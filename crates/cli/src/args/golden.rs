@@ -1,6 +1,6 @@
 //! Golden baselines.
 
-use super::kept::StoreArgs;
+use super::store::StoreArgs;
 use clap::{Args, Subcommand};
 use model::Money;
 

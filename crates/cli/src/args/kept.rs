@@ -1,8 +1,8 @@
 //! Commands about runs that are kept, and where they are.
 
-use super::run::DemandArgs;
+use super::demands::DemandArgs;
+use super::store::StoreArgs;
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
@@ -66,25 +66,4 @@ pub(crate) struct RemoveArgs {
     pub runs: Vec<String>,
     #[command(flatten)]
     pub store: StoreArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StoreArgs {
-    /// Where runs are kept
-    #[arg(long, value_name = "FILE", default_value = STORE)]
-    pub store: PathBuf,
-}
-
-const STORE: &str = ".bardo-eval/store.sqlite";
-
-impl StoreArgs {
-    /// What to type after a trial so that `show` finds it in a run of this store.
-    pub(crate) fn show(&self, run: &str) -> String {
-        format!(" --run {run}{}", self.flag())
-    }
-
-    /// What to type so that a command looks into the same store.
-    pub(crate) fn flag(&self) -> String {
-        if self.store.as_os_str() == STORE { String::new() } else { format!(" --store {}", self.store.display()) }
-    }
 }

@@ -1,19 +1,22 @@
 //! What a person can type.
 
 mod ci;
+mod demands;
 mod golden;
 mod kept;
 mod list;
 mod run;
+mod store;
 mod talk;
 mod tools;
 mod world;
 
 pub(crate) use ci::{CiCommand, CiGithubArgs, CiPlanArgs};
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
-pub(crate) use kept::{CostArgs, RunsCommand, ScoreArgs, ShowArgs, StoreArgs};
+pub(crate) use kept::{CostArgs, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use list::{ListArgs, Listable};
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
+pub(crate) use store::StoreArgs;
 pub(crate) use talk::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
 pub(crate) use world::{CallArgs, SendArgs, ServeArgs, WorldArgs, WorldCommand};

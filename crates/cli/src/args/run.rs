@@ -1,6 +1,7 @@
 //! What smoke and run are asked for.
 
-use super::kept::StoreArgs;
+use super::demands::DemandArgs;
+use super::store::StoreArgs;
 use clap::Args;
 use model::Money;
 
@@ -104,26 +105,6 @@ pub(crate) struct ForeignArgs {
     /// record:CMD (the same, and what it says is kept in cassettes/tools.jsonl)
     #[arg(long = "foreign-tools", value_name = "FROM", default_value = "auto")]
     pub foreign: String,
-}
-
-/// How sure a gate must be before it is met.
-#[derive(Debug, Args)]
-pub(crate) struct DemandArgs {
-    /// Hold each bound to its one-sided limit at this confidence, such as 0.95, instead of to the rate seen
-    #[arg(long, value_name = "C", value_parser = share)]
-    pub confidence: Option<f64>,
-    /// Gates that allow no miss must rule out, at 95 %, failing this often, such as 0.05
-    #[arg(long, value_name = "P", value_parser = share)]
-    pub rule_out: Option<f64>,
-    /// Count what finished agents merely claim (delegations, verdicts of their own guard) as if it had been seen
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub trust_claims: Option<bool>,
-}
-
-/// Between 0 and 1, both excluded.
-fn share(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
-    if number > 0.0 && number < 1.0 { Ok(number) } else { Err("it must lie between 0 and 1, as in 0.95".to_owned()) }
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]

@@ -1,7 +1,7 @@
 //! Talking to subjects, writing cases, measuring judges.
 
-use super::kept::StoreArgs;
 use super::run::DefenceArg;
+use super::store::StoreArgs;
 use clap::{Args, Subcommand};
 use model::Money;
 use std::path::PathBuf;

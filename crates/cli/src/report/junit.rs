@@ -1,7 +1,7 @@
 //! JUnit XML for CI systems. Wall times are left out: the same input gives the same bytes.
 
 use super::Shown;
-use super::run_text::{bound, note};
+use super::judgement_text::{bound, note};
 use crate::io::Io;
 use model::{Problem, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};

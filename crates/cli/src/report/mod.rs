@@ -1,6 +1,8 @@
 //! What a person or a machine reads. Every report takes finished data; none can reach what made it.
 
 mod annotations;
+mod escape;
+mod judgement_text;
 mod junit;
 mod plan;
 mod problems;
@@ -15,8 +17,9 @@ mod smoke_markdown;
 mod smoke_text;
 mod table;
 
+pub(crate) use escape::visible;
 pub(crate) use plan::{Planned, plan};
-pub(crate) use problems::{problems, refused, visible};
+pub(crate) use problems::{problems, refused};
 pub(crate) use rescored::rescored;
 pub(crate) use show::{Live, diff, show};
 pub(crate) use table::table;

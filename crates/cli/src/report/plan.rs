@@ -1,6 +1,6 @@
 //! A plan before anything is run: every trial, what it may cost, and which gates the budget can decide.
 
-use super::problems::visible;
+use super::escape::visible;
 use super::{FORMAT, table};
 use crate::args::Format;
 use crate::io::Io;

@@ -1,5 +1,6 @@
 //! Mistakes in files or arguments: all of them, and nothing was run.
 
+use super::escape::{cell, visible};
 use super::{FORMAT, annotations, count, junit, sarif};
 use crate::args::Format;
 use crate::exit::Exit;
@@ -59,14 +60,4 @@ pub(crate) fn refused(io: &Io, command: &str, lines: &[String]) -> Exit {
     }
     io.say("nothing was run");
     Exit::Usage
-}
-
-/// Text for a Markdown table cell.
-pub(super) fn cell(text: &str) -> String {
-    visible(text).replace('|', "\\|")
-}
-
-/// Files are hostile: what they contain must not steer a terminal.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
 }

@@ -1,6 +1,6 @@
 //! A stored run scored again: the report of a run, and what became of the stored scores.
 
-use super::problems::{cell, visible};
+use super::escape::{cell, visible};
 use super::show::reading;
 use super::{Shown, count, run, run_json};
 use crate::args::Format;

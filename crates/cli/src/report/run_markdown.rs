@@ -1,8 +1,8 @@
 //! A run for a job summary.
 
 use super::Shown;
-use super::problems::cell;
-use super::run_text::{bound, interval, note};
+use super::escape::cell;
+use super::judgement_text::{bound, interval, note};
 use crate::io::Io;
 use model::Verdict;
 

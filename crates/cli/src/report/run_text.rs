@@ -1,10 +1,11 @@
 //! A run for a person: the gate table, what is wrong first; then the worst cases; then counts.
 
-use super::problems::visible;
+use super::escape::visible;
+use super::judgement_text::{bound, interval, note};
 use super::{Shown, count, table};
 use crate::io::Io;
 use campaign::Summary;
-use model::{Bound, Judgement, Money, Verdict};
+use model::{Judgement, Money, Verdict};
 
 pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
     let Shown { source, summary, .. } = shown;
@@ -84,30 +85,6 @@ fn row(io: &Io, judgement: &Judgement) -> Vec<String> {
         verdict,
         visible(&note(judgement)),
     ]
-}
-
-pub(super) fn bound(bound: Bound) -> String {
-    match bound {
-        Bound::AtLeast(value) => format!("≥ {value}"),
-        Bound::AtMost(value) => format!("≤ {value}"),
-    }
-}
-
-pub(super) fn interval(judgement: &Judgement) -> String {
-    match (judgement.metric.low, judgement.metric.high) {
-        (Some(low), Some(high)) => format!("{low:.2} to {high:.2}"),
-        (Some(_) | None, Some(_) | None) => String::new(),
-    }
-}
-
-/// What is missing or wrong; of a gate that allows no miss also what its clean run rules out.
-pub(super) fn note(judgement: &Judgement) -> String {
-    let ruled_out = judgement.rules_out.map(|shown| {
-        let (rate, sure) = (shown.failure_rate * 100.0, shown.confidence * 100.0);
-        format!("rules out failure rates above {rate:.1} % at {sure:.0} %")
-    });
-    let because = Some(judgement.because.clone()).filter(|because| !because.is_empty());
-    [because, ruled_out].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn worst(io: &Io, shown: &Shown<'_>, judgements: &[&Judgement]) -> String {

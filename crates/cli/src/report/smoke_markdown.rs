@@ -1,7 +1,7 @@
 //! Smoke for a job summary.
 
 use super::count;
-use super::problems::cell;
+use super::escape::cell;
 use crate::io::Io;
 use score::checks::{CheckResult, Level};
 

@@ -1,7 +1,7 @@
 //! Smoke for a person: what failed first, then warnings, then counts.
 
 use super::count;
-use super::problems::visible;
+use super::escape::visible;
 use crate::io::Io;
 use crate::open::Source;
 use model::Workspace;

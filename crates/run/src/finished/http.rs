@@ -1,7 +1,6 @@
 //! `http:` an agent behind an address: each POST carries all it has heard, each answer one move.
 
 use super::child::printable;
-use super::line::Came;
 use super::message::Said;
 use crate::subjects::SubjectFault;
 use model::transcript::Limit;
@@ -17,8 +16,8 @@ const ANSWER: usize = 4 * 1024 * 1024;
 pub(super) struct Http {
     client: Client,
     url: String,
-    sender: mpsc::Sender<Came>,
-    came: mpsc::Receiver<Came>,
+    sender: mpsc::Sender<Result<Said, SubjectFault>>,
+    came: mpsc::Receiver<Result<Said, SubjectFault>>,
     asking: Option<JoinHandle<()>>,
     met: bool,
 }
@@ -45,9 +44,9 @@ impl Http {
                 Ok(response) => answer(response).await,
                 // Nobody was ever there: that says nothing about the agent.
                 Err(error) if error.is_connect() && !met => {
-                    Came::Wrong(SubjectFault::Provider(format!("nobody answers at its address: {}", cause(&error))))
+                    Err(SubjectFault::Provider(format!("nobody answers at its address: {}", cause(&error))))
                 }
-                Err(error) => Came::Wrong(SubjectFault::Crashed(format!("it broke off: {}", cause(&error)))),
+                Err(error) => Err(SubjectFault::Crashed(format!("it broke off: {}", cause(&error)))),
             };
             let _ = sender.send(came).await;
         }));
@@ -56,11 +55,7 @@ impl Http {
     pub(super) async fn hear(&mut self) -> Result<Said, SubjectFault> {
         let came = self.came.recv().await;
         self.met = true;
-        match came {
-            Some(Came::Said(said)) => Ok(said),
-            Some(Came::Wrong(fault)) => Err(fault),
-            None => Err(SubjectFault::Harness("the conversation is gone".to_owned())),
-        }
+        came.unwrap_or_else(|| Err(SubjectFault::Harness("the conversation is gone".to_owned())))
     }
 }
 
@@ -72,29 +67,29 @@ impl Drop for Http {
     }
 }
 
-async fn answer(mut response: Response) -> Came {
+async fn answer(mut response: Response) -> Result<Said, SubjectFault> {
     let status = response.status();
     if status.is_server_error() {
-        return Came::Wrong(SubjectFault::Crashed(format!("it answered with status {}", status.as_u16())));
+        return Err(SubjectFault::Crashed(format!("it answered with status {}", status.as_u16())));
     }
     if !status.is_success() {
-        return Came::Wrong(SubjectFault::Malformed(format!("it answered with status {}", status.as_u16())));
+        return Err(SubjectFault::Malformed(format!("it answered with status {}", status.as_u16())));
     }
     let mut body = vec![];
     loop {
         match response.chunk().await {
             Ok(None) => break,
-            Ok(Some(chunk)) if body.len() + chunk.len() > ANSWER => return Came::Wrong(SubjectFault::OverLimit(Limit::Output)),
+            Ok(Some(chunk)) if body.len() + chunk.len() > ANSWER => return Err(SubjectFault::OverLimit(Limit::Output)),
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-            Err(error) => return Came::Wrong(SubjectFault::Crashed(format!("it broke off: {}", cause(&error)))),
+            Err(error) => return Err(SubjectFault::Crashed(format!("it broke off: {}", cause(&error)))),
         }
     }
     match Said::read(&body) {
-        Ok(Said { does: None, .. }) => Came::Wrong(SubjectFault::Malformed("it answered without a move".to_owned())),
-        Ok(said) => Came::Said(said),
+        Ok(Said { does: None, .. }) => Err(SubjectFault::Malformed("it answered without a move".to_owned())),
+        Ok(said) => Ok(said),
         Err(why) => {
             let shown = printable(&String::from_utf8_lossy(&body[..body.len().min(400)]), 80);
-            Came::Wrong(SubjectFault::Malformed(format!("\"{shown}\": {why}")))
+            Err(SubjectFault::Malformed(format!("\"{shown}\": {why}")))
         }
     }
 }

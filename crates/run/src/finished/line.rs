@@ -14,13 +14,6 @@ use model::{FinishedAgent, ProviderKind, Reached};
 use serde_json::{Value, json};
 use world::edges::Edges;
 
-/// What came from the agent.
-#[derive(Debug)]
-pub(super) enum Came {
-    Said(Said),
-    Wrong(SubjectFault),
-}
-
 #[derive(Debug)]
 pub(super) struct Line {
     agent: FinishedAgent,

@@ -1,7 +1,6 @@
 //! `process:` an agent that speaks our protocol in JSON lines: what it hears on stdin, one move a line on stdout.
 
 use super::child::{Contained, printable};
-use super::line::Came;
 use super::message::Said;
 use crate::subjects::SubjectFault;
 use model::transcript::Limit;
@@ -20,7 +19,7 @@ const TOTAL: usize = 16 * 1024 * 1024;
 pub(super) struct Process {
     child: Contained,
     lines: mpsc::UnboundedSender<String>,
-    came: mpsc::Receiver<Came>,
+    came: mpsc::Receiver<Result<Said, SubjectFault>>,
     tasks: [JoinHandle<()>; 2],
 }
 
@@ -43,8 +42,7 @@ impl Process {
 
     pub(super) async fn hear(&mut self) -> Result<Said, SubjectFault> {
         match self.came.recv().await {
-            Some(Came::Said(said)) => Ok(said),
-            Some(Came::Wrong(fault)) => Err(fault),
+            Some(came) => came,
             None => Err(SubjectFault::Crashed(self.child.last_words().await)),
         }
     }
@@ -66,7 +64,7 @@ async fn write(mut stdin: ChildStdin, mut waiting: mpsc::UnboundedReceiver<Strin
     }
 }
 
-async fn read(stdout: ChildStdout, sender: mpsc::Sender<Came>) {
+async fn read(stdout: ChildStdout, sender: mpsc::Sender<Result<Said, SubjectFault>>) {
     let mut stdout = BufReader::new(stdout);
     let (mut line, mut total) = (Vec::new(), 0);
     loop {
@@ -80,24 +78,21 @@ async fn read(stdout: ChildStdout, sender: mpsc::Sender<Came>) {
         stdout.consume(taken);
         total += taken;
         if line.len() > LINE || total > TOTAL {
-            let _ = sender.send(Came::Wrong(SubjectFault::OverLimit(Limit::Output))).await;
+            let _ = sender.send(Err(SubjectFault::OverLimit(Limit::Output))).await;
             return;
         }
         if end.is_some() {
             let text = std::mem::take(&mut line);
-            if !text.iter().all(u8::is_ascii_whitespace) && sender.send(came(&text)).await.is_err() {
+            if !text.iter().all(u8::is_ascii_whitespace) && sender.send(parse(&text)).await.is_err() {
                 return;
             }
         }
     }
 }
 
-fn came(line: &[u8]) -> Came {
-    match Said::read(line) {
-        Ok(said) => Came::Said(said),
-        Err(why) => {
-            let shown = printable(&String::from_utf8_lossy(&line[..line.len().min(400)]), 80);
-            Came::Wrong(SubjectFault::Malformed(format!("\"{shown}\": {why}")))
-        }
-    }
+fn parse(line: &[u8]) -> Result<Said, SubjectFault> {
+    Said::read(line).map_err(|why| {
+        let shown = printable(&String::from_utf8_lossy(&line[..line.len().min(400)]), 80);
+        SubjectFault::Malformed(format!("\"{shown}\": {why}"))
+    })
 }

@@ -4,10 +4,12 @@ mod deed;
 mod differ;
 mod entry;
 mod facts;
+mod file;
 mod shelf;
 mod stamp;
 
 pub use differ::{Compared, Reworded, compare};
 pub use entry::{Entry, Step};
-pub use shelf::{Shelf, Unreadable};
+pub use file::{GoldenFile, UnreadableLine};
+pub use shelf::Shelf;
 pub use stamp::{AgentMark, Stamp};

@@ -10,10 +10,10 @@ use crate::io::Io;
 use crate::kept::{self, KeptRun};
 use crate::open::Source;
 use crate::report;
-use campaign::{Baseline, Golden};
+use campaign::Golden;
 use clap::Parser;
 use model::{SubjectFile, Workspace};
-use score::golden::Shelf;
+use score::golden::{GoldenFile, Shelf};
 
 /// Who is played where nobody is named: it needs no key.
 const PLAYED: &str = "baseline";
@@ -31,13 +31,13 @@ fn stored(source: &Source) -> Result<Golden, Vec<String>> {
     let files = source.files().map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let (mut golden, mut wrong) = (Golden::default(), vec![]);
     for (path, text) in files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md")) {
-        match (Shelf::at(path), Shelf::read(text)) {
+        match (Shelf::at(path), GoldenFile::parse(text)) {
             (None, _) => wrong.push(format!("{path}  nothing reads this file  baselines are golden/<profile>/<kind of suite>.jsonl")),
             (Some(_), Err(error)) => {
                 wrong.push(format!("{path}:{}  {}  make it again with `bardo-eval golden update`", error.line, error.why))
             }
-            (Some(shelf), Ok((stamp, entries))) => {
-                golden.shelves.insert(shelf, Baseline { stamp, entries });
+            (Some(shelf), Ok(baseline)) => {
+                golden.shelves.insert(shelf, baseline);
             }
         }
     }

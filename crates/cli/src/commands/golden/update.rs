@@ -7,7 +7,6 @@ use crate::open::Source;
 use crate::report::{self, count};
 use crate::{env, files};
 use campaign::Golden;
-use score::golden::Shelf;
 use std::time::SystemTime;
 
 pub(super) fn update(io: &Io, source: &Source, args: &GoldenRunArgs) -> Exit {
@@ -38,7 +37,7 @@ pub(super) fn update(io: &Io, source: &Source, args: &GoldenRunArgs) -> Exit {
             text.push_str(&format!("{}  left alone: the run lacks {} of it\n", shelf.path(), count(lacking, "case")));
             continue;
         }
-        if let Err(error) = files::write(&root.join(shelf.path()), &Shelf::write(&baseline.stamp, &baseline.entries)) {
+        if let Err(error) = files::write(&root.join(shelf.path()), &baseline.to_lines()) {
             io.say(&format!("{} could not be written: {error}", shelf.path()));
             return Exit::Incomplete;
         }

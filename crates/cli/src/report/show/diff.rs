@@ -5,7 +5,7 @@ use super::reading;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::kept::Found;
-use crate::report::problems::visible;
+use crate::report::escape::visible;
 use crate::report::{FORMAT, count};
 use model::{Reading, Workspace};
 use score::diff::{ArgDiff, Call, CallDiff, Change, EffectDiff, ScoreDiff, calls, effects, scores};

@@ -1,7 +1,7 @@
 //! One event in one line, and what came of it on a chain in lines below.
 
 use super::amounts::Amounts;
-use crate::report::problems::visible;
+use crate::report::escape::visible;
 use model::transcript::{
     Addressed, Claimed, Decision, Decoded, Effect, InnerCall, Mined, Party, Prepared, Side, Signed, ToolAnswer, Trade, TxOutcome,
 };

@@ -1,6 +1,6 @@
 //! A trial told while it happens, line by line.
 
-use super::super::problems::visible;
+use super::super::escape::visible;
 use super::amounts::Amounts;
 use super::line::Teller;
 use crate::args::Format;

@@ -49,7 +49,7 @@ pub(crate) fn reading(reading: &Reading) -> String {
         Reading::Tally { of: 0, .. } => "not exercised".to_owned(),
         Reading::Tally { hit, of } => format!("{hit} of {of}"),
         Reading::Level(level) => format!("{level:.3}"),
-        Reading::Unscorable { why } => format!("unscorable: {}", super::problems::visible(why)),
+        Reading::Unscorable { why } => format!("unscorable: {}", super::escape::visible(why)),
     }
 }
 

@@ -5,7 +5,7 @@ use super::tree::tree;
 use super::{Tone, reading};
 use crate::io::Io;
 use crate::kept::Found;
-use crate::report::problems::visible;
+use crate::report::escape::visible;
 use crate::report::table;
 use model::{Event, Happened, Score};
 

@@ -67,7 +67,7 @@ impl Seat {
         let did: Vec<String> =
             [counted(self.calls, "call"), counted(self.transactions, "transaction"), decided].into_iter().flatten().collect();
         let did = if did.is_empty() { "nothing".to_owned() } else { did.join(", ") };
-        format!("{}  #{} to #{}, {did}", crate::report::problems::visible(&self.agent), self.first, self.last)
+        format!("{}  #{} to #{}, {did}", crate::report::escape::visible(&self.agent), self.first, self.last)
     }
 
     pub(super) fn lines(&self) -> Vec<String> {

@@ -2,6 +2,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "the test reads our own sources")]
 
+mod cycles;
+mod imports;
+mod tokens;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

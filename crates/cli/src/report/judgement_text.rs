@@ -1,0 +1,29 @@
+//! Phrases for one judged gate that the reports share.
+
+use model::{Bound, Judgement};
+
+/// Returns a bound as in "≥ 0.85".
+pub(super) fn bound(bound: Bound) -> String {
+    match bound {
+        Bound::AtLeast(value) => format!("≥ {value}"),
+        Bound::AtMost(value) => format!("≤ {value}"),
+    }
+}
+
+/// Returns the confidence interval, or nothing where there is none.
+pub(super) fn interval(judgement: &Judgement) -> String {
+    match (judgement.metric.low, judgement.metric.high) {
+        (Some(low), Some(high)) => format!("{low:.2} to {high:.2}"),
+        (Some(_) | None, Some(_) | None) => String::new(),
+    }
+}
+
+/// Returns what is missing or wrong and, for gates that allow no miss, the failure rate ruled out.
+pub(super) fn note(judgement: &Judgement) -> String {
+    let ruled_out = judgement.rules_out.map(|shown| {
+        let (rate, sure) = (shown.failure_rate * 100.0, shown.confidence * 100.0);
+        format!("rules out failure rates above {rate:.1} % at {sure:.0} %")
+    });
+    let because = Some(judgement.because.clone()).filter(|because| !because.is_empty());
+    [because, ruled_out].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}

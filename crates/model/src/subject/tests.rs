@@ -1,0 +1,185 @@
+use super::*;
+use crate::yaml::reading::{broken, good, needs};
+
+const MODEL: &str = r#"subject: sonnet
+provider: anthropic
+model: claude-sonnet-4-5
+temperature: 0.2
+limits: { turns: 3, calls: 4, output_tokens: 500, seconds: 6 }
+tools: pruned(15)
+key_env: ANTHROPIC_API_KEY
+base_url: https://example.org
+api: responses
+stream: true
+prompt: Be brief.
+extra: { reasoning_effort: low }
+price: { input_per_mtok: 3, output_per_mtok: 15, cache_read_per_mtok: 0.3, cache_write_per_mtok: 3.75, as_of: "2026-11-15" }
+about: A model.
+"#;
+
+const PROGRAM: &str = "subject: mine
+provider: process
+command: [node, agent.mjs]
+env: [MY_KEY]
+about: A program.
+";
+
+const SERVICE: &str = "subject: mine
+provider: http
+url: http://127.0.0.1:8000/ask
+about: A service.
+";
+
+#[test]
+fn a_subject_with_a_model_is_read() {
+    let subject = good(MODEL, read_subject);
+    assert_eq!((subject.name.as_str(), subject.provider, subject.at.line), ("sonnet", ProviderKind::Anthropic, 1));
+    assert_eq!((subject.model.as_deref(), subject.temperature), (Some("claude-sonnet-4-5"), Some(0.2)));
+    assert_eq!(subject.limits, SubjectLimits { turns: 3, calls: 4, output_tokens: 500, seconds: 6 });
+    assert_eq!((subject.tools, subject.api, subject.stream), (ToolsShown::Pruned(15), Some(Api::Responses), true));
+    assert_eq!((subject.key_env.as_deref(), subject.base_url.as_deref()), (Some("ANTHROPIC_API_KEY"), Some("https://example.org")));
+    assert_eq!((subject.prompt.as_deref(), subject.about.as_str()), (Some("Be brief."), "A model."));
+    assert_eq!(Value::Object(subject.extra), json!({ "reasoning_effort": "low" }));
+    assert_eq!(
+        subject.price,
+        Some(Price {
+            input_per_mtok: Money::dollars(3),
+            output_per_mtok: Money::dollars(15),
+            cache_read_per_mtok: Some(Money::nanos(300_000_000)),
+            cache_write_per_mtok: Some(Money::nanos(3_750_000_000)),
+            as_of: "2026-11-15".into(),
+        })
+    );
+    assert_eq!(subject.finished, None);
+}
+
+#[test]
+fn a_subject_without_a_model_has_defaults() {
+    let subject = good("subject: b\nprovider: baseline\nlimits: { calls: 1 }\nabout: Words.\n", read_subject);
+    assert_eq!(subject.limits, SubjectLimits { calls: 1, ..SubjectLimits::default() });
+    assert_eq!((subject.tools, subject.stream, subject.model, subject.price), (ToolsShown::All, false, None, None));
+    assert!(subject.extra.is_empty() && subject.prompt.is_none() && subject.finished.is_none());
+}
+
+#[test]
+fn every_provider_has_one_word() {
+    for (word, kind) in ProviderKind::ALL {
+        assert_eq!(kind.word(), *word);
+    }
+    let models: Vec<&str> = ProviderKind::ALL.iter().filter(|(_, kind)| kind.is_llm()).map(|(word, _)| *word).collect();
+    assert_eq!(models, ["anthropic", "openai", "openai-compatible", "ollama"]);
+}
+
+#[test]
+fn an_agent_of_the_user_is_started_or_asked() {
+    let program = good(PROGRAM, read_subject).finished;
+    let command = Reached::Command(vec!["node".into(), "agent.mjs".into()]);
+    assert_eq!(program, Some(FinishedAgent { reached: command.clone(), env: vec!["MY_KEY".into()] }));
+    let mcp = good(&PROGRAM.replace("process", "mcp"), read_subject);
+    assert_eq!((mcp.provider, mcp.finished.map(|agent| agent.reached)), (ProviderKind::Mcp, Some(command)));
+    let service = good(SERVICE, read_subject).finished;
+    assert_eq!(service, Some(FinishedAgent { reached: Reached::Url("http://127.0.0.1:8000/ask".into()), env: vec![] }));
+}
+
+/// Trials are told apart by it: what changes behaviour must change it, what does not must not.
+#[test]
+fn the_identity_is_the_behaviour() {
+    let identity = |text: &str| good(text, read_subject).identity();
+    let same = identity(MODEL);
+    for (from, to) in [
+        ("subject: sonnet", "subject: other"),
+        ("about: A model.", "about: Another text."),
+        ("input_per_mtok: 3", "input_per_mtok: 4"),
+        ("ANTHROPIC_API_KEY", "OTHER_KEY"),
+        ("stream: true", "stream: false"),
+    ] {
+        assert_eq!(identity(&MODEL.replace(from, to)), same, "{from}");
+    }
+    for (from, to) in [
+        ("provider: anthropic", "provider: openai"),
+        ("claude-sonnet-4-5", "claude-sonnet-4-6"),
+        ("temperature: 0.2", "temperature: 0.3"),
+        ("turns: 3", "turns: 4"),
+        ("seconds: 6", "seconds: 7"),
+        ("pruned(15)", "all"),
+        ("example.org", "example.com"),
+        ("api: responses", "api: chat"),
+        ("Be brief.", "Be long."),
+        ("reasoning_effort: low", "reasoning_effort: high"),
+    ] {
+        assert_ne!(identity(&MODEL.replace(from, to)), same, "{from}");
+    }
+    assert_ne!(identity(PROGRAM), identity(&PROGRAM.replace("agent.mjs", "other.mjs")));
+    assert_ne!(identity(SERVICE), identity(&SERVICE.replace("8000", "8001")));
+}
+
+#[test]
+fn a_subject_needs_name_provider_and_about() {
+    needs(MODEL, read_subject, "a subject", 1, &["subject", "provider", "about"]);
+}
+
+#[test]
+fn broken_subjects_say_what_is_wrong() {
+    broken(
+        MODEL,
+        read_subject,
+        &[
+            ("provider: anthropic", "provider: antropic", "2: \"antropic\" is not known here | did you mean \"anthropic\"?"),
+            ("model: claude-sonnet-4-5\n", "", "1: a subject with an LLM provider lacks \"model\" | add model: …"),
+            ("turns: 3", "turn: 3", "5: limits has no key \"turn\" | did you mean \"turns\"?"),
+            ("tools: pruned(15)", "tools: pruned(0)", "6: \"pruned(0)\" does not say which tools are shown | write all or pruned(15)"),
+            ("tools: pruned(15)", "tools: some", "6: \"some\" does not say which tools are shown | write all or pruned(15)"),
+            (
+                "key_env: ANTHROPIC_API_KEY",
+                "key_env: sk-ant-api03-secret",
+                "7: key_env is not the name of an environment variable | capital letters, digits and _; never the key itself",
+            ),
+            ("api: responses", "api: rest", "9: \"rest\" is not known here | one of: chat, responses"),
+            ("{ reasoning_effort: low }", "[low]", "12: expected fields of the request, found a list | extra: { reasoning_effort: low }"),
+            (
+                "{ reasoning_effort: low }",
+                "{ max_tokens: 5, model: x }",
+                "12: extra must not set max_tokens, model | the program sets these itself",
+            ),
+            (
+                "input_per_mtok: 3,",
+                "input_per_mtok: 3e1,",
+                "13: expected dollars, found \"3e1\" | digits with at most nine after the point",
+            ),
+            ("output_per_mtok: 15, ", "", "13: a price lacks \"output_per_mtok\" | add output_per_mtok: …"),
+        ],
+    );
+}
+
+#[test]
+fn broken_agents_of_the_user_say_what_is_wrong() {
+    let (command, address) = (
+        "1: this subject needs the command that starts it | write command: [program, argument, …] and no url",
+        "1: this subject needs the address it answers at | write url: http://… and no command",
+    );
+    broken(
+        PROGRAM,
+        read_subject,
+        &[
+            ("command: [node, agent.mjs]\n", "", command),
+            ("[node, agent.mjs]", "[]", command),
+            ("command: [node, agent.mjs]", "command: [node]\nurl: http://127.0.0.1:1", command),
+            ("provider: process", "provider: http", address),
+            (
+                "MY_KEY",
+                "my-key",
+                "4: key_env is not the name of an environment variable | capital letters, digits and _; never the key itself",
+            ),
+            (
+                "provider: process",
+                "provider: echo",
+                "1: command, url and env belong to finished agents | remove them, or use provider: process, http or mcp",
+            ),
+        ],
+    );
+    broken(
+        SERVICE,
+        read_subject,
+        &[("http://127.0.0.1:8000/ask", "ftp://127.0.0.1", address), ("http://127.0.0.1:8000/ask", "http://", address)],
+    );
+}

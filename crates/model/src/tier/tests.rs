@@ -1,0 +1,68 @@
+use super::*;
+use crate::yaml::reading::{broken, good, needs};
+
+const TIERS: &str = r#"tiers:
+  - minutes_at_most: 5
+    tier: 2
+    name: mock
+    trigger: every pull request
+    live: judge
+    budget_usd: 0.5
+    trials: 3
+    suites: [tool_selection, behavior]
+    what: The deterministic part.
+ci:
+  - when_changed: [evals]
+    event: pull_request
+    tiers: [1, 2]
+"#;
+
+#[test]
+fn tiers_and_the_table_of_ci_are_read() {
+    let Tiers { tiers, ci } = good(TIERS, read_tiers);
+    let [tier] = tiers.as_slice() else { panic!("{tiers:?}") };
+    assert_eq!((tier.tier, tier.name.as_str(), tier.trigger.as_str(), tier.at.line), (2, "mock", "every pull request", 2));
+    assert_eq!((tier.minutes_at_most, tier.live, tier.budget_usd, tier.trials), (Some(5.0), Live::Judge, 0.5, 3));
+    assert_eq!(
+        (tier.suites.as_slice(), tier.what.as_str()),
+        ([SuiteKind::ToolSelection, SuiteKind::Behavior].as_slice(), "The deterministic part.")
+    );
+    let [row] = ci.as_slice() else { panic!("{ci:?}") };
+    assert_eq!(
+        (row.event.as_str(), row.tiers.as_slice(), row.when_changed.as_slice()),
+        ("pull_request", [1, 2].as_slice(), ["evals".to_owned()].as_slice())
+    );
+}
+
+#[test]
+fn what_is_live_has_three_words() {
+    for (word, live) in [("none", Live::None), ("judge", Live::Judge), ("subject", Live::Subject)] {
+        assert_eq!(good(&TIERS.replace("live: judge", &format!("live: {word}")), read_tiers).tiers[0].live, live);
+    }
+}
+
+#[test]
+fn a_tier_needs_all_its_keys() {
+    needs(TIERS, read_tiers, "a tier", 2, &["tier", "name", "trigger", "live", "budget_usd", "trials", "suites", "what"]);
+    needs(TIERS, read_tiers, "a ci row", 12, &["event"]);
+}
+
+#[test]
+fn broken_tiers_say_what_is_wrong() {
+    broken(
+        TIERS,
+        read_tiers,
+        &[
+            ("live: judge", "live: judges", "6: \"judges\" is not known here | did you mean \"judge\"?"),
+            ("budget_usd: 0.5", "budget_usd: cheap", "7: expected a number, found \"cheap\""),
+            ("budget_usd: 0.5", "budget_usd: inf", "7: expected a number, found \"inf\""),
+            (
+                "[tool_selection, behavior]",
+                "[tool_selections]",
+                "9: \"tool_selections\" is not known here | did you mean \"tool_selection\"?",
+            ),
+            ("[1, 2]", "1", "14: expected a list, found \"1\" | write [a, b] or lines starting with -"),
+            ("when_changed:", "when_changd:", "12: a ci row has no key \"when_changd\" | did you mean \"when_changed\"?"),
+        ],
+    );
+}

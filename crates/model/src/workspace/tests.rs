@@ -1,0 +1,139 @@
+use super::*;
+use crate::files::Files;
+use crate::minimal::MINIMAL_WORKSPACE;
+
+fn files() -> Files {
+    MINIMAL_WORKSPACE.iter().copied().collect()
+}
+
+fn load(change: impl FnOnce(&mut Files)) -> Result<Workspace, Vec<String>> {
+    let mut files = files();
+    change(&mut files);
+    Workspace::load(&files).map_err(|problems| problems.iter().map(ToString::to_string).collect())
+}
+
+/// Changes the first occurrence of a text in a file.
+fn edited(files: &mut Files, path: &str, from: &str, to: &str) {
+    let text = files.get(path).expect("a file").to_owned();
+    assert!(text.contains(from), "{path} does not contain {from:?}");
+    files.insert(path, text.replacen(from, to, 1));
+}
+
+#[test]
+fn every_file_of_a_workspace_is_read() {
+    let workspace = load(|_| {}).unwrap();
+    let count = |folder: &str| MINIMAL_WORKSPACE.iter().filter(|(path, _)| path.starts_with(folder)).count();
+    assert_eq!((workspace.profiles.len(), workspace.agents.len()), (count("profiles/"), count("agents/")));
+    assert_eq!((workspace.skills.len(), workspace.outputs.len()), (count("skills/"), count("outputs/")));
+    assert_eq!((workspace.chains.len(), workspace.subjects.len()), (count("registry/"), count("subjects/")));
+    assert_eq!((workspace.worlds.len(), workspace.suites.len()), (count("worlds/"), count("suites/")));
+    assert!(!workspace.tools.is_empty() && !workspace.gates.is_empty() && !workspace.tiers.tiers.is_empty());
+    assert!(workspace.defaults.subject.is_none());
+}
+
+#[test]
+fn things_are_found_by_name() {
+    let workspace =
+        load(|files| edited(files, "tools/wallet.yaml", "- name: swap_execute\n", "- name: swap_execute\n    aliases: [old_swap]\n"))
+            .unwrap();
+    assert_eq!(workspace.tool("old_swap").map(|tool| tool.name.as_str()), Some("swap_execute"));
+    assert!(workspace.tool("nothing").is_none());
+    assert_eq!(workspace.agent("trader").map(|agent| agent.name.as_str()), Some("trader"));
+    assert!(workspace.profile("trader").is_some() && workspace.skill("swap").is_some() && workspace.output("verdict").is_some());
+    assert!(workspace.subject("echo").is_some() && workspace.world("small").is_some());
+    for name in ["base", "8453", "BASE"] {
+        assert_eq!(workspace.chain(name).map(|chain| chain.id), Some(8453), "{name}");
+    }
+    let case = workspace.case("sell_usdc_for_ether").unwrap();
+    assert_eq!(workspace.surface_tools(&case.brief.surface).len(), workspace.agent_tools("trader").len());
+    assert!(workspace.surface_tools(&Surface::Skills).is_empty() && workspace.agent_tools("nobody").is_empty());
+}
+
+#[test]
+fn a_name_wins_over_an_alias() {
+    let workspace =
+        load(|files| edited(files, "tools/wallet.yaml", "- name: swap_execute\n", "- name: swap_execute\n    aliases: [token_transfer]\n"))
+            .unwrap();
+    assert_eq!(workspace.tool("token_transfer").map(|tool| tool.name.as_str()), Some("token_transfer"));
+}
+
+#[test]
+fn defaults_are_read() {
+    let workspace = load(|files| files.insert("bardo-eval.yaml", "subject: echo\njudge: sonnet\nbudget_usd: 2.50\n")).unwrap();
+    let word = |spot: &Option<crate::place::Spot<String>>| spot.as_ref().map(|spot| spot.value.clone());
+    assert_eq!((word(&workspace.defaults.subject), word(&workspace.defaults.judge)), (Some("echo".into()), Some("sonnet".into())));
+    assert_eq!(workspace.defaults.budget.map(|budget| budget.to_string()).as_deref(), Some("2.50"));
+}
+
+#[test]
+fn the_hash_is_of_what_is_given_not_of_what_runs_leave() {
+    let hash = load(|_| {}).unwrap().hash;
+    assert_eq!(load(|files| files.insert("golden/trader/behavior.jsonl", "{}")).unwrap().hash, hash);
+    assert_eq!(load(|files| files.insert("cassettes/a.jsonl", "{}")).unwrap().hash, hash);
+    assert_ne!(load(|files| files.insert("README.md", "Hello.")).unwrap().hash, hash);
+    assert_ne!(load(|files| edited(files, "policy.yaml", "version: ", "version:  ")).unwrap().hash, hash);
+}
+
+#[test]
+fn what_other_commands_read_is_left_alone() {
+    for path in ["golden/a/b.jsonl", "cassettes/x", "judge/examples.jsonl", "probes/asi01/a.yaml", "tools/README.md", "README.md"] {
+        assert!(load(|files| files.insert(path, "{[")).is_ok(), "{path}");
+    }
+}
+
+#[test]
+fn broken_workspaces_say_what_is_wrong() {
+    type Change = fn(&mut Files);
+    let rows: &[(Change, &[&str])] = &[
+        (|files| files.insert("gate.yaml", ""), &["gate.yaml:1  nothing reads this file  did you mean \"gates.yaml\"?"]),
+        (|files| files.insert("toolz/a.yaml", ""), &["toolz/a.yaml:1  nothing reads this file  did you mean \"tools\"?"]),
+        (|files| files.insert("notes.txt", ""), &["notes.txt:1  nothing reads this file"]),
+        (|files| files.insert("tools/a.yml", ""), &["tools/a.yml:1  nothing reads this file  files in tools/ end in .yaml"]),
+        (|files| files.insert("agents/a.yaml", ""), &["agents/a.yaml:1  nothing reads this file  files in agents/ end in .md"]),
+        (|files| files.insert("worlds/b.yaml", ""), &["worlds/b.yaml:1  the file is empty  write its content or delete the file"]),
+        (
+            |files| files.insert("agents/a.md", "name: a\n"),
+            &["agents/a.md:1  the file does not start with front matter  start it with a line ---, keys, and a line ---"],
+        ),
+        (
+            |files| files.insert("skills/a/SKILL.md", "---\nname: a\n"),
+            &["skills/a/SKILL.md:1  the front matter is not closed  end it with a line ---"],
+        ),
+        (
+            |files| files.insert("outputs/a.yaml", "output: a\nabout: A.\n"),
+            &["outputs/a.yaml:1  an output lacks \"schema\"  add schema: …"],
+        ),
+        (
+            |files| files.insert("bardo-eval.yaml", "subject: echo\nbudget_usd: a lot\n"),
+            &["bardo-eval.yaml:2  \"a lot\" is no amount of dollars  digits with at most nine after the point, as in 2.50"],
+        ),
+        (
+            |files| drop(files.remove("gates.yaml")),
+            &["gates.yaml:0  the workspace lacks this  run `bardo-eval init` elsewhere and take it from there"],
+        ),
+        (
+            |files| drop(files.remove("tools/wallet.yaml")),
+            &["tools/:0  the workspace lacks this  run `bardo-eval init` elsewhere and take it from there"],
+        ),
+    ];
+    for (change, problems) in rows {
+        assert_eq!(load(change).unwrap_err(), *problems);
+    }
+    let none = Workspace::load(&Files::default()).unwrap_err();
+    assert_eq!(none[0].to_string(), ".:0  there is no workspace here: no file was found  run `bardo-eval init` to write one");
+}
+
+#[test]
+fn the_problems_of_all_files_come_together_in_order() {
+    let problems = load(|files| {
+        files.insert("policy.yaml", "version: 1\n");
+        edited(files, "agents/trader.md", "tier: ", "tier: x");
+        files.insert("notes.txt", "");
+    })
+    .unwrap_err();
+    assert!(problems.len() > 15 && problems.is_sorted(), "{problems:#?}");
+    assert!(problems[0].starts_with("agents/trader.md:") && problems[1] == "notes.txt:1  nothing reads this file", "{problems:#?}");
+    // Lines of front matter count from the top of the file.
+    let line = files().get("agents/trader.md").unwrap().lines().position(|line| line.starts_with("tier:")).unwrap() + 1;
+    assert!(problems[0].starts_with(&format!("agents/trader.md:{line}  ")), "{}", problems[0]);
+}
