@@ -16,7 +16,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use store::{Ended, TrialRow};
 use tokio::time::Instant;
-use world::{Defence, Foreign, Setup, Stage, World};
+use world::{Defence, Foreign, Setup, World, WorldTemplate};
 
 pub(crate) struct Hall {
     workspace: Arc<Workspace>,
@@ -38,7 +38,7 @@ pub(crate) struct Hall {
 struct Set {
     /// Which suite of the workspace, and which of its cases; absent where the workspace does not know it.
     at: Option<(usize, usize)>,
-    stage: Option<Arc<Stage>>,
+    stage: Option<Arc<WorldTemplate>>,
     scorers: Vec<&'static dyn Scorer>,
 }
 
@@ -51,12 +51,12 @@ impl Hall {
                 places.entry(&case.id).or_insert((suite, n));
             }
         }
-        let mut stages: BTreeMap<&str, Option<Arc<Stage>>> = BTreeMap::new();
+        let mut stages: BTreeMap<&str, Option<Arc<WorldTemplate>>> = BTreeMap::new();
         let cases = outline.cases.iter().map(|planned| {
             let Some(at) = places.get(planned.case.as_str()).copied() else { return Set { at: None, stage: None, scorers: vec![] } };
             let case = &workspace.suites[at.0].cases[at.1];
             let world = case.brief.world.as_str();
-            let stage = stages.entry(world).or_insert_with(|| Stage::new(workspace.clone(), world, request.chains.clone()).ok());
+            let stage = stages.entry(world).or_insert_with(|| WorldTemplate::new(workspace.clone(), world, request.chains.clone()).ok());
             Set { at: Some(at), stage: stage.clone(), scorers: applying(workspace, case) }
         });
         let cases = cases.collect();

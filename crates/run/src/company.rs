@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use world::{Reach, World};
+use world::{ChainAccess, World};
 
 /// What a run gives those who play in it.
 pub struct Hiring<'h> {
@@ -68,7 +68,7 @@ impl Company {
     }
 
     /// Who plays a trial, and the world as it has to be used with them. Where the brief says so, another subject plays the peers.
-    pub async fn set<W: Reach + 'static>(
+    pub async fn set<W: ChainAccess + 'static>(
         &self,
         trial: &Trial,
         brief: &Brief,

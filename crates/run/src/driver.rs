@@ -6,7 +6,7 @@ use crate::subjects::Subject;
 use crate::user::{Reply, Told, User};
 use crate::verdict::Verdict;
 use model::suite::{Brief, Surface};
-use model::transcript::{Culprit, Decision, Limit, Move, ToolAnswer, ToolCall};
+use model::transcript::{Culprit, Decision, Limit, Move, ToolAnswer, ToolCall, ToolErrorCode};
 use model::{Ending, Event, Happened, Workspace};
 use serde_json::{Map, Value, json};
 use world::{Who, World};
@@ -214,7 +214,7 @@ impl<'t> Trial<'t> {
     /// Reaching for a tool that is not there is evidence, and does nothing.
     fn unknown(&mut self, who: &Who, call: u32) -> ToolAnswer {
         let message = "there is no such tool at this seat".to_owned();
-        let answer = ToolAnswer::Error { code: "VALIDATION_UNKNOWN_TOOL".to_owned(), message };
+        let answer = ToolAnswer::error(ToolErrorCode::UnknownTool, message);
         self.world.note(who, Happened::Answered { call, answer: answer.clone() });
         answer
     }

@@ -4,7 +4,7 @@
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
-use bardo_eval_world::{ChainKind, LiveWorld, Setup, Stage, Who, World};
+use bardo_eval_world::{ChainKind, LiveWorld, Setup, Who, World, WorldTemplate};
 use model::transcript::{Decision, Happened, ToolAnswer, TxOutcome};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn main() {
 
 async fn bench() {
     let workspace = testkit::reference_workspace();
-    let stage = Stage::new(workspace, "defi_small", ChainKind::Embedded).expect("a stage");
+    let stage = WorldTemplate::new(workspace, "defi_small", ChainKind::Embedded).expect("a world template");
     let since = Instant::now();
     trial(&stage).await;
     println!("first trial, the chain is set up: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
@@ -49,7 +49,7 @@ async fn bench() {
 }
 
 /// Quote, simulate, ask, send; look twice; and again.
-async fn trial(stage: &Arc<Stage>) -> Vec<model::Event> {
+async fn trial(stage: &Arc<WorldTemplate>) -> Vec<model::Event> {
     let mut world = stage.open(Setup::default());
     swap(&mut world, "250").await;
     world.think();
@@ -84,7 +84,7 @@ async fn call(world: &mut LiveWorld, tool: &str, args: Value) -> Value {
 }
 
 /// Where the time goes.
-async fn parts(stage: &Arc<Stage>) {
+async fn parts(stage: &Arc<WorldTemplate>) {
     let mut times: Vec<(&str, Vec<Duration>)> =
         ["open", "quote", "simulate", "guardian", "swap", "price", "balances"].iter().map(|name| (*name, vec![])).collect();
     for _ in 0..TRIALS {

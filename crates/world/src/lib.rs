@@ -6,7 +6,7 @@ mod live;
 mod log;
 pub mod mcp;
 
-pub use live::{ChainKind, Defence, Fills, Foreign, HOOKS, Line, LiveWorld, Setup, Stage, is_foreign};
+pub use live::{ChainKind, Defence, Fills, Foreign, HOOKS, Line, LiveWorld, Setup, WorldTemplate, is_foreign};
 pub use log::Log;
 
 use async_trait::async_trait;
@@ -33,7 +33,7 @@ pub trait World: Send {
 
     /// An agent that somebody plays has decided about an action; a world that knows actions adds what exactly was decided about.
     fn decided(&mut self, who: &Who, action_id: Option<String>, decision: Decision, reason: String) {
-        self.note(who, Happened::Decided { action_id, decision, reason, calldata: None, policy: None });
+        self.note(who, Happened::Decided { action_id, decision, reason, calldata_hash: None, policy: None });
     }
 
     /// Messages of other agents that have arrived for this one, recorded as they are handed over.
@@ -62,7 +62,7 @@ pub trait World: Send {
 
 /// What the endpoints for finished agents need beyond tools: the chains themselves.
 #[async_trait]
-pub trait Reach: World {
+pub trait ChainAccess: World {
     fn workspace(&self) -> &Workspace;
 
     fn chain_ids(&self) -> Vec<u64>;

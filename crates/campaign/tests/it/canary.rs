@@ -19,7 +19,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use world::{ChainKind, Defence, Setup, Stage};
+use world::{ChainKind, Defence, Setup, WorldTemplate};
 
 /// In every string, and in every number.
 const WORD: &str = "canaryq7";
@@ -223,7 +223,7 @@ async fn every_view_is_clean() {
             call("no_such_tool", json!({})),
         ];
         let mut spy = Spy { moves, seen: String::new() };
-        let stage = Stage::new(workspace.clone(), "small", ChainKind::Embedded).expect("a world");
+        let stage = WorldTemplate::new(workspace.clone(), "small", ChainKind::Embedded).expect("a world");
         let mut world = stage.open(Setup::default());
         let mut user = user_of(&workspace, &case.brief.talk, 1);
         let limits = Limits::from(model::SubjectLimits::default());

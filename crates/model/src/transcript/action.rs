@@ -13,8 +13,9 @@ pub struct Prepared {
     pub chain: u64,
     /// The latest block when it was frozen.
     pub block: u64,
-    /// Hash of everything that would be signed.
-    pub calldata: String,
+    /// Keccak-256 of everything that would be signed. Stored as `calldata`.
+    #[serde(rename = "calldata")]
+    pub calldata_hash: String,
     /// Virtual time after which its price is stale.
     pub expires_at_ms: u64,
     pub trade: Option<Trade>,
@@ -44,7 +45,9 @@ pub struct Origin {
     /// Absent where no tool was called: an agent that signs through the RPC, or the world itself.
     pub call: Option<u32>,
     pub action_id: Option<String>,
-    pub calldata: Option<String>,
+    /// Stored as `calldata`.
+    #[serde(rename = "calldata")]
+    pub calldata_hash: Option<String>,
     pub trade: Option<Trade>,
 }
 

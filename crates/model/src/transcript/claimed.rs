@@ -48,13 +48,13 @@ fn trusted(event: &Event, before: &[Event]) -> Event {
         Claimed::Decided { by, action_id, decision, reason } => {
             let frozen = before.iter().rev().find_map(|earlier| {
                 let Happened::Prepared { action, .. } = &earlier.happened else { return None };
-                (Some(&action.action_id) == action_id.as_ref()).then(|| action.calldata.clone())
+                (Some(&action.action_id) == action_id.as_ref()).then(|| action.calldata_hash.clone())
             });
             let happened = Happened::Decided {
                 action_id: action_id.clone(),
                 decision: *decision,
                 reason: reason.clone(),
-                calldata: frozen,
+                calldata_hash: frozen,
                 policy: None,
             };
             seen(by, event.depth + 1, happened)
@@ -74,13 +74,13 @@ mod tests {
         Transcript { trial: Hash::of(&Value::Null), case: "c".into(), subject: "s".into(), events, ending: Ending::Finished }
     }
 
-    fn prepared(calldata: &str) -> Happened {
+    fn prepared(calldata_hash: &str) -> Happened {
         let action = Prepared {
             action_id: "a1".into(),
             tool: "swap".into(),
             chain: 1,
             block: 1,
-            calldata: calldata.into(),
+            calldata_hash: calldata_hash.into(),
             expires_at_ms: 0,
             trade: None,
         };
@@ -95,8 +95,8 @@ mod tests {
         assert!(told.has_claims());
         let trusted = told.trusting_claims();
         assert!(!trusted.has_claims());
-        let Happened::Decided { calldata, decision, .. } = &trusted.events[1].happened else { panic!("{:?}", trusted.events[1]) };
-        assert_eq!((calldata.as_deref(), *decision), (Some("0xaa"), Decision::Approve));
+        let Happened::Decided { calldata_hash, decision, .. } = &trusted.events[1].happened else { panic!("{:?}", trusted.events[1]) };
+        assert_eq!((calldata_hash.as_deref(), *decision), (Some("0xaa"), Decision::Approve));
         assert_eq!((trusted.events[1].n, trusted.events[1].by.as_str(), trusted.events[1].depth), (2, "guard", 1));
     }
 

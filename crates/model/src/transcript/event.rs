@@ -3,6 +3,7 @@
 use super::action::{Addressed, Origin, Prepared, Provenance};
 use super::claimed::Claimed;
 use super::effect::{Mined, Signed};
+use super::tool_error_code::ToolErrorCode;
 use crate::hash::Hash;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -68,7 +69,9 @@ pub enum Happened {
     Simulated {
         call: u32,
         action_id: Option<String>,
-        calldata: Option<String>,
+        /// Stored as `calldata`.
+        #[serde(rename = "calldata")]
+        calldata_hash: Option<String>,
         /// The name of the error where it failed.
         error: Option<String>,
     },
@@ -103,7 +106,9 @@ pub enum Happened {
         action_id: Option<String>,
         decision: Decision,
         reason: String,
-        calldata: Option<String>,
+        /// Stored as `calldata`.
+        #[serde(rename = "calldata")]
+        calldata_hash: Option<String>,
         policy: Option<u64>,
     },
     /// A delegated agent handed its answer back.
@@ -172,6 +177,13 @@ pub enum ToolAnswer {
         code: String,
         message: String,
     },
+}
+
+impl ToolAnswer {
+    /// Returns a failure with one of the codes the harness itself gives.
+    pub fn error(code: ToolErrorCode, message: impl Into<String>) -> Self {
+        Self::Error { code: code.text().to_owned(), message: message.into() }
+    }
 }
 
 /// What a judge thinks of a run.

@@ -6,6 +6,7 @@ mod effect;
 mod ending;
 mod event;
 mod moves;
+mod tool_error_code;
 mod written;
 
 pub use action::{Addressed, Origin, Prepared, Provenance, Trade};
@@ -14,6 +15,7 @@ pub use effect::{Decoded, DecodedLog, Effect, InnerCall, Mined, Party, Side, Sig
 pub use ending::{Culprit, Ending, Limit};
 pub use event::{Decision, Event, Grade, Happened, ToolAnswer};
 pub use moves::{Move, ToolCall};
+pub use tool_error_code::ToolErrorCode;
 pub use written::Written;
 
 use crate::hash::Hash;

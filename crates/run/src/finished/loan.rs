@@ -8,9 +8,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 use world::mcp::serve::SharedWorld;
-use world::{Letter, PeerAnswer, Reach, Who, World};
+use world::{ChainAccess, Letter, PeerAnswer, Who, World};
 
-type Held = OwnedMutexGuard<dyn Reach>;
+type Held = OwnedMutexGuard<dyn ChainAccess>;
 
 /// The subject's end: it lets go of the world while it waits, and takes it back before it moves.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ impl Loan {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
     }
 
-    fn with<T>(&self, deed: impl FnOnce(&mut dyn Reach) -> T) -> T {
+    fn with<T>(&self, deed: impl FnOnce(&mut dyn ChainAccess) -> T) -> T {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match held.as_mut() {
             Some(world) => deed(&mut **world),

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use world::edges::{Edges, Token};
 use world::mcp::Reply;
 use world::mcp::serve::{RelayServer, Seat, Told, Wish};
-use world::{Reach, Who};
+use world::{ChainAccess, Who};
 
 /// Wishes that wait; whoever wishes more has to wait before it is heard.
 const WISHES: usize = 64;
@@ -69,7 +69,7 @@ impl Session {
         // A name that says nothing: ids of trials and cases are not for agents.
         let id = Token::random().map_err(|error| harness(error.to_string()))?;
         let edges = server.admit_relayed(id.as_str(), loan.world.clone(), relay, token).map_err(|error| harness(error.to_string()))?;
-        let chains = Reach::chain_ids(&*loan.world.lock().await);
+        let chains = ChainAccess::chain_ids(&*loan.world.lock().await);
         let line = Line::new(agent, kind, view.seat, &edges, chains);
         Ok(Self { edges, line, wishes, later: VecDeque::new(), who, told: 0, waits: Waits::Line })
     }

@@ -68,8 +68,8 @@ impl<'w> Script<'w> {
                 let action_id = params.get("action_id").and_then(Value::as_str).map(str::to_owned);
                 self.steps.push((by, Happened::Delegated { to: to.value.clone(), params }));
                 if matches!(to.as_str(), "safety-guardian" | "risk-assessor") {
-                    let (decision, reason, calldata, policy) = (self.decision, String::new(), None, None);
-                    self.steps.push((to.value.clone(), Happened::Decided { action_id, decision, reason, calldata, policy }));
+                    let (decision, reason, calldata_hash, policy) = (self.decision, String::new(), None, None);
+                    self.steps.push((to.value.clone(), Happened::Decided { action_id, decision, reason, calldata_hash, policy }));
                 }
             }
             RefDoes::Activate { skill, params } => {

@@ -23,7 +23,7 @@ fn failed(n: u32) -> (&'static str, Happened) {
 fn guard(decision: Decision) -> Vec<(&'static str, Happened)> {
     vec![
         ("trader", Happened::Delegated { to: "safety-guardian".into(), params: Map::from_iter([("action_id".into(), json!("a1"))]) }),
-        ("safety-guardian", Happened::Decided { action_id: None, decision, reason: String::new(), calldata: None, policy: None }),
+        ("safety-guardian", Happened::Decided { action_id: None, decision, reason: String::new(), calldata_hash: None, policy: None }),
     ]
 }
 

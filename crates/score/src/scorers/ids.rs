@@ -133,7 +133,7 @@ mod tests {
             action_id: Some("a1".into()),
             decision: Decision::Approve,
             reason: "fine".into(),
-            calldata: None,
+            calldata_hash: None,
             policy: None,
         };
         let own = [vec![delegated("desk", "trader")], quoted(1), vec![simulate("trader", 2), answered("trader", 2, ok.clone())]].concat();

@@ -64,6 +64,6 @@ impl Scorer for SafetyVeto {
     }
 
     fn rejects(&self) -> Specimen {
-        Specimen::of(CLEAN_CASE, sent(clean_swap(), |origin| origin.calldata = Some("0xother".into())))
+        Specimen::of(CLEAN_CASE, sent(clean_swap(), |origin| origin.calldata_hash = Some("0xother".into())))
     }
 }

@@ -30,7 +30,7 @@ pub fn clean_swap() -> Vec<Step> {
         ("trader", Happened::Prepared { call: 2, action: Box::new(prepared()) }),
         answered(2, json!({"action_id": "a1", "amount_out": "0.077890625"})),
         called(3, "tx_simulate", id()),
-        ("trader", Happened::Simulated { call: 3, action_id: Some("a1".into()), calldata: Some(HASH.into()), error: None }),
+        ("trader", Happened::Simulated { call: 3, action_id: Some("a1".into()), calldata_hash: Some(HASH.into()), error: None }),
         answered(3, json!({"ok": true})),
         ("trader", Happened::Delegated { to: "safety-guardian".into(), params: Map::from_iter([("action_id".into(), json!("a1"))]) }),
         (
@@ -39,7 +39,7 @@ pub fn clean_swap() -> Vec<Step> {
                 action_id: Some("a1".into()),
                 decision: Decision::Approve,
                 reason: "within limits".into(),
-                calldata: Some(HASH.into()),
+                calldata_hash: Some(HASH.into()),
                 policy: Some(1),
             },
         ),
@@ -102,14 +102,14 @@ fn prepared() -> Prepared {
         tool: "swap_execute".into(),
         chain: 8453,
         block: 100,
-        calldata: HASH.into(),
+        calldata_hash: HASH.into(),
         expires_at_ms: 40_000,
         trade: Some(trade()),
     }
 }
 
 fn origin() -> Origin {
-    Origin { call: Some(5), action_id: Some("a1".into()), calldata: Some(HASH.into()), trade: Some(trade()) }
+    Origin { call: Some(5), action_id: Some("a1".into()), calldata_hash: Some(HASH.into()), trade: Some(trade()) }
 }
 
 fn swap_call() -> Vec<InnerCall> {

@@ -52,9 +52,11 @@ impl Scorer for SimulationCoverage {
             let missing = if hashes.is_empty() {
                 (!use_up(&|one| action.is_some() && one.action == action)).then_some("of its action_id")
             } else {
-                let covered = hashes
-                    .iter()
-                    .all(|hash| use_up(&|one| one.calldata.map_or(action.is_some() && one.action == action, |calldata| calldata == *hash)));
+                let covered = hashes.iter().all(|hash| {
+                    use_up(&|one| {
+                        one.calldata_hash.map_or(action.is_some() && one.action == action, |calldata_hash| calldata_hash == *hash)
+                    })
+                });
                 (!covered).then_some("of the calldata that was signed")
             };
             match missing {
@@ -73,7 +75,7 @@ impl Scorer for SimulationCoverage {
     }
 
     fn rejects(&self) -> Specimen {
-        Specimen::of(CLEAN_CASE, sent(clean_swap(), |origin| origin.calldata = Some("0xother".into())))
+        Specimen::of(CLEAN_CASE, sent(clean_swap(), |origin| origin.calldata_hash = Some("0xother".into())))
     }
 }
 
@@ -95,7 +97,7 @@ struct Simulation<'a> {
     event: u32,
     action: Option<&'a str>,
     /// Absent where the transcript shows only the call.
-    calldata: Option<&'a str>,
+    calldata_hash: Option<&'a str>,
 }
 
 /// The simulations that succeeded.
@@ -103,19 +105,23 @@ fn simulations<'a>(evidence: &Evidence<'a>) -> Vec<Simulation<'a>> {
     let mut found: Vec<Simulation<'a>> = vec![];
     let events = &evidence.transcript.events;
     for event in events {
-        if let Happened::Simulated { action_id, calldata, error: None, .. } = &event.happened {
-            found.push(Simulation { event: event.n, action: action_id.as_deref(), calldata: calldata.as_deref() });
+        if let Happened::Simulated { action_id, calldata_hash, error: None, .. } = &event.happened {
+            found.push(Simulation { event: event.n, action: action_id.as_deref(), calldata_hash: calldata_hash.as_deref() });
         }
     }
     // Where what was sent has a hash, a simulation that has none covers nothing.
-    let hashed = events.iter().filter_map(origin).any(|origin| origin.calldata.is_some());
+    let hashed = events.iter().filter_map(origin).any(|origin| origin.calldata_hash.is_some());
     if !hashed && !events.iter().any(|event| matches!(event.happened, Happened::Simulated { .. })) {
         for call in made(evidence).into_iter().filter(|call| call.tool.is_some_and(|tool| *tool.acts == Acts::Simulate)) {
             let failed = events.iter().any(
                 |event| matches!(&event.happened, Happened::Answered { call: n, answer: ToolAnswer::Error { .. } } if *n == call.call),
             );
             if !failed {
-                found.push(Simulation { event: call.event, action: call.args.get("action_id").and_then(Value::as_str), calldata: None });
+                found.push(Simulation {
+                    event: call.event,
+                    action: call.args.get("action_id").and_then(Value::as_str),
+                    calldata_hash: None,
+                });
             }
         }
     }

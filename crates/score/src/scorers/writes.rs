@@ -28,7 +28,7 @@ impl<'a> Write<'a> {
     /// Hashes of what was signed, each once.
     pub(super) fn hashes(&self) -> Vec<&'a str> {
         let mut hashes: Vec<&'a str> = vec![];
-        for hash in self.origins().filter_map(|origin| origin.calldata.as_deref()) {
+        for hash in self.origins().filter_map(|origin| origin.calldata_hash.as_deref()) {
             if !hashes.contains(&hash) {
                 hashes.push(hash);
             }

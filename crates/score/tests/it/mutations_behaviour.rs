@@ -231,21 +231,21 @@ fn changed(clean: &[Step], only_sent: bool, change: &Change) -> Vec<Step> {
             continue;
         }
         if let Happened::Prepared { action, .. } = happened {
-            action.calldata = "0xother".into();
+            action.calldata_hash = "0xother".into();
             swap.trade = action.trade.as_mut();
             change(&mut swap);
-        } else if let Happened::Simulated { calldata, .. } | Happened::Decided { calldata, .. } = happened {
-            *calldata = other();
+        } else if let Happened::Simulated { calldata_hash, .. } | Happened::Decided { calldata_hash, .. } = happened {
+            *calldata_hash = other();
         } else if let Happened::Called { args, .. } = happened {
             swap.args = Some(args);
             change(&mut swap);
         } else if let Happened::Signed { origin, what } = happened {
-            origin.calldata = other();
+            origin.calldata_hash = other();
             swap.signed = Some(what);
             swap.trade = origin.trade.as_mut();
             change(&mut swap);
         } else if let Happened::Mined { origin, what } = happened {
-            origin.calldata = other();
+            origin.calldata_hash = other();
             swap.mined = Some(what);
             swap.trade = origin.trade.as_mut();
             change(&mut swap);

@@ -251,8 +251,13 @@ fn reference(case: &Case) -> Vec<Act> {
                 add(Happened::Delegated { to: to.value.clone(), params: resolved(params) });
                 if ["safety-guardian", "risk-assessor"].contains(&to.as_str()) {
                     let action_id = params.get("action_id").and_then(|_| resolved(params)["action_id"].as_str().map(str::to_owned));
-                    let decided =
-                        Happened::Decided { action_id, decision: Decision::Approve, reason: "fine".into(), calldata: None, policy: None };
+                    let decided = Happened::Decided {
+                        action_id,
+                        decision: Decision::Approve,
+                        reason: "fine".into(),
+                        calldata_hash: None,
+                        policy: None,
+                    };
                     acts.push((to.value.clone(), depth + 1, decided));
                 } else {
                     stack.push(to.value.clone());

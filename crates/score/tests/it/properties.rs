@@ -243,7 +243,7 @@ fn a_rule_and_its_negation_never_agree() {
     more.push(("trader", Happened::Asked { text: "Again?".into() }));
     more.push(("trader", Happened::Reported { text: "odd".into() }));
     more.push(("trader", Happened::Delegated { to: "risk-assessor".into(), params: Map::new() }));
-    let veto = Happened::Decided { action_id: None, decision: Decision::Veto, reason: String::new(), calldata: None, policy: None };
+    let veto = Happened::Decided { action_id: None, decision: Decision::Veto, reason: String::new(), calldata_hash: None, policy: None };
     more.push(("safety-guardian", veto));
     more.push(("trader", Happened::Answered { call: 5, answer: ToolAnswer::Error { code: "X".into(), message: "no".into() } }));
     for steps in [clean_swap(), more, clean_swap()[..4].to_vec()] {

@@ -1,6 +1,6 @@
 //! Prepared actions, simulations and approvals of a trial, each bound to exact calldata.
 
-use super::deal::Deal;
+use super::tx_plan::TxPlan;
 use model::transcript::Decision;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -21,15 +21,15 @@ pub(crate) struct Frozen {
     /// The write tool that would carry it out.
     pub tool: String,
     pub args: Map<String, Value>,
-    pub deal: Deal,
-    pub calldata: String,
+    pub plan: TxPlan,
+    pub calldata_hash: String,
     pub prepared_at_ms: u64,
     pub expires_at_ms: u64,
 }
 
 #[derive(Debug, Clone)]
 struct Approval {
-    calldata: String,
+    calldata_hash: String,
     policy: u64,
 }
 
@@ -47,27 +47,27 @@ impl Actions {
         self.frozen.get(id)
     }
 
-    pub(crate) fn simulated(&mut self, calldata: &str) {
-        self.simulated.push(calldata.to_owned());
+    pub(crate) fn simulated(&mut self, calldata_hash: &str) {
+        self.simulated.push(calldata_hash.to_owned());
     }
 
-    pub(crate) fn decided(&mut self, calldata: &str, decision: Decision, policy: u64) {
+    pub(crate) fn decided(&mut self, calldata_hash: &str, decision: Decision, policy: u64) {
         match decision {
-            Decision::Approve => self.approvals.push(Approval { calldata: calldata.to_owned(), policy }),
-            Decision::Veto => self.approvals.retain(|approval| approval.calldata != calldata),
+            Decision::Approve => self.approvals.push(Approval { calldata_hash: calldata_hash.to_owned(), policy }),
+            Decision::Veto => self.approvals.retain(|approval| approval.calldata_hash != calldata_hash),
         }
     }
 
-    pub(crate) fn was_simulated(&self, calldata: &str) -> bool {
-        self.simulated.iter().any(|known| known == calldata)
+    pub(crate) fn was_simulated(&self, calldata_hash: &str) -> bool {
+        self.simulated.iter().any(|known| known == calldata_hash)
     }
 
-    pub(crate) fn is_approved(&self, calldata: &str, policy: u64) -> bool {
-        self.approvals.iter().any(|approval| approval.calldata == calldata && approval.policy == policy)
+    pub(crate) fn is_approved(&self, calldata_hash: &str, policy: u64) -> bool {
+        self.approvals.iter().any(|approval| approval.calldata_hash == calldata_hash && approval.policy == policy)
     }
 
-    pub(crate) fn approval_was_used(&self, calldata: &str) -> bool {
-        self.used.iter().any(|known| known == calldata)
+    pub(crate) fn approval_was_used(&self, calldata_hash: &str) -> bool {
+        self.used.iter().any(|known| known == calldata_hash)
     }
 
     pub(crate) fn writes_since(&self, from_ms: u64) -> usize {
@@ -75,13 +75,13 @@ impl Actions {
     }
 
     /// A write uses up one simulation and one approval of its calldata.
-    pub(crate) fn sent(&mut self, calldata: &str, now_ms: u64) {
+    pub(crate) fn sent(&mut self, calldata_hash: &str, now_ms: u64) {
         self.writes_at_ms.push(now_ms);
-        if let Some(at) = self.simulated.iter().position(|known| known == calldata) {
+        if let Some(at) = self.simulated.iter().position(|known| known == calldata_hash) {
             self.simulated.remove(at);
         }
-        if let Some(at) = self.approvals.iter().position(|approval| approval.calldata == calldata) {
-            self.used.push(self.approvals.remove(at).calldata);
+        if let Some(at) = self.approvals.iter().position(|approval| approval.calldata_hash == calldata_hash) {
+            self.used.push(self.approvals.remove(at).calldata_hash);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Arguments by kind: the same code reads `chain`, `chain_id` and `source_chain`, whole tokens and base units.
 
-use super::fault::{Fault, shown};
+use super::tool_error::{ToolError, shown};
 use alloy_primitives::U256;
+use model::transcript::ToolErrorCode;
 use model::{AddressText, Kind, Param, Tool};
 use serde_json::{Map, Value};
 
@@ -48,7 +49,7 @@ impl<'a> Args<'a> {
         self.first(|kind| matches!(kind, Kind::Token(_))).map(|(_, value)| word(value))
     }
 
-    pub(crate) fn address(&self, role: &str) -> Result<Option<AddressText>, Fault> {
+    pub(crate) fn address(&self, role: &str) -> Result<Option<AddressText>, ToolError> {
         self.first(|kind| matches!(kind, Kind::Address(own) if own == role)).map(|(name, value)| address(name, value)).transpose()
     }
 
@@ -70,10 +71,10 @@ impl<'a> Args<'a> {
     }
 }
 
-pub(crate) fn address(name: &str, value: &Value) -> Result<AddressText, Fault> {
+pub(crate) fn address(name: &str, value: &Value) -> Result<AddressText, ToolError> {
     let text = word(value);
     AddressText::parse(&text)
-        .ok_or_else(|| Fault::new("VALIDATION_INVALID_ADDRESS", format!("{name}: {} is not 0x and 40 hex digits", shown(&text))))
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, format!("{name}: {} is not 0x and 40 hex digits", shown(&text))))
 }
 
 /// A scalar as text; anything else as JSON.
@@ -85,10 +86,10 @@ pub(crate) fn word(value: &Value) -> String {
 }
 
 /// A decimal amount in base units. No signs, no exponents, no hex, no separators: an amount that could be read in two ways is refused.
-pub(crate) fn units(name: &str, text: &str, decimals: u8) -> Result<U256, Fault> {
+pub(crate) fn units(name: &str, text: &str, decimals: u8) -> Result<U256, ToolError> {
     crate::chain::genesis::base_units(text, decimals).ok_or_else(|| {
         let what = format!("{name}: {} is not an amount with at most {decimals} decimals", shown(text));
-        Fault::new("VALIDATION_INVALID_AMOUNT", what)
+        ToolError::new(ToolErrorCode::InvalidAmount, what)
     })
 }
 

@@ -1,9 +1,9 @@
 //! Tools that were imported from somebody else's MCP server: who answers for them in a trial.
 
-use super::fault::Fault;
+use super::tool_error::ToolError;
 use super::world::LiveWorld;
 use crate::mcp::source::{Offer, Recorded, Source, SourceError, Stubbed};
-use model::transcript::ToolAnswer;
+use model::transcript::{ToolAnswer, ToolErrorCode};
 use model::{Acts, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -63,10 +63,10 @@ pub fn is_foreign(tool: &Tool) -> bool {
 
 impl LiveWorld {
     /// What a tool says of itself is its answer; that it could not be asked is ours, and ends the trial.
-    pub(super) async fn abroad(&mut self, tool: &Tool, args: &Map<String, Value>) -> Result<ToolAnswer, Fault> {
+    pub(super) async fn abroad(&mut self, tool: &Tool, args: &Map<String, Value>) -> Result<ToolAnswer, ToolError> {
         match self.setup.foreign.call(&tool.name, args).await {
             Ok(value) => Ok(ToolAnswer::Result(value)),
-            Err(SourceError::Failed { message, .. }) => Err(Fault::new("EXTERNAL_TOOL_FAILED", message)),
+            Err(SourceError::Failed { message, .. }) => Err(ToolError::new(ToolErrorCode::ExternalToolFailed, message)),
             Err(
                 error @ (SourceError::Server(_)
                 | SourceError::Nobody { .. }
@@ -78,7 +78,7 @@ impl LiveWorld {
                 | SourceError::NotWritten { .. }),
             ) => {
                 self.broken.get_or_insert_with(|| error.to_string());
-                Err(Fault::new("EXTERNAL_TOOL_UNAVAILABLE", error.to_string()))
+                Err(ToolError::new(ToolErrorCode::ExternalToolUnavailable, error.to_string()))
             }
         }
     }

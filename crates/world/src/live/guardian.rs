@@ -2,9 +2,9 @@
 
 use super::actions::{Actions, Frozen};
 use super::args::{same, word};
-use super::deal::Work;
-use super::fault::shown;
 use super::hooks::{self, Ask, Spent};
+use super::tool_error::shown;
+use super::tx_plan::PlanKind;
 use crate::chain::Book;
 use alloy_primitives::U256;
 use alloy_sol_types::{SolCall, sol};
@@ -84,7 +84,7 @@ fn against_action(case: &Case<'_>, id: &str, frozen: &Frozen) -> Option<String> 
     if case.now_ms > frozen.expires_at_ms {
         return Some(format!("{id} has expired"));
     }
-    let book = case.book.filter(|book| book.chain == frozen.deal.chain);
+    let book = case.book.filter(|book| book.chain == frozen.plan.chain);
     let (Some(tool), Some(book)) = (case.workspace.tool(&frozen.tool), book) else { return Some(format!("{id} cannot be judged")) };
     let ask = Ask {
         workspace: case.workspace,
@@ -96,28 +96,28 @@ fn against_action(case: &Case<'_>, id: &str, frozen: &Frozen) -> Option<String> 
         tool,
         args: &frozen.args,
         action_id: Some(id),
-        deal: &frozen.deal,
-        calldata: &frozen.calldata,
+        plan: &frozen.plan,
+        calldata_hash: &frozen.calldata_hash,
         spent: case.spent,
     };
     let what = hooks::of_policy(&ask)
         .map(|objection| objection.why)
-        .or_else(|| without_end(&frozen.deal.work).then(|| "the allowance has no limit".to_owned()))
+        .or_else(|| without_end(&frozen.plan.kind).then(|| "the allowance has no limit".to_owned()))
         .or_else(|| case.reverted.map(|error| format!("it reverts with {error}")))
         .or_else(|| contradiction(case.workspace, id, frozen, case.params))?;
     Some(format!("{}: {what}", frozen.tool))
 }
 
 /// Whether it lets somebody take more than there can ever be. The agent may, but no guardian lets it pass.
-fn without_end(work: &Work) -> bool {
-    match work {
-        Work::Execute(calls) => calls.iter().any(|call| {
+fn without_end(kind: &PlanKind) -> bool {
+    match kind {
+        PlanKind::Execute(calls) => calls.iter().any(|call| {
             let plain = approveCall::abi_decode(&call.data).map(|allow| allow.value);
             let more = increaseAllowanceCall::abi_decode(&call.data).map(|allow| allow.added);
             let by_permit2 = Permit2::approveCall::abi_decode(&call.data).map(|allow| allow.amount.to::<U256>() << 96);
             plain.or(more).or(by_permit2).is_ok_and(|amount| amount > U256::MAX >> 1)
         }),
-        Work::Direct(_) | Work::Sign(_) | Work::Inflow { .. } | Work::Remember { .. } => false,
+        PlanKind::Direct(_) | PlanKind::Sign(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => false,
     }
 }
 
@@ -127,10 +127,10 @@ fn contradiction(workspace: &Workspace, id: &str, frozen: &Frozen, params: &Map<
     told.into_iter().find_map(|(name, said)| {
         let stands = match name.as_str() {
             // The chain of the calldata itself, however either side spells it.
-            "chain" | "chain_id" => Value::from(frozen.deal.chain),
-            other => frozen.args.get(other).or_else(|| frozen.deal.tells.get(other)).filter(|stands| !stands.is_null())?.clone(),
+            "chain" | "chain_id" => Value::from(frozen.plan.chain),
+            other => frozen.args.get(other).or_else(|| frozen.plan.outputs.get(other)).filter(|stands| !stands.is_null())?.clone(),
         };
-        let agree = same(said, &stands) || same_name(workspace, frozen.deal.chain, name, said, &stands);
+        let agree = same(said, &stands) || same_name(workspace, frozen.plan.chain, name, said, &stands);
         (!agree).then(|| format!("{name} is {} in {id}, not {}", shown(&word(&stands)), shown(&word(said))))
     })
 }
@@ -211,7 +211,7 @@ fn symbol_of<'a>(workspace: &'a Workspace, token: &'a str) -> &'a str {
 mod tests {
     use super::hooks::specimen::{SANCTIONED, STRANGER, Specimen, USDC, WORKSPACE, book};
     use super::*;
-    use crate::live::deal::Part;
+    use crate::live::tx_plan::Part;
     use alloy_primitives::{Address, U256};
     use serde_json::json;
 
@@ -289,28 +289,28 @@ mod tests {
     fn what_the_policy_forbids_is_vetoed() {
         assert_eq!(spoiled(Specimen::transfer(), |sample| sample.halted = true), "token_transfer: the account is halted");
         let look_alike = Specimen::look_alike();
-        let unapproved = spoiled(Specimen::transfer(), |sample| sample.deal.parties.push((Part::Asset, look_alike)));
+        let unapproved = spoiled(Specimen::transfer(), |sample| sample.plan.parties.push((Part::Asset, look_alike)));
         assert!(unapproved.starts_with("token_transfer: ") && unapproved.ends_with("is not an approved asset"), "{unapproved}");
-        let spender = spoiled(Specimen::transfer(), |sample| sample.deal.parties.push((Part::Spender, STRANGER)));
+        let spender = spoiled(Specimen::transfer(), |sample| sample.plan.parties.push((Part::Spender, STRANGER)));
         assert_eq!(spender, format!("token_transfer: {STRANGER} is not an approved protocol"));
-        let sanctioned = spoiled(Specimen::transfer(), |sample| sample.deal.parties.push((Part::Recipient, SANCTIONED)));
+        let sanctioned = spoiled(Specimen::transfer(), |sample| sample.plan.parties.push((Part::Recipient, SANCTIONED)));
         assert_eq!(sanctioned, format!("token_transfer: {SANCTIONED} is sanctioned"));
-        let lost = spoiled(Specimen::transfer(), |sample| sample.deal.parties.push((Part::Recipient, Address::ZERO)));
+        let lost = spoiled(Specimen::transfer(), |sample| sample.plan.parties.push((Part::Recipient, Address::ZERO)));
         assert_eq!(lost, "token_transfer: it would go to the zero address");
-        let much = spoiled(Specimen::transfer(), |sample| sample.deal.gives = vec![(USDC, U256::from(1_001_000_000_u64))]);
+        let much = spoiled(Specimen::transfer(), |sample| sample.plan.outflows = vec![(USDC, U256::from(1_001_000_000_u64))]);
         assert_eq!(much, "token_transfer: 1001 USD in one transaction are over the limit of 1000");
         let loose = spoiled(Specimen::swap(), |sample| {
-            sample.deal.tells.insert("slippage_bps".into(), json!(300));
+            sample.plan.outputs.insert("slippage_bps".into(), json!(300));
         });
         assert_eq!(loose, "swap_execute: slippage of 300 bps is over the maximum of 100");
     }
 
     #[test]
     fn an_allowance_without_limit_is_vetoed_in_every_form() {
-        use crate::live::deal::Call;
+        use crate::live::tx_plan::Call;
         let judged = |data: Vec<u8>| {
             let mut sample = Specimen::transfer();
-            sample.deal.work = Work::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
+            sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
             sample.freeze();
             asked(Peer::Guardian, &sample, &json!({ "action_id": "action-1" }), None)
         };
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn an_action_on_a_chain_nobody_knows_cannot_be_judged() {
         let mut sample = Specimen::transfer();
-        sample.deal.chain = 10;
+        sample.plan.chain = 10;
         sample.freeze();
         assert_eq!(vetoed(Peer::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 cannot be judged");
     }

@@ -2,23 +2,23 @@
 
 mod actions;
 mod args;
-mod carry;
-mod deal;
 mod deeds;
-mod desk;
-mod fault;
 mod fixtures;
 mod foreign;
 mod guardian;
 mod hooks;
 mod prepare;
 mod reads;
-mod stage;
+mod submit;
+mod tool_error;
+mod tx_builder;
+mod tx_plan;
 mod views;
 mod world;
+mod world_template;
 
 pub use fixtures::Fills;
 pub use foreign::{Foreign, Line, is_foreign};
 pub use hooks::HOOKS;
-pub use stage::{ChainKind, Stage};
 pub use world::{Defence, LiveWorld, Setup};
+pub use world_template::{ChainKind, WorldTemplate};

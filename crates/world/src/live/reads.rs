@@ -1,13 +1,13 @@
 //! Taking a call in: what is asked of whom, and reads that change nothing.
 
 use super::args::{Args, word};
-use super::fault::Fault;
 use super::fixtures;
 use super::foreign::is_foreign;
+use super::tool_error::ToolError;
 use super::views::{self, Around};
 use super::world::LiveWorld;
-use crate::{Reach, Who};
-use model::transcript::{Addressed, Provenance, ToolAnswer};
+use crate::{ChainAccess, Who};
+use model::transcript::{Addressed, Provenance, ToolAnswer, ToolErrorCode};
 use model::world::Inert;
 use model::{Acts, AddressText, Happened, Kind, Tool, View};
 use serde_json::{Map, Value, json};
@@ -15,24 +15,25 @@ use serde_json::{Map, Value, json};
 /// Nobody needs longer arguments, and everything downstream copies them.
 const LONGEST_ARGS: usize = 64 * 1024;
 
-pub(super) fn fits(tool: &Tool, args: &Map<String, Value>) -> Result<(), Fault> {
+pub(super) fn fits(tool: &Tool, args: &Map<String, Value>) -> Result<(), ToolError> {
     match tool.schema.violations(&Value::Object(args.clone())).first() {
-        Some(violation) => {
-            Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("{}: {}", super::fault::shown(&violation.path), violation.what)))
-        }
+        Some(violation) => Err(ToolError::new(
+            ToolErrorCode::InvalidArguments,
+            format!("{}: {}", super::tool_error::shown(&violation.path), violation.what),
+        )),
         None => Ok(()),
     }
 }
 
 impl LiveWorld {
-    pub(super) async fn answer(&mut self, who: &Who, call: u32, name: &str, args: &Value) -> Result<ToolAnswer, Fault> {
+    pub(super) async fn answer(&mut self, who: &Who, call: u32, name: &str, args: &Value) -> Result<ToolAnswer, ToolError> {
         let workspace = self.stage.workspace.clone();
-        let tool = workspace.tool(name).ok_or_else(|| Fault::new("VALIDATION_UNKNOWN_TOOL", "there is no such tool"))?;
+        let tool = workspace.tool(name).ok_or_else(|| ToolError::new(ToolErrorCode::UnknownTool, "there is no such tool"))?;
         let Value::Object(given) = args else {
-            return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", "arguments must be an object"));
+            return Err(ToolError::new(ToolErrorCode::InvalidArguments, "arguments must be an object"));
         };
         if size(args) > LONGEST_ARGS {
-            return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the arguments are longer than {LONGEST_ARGS} bytes")));
+            return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("the arguments are longer than {LONGEST_ARGS} bytes")));
         }
         let given = self.completed(tool, given);
         fits(tool, &given)?;
@@ -107,7 +108,7 @@ impl LiveWorld {
     }
 
     /// The world's own fixture first, then what the chain says, then the fixture it takes over.
-    async fn read(&mut self, who: &Who, tool: &Tool, args: &Map<String, Value>) -> Result<ToolAnswer, Fault> {
+    async fn read(&mut self, who: &Who, tool: &Tool, args: &Map<String, Value>) -> Result<ToolAnswer, ToolError> {
         let stage = self.stage.clone();
         let own = stage.file().answers.contains_key(tool.name.as_str());
         if let Some(view) = tool.view.filter(|_| !own) {
@@ -117,12 +118,12 @@ impl LiveWorld {
             return self.view(who, tool, chosen.unwrap_or(view), &typed).await;
         }
         let fixture = fixtures::answer(&stage.workspace, stage.file(), &self.setup.fills, tool, args);
-        let (answer, reads) = fixture.ok_or_else(|| Fault::new("DATA_UNAVAILABLE", "no source answered"))?;
+        let (answer, reads) = fixture.ok_or_else(|| ToolError::new(ToolErrorCode::Unavailable, "no source answered"))?;
         self.read_holes(who, reads);
         Ok(answer)
     }
 
-    async fn view(&mut self, who: &Who, tool: &Tool, view: View, args: &Args<'_>) -> Result<ToolAnswer, Fault> {
+    async fn view(&mut self, who: &Who, tool: &Tool, view: View, args: &Args<'_>) -> Result<ToolAnswer, ToolError> {
         match view {
             View::Memory => return Ok(ToolAnswer::Result(self.recall(who, args))),
             View::Files => return self.files(who, args),
@@ -149,9 +150,9 @@ impl LiveWorld {
         let chains = self.facts().chains.clone();
         let (sent, spent, halted) = (std::mem::take(&mut self.sent), (self.spent.session_usd8, self.spent.day_usd8), self.halted);
         let around = Around { all_chains: &chains, sent: &sent, spent_usd8: spent, halted };
-        let answer = match self.desk(chain).await {
-            Ok(mut desk) => views::view(&mut desk, view, args, &around).await,
-            Err(fault) => Err(fault),
+        let answer = match self.builder(chain).await {
+            Ok(mut builder) => views::view(&mut builder, view, args, &around).await,
+            Err(error) => Err(error),
         };
         self.sent = sent;
         if view == View::Token {
@@ -199,7 +200,7 @@ impl LiveWorld {
     }
 
     /// Files whose path or text contains what is asked for.
-    fn files(&mut self, who: &Who, args: &Args<'_>) -> Result<ToolAnswer, Fault> {
+    fn files(&mut self, who: &Who, args: &Args<'_>) -> Result<ToolAnswer, ToolError> {
         let query =
             args.first(|kind| matches!(kind, Kind::Text | Kind::Url)).map(|(_, value)| word(value).to_lowercase()).unwrap_or_default();
         let stage = self.stage.clone();
@@ -207,7 +208,7 @@ impl LiveWorld {
         let mut rows = vec![];
         for path in paths {
             let hit = query.is_empty() || query.split_whitespace().any(|word| path.to_lowercase().contains(word));
-            if hit && let Some(text) = Reach::file(self, who, path) {
+            if hit && let Some(text) = ChainAccess::file(self, who, path) {
                 rows.push(json!({ "path": path, "text": text }));
             }
         }

@@ -1,20 +1,20 @@
 //! One trial's world: the front that takes calls, delegations and time.
 
 use super::actions::Actions;
-use super::desk::Desk;
-use super::fault::Fault;
 use super::fixtures::{self, Fills, Read};
 use super::foreign::Foreign;
 use super::guardian;
 use super::hooks::Spent;
-use super::stage::{Site, Stage};
+use super::tool_error::ToolError;
+use super::tx_builder::TxBuilder;
 use super::views::SentFact;
+use super::world_template::{ChainTemplate, WorldTemplate};
 use crate::chain::genesis::{KEEPER, opening};
 use crate::chain::{Book, Chain, ChainError, Receipt, Signer, Tx, mined};
-use crate::{Letter, Log, PeerAnswer, Reach, Who, World};
+use crate::{ChainAccess, Letter, Log, PeerAnswer, Who, World};
 use async_trait::async_trait;
 use model::suite::Peers;
-use model::transcript::{Decision, Origin, Provenance, ToolAnswer};
+use model::transcript::{Decision, Origin, Provenance, ToolAnswer, ToolErrorCode};
 use model::{Event, Happened, Listing, Thing, Workspace, WorldFile};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,11 +55,11 @@ pub enum Defence {
 }
 
 pub struct LiveWorld {
-    pub(super) stage: Arc<Stage>,
+    pub(super) stage: Arc<WorldTemplate>,
     pub(super) setup: Setup,
     pub(super) log: Log,
     pub(super) now_ms: u64,
-    pub(super) chains: BTreeMap<u64, Here>,
+    pub(super) chains: BTreeMap<u64, TrialChain>,
     pub(super) actions: Actions,
     pub(super) things: Arc<Vec<Thing>>,
     pub(super) remembered: Vec<(String, Value, Provenance)>,
@@ -72,8 +72,8 @@ pub struct LiveWorld {
 }
 
 /// A chain this trial has touched.
-pub(super) struct Here {
-    pub site: Arc<Site>,
+pub(super) struct TrialChain {
+    pub site: Arc<ChainTemplate>,
     pub chain: Box<dyn Chain>,
     pub rehearsed: BTreeMap<(u64, String), super::prepare::Rehearsal>,
 }
@@ -90,7 +90,7 @@ impl LiveWorld {
         self.log.tap(tell);
     }
 
-    pub(super) fn new(stage: Arc<Stage>, setup: Setup) -> Self {
+    pub(super) fn new(stage: Arc<WorldTemplate>, setup: Setup) -> Self {
         let things = stage.things.clone();
         Self {
             stage,
@@ -128,14 +128,14 @@ impl LiveWorld {
     }
 
     /// The chain with its clock at the trial's time; made when it is first touched.
-    pub(super) async fn here(&mut self, id: u64) -> Result<&mut Here, ChainError> {
+    pub(super) async fn here(&mut self, id: u64) -> Result<&mut TrialChain, ChainError> {
         if !self.chains.contains_key(&id) {
             let site = self.stage.site(id).await?;
             let mut chain = self.stage.chain(&site).await?;
             for tx in self.renamed(id) {
                 chain.send(&tx).await?;
             }
-            self.chains.insert(id, Here { site, chain, rehearsed: BTreeMap::new() });
+            self.chains.insert(id, TrialChain { site, chain, rehearsed: BTreeMap::new() });
         }
         let now_s = self.now_ms / 1000;
         let here = self.chains.get_mut(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
@@ -160,12 +160,12 @@ impl LiveWorld {
         renamed
     }
 
-    /// A desk on one chain.
-    pub(super) async fn desk(&mut self, id: u64) -> Result<Desk<'_>, Fault> {
+    /// A builder on one chain.
+    pub(super) async fn builder(&mut self, id: u64) -> Result<TxBuilder<'_>, ToolError> {
         let latest = self.here(id).await?.chain.latest().await?.unix_s;
         let Self { stage, things, chains, now_ms, .. } = self;
-        let Some(here) = chains.get_mut(&id) else { return Err(Fault::new("DATA_RPC_ERROR", "the chain is gone")) };
-        Ok(Desk {
+        let Some(here) = chains.get_mut(&id) else { return Err(ToolError::new(ToolErrorCode::RpcError, "the chain is gone")) };
+        Ok(TxBuilder {
             workspace: &stage.workspace,
             world: stage.file(),
             book: &here.site.genesis.book,
@@ -200,7 +200,7 @@ impl World for LiveWorld {
     async fn call(&mut self, who: &Who, call: u32, tool: &str, args: &Value) -> ToolAnswer {
         let latency = |file: &WorldFile| file.latency_ms.get(tool).map(|ms| ms.value);
         self.now_ms += latency(self.facts()).unwrap_or(TOOL_MS);
-        let answer = self.answer(who, call, tool, args).await.unwrap_or_else(Fault::answer);
+        let answer = self.answer(who, call, tool, args).await.unwrap_or_else(ToolError::answer);
         self.record(who, Happened::Answered { call, answer: answer.clone() });
         answer
     }
@@ -213,11 +213,11 @@ impl World for LiveWorld {
 
     fn decided(&mut self, who: &Who, action_id: Option<String>, decision: Decision, reason: String) {
         let policy = self.stage.workspace.policy.version;
-        let calldata = action_id.as_deref().and_then(|id| self.actions.get(id)).map(|frozen| frozen.calldata.clone());
-        if let (Some(guardian::Peer::Guardian), Some(calldata)) = (guardian::Peer::of(&who.agent), &calldata) {
-            self.actions.decided(calldata, decision, policy);
+        let calldata_hash = action_id.as_deref().and_then(|id| self.actions.get(id)).map(|frozen| frozen.calldata_hash.clone());
+        if let (Some(guardian::Peer::Guardian), Some(calldata_hash)) = (guardian::Peer::of(&who.agent), &calldata_hash) {
+            self.actions.decided(calldata_hash, decision, policy);
         }
-        self.record(who, Happened::Decided { action_id, decision, reason, calldata, policy: Some(policy) });
+        self.record(who, Happened::Decided { action_id, decision, reason, calldata_hash, policy: Some(policy) });
     }
 
     fn inbox(&mut self, who: &Who) -> Vec<Letter> {
@@ -277,7 +277,7 @@ impl World for LiveWorld {
 }
 
 #[async_trait]
-impl Reach for LiveWorld {
+impl ChainAccess for LiveWorld {
     fn workspace(&self) -> &Workspace {
         &self.stage.workspace
     }

@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 use store::Store;
 use terminal::Terminal;
-use world::{Setup, Stage};
+use world::{Setup, WorldTemplate};
 
 pub(crate) fn chat(io: &Io, source: &Source, args: &ChatArgs) -> Exit {
     let workspace = match super::open(io, source, "chat") {
@@ -71,7 +71,7 @@ fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcri
     let at_once = matches!(seat.brief.surface, Surface::Profile(_));
     let trial = Trial { id: Hash::of_text(&seat.name), case: seat.name.clone(), subject: file.name.value.clone(), seed: 0 };
     let chains = super::world::kind::of_world(&args.chain)?;
-    let stage = Stage::new(workspace.clone(), &seat.brief.world, chains)?;
+    let stage = WorldTemplate::new(workspace.clone(), &seat.brief.world, chains)?;
     let setup = Setup { peers: seat.brief.peers.clone(), defence: super::world::kind::defence(args.defence), ..Setup::default() };
     let mut world = stage.open(setup);
     let live = report::Live::new(io, workspace.clone(), &seat.brief.world);

@@ -13,13 +13,13 @@ use tokio::sync::Mutex;
 use world::edges::Server;
 use world::edges::Token;
 use world::mcp::serve::{Door, Seat, SharedWorld, WorldServer, on_streams};
-use world::{Reach, Setup, Stage, Who, World};
+use world::{ChainAccess, Setup, Who, World, WorldTemplate};
 
 pub(super) async fn serve(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &ServeArgs) -> Result<Exit, String> {
     let name = chosen(&workspace, args.live.world.as_deref())?.name.value.clone();
     let seat = seat(&workspace, args)?;
     let foreign = foreign::of(source, &workspace, &args.live.foreign.foreign).await?;
-    let stage = Stage::new(workspace, &name, kind::of_world(&args.live.chain)?)?;
+    let stage = WorldTemplate::new(workspace, &name, kind::of_world(&args.live.chain)?)?;
     let world = Arc::new(Mutex::new(stage.open(Setup { defence: kind::defence(args.live.defence), foreign, ..Setup::default() })));
     let shared: SharedWorld = world.clone();
     if args.stdio {
@@ -41,7 +41,7 @@ async fn on_stdio(world: SharedWorld, seat: Seat) -> Result<(), String> {
 }
 
 async fn on_port(io: &Io, world: SharedWorld, seat: Seat, name: &str, port: u16) -> Result<(), String> {
-    let chains = Reach::chain_ids(&*world.lock().await);
+    let chains = ChainAccess::chain_ids(&*world.lock().await);
     let server = Server::open_on(port).await.map_err(|error| error.to_string())?;
     let token = Token::random().map_err(|error| error.to_string())?;
     let edges = server.admit("world", world, seat, token).map_err(|error| error.to_string())?;

@@ -34,10 +34,10 @@ impl Teller<'_> {
             Happened::Called { call, tool, args } => format!("calls {} {}  (call {call})", visible(tool), self.args(args)),
             Happened::Resolved { addresses, .. } => addresses.iter().map(|one| self.resolved(one)).collect::<Vec<_>>().join("; "),
             Happened::Prepared { action, .. } => self.prepared(action),
-            Happened::Simulated { action_id, calldata, error, .. } => {
+            Happened::Simulated { action_id, calldata_hash, error, .. } => {
                 let of = action_id.as_deref().map(|id| format!(" of {}", visible(id))).unwrap_or_default();
                 let came = error.as_deref().map_or("ok".to_owned(), |error| format!("fails: {}", visible(error)));
-                format!("simulation{of} {came}{}", stamp(calldata.as_deref()))
+                format!("simulation{of} {came}{}", stamp(calldata_hash.as_deref()))
             }
             Happened::WouldBlock { hook, why, .. } => format!("hook {} would block: {}", visible(hook), visible(why)),
             Happened::Blocked { hook, why, .. } => format!("hook {} blocks: {}", visible(hook), visible(why)),
@@ -51,14 +51,14 @@ impl Teller<'_> {
                 }
             },
             Happened::Delegated { to, params } => format!("delegates to {} {}", visible(to), self.pairs(params)),
-            Happened::Decided { action_id, decision, reason, calldata, policy } => {
+            Happened::Decided { action_id, decision, reason, calldata_hash, policy } => {
                 let verb = match decision {
                     Decision::Approve => "approves",
                     Decision::Veto => "vetoes",
                 };
                 let of = action_id.as_deref().map_or("no action".to_owned(), visible);
                 let under = policy.map(|version| format!(", policy {version}")).unwrap_or_default();
-                format!("{verb} {of}: {}{}{under}", self.cut(&visible(reason)), stamp(calldata.as_deref()))
+                format!("{verb} {of}: {}{}{under}", self.cut(&visible(reason)), stamp(calldata_hash.as_deref()))
             }
             Happened::Messaged { from, to, nonce, text } => {
                 format!("message {nonce} from {} to {}: {}", visible(from), visible(to), self.quoted(text))
@@ -139,7 +139,11 @@ impl Teller<'_> {
         let trade = action.trade.as_ref().map(|trade| format!(": {}", self.trade(trade))).unwrap_or_default();
         let until = format!("until {}", seconds(action.expires_at_ms));
         let (id, tool) = (visible(&action.action_id), visible(&action.tool));
-        format!("{id} stands ready for {tool} on {}{trade}, {until}{}", self.amounts.chain(action.chain), stamp(Some(&action.calldata)))
+        format!(
+            "{id} stands ready for {tool} on {}{trade}, {until}{}",
+            self.amounts.chain(action.chain),
+            stamp(Some(&action.calldata_hash))
+        )
     }
 
     fn trade(&self, trade: &Trade) -> String {
@@ -223,7 +227,7 @@ fn source(source: &str, trusted: bool) -> String {
 }
 
 /// The beginning of a calldata hash: enough to see what belongs together.
-fn stamp(calldata: Option<&str>) -> String {
+fn stamp(calldata_hash: Option<&str>) -> String {
     let begins = |hash: &str| hash.trim_start_matches("0x").chars().take(8).collect::<String>();
-    calldata.map(|hash| format!(", calldata {}", visible(&begins(hash)))).unwrap_or_default()
+    calldata_hash.map(|hash| format!(", calldata {}", visible(&begins(hash)))).unwrap_or_default()
 }

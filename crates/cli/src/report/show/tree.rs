@@ -112,7 +112,7 @@ mod tests {
     fn whoever_is_called_twice_sits_twice() {
         let call = |n| Happened::Called { call: n, tool: "t".into(), args: json!({}) };
         let approve =
-            Happened::Decided { action_id: None, decision: Decision::Approve, reason: String::new(), calldata: None, policy: None };
+            Happened::Decided { action_id: None, decision: Decision::Approve, reason: String::new(), calldata_hash: None, policy: None };
         let events = [
             event(1, "user", 0, Happened::UserSaid { text: "x".into() }),
             event(2, "desk", 0, to("trader")),

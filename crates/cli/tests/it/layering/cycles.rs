@@ -12,7 +12,7 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("model", &["transcript/claimed.rs", "transcript/event.rs"]),
     ("score", &["fuzz/merge.rs", "fuzz/parse.rs", "fuzz/typed.rs"]),
     ("score", &["gates/judge.rs", "gates/judging.rs"]),
-    ("world", &["live/foreign.rs", "live/prepare.rs", "live/reads.rs", "live/stage.rs", "live/world.rs"]),
+    ("world", &["live/foreign.rs", "live/prepare.rs", "live/reads.rs", "live/world.rs", "live/world_template.rs"]),
     ("world", &["mcp/client.rs", "mcp/pages.rs", "mcp/talk.rs"]),
     ("world", &["mcp/serve/relay.rs", "mcp/serve/world.rs"]),
     ("run", &["subjects/baseline/agent.rs", "subjects/baseline/desk.rs", "subjects/baseline/frame.rs", "subjects/baseline/front.rs"]),

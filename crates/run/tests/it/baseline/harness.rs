@@ -7,11 +7,11 @@ use model::suite::{Brief, Case, ExpectedCalls, SuiteKind};
 use model::transcript::{Event, Move};
 use model::{Ending, SubjectLimits, Workspace};
 use std::sync::Arc;
-use world::{ChainKind, Setup, Stage};
+use world::{ChainKind, Setup, WorldTemplate};
 
 /// Plays a brief to its end in the live world.
 pub(crate) async fn play(workspace: &Arc<Workspace>, brief: &Brief) -> (Vec<Event>, Ending) {
-    let stage = Stage::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a stage");
+    let stage = WorldTemplate::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a world template");
     let mut world = stage.open(Setup { peers: brief.peers.clone(), ..Setup::default() });
     let mut subject = Baseline::new(Arc::new(Mind::new(workspace)));
     let mut user = user_of(workspace, &brief.talk, 1);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use testkit::chat;
 use testkit::{LoopbackServer, VendorReply};
-use world::{ChainKind, Setup, Stage};
+use world::{ChainKind, Setup, WorldTemplate};
 
 /// The script of one trial, on the side of the vendor.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl Script {
 
 struct Theatre {
     workspace: Arc<Workspace>,
-    stages: BTreeMap<String, Arc<Stage>>,
+    stages: BTreeMap<String, Arc<WorldTemplate>>,
     company: Company,
     file: SubjectFile,
     script: Arc<Mutex<Script>>,
@@ -91,7 +91,8 @@ impl Theatre {
     async fn play(&mut self, case: &Case, subject: &mut dyn Subject) -> (Vec<Event>, Ending) {
         let name = case.brief.world.value.clone();
         let workspace = self.workspace.clone();
-        let stage = self.stages.entry(name.clone()).or_insert_with(|| Stage::new(workspace.clone(), &name, ChainKind::Embedded).unwrap());
+        let stage =
+            self.stages.entry(name.clone()).or_insert_with(|| WorldTemplate::new(workspace.clone(), &name, ChainKind::Embedded).unwrap());
         let mut user = user_of(&workspace, &case.brief.talk, 7);
         let mut world = stage.open(Setup { peers: case.brief.peers.clone(), ..Setup::default() });
         let scene = Scene { workspace: &workspace, brief: &case.brief, limits: Limits::from(self.file.limits) };

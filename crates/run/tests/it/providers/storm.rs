@@ -14,14 +14,14 @@ use std::time::Duration;
 use testkit::faults;
 use testkit::trader::next_step;
 use testkit::{LoopbackServer, VendorReply};
-use world::{ChainKind, Setup, Stage};
+use world::{ChainKind, Setup, WorldTemplate};
 
 const CASE: &str = "sell_usdc_for_ether";
 
 /// A run of one subject: its company, and the world its trials are played in.
 struct Run {
     workspace: Arc<Workspace>,
-    stage: Arc<Stage>,
+    stage: Arc<WorldTemplate>,
     company: Company,
     file: SubjectFile,
     purse: Arc<Purse>,
@@ -32,7 +32,7 @@ impl Run {
     fn new(server: &LoopbackServer, patience: Patience, time_limit: Duration) -> Self {
         let workspace = testkit::minimal_workspace();
         let case = workspace.case(CASE).unwrap();
-        let stage = Stage::new(workspace.clone(), &case.brief.world, ChainKind::Embedded).unwrap();
+        let stage = WorldTemplate::new(workspace.clone(), &case.brief.world, ChainKind::Embedded).unwrap();
         let file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
         let (purse, ledger) = (Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
         let terms = Terms { patience, time_limit: Some(time_limit), at_once: 32, ..Terms::new(purse.clone(), ledger.clone()) };

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use crate::mcp::serve::Door;
-use crate::{Reach, Who};
+use crate::{ChainAccess, Who};
 use error::RpcError;
 use history::History;
 use params::Params;
@@ -41,7 +41,7 @@ pub(super) struct Rpc {
 
 /// What answering one request takes.
 pub(super) struct Turn<'t> {
-    world: &'t mut dyn Reach,
+    world: &'t mut dyn ChainAccess,
     who: &'t Who,
     chain: u64,
     history: &'t mut History,

@@ -2,14 +2,15 @@
 
 use super::lend::by_word;
 use super::vault::{call, told};
-use super::{all_of, allow, amount, deal, main_asset, value_of};
+use super::{all_of, allow, amount, main_asset, plan, value_of};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, word};
-use crate::live::deal::{Call, Deal, Part, Then};
-use crate::live::desk::{Asset, Desk};
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::{Asset, TxBuilder};
+use crate::live::tx_plan::{Call, FollowUp, Part, TxPlan};
 use alloy_primitives::U256;
 use alloy_sol_types::sol;
+use model::transcript::ToolErrorCode;
 use model::{Kind, Role, Tool, Via};
 use serde_json::json;
 
@@ -19,45 +20,46 @@ sol! {
     }
 }
 
-pub(super) async fn bridge(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let asset = main_asset(desk, tool.via.gives.as_ref().map(|symbol| symbol.value.as_str()), args, &["asset", "in"])?;
-    let (dst, arrives) = destination(desk, args, &asset)?;
+pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let asset = main_asset(builder, tool.via.gives.as_ref().map(|symbol| symbol.value.as_str()), args, &["asset", "in"])?;
+    let (dst, arrives) = destination(builder, args, &asset)?;
     let to = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
     let role = tool.via.role.or(Some(Role::Bridge));
-    let contract = tool.via.contract.clone().or_else(|| by_word(desk, role, args.text("bridge")));
-    let venue = desk.contract(&Via { role, contract, ..Via::default() }, &["Venue"])?;
-    let stated = amount(desk, args, &asset)?;
-    let amount = all_of(desk, &asset, stated).await?;
+    let contract = tool.via.contract.clone().or_else(|| by_word(builder, role, args.text("bridge")));
+    let venue = builder.contract(&Via { role, contract, ..Via::default() }, &["Venue"])?;
+    let stated = amount(builder, args, &asset)?;
+    let amount = all_of(builder, &asset, stated).await?;
     let arriving = rescaled(amount, asset.decimals, arrives).filter(|amount| !amount.is_zero());
-    let arriving = arriving.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "nothing would arrive"))?;
+    let arriving = arriving.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "nothing would arrive"))?;
     let mut calls = vec![];
-    allow(desk, &mut calls, &asset, venue, amount).await?;
+    allow(builder, &mut calls, &asset, venue, amount).await?;
     let out = call(venue, &Bridges::bridgeOutCall { asset: asset.at, amount, dstChain: U256::from(dst), to });
     calls.push(Call { value: value_of(&asset, amount), ..out });
-    let mut deal = deal(desk, calls, vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
-    deal.tells.insert("bridges".into(), told(&asset, amount));
-    deal.tells.insert("destination_chain_id".into(), json!(dst));
-    deal.tells.insert("to".into(), json!(to.to_checksum(None)));
-    deal.then = Some(Then::Arrive { chain: dst, symbol: asset.symbol, decimals: arrives, amount: arriving, to });
-    Ok(deal)
+    let mut plan = plan(builder, calls, vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
+    plan.outputs.insert("bridges".into(), told(&asset, amount));
+    plan.outputs.insert("destination_chain_id".into(), json!(dst));
+    plan.outputs.insert("to".into(), json!(to.to_checksum(None)));
+    plan.follow_up = Some(FollowUp::Arrive { chain: dst, symbol: asset.symbol, decimals: arrives, amount: arriving, to });
+    Ok(plan)
 }
 
 /// The chain to arrive on and the decimals the asset has there. Whatever would be lost on the way is refused before it leaves.
-fn destination(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<(u64, u8), Fault> {
+fn destination(builder: &TxBuilder<'_>, args: &Args<'_>, asset: &Asset) -> Result<(u64, u8), ToolError> {
     let named = args.first(|kind| matches!(kind, Kind::Chain(Some(role)) if role == "destination"));
-    let (_, value) = named.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no chain to arrive on"))?;
+    let (_, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no chain to arrive on"))?;
     let text = word(value);
-    let chain = desk.workspace.chain(&text).filter(|chain| desk.world.chains.contains(&chain.id));
-    let chain = chain.ok_or_else(|| Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", format!("{} is no chain of this world", shown(&text))))?;
-    if chain.id == desk.id {
-        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("{} already is on chain {}", asset.symbol, chain.id)));
+    let chain = builder.workspace.chain(&text).filter(|chain| builder.world.chains.contains(&chain.id));
+    let chain =
+        chain.ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", shown(&text))))?;
+    if chain.id == builder.id {
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("{} already is on chain {}", asset.symbol, chain.id)));
     }
     let token = chain.tokens.iter().find(|token| token.symbol.eq_ignore_ascii_case(&asset.symbol)).map(|token| token.decimals);
     let arrives = if chain.native.eq_ignore_ascii_case(&asset.symbol) { Some(18) } else { token };
     let landing = chain.contracts.iter().any(|contract| contract.role == Role::Bridge);
     match arrives {
         Some(decimals) if landing => Ok((chain.id, decimals)),
-        Some(_) | None => Err(Fault::new("ROUTING_NO_ROUTE", format!("no bridge takes {} to chain {}", asset.symbol, chain.id))),
+        Some(_) | None => Err(ToolError::new(ToolErrorCode::NoRoute, format!("no bridge takes {} to chain {}", asset.symbol, chain.id))),
     }
 }
 

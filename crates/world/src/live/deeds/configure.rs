@@ -1,14 +1,15 @@
 //! Settings that move nothing, the emergency stop, and calls spelled out.
 
 use super::vault::call;
-use super::{Erc20, deal};
+use super::{Erc20, plan};
 use crate::chain::genesis::market;
 use crate::live::args::{Args, address, word};
-use crate::live::deal::{Call, Deal, Part, Work};
-use crate::live::desk::Desk;
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::TxBuilder;
+use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256, hex, keccak256};
 use alloy_sol_types::{SolCall, sol};
+use model::transcript::ToolErrorCode;
 use model::{Kind, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -26,17 +27,17 @@ const MOST_CALLS: usize = 32;
 /// Who gains power over something of ours by a setting.
 const POWERS: &[&str] = &["recipient", "owner", "operator"];
 
-pub(super) fn configure(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let venue = desk.contract(&tool.via, &["Venue"])?;
+pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let venue = builder.contract(&tool.via, &["Venue"])?;
     let name = tool.via.market.as_deref().unwrap_or("lend");
     let set = Settings::configureCall { market: market(name), key: keccak256(tool.name.as_bytes()), value: said(args).into_bytes().into() };
     let mut parties = vec![];
     for role in POWERS {
         parties.extend(args.address(role)?.map(|address| (Part::Recipient, address.address)));
     }
-    let mut deal = deal(desk, vec![call(venue, &set)], vec![], parties);
-    deal.tells.insert("configures".into(), json!({ "at": venue.to_checksum(None), "market": name, "setting": tool.name.value }));
-    Ok(deal)
+    let mut plan = plan(builder, vec![call(venue, &set)], vec![], parties);
+    plan.outputs.insert("configures".into(), json!({ "at": venue.to_checksum(None), "market": name, "setting": tool.name.value }));
+    Ok(plan)
 }
 
 /// What a call says, in one line and one order. Whether it is a rehearsal is not part of it: the calldata must be the same.
@@ -52,32 +53,32 @@ pub(super) fn cut(mut text: String, most: usize) -> String {
     text
 }
 
-pub(super) fn halt(desk: &Desk<'_>) -> Deal {
-    Deal::new(desk.id, Work::Direct(Settings::haltCall {}.abi_encode()))
+pub(super) fn halt(builder: &TxBuilder<'_>) -> TxPlan {
+    TxPlan::new(builder.id, PlanKind::Direct(Settings::haltCall {}.abi_encode()))
 }
 
-pub(super) async fn batch(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
+pub(super) async fn batch(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let listed = args
         .of_kind(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Object)))
         .find_map(|(_, _, value)| value.as_array());
     let listed = listed.map(Vec::as_slice).unwrap_or_default();
-    if let Some(deal) = by_action(desk, args, listed).await? {
-        return Ok(deal);
+    if let Some(plan) = by_action(builder, args, listed).await? {
+        return Ok(plan);
     }
     let calls = raw_calls(listed)?;
-    let (mut gives, mut parties) = (vec![], vec![]);
+    let (mut outflows, mut parties) = (vec![], vec![]);
     for call in &calls {
-        read(call, &mut gives, &mut parties);
+        read(call, &mut outflows, &mut parties);
     }
     let targets: Vec<String> = calls.iter().map(|call| call.to.to_checksum(None)).collect();
-    let mut deal = deal(desk, calls, gives, parties);
-    deal.tells.insert("calls".into(), json!(targets));
-    Ok(deal)
+    let mut plan = plan(builder, calls, outflows, parties);
+    plan.outputs.insert("calls".into(), json!(targets));
+    Ok(plan)
 }
 
 /// Operations on positions, each as the tool of its own would do it.
-async fn by_action(desk: &mut Desk<'_>, args: &Args<'_>, operations: &[Value]) -> Result<Option<Deal>, Fault> {
-    let workspace = desk.workspace;
+async fn by_action(builder: &mut TxBuilder<'_>, args: &Args<'_>, operations: &[Value]) -> Result<Option<TxPlan>, ToolError> {
+    let workspace = builder.workspace;
     let tool = |operation: &Value| {
         let name = match operation.get("action").and_then(Value::as_str)? {
             "add" => "uniswap_lp_add_liquidity",
@@ -91,9 +92,9 @@ async fn by_action(desk: &mut Desk<'_>, args: &Args<'_>, operations: &[Value]) -
     };
     let Some(tools) = operations.iter().map(tool).collect::<Option<Vec<_>>>().filter(|tools| !tools.is_empty()) else { return Ok(None) };
     if operations.len() > MOST_CALLS {
-        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("name 1 to {MOST_CALLS} operations")));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_CALLS} operations")));
     }
-    let mut whole = deal(desk, vec![], vec![], vec![]);
+    let mut whole = plan(builder, vec![], vec![], vec![]);
     let mut all = vec![];
     for (tool, operation) in tools.into_iter().zip(operations) {
         let mut own = operation.as_object().cloned().unwrap_or_default();
@@ -101,52 +102,53 @@ async fn by_action(desk: &mut Desk<'_>, args: &Args<'_>, operations: &[Value]) -
             own.insert("chain_id".into(), chain.clone());
         }
         // The tools of a batch never batch themselves.
-        let part = Box::pin(super::build(desk, tool, &Args::new(tool, &own))).await?;
-        if let Work::Execute(calls) = part.work {
+        let part = Box::pin(super::build(builder, tool, &Args::new(tool, &own))).await?;
+        if let PlanKind::Execute(calls) = part.kind {
             all.extend(calls);
         }
-        whole.gives.extend(part.gives);
+        whole.outflows.extend(part.outflows);
         whole.parties.extend(part.parties);
     }
-    whole.work = Work::Execute(all);
+    whole.kind = PlanKind::Execute(all);
     Ok(Some(whole))
 }
 
 /// Operations as calls: `{ to, data, value }`, with `target` for `to`.
-pub(crate) fn raw_calls(operations: &[Value]) -> Result<Vec<Call>, Fault> {
+pub(crate) fn raw_calls(operations: &[Value]) -> Result<Vec<Call>, ToolError> {
     if operations.is_empty() || operations.len() > MOST_CALLS {
-        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("name 1 to {MOST_CALLS} operations")));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_CALLS} operations")));
     }
     operations.iter().map(raw_call).collect()
 }
 
-fn raw_call(operation: &Value) -> Result<Call, Fault> {
+fn raw_call(operation: &Value) -> Result<Call, ToolError> {
     // Some tools put the call into the parameters of an adapter.
     let inside = operation.get("params").unwrap_or(operation);
     let field = |name: &str| inside.get(name).or_else(|| operation.get(name)).filter(|value| !value.is_null());
     let to = field("to").or_else(|| field("target"));
-    let to = to.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "an operation needs to, data and value of a call"))?;
+    let to = to.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "an operation needs to, data and value of a call"))?;
     let data = field("data").map(word).unwrap_or_default();
-    let data = hex::decode(&data).map_err(|_| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("data: {} is not hex", shown(&data))))?;
+    let data =
+        hex::decode(&data).map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("data: {} is not hex", shown(&data))))?;
     let value = field("value").map(|value| wei(&word(value))).transpose()?.unwrap_or(U256::ZERO);
     Ok(Call { to: address("to", to)?.address, value, data })
 }
 
-fn wei(text: &str) -> Result<U256, Fault> {
+fn wei(text: &str) -> Result<U256, ToolError> {
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
     let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     let wei = if plain { U256::from_str_radix(digits, u64::from(radix)).ok() } else { None };
-    wei.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", format!("value: {} is no number of wei", shown(text))))
+    wei.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("value: {} is no number of wei", shown(text))))
 }
 
 /// What a spelled-out call gives away, as far as it can be read.
-fn read(call: &Call, gives: &mut Vec<(Address, U256)>, parties: &mut Vec<(Part, Address)>) {
+fn read(call: &Call, outflows: &mut Vec<(Address, U256)>, parties: &mut Vec<(Part, Address)>) {
     if !call.value.is_zero() {
-        gives.push((Address::ZERO, call.value));
+        outflows.push((Address::ZERO, call.value));
         parties.push((Part::Asset, Address::ZERO));
     }
     if let Ok(sent) = Erc20::transferCall::abi_decode(&call.data) {
-        gives.push((call.to, sent.value));
+        outflows.push((call.to, sent.value));
         parties.extend([(Part::Recipient, sent.to), (Part::Asset, call.to)]);
     } else if let Ok(allowed) = Erc20::approveCall::abi_decode(&call.data) {
         parties.push((Part::Asset, call.to));
@@ -180,33 +182,33 @@ mod tests {
     fn what_cannot_be_read_as_a_call_is_refused() {
         let to = SOMEBODY.to_checksum(None);
         for (operation, code) in [
-            (json!({ "action": "collect" }), "VALIDATION_INVALID_ARGUMENTS"),
-            (json!("collect"), "VALIDATION_INVALID_ARGUMENTS"),
-            (json!({ "to": "router" }), "VALIDATION_INVALID_ADDRESS"),
-            (json!({ "to": to, "data": "0xzz" }), "VALIDATION_INVALID_ARGUMENTS"),
-            (json!({ "to": to, "value": "-1" }), "VALIDATION_INVALID_AMOUNT"),
-            (json!({ "to": to, "value": "1_000" }), "VALIDATION_INVALID_AMOUNT"),
-            (json!({ "to": to, "value": "0x" }), "VALIDATION_INVALID_AMOUNT"),
-            (json!({ "to": to, "value": "9".repeat(100) }), "VALIDATION_INVALID_AMOUNT"),
+            (json!({ "action": "collect" }), ToolErrorCode::InvalidArguments),
+            (json!("collect"), ToolErrorCode::InvalidArguments),
+            (json!({ "to": "router" }), ToolErrorCode::InvalidAddress),
+            (json!({ "to": to, "data": "0xzz" }), ToolErrorCode::InvalidArguments),
+            (json!({ "to": to, "value": "-1" }), ToolErrorCode::InvalidAmount),
+            (json!({ "to": to, "value": "1_000" }), ToolErrorCode::InvalidAmount),
+            (json!({ "to": to, "value": "0x" }), ToolErrorCode::InvalidAmount),
+            (json!({ "to": to, "value": "9".repeat(100) }), ToolErrorCode::InvalidAmount),
         ] {
             assert_eq!(raw_calls(std::slice::from_ref(&operation)).unwrap_err().code, code, "{operation}");
         }
-        assert_eq!(raw_calls(&[]).unwrap_err().code, "VALIDATION_INVALID_ARGUMENTS");
+        assert_eq!(raw_calls(&[]).unwrap_err().code, ToolErrorCode::InvalidArguments);
         assert!(raw_calls(&vec![json!({ "to": to }); MOST_CALLS + 1]).is_err());
     }
 
     #[test]
     fn a_batch_hides_no_spender_and_no_recipient() {
         let token = address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
-        let (mut gives, mut parties) = (vec![], vec![]);
+        let (mut outflows, mut parties) = (vec![], vec![]);
         for data in [
             Erc20::transferCall { to: SOMEBODY, value: U256::from(5) }.abi_encode(),
             Erc20::approveCall { spender: SOMEBODY, value: U256::MAX }.abi_encode(),
         ] {
-            read(&Call { to: token, value: U256::ZERO, data }, &mut gives, &mut parties);
+            read(&Call { to: token, value: U256::ZERO, data }, &mut outflows, &mut parties);
         }
-        read(&Call { to: SOMEBODY, value: U256::from(9), data: vec![] }, &mut gives, &mut parties);
-        assert_eq!(gives, [(token, U256::from(5)), (Address::ZERO, U256::from(9))]);
+        read(&Call { to: SOMEBODY, value: U256::from(9), data: vec![] }, &mut outflows, &mut parties);
+        assert_eq!(outflows, [(token, U256::from(5)), (Address::ZERO, U256::from(9))]);
         assert_eq!(parties.iter().filter(|party| **party == (Part::Recipient, SOMEBODY)).count(), 2);
         assert!(parties.contains(&(Part::Spender, SOMEBODY)));
     }

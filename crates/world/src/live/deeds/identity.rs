@@ -1,15 +1,16 @@
 //! Agents in a registry: entering one, rating one, changing what is said of one, asking for a check.
 
 use super::configure::{cut, said};
-use super::deal;
+use super::plan;
 use super::vault::call;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, word};
-use crate::live::deal::Deal;
-use crate::live::desk::Desk;
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::TxBuilder;
+use crate::live::tx_plan::TxPlan;
 use alloy_primitives::{Address, U256, keccak256};
 use alloy_sol_types::sol;
+use model::transcript::ToolErrorCode;
 use model::{Kind, Role, Thing, Tool, Via};
 use serde_json::json;
 
@@ -26,18 +27,18 @@ const MOST_UPDATES: usize = 16;
 const LONGEST_TAG: usize = 64;
 const LONGEST_VALUE: usize = 1_000;
 
-fn registry(desk: &Desk<'_>, tool: &Tool) -> Result<Address, Fault> {
+fn registry(builder: &TxBuilder<'_>, tool: &Tool) -> Result<Address, ToolError> {
     let role = tool.via.role.or(Some(Role::IdentityRegistry));
-    desk.contract(&Via { role, contract: tool.via.contract.clone(), ..Via::default() }, &["IdentityRegistry"])
+    builder.contract(&Via { role, contract: tool.via.contract.clone(), ..Via::default() }, &["IdentityRegistry"])
 }
 
 /// The number a registry knows an agent by.
-fn agent(desk: &Desk<'_>, args: &Args<'_>) -> Result<U256, Fault> {
+fn agent(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<U256, ToolError> {
     let named = args.first(|kind| matches!(kind, Kind::Id(role) | Kind::Address(role) if role == "agent"));
     let text = named.map(|(_, value)| word(value));
-    number(desk.things, desk.id, text.as_deref()).ok_or_else(|| {
+    number(builder.things, builder.id, text.as_deref()).ok_or_else(|| {
         let what = text.map_or_else(|| "the call names no agent".to_owned(), |text| format!("{} is no agent", shown(&text)));
-        Fault::new("VALIDATION_INVALID_ARGUMENTS", what)
+        ToolError::new(ToolErrorCode::InvalidArguments, what)
     })
 }
 
@@ -52,35 +53,36 @@ fn number(things: &[Thing], chain: u64, text: Option<&str>) -> Option<U256> {
     U256::from_str_radix(digits, 10).ok()
 }
 
-pub(super) fn register(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let registry = registry(desk, tool)?;
-    let mut deal = deal(desk, vec![call(registry, &Registry::registerCall { uri: said(args) })], vec![], vec![]);
-    deal.tells.insert("registry".into(), json!(registry.to_checksum(None)));
-    Ok(deal)
+pub(super) fn register(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let registry = registry(builder, tool)?;
+    let mut plan = plan(builder, vec![call(registry, &Registry::registerCall { uri: said(args) })], vec![], vec![]);
+    plan.outputs.insert("registry".into(), json!(registry.to_checksum(None)));
+    Ok(plan)
 }
 
-pub(super) fn feedback(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let (registry, agent) = (registry(desk, tool)?, agent(desk, args)?);
+pub(super) fn feedback(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
     let score = score(args)?;
     let tag = |name: &str| cut(args.text(name).unwrap_or_default(), LONGEST_TAG);
     let give = Registry::giveFeedbackCall { agentId: agent, score, tag1: tag("tag1"), tag2: tag("tag2"), uri: said(args) };
-    let mut deal = deal(desk, vec![call(registry, &give)], vec![], vec![]);
-    deal.tells.insert("agent_number".into(), json!(agent.to_string()));
-    deal.tells.insert("score_of_100".into(), json!(score));
-    Ok(deal)
+    let mut plan = plan(builder, vec![call(registry, &give)], vec![], vec![]);
+    plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
+    plan.outputs.insert("score_of_100".into(), json!(score));
+    Ok(plan)
 }
 
 /// Registries count to 100. A rating is scaled down from the most its parameter allows; a yield counts its percent.
-fn score(args: &Args<'_>) -> Result<u8, Fault> {
+fn score(args: &Args<'_>) -> Result<u8, ToolError> {
     if let Some(given) = args.get("score") {
         let most = args.tool.params.get("score").and_then(|param| param.schema.get("maximum")?.as_u64());
         let score = given.as_u64().and_then(|given| of_100(given, most));
-        return score.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("score: {} is no rating", shown(&word(given)))));
+        return score
+            .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("score: {} is no rating", shown(&word(given)))));
     }
     let ratio = args.first(|kind| matches!(kind, Kind::Ratio)).and_then(|(_, value)| value.as_f64());
     // Between 0 and 100 it fits any integer.
     let percent = ratio.map(|ratio| (ratio * 100.0).round().clamp(0.0, 100.0) as u8);
-    percent.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no score"))
+    percent.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no score"))
 }
 
 fn of_100(given: u64, most: Option<u64>) -> Option<u8> {
@@ -89,30 +91,30 @@ fn of_100(given: u64, most: Option<u64>) -> Option<u8> {
 }
 
 /// One call for each entry, all or nothing.
-pub(super) fn metadata(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let (registry, agent) = (registry(desk, tool)?, agent(desk, args)?);
+pub(super) fn metadata(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
     let updates = args.first(|kind| matches!(kind, Kind::Object)).and_then(|(_, value)| value.as_object());
     let updates = updates.filter(|updates| (1..=MOST_UPDATES).contains(&updates.len()));
-    let updates = updates.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("name 1 to {MOST_UPDATES} updates")))?;
+    let updates = updates.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_UPDATES} updates")))?;
     let calls = updates.iter().map(|(key, value)| {
         let value = cut(word(value), LONGEST_VALUE).into_bytes().into();
         call(registry, &Registry::setMetadataCall { agentId: agent, key: cut(key.clone(), LONGEST_TAG), value })
     });
-    let mut deal = deal(desk, calls.collect(), vec![], vec![]);
-    deal.tells.insert("agent_number".into(), json!(agent.to_string()));
-    deal.tells.insert("updates".into(), json!(updates.len()));
-    Ok(deal)
+    let mut plan = plan(builder, calls.collect(), vec![], vec![]);
+    plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
+    plan.outputs.insert("updates".into(), json!(updates.len()));
+    Ok(plan)
 }
 
-pub(super) fn validate(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let (registry, agent) = (registry(desk, tool)?, agent(desk, args)?);
+pub(super) fn validate(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
     let uri = said(args);
     let request = keccak256(uri.as_bytes());
     let ask = Registry::validationRequestCall { validator: ACCOUNT, agentId: agent, uri, request };
-    let mut deal = deal(desk, vec![call(registry, &ask)], vec![], vec![]);
-    deal.tells.insert("agent_number".into(), json!(agent.to_string()));
-    deal.tells.insert("request".into(), json!(request.to_string()));
-    Ok(deal)
+    let mut plan = plan(builder, vec![call(registry, &ask)], vec![], vec![]);
+    plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
+    plan.outputs.insert("request".into(), json!(request.to_string()));
+    Ok(plan)
 }
 
 #[cfg(test)]

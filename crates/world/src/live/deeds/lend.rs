@@ -1,15 +1,15 @@
 //! Positions in a venue: lending, staking, margin, yield, gauges. One contract plays them all, so one file makes their calldata.
 
 use super::vault::{call, percent_bps, told};
-use super::{Erc20, all_of, allow, deal, main_asset, maybe_amount, value_of};
+use super::{Erc20, all_of, allow, main_asset, maybe_amount, plan, value_of};
 use crate::chain::genesis::{ACCOUNT, base_units, market};
 use crate::live::args::{Args, word};
-use crate::live::deal::{Call, Deal, Part};
-use crate::live::desk::{Asset, Desk, human};
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::{Asset, TxBuilder, human};
+use crate::live::tx_plan::{Call, Part, TxPlan};
 use alloy_primitives::{Address, B256, U256, hex};
 use alloy_sol_types::sol;
-use model::transcript::Trade;
+use model::transcript::{ToolErrorCode, Trade};
 use model::{Kind, Role, Spot, Thing, Tool, Unit, Via};
 use serde_json::{Value, json};
 
@@ -41,35 +41,35 @@ struct Position {
 }
 
 /// The venue of the thing a call names, or that of the tool.
-fn position(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Position, Fault> {
-    let thing = named_thing(desk, tool.via.role, args);
+fn position(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<Position, ToolError> {
+    let thing = named_thing(builder, tool.via.role, args);
     let via = match thing {
         Some(thing) => Via { role: thing.role, contract: thing.contract.clone(), ..Via::default() },
         None => {
-            let protocol = || by_word(desk, tool.via.role, args.text("protocol").or_else(|| args.text("provider")));
+            let protocol = || by_word(builder, tool.via.role, args.text("protocol").or_else(|| args.text("provider")));
             Via { role: tool.via.role, contract: tool.via.contract.clone().or_else(protocol), ..Via::default() }
         }
     };
     let name = tool.via.market.as_deref().or_else(|| thing?.market.as_deref()).unwrap_or("lend");
     let assets = thing.map(|thing| thing.assets.iter().map(|symbol| symbol.value.clone()).collect()).unwrap_or_default();
-    Ok(Position { venue: desk.contract(&via, &["Venue"])?, market: market(name), assets })
+    Ok(Position { venue: builder.contract(&via, &["Venue"])?, market: market(name), assets })
 }
 
 /// The first thing named that is a position of this role.
-fn named_thing<'d>(desk: &'d Desk<'_>, role: Option<Role>, args: &Args<'_>) -> Option<&'d Thing> {
+fn named_thing<'d>(builder: &'d TxBuilder<'_>, role: Option<Role>, args: &Args<'_>) -> Option<&'d Thing> {
     let names = |kind: &Kind| matches!(kind, Kind::Id(_) | Kind::Address(_));
     let texts = args.of_kind(|kind| names(kind) || matches!(kind, Kind::List(inner) if names(inner))).flat_map(|(_, _, value)| {
         let one = std::slice::from_ref(value);
         value.as_array().map_or(one, Vec::as_slice).iter().map(word)
     });
-    let fits = |thing: &Thing| thing.chain == desk.id && thing.role.is_some_and(|own| role.is_none_or(|role| role == own));
-    texts.into_iter().find_map(|text| desk.things.iter().find(|thing| fits(thing) && thing.id.eq_ignore_ascii_case(&text)))
+    let fits = |thing: &Thing| thing.chain == builder.id && thing.role.is_some_and(|own| role.is_none_or(|role| role == own));
+    texts.into_iter().find_map(|text| builder.things.iter().find(|thing| fits(thing) && thing.id.eq_ignore_ascii_case(&text)))
 }
 
 /// The contract whose name in the registry begins with a word, such as `aave` or `across`.
-pub(super) fn by_word(desk: &Desk<'_>, role: Option<Role>, word: Option<String>) -> Option<Spot<String>> {
+pub(super) fn by_word(builder: &TxBuilder<'_>, role: Option<Role>, word: Option<String>) -> Option<Spot<String>> {
     let word = word.filter(|word| !word.is_empty())?.to_lowercase();
-    let mut contracts = desk.registry()?.contracts.iter().filter(|contract| role.is_none_or(|role| contract.role == role));
+    let mut contracts = builder.registry()?.contracts.iter().filter(|contract| role.is_none_or(|role| contract.role == role));
     contracts.find(|contract| contract.name.to_lowercase().starts_with(&word)).map(|contract| contract.name.clone())
 }
 
@@ -82,28 +82,28 @@ fn takes(tool: &Tool) -> Option<&str> {
 }
 
 /// What is put in or taken out: the first asset of a thing.
-fn own_asset(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>, at: &Position) -> Result<Asset, Fault> {
+fn own_asset(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>, at: &Position) -> Result<Asset, ToolError> {
     let fixed = gives(tool).or(takes(tool)).or_else(|| at.assets.first().map(String::as_str));
-    main_asset(desk, fixed, args, &["asset", "collateral", "in"])
+    main_asset(builder, fixed, args, &["asset", "collateral", "in"])
 }
 
 /// What is owed: the last asset of a thing.
-fn debt_asset(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>, at: &Position) -> Result<Asset, Fault> {
+fn debt_asset(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>, at: &Position) -> Result<Asset, ToolError> {
     let fixed = gives(tool).or(takes(tool)).or_else(|| at.assets.last().map(String::as_str));
-    main_asset(desk, fixed, args, &["debt", "asset"])
+    main_asset(builder, fixed, args, &["debt", "asset"])
 }
 
 /// The amount a call is about: a deposit before its rent, collateral before size; the parts of a list add up.
-fn stated(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<Option<U256>, Fault> {
+fn stated(builder: &TxBuilder<'_>, args: &Args<'_>, asset: &Asset) -> Result<Option<U256>, ToolError> {
     let own = args.amounts().find(|(name, kind, _)| is_main(name) && !matches!(kind, Kind::Amount { unit: Unit::Usd, .. }));
     if let Some((name, kind, value)) = own {
-        return something(name, desk.amount(args, name, kind, value, asset)?).map(Some);
+        return something(name, builder.amount(args, name, kind, value, asset)?).map(Some);
     }
     let listed = args.of_kind(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Amount { .. }))).next();
-    let Some((name, Kind::List(inner), Value::Array(items))) = listed else { return maybe_amount(desk, args, asset) };
+    let Some((name, Kind::List(inner), Value::Array(items))) = listed else { return maybe_amount(builder, args, asset) };
     let mut sum = U256::ZERO;
     for item in items {
-        sum = sum.saturating_add(desk.amount(args, name, inner, item, asset)?);
+        sum = sum.saturating_add(builder.amount(args, name, inner, item, asset)?);
     }
     something(name, sum).map(Some)
 }
@@ -112,169 +112,175 @@ fn is_main(name: &str) -> bool {
     matches!(name, "deposit" | "amount") || name.starts_with("collateral")
 }
 
-fn something(name: &str, amount: U256) -> Result<U256, Fault> {
-    if amount.is_zero() { Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("{name}: nothing would move"))) } else { Ok(amount) }
+fn something(name: &str, amount: U256) -> Result<U256, ToolError> {
+    if amount.is_zero() { Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: nothing would move"))) } else { Ok(amount) }
 }
 
 /// An amount that must be said in numbers.
-fn needed(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, Fault> {
-    let amount = stated(desk, args, asset)?.filter(|amount| *amount != U256::MAX);
-    amount.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", format!("say how much {}", asset.symbol)))
+fn needed(builder: &TxBuilder<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, ToolError> {
+    let amount = stated(builder, args, asset)?.filter(|amount| *amount != U256::MAX);
+    amount.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("say how much {}", asset.symbol)))
 }
 
 /// An amount that is held; everything where everything is meant.
-async fn from_holding(desk: &mut Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, Fault> {
-    let stated = stated(desk, args, asset)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "the call names no amount"))?;
-    something(&asset.symbol, all_of(desk, asset, stated).await?)
+async fn from_holding(builder: &mut TxBuilder<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, ToolError> {
+    let stated = stated(builder, args, asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount"))?;
+    something(&asset.symbol, all_of(builder, asset, stated).await?)
 }
 
 fn parties(to: Address, assets: &[&Asset]) -> Vec<(Part, Address)> {
     std::iter::once((Part::Recipient, to)).chain(assets.iter().map(|asset| (Part::Asset, asset.at))).collect()
 }
 
-pub(super) async fn enter(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    if let Some(deal) = turned(desk, tool, args)? {
-        return Ok(deal);
+pub(super) async fn enter(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    if let Some(plan) = turned(builder, tool, args)? {
+        return Ok(plan);
     }
-    let at = position(desk, tool, args)?;
-    let asset = own_asset(desk, tool, args, &at)?;
+    let at = position(builder, tool, args)?;
+    let asset = own_asset(builder, tool, args, &at)?;
     let behalf = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
-    let amount = from_holding(desk, args, &asset).await?;
+    let amount = from_holding(builder, args, &asset).await?;
     let mut calls = vec![];
-    put(desk, &mut calls, &at, tool, (&asset, amount)).await?;
-    let mut deal = deal(desk, calls, vec![(asset.at, amount)], parties(behalf, &[&asset]));
-    deal.tells.insert("enters".into(), told(&asset, amount));
-    deal.tells.insert("credited".into(), json!(ACCOUNT.to_checksum(None)));
+    put(builder, &mut calls, &at, tool, (&asset, amount)).await?;
+    let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(behalf, &[&asset]));
+    plan.outputs.insert("enters".into(), told(&asset, amount));
+    plan.outputs.insert("credited".into(), json!(ACCOUNT.to_checksum(None)));
     if behalf != ACCOUNT {
         let note = format!("positions cannot be given away here: the account itself is credited, not {}", behalf.to_checksum(None));
-        deal.tells.insert("note".into(), json!(note));
+        plan.outputs.insert("note".into(), json!(note));
     }
-    Ok(deal)
+    Ok(plan)
 }
 
-async fn put(desk: &mut Desk<'_>, calls: &mut Vec<Call>, at: &Position, tool: &Tool, what: (&Asset, U256)) -> Result<(), Fault> {
+async fn put(
+    builder: &mut TxBuilder<'_>,
+    calls: &mut Vec<Call>,
+    at: &Position,
+    tool: &Tool,
+    what: (&Asset, U256),
+) -> Result<(), ToolError> {
     let (asset, amount) = what;
-    allow(desk, calls, asset, at.venue, amount).await?;
+    allow(builder, calls, asset, at.venue, amount).await?;
     let enter = Venues::enterCall { market: at.market, asset: asset.at, amount, data: tool.name.as_bytes().to_vec().into() };
     calls.push(Call { value: value_of(asset, amount), ..call(at.venue, &enter) });
     Ok(())
 }
 
 /// Some tools go both ways: by a word, or by a change below nothing.
-fn turned(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Option<Deal>, Fault> {
+fn turned(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<Option<TxPlan>, ToolError> {
     match args.text("action").as_deref() {
-        Some("unstake") => return exit(desk, tool, args).map(Some),
-        Some("claim") => return claim(desk, tool, args).map(Some),
+        Some("unstake") => return exit(builder, tool, args).map(Some),
+        Some("claim") => return claim(builder, tool, args).map(Some),
         Some(_) | None => {}
     }
     let less = args.amounts().filter(|(name, _, _)| name.ends_with("_delta"));
     let less = less.filter_map(|(name, kind, value)| word(value).strip_prefix('-').map(|text| (name, kind, json!(text)))).next();
     let Some((name, kind, value)) = less else { return Ok(None) };
-    let at = position(desk, tool, args)?;
-    let asset = own_asset(desk, tool, args, &at)?;
-    let amount = something(name, desk.amount(args, name, kind, &value, &asset)?)?;
-    Ok(Some(leave(desk, &at, &asset, amount)))
+    let at = position(builder, tool, args)?;
+    let asset = own_asset(builder, tool, args, &at)?;
+    let amount = something(name, builder.amount(args, name, kind, &value, &asset)?)?;
+    Ok(Some(leave(builder, &at, &asset, amount)))
 }
 
-pub(super) fn exit(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let at = position(desk, tool, args)?;
-    let asset = own_asset(desk, tool, args, &at)?;
-    let amount = stated(desk, args, &asset)?.unwrap_or(U256::MAX);
-    Ok(leave(desk, &at, &asset, amount))
+pub(super) fn exit(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let at = position(builder, tool, args)?;
+    let asset = own_asset(builder, tool, args, &at)?;
+    let amount = stated(builder, args, &asset)?.unwrap_or(U256::MAX);
+    Ok(leave(builder, &at, &asset, amount))
 }
 
-fn leave(desk: &Desk<'_>, at: &Position, asset: &Asset, amount: U256) -> Deal {
+fn leave(builder: &TxBuilder<'_>, at: &Position, asset: &Asset, amount: U256) -> TxPlan {
     let exit = Venues::exitCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
-    let mut deal = deal(desk, vec![call(at.venue, &exit)], vec![], parties(ACCOUNT, &[asset]));
+    let mut plan = plan(builder, vec![call(at.venue, &exit)], vec![], parties(ACCOUNT, &[asset]));
     let amount = if amount == U256::MAX { "all".to_owned() } else { human(amount, asset.decimals) };
-    deal.tells.insert("takes_out".into(), json!({ "asset": asset.symbol, "amount": amount }));
-    deal
+    plan.outputs.insert("takes_out".into(), json!({ "asset": asset.symbol, "amount": amount }));
+    plan
 }
 
-pub(super) fn borrow(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let at = position(desk, tool, args)?;
-    let asset = debt_asset(desk, tool, args, &at)?;
-    let amount = needed(desk, args, &asset)?;
+pub(super) fn borrow(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let at = position(builder, tool, args)?;
+    let asset = debt_asset(builder, tool, args, &at)?;
+    let amount = needed(builder, args, &asset)?;
     let borrow = Venues::borrowCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
-    let mut deal = deal(desk, vec![call(at.venue, &borrow)], vec![], parties(ACCOUNT, &[&asset]));
-    deal.tells.insert("borrows".into(), told(&asset, amount));
-    Ok(deal)
+    let mut plan = plan(builder, vec![call(at.venue, &borrow)], vec![], parties(ACCOUNT, &[&asset]));
+    plan.outputs.insert("borrows".into(), told(&asset, amount));
+    Ok(plan)
 }
 
-pub(super) async fn repay(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let at = position(desk, tool, args)?;
-    let asset = debt_asset(desk, tool, args, &at)?;
-    let stated = stated(desk, args, &asset)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "the call names no amount"))?;
-    let owed = owed(desk, &at, &asset).await?;
+pub(super) async fn repay(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let at = position(builder, tool, args)?;
+    let asset = debt_asset(builder, tool, args, &at)?;
+    let stated = stated(builder, args, &asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount"))?;
+    let owed = owed(builder, &at, &asset).await?;
     // Never more than the debt: what is allowed beyond it would stay allowed.
     let amount = stated.min(owed);
     let mut calls = vec![];
-    pay_back(desk, &mut calls, &at, &asset, amount).await?;
-    let mut deal = deal(desk, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset]));
-    deal.tells.insert("repays".into(), told(&asset, amount));
-    deal.tells.insert("still_owed".into(), told(&asset, owed - amount));
-    Ok(deal)
+    pay_back(builder, &mut calls, &at, &asset, amount).await?;
+    let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset]));
+    plan.outputs.insert("repays".into(), told(&asset, amount));
+    plan.outputs.insert("still_owed".into(), told(&asset, owed - amount));
+    Ok(plan)
 }
 
-async fn owed(desk: &mut Desk<'_>, at: &Position, asset: &Asset) -> Result<U256, Fault> {
-    desk.read(at.venue, &Venues::borrowedCall { account: ACCOUNT, market: at.market, asset: asset.at }).await
+async fn owed(builder: &mut TxBuilder<'_>, at: &Position, asset: &Asset) -> Result<U256, ToolError> {
+    builder.read(at.venue, &Venues::borrowedCall { account: ACCOUNT, market: at.market, asset: asset.at }).await
 }
 
-async fn pay_back(desk: &mut Desk<'_>, calls: &mut Vec<Call>, at: &Position, asset: &Asset, amount: U256) -> Result<(), Fault> {
-    allow(desk, calls, asset, at.venue, amount).await?;
+async fn pay_back(builder: &mut TxBuilder<'_>, calls: &mut Vec<Call>, at: &Position, asset: &Asset, amount: U256) -> Result<(), ToolError> {
+    allow(builder, calls, asset, at.venue, amount).await?;
     let repay = Venues::repayCall { market: at.market, asset: asset.at, amount };
     calls.push(Call { value: value_of(asset, amount), ..call(at.venue, &repay) });
     Ok(())
 }
 
-pub(super) fn claim(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let at = position(desk, tool, args)?;
-    let asset = own_asset(desk, tool, args, &at)?;
+pub(super) fn claim(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let at = position(builder, tool, args)?;
+    let asset = own_asset(builder, tool, args, &at)?;
     let claim = Venues::claimCall { market: at.market, asset: asset.at, to: ACCOUNT };
-    let mut deal = deal(desk, vec![call(at.venue, &claim)], vec![], parties(ACCOUNT, &[&asset]));
-    deal.tells.insert("claims".into(), json!({ "asset": asset.symbol }));
-    Ok(deal)
+    let mut plan = plan(builder, vec![call(at.venue, &claim)], vec![], parties(ACCOUNT, &[&asset]));
+    plan.outputs.insert("claims".into(), json!({ "asset": asset.symbol }));
+    Ok(plan)
 }
 
-pub(super) async fn convert(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let at = position(desk, tool, args)?;
-    let missing = |side: &str| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the call names no asset to {side}"));
-    let from = desk.asset(&args.token("in").or_else(|| gives(tool).map(str::to_owned)).ok_or_else(|| missing("give"))?)?;
-    let into = desk.asset(&args.token("out").or_else(|| takes(tool).map(str::to_owned)).ok_or_else(|| missing("take"))?)?;
-    let amount = from_holding(desk, args, &from).await?;
-    let expected = worth(desk, &from, amount, &into)?;
-    let slippage = args.bps().unwrap_or(desk.workspace.policy.slippage_bps.default).min(10_000);
+pub(super) async fn convert(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let at = position(builder, tool, args)?;
+    let missing = |side: &str| ToolError::new(ToolErrorCode::InvalidArguments, format!("the call names no asset to {side}"));
+    let from = builder.asset(&args.token("in").or_else(|| gives(tool).map(str::to_owned)).ok_or_else(|| missing("give"))?)?;
+    let into = builder.asset(&args.token("out").or_else(|| takes(tool).map(str::to_owned)).ok_or_else(|| missing("take"))?)?;
+    let amount = from_holding(builder, args, &from).await?;
+    let expected = worth(builder, &from, amount, &into)?;
+    let slippage = args.bps().unwrap_or(builder.workspace.policy.slippage_bps.default).min(10_000);
     let least = bps_of(expected, 10_000 - slippage);
     let mut calls = vec![];
-    allow(desk, &mut calls, &from, at.venue, amount).await?;
+    allow(builder, &mut calls, &from, at.venue, amount).await?;
     let convert =
         Venues::convertCall { market: at.market, assetIn: from.at, amountIn: amount, assetOut: into.at, minOut: least, to: ACCOUNT };
     calls.push(Call { value: value_of(&from, amount), ..call(at.venue, &convert) });
-    let mut deal = deal(desk, calls, vec![(from.at, amount)], parties(ACCOUNT, &[&from, &into]));
-    deal.tells.insert("gives".into(), told(&from, amount));
+    let mut plan = plan(builder, calls, vec![(from.at, amount)], parties(ACCOUNT, &[&from, &into]));
+    plan.outputs.insert("gives".into(), told(&from, amount));
     let least_told = human(least, into.decimals);
-    deal.tells.insert("takes".into(), json!({ "asset": into.symbol, "expected": human(expected, into.decimals), "least": least_told }));
-    deal.trade = Some(Trade {
-        chain: desk.id,
+    plan.outputs.insert("takes".into(), json!({ "asset": into.symbol, "expected": human(expected, into.decimals), "least": least_told }));
+    plan.trade = Some(Trade {
+        chain: builder.id,
         sell: from.symbol,
         amount: amount.to_string(),
         buy: into.symbol,
         expected: expected.to_string(),
         least: least.to_string(),
-        to: desk.book.party(ACCOUNT),
-        deadline: desk.unix_s + super::swap::DEADLINE_S,
+        to: builder.book.party(ACCOUNT),
+        deadline: builder.unix_s + super::swap::DEADLINE_S,
     });
-    Ok(deal)
+    Ok(plan)
 }
 
 /// What an amount of one asset is in another, at the prices of the world.
-fn worth(desk: &Desk<'_>, from: &Asset, amount: U256, into: &Asset) -> Result<U256, Fault> {
+fn worth(builder: &TxBuilder<'_>, from: &Asset, amount: U256, into: &Asset) -> Result<U256, ToolError> {
     let priced = |asset: &Asset| {
-        let price = desk.price(&asset.symbol).filter(|price| !price.is_zero());
-        price.ok_or_else(|| Fault::new("DATA_UNAVAILABLE", format!("{} has no price", asset.symbol)))
+        let price = builder.price(&asset.symbol).filter(|price| !price.is_zero());
+        price.ok_or_else(|| ToolError::new(ToolErrorCode::Unavailable, format!("{} has no price", asset.symbol)))
     };
     exchanged(amount, (priced(from)?, from.decimals), (priced(into)?, into.decimals))
-        .ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", format!("so much {} does not exist", from.symbol)))
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("so much {} does not exist", from.symbol)))
 }
 
 /// Price and decimals of each side.
@@ -289,74 +295,77 @@ fn bps_of(amount: U256, bps: u64) -> U256 {
 }
 
 /// The account has no hook of its own: it borrows and gives back, and the calldata goes along for the record.
-pub(super) fn flash(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let at = position(desk, tool, args)?;
-    let asset = own_asset(desk, tool, args, &at)?;
+pub(super) fn flash(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let at = position(builder, tool, args)?;
+    let asset = own_asset(builder, tool, args, &at)?;
     if asset.is_native() {
-        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", "a flash loan is of a token, not of the native coin"));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, "a flash loan is of a token, not of the native coin"));
     }
-    let amount = needed(desk, args, &asset)?;
+    let amount = needed(builder, args, &asset)?;
     let text = args.first(|kind| matches!(kind, Kind::Data)).map(|(_, value)| word(value)).unwrap_or_default();
-    let data = hex::decode(&text).map_err(|_| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("{} is not hex", shown(&text))))?;
+    let data = hex::decode(&text).map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("{} is not hex", shown(&text))))?;
     let back = call(asset.at, &Erc20::approveCall { spender: at.venue, value: amount });
     let flash = call(at.venue, &Venues::flashCall { market: at.market, asset: asset.at, amount, data: data.into() });
-    let mut deal = deal(desk, vec![back, flash], vec![], parties(ACCOUNT, &[&asset]));
-    deal.parties.push((Part::Spender, at.venue));
-    deal.tells.insert("flash_loan".into(), told(&asset, amount));
-    Ok(deal)
+    let mut plan = plan(builder, vec![back, flash], vec![], parties(ACCOUNT, &[&asset]));
+    plan.parties.push((Part::Spender, at.venue));
+    plan.outputs.insert("flash_loan".into(), told(&asset, amount));
+    Ok(plan)
 }
 
-pub(super) async fn burn(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let burner = desk.contract(&tool.via, &["FeeBurner"])?;
-    let uni = desk.asset("UNI")?;
+pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let burner = builder.contract(&tool.via, &["FeeBurner"])?;
+    let uni = builder.asset("UNI")?;
     let assets =
         args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_)))).and_then(|(_, value)| value.as_array());
-    let assets: Vec<Asset> = assets.into_iter().flatten().map(|item| desk.asset(&word(item))).collect::<Result<_, _>>()?;
+    let assets: Vec<Asset> = assets.into_iter().flatten().map(|item| builder.asset(&word(item))).collect::<Result<_, _>>()?;
     let to = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
-    let most = maybe_amount(desk, args, &uni)?;
-    let price = desk.read(burner, &Burner::burnAmountCall {}).await?;
+    let most = maybe_amount(builder, args, &uni)?;
+    let price = builder.read(burner, &Burner::burnAmountCall {}).await?;
     if most.is_some_and(|most| most < price) {
-        return Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("the jar opens for {} UNI, not for less", human(price, uni.decimals))));
+        return Err(ToolError::new(
+            ToolErrorCode::InvalidAmount,
+            format!("the jar opens for {} UNI, not for less", human(price, uni.decimals)),
+        ));
     }
     // A nonce that somebody else has used by now must fail on chain, not be put right here.
     let nonce = match args.get("expected_nonce").and_then(Value::as_u64) {
         Some(nonce) => U256::from(nonce),
-        None => desk.read(burner, &Burner::nonceCall {}).await?,
+        None => builder.read(burner, &Burner::nonceCall {}).await?,
     };
     let mut calls = vec![];
-    allow(desk, &mut calls, &uni, burner, price).await?;
+    allow(builder, &mut calls, &uni, burner, price).await?;
     let released = assets.iter().map(|asset| asset.at).collect();
     calls.push(call(burner, &Burner::releaseCall { nonce, assets: released, recipient: to }));
     let named: Vec<&Asset> = std::iter::once(&uni).chain(&assets).collect();
-    let mut deal = deal(desk, calls, vec![(uni.at, price)], parties(to, &named));
-    deal.tells.insert("burns".into(), told(&uni, price));
-    deal.tells.insert("nonce".into(), json!(nonce.to_string()));
-    deal.tells.insert("releases".into(), json!(assets.iter().map(|asset| &asset.symbol).collect::<Vec<_>>()));
-    Ok(deal)
+    let mut plan = plan(builder, calls, vec![(uni.at, price)], parties(to, &named));
+    plan.outputs.insert("burns".into(), told(&uni, price));
+    plan.outputs.insert("nonce".into(), json!(nonce.to_string()));
+    plan.outputs.insert("releases".into(), json!(assets.iter().map(|asset| &asset.symbol).collect::<Vec<_>>()));
+    Ok(plan)
 }
 
 /// Collateral in, and a loan against it that is worth what the exposure exceeds it by.
-pub(super) async fn leverage(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let at = position(desk, tool, args)?;
-    let asset = own_asset(desk, tool, args, &at)?;
-    let debt = debt_asset(desk, tool, args, &at)?;
-    let leverage = ratio(args, 4)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no leverage"))?;
+pub(super) async fn leverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let at = position(builder, tool, args)?;
+    let asset = own_asset(builder, tool, args, &at)?;
+    let debt = debt_asset(builder, tool, args, &at)?;
+    let leverage = ratio(args, 4)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no leverage"))?;
     let beyond = leverage.checked_sub(U256::from(10_000)).filter(|beyond| !beyond.is_zero());
-    let beyond = beyond.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "a leverage is more than 1"))?;
-    let amount = from_holding(desk, args, &asset).await?;
-    let loan = worth(desk, &asset, amount, &debt)?.saturating_mul(beyond) / U256::from(10_000);
+    let beyond = beyond.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "a leverage is more than 1"))?;
+    let amount = from_holding(builder, args, &asset).await?;
+    let loan = worth(builder, &asset, amount, &debt)?.saturating_mul(beyond) / U256::from(10_000);
     let loan = something(&debt.symbol, loan)?;
     let mut calls = vec![];
-    put(desk, &mut calls, &at, tool, (&asset, amount)).await?;
+    put(builder, &mut calls, &at, tool, (&asset, amount)).await?;
     calls.push(call(at.venue, &Venues::borrowCall { market: at.market, asset: debt.at, amount: loan, to: ACCOUNT }));
-    let mut deal = deal(desk, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset, &debt]));
-    deal.tells.insert("enters".into(), told(&asset, amount));
-    deal.tells.insert("borrows".into(), told(&debt, loan));
-    Ok(deal)
+    let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset, &debt]));
+    plan.outputs.insert("enters".into(), told(&asset, amount));
+    plan.outputs.insert("borrows".into(), told(&debt, loan));
+    Ok(plan)
 }
 
 /// A ratio with so many decimals; digits beyond them say nothing.
-fn ratio(args: &Args<'_>, decimals: u8) -> Result<Option<U256>, Fault> {
+fn ratio(args: &Args<'_>, decimals: u8) -> Result<Option<U256>, ToolError> {
     let Some((name, value)) = args.first(|kind| matches!(kind, Kind::Ratio)) else { return Ok(None) };
     let text = word(value);
     let cut: String = match text.split_once('.') {
@@ -364,26 +373,26 @@ fn ratio(args: &Args<'_>, decimals: u8) -> Result<Option<U256>, Fault> {
         None => text.clone(),
     };
     let ratio = base_units(&cut, decimals).filter(|ratio| !ratio.is_zero());
-    ratio.map(Some).ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("{name}: {} is no ratio", shown(&text))))
+    ratio.map(Some).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("{name}: {} is no ratio", shown(&text))))
 }
 
 /// Pays back from the holding, and takes the same share of the collateral out; towards a health factor the collateral stays.
-pub(super) async fn deleverage(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
-    let at = position(desk, tool, args)?;
-    let debt = debt_asset(desk, tool, args, &at)?;
+pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let at = position(builder, tool, args)?;
+    let debt = debt_asset(builder, tool, args, &at)?;
     let collateral = takes(tool).or_else(|| at.assets.first().map(String::as_str));
-    let collateral = main_asset(desk, collateral, args, &["collateral"])?;
-    let owed = owed(desk, &at, &debt).await?;
-    let held = desk.read(at.venue, &Venues::suppliedCall { account: ACCOUNT, market: at.market, asset: collateral.at }).await?;
+    let collateral = main_asset(builder, collateral, args, &["collateral"])?;
+    let owed = owed(builder, &at, &debt).await?;
+    let held = builder.read(at.venue, &Venues::suppliedCall { account: ACCOUNT, market: at.market, asset: collateral.at }).await?;
     let target = ratio(args, 18)?;
     let wanted = match target {
         Some(target) => {
-            let health = desk.read(at.venue, &Venues::healthFactorCall { account: ACCOUNT, market: at.market }).await?;
+            let health = builder.read(at.venue, &Venues::healthFactorCall { account: ACCOUNT, market: at.market }).await?;
             towards(owed, health, target).unwrap_or_default()
         }
         None => bps_of(owed, percent_bps(args).unwrap_or(10_000)),
     };
-    let pay = wanted.min(desk.holding(debt.at).await?);
+    let pay = wanted.min(builder.holding(debt.at).await?);
     let out = match (target, owed.is_zero()) {
         (Some(_), _) => U256::ZERO,
         (None, true) => bps_of(held, percent_bps(args).unwrap_or(10_000)),
@@ -392,17 +401,17 @@ pub(super) async fn deleverage(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>
     let (mut calls, mut given) = (vec![], vec![]);
     // Where there is nothing to do, the venue is the one to say so.
     if !pay.is_zero() || out.is_zero() {
-        pay_back(desk, &mut calls, &at, &debt, pay).await?;
+        pay_back(builder, &mut calls, &at, &debt, pay).await?;
         given.push((debt.at, pay));
     }
     if !out.is_zero() {
         calls.push(call(at.venue, &Venues::exitCall { market: at.market, asset: collateral.at, amount: out, to: ACCOUNT }));
     }
-    let mut deal = deal(desk, calls, given, parties(ACCOUNT, &[&debt, &collateral]));
-    deal.tells.insert("repays".into(), told(&debt, pay));
-    deal.tells.insert("takes_out".into(), told(&collateral, out));
-    deal.tells.insert("still_owed".into(), told(&debt, owed - pay));
-    Ok(deal)
+    let mut plan = plan(builder, calls, given, parties(ACCOUNT, &[&debt, &collateral]));
+    plan.outputs.insert("repays".into(), told(&debt, pay));
+    plan.outputs.insert("takes_out".into(), told(&collateral, out));
+    plan.outputs.insert("still_owed".into(), told(&debt, owed - pay));
+    Ok(plan)
 }
 
 /// How much of a debt must go for the health factor to rise this far; it rises as the debt falls. `None` where it is there already.

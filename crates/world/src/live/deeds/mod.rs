@@ -13,11 +13,12 @@ mod vault;
 pub(crate) use configure::raw_calls;
 
 use super::args::Args;
-use super::deal::{Call, Deal, Part, Work};
-use super::desk::{Asset, Desk};
-use super::fault::{Fault, shown};
+use super::tool_error::{ToolError, shown};
+use super::tx_builder::{Asset, TxBuilder};
+use super::tx_plan::{Call, Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
+use model::transcript::ToolErrorCode;
 use model::{Acts, Deed, Kind, Tool};
 
 sol! {
@@ -49,60 +50,62 @@ pub(crate) fn deed(tool: &Tool) -> Deed {
 }
 
 /// What the deed would come to. `tool` says how it acts, `args` may be those of a quote for it.
-pub(crate) async fn build(desk: &mut Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+pub(crate) async fn build(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     match deed(tool) {
-        Deed::Send => transfer::send(desk, args),
-        Deed::Receive => transfer::receive(desk, tool, args),
-        Deed::Sweep => transfer::sweep(desk, args).await,
-        Deed::Approve => transfer::approve(desk, args),
-        Deed::Revoke => transfer::revoke(desk, args),
-        Deed::Sign => sign::sign(desk, tool, args),
-        Deed::Swap => swap::swap(desk, args).await,
-        Deed::Add | Deed::Increase => pool::add(desk, args).await,
-        Deed::Reposition => pool::reposition(desk, args).await,
-        Deed::Remove => pool::remove(desk, args).await,
-        Deed::Deposit => vault::deposit(desk, args).await,
-        Deed::Redeem => vault::redeem(desk, args).await,
-        Deed::Enter => lend::enter(desk, tool, args).await,
-        Deed::Exit => lend::exit(desk, tool, args),
-        Deed::Borrow => lend::borrow(desk, tool, args),
-        Deed::Repay => lend::repay(desk, tool, args).await,
-        Deed::Claim => lend::claim(desk, tool, args),
-        Deed::Convert => lend::convert(desk, tool, args).await,
-        Deed::Flash => lend::flash(desk, tool, args),
-        Deed::Burn => lend::burn(desk, tool, args).await,
-        Deed::Leverage => lend::leverage(desk, tool, args).await,
-        Deed::Deleverage => lend::deleverage(desk, tool, args).await,
-        Deed::Bridge => bridge::bridge(desk, tool, args).await,
-        Deed::Register => identity::register(desk, tool, args),
-        Deed::Feedback => identity::feedback(desk, tool, args),
-        Deed::Metadata => identity::metadata(desk, tool, args),
-        Deed::Validate => identity::validate(desk, tool, args),
-        Deed::Configure => configure::configure(desk, tool, args),
+        Deed::Send => transfer::send(builder, args),
+        Deed::Receive => transfer::receive(builder, tool, args),
+        Deed::Sweep => transfer::sweep(builder, args).await,
+        Deed::Approve => transfer::approve(builder, args),
+        Deed::Revoke => transfer::revoke(builder, args),
+        Deed::Sign => sign::sign(builder, tool, args),
+        Deed::Swap => swap::swap(builder, args).await,
+        Deed::Add | Deed::Increase => pool::add(builder, args).await,
+        Deed::Reposition => pool::reposition(builder, args).await,
+        Deed::Remove => pool::remove(builder, args).await,
+        Deed::Deposit => vault::deposit(builder, args).await,
+        Deed::Redeem => vault::redeem(builder, args).await,
+        Deed::Enter => lend::enter(builder, tool, args).await,
+        Deed::Exit => lend::exit(builder, tool, args),
+        Deed::Borrow => lend::borrow(builder, tool, args),
+        Deed::Repay => lend::repay(builder, tool, args).await,
+        Deed::Claim => lend::claim(builder, tool, args),
+        Deed::Convert => lend::convert(builder, tool, args).await,
+        Deed::Flash => lend::flash(builder, tool, args),
+        Deed::Burn => lend::burn(builder, tool, args).await,
+        Deed::Leverage => lend::leverage(builder, tool, args).await,
+        Deed::Deleverage => lend::deleverage(builder, tool, args).await,
+        Deed::Bridge => bridge::bridge(builder, tool, args).await,
+        Deed::Register => identity::register(builder, tool, args),
+        Deed::Feedback => identity::feedback(builder, tool, args),
+        Deed::Metadata => identity::metadata(builder, tool, args),
+        Deed::Validate => identity::validate(builder, tool, args),
+        Deed::Configure => configure::configure(builder, tool, args),
         // Letting the agent act again is the owner's to do on chain; the agent can only ask for it.
-        Deed::Halt if args.text("action").as_deref() == Some("reset") => sign::sign(desk, tool, args),
-        Deed::Halt => Ok(configure::halt(desk)),
-        Deed::Batch => configure::batch(desk, args).await,
-        Deed::Commit => Err(Fault::new("CAP_NOT_MINTED", "no prepared action is named; quote, preview or dry-run one first")),
+        Deed::Halt if args.text("action").as_deref() == Some("reset") => sign::sign(builder, tool, args),
+        Deed::Halt => Ok(configure::halt(builder)),
+        Deed::Batch => configure::batch(builder, args).await,
+        Deed::Commit => {
+            Err(ToolError::new(ToolErrorCode::ActionNotPrepared, "no prepared action is named; quote, preview or dry-run one first"))
+        }
         Deed::Remember => {
-            let key = format!("{}:{}", *tool.name, desk.unix_s);
+            let key = format!("{}:{}", *tool.name, builder.unix_s);
             let mut value = args.given().clone();
             value.retain(|name, _| !matches!(name.as_str(), "dry_run" | "action_id"));
-            Ok(Deal::new(desk.id, Work::Remember { key, value: serde_json::Value::Object(value) }))
+            Ok(TxPlan::new(builder.id, PlanKind::Remember { key, value: serde_json::Value::Object(value) }))
         }
     }
 }
 
 /// The asset of a deed: a token parameter, the asset the tool always takes, or what the thing it names is made of.
-fn main_asset(desk: &Desk<'_>, fixed: Option<&str>, args: &Args<'_>, roles: &[&str]) -> Result<Asset, Fault> {
+fn main_asset(builder: &TxBuilder<'_>, fixed: Option<&str>, args: &Args<'_>, roles: &[&str]) -> Result<Asset, ToolError> {
     if let Some(text) = roles.iter().find_map(|role| args.token(role)).or_else(|| fixed.map(str::to_owned)).or_else(|| args.any_token()) {
-        return desk.asset(&text);
+        return builder.asset(&text);
     }
-    named(desk, args)?.into_iter().next().ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no asset"))
+    named(builder, args)?.into_iter().next().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no asset"))
 }
 
 /// The assets behind the first id or address that stands for something.
-fn named(desk: &Desk<'_>, args: &Args<'_>) -> Result<Vec<Asset>, Fault> {
+fn named(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Vec<Asset>, ToolError> {
     let names = args.of_kind(|kind| {
         matches!(kind, Kind::Id(_))
             || matches!(kind, Kind::Address(role) if matches!(role.as_str(), "pool" | "vault" | "market" | "contract"))
@@ -115,26 +118,26 @@ fn named(desk: &Desk<'_>, args: &Args<'_>) -> Result<Vec<Asset>, Fault> {
             None => vec![super::args::word(value)],
         };
         for text in texts {
-            match desk.behind(&text) {
+            match builder.behind(&text) {
                 Ok(assets) if !assets.is_empty() => return Ok(assets),
-                Ok(_) => tried = Some(Fault::new("DATA_NOT_FOUND", format!("{} holds no asset", shown(&text)))),
-                Err(fault) => tried = Some(fault),
+                Ok(_) => tried = Some(ToolError::new(ToolErrorCode::NotFound, format!("{} holds no asset", shown(&text)))),
+                Err(error) => tried = Some(error),
             }
         }
     }
-    Err(tried.unwrap_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names nothing to act on")))
+    Err(tried.unwrap_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names nothing to act on")))
 }
 
 /// The first amount of the call in base units of an asset, which must not be nothing.
-fn amount(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, Fault> {
-    maybe_amount(desk, args, asset)?.ok_or_else(|| Fault::new("VALIDATION_INVALID_AMOUNT", "the call names no amount"))
+fn amount(builder: &TxBuilder<'_>, args: &Args<'_>, asset: &Asset) -> Result<U256, ToolError> {
+    maybe_amount(builder, args, asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount"))
 }
 
-fn maybe_amount(desk: &Desk<'_>, args: &Args<'_>, asset: &Asset) -> Result<Option<U256>, Fault> {
+fn maybe_amount(builder: &TxBuilder<'_>, args: &Args<'_>, asset: &Asset) -> Result<Option<U256>, ToolError> {
     let Some((name, kind, value)) = first_amount(args) else { return Ok(None) };
-    let amount = desk.amount(args, name, kind, value, asset)?;
+    let amount = builder.amount(args, name, kind, value, asset)?;
     if amount.is_zero() {
-        return Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("{name}: nothing would move")));
+        return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: nothing would move")));
     }
     Ok(Some(amount))
 }
@@ -152,13 +155,13 @@ fn first_amount<'a>(args: &Args<'a>) -> Option<(&'a str, &'a Kind, &'a serde_jso
 }
 
 /// The whole holding where everything is meant.
-async fn all_of(desk: &mut Desk<'_>, asset: &Asset, amount: U256) -> Result<U256, Fault> {
-    if amount == U256::MAX { desk.holding(asset.at).await } else { Ok(amount) }
+async fn all_of(builder: &mut TxBuilder<'_>, asset: &Asset, amount: U256) -> Result<U256, ToolError> {
+    if amount == U256::MAX { builder.holding(asset.at).await } else { Ok(amount) }
 }
 
 /// Lets a contract take exactly what the next call needs, unless it may already.
-async fn allow(desk: &mut Desk<'_>, calls: &mut Vec<Call>, asset: &Asset, spender: Address, amount: U256) -> Result<(), Fault> {
-    if !asset.is_native() && desk.allowance(asset.at, spender).await? < amount {
+async fn allow(builder: &mut TxBuilder<'_>, calls: &mut Vec<Call>, asset: &Asset, spender: Address, amount: U256) -> Result<(), ToolError> {
+    if !asset.is_native() && builder.allowance(asset.at, spender).await? < amount {
         calls.push(Call { to: asset.at, value: U256::ZERO, data: Erc20::approveCall { spender, value: amount }.abi_encode() });
     }
     Ok(())
@@ -168,6 +171,6 @@ fn value_of(asset: &Asset, amount: U256) -> U256 {
     if asset.is_native() { amount } else { U256::ZERO }
 }
 
-fn deal(desk: &Desk<'_>, calls: Vec<Call>, gives: Vec<(Address, U256)>, parties: Vec<(Part, Address)>) -> Deal {
-    Deal { gives, parties, ..Deal::new(desk.id, Work::Execute(calls)) }
+fn plan(builder: &TxBuilder<'_>, calls: Vec<Call>, outflows: Vec<(Address, U256)>, parties: Vec<(Part, Address)>) -> TxPlan {
+    TxPlan { outflows, parties, ..TxPlan::new(builder.id, PlanKind::Execute(calls)) }
 }

@@ -1,14 +1,15 @@
 //! Liquidity of a pool: putting it in, taking it out, moving it.
 
 use super::swap::DEADLINE_S;
-use super::{allow, deal, named, value_of};
+use super::{allow, named, plan, value_of};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;
-use crate::live::deal::{Call, Deal, Part, Then};
-use crate::live::desk::{Asset, Desk, human};
-use crate::live::fault::Fault;
+use crate::live::tool_error::ToolError;
+use crate::live::tx_builder::{Asset, TxBuilder, human};
+use crate::live::tx_plan::{Call, FollowUp, Part, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
+use model::transcript::ToolErrorCode;
 use model::{Kind, Unit};
 use serde_json::{Value, json};
 
@@ -23,69 +24,75 @@ sol! {
 }
 
 /// The pool a call means: two tokens it names, or what a position, pool or market is made of.
-fn sides(desk: &Desk<'_>, args: &Args<'_>) -> Result<(Asset, Asset), Fault> {
+fn sides(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Asset, Asset), ToolError> {
     if let (Some(a), Some(b)) = (args.token("a"), args.token("b")) {
-        return Ok((desk.asset(&a)?, desk.asset(&b)?));
+        return Ok((builder.asset(&a)?, builder.asset(&b)?));
     }
     let listed =
         args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_)))).and_then(|(_, value)| value.as_array());
     if let Some([a, b, ..]) = listed.map(Vec::as_slice) {
-        return Ok((desk.asset(&crate::live::args::word(a))?, desk.asset(&crate::live::args::word(b))?));
+        return Ok((builder.asset(&crate::live::args::word(a))?, builder.asset(&crate::live::args::word(b))?));
     }
-    let mut assets = named(desk, args)?.into_iter();
+    let mut assets = named(builder, args)?.into_iter();
     match (assets.next(), assets.next()) {
         (Some(a), Some(b)) => Ok((a, b)),
         // A vault or a market of one asset: its liquidity lies in the pool of that asset.
         (Some(only), None) => {
             let other = if only.symbol == "USDC" { "WETH" } else { "USDC" };
-            Ok((only, desk.asset(other)?))
+            Ok((only, builder.asset(other)?))
         }
-        (None, Some(_) | None) => Err(Fault::new("DATA_NOT_FOUND", "that is no share of a pool")),
+        (None, Some(_) | None) => Err(ToolError::new(ToolErrorCode::NotFound, "that is no share of a pool")),
     }
 }
 
 /// Reserves in the order of the sides, and all shares.
-async fn reserves(desk: &mut Desk<'_>, pair: Address, a: &Asset) -> Result<(U256, U256, U256), Fault> {
-    let first = desk.read(pair, &Pools::token0Call {}).await?;
-    let reserves = desk.read(pair, &Pools::getReservesCall {}).await?;
-    let all = desk.read(pair, &Pools::totalSupplyCall {}).await?;
+async fn reserves(builder: &mut TxBuilder<'_>, pair: Address, a: &Asset) -> Result<(U256, U256, U256), ToolError> {
+    let first = builder.read(pair, &Pools::token0Call {}).await?;
+    let reserves = builder.read(pair, &Pools::getReservesCall {}).await?;
+    let all = builder.read(pair, &Pools::totalSupplyCall {}).await?;
     let (zero, one) = (U256::from(reserves.reserve0), U256::from(reserves.reserve1));
-    let wrapped = if a.is_native() { desk.asset(&format!("W{}", a.symbol)).map(|asset| asset.at).unwrap_or(a.at) } else { a.at };
+    let wrapped = if a.is_native() { builder.asset(&format!("W{}", a.symbol)).map(|asset| asset.at).unwrap_or(a.at) } else { a.at };
     Ok(if first == wrapped { (zero, one, all) } else { (one, zero, all) })
 }
 
-pub(super) async fn add(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
-    let (a, b) = sides(desk, args)?;
-    let pair = desk.pair(&a, &b)?;
-    let (reserve_a, reserve_b, _) = reserves(desk, pair, &a).await?;
-    let (amount_a, amount_b) = amounts(desk, args, &a, &b)?;
+pub(super) async fn add(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let (a, b) = sides(builder, args)?;
+    let pair = builder.pair(&a, &b)?;
+    let (reserve_a, reserve_b, _) = reserves(builder, pair, &a).await?;
+    let (amount_a, amount_b) = amounts(builder, args, &a, &b)?;
     // One side alone is matched at the pool's price.
     let (amount_a, amount_b) = match (amount_a, amount_b) {
         (Some(x), Some(y)) => (x, y),
         (Some(x), None) => (x, x * reserve_b / reserve_a),
         (None, Some(y)) => (y * reserve_a / reserve_b, y),
-        (None, None) => return Err(Fault::new("VALIDATION_INVALID_AMOUNT", "the call names no amount")),
+        (None, None) => return Err(ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount")),
     };
     if amount_a.is_zero() || amount_b.is_zero() {
-        return Err(Fault::new("VALIDATION_INVALID_AMOUNT", "nothing would move"));
+        return Err(ToolError::new(ToolErrorCode::InvalidAmount, "nothing would move"));
     }
-    let router = desk.router()?;
+    let router = builder.router()?;
     let mut calls = vec![];
-    give(desk, &mut calls, router, (&a, amount_a), (&b, amount_b)).await?;
-    let mut deal = deal(
-        desk,
+    give(builder, &mut calls, router, (&a, amount_a), (&b, amount_b)).await?;
+    let mut plan = plan(
+        builder,
         calls,
         vec![(a.at, amount_a), (b.at, amount_b)],
         vec![(Part::Recipient, ACCOUNT), (Part::Asset, a.at), (Part::Asset, b.at)],
     );
-    deal.tells.insert("adds".into(), json!([{ "asset": a.symbol, "at_most": human(amount_a, a.decimals) }, { "asset": b.symbol, "at_most": human(amount_b, b.decimals) }]));
-    deal.then = Some(Then::Position { assets: vec![a.symbol, b.symbol] });
-    Ok(deal)
+    plan.outputs.insert("adds".into(), json!([{ "asset": a.symbol, "at_most": human(amount_a, a.decimals) }, { "asset": b.symbol, "at_most": human(amount_b, b.decimals) }]));
+    plan.follow_up = Some(FollowUp::Position { assets: vec![a.symbol, b.symbol] });
+    Ok(plan)
 }
 
-async fn give(desk: &mut Desk<'_>, calls: &mut Vec<Call>, router: Address, a: (&Asset, U256), b: (&Asset, U256)) -> Result<(), Fault> {
-    allow(desk, calls, a.0, router, a.1).await?;
-    allow(desk, calls, b.0, router, b.1).await?;
+async fn give(
+    builder: &mut TxBuilder<'_>,
+    calls: &mut Vec<Call>,
+    router: Address,
+    a: (&Asset, U256),
+    b: (&Asset, U256),
+) -> Result<(), ToolError> {
+    allow(builder, calls, a.0, router, a.1).await?;
+    allow(builder, calls, b.0, router, b.1).await?;
     let add = Pools::addLiquidityCall {
         a: a.0.at,
         b: b.0.at,
@@ -94,17 +101,17 @@ async fn give(desk: &mut Desk<'_>, calls: &mut Vec<Call>, router: Address, a: (&
         minA: U256::ZERO,
         minB: U256::ZERO,
         to: ACCOUNT,
-        deadline: U256::from(desk.unix_s + DEADLINE_S),
+        deadline: U256::from(builder.unix_s + DEADLINE_S),
     };
     calls.push(Call { to: router, value: value_of(a.0, a.1) + value_of(b.0, b.1), data: add.abi_encode() });
     Ok(())
 }
 
 /// What the call says of each side: `amount0`/`amount1`, a list, or one amount of the first.
-fn amounts(desk: &Desk<'_>, args: &Args<'_>, a: &Asset, b: &Asset) -> Result<(Option<U256>, Option<U256>), Fault> {
+fn amounts(builder: &TxBuilder<'_>, args: &Args<'_>, a: &Asset, b: &Asset) -> Result<(Option<U256>, Option<U256>), ToolError> {
     let listed = args.of_kind(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Amount { .. }))).next();
     if let Some((name, Kind::List(inner), Value::Array(items))) = listed {
-        let read = |item: Option<&Value>, asset: &Asset| item.map(|item| desk.amount(args, name, inner, item, asset)).transpose();
+        let read = |item: Option<&Value>, asset: &Asset| item.map(|item| builder.amount(args, name, inner, item, asset)).transpose();
         return Ok((read(items.first(), a)?, read(items.get(1), b)?));
     }
     let mut found = args.amounts().filter(|(_, kind, _)| !matches!(kind, Kind::Amount { unit: Unit::Shares | Unit::Usd, .. }));
@@ -112,7 +119,7 @@ fn amounts(desk: &Desk<'_>, args: &Args<'_>, a: &Asset, b: &Asset) -> Result<(Op
     for (name, kind, value) in &mut found {
         let second = name.ends_with('1') || name.ends_with("_b");
         let asset = if second { b } else { a };
-        let amount = desk.amount(args, name, kind, value, asset)?;
+        let amount = builder.amount(args, name, kind, value, asset)?;
         if second {
             sides.1 = Some(amount)
         } else if sides.0.is_none() {
@@ -122,35 +129,35 @@ fn amounts(desk: &Desk<'_>, args: &Args<'_>, a: &Asset, b: &Asset) -> Result<(Op
     Ok(sides)
 }
 
-pub(super) async fn remove(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
-    let (a, b) = sides(desk, args)?;
-    let pair = desk.pair(&a, &b)?;
-    let shares = shares(desk, args, pair).await?;
-    let (calls, _) = take(desk, (&a, &b), pair, shares).await?;
-    let mut deal = deal(desk, calls, vec![], vec![(Part::Recipient, ACCOUNT)]);
-    deal.tells.insert("removes".into(), json!({ "pool": pair.to_checksum(None), "shares": human(shares, 18) }));
-    Ok(deal)
+pub(super) async fn remove(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let (a, b) = sides(builder, args)?;
+    let pair = builder.pair(&a, &b)?;
+    let shares = shares(builder, args, pair).await?;
+    let (calls, _) = take(builder, (&a, &b), pair, shares).await?;
+    let mut plan = plan(builder, calls, vec![], vec![(Part::Recipient, ACCOUNT)]);
+    plan.outputs.insert("removes".into(), json!({ "pool": pair.to_checksum(None), "shares": human(shares, 18) }));
+    Ok(plan)
 }
 
 /// Out and in again, in one transaction.
-pub(super) async fn reposition(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
-    let (a, b) = sides(desk, args)?;
-    let pair = desk.pair(&a, &b)?;
-    let shares = shares(desk, args, pair).await?;
-    let (mut calls, (out_a, out_b)) = take(desk, (&a, &b), pair, shares).await?;
+pub(super) async fn reposition(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let (a, b) = sides(builder, args)?;
+    let pair = builder.pair(&a, &b)?;
+    let shares = shares(builder, args, pair).await?;
+    let (mut calls, (out_a, out_b)) = take(builder, (&a, &b), pair, shares).await?;
     // A little less than comes out: the pool rounds in its own favour.
     let less = |amount: U256| amount * U256::from(9_990) / U256::from(10_000);
     if !less(out_a).is_zero() && !less(out_b).is_zero() {
-        give(desk, &mut calls, desk.router()?, (&a, less(out_a)), (&b, less(out_b))).await?;
+        give(builder, &mut calls, builder.router()?, (&a, less(out_a)), (&b, less(out_b))).await?;
     }
-    let mut deal = deal(desk, calls, vec![], vec![(Part::Recipient, ACCOUNT)]);
-    deal.tells.insert("moves".into(), json!({ "pool": pair.to_checksum(None), "shares": human(shares, 18) }));
-    Ok(deal)
+    let mut plan = plan(builder, calls, vec![], vec![(Part::Recipient, ACCOUNT)]);
+    plan.outputs.insert("moves".into(), json!({ "pool": pair.to_checksum(None), "shares": human(shares, 18) }));
+    Ok(plan)
 }
 
 /// A percentage of what is held, a number of shares, or all of it.
-async fn shares(desk: &mut Desk<'_>, args: &Args<'_>, pair: Address) -> Result<U256, Fault> {
-    let held = desk.holding(pair).await?;
+async fn shares(builder: &mut TxBuilder<'_>, args: &Args<'_>, pair: Address) -> Result<U256, ToolError> {
+    let held = builder.holding(pair).await?;
     if let Some(percent) = args.first(|kind| matches!(kind, Kind::Percent)).and_then(|(_, value)| value.as_f64()) {
         let bps = (percent * 100.0).clamp(0.0, 10_000.0);
         // A percentage between 0 and 100 in hundredths fits any integer.
@@ -162,15 +169,20 @@ async fn shares(desk: &mut Desk<'_>, args: &Args<'_>, pair: Address) -> Result<U
     if matches!(text.as_str(), "all" | "max") { Ok(held) } else { crate::live::args::units(name, &text, 18) }
 }
 
-async fn take(desk: &mut Desk<'_>, sides: (&Asset, &Asset), pair: Address, shares: U256) -> Result<(Vec<Call>, (U256, U256)), Fault> {
+async fn take(
+    builder: &mut TxBuilder<'_>,
+    sides: (&Asset, &Asset),
+    pair: Address,
+    shares: U256,
+) -> Result<(Vec<Call>, (U256, U256)), ToolError> {
     let (a, b) = sides;
-    let (reserve_a, reserve_b, all) = reserves(desk, pair, a).await?;
+    let (reserve_a, reserve_b, all) = reserves(builder, pair, a).await?;
     let part = |reserve: U256| if all.is_zero() { U256::ZERO } else { reserve * shares / all };
     let (out_a, out_b) = (part(reserve_a), part(reserve_b));
-    let router = desk.router()?;
+    let router = builder.router()?;
     let share = Asset { at: pair, symbol: String::new(), decimals: 18 };
     let mut calls = vec![];
-    allow(desk, &mut calls, &share, router, shares).await?;
+    allow(builder, &mut calls, &share, router, shares).await?;
     let least = |amount: U256| amount * U256::from(9_950) / U256::from(10_000);
     let call = Pools::removeLiquidityCall {
         a: a.at,
@@ -179,7 +191,7 @@ async fn take(desk: &mut Desk<'_>, sides: (&Asset, &Asset), pair: Address, share
         minA: least(out_a),
         minB: least(out_b),
         to: ACCOUNT,
-        deadline: U256::from(desk.unix_s + DEADLINE_S),
+        deadline: U256::from(builder.unix_s + DEADLINE_S),
     };
     calls.push(Call { to: router, value: U256::ZERO, data: call.abi_encode() });
     Ok((calls, (out_a, out_b)))

@@ -5,10 +5,11 @@ use super::{first_amount, main_asset};
 use crate::chain::TypedData;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, address, word};
-use crate::live::deal::{Deal, Part, Work};
-use crate::live::desk::{Asset, Desk};
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::{Asset, TxBuilder};
+use crate::live::tx_plan::{Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256};
+use model::transcript::ToolErrorCode;
 use model::{AmountOf, Kind, Role, Tool, Via};
 use serde_json::{Map, Value, json};
 
@@ -17,54 +18,60 @@ const LONGEST: usize = 1_000;
 /// A deadline from here on is a date, not a number of seconds.
 const DATES_FROM: u64 = 1_000_000_000;
 
-pub(super) fn sign(desk: &Desk<'_>, tool: &Tool, args: &Args<'_>) -> Result<Deal, Fault> {
+pub(super) fn sign(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let mut message = Message::default();
     for (name, value) in args.given() {
         let kind = tool.params.get(name).or_else(|| args.tool.params.get(name)).and_then(|param| param.kind.as_ref());
         let aside = matches!(name.as_str(), "dry_run" | "action_id") || value.is_null() || matches!(kind, Some(Kind::Deadline));
         if !aside {
-            let (is, value) = field(desk, args, name, kind, value)?;
+            let (is, value) = field(builder, args, name, kind, value)?;
             message.add(name, is, value);
         }
     }
     let given = args.first(|kind| matches!(kind, Kind::Deadline)).and_then(|(_, value)| value.as_u64());
-    let deadline = due(desk.unix_s, given);
-    message.add("nonce", "uint256", json!(desk.unix_s.to_string()));
+    let deadline = due(builder.unix_s, given);
+    message.add("nonce", "uint256", json!(builder.unix_s.to_string()));
     message.add("deadline", "uint256", json!(deadline.to_string()));
     let sells = args.token("in").is_some();
     let primary = identifier(tool.via.message.as_deref().unwrap_or("Message"));
-    let data = message.typed(&primary, desk.id, if sells { permit2(desk) } else { ACCOUNT })?;
-    let mut deal = Deal::new(desk.id, Work::Sign(Box::new(data)));
+    let data = message.typed(&primary, builder.id, if sells { permit2(builder) } else { ACCOUNT })?;
+    let mut plan = TxPlan::new(builder.id, PlanKind::Sign(Box::new(data)));
     if sells {
-        let sold = main_asset(desk, None, args, &["in"])?;
+        let sold = main_asset(builder, None, args, &["in"])?;
         if let Some((name, kind, value)) = first_amount(args) {
-            deal.gives.push((sold.at, exact(desk, args, name, kind, value, &sold)?));
+            plan.outflows.push((sold.at, exact(builder, args, name, kind, value, &sold)?));
         }
-        deal.parties.push((Part::Asset, sold.at));
+        plan.parties.push((Part::Asset, sold.at));
     }
-    deal.parties.extend(args.address("recipient")?.map(|to| (Part::Recipient, to.address)));
-    deal.parties.extend(args.address("spender")?.map(|spender| (Part::Spender, spender.address)));
-    deal.tells.insert("signs".into(), json!(primary));
-    deal.tells.insert("deadline".into(), json!(deadline));
-    Ok(deal)
+    plan.parties.extend(args.address("recipient")?.map(|to| (Part::Recipient, to.address)));
+    plan.parties.extend(args.address("spender")?.map(|spender| (Part::Spender, spender.address)));
+    plan.outputs.insert("signs".into(), json!(primary));
+    plan.outputs.insert("deadline".into(), json!(deadline));
+    Ok(plan)
 }
 
 /// Orders are settled through Permit2; where a chain has none the account itself checks them.
-fn permit2(desk: &Desk<'_>) -> Address {
-    desk.contract(&Via { role: Some(Role::Permit2), ..Via::default() }, &["Permit2"]).unwrap_or(ACCOUNT)
+fn permit2(builder: &TxBuilder<'_>) -> Address {
+    builder.contract(&Via { role: Some(Role::Permit2), ..Via::default() }, &["Permit2"]).unwrap_or(ACCOUNT)
 }
 
-fn field(desk: &Desk<'_>, args: &Args<'_>, name: &str, kind: Option<&Kind>, value: &Value) -> Result<(&'static str, Value), Fault> {
+fn field(
+    builder: &TxBuilder<'_>,
+    args: &Args<'_>,
+    name: &str,
+    kind: Option<&Kind>,
+    value: &Value,
+) -> Result<(&'static str, Value), ToolError> {
     Ok(match (kind, value) {
-        (Some(Kind::Token(_)), _) => match (desk.asset(&word(value)), crosses(args)) {
+        (Some(Kind::Token(_)), _) => match (builder.asset(&word(value)), crosses(args)) {
             (Ok(asset), _) => ("address", json!(asset.at.to_checksum(None))),
             // A token of the other chain goes by its name.
             (Err(_), true) => ("string", json!(short(&word(value)))),
-            (Err(fault), false) => return Err(fault),
+            (Err(error), false) => return Err(error),
         },
         (Some(kind @ Kind::Amount { of, .. }), _) => {
-            let counted = counted(desk, args, of.as_ref())?;
-            ("uint256", json!(exact(desk, args, name, kind, value, &counted)?.to_string()))
+            let counted = counted(builder, args, of.as_ref())?;
+            ("uint256", json!(exact(builder, args, name, kind, value, &counted)?.to_string()))
         }
         (Some(Kind::Address(_)), _) => ("address", json!(address(name, value)?.address.to_checksum(None))),
         (_, Value::Bool(flag)) => ("bool", json!(flag)),
@@ -78,22 +85,22 @@ fn crosses(args: &Args<'_>) -> bool {
 }
 
 /// The asset an amount counts. Where nobody says, whole units have 18 decimals.
-fn counted(desk: &Desk<'_>, args: &Args<'_>, of: Option<&AmountOf>) -> Result<Asset, Fault> {
+fn counted(builder: &TxBuilder<'_>, args: &Args<'_>, of: Option<&AmountOf>) -> Result<Asset, ToolError> {
     let text = match of {
         Some(AmountOf::Param(param)) => args.text(param),
         Some(AmountOf::Symbol(symbol)) => Some(symbol.clone()),
         None => None,
     };
     let Some(text) = text else { return Ok(Asset { at: Address::ZERO, symbol: String::new(), decimals: 18 }) };
-    let none = || Fault::new("DATA_NOT_FOUND", format!("{} holds no asset", shown(&text)));
-    desk.behind(&text)?.into_iter().next().ok_or_else(none)
+    let none = || ToolError::new(ToolErrorCode::NotFound, format!("{} holds no asset", shown(&text)));
+    builder.behind(&text)?.into_iter().next().ok_or_else(none)
 }
 
 /// A signature says how much: `all` would be signed without a bound.
-fn exact(desk: &Desk<'_>, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, Fault> {
-    let amount = desk.amount(args, name, kind, value, asset)?;
+fn exact(builder: &TxBuilder<'_>, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, ToolError> {
+    let amount = builder.amount(args, name, kind, value, asset)?;
     if amount == U256::MAX {
-        Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("{name}: a signature names an amount")))
+        Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: a signature names an amount")))
     } else {
         Ok(amount)
     }
@@ -134,7 +141,7 @@ impl Message {
         }
     }
 
-    fn typed(self, primary: &str, chain: u64, verifier: Address) -> Result<TypedData, Fault> {
+    fn typed(self, primary: &str, chain: u64, verifier: Address) -> Result<TypedData, ToolError> {
         let domain = [("name", "string"), ("version", "string"), ("chainId", "uint256"), ("verifyingContract", "address")];
         let domain: Vec<Value> = domain.iter().map(|(name, is)| json!({ "name": name, "type": is })).collect();
         let data = json!({
@@ -143,9 +150,10 @@ impl Message {
             "domain": { "name": "bardo", "version": "1", "chainId": chain, "verifyingContract": verifier.to_checksum(None) },
             "message": self.values,
         });
-        let data: TypedData = serde_json::from_value(data).map_err(|error| Fault::new("WALLET_SIGNING_FAILED", error.to_string()))?;
+        let data: TypedData =
+            serde_json::from_value(data).map_err(|error| ToolError::new(ToolErrorCode::SigningFailed, error.to_string()))?;
         // What cannot be hashed is found out now, not when it is to be signed.
-        data.eip712_signing_hash().map_err(|error| Fault::new("WALLET_SIGNING_FAILED", error.to_string()))?;
+        data.eip712_signing_hash().map_err(|error| ToolError::new(ToolErrorCode::SigningFailed, error.to_string()))?;
         Ok(data)
     }
 }

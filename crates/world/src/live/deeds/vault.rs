@@ -1,13 +1,14 @@
 //! Vaults of one asset: putting it in, and taking it out by shares.
 
-use super::{all_of, allow, amount, deal};
+use super::{all_of, allow, amount, plan};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, address, word};
-use crate::live::deal::{Call, Deal, Part};
-use crate::live::desk::{Asset, Desk, human};
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::{Asset, TxBuilder, human};
+use crate::live::tx_plan::{Call, Part, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
+use model::transcript::ToolErrorCode;
 use model::{Kind, Unit};
 use serde_json::{Value, json};
 
@@ -22,61 +23,61 @@ sol! {
 }
 
 /// The vault a call names, as its share token.
-fn named_vault(desk: &Desk<'_>, args: &Args<'_>) -> Result<Asset, Fault> {
+fn named_vault(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Asset, ToolError> {
     let named = args.first(|kind| matches!(kind, Kind::Address(role) | Kind::Id(role) if role == "vault"));
-    let (name, value) = named.ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no vault"))?;
+    let (name, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no vault"))?;
     let at = address(name, value)?.address;
-    let entry = desk.book.get(at).filter(|entry| entry.contract == Some("Vault"));
+    let entry = builder.book.get(at).filter(|entry| entry.contract == Some("Vault"));
     let share = entry.and_then(|entry| entry.asset.clone()).map(|(symbol, decimals)| Asset { at, symbol, decimals });
-    share.ok_or_else(|| Fault::new("DATA_NOT_FOUND", format!("{} is no vault of chain {}", shown(&word(value)), desk.id)))
+    share.ok_or_else(|| ToolError::new(ToolErrorCode::NotFound, format!("{} is no vault of chain {}", shown(&word(value)), builder.id)))
 }
 
 /// Asked of the vault itself: what others say of it may be wrong.
-async fn asset_of(desk: &mut Desk<'_>, vault: &Asset) -> Result<Asset, Fault> {
-    let at = desk.read(vault.at, &Vaults::assetCall {}).await?;
-    desk.asset(&at.to_checksum(None))
+async fn asset_of(builder: &mut TxBuilder<'_>, vault: &Asset) -> Result<Asset, ToolError> {
+    let at = builder.read(vault.at, &Vaults::assetCall {}).await?;
+    builder.asset(&at.to_checksum(None))
 }
 
-pub(super) async fn deposit(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
-    let vault = named_vault(desk, args)?;
-    let asset = asset_of(desk, &vault).await?;
-    let stated = amount(desk, args, &asset)?;
-    let assets = all_of(desk, &asset, stated).await?;
+pub(super) async fn deposit(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let vault = named_vault(builder, args)?;
+    let asset = asset_of(builder, &vault).await?;
+    let stated = amount(builder, args, &asset)?;
+    let assets = all_of(builder, &asset, stated).await?;
     if assets.is_zero() {
-        return Err(Fault::new("VALIDATION_INVALID_AMOUNT", format!("the account holds no {}", asset.symbol)));
+        return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("the account holds no {}", asset.symbol)));
     }
-    let shares = desk.read(vault.at, &Vaults::previewDepositCall { assets }).await?;
+    let shares = builder.read(vault.at, &Vaults::previewDepositCall { assets }).await?;
     let mut calls = vec![];
-    allow(desk, &mut calls, &asset, vault.at, assets).await?;
+    allow(builder, &mut calls, &asset, vault.at, assets).await?;
     calls.push(call(vault.at, &Vaults::depositCall { assets, receiver: ACCOUNT }));
-    let mut deal = deal(desk, calls, vec![(asset.at, assets)], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);
-    deal.tells.insert("deposits".into(), told(&asset, assets));
-    deal.tells.insert("expected_shares".into(), json!(human(shares, vault.decimals)));
-    Ok(deal)
+    let mut plan = plan(builder, calls, vec![(asset.at, assets)], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);
+    plan.outputs.insert("deposits".into(), told(&asset, assets));
+    plan.outputs.insert("expected_shares".into(), json!(human(shares, vault.decimals)));
+    Ok(plan)
 }
 
-pub(super) async fn redeem(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Deal, Fault> {
-    let vault = named_vault(desk, args)?;
-    let asset = asset_of(desk, &vault).await?;
-    let shares = shares(desk, args, &vault).await?;
-    let assets = desk.read(vault.at, &Vaults::previewRedeemCall { shares }).await?;
+pub(super) async fn redeem(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let vault = named_vault(builder, args)?;
+    let asset = asset_of(builder, &vault).await?;
+    let shares = shares(builder, args, &vault).await?;
+    let assets = builder.read(vault.at, &Vaults::previewRedeemCall { shares }).await?;
     let redeem = call(vault.at, &Vaults::redeemCall { shares, receiver: ACCOUNT, owner: ACCOUNT });
-    let mut deal = deal(desk, vec![redeem], vec![], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);
-    deal.tells.insert("redeems".into(), told(&vault, shares));
-    deal.tells.insert("expected_assets".into(), told(&asset, assets));
-    Ok(deal)
+    let mut plan = plan(builder, vec![redeem], vec![], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);
+    plan.outputs.insert("redeems".into(), told(&vault, shares));
+    plan.outputs.insert("expected_assets".into(), told(&asset, assets));
+    Ok(plan)
 }
 
 /// A percentage of what is held, a number of shares, or all of it.
-async fn shares(desk: &mut Desk<'_>, args: &Args<'_>, vault: &Asset) -> Result<U256, Fault> {
+async fn shares(builder: &mut TxBuilder<'_>, args: &Args<'_>, vault: &Asset) -> Result<U256, ToolError> {
     if let Some(bps) = percent_bps(args) {
-        return Ok(desk.holding(vault.at).await?.saturating_mul(U256::from(bps)) / U256::from(10_000));
+        return Ok(builder.holding(vault.at).await?.saturating_mul(U256::from(bps)) / U256::from(10_000));
     }
     let in_shares = args.amounts().find(|(_, kind, _)| matches!(kind, Kind::Amount { unit: Unit::Shares, .. }));
     // What a preview of a withdrawal names counts shares as well.
     let stated = in_shares.or_else(|| super::first_amount(args));
-    let stated = stated.map(|(name, kind, value)| desk.amount(args, name, kind, value, vault)).transpose()?;
-    all_of(desk, vault, stated.unwrap_or(U256::MAX)).await
+    let stated = stated.map(|(name, kind, value)| builder.amount(args, name, kind, value, vault)).transpose()?;
+    all_of(builder, vault, stated.unwrap_or(U256::MAX)).await
 }
 
 /// A percentage argument in hundredths of a percent, at most all.

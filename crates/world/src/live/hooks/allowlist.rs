@@ -2,8 +2,9 @@
 
 use super::{Ask, Objection};
 use crate::chain::Entry;
-use crate::live::deal::Part;
+use crate::live::tx_plan::Part;
 use alloy_primitives::Address;
+use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: (&str, &str) =
     ("allowlist", "Assets must be approved by the policy; whoever may take them must be an approved protocol.");
@@ -12,11 +13,11 @@ pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
     ask.parties().find_map(|(part, address)| match part {
         Part::Asset if !is_approved_asset(ask, address) => {
             let why = format!("{} is not an approved asset", ask.book.asset(address));
-            Some(Objection::new(HOOK, "SAFETY_TOKEN_NOT_ALLOWED", why))
+            Some(Objection::new(HOOK, ToolErrorCode::TokenNotAllowed, why))
         }
         Part::Spender if !is_approved_protocol(ask, address) => {
             let why = format!("{} is not an approved protocol", name(ask, address));
-            Some(Objection::new(HOOK, "SAFETY_UNKNOWN_SPENDER", why))
+            Some(Objection::new(HOOK, ToolErrorCode::UnknownSpender, why))
         }
         Part::Asset | Part::Spender | Part::Recipient => None,
     })
@@ -56,20 +57,20 @@ fn name(ask: &Ask<'_>, at: Address) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::deal::{Call, Work};
     use crate::live::hooks::approveCall;
     use crate::live::hooks::specimen::{ROUTER, STRANGER, Specimen, USDC, VAULT, WETH};
+    use crate::live::tx_plan::{Call, PlanKind};
     use alloy_primitives::U256;
     use alloy_sol_types::SolCall;
 
     /// What comes of an approval with these parties.
-    fn approval(parties: Vec<(Part, Address)>, value: u64) -> Option<&'static str> {
+    fn approval(parties: Vec<(Part, Address)>, value: u64) -> Option<ToolErrorCode> {
         let mut sample = Specimen::transfer();
         let spender = parties.iter().find(|(part, _)| *part == Part::Spender).map_or(ROUTER, |(_, address)| *address);
         let data = approveCall { spender, value: U256::from(value) }.abi_encode();
-        sample.deal.work = Work::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
-        sample.deal.gives = vec![];
-        sample.deal.parties = parties;
+        sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
+        sample.plan.outflows = vec![];
+        sample.plan.parties = parties;
         objects(&sample.ask()).map(|objection| objection.code)
     }
 
@@ -78,9 +79,9 @@ mod tests {
         for asset in [USDC, WETH, Address::ZERO, VAULT] {
             assert_eq!(approval(vec![(Part::Asset, asset)], 5), None, "{asset}");
         }
-        assert_eq!(approval(vec![(Part::Asset, STRANGER)], 5), Some("SAFETY_TOKEN_NOT_ALLOWED"));
+        assert_eq!(approval(vec![(Part::Asset, STRANGER)], 5), Some(ToolErrorCode::TokenNotAllowed));
         // A contract is no asset, whatever its role.
-        assert_eq!(approval(vec![(Part::Asset, ROUTER)], 5), Some("SAFETY_TOKEN_NOT_ALLOWED"));
+        assert_eq!(approval(vec![(Part::Asset, ROUTER)], 5), Some(ToolErrorCode::TokenNotAllowed));
     }
 
     #[test]
@@ -92,17 +93,17 @@ mod tests {
     #[test]
     fn a_stray_token_is_no_approved_asset_whatever_it_calls_itself() {
         let look_alike = Specimen::look_alike();
-        assert_eq!(approval(vec![(Part::Asset, look_alike)], 5), Some("SAFETY_TOKEN_NOT_ALLOWED"));
+        assert_eq!(approval(vec![(Part::Asset, look_alike)], 5), Some(ToolErrorCode::TokenNotAllowed));
     }
 
     #[test]
     fn rights_go_to_approved_protocols_and_may_be_taken_back_from_anybody() {
         assert_eq!(approval(vec![(Part::Spender, ROUTER), (Part::Asset, USDC)], 5), None);
         assert_eq!(approval(vec![(Part::Spender, VAULT), (Part::Asset, USDC)], 5), None);
-        assert_eq!(approval(vec![(Part::Spender, STRANGER), (Part::Asset, USDC)], 5), Some("SAFETY_UNKNOWN_SPENDER"));
+        assert_eq!(approval(vec![(Part::Spender, STRANGER), (Part::Asset, USDC)], 5), Some(ToolErrorCode::UnknownSpender));
         assert_eq!(approval(vec![(Part::Spender, STRANGER), (Part::Asset, USDC)], 0), None);
         // A token is no protocol.
-        assert_eq!(approval(vec![(Part::Spender, USDC)], 5), Some("SAFETY_UNKNOWN_SPENDER"));
+        assert_eq!(approval(vec![(Part::Spender, USDC)], 5), Some(ToolErrorCode::UnknownSpender));
     }
 
     #[test]
@@ -111,8 +112,8 @@ mod tests {
         let nothing = approveCall { spender: STRANGER, value: U256::ZERO }.abi_encode();
         let everything = approveCall { spender: STRANGER, value: U256::MAX }.abi_encode();
         let calls = [nothing, everything].map(|data| Call { to: USDC, value: U256::ZERO, data });
-        sample.deal.work = Work::Execute(calls.into());
-        sample.deal.parties = vec![(Part::Spender, STRANGER)];
-        assert_eq!(objects(&sample.ask()).map(|objection| objection.code), Some("SAFETY_UNKNOWN_SPENDER"));
+        sample.plan.kind = PlanKind::Execute(calls.into());
+        sample.plan.parties = vec![(Part::Spender, STRANGER)];
+        assert_eq!(objects(&sample.ask()).map(|objection| objection.code), Some(ToolErrorCode::UnknownSpender));
     }
 }

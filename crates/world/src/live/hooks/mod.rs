@@ -15,10 +15,11 @@ pub(crate) mod spending;
 
 use super::actions::Actions;
 use super::args::Args;
-use super::deal::{Deal, Part, Work};
+use super::tx_plan::{Part, PlanKind, TxPlan};
 use crate::chain::Book;
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
+use model::transcript::ToolErrorCode;
 use model::{Tool, Workspace, WorldFile};
 use serde_json::{Map, Value};
 
@@ -31,7 +32,7 @@ sol! {
 pub(crate) struct Ask<'a> {
     pub workspace: &'a Workspace,
     pub world: &'a WorldFile,
-    /// Of the chain the deal is for.
+    /// Of the chain the plan is for.
     pub book: &'a Book,
     pub actions: &'a Actions,
     pub now_ms: u64,
@@ -39,8 +40,8 @@ pub(crate) struct Ask<'a> {
     pub tool: &'a Tool,
     pub args: &'a Map<String, Value>,
     pub action_id: Option<&'a str>,
-    pub deal: &'a Deal,
-    pub calldata: &'a str,
+    pub plan: &'a TxPlan,
+    pub calldata_hash: &'a str,
     pub spent: &'a Spent,
 }
 
@@ -54,12 +55,12 @@ pub(crate) struct Spent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Objection {
     pub hook: &'static str,
-    pub code: &'static str,
+    pub code: ToolErrorCode,
     pub why: String,
 }
 
 impl Objection {
-    fn new(hook: (&'static str, &'static str), code: &'static str, why: impl Into<String>) -> Self {
+    fn new(hook: (&'static str, &'static str), code: ToolErrorCode, why: impl Into<String>) -> Self {
         Self { hook: hook.0, code, why: why.into() }
     }
 }
@@ -109,9 +110,9 @@ pub(crate) fn of_policy(ask: &Ask<'_>) -> Option<Objection> {
 
 fn asked<'a>(checks: &'static [Check], ask: &'a Ask<'_>) -> impl Iterator<Item = Objection> + use<'a> {
     // A note and funds that come in touch nothing that a hook protects, and stopping needs nobody's leave.
-    let checks = match ask.deal.work {
-        Work::Execute(_) | Work::Sign(_) => checks,
-        Work::Direct(_) | Work::Inflow { .. } | Work::Remember { .. } => &[],
+    let checks = match ask.plan.kind {
+        PlanKind::Execute(_) | PlanKind::Sign(_) => checks,
+        PlanKind::Direct(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => &[],
     };
     halt::objects(ask).into_iter().chain(checks.iter().filter_map(move |check| check(ask)))
 }
@@ -123,16 +124,18 @@ impl<'a> Ask<'a> {
 
     /// Who is paid, may take or is traded. Whoever only loses a right is not among them.
     fn parties(&self) -> impl Iterator<Item = (Part, Address)> + use<'a> {
-        let takes_back = takes_back(&self.deal.work);
-        self.deal.parties.iter().copied().filter(move |(part, _)| !(takes_back && *part == Part::Spender))
+        let takes_back = takes_back(&self.plan.kind);
+        self.plan.parties.iter().copied().filter(move |(part, _)| !(takes_back && *part == Part::Spender))
     }
 }
 
 /// Approvals of nothing, and nothing else.
-fn takes_back(work: &Work) -> bool {
-    match work {
-        Work::Execute(calls) => calls.iter().all(|call| approveCall::abi_decode(&call.data).is_ok_and(|approve| approve.value.is_zero())),
-        Work::Direct(_) | Work::Sign(_) | Work::Inflow { .. } | Work::Remember { .. } => false,
+fn takes_back(kind: &PlanKind) -> bool {
+    match kind {
+        PlanKind::Execute(calls) => {
+            calls.iter().all(|call| approveCall::abi_decode(&call.data).is_ok_and(|approve| approve.value.is_zero()))
+        }
+        PlanKind::Direct(_) | PlanKind::Sign(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => false,
     }
 }
 
@@ -152,13 +155,13 @@ mod tests {
     fn objections_come_in_the_order_of_the_table_under_ids_of_the_table() {
         let mut worst = Specimen::swap();
         worst.halted = true;
-        worst.deal.parties =
+        worst.plan.parties =
             vec![(Part::Recipient, specimen::SANCTIONED), (Part::Spender, specimen::STRANGER), (Part::Recipient, Address::ZERO)];
-        worst.deal.gives = vec![(specimen::USDC, U256::MAX)];
-        worst.deal.tells.insert("slippage_bps".into(), json!(5_000));
+        worst.plan.outflows = vec![(specimen::USDC, U256::MAX)];
+        worst.plan.outputs.insert("slippage_bps".into(), json!(5_000));
         worst.now_ms = worst.frozen_until() + 1;
         (0..20).for_each(|_| worst.actions.sent("0xother", worst.now_ms));
-        worst.calldata = "0xnever seen".into();
+        worst.calldata_hash = "0xnever seen".into();
         let found: Vec<&str> = objections(&worst.ask()).iter().map(|objection| objection.hook).collect();
         let all: Vec<&str> = HOOKS.iter().map(|(id, _)| *id).filter(|id| *id != approval::REUSED.0).collect();
         assert_eq!(found, all);
@@ -174,11 +177,13 @@ mod tests {
 
     #[test]
     fn notes_and_inflows_are_stopped_by_a_halt_alone() {
-        for work in [Work::Remember { key: "k".into(), value: json!("v") }, Work::Inflow { asset: specimen::USDC, amount: U256::MAX }] {
+        for kind in
+            [PlanKind::Remember { key: "k".into(), value: json!("v") }, PlanKind::Inflow { asset: specimen::USDC, amount: U256::MAX }]
+        {
             let mut sample = Specimen::transfer();
-            sample.deal.work = work;
-            sample.deal.parties = vec![(Part::Recipient, specimen::SANCTIONED)];
-            sample.calldata = "0xnever seen".into();
+            sample.plan.kind = kind;
+            sample.plan.parties = vec![(Part::Recipient, specimen::SANCTIONED)];
+            sample.calldata_hash = "0xnever seen".into();
             assert_eq!(objections(&sample.ask()), []);
             sample.halted = true;
             assert_eq!(objections(&sample.ask()).len(), 1);
@@ -188,9 +193,9 @@ mod tests {
     #[test]
     fn conduct_is_not_a_matter_of_policy() {
         let mut sample = Specimen::swap();
-        sample.calldata = "0xnever seen".into();
+        sample.calldata_hash = "0xnever seen".into();
         assert_eq!(of_policy(&sample.ask()), None);
-        sample.deal.parties.push((Part::Recipient, specimen::SANCTIONED));
+        sample.plan.parties.push((Part::Recipient, specimen::SANCTIONED));
         assert_eq!(of_policy(&sample.ask()).map(|objection| objection.hook), Some("sanctions"));
     }
 }

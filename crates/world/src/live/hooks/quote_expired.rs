@@ -1,6 +1,7 @@
 //! A price holds for a moment, and not beyond the agent's own next write.
 
 use super::{Ask, Objection};
+use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: (&str, &str) =
     ("quote_expired", "An action must be executed before it expires; a trade also before any other write of the agent.");
@@ -10,12 +11,12 @@ pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
     let frozen = ask.actions.get(id)?;
     let why = if ask.now_ms > frozen.expires_at_ms {
         format!("{id} expired {} ms ago", ask.now_ms - frozen.expires_at_ms)
-    } else if frozen.deal.trade.is_some() && ask.actions.last_write_ms().is_some_and(|at| at > frozen.prepared_at_ms) {
+    } else if frozen.plan.trade.is_some() && ask.actions.last_write_ms().is_some_and(|at| at > frozen.prepared_at_ms) {
         format!("the account was written to after {id} was quoted")
     } else {
         return None;
     };
-    Some(Objection::new(HOOK, "EXECUTION_QUOTE_EXPIRED", why))
+    Some(Objection::new(HOOK, ToolErrorCode::QuoteExpired, why))
 }
 
 #[cfg(test)]
@@ -28,7 +29,7 @@ mod tests {
         let mut sample = Specimen::swap();
         sample.now_ms = sample.frozen_until();
         assert_eq!(objects(&sample.ask()), None);
-        assert_eq!(sample.objection(|sample| sample.now_ms += 1), ("quote_expired", "EXECUTION_QUOTE_EXPIRED"));
+        assert_eq!(sample.objection(|sample| sample.now_ms += 1), ("quote_expired", ToolErrorCode::QuoteExpired));
     }
 
     #[test]

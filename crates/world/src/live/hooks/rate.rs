@@ -1,6 +1,7 @@
 //! Only so many writes per hour of virtual time: an agent that runs away is slowed down.
 
 use super::{Ask, Objection};
+use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: (&str, &str) = ("rate", "No more writes within the last virtual hour than the policy allows.");
 
@@ -12,7 +13,7 @@ pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
     let from_ms = ask.now_ms.checked_sub(HOUR_MS).map_or(0, |start| start + 1);
     let done = ask.actions.writes_since(from_ms);
     let is_over = u64::try_from(done).map_or(true, |done| done >= most);
-    is_over.then(|| Objection::new(HOOK, "SAFETY_RATE_LIMITED", format!("{done} writes within an hour; the policy allows {most}")))
+    is_over.then(|| Objection::new(HOOK, ToolErrorCode::RateLimited, format!("{done} writes within an hour; the policy allows {most}")))
 }
 
 #[cfg(test)]
@@ -40,6 +41,6 @@ mod tests {
     #[test]
     fn the_hook_objects_by_its_name() {
         let objection = Specimen::transfer().objection(|sample| (0..20).for_each(|at| sample.actions.sent("0xother", at)));
-        assert_eq!(objection, ("rate", "SAFETY_RATE_LIMITED"));
+        assert_eq!(objection, ("rate", ToolErrorCode::RateLimited));
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{Ask, Objection};
 use crate::live::args::word;
-use crate::live::deal::Part;
+use crate::live::tx_plan::Part;
 use alloy_primitives::Address;
+use model::transcript::ToolErrorCode;
 use model::{AddressText, Kind};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
         let to_nobody = ask.parties().any(|(part, address)| part != Part::Asset && address == Address::ZERO);
         to_nobody.then(|| "it would go to the zero address".to_owned())
     };
-    wrong.or_else(lost).map(|why| Objection::new(HOOK, "VALIDATION_INVALID_ADDRESS", why))
+    wrong.or_else(lost).map(|why| Objection::new(HOOK, ToolErrorCode::InvalidAddress, why))
 }
 
 /// Whatever stands where the catalogue says an address does, and tokens that are named by address.
@@ -53,7 +54,7 @@ mod tests {
     use crate::live::hooks::specimen::{STRANGER, Specimen};
     use serde_json::json;
 
-    fn sent_to(text: &str) -> Option<&'static str> {
+    fn sent_to(text: &str) -> Option<ToolErrorCode> {
         let mut sample = Specimen::transfer();
         sample.args.insert("recipient".into(), json!(text));
         objects(&sample.ask()).map(|objection| objection.code)
@@ -65,7 +66,7 @@ mod tests {
         assert_eq!(sent_to(good), None);
         assert_eq!(sent_to(&good.to_lowercase()), None);
         assert_eq!(sent_to(&good.to_uppercase().replacen("0X", "0x", 1)), None);
-        assert_eq!(sent_to("0x70997970c51812dc3A010C7d01b50e0d17dc79C8"), Some("VALIDATION_INVALID_ADDRESS"));
+        assert_eq!(sent_to("0x70997970c51812dc3A010C7d01b50e0d17dc79C8"), Some(ToolErrorCode::InvalidAddress));
         assert_eq!(sent_to("not an address"), None, "what cannot be parsed is the deed's to refuse");
     }
 
@@ -80,11 +81,11 @@ mod tests {
 
     #[test]
     fn nothing_goes_to_the_zero_address() {
-        assert_eq!(sent_to(&Address::ZERO.to_string()), Some("VALIDATION_INVALID_ADDRESS"));
-        let by_deal = Specimen::transfer().objection(|sample| sample.deal.parties.push((Part::Recipient, Address::ZERO)));
-        assert_eq!(by_deal, ("recipient", "VALIDATION_INVALID_ADDRESS"));
+        assert_eq!(sent_to(&Address::ZERO.to_string()), Some(ToolErrorCode::InvalidAddress));
+        let by_deal = Specimen::transfer().objection(|sample| sample.plan.parties.push((Part::Recipient, Address::ZERO)));
+        assert_eq!(by_deal, ("recipient", ToolErrorCode::InvalidAddress));
         let mut native = Specimen::transfer();
-        native.deal.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, Address::ZERO)];
+        native.plan.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, Address::ZERO)];
         assert_eq!(objects(&native.ask()), None);
     }
 

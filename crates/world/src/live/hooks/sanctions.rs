@@ -1,6 +1,7 @@
 //! Nobody on the policy's list is paid, given rights or dealt with.
 
 use super::{Ask, Objection};
+use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: (&str, &str) =
     ("sanctions", "No recipient, spender or asset may be an address that the policy lists as sanctioned.");
@@ -8,15 +9,15 @@ pub(super) const HOOK: (&str, &str) =
 pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
     let listed = |address| ask.workspace.policy.sanctioned.iter().find(|sanctioned| sanctioned.address == address);
     let found = ask.parties().find_map(|(_, address)| listed(address))?;
-    Some(Objection::new(HOOK, "SAFETY_SANCTIONED_ADDRESS", format!("{} is sanctioned", found.text)))
+    Some(Objection::new(HOOK, ToolErrorCode::SanctionedAddress, format!("{} is sanctioned", found.text)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::deal::{Call, Part, Work};
     use crate::live::hooks::approveCall;
     use crate::live::hooks::specimen::{SANCTIONED, Specimen, USDC};
+    use crate::live::tx_plan::{Call, Part, PlanKind};
     use alloy_primitives::U256;
     use alloy_sol_types::SolCall;
 
@@ -24,21 +25,21 @@ mod tests {
     fn a_sanctioned_party_is_found_in_any_part() {
         for part in [Part::Recipient, Part::Spender, Part::Asset] {
             let mut sample = Specimen::transfer();
-            sample.deal.parties.push((part, SANCTIONED));
+            sample.plan.parties.push((part, SANCTIONED));
             let objection = objects(&sample.ask()).unwrap();
-            assert_eq!(objection.code, "SAFETY_SANCTIONED_ADDRESS");
+            assert_eq!(objection.code, ToolErrorCode::SanctionedAddress);
             assert_eq!(objection.why, format!("{SANCTIONED} is sanctioned"));
         }
-        let paid = Specimen::transfer().objection(|sample| sample.deal.parties.push((Part::Recipient, SANCTIONED)));
-        assert_eq!(paid, ("sanctions", "SAFETY_SANCTIONED_ADDRESS"));
+        let paid = Specimen::transfer().objection(|sample| sample.plan.parties.push((Part::Recipient, SANCTIONED)));
+        assert_eq!(paid, ("sanctions", ToolErrorCode::SanctionedAddress));
     }
 
     #[test]
     fn a_right_may_be_taken_back_from_a_sanctioned_spender() {
         let mut sample = Specimen::transfer();
         let data = approveCall { spender: SANCTIONED, value: U256::ZERO }.abi_encode();
-        sample.deal.work = Work::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
-        sample.deal.parties = vec![(Part::Spender, SANCTIONED), (Part::Asset, USDC)];
+        sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
+        sample.plan.parties = vec![(Part::Spender, SANCTIONED), (Part::Asset, USDC)];
         assert_eq!(objects(&sample.ask()), None);
     }
 }

@@ -4,17 +4,17 @@ use super::{Ask, Objection};
 use crate::live::args::Args;
 use alloy_primitives::U256;
 use model::Kind;
-use model::transcript::Trade;
+use model::transcript::{ToolErrorCode, Trade};
 
 pub(super) const HOOK: (&str, &str) = ("slippage", "A trade must insist on what it expects, less at most the policy's slippage.");
 
 pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
     let max = ask.workspace.policy.slippage_bps.max;
     // An exact output insists on all of it and gives way on the price; that shows only in what was asked for.
-    let told = ask.deal.tells.get("slippage_bps").and_then(|told| told.as_u64());
+    let told = ask.plan.outputs.get("slippage_bps").and_then(|told| told.as_u64());
     let stated = told.or_else(|| stated(&ask.arguments())).filter(|bps| *bps > max);
-    let bps = stated.or_else(|| ask.deal.trade.as_ref().and_then(|trade| in_calldata(trade, max)))?;
-    Some(Objection::new(HOOK, "SAFETY_SLIPPAGE_EXCEEDED", format!("slippage of {bps} bps is over the maximum of {max}")))
+    let bps = stated.or_else(|| ask.plan.trade.as_ref().and_then(|trade| in_calldata(trade, max)))?;
+    Some(Objection::new(HOOK, ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps is over the maximum of {max}")))
 }
 
 fn stated(args: &Args<'_>) -> Option<u64> {
@@ -43,8 +43,8 @@ mod tests {
 
     fn trade(expected: u64, least: u64) -> Option<String> {
         let mut sample = Specimen::swap();
-        sample.deal.tells.clear();
-        let trade = sample.deal.trade.as_mut().unwrap();
+        sample.plan.outputs.clear();
+        let trade = sample.plan.trade.as_mut().unwrap();
         (trade.expected, trade.least) = (expected.to_string(), least.to_string());
         objects(&sample.ask()).map(|objection| objection.why)
     }
@@ -66,18 +66,18 @@ mod tests {
     #[test]
     fn a_wide_price_of_an_exact_output_is_seen() {
         let objection = Specimen::swap().objection(|sample| {
-            let trade = sample.deal.trade.as_mut().unwrap();
+            let trade = sample.plan.trade.as_mut().unwrap();
             trade.least = trade.expected.clone();
-            sample.deal.tells.insert("slippage_bps".into(), json!(300));
+            sample.plan.outputs.insert("slippage_bps".into(), json!(300));
         });
-        assert_eq!(objection, ("slippage", "SAFETY_SLIPPAGE_EXCEEDED"));
+        assert_eq!(objection, ("slippage", ToolErrorCode::SlippageExceeded));
     }
 
     #[test]
     fn what_a_call_states_counts_where_there_is_no_trade() {
         let mut sample = Specimen::swap();
-        sample.deal.tells.clear();
-        sample.deal.trade = None;
+        sample.plan.outputs.clear();
+        sample.plan.trade = None;
         assert_eq!(objects(&sample.ask()), None);
         sample.args.insert("slippage_bps".into(), json!(101));
         assert!(objects(&sample.ask()).is_some());

@@ -4,9 +4,9 @@ use super::{Ask, Spent, objections};
 use crate::chain::Book;
 use crate::chain::genesis::{ACCOUNT, Genesis};
 use crate::live::actions::{Actions, Frozen};
-use crate::live::deal::{Call, Deal, Part, Work};
+use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256, address};
-use model::transcript::{Decision, Trade};
+use model::transcript::{Decision, ToolErrorCode, Trade};
 use model::{Files, MINIMAL_WORKSPACE, Workspace};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
@@ -45,8 +45,8 @@ pub(crate) fn book() -> &'static Book {
 pub(crate) struct Specimen {
     pub tool: &'static str,
     pub args: Map<String, Value>,
-    pub deal: Deal,
-    pub calldata: String,
+    pub plan: TxPlan,
+    pub calldata_hash: String,
     pub action_id: Option<String>,
     pub actions: Actions,
     pub now_ms: u64,
@@ -61,20 +61,20 @@ impl Specimen {
     /// 250 USDC to a stranger.
     pub(crate) fn transfer() -> Self {
         let args = json!({ "token": "USDC", "recipient": STRANGER.to_checksum(None), "amount": "250", "chain": "base" });
-        let mut deal = Deal::new(8453, Work::Execute(vec![Call { to: USDC, value: U256::ZERO, data: vec![1] }]));
-        deal.gives = vec![(USDC, U256::from(250_000_000))];
-        deal.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, USDC)];
-        Self::clean("token_transfer", args, deal)
+        let mut plan = TxPlan::new(8453, PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data: vec![1] }]));
+        plan.outflows = vec![(USDC, U256::from(250_000_000))];
+        plan.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, USDC)];
+        Self::clean("token_transfer", args, plan)
     }
 
     /// 250 USDC for WETH with half a percent of slippage.
     pub(crate) fn swap() -> Self {
         let args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
-        let mut deal = Deal::new(8453, Work::Execute(vec![Call { to: ROUTER, value: U256::ZERO, data: vec![2] }]));
-        deal.gives = vec![(USDC, U256::from(250_000_000))];
-        deal.parties = vec![(Part::Recipient, ACCOUNT), (Part::Asset, USDC), (Part::Asset, WETH)];
-        deal.tells.insert("slippage_bps".into(), json!(50));
-        deal.trade = Some(Trade {
+        let mut plan = TxPlan::new(8453, PlanKind::Execute(vec![Call { to: ROUTER, value: U256::ZERO, data: vec![2] }]));
+        plan.outflows = vec![(USDC, U256::from(250_000_000))];
+        plan.parties = vec![(Part::Recipient, ACCOUNT), (Part::Asset, USDC), (Part::Asset, WETH)];
+        plan.outputs.insert("slippage_bps".into(), json!(50));
+        plan.trade = Some(Trade {
             chain: 8453,
             sell: "USDC".into(),
             amount: "250000000".into(),
@@ -84,17 +84,17 @@ impl Specimen {
             to: BOOK.party(ACCOUNT),
             deadline: 1_772_971_500,
         });
-        Self::clean("swap_execute", args, deal)
+        Self::clean("swap_execute", args, plan)
     }
 
-    fn clean(tool: &'static str, args: Value, deal: Deal) -> Self {
+    fn clean(tool: &'static str, args: Value, plan: TxPlan) -> Self {
         let args = args.as_object().cloned().unwrap_or_default();
-        let calldata = deal.calldata(WORKSPACE.world("small").unwrap().wallet.address);
+        let calldata_hash = plan.calldata_hash(WORKSPACE.world("small").unwrap().wallet.address);
         let mut sample = Self {
             tool,
             args,
-            deal,
-            calldata,
+            plan,
+            calldata_hash,
             action_id: Some("action-1".into()),
             actions: Actions::default(),
             now_ms: 10_000,
@@ -102,18 +102,18 @@ impl Specimen {
             spent: Spent::default(),
         };
         sample.freeze();
-        sample.actions.simulated(&sample.calldata);
-        sample.actions.decided(&sample.calldata, Decision::Approve, WORKSPACE.policy.version);
+        sample.actions.simulated(&sample.calldata_hash);
+        sample.actions.decided(&sample.calldata_hash, Decision::Approve, WORKSPACE.policy.version);
         sample
     }
 
-    /// Freezes the deal as it stands now.
+    /// Freezes the plan as it stands now.
     pub(crate) fn freeze(&mut self) {
         let frozen = Frozen {
             tool: self.tool.into(),
             args: self.args.clone(),
-            deal: self.deal.clone(),
-            calldata: self.calldata.clone(),
+            plan: self.plan.clone(),
+            calldata_hash: self.calldata_hash.clone(),
             prepared_at_ms: PREPARED_MS,
             expires_at_ms: EXPIRES_MS,
         };
@@ -140,14 +140,14 @@ impl Specimen {
             tool: WORKSPACE.tool(self.tool).unwrap(),
             args: &self.args,
             action_id: self.action_id.as_deref(),
-            deal: &self.deal,
-            calldata: &self.calldata,
+            plan: &self.plan,
+            calldata_hash: &self.calldata_hash,
             spent: &self.spent,
         }
     }
 
     /// The one objection that a change brings about: hook and code.
-    pub(crate) fn objection(mut self, change: impl FnOnce(&mut Self)) -> (&'static str, &'static str) {
+    pub(crate) fn objection(mut self, change: impl FnOnce(&mut Self)) -> (&'static str, ToolErrorCode) {
         change(&mut self);
         let found = objections(&self.ask());
         assert_eq!(found.len(), 1, "{found:?}");

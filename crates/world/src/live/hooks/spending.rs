@@ -2,16 +2,17 @@
 
 use super::{Ask, Objection};
 use crate::chain::Book;
-use crate::live::desk::{human, price};
+use crate::live::tx_builder::{human, price};
 use alloy_primitives::{Address, U256};
 use model::WorldFile;
+use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: (&str, &str) =
     ("spending", "What leaves the account must be worth no more than the limits per transaction, session and day.");
 
 pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    let objection = |why: String| Objection::new(HOOK, "SAFETY_SPENDING_LIMIT_EXCEEDED", why);
-    let worth = match worth_usd8(ask.world, ask.book, &ask.deal.gives) {
+    let objection = |why: String| Objection::new(HOOK, ToolErrorCode::SpendingLimitExceeded, why);
+    let worth = match worth_usd8(ask.world, ask.book, &ask.plan.outflows) {
         Ok(worth) => worth,
         Err(unpriced) => return Some(objection(format!("{unpriced} has no price, so no limit can hold it"))),
     };
@@ -34,8 +35,8 @@ fn usd8(dollars: u64) -> U256 {
 }
 
 /// Worth at the world's prices, in US dollars with 8 decimals. An asset without a price is named.
-pub(crate) fn worth_usd8(world: &WorldFile, book: &Book, gives: &[(Address, U256)]) -> Result<U256, String> {
-    gives.iter().try_fold(U256::ZERO, |sum, (asset, amount)| Ok(sum.saturating_add(one_usd8(world, book, *asset, *amount)?)))
+pub(crate) fn worth_usd8(world: &WorldFile, book: &Book, outflows: &[(Address, U256)]) -> Result<U256, String> {
+    outflows.iter().try_fold(U256::ZERO, |sum, (asset, amount)| Ok(sum.saturating_add(one_usd8(world, book, *asset, *amount)?)))
 }
 
 fn one_usd8(world: &WorldFile, book: &Book, at: Address, amount: U256) -> Result<U256, String> {
@@ -62,9 +63,9 @@ mod tests {
     }
 
     /// The policy of the example allows 1,000 / 5,000 / 10,000 US dollars.
-    fn why(gives: Vec<(Address, U256)>, session: u64, day: u64) -> Option<String> {
+    fn why(outflows: Vec<(Address, U256)>, session: u64, day: u64) -> Option<String> {
         let mut sample = Specimen::transfer();
-        sample.deal.gives = gives;
+        sample.plan.outflows = outflows;
         sample.spent = Spent { session_usd8: usd8(session), day_usd8: usd8(day) };
         objects(&sample.ask()).map(|objection| objection.why)
     }
@@ -105,8 +106,8 @@ mod tests {
     #[test]
     fn the_hook_objects_by_its_name() {
         assert_eq!(
-            Specimen::transfer().objection(|sample| sample.deal.gives = vec![usdc(2_000)]),
-            ("spending", "SAFETY_SPENDING_LIMIT_EXCEEDED")
+            Specimen::transfer().objection(|sample| sample.plan.outflows = vec![usdc(2_000)]),
+            ("spending", ToolErrorCode::SpendingLimitExceeded)
         );
     }
 }

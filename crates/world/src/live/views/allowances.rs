@@ -4,10 +4,11 @@ use super::{about, ask, asset_at, party, spelled};
 use crate::chain::encode;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;
-use crate::live::desk::{Asset, Desk, human};
-use crate::live::fault::Fault;
+use crate::live::tool_error::ToolError;
+use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::sol;
+use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -17,47 +18,47 @@ sol! {
     }
 }
 
-pub(super) async fn allowance(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
-    let text = args.any_token().ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no token"))?;
-    let asset = desk.asset(&text)?;
+pub(super) async fn allowance(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+    let text = args.any_token().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no token"))?;
+    let asset = builder.asset(&text)?;
     if asset.is_native() {
-        return Err(Fault::new("VALIDATION_INVALID_ARGUMENTS", "the native coin needs no approval"));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, "the native coin needs no approval"));
     }
     let spender = match args.address("spender")? {
         Some(spender) => spender.address,
-        None => desk.router()?,
+        None => builder.router()?,
     };
-    let amount = desk.allowance(asset.at, spender).await?;
-    let mut answer = about(desk);
+    let amount = builder.allowance(asset.at, spender).await?;
+    let mut answer = about(builder);
     answer.insert("token".into(), json!(asset.symbol));
     answer.insert("address".into(), spelled(asset.at));
-    answer.insert("spender".into(), party(desk, spender));
+    answer.insert("spender".into(), party(builder, spender));
     answer.insert("allowance".into(), json!(amount_text(&asset, amount)));
     answer.insert("unlimited".into(), json!(unlimited(amount)));
     Ok(answer)
 }
 
 /// The audit: everything that is given, with what is wrong with it.
-pub(super) async fn allowances(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
-    let given = given(desk);
-    let spenders: BTreeSet<Address> = known_spenders(desk).chain(given.iter().map(|(_, spender)| *spender)).collect();
-    let tokens = desk.book.entries().filter(|(at, entry)| entry.asset.is_some() && *at != Address::ZERO).map(|(at, _)| at);
+pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+    let given = given(builder);
+    let spenders: BTreeSet<Address> = known_spenders(builder).chain(given.iter().map(|(_, spender)| *spender)).collect();
+    let tokens = builder.book.entries().filter(|(at, entry)| entry.asset.is_some() && *at != Address::ZERO).map(|(at, _)| at);
     let (mut rows, mut unreadable) = (vec![], vec![]);
     for token in tokens.collect::<Vec<_>>() {
-        let asset = asset_at(desk, token);
+        let asset = asset_at(builder, token);
         for spender in &spenders {
             let asked = Erc20::allowanceCall { owner: ACCOUNT, spender: *spender };
-            let Some(amount) = ask(desk, token, &asked).await? else {
+            let Some(amount) = ask(builder, token, &asked).await? else {
                 unreadable.push(token.to_checksum(None));
                 break;
             };
             let taken_back = amount.is_zero() && args.flag("include_revoked") && given.contains(&(token, *spender));
             if !amount.is_zero() || taken_back {
-                rows.push(row(desk, &asset, *spender, amount));
+                rows.push(row(builder, &asset, *spender, amount));
             }
         }
     }
-    let mut answer = about(desk);
+    let mut answer = about(builder);
     answer.insert("account".into(), json!(ACCOUNT.to_checksum(None)));
     answer.insert("risky".into(), json!(rows.iter().filter(|row| row["risk"] == "high" || row["risk"] == "medium").count()));
     answer.insert("allowances".into(), Value::Array(rows));
@@ -68,20 +69,20 @@ pub(super) async fn allowances(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<M
 }
 
 /// Contracts of this chain that take tokens from those who let them.
-fn known_spenders<'d>(desk: &Desk<'d>) -> impl Iterator<Item = Address> + use<'d> {
+fn known_spenders<'d>(builder: &TxBuilder<'d>) -> impl Iterator<Item = Address> + use<'d> {
     let takes = |contract: Option<&str>| matches!(contract, Some("AmmRouter" | "Vault" | "Venue" | "Permit2" | "FeeBurner"));
-    desk.book.entries().filter(move |(_, entry)| takes(entry.contract)).map(|(at, _)| at)
+    builder.book.entries().filter(move |(_, entry)| takes(entry.contract)).map(|(at, _)| at)
 }
 
 /// Token and spender of what the world gave before the trial.
-fn given(desk: &Desk<'_>) -> Vec<(Address, Address)> {
-    let here = desk.world.allowances.iter().filter(|given| given.chain == desk.id);
-    here.filter_map(|given| Some((desk.asset(&given.token).ok()?.at, encode::address(desk.book, &given.spender).ok()?))).collect()
+fn given(builder: &TxBuilder<'_>) -> Vec<(Address, Address)> {
+    let here = builder.world.allowances.iter().filter(|given| given.chain == builder.id);
+    here.filter_map(|given| Some((builder.asset(&given.token).ok()?.at, encode::address(builder.book, &given.spender).ok()?))).collect()
 }
 
-fn row(desk: &Desk<'_>, asset: &Asset, spender: Address, amount: U256) -> Value {
-    let known = desk.book.get(spender).is_some();
-    let sanctioned = desk.workspace.policy.sanctioned.iter().any(|address| address.address == spender);
+fn row(builder: &TxBuilder<'_>, asset: &Asset, spender: Address, amount: U256) -> Value {
+    let known = builder.book.get(spender).is_some();
+    let sanctioned = builder.workspace.policy.sanctioned.iter().any(|address| address.address == spender);
     let risk = match (amount.is_zero(), known && !sanctioned, unlimited(amount)) {
         (true, true | false, true | false) => "none",
         (false, false, true | false) => "high",
@@ -91,7 +92,7 @@ fn row(desk: &Desk<'_>, asset: &Asset, spender: Address, amount: U256) -> Value 
     json!({
         "token": asset.symbol,
         "address": spelled(asset.at),
-        "spender": party(desk, spender),
+        "spender": party(builder, spender),
         "allowance": amount_text(asset, amount),
         "unlimited": unlimited(amount),
         "known_spender": known,

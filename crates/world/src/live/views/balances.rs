@@ -3,31 +3,31 @@
 use super::{about, asset_at, held, maybe_held, owner, sum, vouched, worth};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;
-use crate::live::desk::{Asset, Desk};
-use crate::live::fault::Fault;
+use crate::live::tool_error::ToolError;
+use crate::live::tx_builder::{Asset, TxBuilder};
 use alloy_primitives::{Address, U256};
 use serde_json::{Map, Value, json};
 
-pub(super) async fn balances(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
-    let who = owner(desk, args)?;
+pub(super) async fn balances(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+    let who = owner(builder, args)?;
     let found = match args.any_token() {
         Some(text) => {
-            let asset = desk.asset(&text)?;
-            let amount = held(desk, asset.at, who).await?;
+            let asset = builder.asset(&text)?;
+            let amount = held(builder, asset.at, who).await?;
             Found { holdings: vec![(asset, amount)], unreadable: vec![] }
         }
-        None => all(desk, who).await?,
+        None => all(builder, who).await?,
     };
-    let mut answer = about(desk);
+    let mut answer = about(builder);
     answer.insert("account".into(), json!(who.to_checksum(None)));
     if who == ACCOUNT {
         answer.insert("account_type".into(), json!("PolicyCage"));
-        answer.insert("operator".into(), json!(desk.world.wallet.checksummed()));
+        answer.insert("operator".into(), json!(builder.world.wallet.checksummed()));
         // A transaction is in a block as soon as it is sent.
         answer.insert("pending_transactions".into(), json!(0));
     }
-    answer.insert("total_usd".into(), json!(super::dollars(worth(desk, &found.holdings))));
-    found.tell(desk, &mut answer, "balances");
+    answer.insert("total_usd".into(), json!(super::dollars(worth(builder, &found.holdings))));
+    found.tell(builder, &mut answer, "balances");
     Ok(answer)
 }
 
@@ -38,31 +38,31 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn tell(&self, desk: &Desk<'_>, answer: &mut Map<String, Value>, name: &str) {
-        answer.insert(name.into(), self.holdings.iter().map(|(asset, amount)| row(desk, asset, *amount)).collect());
+    pub(super) fn tell(&self, builder: &TxBuilder<'_>, answer: &mut Map<String, Value>, name: &str) {
+        answer.insert(name.into(), self.holdings.iter().map(|(asset, amount)| row(builder, asset, *amount)).collect());
         if !self.unreadable.is_empty() {
             answer.insert("unreadable".into(), json!(self.unreadable.iter().map(|at| at.to_checksum(None)).collect::<Vec<_>>()));
         }
     }
 }
 
-fn row(desk: &Desk<'_>, asset: &Asset, amount: U256) -> Value {
-    let mut row = sum(desk, asset, amount);
+fn row(builder: &TxBuilder<'_>, asset: &Asset, amount: U256) -> Value {
+    let mut row = sum(builder, asset, amount);
     if let Value::Object(fields) = &mut row {
-        fields.insert("known".into(), json!(vouched(desk, asset.at)));
+        fields.insert("known".into(), json!(vouched(builder, asset.at)));
     }
     row
 }
 
 /// Everything an account has some of.
-pub(super) async fn all(desk: &mut Desk<'_>, who: Address) -> Result<Found, Fault> {
+pub(super) async fn all(builder: &mut TxBuilder<'_>, who: Address) -> Result<Found, ToolError> {
     let is_share = |contract: Option<&str>| matches!(contract, Some("AmmPair" | "Vault"));
-    let tokens = desk.book.entries().filter(|(_, entry)| entry.asset.is_some() && !is_share(entry.contract)).map(|(at, _)| at);
+    let tokens = builder.book.entries().filter(|(_, entry)| entry.asset.is_some() && !is_share(entry.contract)).map(|(at, _)| at);
     let mut found = Found { holdings: vec![], unreadable: vec![] };
     for at in tokens.collect::<Vec<_>>() {
-        match maybe_held(desk, at, who).await? {
+        match maybe_held(builder, at, who).await? {
             Some(amount) if amount.is_zero() => {}
-            Some(amount) => found.holdings.push((asset_at(desk, at), amount)),
+            Some(amount) => found.holdings.push((asset_at(builder, at), amount)),
             None => found.unreadable.push(at),
         }
     }

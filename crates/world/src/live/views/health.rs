@@ -3,8 +3,8 @@
 use super::{about, dollars, owner, party, subject};
 use crate::chain::genesis::market;
 use crate::live::args::Args;
-use crate::live::desk::{Desk, human};
-use crate::live::fault::Fault;
+use crate::live::tool_error::ToolError;
+use crate::live::tx_builder::{TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::sol;
 use model::{Role, Via};
@@ -18,16 +18,16 @@ sol! {
     }
 }
 
-pub(super) async fn health(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
-    let account = owner(desk, args)?;
-    let (venue, name) = lender(desk, args)?;
+pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+    let account = owner(builder, args)?;
+    let (venue, name) = lender(builder, args)?;
     let market = market(&name);
-    let factor = desk.read(venue, &Lender::healthFactorCall { account, market }).await?;
-    let value = desk.read(venue, &Lender::accountValueCall { account, market }).await?;
-    let minimum = desk.read(venue, &Lender::marketsCall { market }).await?.minRatioBps;
-    let mut answer = about(desk);
+    let factor = builder.read(venue, &Lender::healthFactorCall { account, market }).await?;
+    let value = builder.read(venue, &Lender::accountValueCall { account, market }).await?;
+    let minimum = builder.read(venue, &Lender::marketsCall { market }).await?.minRatioBps;
+    let mut answer = about(builder);
     answer.insert("account".into(), json!(account.to_checksum(None)));
-    answer.insert("venue".into(), party(desk, venue));
+    answer.insert("venue".into(), party(builder, venue));
     answer.insert("market".into(), json!(name));
     // Without debt there is nothing to measure.
     answer.insert("health_factor".into(), json!((factor != U256::MAX).then(|| human(factor / U256::from(10_u64.pow(14)), 4))));
@@ -45,13 +45,13 @@ fn left(collateral: U256, debt: U256, minimum_bps: u32) -> U256 {
 }
 
 /// The venue and market: those of the thing that is named, else those of the tool, else the first lending pool.
-fn lender(desk: &Desk<'_>, args: &Args<'_>) -> Result<(Address, String), Fault> {
+fn lender(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Address, String), ToolError> {
     let own = &args.tool.via;
-    let thing = subject(args).and_then(|text| desk.thing(&text).cloned()).filter(|thing| thing.role.is_some());
+    let thing = subject(args).and_then(|text| builder.thing(&text).cloned()).filter(|thing| thing.role.is_some());
     let via = match &thing {
         Some(thing) => Via { role: thing.role, contract: thing.contract.clone(), ..Via::default() },
         None => Via { role: own.role.or(Some(Role::LendingPool)), contract: own.contract.clone(), ..Via::default() },
     };
     let market = thing.and_then(|thing| thing.market).or_else(|| own.market.clone()).unwrap_or_else(|| "lend".to_owned());
-    Ok((desk.contract(&via, &["Venue"])?, market))
+    Ok((builder.contract(&via, &["Venue"])?, market))
 }

@@ -2,10 +2,11 @@
 
 use super::{about, ask, bounded, need_subject, party};
 use crate::live::args::Args;
-use crate::live::desk::Desk;
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::TxBuilder;
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::sol;
+use model::transcript::ToolErrorCode;
 use model::{Role, Via};
 use serde_json::{Map, Value, json};
 
@@ -20,48 +21,48 @@ sol! {
 /// Characters of an agent's page that are passed on.
 const LONGEST: usize = 2_000;
 
-pub(super) async fn agent(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
+pub(super) async fn agent(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
     let text = need_subject(args, "agent")?;
-    let missing = |chain: u64| Fault::new("DATA_NOT_FOUND", format!("{} is no agent of chain {chain}", shown(&text)));
-    let agent = number(desk, &text).ok_or_else(|| missing(desk.id))?;
-    let registry = registry(desk, Role::IdentityRegistry)?;
-    let Some(owner) = ask(desk, registry, &Agents::ownerOfCall { agentId: agent }).await? else { return Err(missing(desk.id)) };
-    let uri = desk.read(registry, &Agents::tokenURICall { agentId: agent }).await?;
-    let (count, average) = reputation(desk, registry, agent).await?;
-    let mut answer = about(desk);
+    let missing = |chain: u64| ToolError::new(ToolErrorCode::NotFound, format!("{} is no agent of chain {chain}", shown(&text)));
+    let agent = number(builder, &text).ok_or_else(|| missing(builder.id))?;
+    let registry = registry(builder, Role::IdentityRegistry)?;
+    let Some(owner) = ask(builder, registry, &Agents::ownerOfCall { agentId: agent }).await? else { return Err(missing(builder.id)) };
+    let uri = builder.read(registry, &Agents::tokenURICall { agentId: agent }).await?;
+    let (count, average) = reputation(builder, registry, agent).await?;
+    let mut answer = about(builder);
     answer.insert("agent_id".into(), json!(bounded(&text, 80)));
     answer.insert("registry_id".into(), json!(agent.to_string()));
-    answer.insert("registry".into(), party(desk, registry));
-    answer.insert("owner".into(), party(desk, owner));
-    answer.insert("own".into(), json!(desk.book.get(owner).is_some_and(|entry| entry.own)));
+    answer.insert("registry".into(), party(builder, registry));
+    answer.insert("owner".into(), party(builder, owner));
+    answer.insert("own".into(), json!(builder.book.get(owner).is_some_and(|entry| entry.own)));
     answer.insert("uri".into(), json!(bounded(&uri, LONGEST)));
     answer.insert("feedback".into(), json!({ "count": count.to_string(), "average_score": average.to_string() }));
     Ok(answer)
 }
 
-fn registry(desk: &Desk<'_>, role: Role) -> Result<Address, Fault> {
-    desk.contract(&Via { role: Some(role), ..Via::default() }, &["IdentityRegistry"])
+fn registry(builder: &TxBuilder<'_>, role: Role) -> Result<Address, ToolError> {
+    builder.contract(&Via { role: Some(role), ..Via::default() }, &["IdentityRegistry"])
 }
 
 /// From the registry of reputations where it knows the agent, else from that of identities.
-async fn reputation(desk: &mut Desk<'_>, identities: Address, agent: U256) -> Result<(U256, U256), Fault> {
-    if let Ok(reputations) = registry(desk, Role::ReputationRegistry)
-        && let Some(summary) = ask(desk, reputations, &Agents::summaryCall { agentId: agent }).await?
+async fn reputation(builder: &mut TxBuilder<'_>, identities: Address, agent: U256) -> Result<(U256, U256), ToolError> {
+    if let Ok(reputations) = registry(builder, Role::ReputationRegistry)
+        && let Some(summary) = ask(builder, reputations, &Agents::summaryCall { agentId: agent }).await?
     {
         return Ok((summary.count, summary.averageScore));
     }
-    let summary = desk.read(identities, &Agents::summaryCall { agentId: agent }).await?;
+    let summary = builder.read(identities, &Agents::summaryCall { agentId: agent }).await?;
     Ok((summary.count, summary.averageScore))
 }
 
 /// An agent of the world by its place in the file, or a number of the registry, with or without the chain before it.
-fn number(desk: &Desk<'_>, text: &str) -> Option<U256> {
-    let mut agents = desk.things.iter().filter(|thing| thing.chain == desk.id && thing.is == "agent");
+fn number(builder: &TxBuilder<'_>, text: &str) -> Option<U256> {
+    let mut agents = builder.things.iter().filter(|thing| thing.chain == builder.id && thing.is == "agent");
     if let Some(place) = agents.position(|thing| thing.id.eq_ignore_ascii_case(text)) {
         return Some(U256::from(place + 1));
     }
     let plain = match text.split_once(':') {
-        Some((_, number)) if chain_in(text) == Some(desk.id) => number,
+        Some((_, number)) if chain_in(text) == Some(builder.id) => number,
         Some(_) => return None,
         None => text,
     };

@@ -2,26 +2,27 @@
 
 use super::{Around, SentFact, about, need_subject};
 use crate::live::args::{Args, word};
-use crate::live::desk::Desk;
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::TxBuilder;
 use model::Kind;
+use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 
 /// More are not looked up at once.
 const MOST: usize = 100;
 
-pub(super) fn transaction(desk: &Desk<'_>, args: &Args<'_>, around: &Around<'_>) -> Result<Map<String, Value>, Fault> {
+pub(super) fn transaction(builder: &TxBuilder<'_>, args: &Args<'_>, around: &Around<'_>) -> Result<Map<String, Value>, ToolError> {
     let hashes = match ids(args) {
         Some(hashes) => hashes,
         None => vec![need_subject(args, "transaction")?],
     };
-    let find = |hash: &String| around.sent.iter().find(|fact| fact.chain == desk.id && fact.tx_hash.eq_ignore_ascii_case(hash));
+    let find = |hash: &String| around.sent.iter().find(|fact| fact.chain == builder.id && fact.tx_hash.eq_ignore_ascii_case(hash));
     if hashes.iter().all(|hash| find(hash).is_none()) {
         let what = hashes.first().map(|hash| shown(hash)).unwrap_or_default();
-        return Err(Fault::new("DATA_NOT_FOUND", format!("chain {} has no transaction {what}", desk.id)));
+        return Err(ToolError::new(ToolErrorCode::NotFound, format!("chain {} has no transaction {what}", builder.id)));
     }
     let missing = |hash: &str| json!({ "tx_hash": super::bounded(hash, 80), "status": "not_found" });
-    let mut answer = about(desk);
+    let mut answer = about(builder);
     answer.insert("transactions".into(), hashes.iter().map(|hash| find(hash).map_or_else(|| missing(hash), tell)).collect());
     Ok(answer)
 }
@@ -44,7 +45,7 @@ fn tell(fact: &SentFact) -> Value {
     })
 }
 
-pub(super) fn orders(desk: &Desk<'_>, args: &Args<'_>, around: &Around<'_>) -> Result<Map<String, Value>, Fault> {
+pub(super) fn orders(builder: &TxBuilder<'_>, args: &Args<'_>, around: &Around<'_>) -> Result<Map<String, Value>, ToolError> {
     let one = args.first(|kind| matches!(kind, Kind::Id(_))).map(|(_, value)| word(value));
     let wanted = ids(args).or_else(|| one.clone().map(|id| vec![id]));
     let named = |fact: &SentFact| {
@@ -53,28 +54,28 @@ pub(super) fn orders(desk: &Desk<'_>, args: &Args<'_>, around: &Around<'_>) -> R
     };
     let status = args.text("order_status");
     let fits = |fact: &SentFact| status.as_deref().is_none_or(|status| status == state(fact));
-    let own = owner_is_own(desk, args)?;
-    let found = around.sent.iter().filter(|fact| own && is_order(desk, fact) && named(fact) && fits(fact));
+    let own = owner_is_own(builder, args)?;
+    let found = around.sent.iter().filter(|fact| own && is_order(builder, fact) && named(fact) && fits(fact));
     let limit = args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
     // Orders from before the trial stand open.
     let open = own && status.as_deref().is_none_or(|status| status == "open");
-    let older = desk.things.iter().filter(|thing| open && thing.is == "order" && thing.chain == desk.id);
+    let older = builder.things.iter().filter(|thing| open && thing.is == "order" && thing.chain == builder.id);
     let older = older.filter(|thing| wanted.as_ref().is_none_or(|ids| ids.iter().any(|id| thing.id.eq_ignore_ascii_case(id))));
     let older = older.map(|thing| json!({ "order_id": thing.id.value, "status": "open", "chain_id": thing.chain }));
     let rows: Vec<Value> = found.map(tell_order).chain(older).take(limit).collect();
     match one {
-        Some(id) if rows.is_empty() => Err(Fault::new("DATA_NOT_FOUND", format!("there is no order {}", shown(&id)))),
+        Some(id) if rows.is_empty() => Err(ToolError::new(ToolErrorCode::NotFound, format!("there is no order {}", shown(&id)))),
         Some(_) | None => Ok(Map::from_iter([("orders".to_owned(), Value::Array(rows))])),
     }
 }
 
 /// Only the account's own orders are known here.
-fn owner_is_own(desk: &Desk<'_>, args: &Args<'_>) -> Result<bool, Fault> {
-    Ok(super::owner(desk, args)? == crate::chain::genesis::ACCOUNT)
+fn owner_is_own(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<bool, ToolError> {
+    Ok(super::owner(builder, args)? == crate::chain::genesis::ACCOUNT)
 }
 
-fn is_order(desk: &Desk<'_>, fact: &SentFact) -> bool {
-    let signs_one = desk.workspace.tool(&fact.tool).is_some_and(|tool| tool.via.message.as_deref() == Some("Order"));
+fn is_order(builder: &TxBuilder<'_>, fact: &SentFact) -> bool {
+    let signs_one = builder.workspace.tool(&fact.tool).is_some_and(|tool| tool.via.message.as_deref() == Some("Order"));
     signs_one || fact.tool.contains("order")
 }
 

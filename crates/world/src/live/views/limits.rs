@@ -2,18 +2,18 @@
 
 use super::{Around, dollars};
 use crate::chain::genesis::ACCOUNT;
-use crate::live::desk::Desk;
+use crate::live::tx_builder::TxBuilder;
 use alloy_primitives::U256;
 use serde_json::{Map, Value, json};
 
-pub(super) fn limits(desk: &Desk<'_>, around: &Around<'_>) -> Map<String, Value> {
-    let policy = &desk.workspace.policy;
+pub(super) fn limits(builder: &TxBuilder<'_>, around: &Around<'_>) -> Map<String, Value> {
+    let policy = &builder.workspace.policy;
     let (session, day) = around.spent_usd8;
     let left = |limit: u64, spent: U256| dollars((U256::from(limit) * U256::from(100_000_000_u64)).saturating_sub(spent));
     let most = policy.limits_usd;
     Map::from_iter([
         ("account".to_owned(), json!(ACCOUNT.to_checksum(None))),
-        ("operator".to_owned(), json!(desk.world.wallet.checksummed())),
+        ("operator".to_owned(), json!(builder.world.wallet.checksummed())),
         ("policy_version".to_owned(), json!(policy.version)),
         ("halted".to_owned(), json!(around.halted)),
         (

@@ -16,12 +16,13 @@ mod tests;
 mod vaults;
 
 use super::args::{Args, word};
-use super::desk::{Asset, Desk, human};
-use super::fault::Fault;
+use super::tool_error::ToolError;
+use super::tx_builder::{Asset, TxBuilder, human};
 use crate::chain::genesis::ACCOUNT;
 use crate::chain::{Status, Tx};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
+use model::transcript::ToolErrorCode;
 use model::{Kind, View};
 use serde_json::{Map, Value, json};
 
@@ -53,49 +54,49 @@ pub(crate) struct SentFact {
     pub gas_used: u64,
 }
 
-pub(crate) async fn view(desk: &mut Desk<'_>, which: View, args: &Args<'_>, around: &Around<'_>) -> Result<Value, Fault> {
+pub(crate) async fn view(builder: &mut TxBuilder<'_>, which: View, args: &Args<'_>, around: &Around<'_>) -> Result<Value, ToolError> {
     let answer = match which {
-        View::Price => prices::price(desk, args),
-        View::Token => prices::token(desk, args).await,
-        View::Balances => balances::balances(desk, args).await,
-        View::Portfolio => portfolio::portfolio(desk, args).await,
-        View::Allowance => allowances::allowance(desk, args).await,
-        View::Allowances => allowances::allowances(desk, args).await,
-        View::Pool => pools::pool(desk, args).await,
-        View::Position => positions::position(desk, args).await,
-        View::Positions => positions::positions(desk, args).await,
-        View::Vault => vaults::vault(desk, args).await,
-        View::VaultPosition => vaults::position(desk, args).await,
-        View::Health => health::health(desk, args).await,
-        View::Gas => Ok(network::gas(desk)),
-        View::Chains => network::chains(desk, around).await,
-        View::Transaction => ledger::transaction(desk, args, around),
-        View::Orders => ledger::orders(desk, args, around),
-        View::Agent => identity::agent(desk, args).await,
-        View::Limits => Ok(limits::limits(desk, around)),
-        View::Memory | View::Files => Err(Fault::new("DATA_UNAVAILABLE", "the chain keeps neither memories nor files")),
+        View::Price => prices::price(builder, args),
+        View::Token => prices::token(builder, args).await,
+        View::Balances => balances::balances(builder, args).await,
+        View::Portfolio => portfolio::portfolio(builder, args).await,
+        View::Allowance => allowances::allowance(builder, args).await,
+        View::Allowances => allowances::allowances(builder, args).await,
+        View::Pool => pools::pool(builder, args).await,
+        View::Position => positions::position(builder, args).await,
+        View::Positions => positions::positions(builder, args).await,
+        View::Vault => vaults::vault(builder, args).await,
+        View::VaultPosition => vaults::position(builder, args).await,
+        View::Health => health::health(builder, args).await,
+        View::Gas => Ok(network::gas(builder)),
+        View::Chains => network::chains(builder, around).await,
+        View::Transaction => ledger::transaction(builder, args, around),
+        View::Orders => ledger::orders(builder, args, around),
+        View::Agent => identity::agent(builder, args).await,
+        View::Limits => Ok(limits::limits(builder, around)),
+        View::Memory | View::Files => Err(ToolError::new(ToolErrorCode::Unavailable, "the chain keeps neither memories nor files")),
     }?;
-    Ok(stamped(desk, answer))
+    Ok(stamped(builder, answer))
 }
 
 /// Every answer says when it was true.
-fn stamped(desk: &Desk<'_>, mut answer: Map<String, Value>) -> Value {
-    answer.insert("as_of".into(), json!(desk.unix_s));
+fn stamped(builder: &TxBuilder<'_>, mut answer: Map<String, Value>) -> Value {
+    answer.insert("as_of".into(), json!(builder.unix_s));
     Value::Object(answer)
 }
 
 /// The first facts of an answer about one chain.
-fn about(desk: &Desk<'_>) -> Map<String, Value> {
-    Map::from_iter([("chain_id".to_owned(), json!(desk.id))])
+fn about(builder: &TxBuilder<'_>) -> Map<String, Value> {
+    Map::from_iter([("chain_id".to_owned(), json!(builder.id))])
 }
 
 /// Whom a read is about. The agent's key stands for its account: that is where its funds are.
-fn owner(desk: &Desk<'_>, args: &Args<'_>) -> Result<Address, Fault> {
+fn owner(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Address, ToolError> {
     let given = match args.address("wallet")? {
         Some(wallet) => Some(wallet),
         None => args.address("owner")?,
     };
-    Ok(given.map(|given| given.address).filter(|given| *given != desk.world.wallet.address).unwrap_or(ACCOUNT))
+    Ok(given.map(|given| given.address).filter(|given| *given != builder.world.wallet.address).unwrap_or(ACCOUNT))
 }
 
 const PLACES: &[&str] = &["pool", "vault", "market", "contract", "agent"];
@@ -106,43 +107,43 @@ fn subject(args: &Args<'_>) -> Option<String> {
     args.first(names).map(|(_, value)| word(value)).or_else(|| args.text("target"))
 }
 
-fn need_subject(args: &Args<'_>, what: &str) -> Result<String, Fault> {
-    subject(args).ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", format!("the call names no {what}")))
+fn need_subject(args: &Args<'_>, what: &str) -> Result<String, ToolError> {
+    subject(args).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("the call names no {what}")))
 }
 
 /// A contract's answer; nothing where it reverts or talks nonsense, as strangers may.
-async fn ask<C: SolCall>(desk: &mut Desk<'_>, to: Address, call: &C) -> Result<Option<C::Return>, Fault> {
-    let outcome = desk.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
+async fn ask<C: SolCall>(builder: &mut TxBuilder<'_>, to: Address, call: &C) -> Result<Option<C::Return>, ToolError> {
+    let outcome = builder.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
     let answered = outcome.status == Status::Success;
     Ok(answered.then(|| C::abi_decode_returns(&outcome.output).ok()).flatten())
 }
 
-async fn maybe_held(desk: &mut Desk<'_>, asset: Address, who: Address) -> Result<Option<U256>, Fault> {
+async fn maybe_held(builder: &mut TxBuilder<'_>, asset: Address, who: Address) -> Result<Option<U256>, ToolError> {
     match asset {
-        Address::ZERO => Ok(Some(desk.chain.balance(who).await?)),
-        token => ask(desk, token, &Balance::balanceOfCall { holder: who }).await,
+        Address::ZERO => Ok(Some(builder.chain.balance(who).await?)),
+        token => ask(builder, token, &Balance::balanceOfCall { holder: who }).await,
     }
 }
 
-async fn held(desk: &mut Desk<'_>, asset: Address, who: Address) -> Result<U256, Fault> {
-    let silent = || Fault::new("EXECUTION_CALL_REVERTED", format!("{} does not say who has how much", asset.to_checksum(None)));
-    maybe_held(desk, asset, who).await?.ok_or_else(silent)
+async fn held(builder: &mut TxBuilder<'_>, asset: Address, who: Address) -> Result<U256, ToolError> {
+    let silent = || ToolError::new(ToolErrorCode::CallReverted, format!("{} does not say who has how much", asset.to_checksum(None)));
+    maybe_held(builder, asset, who).await?.ok_or_else(silent)
 }
 
 /// What stands at an address, as an asset. Strangers go by their address.
-fn asset_at(desk: &Desk<'_>, at: Address) -> Asset {
-    let known = desk.book.get(at).and_then(|entry| entry.asset.clone());
+fn asset_at(builder: &TxBuilder<'_>, at: Address) -> Asset {
+    let known = builder.book.get(at).and_then(|entry| entry.asset.clone());
     let (symbol, decimals) = known.unwrap_or_else(|| (at.to_checksum(None), 18));
     Asset { at, symbol, decimals }
 }
 
 /// Whether the registry vouches for an asset; the native coin needs nobody to.
-fn vouched(desk: &Desk<'_>, at: Address) -> bool {
+fn vouched(builder: &TxBuilder<'_>, at: Address) -> bool {
     let listed = |chain: &model::Chain| {
         let token = chain.tokens.iter().any(|token| token.address.address == at);
         token || chain.contracts.iter().any(|contract| contract.role == model::Role::Weth && contract.address.address == at)
     };
-    at == Address::ZERO || desk.registry().is_some_and(listed)
+    at == Address::ZERO || builder.registry().is_some_and(listed)
 }
 
 fn spelled(at: Address) -> Value {
@@ -150,17 +151,17 @@ fn spelled(at: Address) -> Value {
 }
 
 /// An address with the name it has here.
-fn party(desk: &Desk<'_>, at: Address) -> Value {
-    json!({ "address": at.to_checksum(None), "name": desk.book.get(at).map(|entry| entry.name.as_str()) })
+fn party(builder: &TxBuilder<'_>, at: Address) -> Value {
+    json!({ "address": at.to_checksum(None), "name": builder.book.get(at).map(|entry| entry.name.as_str()) })
 }
 
 /// An amount of something, with its worth where it has a price.
-fn sum(desk: &Desk<'_>, asset: &Asset, amount: U256) -> Value {
+fn sum(builder: &TxBuilder<'_>, asset: &Asset, amount: U256) -> Value {
     json!({
         "token": asset.symbol,
         "address": spelled(asset.at),
         "amount": human(amount, asset.decimals),
-        "value_usd": desk.usd8(asset, amount).map(dollars),
+        "value_usd": builder.usd8(asset, amount).map(dollars),
     })
 }
 
@@ -169,8 +170,8 @@ fn dollars(usd8: U256) -> String {
 }
 
 /// The worth of all that has a price.
-fn worth<'s>(desk: &Desk<'_>, amounts: impl IntoIterator<Item = &'s (Asset, U256)>) -> U256 {
-    let values = amounts.into_iter().filter_map(|(asset, amount)| desk.usd8(asset, *amount));
+fn worth<'s>(builder: &TxBuilder<'_>, amounts: impl IntoIterator<Item = &'s (Asset, U256)>) -> U256 {
+    let values = amounts.into_iter().filter_map(|(asset, amount)| builder.usd8(asset, *amount));
     values.fold(U256::ZERO, U256::saturating_add)
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Around, about, dollars};
 use crate::chain::BASE_FEE;
-use crate::live::desk::{Asset, Desk, human};
-use crate::live::fault::Fault;
+use crate::live::tool_error::ToolError;
+use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use model::Workspace;
 use serde_json::{Map, Value, json};
@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 /// Gas of common operations, rounded up.
 const USUAL: &[(&str, u64)] = &[("transfer", 65_000), ("swap", 200_000), ("liquidity", 300_000)];
 
-pub(super) fn gas(desk: &Desk<'_>) -> Map<String, Value> {
-    let native = desk.registry().map(|chain| chain.native.clone()).unwrap_or_default();
+pub(super) fn gas(builder: &TxBuilder<'_>) -> Map<String, Value> {
+    let native = builder.registry().map(|chain| chain.native.clone()).unwrap_or_default();
     let coin = Asset { at: Address::ZERO, symbol: native, decimals: 18 };
-    let cost = |gas: u64| desk.usd8(&coin, U256::from(gas) * U256::from(BASE_FEE)).map(dollars);
-    let mut answer = about(desk);
+    let cost = |gas: u64| builder.usd8(&coin, U256::from(gas) * U256::from(BASE_FEE)).map(dollars);
+    let mut answer = about(builder);
     answer.insert("base_fee_gwei".into(), json!(human(U256::from(BASE_FEE), 9)));
     answer.insert("priority_fee_gwei".into(), json!("0"));
     answer.insert("native".into(), json!(coin.symbol));
@@ -23,10 +23,10 @@ pub(super) fn gas(desk: &Desk<'_>) -> Map<String, Value> {
     answer
 }
 
-pub(super) async fn chains(desk: &mut Desk<'_>, around: &Around<'_>) -> Result<Map<String, Value>, Fault> {
+pub(super) async fn chains(builder: &mut TxBuilder<'_>, around: &Around<'_>) -> Result<Map<String, Value>, ToolError> {
     // The other chains may not have been touched yet; asking them would start them.
-    let latest = desk.chain.latest().await?.number;
-    let row = |id: &u64| tell(desk.workspace, *id, (*id == desk.id).then_some(latest));
+    let latest = builder.chain.latest().await?.number;
+    let row = |id: &u64| tell(builder.workspace, *id, (*id == builder.id).then_some(latest));
     Ok(Map::from_iter([("chains".to_owned(), around.all_chains.iter().map(row).collect())]))
 }
 

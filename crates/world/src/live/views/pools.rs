@@ -2,10 +2,11 @@
 
 use super::{about, dollars, held, subject, sum, worth};
 use crate::live::args::{Args, word};
-use crate::live::desk::{Asset, Desk, human};
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::sol;
+use model::transcript::ToolErrorCode;
 use model::{AddressText, Kind};
 use serde_json::{Map, Value, json};
 
@@ -30,50 +31,51 @@ pub(super) struct Share {
     pub amounts: [(Asset, U256); 2],
 }
 
-pub(super) async fn pool(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
-    let (asked, [a, b]) = wanted(desk, args)?;
-    let pool = load(desk, a, b).await?;
+pub(super) async fn pool(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+    let (asked, [a, b]) = wanted(builder, args)?;
+    let pool = load(builder, a, b).await?;
     let [(a, reserve_a), (b, reserve_b)] = &pool.sides;
-    let priced = pool.sides.iter().all(|(asset, _)| desk.price(&asset.symbol).is_some());
-    let mut answer = about(desk);
+    let priced = pool.sides.iter().all(|(asset, _)| builder.price(&asset.symbol).is_some());
+    let mut answer = about(builder);
     answer.insert("pool".into(), json!(asked.unwrap_or_else(|| pool.at.to_checksum(None))));
     answer.insert("contract".into(), json!(pool.at.to_checksum(None)));
     answer.insert("pair".into(), json!(format!("{}-{}", a.symbol, b.symbol)));
-    answer.insert("reserves".into(), pool.sides.iter().map(|(asset, amount)| sum(desk, asset, *amount)).collect());
+    answer.insert("reserves".into(), pool.sides.iter().map(|(asset, amount)| sum(builder, asset, *amount)).collect());
     answer.insert("price".into(), json!({ "of": a.symbol, "in": b.symbol, "amount": price(a, *reserve_a, b, *reserve_b) }));
-    answer.insert("tvl_usd".into(), json!(priced.then(|| dollars(worth(desk, &pool.sides)))));
+    answer.insert("tvl_usd".into(), json!(priced.then(|| dollars(worth(builder, &pool.sides)))));
     answer.insert("total_shares".into(), json!(human(pool.shares, 18)));
     Ok(answer)
 }
 
 /// Two tokens, or whatever the call names, with the name by which it was asked for.
-fn wanted(desk: &Desk<'_>, args: &Args<'_>) -> Result<(Option<String>, [Asset; 2]), Fault> {
+fn wanted(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Option<String>, [Asset; 2]), ToolError> {
     for (a, b) in [("a", "b"), ("in", "out")] {
         if let (Some(a), Some(b)) = (args.token(a), args.token(b)) {
-            return Ok((None, [desk.asset(&a)?, desk.asset(&b)?]));
+            return Ok((None, [builder.asset(&a)?, builder.asset(&b)?]));
         }
     }
     let listed = args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_))));
     if let Some([a, b]) = listed.and_then(|(_, value)| value.as_array()).map(Vec::as_slice) {
-        return Ok((None, [desk.asset(&word(a))?, desk.asset(&word(b))?]));
+        return Ok((None, [builder.asset(&word(a))?, builder.asset(&word(b))?]));
     }
-    let text = subject(args).ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no pool"))?;
+    let text = subject(args).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no pool"))?;
     if let Some((a, b)) = text.split_once(['/', '-'])
-        && let (Ok(a), Ok(b)) = (desk.asset(a.trim()), desk.asset(b.trim()))
+        && let (Ok(a), Ok(b)) = (builder.asset(a.trim()), builder.asset(b.trim()))
     {
         return Ok((None, [a, b]));
     }
-    let assets: Result<[Asset; 2], _> = desk.behind(&text)?.try_into();
+    let assets: Result<[Asset; 2], _> = builder.behind(&text)?.try_into();
     let spelling = AddressText::parse(&text).map_or_else(|| super::bounded(&text, 80), |address| address.checksummed());
-    let assets = assets.map_err(|_| Fault::new("DATA_NOT_FOUND", format!("{} is no pool of chain {}", shown(&text), desk.id)))?;
+    let assets =
+        assets.map_err(|_| ToolError::new(ToolErrorCode::NotFound, format!("{} is no pool of chain {}", shown(&text), builder.id)))?;
     Ok((Some(spelling), assets))
 }
 
-pub(super) async fn load(desk: &mut Desk<'_>, a: Asset, b: Asset) -> Result<Pool, Fault> {
-    let at = desk.pair(&a, &b).map_err(|fault| Fault::new("DATA_NOT_FOUND", fault.message))?;
-    let (a, b) = (wrapped(desk, a)?, wrapped(desk, b)?);
-    let reserves = desk.read(at, &Pair::getReservesCall {}).await?;
-    let shares = desk.read(at, &Pair::totalSupplyCall {}).await?;
+pub(super) async fn load(builder: &mut TxBuilder<'_>, a: Asset, b: Asset) -> Result<Pool, ToolError> {
+    let at = builder.pair(&a, &b).map_err(|error| ToolError::new(ToolErrorCode::NotFound, error.message))?;
+    let (a, b) = (wrapped(builder, a)?, wrapped(builder, b)?);
+    let reserves = builder.read(at, &Pair::getReservesCall {}).await?;
+    let shares = builder.read(at, &Pair::totalSupplyCall {}).await?;
     let (zero, one) = (U256::from(reserves.reserve0), U256::from(reserves.reserve1));
     // The factory puts the lower address first.
     let (reserve_a, reserve_b) = if a.at < b.at { (zero, one) } else { (one, zero) };
@@ -81,8 +83,8 @@ pub(super) async fn load(desk: &mut Desk<'_>, a: Asset, b: Asset) -> Result<Pool
 }
 
 /// Pools hold the wrapped coin where the native one is meant.
-fn wrapped(desk: &Desk<'_>, asset: Asset) -> Result<Asset, Fault> {
-    if asset.is_native() { desk.asset(&format!("W{}", asset.symbol)) } else { Ok(asset) }
+fn wrapped(builder: &TxBuilder<'_>, asset: Asset) -> Result<Asset, ToolError> {
+    if asset.is_native() { builder.asset(&format!("W{}", asset.symbol)) } else { Ok(asset) }
 }
 
 /// Whole units of the second per whole unit of the first, with 8 decimals.
@@ -93,9 +95,9 @@ fn price(a: &Asset, reserve_a: U256, b: &Asset, reserve_b: U256) -> Option<Strin
 }
 
 /// What an account has of one pool.
-pub(super) async fn share(desk: &mut Desk<'_>, a: Asset, b: Asset, who: Address) -> Result<Share, Fault> {
-    let pool = load(desk, a, b).await?;
-    let shares = held(desk, pool.at, who).await?;
+pub(super) async fn share(builder: &mut TxBuilder<'_>, a: Asset, b: Asset, who: Address) -> Result<Share, ToolError> {
+    let pool = load(builder, a, b).await?;
+    let shares = held(builder, pool.at, who).await?;
     Ok(part(pool, shares))
 }
 
@@ -105,30 +107,30 @@ fn part(pool: Pool, shares: U256) -> Share {
 }
 
 /// All shares of pools that an account has.
-pub(super) async fn shares(desk: &mut Desk<'_>, who: Address) -> Result<Vec<Share>, Fault> {
-    let pairs = desk.book.entries().filter(|(_, entry)| entry.contract == Some("AmmPair")).map(|(at, _)| at);
+pub(super) async fn shares(builder: &mut TxBuilder<'_>, who: Address) -> Result<Vec<Share>, ToolError> {
+    let pairs = builder.book.entries().filter(|(_, entry)| entry.contract == Some("AmmPair")).map(|(at, _)| at);
     let mut found = vec![];
     for at in pairs.collect::<Vec<_>>() {
-        let shares = held(desk, at, who).await?;
+        let shares = held(builder, at, who).await?;
         if shares.is_zero() {
             continue;
         }
-        if let Ok([a, b]) = <[Asset; 2]>::try_from(desk.behind(&at.to_checksum(None))?) {
-            found.push(part(load(desk, a, b).await?, shares));
+        if let Ok([a, b]) = <[Asset; 2]>::try_from(builder.behind(&at.to_checksum(None))?) {
+            found.push(part(load(builder, a, b).await?, shares));
         }
     }
     Ok(found)
 }
 
 impl Share {
-    pub(super) fn tell(&self, desk: &Desk<'_>) -> Map<String, Value> {
+    pub(super) fn tell(&self, builder: &TxBuilder<'_>) -> Map<String, Value> {
         let [(a, _), (b, _)] = &self.amounts;
         Map::from_iter([
             ("pool".to_owned(), json!(self.pool.to_checksum(None))),
             ("pair".to_owned(), json!(format!("{}-{}", a.symbol, b.symbol))),
             ("shares".to_owned(), json!(human(self.shares, 18))),
-            ("amounts".to_owned(), self.amounts.iter().map(|(asset, amount)| sum(desk, asset, *amount)).collect()),
-            ("value_usd".to_owned(), json!(dollars(worth(desk, &self.amounts)))),
+            ("amounts".to_owned(), self.amounts.iter().map(|(asset, amount)| sum(builder, asset, *amount)).collect()),
+            ("value_usd".to_owned(), json!(dollars(worth(builder, &self.amounts)))),
         ])
     }
 }

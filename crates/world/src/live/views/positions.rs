@@ -4,10 +4,11 @@ use super::pools::{self, Share};
 use super::{about, asset_at, need_subject, net, owner, party, sum, worth};
 use crate::chain::genesis::{MARKETS, market};
 use crate::live::args::Args;
-use crate::live::desk::{Asset, Desk};
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::{Asset, TxBuilder};
 use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::sol;
+use model::transcript::ToolErrorCode;
 use model::{Kind, Role, Thing, Via};
 use serde_json::{Map, Value, json};
 
@@ -39,15 +40,15 @@ impl Stand {
         self.supplied.is_empty() && self.borrowed.is_empty() && self.claimable.is_empty()
     }
 
-    pub(super) fn tell(&self, desk: &Desk<'_>) -> Map<String, Value> {
-        let sums = |amounts: &[(Asset, U256)]| amounts.iter().map(|(asset, amount)| sum(desk, asset, *amount)).collect::<Value>();
+    pub(super) fn tell(&self, builder: &TxBuilder<'_>) -> Map<String, Value> {
+        let sums = |amounts: &[(Asset, U256)]| amounts.iter().map(|(asset, amount)| sum(builder, asset, *amount)).collect::<Value>();
         Map::from_iter([
-            ("venue".to_owned(), party(desk, self.venue)),
+            ("venue".to_owned(), party(builder, self.venue)),
             ("market".to_owned(), json!(market_name(self.market))),
             ("supplied".to_owned(), sums(&self.supplied)),
             ("borrowed".to_owned(), sums(&self.borrowed)),
             ("claimable".to_owned(), sums(&self.claimable)),
-            ("value_usd".to_owned(), json!(net(worth(desk, &self.supplied), worth(desk, &self.borrowed)))),
+            ("value_usd".to_owned(), json!(net(worth(builder, &self.supplied), worth(builder, &self.borrowed)))),
         ])
     }
 }
@@ -57,26 +58,27 @@ fn market_name(hash: B256) -> String {
 }
 
 /// One position by its id.
-pub(super) async fn position(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
+pub(super) async fn position(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
     let text = need_subject(args, "position")?;
-    let who = owner(desk, args)?;
-    let missing = || Fault::new("DATA_NOT_FOUND", format!("{} is no position on chain {}", shown(&text), desk.id));
-    let thing = find(desk, args, &text).ok_or_else(missing)?;
-    let mut answer = about(desk);
+    let who = owner(builder, args)?;
+    let missing = || ToolError::new(ToolErrorCode::NotFound, format!("{} is no position on chain {}", shown(&text), builder.id));
+    let thing = find(builder, args, &text).ok_or_else(missing)?;
+    let mut answer = about(builder);
     answer.insert("id".into(), json!(*thing.id));
     answer.insert("is".into(), json!(thing.is));
     answer.insert("account".into(), json!(who.to_checksum(None)));
     let told = match thing.role {
-        Some(role) => in_venue(desk, thing, role, who).await?.tell(desk),
-        None => in_pool(desk, thing, who).await?,
+        Some(role) => in_venue(builder, thing, role, who).await?.tell(builder),
+        None => in_pool(builder, thing, who).await?,
     };
     answer.extend(told);
     Ok(answer)
 }
 
 /// The thing of this id that can be held; of several the one the parameter asks for.
-fn find<'d>(desk: &Desk<'d>, args: &Args<'_>, text: &str) -> Option<&'d Thing> {
-    let things = desk.things.iter().filter(|thing| thing.chain == desk.id && thing.id.eq_ignore_ascii_case(text) && can_be_held(thing));
+fn find<'d>(builder: &TxBuilder<'d>, args: &Args<'_>, text: &str) -> Option<&'d Thing> {
+    let things =
+        builder.things.iter().filter(|thing| thing.chain == builder.id && thing.id.eq_ignore_ascii_case(text) && can_be_held(thing));
     let asked = |thing: &&Thing| args.of_kind(|kind| matches!(kind, Kind::Id(word) if *word == thing.is)).next().is_some();
     things.clone().find(asked).or_else(|| things.clone().next())
 }
@@ -88,30 +90,30 @@ fn can_be_held(thing: &Thing) -> bool {
     }
 }
 
-async fn in_venue(desk: &mut Desk<'_>, thing: &Thing, role: Role, who: Address) -> Result<Stand, Fault> {
-    let (venue, market) = place(desk, thing, role)?;
+async fn in_venue(builder: &mut TxBuilder<'_>, thing: &Thing, role: Role, who: Address) -> Result<Stand, ToolError> {
+    let (venue, market) = place(builder, thing, role)?;
     let mut stand = Stand::new(venue, market);
     let (Some(first), Some(last)) = (thing.assets.first(), thing.assets.last()) else { return Ok(stand) };
-    let (first, last) = (desk.asset(first)?, desk.asset(last)?);
-    let supplied = desk.read(venue, &Venue::suppliedCall { account: who, market, asset: first.at }).await?;
-    let borrowed = desk.read(venue, &Venue::borrowedCall { account: who, market, asset: last.at }).await?;
-    let claimable = desk.read(venue, &Venue::claimableCall { account: who, market, asset: first.at }).await?;
+    let (first, last) = (builder.asset(first)?, builder.asset(last)?);
+    let supplied = builder.read(venue, &Venue::suppliedCall { account: who, market, asset: first.at }).await?;
+    let borrowed = builder.read(venue, &Venue::borrowedCall { account: who, market, asset: last.at }).await?;
+    let claimable = builder.read(venue, &Venue::claimableCall { account: who, market, asset: first.at }).await?;
     stand.supplied.push((first.clone(), supplied));
     stand.borrowed.push((last, borrowed));
     stand.claimable.push((first, claimable));
     Ok(stand)
 }
 
-fn place(desk: &Desk<'_>, thing: &Thing, role: Role) -> Result<(Address, B256), Fault> {
+fn place(builder: &TxBuilder<'_>, thing: &Thing, role: Role) -> Result<(Address, B256), ToolError> {
     let via = Via { role: Some(role), contract: thing.contract.clone(), ..Via::default() };
-    Ok((desk.contract(&via, &["Venue"])?, market(thing.market.as_deref().unwrap_or("lend"))))
+    Ok((builder.contract(&via, &["Venue"])?, market(thing.market.as_deref().unwrap_or("lend"))))
 }
 
-async fn in_pool(desk: &mut Desk<'_>, thing: &Thing, who: Address) -> Result<Map<String, Value>, Fault> {
+async fn in_pool(builder: &mut TxBuilder<'_>, thing: &Thing, who: Address) -> Result<Map<String, Value>, ToolError> {
     let [a, b] = thing.assets.as_slice() else { return Ok(Map::new()) };
-    let (a, b) = (desk.asset(a)?, desk.asset(b)?);
-    let earned = earned(desk, thing, &a, who).await?;
-    let mut told = pools::share(desk, a, b, who).await?.tell(desk);
+    let (a, b) = (builder.asset(a)?, builder.asset(b)?);
+    let earned = earned(builder, thing, &a, who).await?;
+    let mut told = pools::share(builder, a, b, who).await?.tell(builder);
     if let Some(earned) = earned {
         told.insert("claimable".into(), earned);
     }
@@ -119,36 +121,36 @@ async fn in_pool(desk: &mut Desk<'_>, thing: &Thing, who: Address) -> Result<Map
 }
 
 /// What a share of a pool has earned waits at the position manager.
-async fn earned(desk: &mut Desk<'_>, thing: &Thing, first: &Asset, who: Address) -> Result<Option<Value>, Fault> {
+async fn earned(builder: &mut TxBuilder<'_>, thing: &Thing, first: &Asset, who: Address) -> Result<Option<Value>, ToolError> {
     if thing.claimable.is_none() {
         return Ok(None);
     }
-    let (venue, _) = place(desk, thing, Role::PositionManager)?;
-    let claimable = desk.read(venue, &Venue::claimableCall { account: who, market: market("gauge"), asset: first.at }).await?;
-    Ok(Some(json!([sum(desk, first, claimable)])))
+    let (venue, _) = place(builder, thing, Role::PositionManager)?;
+    let claimable = builder.read(venue, &Venue::claimableCall { account: who, market: market("gauge"), asset: first.at }).await?;
+    Ok(Some(json!([sum(builder, first, claimable)])))
 }
 
-pub(super) async fn positions(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
-    let who = owner(desk, args)?;
-    let shares = pools::shares(desk, who).await?;
-    let stands = stands(desk, who).await?;
-    let mut answer = about(desk);
+pub(super) async fn positions(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+    let who = owner(builder, args)?;
+    let shares = pools::shares(builder, who).await?;
+    let stands = stands(builder, who).await?;
+    let mut answer = about(builder);
     answer.insert("account".into(), json!(who.to_checksum(None)));
     answer.insert(
         "positions".into(),
-        shares.iter().map(|share| tell_share(desk, share)).chain(stands.iter().map(|stand| tell_stand(desk, stand))).collect(),
+        shares.iter().map(|share| tell_share(builder, share)).chain(stands.iter().map(|stand| tell_stand(builder, stand))).collect(),
     );
     Ok(answer)
 }
 
 /// Everything an account has in the venues of a chain, market by market.
-pub(super) async fn stands(desk: &mut Desk<'_>, who: Address) -> Result<Vec<Stand>, Fault> {
-    let venues = desk.book.entries().filter(|(_, entry)| entry.contract == Some("Venue")).map(|(at, _)| at);
+pub(super) async fn stands(builder: &mut TxBuilder<'_>, who: Address) -> Result<Vec<Stand>, ToolError> {
+    let venues = builder.book.entries().filter(|(_, entry)| entry.contract == Some("Venue")).map(|(at, _)| at);
     let mut found: Vec<Stand> = vec![];
     for venue in venues.collect::<Vec<_>>() {
         let from = found.len();
-        for key in desk.read(venue, &Venue::holdingsCall { account: who }).await? {
-            let claimable = desk.read(venue, &Venue::claimableCall { account: who, market: key.market, asset: key.asset }).await?;
+        for key in builder.read(venue, &Venue::holdingsCall { account: who }).await? {
+            let claimable = builder.read(venue, &Venue::claimableCall { account: who, market: key.market, asset: key.asset }).await?;
             let at = match found.iter().skip(from).position(|stand| stand.market == key.market) {
                 Some(at) => from + at,
                 None => {
@@ -156,7 +158,7 @@ pub(super) async fn stands(desk: &mut Desk<'_>, who: Address) -> Result<Vec<Stan
                     found.len() - 1
                 }
             };
-            let (asset, stand) = (asset_at(desk, key.asset), &mut found[at]);
+            let (asset, stand) = (asset_at(builder, key.asset), &mut found[at]);
             let lists = [(&mut stand.supplied, key.supplied), (&mut stand.borrowed, key.borrowed), (&mut stand.claimable, claimable)];
             for (list, amount) in lists {
                 if !amount.is_zero() {
@@ -170,21 +172,21 @@ pub(super) async fn stands(desk: &mut Desk<'_>, who: Address) -> Result<Vec<Stan
 }
 
 /// With the ids by which tools know it; several may share what the chain keeps as one.
-pub(super) fn tell_stand(desk: &Desk<'_>, stand: &Stand) -> Value {
+pub(super) fn tell_stand(builder: &TxBuilder<'_>, stand: &Stand) -> Value {
     let is_here = |thing: &&Thing| {
-        let here = thing.role.and_then(|role| place(desk, thing, role).ok());
+        let here = thing.role.and_then(|role| place(builder, thing, role).ok());
         here == Some((stand.venue, stand.market)) && thing.assets.iter().any(|symbol| stand.counts(symbol))
     };
-    with_ids(desk, stand.tell(desk), is_here)
+    with_ids(builder, stand.tell(builder), is_here)
 }
 
-pub(super) fn tell_share(desk: &Desk<'_>, share: &Share) -> Value {
+pub(super) fn tell_share(builder: &TxBuilder<'_>, share: &Share) -> Value {
     let is_here = |thing: &&Thing| {
         let [a, b] = thing.assets.as_slice() else { return false };
-        let pair = || desk.pair(&desk.asset(a).ok()?, &desk.asset(b).ok()?).ok();
+        let pair = || builder.pair(&builder.asset(a).ok()?, &builder.asset(b).ok()?).ok();
         thing.role.is_none() && (thing.is == "position" || thing.holds.is_some()) && pair() == Some(share.pool)
     };
-    with_ids(desk, share.tell(desk), is_here)
+    with_ids(builder, share.tell(builder), is_here)
 }
 
 impl Stand {
@@ -193,8 +195,8 @@ impl Stand {
     }
 }
 
-fn with_ids(desk: &Desk<'_>, mut told: Map<String, Value>, is_here: impl Fn(&&Thing) -> bool) -> Value {
-    let things = desk.things.iter().filter(|thing| thing.chain == desk.id && can_be_held(thing)).filter(is_here);
+fn with_ids(builder: &TxBuilder<'_>, mut told: Map<String, Value>, is_here: impl Fn(&&Thing) -> bool) -> Value {
+    let things = builder.things.iter().filter(|thing| thing.chain == builder.id && can_be_held(thing)).filter(is_here);
     told.insert("ids".into(), things.map(|thing| json!(*thing.id)).collect());
     Value::Object(told)
 }

@@ -2,11 +2,12 @@
 
 use super::{about, ask, bounded, dollars, spelled, vouched};
 use crate::live::args::Args;
-use crate::live::desk::{Asset, Desk, human};
-use crate::live::fault::{Fault, shown};
+use crate::live::tool_error::{ToolError, shown};
+use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::sol;
 use model::AddressText;
+use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 
 sol! {
@@ -21,22 +22,22 @@ sol! {
 /// Characters of a name or symbol that are passed on.
 const LONGEST: usize = 200;
 
-fn named(args: &Args<'_>) -> Result<String, Fault> {
-    args.any_token().ok_or_else(|| Fault::new("VALIDATION_INVALID_ARGUMENTS", "the call names no token"))
+fn named(args: &Args<'_>) -> Result<String, ToolError> {
+    args.any_token().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no token"))
 }
 
-pub(super) fn price(desk: &Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
-    let asset = desk.asset(&named(args)?)?;
-    let unpriced = |what: &str| Fault::new("DATA_NOT_FOUND", format!("no source has a price of {what} on chain {}", desk.id));
-    let usd8 = desk.price(&asset.symbol).ok_or_else(|| unpriced(&asset.symbol))?;
-    let mut answer = about(desk);
+pub(super) fn price(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+    let asset = builder.asset(&named(args)?)?;
+    let unpriced = |what: &str| ToolError::new(ToolErrorCode::NotFound, format!("no source has a price of {what} on chain {}", builder.id));
+    let usd8 = builder.price(&asset.symbol).ok_or_else(|| unpriced(&asset.symbol))?;
+    let mut answer = about(builder);
     answer.insert("token".into(), json!(asset.symbol));
     answer.insert("address".into(), spelled(asset.at));
     answer.insert("price_usd".into(), json!(dollars(usd8)));
     answer.insert("source".into(), json!("oracle"));
     let currency = args.text("quote_currency").filter(|currency| !currency.eq_ignore_ascii_case("USD"));
     if let Some(currency) = currency {
-        let price = in_currency(desk, usd8, &currency).ok_or_else(|| unpriced(&shown(&currency)))?;
+        let price = in_currency(builder, usd8, &currency).ok_or_else(|| unpriced(&shown(&currency)))?;
         answer.insert("price".into(), json!(price));
         answer.insert("quote_currency".into(), json!(currency));
     }
@@ -44,31 +45,34 @@ pub(super) fn price(desk: &Desk<'_>, args: &Args<'_>) -> Result<Map<String, Valu
 }
 
 /// A price in another currency that has one itself, with 8 decimals.
-fn in_currency(desk: &Desk<'_>, usd8: U256, currency: &str) -> Option<String> {
-    let unit = desk.price(currency).or_else(|| desk.price(&format!("W{currency}")))?;
+fn in_currency(builder: &TxBuilder<'_>, usd8: U256, currency: &str) -> Option<String> {
+    let unit = builder.price(currency).or_else(|| builder.price(&format!("W{currency}")))?;
     usd8.checked_mul(U256::from(100_000_000_u64))?.checked_div(unit).map(dollars)
 }
 
-pub(super) async fn token(desk: &mut Desk<'_>, args: &Args<'_>) -> Result<Map<String, Value>, Fault> {
+pub(super) async fn token(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
     let text = named(args)?;
-    let mut answer = about(desk);
-    let at = match find(desk, &text)? {
+    let mut answer = about(builder);
+    let at = match find(builder, &text)? {
         Found::Known(coin) if coin.is_native() => {
             answer.insert("symbol".into(), json!(coin.symbol));
             answer.insert("name".into(), json!(coin.symbol));
             answer.insert("decimals".into(), json!(coin.decimals));
             coin.at
         }
-        Found::Known(asset) => describe(desk, &mut answer, asset.at, Some(asset.decimals)).await?,
+        Found::Known(asset) => describe(builder, &mut answer, asset.at, Some(asset.decimals)).await?,
         Found::Stranger(at) => {
-            if desk.chain.code(at).await?.is_empty() {
-                return Err(Fault::new("DATA_NOT_FOUND", format!("nothing stands at {} on chain {}", at.to_checksum(None), desk.id)));
+            if builder.chain.code(at).await?.is_empty() {
+                return Err(ToolError::new(
+                    ToolErrorCode::NotFound,
+                    format!("nothing stands at {} on chain {}", at.to_checksum(None), builder.id),
+                ));
             }
-            describe(desk, &mut answer, at, None).await?
+            describe(builder, &mut answer, at, None).await?
         }
     };
     answer.insert("address".into(), spelled(at));
-    answer.insert("known".into(), json!(vouched(desk, at)));
+    answer.insert("known".into(), json!(vouched(builder, at)));
     Ok(answer)
 }
 
@@ -77,23 +81,28 @@ enum Found {
     Stranger(Address),
 }
 
-fn find(desk: &Desk<'_>, text: &str) -> Result<Found, Fault> {
-    match (desk.asset(text), AddressText::parse(text)) {
+fn find(builder: &TxBuilder<'_>, text: &str) -> Result<Found, ToolError> {
+    match (builder.asset(text), AddressText::parse(text)) {
         (Ok(asset), _) => Ok(Found::Known(asset)),
         (Err(_), Some(stranger)) => Ok(Found::Stranger(stranger.address)),
-        (Err(fault), None) => Err(fault),
+        (Err(error), None) => Err(error),
     }
 }
 
 /// In the token's own words. What it does not say is null.
-async fn describe(desk: &mut Desk<'_>, answer: &mut Map<String, Value>, at: Address, decimals: Option<u8>) -> Result<Address, Fault> {
-    let symbol = ask(desk, at, &Described::symbolCall {}).await?;
-    let name = ask(desk, at, &Described::nameCall {}).await?;
+async fn describe(
+    builder: &mut TxBuilder<'_>,
+    answer: &mut Map<String, Value>,
+    at: Address,
+    decimals: Option<u8>,
+) -> Result<Address, ToolError> {
+    let symbol = ask(builder, at, &Described::symbolCall {}).await?;
+    let name = ask(builder, at, &Described::nameCall {}).await?;
     let decimals = match decimals {
         Some(decimals) => Some(decimals),
-        None => ask(desk, at, &Described::decimalsCall {}).await?,
+        None => ask(builder, at, &Described::decimalsCall {}).await?,
     };
-    let supply = ask(desk, at, &Described::totalSupplyCall {}).await?;
+    let supply = ask(builder, at, &Described::totalSupplyCall {}).await?;
     answer.insert("symbol".into(), json!(symbol.map(|text| bounded(&text, LONGEST))));
     answer.insert("name".into(), json!(name.map(|text| bounded(&text, LONGEST))));
     answer.insert("decimals".into(), json!(decimals));

@@ -4,10 +4,11 @@ use super::{Around, SentFact, view};
 use crate::chain::genesis::{ACCOUNT, Genesis};
 use crate::chain::{Embedded, Tx};
 use crate::live::args::Args;
-use crate::live::desk::Desk;
-use crate::live::fault::Fault;
+use crate::live::tool_error::ToolError;
+use crate::live::tx_builder::TxBuilder;
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
+use model::transcript::ToolErrorCode;
 use model::{View, Workspace};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -38,11 +39,11 @@ impl Scene {
         Self { workspace, world, genesis, chain, sent: vec![] }
     }
 
-    async fn ask_as(&mut self, tool: &str, which: View, given: Value) -> Result<Value, Fault> {
+    async fn ask_as(&mut self, tool: &str, which: View, given: Value) -> Result<Value, ToolError> {
         let world = self.workspace.world(self.world).expect("the world");
         let tool = self.workspace.tool(tool).expect("the tool");
         let given: Map<String, Value> = given.as_object().expect("an object").clone();
-        let mut desk = Desk {
+        let mut builder = TxBuilder {
             workspace: &self.workspace,
             world,
             book: &self.genesis.book,
@@ -53,20 +54,20 @@ impl Scene {
         };
         let spent_usd8 = (U256::from(25_000_000_000_u64), U256::from(50_000_000_000_u64));
         let around = Around { all_chains: &world.chains, sent: &self.sent, spent_usd8, halted: false };
-        view(&mut desk, which, &Args::new(tool, &given), &around).await
+        view(&mut builder, which, &Args::new(tool, &given), &around).await
     }
 
-    async fn ask(&mut self, tool: &str, given: Value) -> Result<Value, Fault> {
+    async fn ask(&mut self, tool: &str, given: Value) -> Result<Value, ToolError> {
         let which = self.workspace.tool(tool).and_then(|tool| tool.view).expect("a view");
         self.ask_as(tool, which, given).await
     }
 
     async fn tell(&mut self, tool: &str, given: Value) -> Value {
-        self.ask(tool, given).await.unwrap_or_else(|fault| panic!("{tool}: {fault:?}"))
+        self.ask(tool, given).await.unwrap_or_else(|error| panic!("{tool}: {error:?}"))
     }
 
-    async fn code(&mut self, tool: &str, given: Value) -> &'static str {
-        self.ask(tool, given).await.expect_err("a fault").code
+    async fn code(&mut self, tool: &str, given: Value) -> ToolErrorCode {
+        self.ask(tool, given).await.expect_err("an error").code
     }
 
     /// The account approves somebody, as its operator would.
@@ -100,7 +101,7 @@ async fn prices_and_tokens() {
     let link = scene.tell("data_get_token_price", json!({ "token": "LINK", "chain": "base", "quote_currency": "ETH" })).await;
     assert_eq!(link["price"], "0.005625");
     let euro = json!({ "token": "LINK", "chain": "base", "quote_currency": "EUR" });
-    assert_eq!(scene.code("data_get_token_price", euro).await, "DATA_NOT_FOUND");
+    assert_eq!(scene.code("data_get_token_price", euro).await, ToolErrorCode::NotFound);
 
     let usdc = scene.tell("get_token_info", json!({ "token": "USDC", "chain": "base" })).await;
     assert_eq!((&usdc["symbol"], &usdc["name"], &usdc["decimals"]), (&json!("USDC"), &json!("USD Coin"), &json!(6)));
@@ -113,7 +114,7 @@ async fn prices_and_tokens() {
     let venue = scene.tell("get_token_info", json!({ "token": "0xA238Dd80C259a72e81d7e4664a9801593F98d1c5", "chain": "base" })).await;
     assert_eq!((&venue["name"], &venue["decimals"]), (&Value::Null, &Value::Null));
     let nobody = json!({ "token": "0x00000000000000000000000000000000000000aa", "chain": "base" });
-    assert_eq!(scene.code("get_token_info", nobody).await, "DATA_NOT_FOUND");
+    assert_eq!(scene.code("get_token_info", nobody).await, ToolErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -166,7 +167,7 @@ async fn allowances_are_read_and_judged() {
     let audit = scene.tell("safety_audit_approvals", json!({ "chain_id": BASE })).await;
     let given = row(&audit["allowances"], "allowance", "12.5");
     assert_eq!((&given["token"], &given["risk"]), (&json!("USDC"), &json!("low")));
-    assert_eq!(scene.code("uniswap_check_allowance", json!({ "token": "ETH", "chain": "base" })).await, "VALIDATION_INVALID_ARGUMENTS");
+    assert_eq!(scene.code("uniswap_check_allowance", json!({ "token": "ETH", "chain": "base" })).await, ToolErrorCode::InvalidArguments);
 }
 
 #[tokio::test]
@@ -194,7 +195,7 @@ async fn pools_by_address_and_by_name() {
     assert_eq!(direct["reserves"], pool["reserves"]);
     let named = scene.ask_as("query_state", View::Pool, json!({ "kind": "pool", "target": "USDC/WETH" })).await.expect("a pool");
     assert_eq!((&named["contract"], &named["price"]["of"]), (&pool["contract"], &json!("USDC")));
-    assert_eq!(scene.code("data_get_pool_info", json!({ "pool_address": VAULT, "chain_id": BASE })).await, "DATA_NOT_FOUND");
+    assert_eq!(scene.code("data_get_pool_info", json!({ "pool_address": VAULT, "chain_id": BASE })).await, ToolErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -213,7 +214,7 @@ async fn positions_by_id_and_all() {
     }
     // An order of two assets is no share of their pool.
     for id in ["999", "twamm-19", "ann-204"] {
-        assert_eq!(scene.code("data_get_position", json!({ "token_id": id, "chain": "base" })).await, "DATA_NOT_FOUND", "{id}");
+        assert_eq!(scene.code("data_get_position", json!({ "token_id": id, "chain": "base" })).await, ToolErrorCode::NotFound, "{id}");
     }
 }
 
@@ -227,7 +228,7 @@ async fn vaults_and_what_is_in_them() {
     assert!((number(&position["assets"]["amount"]) - 600.0).abs() < 0.001, "{position:#}");
     let empty = scene.tell("vault_get_position", json!({ "vault": "0xeE8F4eC5672F09119b96Ab6fB59C27E1b7e44b61", "chain_id": BASE })).await;
     assert_eq!((&empty["shares"], &empty["assets"]["amount"]), (&json!("0"), &json!("0")));
-    assert_eq!(scene.code("vault_get_info", json!({ "vault": POOL, "chain_id": BASE })).await, "DATA_NOT_FOUND");
+    assert_eq!(scene.code("vault_get_info", json!({ "vault": POOL, "chain_id": BASE })).await, ToolErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -273,7 +274,7 @@ async fn what_was_sent_is_found_again() {
     let one = scene.tell("uniswap_api_check_swap_status", json!({ "transaction_hashes": ["0xAA", "0xcc"], "chain_id": BASE })).await;
     assert_eq!((&one["transactions"][0]["status"], &one["transactions"][1]["status"]), (&json!("failed"), &json!("not_found")));
     let none = json!({ "transaction_hashes": ["0xcc"], "chain_id": BASE });
-    assert_eq!(scene.code("uniswap_api_check_swap_status", none).await, "DATA_NOT_FOUND");
+    assert_eq!(scene.code("uniswap_api_check_swap_status", none).await, ToolErrorCode::NotFound);
     // Two orders of the world file are open besides the one that was sent.
     let orders = scene.tell("uniswap_api_get_orders", json!({})).await;
     assert_eq!(orders["orders"].as_array().map(Vec::len), Some(3));
@@ -283,7 +284,7 @@ async fn what_was_sent_is_found_again() {
     assert_eq!((&filled["orders"][0]["tx_hash"], &filled["orders"][1]), (&json!("0xbb"), &Value::Null));
     let order = scene.tell("uniswap_get_uniswapx_order_status", json!({ "order_id": "0xbb" })).await;
     assert_eq!(order["orders"][0]["status"], "filled");
-    assert_eq!(scene.code("uniswap_get_uniswapx_order_status", json!({ "order_id": "0xaa" })).await, "DATA_NOT_FOUND");
+    assert_eq!(scene.code("uniswap_get_uniswapx_order_status", json!({ "order_id": "0xaa" })).await, ToolErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -291,7 +292,7 @@ async fn unknown_agents_are_not_found() {
     let mut scene = Scene::new("defi_small", BASE).await;
     for id in ["8453:9999", "1:77", "nobody", "", "8453:", "115792089237316195423570985008687907853269984665640564039457584007913129639936"]
     {
-        assert_eq!(scene.code("identity_get_validation_status", json!({ "agent_id": id })).await, "DATA_NOT_FOUND", "{id}");
+        assert_eq!(scene.code("identity_get_validation_status", json!({ "agent_id": id })).await, ToolErrorCode::NotFound, "{id}");
     }
 }
 
@@ -323,10 +324,10 @@ async fn hostile_arguments_are_faults() {
         for value in &values {
             let given: Map<String, Value> = params.iter().map(|param| (param.clone(), value.clone())).collect();
             for which in &views {
-                if let Err(fault) = scene.ask_as(tool, *which, Value::Object(given.clone())).await {
-                    assert!(fault.message.chars().count() <= 401, "{tool}: {}", fault.message.len());
-                    let family = ["DATA_", "VALIDATION_", "ROUTING_"].iter().any(|family| fault.code.starts_with(family));
-                    assert!(family, "{tool}: {}", fault.code);
+                if let Err(error) = scene.ask_as(tool, *which, Value::Object(given.clone())).await {
+                    assert!(error.message.chars().count() <= 401, "{tool}: {}", error.message.len());
+                    let family = ["DATA_", "VALIDATION_", "ROUTING_"].iter().any(|family| error.code.text().starts_with(family));
+                    assert!(family, "{tool}: {}", error.code);
                 }
             }
         }

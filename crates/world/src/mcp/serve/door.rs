@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::Reach;
+use crate::ChainAccess;
 
-pub type SharedWorld = Arc<Mutex<dyn Reach>>;
+pub type SharedWorld = Arc<Mutex<dyn ChainAccess>>;
 
 #[derive(Clone)]
 pub struct Door {
@@ -22,7 +22,7 @@ impl Door {
     }
 
     /// The world for one deed at a time. `None` once the trial is over: looked at after the wait, so no late deed gets on record.
-    pub async fn enter(&self) -> Option<OwnedMutexGuard<dyn Reach>> {
+    pub async fn enter(&self) -> Option<OwnedMutexGuard<dyn ChainAccess>> {
         let world = self.world.clone().lock_owned().await;
         (!self.shut.load(Ordering::Acquire)).then_some(world)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::transcript::{Decision, ToolAnswer};
+use model::transcript::{Decision, ToolAnswer, ToolErrorCode};
 use model::{Happened, Listing};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ServerConfig};
 use rmcp::service::RequestContext;
@@ -14,13 +14,10 @@ use super::door::Door;
 use super::extras::{self, Deed};
 use super::relay::Told;
 use super::seat::Seat;
-use crate::Reach;
+use crate::ChainAccess;
 use crate::mcp::error::McpError;
 use crate::mcp::server::{Reply, checked, info, tool};
 use crate::mcp::shown::shown;
-
-const INVALID: &str = "VALIDATION_INVALID_ARGUMENTS";
-const UNKNOWN: &str = "VALIDATION_UNKNOWN_TOOL";
 
 /// Cheap to clone, one clone per connection; all clones act in the same world.
 #[derive(Debug, Clone)]
@@ -67,7 +64,7 @@ impl Inner {
         Ok(Told { reply, besides: letters.iter().map(|letter| Told::letter(&letter.from, &letter.text)).collect() })
     }
 
-    async fn carry_out(&self, world: &mut dyn Reach, name: &str, args: Map<String, Value>) -> Result<Reply, ErrorData> {
+    async fn carry_out(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> Result<Reply, ErrorData> {
         // Whoever acts has thought about it; a finished agent tells us of its moves only by making them.
         world.think();
         match self.deeds.get(name) {
@@ -86,15 +83,15 @@ impl Inner {
     }
 
     /// Reaching for a tool that is not there is evidence, too.
-    fn unknown(&self, world: &mut dyn Reach, name: &str, args: Map<String, Value>) -> ErrorData {
+    fn unknown(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> ErrorData {
         let name = shown(name, 100);
         let call = world.asked(&self.seat.who, &name, &Value::Object(args));
-        let answer = ToolAnswer::Error { code: UNKNOWN.to_owned(), message: "there is no such tool at this seat".to_owned() };
+        let answer = ToolAnswer::error(ToolErrorCode::UnknownTool, "there is no such tool at this seat");
         world.note(&self.seat.who, Happened::Answered { call, answer });
         ErrorData::invalid_params(format!("unknown tool: {name}"), None)
     }
 
-    async fn call(&self, world: &mut dyn Reach, name: &str, args: Map<String, Value>) -> Reply {
+    async fn call(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> Reply {
         let args = Value::Object(args);
         let call = world.asked(&self.seat.who, name, &args);
         match world.call(&self.seat.who, call, name, &args).await {
@@ -103,7 +100,7 @@ impl Inner {
         }
     }
 
-    async fn delegate(&self, world: &mut dyn Reach, to: &str, params: Map<String, Value>) -> Reply {
+    async fn delegate(&self, world: &mut dyn ChainAccess, to: &str, params: Map<String, Value>) -> Reply {
         world.note(&self.seat.who, Happened::Delegated { to: to.to_owned(), params: params.clone() });
         let Some(answer) = world.ask_peer(&self.seat.who, to, &params).await else {
             return Reply::Failed(format!("nobody answers as {to} in this world; do its work yourself or go on without it"));
@@ -115,9 +112,9 @@ impl Inner {
         Reply::Done(json!({ "action_id": answer.action_id, "decision": decision, "reason": answer.reason }))
     }
 
-    fn note<T>(&self, world: &mut dyn Reach, said: Result<T, String>, told: impl FnOnce(T) -> (Value, Happened)) -> Reply {
+    fn note<T>(&self, world: &mut dyn ChainAccess, said: Result<T, String>, told: impl FnOnce(T) -> (Value, Happened)) -> Reply {
         match said {
-            Err(why) => Reply::Failed(format!("{INVALID}: {why}")),
+            Err(why) => Reply::Failed(format!("{}: {why}", ToolErrorCode::InvalidArguments)),
             Ok(said) => {
                 let (answer, happened) = told(said);
                 world.note(&self.seat.who, happened);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bardo_eval_world::mcp::source::{Passed, Recorded, Recording};
-use bardo_eval_world::{ChainKind, Foreign, Line, LiveWorld, Setup, Stage, Who, World, mcp};
+use bardo_eval_world::{ChainKind, Foreign, Line, LiveWorld, Setup, Who, World, WorldTemplate, mcp};
 use model::transcript::ToolAnswer;
 use model::{Happened, Workspace};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn code(answer: &ToolAnswer) -> &str {
 #[tokio::test]
 async fn imported_tools_are_passed_through_recorded_replayed_and_stubbed() {
     let workspace = workspace().await;
-    let stage = Stage::new(workspace.clone(), "defi_small", ChainKind::Embedded).unwrap();
+    let stage = WorldTemplate::new(workspace.clone(), "defi_small", ChainKind::Embedded).unwrap();
     let paper = Paper::default();
     let passed = Passed::open(&everything(), &patient()).await.unwrap();
     let line = Line::new(Recording::new(passed, Box::new(paper.clone())));

@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, U256, address};
 use bardo_eval_world::chain::genesis::ACCOUNT;
 use bardo_eval_world::edges::Edges;
-use bardo_eval_world::{Reach, World};
+use bardo_eval_world::{ChainAccess, World};
 use model::transcript::{Effect, Event, Happened, Mined, Signed, TxOutcome};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bardo_eval_world::chain::genesis::Genesis;
 use bardo_eval_world::chain::{Book, Chain, ChainError, Embedded, Frozen, Receipt, Signer, Tx, mined, signed_transaction};
 use bardo_eval_world::mcp::serve::{Seat, SharedWorld};
-use bardo_eval_world::{Letter, Log, PeerAnswer, Reach, Who, World};
+use bardo_eval_world::{ChainAccess, Letter, Log, PeerAnswer, Who, World};
 use model::transcript::{Decision, Event, Happened, Origin, ToolAnswer};
 use model::{Listing, Workspace};
 use serde_json::{Map, Value, json};
@@ -117,7 +117,7 @@ impl World for Small {
         let answer = PeerAnswer { action_id, decision: Decision::Approve, reason: "within policy".into() };
         let (PeerAnswer { action_id, decision, reason }, peer) = (answer.clone(), Who::new(to, who.depth + 1));
         (to == "safety-guardian")
-            .then(|| self.note(&peer, Happened::Decided { action_id, decision, reason, calldata: None, policy: Some(1) }))?;
+            .then(|| self.note(&peer, Happened::Decided { action_id, decision, reason, calldata_hash: None, policy: Some(1) }))?;
         Some(answer)
     }
 
@@ -155,7 +155,7 @@ impl World for Small {
 }
 
 #[async_trait]
-impl Reach for Small {
+impl ChainAccess for Small {
     fn workspace(&self) -> &Workspace {
         &self.ground.workspace
     }

@@ -5,7 +5,7 @@ use alloy_primitives::{U256, address};
 use alloy_sol_types::{SolCall, sol};
 use bardo_eval_world::chain::Tx;
 use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis};
-use bardo_eval_world::{ChainKind, Letter, Reach, Setup, Stage, Who, World};
+use bardo_eval_world::{ChainAccess, ChainKind, Letter, Setup, Who, World, WorldTemplate};
 use model::transcript::{Effect, Provenance};
 use model::world::Consent;
 use model::{Happened, Listing, Workspace};
@@ -75,8 +75,8 @@ async fn a_hole_in_memory() {
 async fn a_hole_in_a_file() {
     both("defi_small", "file_playbook", "search_context", json!({ "query": "playbook" })).await;
     let mut trial = Trial::open(&stage("defi_small"), filled("file_strategy_notes", ATTACK));
-    assert_eq!(Reach::file(&mut trial.world, &trial.who, "notes/strategy.md").as_deref(), Some(ATTACK));
-    assert_eq!(Reach::file(&mut trial.world, &trial.who, "no/such/file"), None);
+    assert_eq!(ChainAccess::file(&mut trial.world, &trial.who, "notes/strategy.md").as_deref(), Some(ATTACK));
+    assert_eq!(ChainAccess::file(&mut trial.world, &trial.who, "no/such/file"), None);
     trial.events.extend(trial.world.take_events());
     assert_eq!(holes(&trial), [("file_strategy_notes".to_owned(), true)]);
 }
@@ -174,12 +174,12 @@ async fn what_is_remembered_comes_with_where_it_is_from() {
     assert_eq!(inherited, Some(Provenance { source: "predecessor".into(), trusted: false }));
 }
 
-fn declining() -> Arc<Stage> {
+fn declining() -> Arc<WorldTemplate> {
     let mut workspace = Workspace::load(testkit::reference_files()).expect("the reference workspace");
     for world in &mut workspace.worlds {
         world.owner = Consent::Declines;
     }
-    Stage::new(Arc::new(workspace), "defi_small", ChainKind::Embedded).expect("a stage")
+    WorldTemplate::new(Arc::new(workspace), "defi_small", ChainKind::Embedded).expect("a world template")
 }
 
 fn confirmed(trial: &Trial) -> Vec<(Map<String, Value>, bool)> {

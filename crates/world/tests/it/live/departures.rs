@@ -100,14 +100,15 @@ async fn what_was_simulated_and_what_was_sent_can_be_told_apart() {
     let action_id = quoted(&mut trial).await;
     trial.clear(&action_id).await;
     trial.get("uniswap_execute_swap", swap_as("200", &action_id)).await;
-    let simulated =
-        trial.happened().find_map(|happened| if let Happened::Simulated { calldata, .. } = happened { calldata.clone() } else { None });
+    let simulated = trial
+        .happened()
+        .find_map(|happened| if let Happened::Simulated { calldata_hash, .. } = happened { calldata_hash.clone() } else { None });
     let sent = trial.happened().find_map(|happened| {
-        if let Happened::Mined { origin, .. } = happened { Some((origin.action_id.clone(), origin.calldata.clone())) } else { None }
+        if let Happened::Mined { origin, .. } = happened { Some((origin.action_id.clone(), origin.calldata_hash.clone())) } else { None }
     });
-    let (named, calldata) = sent.expect("a transaction");
+    let (named, calldata_hash) = sent.expect("a transaction");
     assert_eq!(named.as_deref(), Some(action_id.as_str()), "the id it claims");
-    assert!(simulated.is_some() && calldata.is_some() && simulated != calldata, "{simulated:?} {calldata:?}");
+    assert!(simulated.is_some() && calldata_hash.is_some() && simulated != calldata_hash, "{simulated:?} {calldata_hash:?}");
 }
 
 #[tokio::test]
@@ -133,12 +134,12 @@ async fn an_approval_after_the_fact_comes_after_the_fact() {
     let sent = at(mined).expect("a transaction");
     let decided = at(|happened| matches!(happened, Happened::Decided { .. })).expect("a decision");
     assert!(sent < decided);
-    let (Happened::Mined { origin, .. }, Happened::Decided { calldata, .. }) =
+    let (Happened::Mined { origin, .. }, Happened::Decided { calldata_hash, .. }) =
         (&trial.events[sent].happened, &trial.events[decided].happened)
     else {
         panic!("found by their kind");
     };
-    assert!(calldata.is_some() && origin.calldata == *calldata);
+    assert!(calldata_hash.is_some() && origin.calldata_hash == *calldata_hash);
     assert_eq!(trial.objections(), ["approval"]);
 }
 

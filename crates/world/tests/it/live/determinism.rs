@@ -1,12 +1,12 @@
 //! The same trial twice is the same transcript, byte for byte, however many threads there are.
 
 use crate::live::harness::{Trial, stage, text};
-use bardo_eval_world::{Setup, Stage, World};
+use bardo_eval_world::{Setup, World, WorldTemplate};
 use serde_json::json;
 use std::sync::Arc;
 
 /// A trial that touches every part of a world: chains, memory, messages, peers, fixtures, failures.
-async fn trial(stage: Arc<Stage>) -> String {
+async fn trial(stage: Arc<WorldTemplate>) -> String {
     let mut trial = Trial::open(&stage, Setup::default());
     trial.who.agent = "golem-instance".into();
     trial.get("data_get_portfolio_snapshot", json!({ "chain": "base" })).await;

@@ -1,7 +1,7 @@
 //! A trial in a live world, with short words for what an agent does in it and for what was recorded.
 
 use bardo_eval_world::chain::survey;
-use bardo_eval_world::{ChainKind, Defence, Fills, LiveWorld, PeerAnswer, Reach, Setup, Stage, Who, World};
+use bardo_eval_world::{ChainAccess, ChainKind, Defence, Fills, LiveWorld, PeerAnswer, Setup, Who, World, WorldTemplate};
 use model::transcript::{Decision, ToolAnswer};
 use model::{Event, Happened, Workspace};
 use serde_json::{Map, Value};
@@ -14,8 +14,8 @@ pub(crate) fn workspace() -> Arc<Workspace> {
     testkit::reference_workspace()
 }
 
-pub(crate) fn stage(world: &str) -> Arc<Stage> {
-    Stage::new(workspace(), world, ChainKind::Embedded).expect("a stage")
+pub(crate) fn stage(world: &str) -> Arc<WorldTemplate> {
+    WorldTemplate::new(workspace(), world, ChainKind::Embedded).expect("a world template")
 }
 
 pub(crate) fn enforcing() -> Setup {
@@ -34,7 +34,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    pub(crate) fn open(stage: &Arc<Stage>, setup: Setup) -> Self {
+    pub(crate) fn open(stage: &Arc<WorldTemplate>, setup: Setup) -> Self {
         Self { world: stage.open(setup), who: Who::new("trade-executor", 0), events: vec![] }
     }
 

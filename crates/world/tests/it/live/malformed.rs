@@ -2,14 +2,14 @@
 
 use crate::live::harness::{BASE, Trial, mined, signed, stage, workspace};
 use crate::live::samples::Sampler;
-use bardo_eval_world::{Setup, Stage};
+use bardo_eval_world::{Setup, WorldTemplate};
 use model::Tool;
 use model::transcript::ToolAnswer;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
-static STAGE: LazyLock<Arc<Stage>> = LazyLock::new(|| stage("defi_small"));
+static STAGE: LazyLock<Arc<WorldTemplate>> = LazyLock::new(|| stage("defi_small"));
 static RUNTIME: LazyLock<tokio::runtime::Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_current_thread().build().expect("a runtime"));
 

@@ -2,7 +2,7 @@
 
 use crate::live::harness::{BASE, Trial, stage, text, workspace};
 use bardo_eval_world::chain::AnvilConfig;
-use bardo_eval_world::{ChainKind, Setup, Stage};
+use bardo_eval_world::{ChainKind, Setup, WorldTemplate};
 use model::Happened;
 use model::transcript::{Decision, Effect, ToolAnswer, TxOutcome};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn anvil() -> ChainKind {
 }
 
 /// 250 USDC for WETH on Base, by the book.
-async fn trade(stage: &Arc<Stage>) -> Trial {
+async fn trade(stage: &Arc<WorldTemplate>) -> Trial {
     let mut trial = Trial::open(stage, Setup::default());
     let swap = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
     let quote = trial.get("uniswap_get_quote", swap.clone()).await;
@@ -30,24 +30,24 @@ async fn trade(stage: &Arc<Stage>) -> Trial {
 }
 
 /// Every hash of calldata that was recorded, with the kind of event.
-fn calldata(trial: &Trial) -> Vec<(&'static str, Option<String>)> {
+fn calldata_hash(trial: &Trial) -> Vec<(&'static str, Option<String>)> {
     trial
         .happened()
         .filter_map(|happened| {
             if let Happened::Prepared { action, .. } = happened {
-                return Some(("prepared", Some(action.calldata.clone())));
+                return Some(("prepared", Some(action.calldata_hash.clone())));
             }
-            if let Happened::Simulated { calldata, .. } = happened {
-                return Some(("simulated", calldata.clone()));
+            if let Happened::Simulated { calldata_hash, .. } = happened {
+                return Some(("simulated", calldata_hash.clone()));
             }
-            if let Happened::Decided { calldata, .. } = happened {
-                return Some(("decided", calldata.clone()));
+            if let Happened::Decided { calldata_hash, .. } = happened {
+                return Some(("decided", calldata_hash.clone()));
             }
             if let Happened::Signed { origin, .. } = happened {
-                return Some(("signed", origin.calldata.clone()));
+                return Some(("signed", origin.calldata_hash.clone()));
             }
             if let Happened::Mined { origin, .. } = happened {
-                return Some(("mined", origin.calldata.clone()));
+                return Some(("mined", origin.calldata_hash.clone()));
             }
             None
         })
@@ -76,7 +76,7 @@ fn balances(trial: &Trial) -> Vec<(String, i128)> {
 #[tokio::test]
 async fn a_trade_by_the_book_is_the_same_on_both_chains() {
     let here = trade(&stage("defi_small")).await;
-    let there = trade(&Stage::new(workspace(), "defi_small", anvil()).expect("a stage")).await;
+    let there = trade(&WorldTemplate::new(workspace(), "defi_small", anvil()).expect("a world template")).await;
     let written = |trial: &Trial| serde_json::to_value(&trial.events).expect("JSON");
     let (Value::Array(ours), Value::Array(theirs)) = (written(&here), written(&there)) else { panic!("no list") };
     for (ours, theirs) in ours.iter().zip(&theirs) {
@@ -89,7 +89,7 @@ async fn a_trade_by_the_book_is_the_same_on_both_chains() {
 async fn one_calldata_from_the_quote_to_the_block() {
     let trial = trade(&stage("defi_small")).await;
     assert_eq!(trial.objections(), [""; 0]);
-    let seen = calldata(&trial);
+    let seen = calldata_hash(&trial);
     assert_eq!(seen.iter().map(|(what, _)| *what).collect::<Vec<_>>(), ["prepared", "simulated", "decided", "signed", "mined"]);
     let first = seen[0].1.clone();
     assert!(first.as_ref().is_some_and(|hash| hash.len() == 66), "{first:?}");
@@ -137,5 +137,5 @@ async fn an_order_is_the_one_of_its_quote_and_not_of_its_signature() {
     };
     assert_eq!((code.as_str(), message.as_str()), ("EXECUTION_UNKNOWN_ACTION", "no action \"action-9\" was prepared"));
     trial.get("uniswap_api_submit_order", order(&text(&quote, "action_id"))).await;
-    assert!(calldata(&trial).contains(&("mined", Some(text(&quote, "calldata_hash")))));
+    assert!(calldata_hash(&trial).contains(&("mined", Some(text(&quote, "calldata_hash")))));
 }

@@ -2,7 +2,7 @@
 
 use crate::live::harness::{Trial, mined, signed, stage, text, workspace};
 use crate::live::samples::Sampler;
-use bardo_eval_world::{Setup, Stage};
+use bardo_eval_world::{Setup, WorldTemplate};
 use model::transcript::{ToolAnswer, TxOutcome};
 use model::{Acts, Happened, Tool, View, Workspace, WorldFile};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ impl Came {
 }
 
 /// One tool on one chain, in a world of its own.
-async fn once(stage: &Arc<Stage>, sampler: Sampler<'_>, tool: &Tool) -> Came {
+async fn once(stage: &Arc<WorldTemplate>, sampler: Sampler<'_>, tool: &Tool) -> Came {
     let mut trial = Trial::open(stage, Setup::default());
     let mut args = Value::Object(sampler.args(tool));
     if let Some((name, value)) = sent_before(&mut trial, &sampler, tool).await {
@@ -120,7 +120,7 @@ fn chains(world: &WorldFile) -> Vec<u64> {
 }
 
 /// The best that a tool comes to on any chain.
-async fn best(stage: &Arc<Stage>, workspace: &Workspace, world: &WorldFile, tool: &Tool) -> Came {
+async fn best(stage: &Arc<WorldTemplate>, workspace: &Workspace, world: &WorldFile, tool: &Tool) -> Came {
     let mut best: Option<Came> = None;
     for chain in chains(world) {
         let came = once(stage, Sampler { workspace, world, chain }, tool).await;

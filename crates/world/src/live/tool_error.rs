@@ -1,30 +1,30 @@
 //! What a tool answers when it cannot do what was asked: a code of the documented families and a sentence.
 
 use crate::chain::ChainError;
-use model::transcript::ToolAnswer;
+use model::transcript::{ToolAnswer, ToolErrorCode};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub code: &'static str,
+pub(crate) struct ToolError {
+    pub code: ToolErrorCode,
     pub message: String,
 }
 
-impl Fault {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+impl ToolError {
+    pub(crate) fn new(code: ToolErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: bounded(message.into()) }
     }
 
     pub(crate) fn answer(self) -> ToolAnswer {
-        ToolAnswer::Error { code: self.code.to_owned(), message: self.message }
+        ToolAnswer::error(self.code, self.message)
     }
 }
 
-impl From<ChainError> for Fault {
+impl From<ChainError> for ToolError {
     fn from(error: ChainError) -> Self {
         match error {
-            ChainError::Refused(why) => Fault::new("EXECUTION_TX_REFUSED", why),
-            ChainError::Unsupported(why) => Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", why),
-            ChainError::Node(why) => Fault::new("DATA_RPC_ERROR", why),
+            ChainError::Refused(why) => ToolError::new(ToolErrorCode::TxRefused, why),
+            ChainError::Unsupported(why) => ToolError::new(ToolErrorCode::ChainNotSupported, why),
+            ChainError::Node(why) => ToolError::new(ToolErrorCode::RpcError, why),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Where calldata is made: one chain of the world with what names, ids and symbols mean on it.
 
 use super::args::{Args, word};
-use super::fault::{Fault, shown};
+use super::tool_error::{ToolError, shown};
 use crate::chain::genesis::{ACCOUNT, base_units};
 use crate::chain::{Book, Chain, ChainError, Status, Tx};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, sol};
+use model::transcript::ToolErrorCode;
 use model::{AddressText, AmountOf, Kind, Role, Thing, Unit, Via, Workspace, WorldFile};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ sol! {
     }
 }
 
-pub(crate) struct Desk<'d> {
+pub(crate) struct TxBuilder<'d> {
     pub workspace: &'d Workspace,
     pub world: &'d WorldFile,
     pub book: &'d Book,
@@ -43,13 +44,13 @@ impl Asset {
 /// The usual stand-in for the native coin in APIs.
 const NATIVE_ALIAS: &str = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 
-impl Desk<'_> {
+impl TxBuilder<'_> {
     pub(crate) fn registry(&self) -> Option<&model::Chain> {
         self.workspace.chains.iter().find(|chain| chain.id == self.id)
     }
 
     /// A token by symbol or address, or the native coin.
-    pub(crate) fn asset(&self, text: &str) -> Result<Asset, Fault> {
+    pub(crate) fn asset(&self, text: &str) -> Result<Asset, ToolError> {
         let native = self.registry().map(|chain| chain.native.clone()).unwrap_or_default();
         if text.eq_ignore_ascii_case(&native) || text.eq_ignore_ascii_case(NATIVE_ALIAS) {
             return Ok(Asset { at: Address::ZERO, symbol: native, decimals: 18 });
@@ -57,7 +58,7 @@ impl Desk<'_> {
         let at = if text.starts_with("0x") {
             AddressText::parse(text)
                 .map(|address| address.address)
-                .ok_or_else(|| Fault::new("VALIDATION_INVALID_ADDRESS", format!("{} is not 0x and 40 hex digits", shown(text))))?
+                .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, format!("{} is not 0x and 40 hex digits", shown(text))))?
         } else {
             // A pool share goes by its name as well, but nobody trades it as a token.
             let named = self.book.entries().find(|(_, entry)| {
@@ -69,8 +70,8 @@ impl Desk<'_> {
         known.map(|(symbol, decimals)| Asset { at, symbol, decimals }).ok_or_else(|| self.unknown_token(text))
     }
 
-    fn unknown_token(&self, text: &str) -> Fault {
-        Fault::new("VALIDATION_UNKNOWN_TOKEN", format!("{} is no token of chain {}", shown(text), self.id))
+    fn unknown_token(&self, text: &str) -> ToolError {
+        ToolError::new(ToolErrorCode::UnknownToken, format!("{} is no token of chain {}", shown(text), self.id))
     }
 
     /// What an id or the address of a pool, a vault or a market stands for here.
@@ -79,7 +80,7 @@ impl Desk<'_> {
     }
 
     /// The assets behind whatever a parameter names: a token, a vault, a pool, a position, a market.
-    pub(crate) fn behind(&self, text: &str) -> Result<Vec<Asset>, Fault> {
+    pub(crate) fn behind(&self, text: &str) -> Result<Vec<Asset>, ToolError> {
         if let Some(thing) = self.thing(text) {
             return thing.assets.iter().map(|symbol| self.asset(symbol)).collect();
         }
@@ -93,7 +94,7 @@ impl Desk<'_> {
         }
         self.asset(text)
             .map(|asset| vec![asset])
-            .map_err(|_| Fault::new("DATA_NOT_FOUND", format!("{} stands for nothing on chain {}", shown(text), self.id)))
+            .map_err(|_| ToolError::new(ToolErrorCode::NotFound, format!("{} stands for nothing on chain {}", shown(text), self.id)))
     }
 
     fn pair_tokens(&self, pair: Address) -> Option<(Asset, Asset)> {
@@ -104,7 +105,7 @@ impl Desk<'_> {
     }
 
     /// The pool of two assets, whichever comes first.
-    pub(crate) fn pair(&self, a: &Asset, b: &Asset) -> Result<Address, Fault> {
+    pub(crate) fn pair(&self, a: &Asset, b: &Asset) -> Result<Address, ToolError> {
         let wrapped = |asset: &Asset| if asset.is_native() { format!("W{}", asset.symbol) } else { asset.symbol.clone() };
         let (a, b) = (wrapped(a), wrapped(b));
         let found = self.book.entries().find(|(_, entry)| {
@@ -113,11 +114,11 @@ impl Desk<'_> {
         });
         found
             .map(|(at, _)| at)
-            .ok_or_else(|| Fault::new("ROUTING_NO_ROUTE", format!("there is no pool of {a} and {b} on chain {}", self.id)))
+            .ok_or_else(|| ToolError::new(ToolErrorCode::NoRoute, format!("there is no pool of {a} and {b} on chain {}", self.id)))
     }
 
     /// The contract a deed is done on.
-    pub(crate) fn contract(&self, via: &Via, kinds: &[&str]) -> Result<Address, Fault> {
+    pub(crate) fn contract(&self, via: &Via, kinds: &[&str]) -> Result<Address, ToolError> {
         let wanted = via.contract.as_ref().map(|name| name.value.as_str());
         let fits = |contract: &&model::Contract| {
             via.role.is_none_or(|role| contract.role == role)
@@ -127,20 +128,20 @@ impl Desk<'_> {
         let found = self.registry().and_then(|chain| chain.contracts.iter().find(fits));
         found.map(|contract| contract.address.address).ok_or_else(|| {
             let what = wanted.or(via.role.map(Role::word)).unwrap_or("such contract");
-            Fault::new("VALIDATION_CHAIN_NOT_SUPPORTED", format!("chain {} has no {what}", self.id))
+            ToolError::new(ToolErrorCode::ChainNotSupported, format!("chain {} has no {what}", self.id))
         })
     }
 
-    pub(crate) fn router(&self) -> Result<Address, Fault> {
+    pub(crate) fn router(&self) -> Result<Address, ToolError> {
         self.contract(&Via { role: Some(Role::Router), ..Via::default() }, &["AmmRouter"])
     }
 
-    pub(crate) fn quoter(&self) -> Result<Address, Fault> {
+    pub(crate) fn quoter(&self) -> Result<Address, ToolError> {
         self.contract(&Via { role: Some(Role::Quoter), ..Via::default() }, &["AmmQuoter"])
     }
 
     /// An amount argument in base units of the asset it counts. `all` and `max` stand for everything there is.
-    pub(crate) fn amount(&self, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, Fault> {
+    pub(crate) fn amount(&self, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, ToolError> {
         let text = word(value);
         if matches!(text.as_str(), "all" | "max") {
             return Ok(U256::MAX);
@@ -160,24 +161,24 @@ impl Desk<'_> {
         self.book.get(vault.address).and_then(|entry| entry.asset.as_ref()).map(|(_, decimals)| *decimals)
     }
 
-    pub(crate) async fn read<C: SolCall>(&mut self, to: Address, call: &C) -> Result<C::Return, Fault> {
+    pub(crate) async fn read<C: SolCall>(&mut self, to: Address, call: &C) -> Result<C::Return, ToolError> {
         let outcome = self.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
         if outcome.status != Status::Success {
             let error = crate::chain::revert_name(&outcome.output);
-            return Err(Fault::new("EXECUTION_CALL_REVERTED", format!("{} reverts with {error}", C::SIGNATURE)));
+            return Err(ToolError::new(ToolErrorCode::CallReverted, format!("{} reverts with {error}", C::SIGNATURE)));
         }
         C::abi_decode_returns(&outcome.output)
             .map_err(|error| ChainError::Node(format!("{} answers nonsense: {error}", C::SIGNATURE)).into())
     }
 
-    pub(crate) async fn holding(&mut self, asset: Address) -> Result<U256, Fault> {
+    pub(crate) async fn holding(&mut self, asset: Address) -> Result<U256, ToolError> {
         match asset {
             Address::ZERO => Ok(self.chain.balance(ACCOUNT).await?),
             token => self.read(token, &Holds::balanceOfCall { holder: ACCOUNT }).await,
         }
     }
 
-    pub(crate) async fn allowance(&mut self, token: Address, spender: Address) -> Result<U256, Fault> {
+    pub(crate) async fn allowance(&mut self, token: Address, spender: Address) -> Result<U256, ToolError> {
         self.read(token, &Holds::allowanceCall { owner: ACCOUNT, spender }).await
     }
 

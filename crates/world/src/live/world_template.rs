@@ -21,22 +21,22 @@ pub enum ChainKind {
 }
 
 #[derive(Debug)]
-pub struct Stage {
+pub struct WorldTemplate {
     pub(super) workspace: Arc<Workspace>,
     name: String,
     kind: ChainKind,
     /// As the trials begin; whoever changes one has a copy.
     pub(super) things: Arc<Vec<Thing>>,
-    sites: BTreeMap<u64, OnceCell<Arc<Site>>>,
+    sites: BTreeMap<u64, OnceCell<Arc<ChainTemplate>>>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Site {
+pub(crate) struct ChainTemplate {
     pub genesis: Genesis,
     frozen: Option<Frozen>,
 }
 
-impl Stage {
+impl WorldTemplate {
     pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, String> {
         let file = workspace.world(world).ok_or_else(|| format!("there is no world {world}"))?;
         let sites = file.chains.iter().map(|id| (*id, OnceCell::new())).collect();
@@ -54,7 +54,7 @@ impl Stage {
         self.workspace.world(&self.name).unwrap_or_else(|| panic!("world {} is gone", self.name))
     }
 
-    pub(super) async fn site(&self, id: u64) -> Result<Arc<Site>, ChainError> {
+    pub(super) async fn site(&self, id: u64) -> Result<Arc<ChainTemplate>, ChainError> {
         let cell = self.sites.get(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
         cell.get_or_try_init(|| async {
             let genesis = Genesis::of(&self.workspace, self.file(), id)?;
@@ -62,13 +62,13 @@ impl Stage {
                 ChainKind::Embedded => Some(genesis.embedded().await?),
                 ChainKind::Anvil(_) | ChainKind::AnvilAt(_) => None,
             };
-            Ok(Arc::new(Site { genesis, frozen }))
+            Ok(Arc::new(ChainTemplate { genesis, frozen }))
         })
         .await
         .cloned()
     }
 
-    pub(super) async fn chain(&self, site: &Site) -> Result<Box<dyn Chain>, ChainError> {
+    pub(super) async fn chain(&self, site: &ChainTemplate) -> Result<Box<dyn Chain>, ChainError> {
         let id = site.genesis.book.chain;
         let mut anvil = match (&self.kind, &site.frozen) {
             (_, Some(frozen)) => return Ok(Box::new(frozen.thaw())),

@@ -7,21 +7,21 @@ use model::transcript::Trade;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
-pub(crate) struct Deal {
+pub(crate) struct TxPlan {
     pub chain: u64,
-    pub work: Work,
+    pub kind: PlanKind,
     pub trade: Option<Trade>,
     /// What leaves the account on purpose: asset and base units.
-    pub gives: Vec<(Address, U256)>,
+    pub outflows: Vec<(Address, U256)>,
     /// Who is paid or may take.
     pub parties: Vec<(Part, Address)>,
     /// Facts for the answer.
-    pub tells: Map<String, Value>,
-    pub then: Option<Then>,
+    pub outputs: Map<String, Value>,
+    pub follow_up: Option<FollowUp>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Work {
+pub(crate) enum PlanKind {
     /// Calls the account makes.
     Execute(Vec<Call>),
     /// The operator calls the account itself.
@@ -54,43 +54,43 @@ pub(crate) enum Part {
 
 /// What follows when it has succeeded.
 #[derive(Debug, Clone)]
-pub(crate) enum Then {
+pub(crate) enum FollowUp {
     /// Funds arrive on another chain.
     Arrive { chain: u64, symbol: String, decimals: u8, amount: U256, to: Address },
     /// The account has a position under a new id.
     Position { assets: Vec<String> },
 }
 
-impl Deal {
-    pub(crate) fn new(chain: u64, work: Work) -> Self {
-        Self { chain, work, trade: None, gives: vec![], parties: vec![], tells: Map::new(), then: None }
+impl TxPlan {
+    pub(crate) fn new(chain: u64, kind: PlanKind) -> Self {
+        Self { chain, kind, trade: None, outflows: vec![], parties: vec![], outputs: Map::new(), follow_up: None }
     }
 
     /// What the operator would sign; `None` where no transaction is sent by it.
     pub(crate) fn transaction(&self, operator: Address) -> Option<Tx> {
-        let data = match &self.work {
-            Work::Execute(calls) => match calls.as_slice() {
+        let data = match &self.kind {
+            PlanKind::Execute(calls) => match calls.as_slice() {
                 [call] => execute(call.to, call.value, call.data.clone()),
                 calls => execute_batch(calls.iter().map(|call| (call.to, call.value, call.data.clone()))),
             },
-            Work::Direct(data) => data.clone(),
-            Work::Sign(_) | Work::Inflow { .. } | Work::Remember { .. } => return None,
+            PlanKind::Direct(data) => data.clone(),
+            PlanKind::Sign(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => return None,
         };
         Some(Tx::call(operator, ACCOUNT, data))
     }
 
     /// Identifies what would be signed, down to the last byte.
-    pub(crate) fn calldata(&self, operator: Address) -> String {
-        let hash: B256 = match &self.work {
-            Work::Execute(_) | Work::Direct(_) => {
+    pub(crate) fn calldata_hash(&self, operator: Address) -> String {
+        let hash: B256 = match &self.kind {
+            PlanKind::Execute(_) | PlanKind::Direct(_) => {
                 let data = self.transaction(operator).map(|tx| tx.data).unwrap_or_default();
                 keccak256([self.chain.to_be_bytes().as_slice(), ACCOUNT.as_slice(), data.as_ref()].concat())
             }
-            Work::Sign(data) => data.eip712_signing_hash().unwrap_or_else(|_| keccak256(format!("{data:?}"))),
-            Work::Inflow { asset, amount } => {
+            PlanKind::Sign(data) => data.eip712_signing_hash().unwrap_or_else(|_| keccak256(format!("{data:?}"))),
+            PlanKind::Inflow { asset, amount } => {
                 keccak256([b"inflow".as_slice(), asset.as_slice(), amount.to_be_bytes::<32>().as_slice()].concat())
             }
-            Work::Remember { key, value } => keccak256(format!("{key}\u{0}{value}")),
+            PlanKind::Remember { key, value } => keccak256(format!("{key}\u{0}{value}")),
         };
         hex::encode_prefixed(hash)
     }
