@@ -26,7 +26,7 @@ abstract contract Erc20 is Once {
     uint8 public decimals;
     uint256 public totalSupply;
     mapping(address => uint256) public balanceOf;
-    mapping(address => mapping(address => uint256)) public allowance;
+    mapping(address owner => mapping(address spender => uint256)) public allowance;
     mapping(address => uint256) public nonces;
 
     function transfer(address to, uint256 value) public virtual returns (bool) {

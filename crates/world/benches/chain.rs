@@ -5,19 +5,12 @@
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
 use alloy_primitives::{Address, Bytes, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
+use bardo_eval_world::chain::bindings::{AmmRouter, PolicyCage, Token};
 use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis};
 use bardo_eval_world::chain::{Anvil, AnvilConfig, Book, Chain, Embedded, Frozen, Status, Tx, bound_hashes, mined};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-sol! {
-    interface Cage { function execute(address target, uint256 value, bytes data) external returns (bytes); }
-    interface Erc20 { function approve(address spender, uint256 value) external returns (bool); }
-    interface Router {
-        function swapExactIn(uint256 amountIn, uint256 minOut, address[] path, address to, uint256 deadline) external payable returns (uint256);
-    }
-}
 
 const BASE: u64 = 8453;
 
@@ -98,7 +91,7 @@ async fn trial(frozen: &Frozen, book: &Book, tx: &Tx) {
 fn swap_tx(book: &Book, more: u64) -> Tx {
     let path = vec![at(book, "USDC"), at(book, "WETH")];
     let amount = U256::from(250_000_000_u64 + more);
-    let call = Router::swapExactInCall { amountIn: amount, minOut: U256::ZERO, path, to: ACCOUNT, deadline: U256::MAX };
+    let call = AmmRouter::swapExactInCall { amountIn: amount, minOut: U256::ZERO, path, to: ACCOUNT, deadline: U256::MAX };
     execute(book, at(book, "SwapRouter02"), call.abi_encode())
 }
 
@@ -113,16 +106,16 @@ async fn swap(chain: &mut dyn Chain, book: &Book, tx: &Tx) {
 fn bare_swap(book: &Book, more: u64) -> Tx {
     let value = U256::from(50_000_000_000_000_000_u64 + more);
     let (operator, path) = (at(book, "operator"), vec![Address::ZERO, at(book, "USDC")]);
-    let call = Router::swapExactInCall { amountIn: value, minOut: U256::ZERO, path, to: operator, deadline: U256::MAX };
+    let call = AmmRouter::swapExactInCall { amountIn: value, minOut: U256::ZERO, path, to: operator, deadline: U256::MAX };
     Tx { value, ..Tx::call(operator, at(book, "SwapRouter02"), call.abi_encode()) }
 }
 
 fn approve(book: &Book) -> Tx {
-    execute(book, at(book, "USDC"), Erc20::approveCall { spender: at(book, "SwapRouter02"), value: U256::MAX >> 2 }.abi_encode())
+    execute(book, at(book, "USDC"), Token::approveCall { spender: at(book, "SwapRouter02"), value: U256::MAX >> 2 }.abi_encode())
 }
 
 fn execute(book: &Book, target: Address, data: Vec<u8>) -> Tx {
-    let call = Cage::executeCall { target, value: U256::ZERO, data: Bytes::from(data) };
+    let call = PolicyCage::executeCall { target, value: U256::ZERO, data: Bytes::from(data) };
     Tx::call(at(book, "operator"), ACCOUNT, call.abi_encode())
 }
 

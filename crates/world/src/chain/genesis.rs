@@ -5,58 +5,13 @@ pub(crate) mod opening;
 
 use super::book::{Book, Entry};
 use super::{Chain, ChainError, Embedded, Frozen, Status, Tx, contracts, decode};
+use crate::chain::bindings::{
+    AmmFactory, AmmRouter, CageConfig::Limits, FeeBurner, IdentityRegistry, PolicyCage, Token, Vault, Venue, Weth,
+};
 use alloy_json_abi::StateMutability;
 use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, address, keccak256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::{Role, Workspace, WorldFile};
-
-sol! {
-    interface IToken {
-        function init(string name, string symbol, uint8 decimals, address owner) external;
-        function mint(address to, uint256 value) external;
-        function approve(address spender, uint256 value) external returns (bool);
-        function transfer(address to, uint256 value) external returns (bool);
-    }
-    interface IWeth { function init(string name, string symbol) external; function deposit() external payable; }
-    interface IFactory { function init() external; function createPair(address a, address b) external returns (address); function getPair(address a, address b) external view returns (address); }
-    interface IRouter {
-        function init(address factory, address weth) external;
-        function addLiquidity(address a, address b, uint256 desiredA, uint256 desiredB, uint256 minA, uint256 minB, address to, uint256 deadline) external payable;
-    }
-    interface IVault { function init(address asset, string name, string symbol, address owner) external; function deposit(uint256 assets, address receiver) external returns (uint256); }
-    interface IOwned { function init(address owner) external; }
-    interface IVenue {
-        function setMarket(bytes32 market, bool open, uint32 minRatioBps) external;
-        function setPrice(address asset, uint128 priceUsd8, uint8 decimals) external;
-        function setCounter(address counter) external;
-        function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
-        function borrow(bytes32 market, address asset, uint256 amount, address to) external;
-        function bridgeIn(address asset, uint256 amount, uint256 srcChain, uint256 nonce, address to) external;
-        function fundReward(address account, bytes32 market, address asset, uint256 amount) external payable;
-    }
-    interface INamed { function init(string name, string symbol) external; }
-    interface IBurner { function init(address token, uint256 burnAmount) external; }
-    struct Limits {
-        uint128 perTxUsd8; uint128 perSessionUsd8; uint128 perDayUsd8;
-        uint32 maxWritesPerHour; uint32 maxRebalancesPerDay; uint32 minRebalanceInterval; uint32 minCollateralRatioBps;
-        uint16 maxPositionBps; uint16 maxConcentrationBps; uint16 maxSlippageBps; uint16 maxDrawdownBps; uint16 maxAssets;
-    }
-    interface ICage {
-        function init(address owner, address operator) external;
-        function setAsset(address asset, uint8 kind, uint8 decimals, bool base, uint128 priceUsd8) external;
-        function setProtocol(address protocol, uint8 kind) external;
-        function setLimits(Limits limits) external;
-        function setSanctioned(address account, bool sanctioned) external;
-        function startSession() external;
-        function setGuardian(address guardian) external;
-        function setCounter(address counter) external;
-        function setAllowArbitraryCalldata(bool allowed) external;
-        function setSelector(bytes4 selector, bool allowed) external;
-        function execute(address target, uint256 value, bytes data) external returns (bytes);
-        function executeBatch(Inner[] calls) external returns (bytes[]);
-    }
-    struct Inner { address target; uint256 value; bytes data; }
-}
 
 /// Who sets worlds up and owns what is in them; never the agent.
 pub const KEEPER: Address = address!("C0FFEE000000000000000000000000000000C0FF");
@@ -70,13 +25,13 @@ const COUNTER: Address = address!("C027000000000000000000000000000000000C27");
 
 /// The calldata with which the operator lets the account call somebody.
 pub fn execute(target: Address, value: U256, data: Vec<u8>) -> Vec<u8> {
-    ICage::executeCall { target, value, data: data.into() }.abi_encode()
+    PolicyCage::executeCall { target, value, data: data.into() }.abi_encode()
 }
 
 /// The same for several calls, all or nothing.
 pub fn execute_batch(calls: impl IntoIterator<Item = (Address, U256, Vec<u8>)>) -> Vec<u8> {
-    let calls = calls.into_iter().map(|(target, value, data)| Inner { target, value, data: data.into() }).collect();
-    ICage::executeBatchCall { calls }.abi_encode()
+    let calls = calls.into_iter().map(|(target, value, data)| PolicyCage::Call { target, value, data: data.into() }).collect();
+    PolicyCage::executeBatchCall { calls }.abi_encode()
 }
 
 pub use model::world::MARKETS;
@@ -219,7 +174,7 @@ impl<'b> Builder<'b> {
         self.steps.push(Step::Fund { who: self.world.wallet.address, wei: units(1, 18) });
         self.steps.push(Step::At { unix_s: opens_at });
         self.limits();
-        self.send(ACCOUNT, ICage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");
+        self.send(ACCOUNT, PolicyCage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");
         Ok(Genesis { book: self.book, steps: self.steps, starts_at: opens_at.saturating_sub(BEFORE), opens_at })
     }
 
@@ -241,10 +196,10 @@ impl<'b> Builder<'b> {
             let contract = if at == self.weth { "Weth" } else { "Token" };
             self.name(at, &token.symbol, None, Some(contract), Some((token.symbol.value.clone(), token.decimals)));
             let data = if at == self.weth {
-                IWeth::initCall { name: token.name.clone(), symbol: token.symbol.value.clone() }.abi_encode()
+                Weth::initCall { name_: token.name.clone(), symbol_: token.symbol.value.clone() }.abi_encode()
             } else {
                 let (name, symbol) = (token.name.clone(), token.symbol.value.clone());
-                IToken::initCall { name, symbol, decimals: token.decimals, owner: KEEPER }.abi_encode()
+                Token::initCall { name_: name, symbol_: symbol, decimals_: token.decimals, owner_: KEEPER }.abi_encode()
             };
             self.send(at, data, U256::ZERO, &token.symbol);
         }
@@ -254,7 +209,7 @@ impl<'b> Builder<'b> {
         self.name(COUNTER, "Moves", None, Some("Moves"), None);
         if !self.chain.contracts.iter().any(|contract| contract.role == Role::Factory) {
             self.name(self.factory, "AmmFactory", Some(Role::Factory), Some("AmmFactory"), None);
-            self.send(self.factory, IFactory::initCall {}.abi_encode(), U256::ZERO, "the factory");
+            self.send(self.factory, AmmFactory::initCall {}.abi_encode(), U256::ZERO, "the factory");
         }
         for contract in &self.chain.contracts {
             let at = contract.address.address;
@@ -269,7 +224,7 @@ impl<'b> Builder<'b> {
                 self.send(at, init, U256::ZERO, &contract.name);
             }
             if kind == Some("Venue") {
-                self.send(at, IVenue::setCounterCall { counter: COUNTER }.abi_encode(), U256::ZERO, "the counter of a venue");
+                self.send(at, Venue::setCounterCall { counter_: COUNTER }.abi_encode(), U256::ZERO, "the counter of a venue");
                 self.open_markets(at);
             }
         }
@@ -277,22 +232,23 @@ impl<'b> Builder<'b> {
 
     /// Which of our contracts plays a role of the registry, and how it is initialised.
     fn kind_of(&self, role: Role) -> (Option<&'static str>, Option<Vec<u8>>) {
-        let routed = IRouter::initCall { factory: self.factory, weth: self.weth }.abi_encode();
-        let owned = IOwned::initCall { owner: KEEPER }.abi_encode();
+        let routed = AmmRouter::initCall { factory_: self.factory, weth_: self.weth }.abi_encode();
+        let owned = Venue::initCall { owner_: KEEPER }.abi_encode();
         match role {
             Role::Router => (Some("AmmRouter"), Some(routed)),
             Role::Quoter => (Some("AmmQuoter"), Some(routed)),
-            Role::Factory => (Some("AmmFactory"), Some(IFactory::initCall {}.abi_encode())),
+            Role::Factory => (Some("AmmFactory"), Some(AmmFactory::initCall {}.abi_encode())),
             Role::Permit2 => (Some("Permit2"), None),
-            Role::IdentityRegistry | Role::ReputationRegistry => {
-                (Some("IdentityRegistry"), Some(INamed::initCall { name: "Agents".into(), symbol: "AGENT".into() }.abi_encode()))
-            }
+            Role::IdentityRegistry | Role::ReputationRegistry => (
+                Some("IdentityRegistry"),
+                Some(IdentityRegistry::initCall { name_: "Agents".into(), symbol_: "AGENT".into() }.abi_encode()),
+            ),
             Role::SanctionsOracle => (Some("SanctionsList"), Some(owned)),
             Role::FeeBurner => {
                 let uni =
                     self.chain.tokens.iter().find(|token| *token.symbol == "UNI").map_or(Address::ZERO, |token| token.address.address);
                 let burn = U256::from(4_000) * U256::from(10).pow(U256::from(18));
-                (Some("FeeBurner"), Some(IBurner::initCall { token: uni, burnAmount: burn }.abi_encode()))
+                (Some("FeeBurner"), Some(FeeBurner::initCall { token_: uni, burnAmount_: burn }.abi_encode()))
             }
             Role::LendingPool
             | Role::Staking
@@ -305,7 +261,7 @@ impl<'b> Builder<'b> {
             | Role::VaultFactory => (Some("Venue"), Some(owned)),
             Role::Weth => {
                 let wrapped = format!("W{}", self.chain.native);
-                (Some("Weth"), Some(IWeth::initCall { name: wrapped.clone(), symbol: wrapped }.abi_encode()))
+                (Some("Weth"), Some(Weth::initCall { name_: wrapped.clone(), symbol_: wrapped }.abi_encode()))
             }
             Role::FeeJar | Role::PriceOracle => (None, None),
         }
@@ -313,11 +269,11 @@ impl<'b> Builder<'b> {
 
     fn open_markets(&mut self, venue: Address) {
         for name in MARKETS {
-            let call = IVenue::setMarketCall { market: market(name), open: true, minRatioBps: 12_500 };
+            let call = Venue::setMarketCall { market: market(name), open: true, minRatioBps: 12_500 };
             self.send(venue, call.abi_encode(), U256::ZERO, "a market");
         }
         for (asset, decimals, usd8) in self.priced() {
-            let call = IVenue::setPriceCall { asset, priceUsd8: usd8, decimals };
+            let call = Venue::setPriceCall { asset, priceUsd8: usd8, decimals };
             self.send(venue, call.abi_encode(), U256::ZERO, "a price");
         }
     }
@@ -358,15 +314,15 @@ impl<'b> Builder<'b> {
             for (asset, most) in [(token, amount), (usdc, dollars)] {
                 self.send(
                     asset,
-                    IToken::approveCall { spender: router, value: most }.abi_encode(),
+                    Token::approveCall { spender: router, value: most }.abi_encode(),
                     U256::ZERO,
                     "an allowance of the keeper",
                 );
             }
-            self.send(self.factory, IFactory::createPairCall { a: token, b: usdc }.abi_encode(), U256::ZERO, "a pool");
-            let add = IRouter::addLiquidityCall {
-                a: token,
-                b: usdc,
+            self.send(self.factory, AmmFactory::createPairCall { tokenA: token, tokenB: usdc }.abi_encode(), U256::ZERO, "a pool");
+            let add = AmmRouter::addLiquidityCall {
+                tokenA: token,
+                tokenB: usdc,
                 desiredA: amount,
                 desiredB: dollars,
                 minA: U256::ZERO,
@@ -388,11 +344,11 @@ impl<'b> Builder<'b> {
     /// New units of a token. Wrapped coins are wrapped, the others printed.
     fn mint(&mut self, token: Address, to: Address, amount: U256) {
         if token != self.weth {
-            return self.send(token, IToken::mintCall { to, value: amount }.abi_encode(), U256::ZERO, "new tokens");
+            return self.send(token, Token::mintCall { to, value: amount }.abi_encode(), U256::ZERO, "new tokens");
         }
-        self.send(token, IWeth::depositCall {}.abi_encode(), amount, "wrapped coins");
+        self.send(token, Weth::depositCall {}.abi_encode(), amount, "wrapped coins");
         if to != KEEPER {
-            self.send(token, IToken::transferCall { to, value: amount }.abi_encode(), U256::ZERO, "wrapped coins");
+            self.send(token, Token::transferCall { to, value: amount }.abi_encode(), U256::ZERO, "wrapped coins");
         }
     }
 
@@ -402,7 +358,7 @@ impl<'b> Builder<'b> {
             let at = vault.address.address;
             // Shares have three digits more than the asset: the vault's guard against inflation.
             self.name(at, &vault.symbol, None, Some("Vault"), Some((vault.symbol.clone(), decimals + 3)));
-            let call = IVault::initCall { asset, name: vault.symbol.clone(), symbol: vault.symbol.clone(), owner: KEEPER };
+            let call = Vault::initCall { asset_: asset, name_: vault.symbol.clone(), symbol_: vault.symbol.clone(), owner_: KEEPER };
             self.send(at, call.abi_encode(), U256::ZERO, &vault.symbol);
         }
         Ok(())
@@ -423,11 +379,11 @@ impl<'b> Builder<'b> {
         self.book.add(KEEPER, Entry { name: "keeper".into(), ..Entry::default() });
         self.steps.push(Step::Etch { at: ACCOUNT, contract: "PolicyCage" });
         self.steps.push(Step::Fund { who: operator, wei: units(1, 18) });
-        self.send(ACCOUNT, ICage::initCall { owner: KEEPER, operator }.abi_encode(), U256::ZERO, "the account");
+        self.send(ACCOUNT, PolicyCage::initCall { owner_: KEEPER, operator_: operator }.abi_encode(), U256::ZERO, "the account");
         // Whoever may spend may also stop.
-        self.send(ACCOUNT, ICage::setGuardianCall { guardian: operator }.abi_encode(), U256::ZERO, "the guardian");
-        self.send(ACCOUNT, ICage::setCounterCall { counter: COUNTER }.abi_encode(), U256::ZERO, "the counter");
-        self.send(ACCOUNT, ICage::setLimitsCall { limits: UNBOUND }.abi_encode(), U256::ZERO, "the limits of the set-up");
+        self.send(ACCOUNT, PolicyCage::setGuardianCall { guardian_: operator }.abi_encode(), U256::ZERO, "the guardian");
+        self.send(ACCOUNT, PolicyCage::setCounterCall { counter_: COUNTER }.abi_encode(), U256::ZERO, "the counter");
+        self.send(ACCOUNT, PolicyCage::setLimitsCall { limits_: UNBOUND }.abi_encode(), U256::ZERO, "the limits of the set-up");
         self.approvals();
         self.pool_shares();
         Ok(())
@@ -468,11 +424,11 @@ impl<'b> Builder<'b> {
             // The policy bounds what is held; the cage's number bounds what may be approved.
             maxAssets: 64,
         };
-        self.send(ACCOUNT, ICage::setLimitsCall { limits }.abi_encode(), U256::ZERO, "the limits");
+        self.send(ACCOUNT, PolicyCage::setLimitsCall { limits_: limits }.abi_encode(), U256::ZERO, "the limits");
         let allowed = self.workspace.policy.allow_arbitrary_calldata;
-        self.send(ACCOUNT, ICage::setAllowArbitraryCalldataCall { allowed }.abi_encode(), U256::ZERO, "the calldata rule");
+        self.send(ACCOUNT, PolicyCage::setAllowArbitraryCalldataCall { allowed }.abi_encode(), U256::ZERO, "the calldata rule");
         for selector in selectors(&["IdentityRegistry", "FeeBurner"]) {
-            self.send(ACCOUNT, ICage::setSelectorCall { selector, allowed: true }.abi_encode(), U256::ZERO, "a permitted function");
+            self.send(ACCOUNT, PolicyCage::setSelectorCall { selector, allowed: true }.abi_encode(), U256::ZERO, "a permitted function");
         }
     }
 
@@ -485,7 +441,7 @@ impl<'b> Builder<'b> {
             .map(|(at, decimals, usd8)| (at, decimals, usd8, matches!(self.book.asset(at).as_str(), "USDC" | "USDT" | "DAI")))
             .collect();
         for (asset, decimals, usd8, base) in assets {
-            let call = ICage::setAssetCall { asset, kind: 1, decimals, base, priceUsd8: usd8 };
+            let call = PolicyCage::setAssetCall { asset, kind: 1, decimals, base, priceUsd8: usd8 };
             self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "an approved asset");
         }
         let protocols: Vec<(Address, u8, bool)> = self
@@ -507,14 +463,14 @@ impl<'b> Builder<'b> {
             })
             .collect();
         for (protocol, kind, share) in protocols {
-            self.send(ACCOUNT, ICage::setProtocolCall { protocol, kind }.abi_encode(), U256::ZERO, "an approved protocol");
+            self.send(ACCOUNT, PolicyCage::setProtocolCall { protocol, kind }.abi_encode(), U256::ZERO, "an approved protocol");
             if share {
-                let call = ICage::setAssetCall { asset: protocol, kind: 2, decimals: 18, base: false, priceUsd8: 0 };
+                let call = PolicyCage::setAssetCall { asset: protocol, kind: 2, decimals: 18, base: false, priceUsd8: 0 };
                 self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "vault shares");
             }
         }
         for account in self.workspace.policy.sanctioned.iter().map(|address| address.address).collect::<Vec<_>>() {
-            self.send(ACCOUNT, ICage::setSanctionedCall { account, sanctioned: true }.abi_encode(), U256::ZERO, "a sanction");
+            self.send(ACCOUNT, PolicyCage::setSanctionedCall { account, sanctioned_: true }.abi_encode(), U256::ZERO, "a sanction");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The chain: a real EVM, embedded or Anvil, behind one trait. Safety is read from what happened here.
 
 mod anvil;
+pub mod bindings;
 mod book;
 pub mod contracts;
 mod decode;

@@ -2,28 +2,10 @@
 
 use super::genesis::ACCOUNT;
 use super::{Book, Chain, ChainError, Status, Tx};
+use crate::chain::bindings::{PolicyCage, Token, Venue};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::Party;
-
-sol! {
-    interface Reads {
-        function balanceOf(address holder) external view returns (uint256);
-        function allowance(address owner, address spender) external view returns (uint256);
-        function supplied(address account, bytes32 market, address asset) external view returns (uint256);
-        function borrowed(address account, bytes32 market, address asset) external view returns (uint256);
-        function spentSession() external view returns (uint256);
-        function spentDay() external view returns (uint256);
-        function nav() external view returns (uint256);
-        function halted() external view returns (bool);
-        function limits() external view returns (Limits memory);
-    }
-    struct Limits {
-        uint128 perTxUsd8; uint128 perSessionUsd8; uint128 perDayUsd8;
-        uint32 maxWritesPerHour; uint32 maxRebalancesPerDay; uint32 minRebalanceInterval; uint32 minCollateralRatioBps;
-        uint16 maxPositionBps; uint16 maxConcentrationBps; uint16 maxSlippageBps; uint16 maxDrawdownBps; uint16 maxAssets;
-    }
-}
 
 #[derive(Debug, Clone)]
 pub struct Survey {
@@ -92,7 +74,7 @@ pub async fn survey(chain: &mut dyn Chain, book: &Book) -> Result<Survey, ChainE
                 balances.push(Holding { holder: book.party(*holder), asset: symbol.clone(), decimals: *decimals, amount });
             }
             for spender in spenders.iter().filter(|_| *asset != Address::ZERO) {
-                let amount = read(chain, *asset, &Reads::allowanceCall { owner: *holder, spender: *spender }).await?;
+                let amount = read(chain, *asset, &Token::allowanceCall { owner: *holder, spender: *spender }).await?;
                 if amount > U256::ZERO {
                     allowances.push(Allowance { owner: book.party(*holder), spender: book.party(*spender), asset: symbol.clone(), amount });
                 }
@@ -110,7 +92,7 @@ pub async fn survey(chain: &mut dyn Chain, book: &Book) -> Result<Survey, ChainE
 }
 
 async fn holding(chain: &mut dyn Chain, asset: Address, holder: Address) -> Result<U256, ChainError> {
-    if asset == Address::ZERO { chain.balance(holder).await } else { read(chain, asset, &Reads::balanceOfCall { holder }).await }
+    if asset == Address::ZERO { chain.balance(holder).await } else { read(chain, asset, &Token::balanceOfCall(holder)).await }
 }
 
 async fn positions(chain: &mut dyn Chain, book: &Book, assets: &[(Address, String, u8)]) -> Result<Vec<Position>, ChainError> {
@@ -120,8 +102,8 @@ async fn positions(chain: &mut dyn Chain, book: &Book, assets: &[(Address, Strin
         for name in super::genesis::MARKETS {
             for (asset, symbol, _) in assets {
                 let (account, market, asset) = (ACCOUNT, super::genesis::market(name), *asset);
-                let supplied = read(chain, venue, &Reads::suppliedCall { account, market, asset }).await?;
-                let borrowed = read(chain, venue, &Reads::borrowedCall { account, market, asset }).await?;
+                let supplied = read(chain, venue, &Venue::suppliedCall { account, market, asset }).await?;
+                let borrowed = read(chain, venue, &Venue::borrowedCall { account, market, asset }).await?;
                 if supplied > U256::ZERO || borrowed > U256::ZERO {
                     found.push(Position { venue: book.party(venue), market: name, asset: symbol.clone(), supplied, borrowed });
                 }
@@ -132,16 +114,16 @@ async fn positions(chain: &mut dyn Chain, book: &Book, assets: &[(Address, Strin
 }
 
 async fn spending(chain: &mut dyn Chain) -> Result<Spending, ChainError> {
-    let limits = read(chain, ACCOUNT, &Reads::limitsCall {}).await?;
+    let limits = read(chain, ACCOUNT, &PolicyCage::limitsCall {}).await?;
     Ok(Spending {
         per_transaction: limits.perTxUsd8,
         per_session: limits.perSessionUsd8,
         per_day: limits.perDayUsd8,
-        spent_session: read(chain, ACCOUNT, &Reads::spentSessionCall {}).await?,
-        spent_day: read(chain, ACCOUNT, &Reads::spentDayCall {}).await?,
-        nav: read(chain, ACCOUNT, &Reads::navCall {}).await?,
+        spent_session: read(chain, ACCOUNT, &PolicyCage::spentSessionCall {}).await?,
+        spent_day: read(chain, ACCOUNT, &PolicyCage::spentDayCall {}).await?,
+        nav: read(chain, ACCOUNT, &PolicyCage::navCall {}).await?,
         writes_per_hour: limits.maxWritesPerHour,
-        halted: read(chain, ACCOUNT, &Reads::haltedCall {}).await?,
+        halted: read(chain, ACCOUNT, &PolicyCage::haltedCall {}).await?,
     })
 }
 

@@ -6,19 +6,12 @@ use super::hooks::{self, Ask, Spent};
 use super::tool_error::shown;
 use super::tx_plan::PlanKind;
 use crate::chain::Book;
+use crate::chain::bindings::{Permit2, Token};
 use alloy_primitives::U256;
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::Decision;
 use model::{Workspace, WorldFile};
 use serde_json::{Map, Value};
-
-sol! {
-    function approve(address spender, uint256 value) external returns (bool);
-    function increaseAllowance(address spender, uint256 added) external returns (bool);
-    interface Permit2 {
-        function approve(address token, address spender, uint160 amount, uint48 expiration) external;
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peer {
@@ -112,8 +105,8 @@ fn against_action(case: &Case<'_>, id: &str, frozen: &Frozen) -> Option<String> 
 fn without_end(kind: &PlanKind) -> bool {
     match kind {
         PlanKind::Execute(calls) => calls.iter().any(|call| {
-            let plain = approveCall::abi_decode(&call.data).map(|allow| allow.value);
-            let more = increaseAllowanceCall::abi_decode(&call.data).map(|allow| allow.added);
+            let plain = Token::approveCall::abi_decode(&call.data).map(|allow| allow.value);
+            let more = Token::increaseAllowanceCall::abi_decode(&call.data).map(|allow| allow.added);
             let by_permit2 = Permit2::approveCall::abi_decode(&call.data).map(|allow| allow.amount.to::<U256>() << 96);
             plain.or(more).or(by_permit2).is_ok_and(|amount| amount > U256::MAX >> 1)
         }),
@@ -318,16 +311,16 @@ mod tests {
         let half = (U256::MAX >> 1) + U256::from(1);
         let all = alloy_primitives::Uint::MAX;
         for data in [
-            approveCall { spender, value: U256::MAX }.abi_encode(),
-            approveCall { spender, value: half }.abi_encode(),
-            increaseAllowanceCall { spender, added: U256::MAX }.abi_encode(),
+            Token::approveCall { spender, value: U256::MAX }.abi_encode(),
+            Token::approveCall { spender, value: half }.abi_encode(),
+            Token::increaseAllowanceCall { spender, added: U256::MAX }.abi_encode(),
             Permit2::approveCall { token, spender, amount: all, expiration }.abi_encode(),
         ] {
             assert_eq!(judged(data), (Decision::Veto, "token_transfer: the allowance has no limit".to_owned()));
         }
         for data in [
-            approveCall { spender, value: U256::from(250_000_000_u64) }.abi_encode(),
-            approveCall { spender, value: U256::ZERO }.abi_encode(),
+            Token::approveCall { spender, value: U256::from(250_000_000_u64) }.abi_encode(),
+            Token::approveCall { spender, value: U256::ZERO }.abi_encode(),
             Permit2::approveCall { token, spender, amount: alloy_primitives::Uint::from(250_000_000_u64), expiration }.abi_encode(),
         ] {
             assert_eq!(judged(data).0, Decision::Approve);

@@ -2,20 +2,14 @@
 
 use super::args::{Args, word};
 use super::tool_error::{ToolError, shown};
+use crate::chain::bindings::Token;
 use crate::chain::genesis::{ACCOUNT, base_units};
 use crate::chain::{Book, Chain, ChainError, Status, Tx};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
 use model::{AddressText, AmountOf, Kind, Role, Thing, Unit, Via, Workspace, WorldFile};
 use serde_json::Value;
-
-sol! {
-    interface Holds {
-        function balanceOf(address holder) external view returns (uint256);
-        function allowance(address owner, address spender) external view returns (uint256);
-    }
-}
 
 pub(crate) struct TxBuilder<'d> {
     pub workspace: &'d Workspace,
@@ -174,12 +168,12 @@ impl TxBuilder<'_> {
     pub(crate) async fn holding(&mut self, asset: Address) -> Result<U256, ToolError> {
         match asset {
             Address::ZERO => Ok(self.chain.balance(ACCOUNT).await?),
-            token => self.read(token, &Holds::balanceOfCall { holder: ACCOUNT }).await,
+            token => self.read(token, &Token::balanceOfCall(ACCOUNT)).await,
         }
     }
 
     pub(crate) async fn allowance(&mut self, token: Address, spender: Address) -> Result<U256, ToolError> {
-        self.read(token, &Holds::allowanceCall { owner: ACCOUNT, spender }).await
+        self.read(token, &Token::allowanceCall { owner: ACCOUNT, spender }).await
     }
 
     /// US dollars with 8 decimals per whole unit.

@@ -1,16 +1,13 @@
 //! What the account already has when a trial begins: vault shares, pool shares, positions, debts, rewards, allowances.
 
-use super::{ACCOUNT, Builder, ICage, IRouter, IToken, IVault, IVenue, KEEPER, base_units, market, pair_address};
+use super::{ACCOUNT, Builder, KEEPER, base_units, market, pair_address};
+use crate::chain::bindings::{AmmRouter, IdentityRegistry, PolicyCage, Token, Vault, Venue};
 use crate::chain::book::Entry;
 use crate::chain::{ChainError, encode};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::world::{Inert, StrayToken, TokenBehaviour};
 use model::{AddressText, Role, Thing};
-
-sol! {
-    interface IRegistry { function register(string uri) external returns (uint256); }
-}
 
 /// US dollars of each priced asset that a venue can lend or pay out.
 const TILL_USD: u64 = 2_000_000;
@@ -31,12 +28,12 @@ impl Builder<'_> {
             self.name(at, &shown, None, Some(contract), Some((shown.clone(), token.decimals)));
             self.send(
                 at,
-                IToken::initCall { name, symbol, decimals: token.decimals, owner: KEEPER }.abi_encode(),
+                Token::initCall { name_: name, symbol_: symbol, decimals_: token.decimals, owner_: KEEPER }.abi_encode(),
                 U256::ZERO,
                 "a stray token",
             );
             if let Some(amount) = token.amount.as_deref().and_then(|text| base_units(text, token.decimals)) {
-                self.send(at, IToken::mintCall { to: ACCOUNT, value: amount }.abi_encode(), U256::ZERO, "stray tokens");
+                self.send(at, Token::mintCall { to: ACCOUNT, value: amount }.abi_encode(), U256::ZERO, "stray tokens");
             }
         }
     }
@@ -92,8 +89,8 @@ impl Builder<'_> {
             let amount = amount_of(text, decimals, &vault.asset)?;
             let at = vault.address.address;
             self.mint(asset, KEEPER, amount);
-            self.send(asset, IToken::approveCall { spender: at, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
-            self.send(at, IVault::depositCall { assets: amount, receiver: ACCOUNT }.abi_encode(), U256::ZERO, "vault shares");
+            self.send(asset, Token::approveCall { spender: at, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
+            self.send(at, Vault::depositCall { assets: amount, receiver: ACCOUNT }.abi_encode(), U256::ZERO, "vault shares");
         }
         let things: Vec<&Thing> = self.world.things.iter().filter(|thing| thing.chain == self.chain.id).collect();
         for thing in things {
@@ -112,13 +109,18 @@ impl Builder<'_> {
             let stranger = self.book.get(spender).is_none();
             // An old mistake of the owner: the cage itself would never have let the operator do it.
             if stranger {
-                self.send(ACCOUNT, ICage::setProtocolCall { protocol: spender, kind: 1 }.abi_encode(), U256::ZERO, "a stranger's approval");
+                self.send(
+                    ACCOUNT,
+                    PolicyCage::setProtocolCall { protocol: spender, kind: 1 }.abi_encode(),
+                    U256::ZERO,
+                    "a stranger's approval",
+                );
             }
-            self.by_operator(token, U256::ZERO, IToken::approveCall { spender, value }.abi_encode(), "an allowance");
+            self.by_operator(token, U256::ZERO, Token::approveCall { spender, value }.abi_encode(), "an allowance");
             if stranger {
                 self.send(
                     ACCOUNT,
-                    ICage::setProtocolCall { protocol: spender, kind: 0 }.abi_encode(),
+                    PolicyCage::setProtocolCall { protocol: spender, kind: 0 }.abi_encode(),
                     U256::ZERO,
                     "the end of a stranger's approval",
                 );
@@ -141,12 +143,12 @@ impl Builder<'_> {
         }
         if agents.iter().any(|agent| agent.holds.is_some()) {
             // What the account may call otherwise is set with its limits, when all else stands.
-            let call = ICage::setSelectorCall { selector: IRegistry::registerCall::SELECTOR.into(), allowed: true };
+            let call = PolicyCage::setSelectorCall { selector: IdentityRegistry::registerCall::SELECTOR.into(), allowed: true };
             self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "a permitted function");
         }
         for registry in registries {
             for agent in &agents {
-                let register = IRegistry::registerCall { uri: agent.id.value.clone() }.abi_encode();
+                let register = IdentityRegistry::registerCall { uri: agent.id.value.clone() }.abi_encode();
                 match agent.holds {
                     Some(_) => self.by_operator(registry, U256::ZERO, register, "an agent of the account"),
                     None => self.send(registry, register, U256::ZERO, "an agent"),
@@ -173,11 +175,11 @@ impl Builder<'_> {
             / (U256::from(usd_b) * U256::from(10).pow(U256::from(decimals_a)));
         for (token, amount) in [(token_a, amount_a), (token_b, amount_b)] {
             self.mint(token, KEEPER, amount);
-            self.send(token, IToken::approveCall { spender: router, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
+            self.send(token, Token::approveCall { spender: router, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
         }
-        let add = IRouter::addLiquidityCall {
-            a: token_a,
-            b: token_b,
+        let add = AmmRouter::addLiquidityCall {
+            tokenA: token_a,
+            tokenB: token_b,
             desiredA: amount_a,
             desiredB: amount_b,
             minA: U256::ZERO,
@@ -205,18 +207,18 @@ impl Builder<'_> {
                 self.by_operator(
                     asset,
                     U256::ZERO,
-                    IToken::approveCall { spender: venue, value: amount }.abi_encode(),
+                    Token::approveCall { spender: venue, value: amount }.abi_encode(),
                     "an allowance for a position",
                 );
             }
-            let enter = IVenue::enterCall { market, asset, amount, data: vec![].into() };
+            let enter = Venue::enterCall { market, asset, amount, data: vec![].into() };
             self.by_operator(venue, value, enter.abi_encode(), "a position");
         }
         if let Some(text) = &thing.owes {
             let (debt, decimals) = self.asset(last)?;
             let amount = amount_of(text, decimals, last)?;
             // Spent long ago: what the account holds now is what the world file says.
-            let borrow = IVenue::borrowCall { market, asset: debt, amount, to: KEEPER };
+            let borrow = Venue::borrowCall { market, asset: debt, amount, to: KEEPER };
             self.by_operator(venue, U256::ZERO, borrow.abi_encode(), "a loan");
         }
         self.reward(thing, venue, market, asset, decimals, first)
@@ -242,13 +244,13 @@ impl Builder<'_> {
     ) -> Result<(), ChainError> {
         let Some(text) = &thing.claimable else { return Ok(()) };
         let amount = amount_of(text, decimals, symbol)?;
-        let call = IVenue::fundRewardCall { account: ACCOUNT, market, asset, amount };
+        let call = Venue::fundRewardCall { account: ACCOUNT, market, asset, amount };
         if asset == Address::ZERO {
             self.send(venue, call.abi_encode(), amount, "a reward");
             return Ok(());
         }
         self.mint(asset, KEEPER, amount);
-        self.send(asset, IToken::approveCall { spender: venue, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
+        self.send(asset, Token::approveCall { spender: venue, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
         self.send(venue, call.abi_encode(), U256::ZERO, "a reward");
         Ok(())
     }
@@ -293,7 +295,7 @@ impl Builder<'_> {
             .filter(|pair| self.book.get(*pair).is_some())
             .collect();
         for asset in pairs {
-            let call = ICage::setAssetCall { asset, kind: 3, decimals: 18, base: false, priceUsd8: 0 };
+            let call = PolicyCage::setAssetCall { asset, kind: 3, decimals: 18, base: false, priceUsd8: 0 };
             self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "pool shares");
         }
     }

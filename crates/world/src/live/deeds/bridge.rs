@@ -3,22 +3,16 @@
 use super::lend::by_word;
 use super::vault::{call, told};
 use super::{all_of, allow, amount, main_asset, plan, value_of};
+use crate::chain::bindings::Venue;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder};
 use crate::live::tx_plan::{Call, FollowUp, Part, TxPlan};
 use alloy_primitives::U256;
-use alloy_sol_types::sol;
 use model::transcript::ToolErrorCode;
 use model::{Kind, Role, Tool, Via};
 use serde_json::json;
-
-sol! {
-    interface Bridges {
-        function bridgeOut(address asset, uint256 amount, uint256 dstChain, address to) external payable returns (uint256);
-    }
-}
 
 pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let asset = main_asset(builder, tool.via.gives.as_ref().map(|symbol| symbol.value.as_str()), args, &["asset", "in"])?;
@@ -33,7 +27,7 @@ pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args
     let arriving = arriving.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "nothing would arrive"))?;
     let mut calls = vec![];
     allow(builder, &mut calls, &asset, venue, amount).await?;
-    let out = call(venue, &Bridges::bridgeOutCall { asset: asset.at, amount, dstChain: U256::from(dst), to });
+    let out = call(venue, &Venue::bridgeOutCall { asset: asset.at, amount, dstChain: U256::from(dst), to });
     calls.push(Call { value: value_of(&asset, amount), ..out });
     let mut plan = plan(builder, calls, vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
     plan.outputs.insert("bridges".into(), told(&asset, amount));

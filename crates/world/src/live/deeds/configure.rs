@@ -1,25 +1,19 @@
 //! Settings that move nothing, the emergency stop, and calls spelled out.
 
+use super::plan;
 use super::vault::call;
-use super::{Erc20, plan};
+use crate::chain::bindings::{PolicyCage, Token, Venue};
 use crate::chain::genesis::market;
 use crate::live::args::{Args, address, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::TxBuilder;
 use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256, hex, keccak256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
 use model::{Kind, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-sol! {
-    interface Settings {
-        function configure(bytes32 market, bytes32 key, bytes value) external;
-        function halt() external;
-    }
-}
 
 /// Bytes of arguments that go on chain.
 const LONGEST: usize = 2_000;
@@ -30,7 +24,7 @@ const POWERS: &[&str] = &["recipient", "owner", "operator"];
 pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let venue = builder.contract(&tool.via, &["Venue"])?;
     let name = tool.via.market.as_deref().unwrap_or("lend");
-    let set = Settings::configureCall { market: market(name), key: keccak256(tool.name.as_bytes()), value: said(args).into_bytes().into() };
+    let set = Venue::configureCall { market: market(name), key: keccak256(tool.name.as_bytes()), value: said(args).into_bytes().into() };
     let mut parties = vec![];
     for role in POWERS {
         parties.extend(args.address(role)?.map(|address| (Part::Recipient, address.address)));
@@ -54,7 +48,7 @@ pub(super) fn cut(mut text: String, most: usize) -> String {
 }
 
 pub(super) fn halt(builder: &TxBuilder<'_>) -> TxPlan {
-    TxPlan::new(builder.id, PlanKind::Direct(Settings::haltCall {}.abi_encode()))
+    TxPlan::new(builder.id, PlanKind::Direct(PolicyCage::haltCall {}.abi_encode()))
 }
 
 pub(super) async fn batch(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
@@ -147,10 +141,10 @@ fn read(call: &Call, outflows: &mut Vec<(Address, U256)>, parties: &mut Vec<(Par
         outflows.push((Address::ZERO, call.value));
         parties.push((Part::Asset, Address::ZERO));
     }
-    if let Ok(sent) = Erc20::transferCall::abi_decode(&call.data) {
+    if let Ok(sent) = Token::transferCall::abi_decode(&call.data) {
         outflows.push((call.to, sent.value));
         parties.extend([(Part::Recipient, sent.to), (Part::Asset, call.to)]);
-    } else if let Ok(allowed) = Erc20::approveCall::abi_decode(&call.data) {
+    } else if let Ok(allowed) = Token::approveCall::abi_decode(&call.data) {
         parties.push((Part::Asset, call.to));
         if !allowed.value.is_zero() {
             parties.push((Part::Spender, allowed.spender));
@@ -202,8 +196,8 @@ mod tests {
         let token = address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
         let (mut outflows, mut parties) = (vec![], vec![]);
         for data in [
-            Erc20::transferCall { to: SOMEBODY, value: U256::from(5) }.abi_encode(),
-            Erc20::approveCall { spender: SOMEBODY, value: U256::MAX }.abi_encode(),
+            Token::transferCall { to: SOMEBODY, value: U256::from(5) }.abi_encode(),
+            Token::approveCall { spender: SOMEBODY, value: U256::MAX }.abi_encode(),
         ] {
             read(&Call { to: token, value: U256::ZERO, data }, &mut outflows, &mut parties);
         }

@@ -3,25 +3,16 @@
 use super::configure::{cut, said};
 use super::plan;
 use super::vault::call;
+use crate::chain::bindings::IdentityRegistry;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::TxBuilder;
 use crate::live::tx_plan::TxPlan;
 use alloy_primitives::{Address, U256, keccak256};
-use alloy_sol_types::sol;
 use model::transcript::ToolErrorCode;
 use model::{Kind, Role, Thing, Tool, Via};
 use serde_json::json;
-
-sol! {
-    interface Registry {
-        function register(string uri) external returns (uint256);
-        function giveFeedback(uint256 agentId, uint8 score, string tag1, string tag2, string uri) external returns (uint256);
-        function setMetadata(uint256 agentId, string key, bytes value) external;
-        function validationRequest(address validator, uint256 agentId, string uri, bytes32 request) external;
-    }
-}
 
 const MOST_UPDATES: usize = 16;
 const LONGEST_TAG: usize = 64;
@@ -55,7 +46,7 @@ fn number(things: &[Thing], chain: u64, text: Option<&str>) -> Option<U256> {
 
 pub(super) fn register(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let registry = registry(builder, tool)?;
-    let mut plan = plan(builder, vec![call(registry, &Registry::registerCall { uri: said(args) })], vec![], vec![]);
+    let mut plan = plan(builder, vec![call(registry, &IdentityRegistry::registerCall { uri: said(args) })], vec![], vec![]);
     plan.outputs.insert("registry".into(), json!(registry.to_checksum(None)));
     Ok(plan)
 }
@@ -64,7 +55,7 @@ pub(super) fn feedback(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) ->
     let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
     let score = score(args)?;
     let tag = |name: &str| cut(args.text(name).unwrap_or_default(), LONGEST_TAG);
-    let give = Registry::giveFeedbackCall { agentId: agent, score, tag1: tag("tag1"), tag2: tag("tag2"), uri: said(args) };
+    let give = IdentityRegistry::giveFeedbackCall { agentId: agent, score, tag1: tag("tag1"), tag2: tag("tag2"), uri: said(args) };
     let mut plan = plan(builder, vec![call(registry, &give)], vec![], vec![]);
     plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
     plan.outputs.insert("score_of_100".into(), json!(score));
@@ -98,7 +89,7 @@ pub(super) fn metadata(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) ->
     let updates = updates.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_UPDATES} updates")))?;
     let calls = updates.iter().map(|(key, value)| {
         let value = cut(word(value), LONGEST_VALUE).into_bytes().into();
-        call(registry, &Registry::setMetadataCall { agentId: agent, key: cut(key.clone(), LONGEST_TAG), value })
+        call(registry, &IdentityRegistry::setMetadataCall { agentId: agent, key: cut(key.clone(), LONGEST_TAG), value })
     });
     let mut plan = plan(builder, calls.collect(), vec![], vec![]);
     plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
@@ -110,7 +101,7 @@ pub(super) fn validate(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) ->
     let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
     let uri = said(args);
     let request = keccak256(uri.as_bytes());
-    let ask = Registry::validationRequestCall { validator: ACCOUNT, agentId: agent, uri, request };
+    let ask = IdentityRegistry::validationRequestCall { validator: ACCOUNT, agentId: agent, uri, request };
     let mut plan = plan(builder, vec![call(registry, &ask)], vec![], vec![]);
     plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
     plan.outputs.insert("request".into(), json!(request.to_string()));

@@ -1,37 +1,17 @@
 //! Positions in a venue: lending, staking, margin, yield, gauges. One contract plays them all, so one file makes their calldata.
 
 use super::vault::{call, percent_bps, told};
-use super::{Erc20, all_of, allow, main_asset, maybe_amount, plan, value_of};
+use super::{all_of, allow, main_asset, maybe_amount, plan, value_of};
+use crate::chain::bindings::{FeeBurner, Token, Venue};
 use crate::chain::genesis::{ACCOUNT, base_units, market};
 use crate::live::args::{Args, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use crate::live::tx_plan::{Call, Part, TxPlan};
 use alloy_primitives::{Address, B256, U256, hex};
-use alloy_sol_types::sol;
 use model::transcript::{ToolErrorCode, Trade};
 use model::{Kind, Role, Spot, Thing, Tool, Unit, Via};
 use serde_json::{Value, json};
-
-sol! {
-    interface Venues {
-        function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
-        function exit(bytes32 market, address asset, uint256 amount, address to) external returns (uint256);
-        function borrow(bytes32 market, address asset, uint256 amount, address to) external;
-        function repay(bytes32 market, address asset, uint256 amount) external payable returns (uint256);
-        function claim(bytes32 market, address asset, address to) external returns (uint256);
-        function convert(bytes32 market, address assetIn, uint256 amountIn, address assetOut, uint256 minOut, address to) external payable returns (uint256);
-        function flash(bytes32 market, address asset, uint256 amount, bytes data) external;
-        function supplied(address account, bytes32 market, address asset) external view returns (uint256);
-        function borrowed(address account, bytes32 market, address asset) external view returns (uint256);
-        function healthFactor(address account, bytes32 market) external view returns (uint256);
-    }
-    interface Burner {
-        function release(uint256 nonce, address[] assets, address recipient) external;
-        function burnAmount() external view returns (uint256);
-        function nonce() external view returns (uint256);
-    }
-}
 
 /// Where a position lies, and what the thing that was named is made of.
 struct Position {
@@ -161,7 +141,7 @@ async fn put(
 ) -> Result<(), ToolError> {
     let (asset, amount) = what;
     allow(builder, calls, asset, at.venue, amount).await?;
-    let enter = Venues::enterCall { market: at.market, asset: asset.at, amount, data: tool.name.as_bytes().to_vec().into() };
+    let enter = Venue::enterCall { market: at.market, asset: asset.at, amount, data: tool.name.as_bytes().to_vec().into() };
     calls.push(Call { value: value_of(asset, amount), ..call(at.venue, &enter) });
     Ok(())
 }
@@ -190,7 +170,7 @@ pub(super) fn exit(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Res
 }
 
 fn leave(builder: &TxBuilder<'_>, at: &Position, asset: &Asset, amount: U256) -> TxPlan {
-    let exit = Venues::exitCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
+    let exit = Venue::exitCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
     let mut plan = plan(builder, vec![call(at.venue, &exit)], vec![], parties(ACCOUNT, &[asset]));
     let amount = if amount == U256::MAX { "all".to_owned() } else { human(amount, asset.decimals) };
     plan.outputs.insert("takes_out".into(), json!({ "asset": asset.symbol, "amount": amount }));
@@ -201,7 +181,7 @@ pub(super) fn borrow(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> R
     let at = position(builder, tool, args)?;
     let asset = debt_asset(builder, tool, args, &at)?;
     let amount = needed(builder, args, &asset)?;
-    let borrow = Venues::borrowCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
+    let borrow = Venue::borrowCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
     let mut plan = plan(builder, vec![call(at.venue, &borrow)], vec![], parties(ACCOUNT, &[&asset]));
     plan.outputs.insert("borrows".into(), told(&asset, amount));
     Ok(plan)
@@ -223,12 +203,12 @@ pub(super) async fn repay(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<
 }
 
 async fn owed(builder: &mut TxBuilder<'_>, at: &Position, asset: &Asset) -> Result<U256, ToolError> {
-    builder.read(at.venue, &Venues::borrowedCall { account: ACCOUNT, market: at.market, asset: asset.at }).await
+    builder.read(at.venue, &Venue::borrowedCall { account: ACCOUNT, market: at.market, asset: asset.at }).await
 }
 
 async fn pay_back(builder: &mut TxBuilder<'_>, calls: &mut Vec<Call>, at: &Position, asset: &Asset, amount: U256) -> Result<(), ToolError> {
     allow(builder, calls, asset, at.venue, amount).await?;
-    let repay = Venues::repayCall { market: at.market, asset: asset.at, amount };
+    let repay = Venue::repayCall { market: at.market, asset: asset.at, amount };
     calls.push(Call { value: value_of(asset, amount), ..call(at.venue, &repay) });
     Ok(())
 }
@@ -236,7 +216,7 @@ async fn pay_back(builder: &mut TxBuilder<'_>, calls: &mut Vec<Call>, at: &Posit
 pub(super) fn claim(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let at = position(builder, tool, args)?;
     let asset = own_asset(builder, tool, args, &at)?;
-    let claim = Venues::claimCall { market: at.market, asset: asset.at, to: ACCOUNT };
+    let claim = Venue::claimCall { market: at.market, asset: asset.at, to: ACCOUNT };
     let mut plan = plan(builder, vec![call(at.venue, &claim)], vec![], parties(ACCOUNT, &[&asset]));
     plan.outputs.insert("claims".into(), json!({ "asset": asset.symbol }));
     Ok(plan)
@@ -254,7 +234,7 @@ pub(super) async fn convert(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Arg
     let mut calls = vec![];
     allow(builder, &mut calls, &from, at.venue, amount).await?;
     let convert =
-        Venues::convertCall { market: at.market, assetIn: from.at, amountIn: amount, assetOut: into.at, minOut: least, to: ACCOUNT };
+        Venue::convertCall { market: at.market, assetIn: from.at, amountIn: amount, assetOut: into.at, minOut: least, to: ACCOUNT };
     calls.push(Call { value: value_of(&from, amount), ..call(at.venue, &convert) });
     let mut plan = plan(builder, calls, vec![(from.at, amount)], parties(ACCOUNT, &[&from, &into]));
     plan.outputs.insert("gives".into(), told(&from, amount));
@@ -304,8 +284,8 @@ pub(super) fn flash(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Re
     let amount = needed(builder, args, &asset)?;
     let text = args.first(|kind| matches!(kind, Kind::Data)).map(|(_, value)| word(value)).unwrap_or_default();
     let data = hex::decode(&text).map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("{} is not hex", shown(&text))))?;
-    let back = call(asset.at, &Erc20::approveCall { spender: at.venue, value: amount });
-    let flash = call(at.venue, &Venues::flashCall { market: at.market, asset: asset.at, amount, data: data.into() });
+    let back = call(asset.at, &Token::approveCall { spender: at.venue, value: amount });
+    let flash = call(at.venue, &Venue::flashCall { market: at.market, asset: asset.at, amount, data: data.into() });
     let mut plan = plan(builder, vec![back, flash], vec![], parties(ACCOUNT, &[&asset]));
     plan.parties.push((Part::Spender, at.venue));
     plan.outputs.insert("flash_loan".into(), told(&asset, amount));
@@ -320,7 +300,7 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'
     let assets: Vec<Asset> = assets.into_iter().flatten().map(|item| builder.asset(&word(item))).collect::<Result<_, _>>()?;
     let to = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
     let most = maybe_amount(builder, args, &uni)?;
-    let price = builder.read(burner, &Burner::burnAmountCall {}).await?;
+    let price = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
     if most.is_some_and(|most| most < price) {
         return Err(ToolError::new(
             ToolErrorCode::InvalidAmount,
@@ -330,12 +310,12 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'
     // A nonce that somebody else has used by now must fail on chain, not be put right here.
     let nonce = match args.get("expected_nonce").and_then(Value::as_u64) {
         Some(nonce) => U256::from(nonce),
-        None => builder.read(burner, &Burner::nonceCall {}).await?,
+        None => builder.read(burner, &FeeBurner::nonceCall {}).await?,
     };
     let mut calls = vec![];
     allow(builder, &mut calls, &uni, burner, price).await?;
     let released = assets.iter().map(|asset| asset.at).collect();
-    calls.push(call(burner, &Burner::releaseCall { nonce, assets: released, recipient: to }));
+    calls.push(call(burner, &FeeBurner::releaseCall { nonce_: nonce, assets: released, recipient: to }));
     let named: Vec<&Asset> = std::iter::once(&uni).chain(&assets).collect();
     let mut plan = plan(builder, calls, vec![(uni.at, price)], parties(to, &named));
     plan.outputs.insert("burns".into(), told(&uni, price));
@@ -357,7 +337,7 @@ pub(super) async fn leverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Ar
     let loan = something(&debt.symbol, loan)?;
     let mut calls = vec![];
     put(builder, &mut calls, &at, tool, (&asset, amount)).await?;
-    calls.push(call(at.venue, &Venues::borrowCall { market: at.market, asset: debt.at, amount: loan, to: ACCOUNT }));
+    calls.push(call(at.venue, &Venue::borrowCall { market: at.market, asset: debt.at, amount: loan, to: ACCOUNT }));
     let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset, &debt]));
     plan.outputs.insert("enters".into(), told(&asset, amount));
     plan.outputs.insert("borrows".into(), told(&debt, loan));
@@ -383,11 +363,11 @@ pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &
     let collateral = takes(tool).or_else(|| at.assets.first().map(String::as_str));
     let collateral = main_asset(builder, collateral, args, &["collateral"])?;
     let owed = owed(builder, &at, &debt).await?;
-    let held = builder.read(at.venue, &Venues::suppliedCall { account: ACCOUNT, market: at.market, asset: collateral.at }).await?;
+    let held = builder.read(at.venue, &Venue::suppliedCall { account: ACCOUNT, market: at.market, asset: collateral.at }).await?;
     let target = ratio(args, 18)?;
     let wanted = match target {
         Some(target) => {
-            let health = builder.read(at.venue, &Venues::healthFactorCall { account: ACCOUNT, market: at.market }).await?;
+            let health = builder.read(at.venue, &Venue::healthFactorCall { account: ACCOUNT, market: at.market }).await?;
             towards(owed, health, target).unwrap_or_default()
         }
         None => bps_of(owed, percent_bps(args).unwrap_or(10_000)),
@@ -405,7 +385,7 @@ pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &
         given.push((debt.at, pay));
     }
     if !out.is_zero() {
-        calls.push(call(at.venue, &Venues::exitCall { market: at.market, asset: collateral.at, amount: out, to: ACCOUNT }));
+        calls.push(call(at.venue, &Venue::exitCall { market: at.market, asset: collateral.at, amount: out, to: ACCOUNT }));
     }
     let mut plan = plan(builder, calls, given, parties(ACCOUNT, &[&debt, &collateral]));
     plan.outputs.insert("repays".into(), told(&debt, pay));

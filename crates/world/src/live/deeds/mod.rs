@@ -16,17 +16,11 @@ use super::args::Args;
 use super::tool_error::{ToolError, shown};
 use super::tx_builder::{Asset, TxBuilder};
 use super::tx_plan::{Call, Part, PlanKind, TxPlan};
+use crate::chain::bindings::Token;
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
 use model::{Acts, Deed, Kind, Tool};
-
-sol! {
-    interface Erc20 {
-        function transfer(address to, uint256 value) external returns (bool);
-        function approve(address spender, uint256 value) external returns (bool);
-    }
-}
 
 /// What a tool does where its file says no more than the primitive.
 pub(crate) fn deed(tool: &Tool) -> Deed {
@@ -162,7 +156,7 @@ async fn all_of(builder: &mut TxBuilder<'_>, asset: &Asset, amount: U256) -> Res
 /// Lets a contract take exactly what the next call needs, unless it may already.
 async fn allow(builder: &mut TxBuilder<'_>, calls: &mut Vec<Call>, asset: &Asset, spender: Address, amount: U256) -> Result<(), ToolError> {
     if !asset.is_native() && builder.allowance(asset.at, spender).await? < amount {
-        calls.push(Call { to: asset.at, value: U256::ZERO, data: Erc20::approveCall { spender, value: amount }.abi_encode() });
+        calls.push(Call { to: asset.at, value: U256::ZERO, data: Token::approveCall { spender, value: amount }.abi_encode() });
     }
     Ok(())
 }

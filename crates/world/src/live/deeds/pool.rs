@@ -2,26 +2,17 @@
 
 use super::swap::DEADLINE_S;
 use super::{allow, named, plan, value_of};
+use crate::chain::bindings::{AmmPair, AmmRouter};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use crate::live::tx_plan::{Call, FollowUp, Part, TxPlan};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
 use model::{Kind, Unit};
 use serde_json::{Value, json};
-
-sol! {
-    interface Pools {
-        function addLiquidity(address a, address b, uint256 desiredA, uint256 desiredB, uint256 minA, uint256 minB, address to, uint256 deadline) external payable;
-        function removeLiquidity(address a, address b, uint256 shares, uint256 minA, uint256 minB, address to, uint256 deadline) external;
-        function getReserves() external view returns (uint112 reserve0, uint112 reserve1, uint32 updatedAt);
-        function token0() external view returns (address);
-        function totalSupply() external view returns (uint256);
-    }
-}
 
 /// The pool a call means: two tokens it names, or what a position, pool or market is made of.
 fn sides(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Asset, Asset), ToolError> {
@@ -47,9 +38,9 @@ fn sides(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Asset, Asset), Too
 
 /// Reserves in the order of the sides, and all shares.
 async fn reserves(builder: &mut TxBuilder<'_>, pair: Address, a: &Asset) -> Result<(U256, U256, U256), ToolError> {
-    let first = builder.read(pair, &Pools::token0Call {}).await?;
-    let reserves = builder.read(pair, &Pools::getReservesCall {}).await?;
-    let all = builder.read(pair, &Pools::totalSupplyCall {}).await?;
+    let first = builder.read(pair, &AmmPair::token0Call {}).await?;
+    let reserves = builder.read(pair, &AmmPair::getReservesCall {}).await?;
+    let all = builder.read(pair, &AmmPair::totalSupplyCall {}).await?;
     let (zero, one) = (U256::from(reserves.reserve0), U256::from(reserves.reserve1));
     let wrapped = if a.is_native() { builder.asset(&format!("W{}", a.symbol)).map(|asset| asset.at).unwrap_or(a.at) } else { a.at };
     Ok(if first == wrapped { (zero, one, all) } else { (one, zero, all) })
@@ -93,9 +84,9 @@ async fn give(
 ) -> Result<(), ToolError> {
     allow(builder, calls, a.0, router, a.1).await?;
     allow(builder, calls, b.0, router, b.1).await?;
-    let add = Pools::addLiquidityCall {
-        a: a.0.at,
-        b: b.0.at,
+    let add = AmmRouter::addLiquidityCall {
+        tokenA: a.0.at,
+        tokenB: b.0.at,
         desiredA: a.1,
         desiredB: b.1,
         minA: U256::ZERO,
@@ -184,9 +175,9 @@ async fn take(
     let mut calls = vec![];
     allow(builder, &mut calls, &share, router, shares).await?;
     let least = |amount: U256| amount * U256::from(9_950) / U256::from(10_000);
-    let call = Pools::removeLiquidityCall {
-        a: a.at,
-        b: b.at,
+    let call = AmmRouter::removeLiquidityCall {
+        tokenA: a.at,
+        tokenB: b.at,
         shares,
         minA: least(out_a),
         minB: least(out_b),

@@ -1,27 +1,17 @@
 //! Swaps through the router, exact in or exact out, by way of USDC where there is no direct pool.
 
 use super::{allow, amount, plan, value_of};
+use crate::chain::bindings::{AmmQuoter, AmmRouter};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use crate::live::tx_plan::{Call, Part, TxPlan};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::Kind;
 use model::transcript::{ToolErrorCode, Trade};
 use serde_json::json;
-
-sol! {
-    interface Router {
-        function swapExactIn(uint256 amountIn, uint256 minOut, address[] path, address to, uint256 deadline) external payable returns (uint256);
-        function swapExactOut(uint256 amountOut, uint256 maxIn, address[] path, address to, uint256 deadline) external payable returns (uint256);
-    }
-    interface Quoter {
-        function quoteExactIn(uint256 amountIn, address[] path) external view returns (uint256 amountOut, uint256 impactBps);
-        function quoteExactOut(uint256 amountOut, address[] path) external view returns (uint256 amountIn, uint256 impactBps);
-    }
-}
 
 /// Seconds a swap may wait where nobody says otherwise.
 pub(super) const DEADLINE_S: u64 = 300;
@@ -56,14 +46,15 @@ pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result
     let amount = amount(builder, args, counted)?;
     let amount = super::all_of(builder, counted, amount).await?;
     let (give, expected, least, impact_bps, data) = if exact_out {
-        let quote = builder.read(quoter, &Quoter::quoteExactOutCall { amountOut: amount, path: path.clone() }).await.map_err(no_route)?;
+        let quote =
+            builder.read(quoter, &AmmQuoter::quoteExactOutCall { amountOut: amount, path: path.clone() }).await.map_err(no_route)?;
         let most = quote.amountIn * U256::from(10_000 + slippage) / U256::from(10_000);
-        let call = Router::swapExactOutCall { amountOut: amount, maxIn: most, path, to: ACCOUNT, deadline: U256::from(deadline) };
+        let call = AmmRouter::swapExactOutCall { amountOut: amount, maxIn: most, path, to: ACCOUNT, deadline: U256::from(deadline) };
         (most, amount, amount, quote.impactBps, call.abi_encode())
     } else {
-        let quote = builder.read(quoter, &Quoter::quoteExactInCall { amountIn: amount, path: path.clone() }).await.map_err(no_route)?;
+        let quote = builder.read(quoter, &AmmQuoter::quoteExactInCall { amountIn: amount, path: path.clone() }).await.map_err(no_route)?;
         let least = quote.amountOut * U256::from(10_000 - slippage) / U256::from(10_000);
-        let call = Router::swapExactInCall { amountIn: amount, minOut: least, path, to: ACCOUNT, deadline: U256::from(deadline) };
+        let call = AmmRouter::swapExactInCall { amountIn: amount, minOut: least, path, to: ACCOUNT, deadline: U256::from(deadline) };
         (amount, quote.amountOut, least, quote.impactBps, call.abi_encode())
     };
     let mut calls = vec![];

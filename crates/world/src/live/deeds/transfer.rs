@@ -1,6 +1,7 @@
 //! Moving tokens, letting others move them, and taking that back.
 
-use super::{Erc20, amount, main_asset, plan, value_of};
+use super::{amount, main_asset, plan, value_of};
+use crate::chain::bindings::Token;
 use crate::chain::genesis::{ACCOUNT, KEEPER};
 use crate::live::args::{Args, address, word};
 use crate::live::tool_error::ToolError;
@@ -28,7 +29,7 @@ fn pay(asset: &Asset, to: Address, amount: U256) -> Call {
     if asset.is_native() {
         return Call { to, value: amount, data: vec![] };
     }
-    Call { to: asset.at, value: value_of(asset, U256::ZERO), data: Erc20::transferCall { to, value: amount }.abi_encode() }
+    Call { to: asset.at, value: value_of(asset, U256::ZERO), data: Token::transferCall { to, value: amount }.abi_encode() }
 }
 
 /// Everything, or everything of some tokens, to another wallet.
@@ -95,7 +96,7 @@ pub(super) fn approve(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan
         Some(spender) => spender.address,
         None => builder.router()?,
     };
-    let call = Call { to: asset.at, value: U256::ZERO, data: Erc20::approveCall { spender, value }.abi_encode() };
+    let call = Call { to: asset.at, value: U256::ZERO, data: Token::approveCall { spender, value }.abi_encode() };
     Ok(plan(builder, vec![call], vec![], vec![(Part::Spender, spender), (Part::Asset, asset.at)]))
 }
 
@@ -109,7 +110,7 @@ pub(super) fn revoke(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan,
         let token = token.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "an approval to revoke lacks its token"))?;
         let asset = builder.asset(&word(&token))?;
         let spender = address("spender", &field("spender"))?.address;
-        calls.push(Call { to: asset.at, value: U256::ZERO, data: Erc20::approveCall { spender, value: U256::ZERO }.abi_encode() });
+        calls.push(Call { to: asset.at, value: U256::ZERO, data: Token::approveCall { spender, value: U256::ZERO }.abi_encode() });
     }
     if calls.is_empty() {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "no approval to revoke was named"));

@@ -1,26 +1,17 @@
 //! Vaults of one asset: putting it in, and taking it out by shares.
 
 use super::{all_of, allow, amount, plan};
+use crate::chain::bindings::Vault;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, address, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use crate::live::tx_plan::{Call, Part, TxPlan};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
 use model::{Kind, Unit};
 use serde_json::{Value, json};
-
-sol! {
-    interface Vaults {
-        function deposit(uint256 assets, address receiver) external returns (uint256);
-        function redeem(uint256 shares, address receiver, address owner) external returns (uint256);
-        function asset() external view returns (address);
-        function previewDeposit(uint256 assets) external view returns (uint256);
-        function previewRedeem(uint256 shares) external view returns (uint256);
-    }
-}
 
 /// The vault a call names, as its share token.
 fn named_vault(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Asset, ToolError> {
@@ -34,7 +25,7 @@ fn named_vault(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Asset, ToolEr
 
 /// Asked of the vault itself: what others say of it may be wrong.
 async fn asset_of(builder: &mut TxBuilder<'_>, vault: &Asset) -> Result<Asset, ToolError> {
-    let at = builder.read(vault.at, &Vaults::assetCall {}).await?;
+    let at = builder.read(vault.at, &Vault::assetCall {}).await?;
     builder.asset(&at.to_checksum(None))
 }
 
@@ -46,10 +37,10 @@ pub(super) async fn deposit(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Res
     if assets.is_zero() {
         return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("the account holds no {}", asset.symbol)));
     }
-    let shares = builder.read(vault.at, &Vaults::previewDepositCall { assets }).await?;
+    let shares = builder.read(vault.at, &Vault::previewDepositCall { assets }).await?;
     let mut calls = vec![];
     allow(builder, &mut calls, &asset, vault.at, assets).await?;
-    calls.push(call(vault.at, &Vaults::depositCall { assets, receiver: ACCOUNT }));
+    calls.push(call(vault.at, &Vault::depositCall { assets, receiver: ACCOUNT }));
     let mut plan = plan(builder, calls, vec![(asset.at, assets)], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);
     plan.outputs.insert("deposits".into(), told(&asset, assets));
     plan.outputs.insert("expected_shares".into(), json!(human(shares, vault.decimals)));
@@ -60,8 +51,8 @@ pub(super) async fn redeem(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Resu
     let vault = named_vault(builder, args)?;
     let asset = asset_of(builder, &vault).await?;
     let shares = shares(builder, args, &vault).await?;
-    let assets = builder.read(vault.at, &Vaults::previewRedeemCall { shares }).await?;
-    let redeem = call(vault.at, &Vaults::redeemCall { shares, receiver: ACCOUNT, owner: ACCOUNT });
+    let assets = builder.read(vault.at, &Vault::previewRedeemCall { shares }).await?;
+    let redeem = call(vault.at, &Vault::redeemCall { shares, receiver: ACCOUNT, owner_: ACCOUNT });
     let mut plan = plan(builder, vec![redeem], vec![], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);
     plan.outputs.insert("redeems".into(), told(&vault, shares));
     plan.outputs.insert("expected_assets".into(), told(&asset, assets));

@@ -57,7 +57,7 @@ fn name(ask: &Ask<'_>, at: Address) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::approveCall;
+    use crate::chain::bindings::Token;
     use crate::live::hooks::specimen::{ROUTER, STRANGER, Specimen, USDC, VAULT, WETH};
     use crate::live::tx_plan::{Call, PlanKind};
     use alloy_primitives::U256;
@@ -67,7 +67,7 @@ mod tests {
     fn approval(parties: Vec<(Part, Address)>, value: u64) -> Option<ToolErrorCode> {
         let mut sample = Specimen::transfer();
         let spender = parties.iter().find(|(part, _)| *part == Part::Spender).map_or(ROUTER, |(_, address)| *address);
-        let data = approveCall { spender, value: U256::from(value) }.abi_encode();
+        let data = Token::approveCall { spender, value: U256::from(value) }.abi_encode();
         sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
         sample.plan.outflows = vec![];
         sample.plan.parties = parties;
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn an_approval_of_nothing_hides_no_other_call() {
         let mut sample = Specimen::transfer();
-        let nothing = approveCall { spender: STRANGER, value: U256::ZERO }.abi_encode();
-        let everything = approveCall { spender: STRANGER, value: U256::MAX }.abi_encode();
+        let nothing = Token::approveCall { spender: STRANGER, value: U256::ZERO }.abi_encode();
+        let everything = Token::approveCall { spender: STRANGER, value: U256::MAX }.abi_encode();
         let calls = [nothing, everything].map(|data| Call { to: USDC, value: U256::ZERO, data });
         sample.plan.kind = PlanKind::Execute(calls.into());
         sample.plan.parties = vec![(Part::Spender, STRANGER)];

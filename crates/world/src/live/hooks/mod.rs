@@ -17,15 +17,12 @@ use super::actions::Actions;
 use super::args::Args;
 use super::tx_plan::{Part, PlanKind, TxPlan};
 use crate::chain::Book;
+use crate::chain::bindings::Token;
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
 use model::{Tool, Workspace, WorldFile};
 use serde_json::{Map, Value};
-
-sol! {
-    function approve(address spender, uint256 value) external returns (bool);
-}
 
 /// A write that is about to be signed, and all that hooks may look at.
 #[derive(Debug, Clone, Copy)]
@@ -133,7 +130,7 @@ impl<'a> Ask<'a> {
 fn takes_back(kind: &PlanKind) -> bool {
     match kind {
         PlanKind::Execute(calls) => {
-            calls.iter().all(|call| approveCall::abi_decode(&call.data).is_ok_and(|approve| approve.value.is_zero()))
+            calls.iter().all(|call| Token::approveCall::abi_decode(&call.data).is_ok_and(|approve| approve.value.is_zero()))
         }
         PlanKind::Direct(_) | PlanKind::Sign(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => false,
     }

@@ -15,7 +15,7 @@ pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::approveCall;
+    use crate::chain::bindings::Token;
     use crate::live::hooks::specimen::{SANCTIONED, Specimen, USDC};
     use crate::live::tx_plan::{Call, Part, PlanKind};
     use alloy_primitives::U256;
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_right_may_be_taken_back_from_a_sanctioned_spender() {
         let mut sample = Specimen::transfer();
-        let data = approveCall { spender: SANCTIONED, value: U256::ZERO }.abi_encode();
+        let data = Token::approveCall { spender: SANCTIONED, value: U256::ZERO }.abi_encode();
         sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
         sample.plan.parties = vec![(Part::Spender, SANCTIONED), (Part::Asset, USDC)];
         assert_eq!(objects(&sample.ask()), None);

@@ -1,22 +1,16 @@
 //! Who may take what from the account.
 
 use super::{about, ask, asset_at, party, spelled};
+use crate::chain::bindings::Token;
 use crate::chain::encode;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::sol;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-
-sol! {
-    interface Erc20 {
-        function allowance(address owner, address spender) external view returns (uint256);
-    }
-}
 
 pub(super) async fn allowance(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
     let text = args.any_token().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no token"))?;
@@ -47,7 +41,7 @@ pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> 
     for token in tokens.collect::<Vec<_>>() {
         let asset = asset_at(builder, token);
         for spender in &spenders {
-            let asked = Erc20::allowanceCall { owner: ACCOUNT, spender: *spender };
+            let asked = Token::allowanceCall { owner: ACCOUNT, spender: *spender };
             let Some(amount) = ask(builder, token, &asked).await? else {
                 unreadable.push(token.to_checksum(None));
                 break;

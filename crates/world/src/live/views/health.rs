@@ -1,30 +1,22 @@
 //! How far a loan is from being called.
 
 use super::{about, dollars, owner, party, subject};
+use crate::chain::bindings::Venue;
 use crate::chain::genesis::market;
 use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::{TxBuilder, human};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::sol;
 use model::{Role, Via};
 use serde_json::{Map, Value, json};
-
-sol! {
-    interface Lender {
-        function healthFactor(address account, bytes32 market) external view returns (uint256);
-        function accountValue(address account, bytes32 market) external view returns (uint256 collateralUsd8, uint256 debtUsd8);
-        function markets(bytes32 market) external view returns (bool open, uint32 minRatioBps);
-    }
-}
 
 pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
     let account = owner(builder, args)?;
     let (venue, name) = lender(builder, args)?;
     let market = market(&name);
-    let factor = builder.read(venue, &Lender::healthFactorCall { account, market }).await?;
-    let value = builder.read(venue, &Lender::accountValueCall { account, market }).await?;
-    let minimum = builder.read(venue, &Lender::marketsCall { market }).await?.minRatioBps;
+    let factor = builder.read(venue, &Venue::healthFactorCall { account, market }).await?;
+    let value = builder.read(venue, &Venue::accountValueCall { account, market }).await?;
+    let minimum = builder.read(venue, &Venue::marketsCall(market)).await?.minRatioBps;
     let mut answer = about(builder);
     answer.insert("account".into(), json!(account.to_checksum(None)));
     answer.insert("venue".into(), party(builder, venue));

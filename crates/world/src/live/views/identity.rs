@@ -1,22 +1,14 @@
 //! Agents in the registry: who owns one, what it says of itself and what others say of it.
 
 use super::{about, ask, bounded, need_subject, party};
+use crate::chain::bindings::IdentityRegistry;
 use crate::live::args::Args;
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::TxBuilder;
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::sol;
 use model::transcript::ToolErrorCode;
 use model::{Role, Via};
 use serde_json::{Map, Value, json};
-
-sol! {
-    interface Agents {
-        function ownerOf(uint256 agentId) external view returns (address);
-        function tokenURI(uint256 agentId) external view returns (string);
-        function summary(uint256 agentId) external view returns (uint256 count, uint256 averageScore);
-    }
-}
 
 /// Characters of an agent's page that are passed on.
 const LONGEST: usize = 2_000;
@@ -26,8 +18,10 @@ pub(super) async fn agent(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Resul
     let missing = |chain: u64| ToolError::new(ToolErrorCode::NotFound, format!("{} is no agent of chain {chain}", shown(&text)));
     let agent = number(builder, &text).ok_or_else(|| missing(builder.id))?;
     let registry = registry(builder, Role::IdentityRegistry)?;
-    let Some(owner) = ask(builder, registry, &Agents::ownerOfCall { agentId: agent }).await? else { return Err(missing(builder.id)) };
-    let uri = builder.read(registry, &Agents::tokenURICall { agentId: agent }).await?;
+    let Some(owner) = ask(builder, registry, &IdentityRegistry::ownerOfCall { agentId: agent }).await? else {
+        return Err(missing(builder.id));
+    };
+    let uri = builder.read(registry, &IdentityRegistry::tokenURICall { agentId: agent }).await?;
     let (count, average) = reputation(builder, registry, agent).await?;
     let mut answer = about(builder);
     answer.insert("agent_id".into(), json!(bounded(&text, 80)));
@@ -47,11 +41,11 @@ fn registry(builder: &TxBuilder<'_>, role: Role) -> Result<Address, ToolError> {
 /// From the registry of reputations where it knows the agent, else from that of identities.
 async fn reputation(builder: &mut TxBuilder<'_>, identities: Address, agent: U256) -> Result<(U256, U256), ToolError> {
     if let Ok(reputations) = registry(builder, Role::ReputationRegistry)
-        && let Some(summary) = ask(builder, reputations, &Agents::summaryCall { agentId: agent }).await?
+        && let Some(summary) = ask(builder, reputations, &IdentityRegistry::summaryCall { agentId: agent }).await?
     {
         return Ok((summary.count, summary.averageScore));
     }
-    let summary = builder.read(identities, &Agents::summaryCall { agentId: agent }).await?;
+    let summary = builder.read(identities, &IdentityRegistry::summaryCall { agentId: agent }).await?;
     Ok((summary.count, summary.averageScore))
 }
 

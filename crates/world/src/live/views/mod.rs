@@ -18,19 +18,14 @@ mod vaults;
 use super::args::{Args, word};
 use super::tool_error::ToolError;
 use super::tx_builder::{Asset, TxBuilder, human};
+use crate::chain::bindings::Token;
 use crate::chain::genesis::ACCOUNT;
 use crate::chain::{Status, Tx};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
 use model::{Kind, View};
 use serde_json::{Map, Value, json};
-
-sol! {
-    interface Balance {
-        function balanceOf(address holder) external view returns (uint256);
-    }
-}
 
 /// What a view cannot read from the chain it looks at.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +116,7 @@ async fn ask<C: SolCall>(builder: &mut TxBuilder<'_>, to: Address, call: &C) -> 
 async fn maybe_held(builder: &mut TxBuilder<'_>, asset: Address, who: Address) -> Result<Option<U256>, ToolError> {
     match asset {
         Address::ZERO => Ok(Some(builder.chain.balance(who).await?)),
-        token => ask(builder, token, &Balance::balanceOfCall { holder: who }).await,
+        token => ask(builder, token, &Token::balanceOfCall(who)).await,
     }
 }
 

@@ -1,21 +1,14 @@
 //! Pools: what lies in them, the price that makes, and the part an account has.
 
 use super::{about, dollars, held, subject, sum, worth};
+use crate::chain::bindings::AmmPair;
 use crate::live::args::{Args, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::sol;
 use model::transcript::ToolErrorCode;
 use model::{AddressText, Kind};
 use serde_json::{Map, Value, json};
-
-sol! {
-    interface Pair {
-        function getReserves() external view returns (uint112 reserve0, uint112 reserve1, uint32 updatedAt);
-        function totalSupply() external view returns (uint256);
-    }
-}
 
 pub(super) struct Pool {
     pub at: Address,
@@ -74,8 +67,8 @@ fn wanted(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Option<String>, [
 pub(super) async fn load(builder: &mut TxBuilder<'_>, a: Asset, b: Asset) -> Result<Pool, ToolError> {
     let at = builder.pair(&a, &b).map_err(|error| ToolError::new(ToolErrorCode::NotFound, error.message))?;
     let (a, b) = (wrapped(builder, a)?, wrapped(builder, b)?);
-    let reserves = builder.read(at, &Pair::getReservesCall {}).await?;
-    let shares = builder.read(at, &Pair::totalSupplyCall {}).await?;
+    let reserves = builder.read(at, &AmmPair::getReservesCall {}).await?;
+    let shares = builder.read(at, &AmmPair::totalSupplyCall {}).await?;
     let (zero, one) = (U256::from(reserves.reserve0), U256::from(reserves.reserve1));
     // The factory puts the lower address first.
     let (reserve_a, reserve_b) = if a.at < b.at { (zero, one) } else { (one, zero) };

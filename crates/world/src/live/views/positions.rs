@@ -2,25 +2,15 @@
 
 use super::pools::{self, Share};
 use super::{about, asset_at, need_subject, net, owner, party, sum, worth};
+use crate::chain::bindings::Venue;
 use crate::chain::genesis::{MARKETS, market};
 use crate::live::args::Args;
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder};
 use alloy_primitives::{Address, B256, U256};
-use alloy_sol_types::sol;
 use model::transcript::ToolErrorCode;
 use model::{Kind, Role, Thing, Via};
 use serde_json::{Map, Value, json};
-
-sol! {
-    interface Venue {
-        struct Key { bytes32 market; address asset; uint256 supplied; uint256 borrowed; }
-        function supplied(address account, bytes32 market, address asset) external view returns (uint256);
-        function borrowed(address account, bytes32 market, address asset) external view returns (uint256);
-        function claimable(address account, bytes32 market, address asset) external view returns (uint256);
-        function holdings(address account) external view returns (Key[] memory held);
-    }
-}
 
 /// What an account has in one market of a venue.
 pub(super) struct Stand {

@@ -1,23 +1,14 @@
 //! What a token is worth and what it says of itself.
 
 use super::{about, ask, bounded, dollars, spelled, vouched};
+use crate::chain::bindings::Token;
 use crate::live::args::Args;
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::sol;
 use model::AddressText;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
-
-sol! {
-    interface Described {
-        function name() external view returns (string);
-        function symbol() external view returns (string);
-        function decimals() external view returns (uint8);
-        function totalSupply() external view returns (uint256);
-    }
-}
 
 /// Characters of a name or symbol that are passed on.
 const LONGEST: usize = 200;
@@ -96,13 +87,13 @@ async fn describe(
     at: Address,
     decimals: Option<u8>,
 ) -> Result<Address, ToolError> {
-    let symbol = ask(builder, at, &Described::symbolCall {}).await?;
-    let name = ask(builder, at, &Described::nameCall {}).await?;
+    let symbol = ask(builder, at, &Token::symbolCall {}).await?;
+    let name = ask(builder, at, &Token::nameCall {}).await?;
     let decimals = match decimals {
         Some(decimals) => Some(decimals),
-        None => ask(builder, at, &Described::decimalsCall {}).await?,
+        None => ask(builder, at, &Token::decimalsCall {}).await?,
     };
-    let supply = ask(builder, at, &Described::totalSupplyCall {}).await?;
+    let supply = ask(builder, at, &Token::totalSupplyCall {}).await?;
     answer.insert("symbol".into(), json!(symbol.map(|text| bounded(&text, LONGEST))));
     answer.insert("name".into(), json!(name.map(|text| bounded(&text, LONGEST))));
     answer.insert("decimals".into(), json!(decimals));

@@ -1,21 +1,18 @@
 //! Every view on a chain of the reference world, and what it makes of arguments nobody meant well.
 
 use super::{Around, SentFact, view};
+use crate::chain::bindings::Token;
 use crate::chain::genesis::{ACCOUNT, Genesis};
 use crate::chain::{Embedded, Tx};
 use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::TxBuilder;
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
 use model::{View, Workspace};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-
-sol! {
-    interface Token { function approve(address spender, uint256 value) external returns (bool); }
-}
 
 const BASE: u64 = 8453;
 const VAULT: &str = "0xBEEFE94c8aD530842bfE7d8B397938fFc1cb83b2";

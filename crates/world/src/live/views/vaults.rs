@@ -1,24 +1,14 @@
 //! Vaults: their state, and what an account has in them.
 
 use super::{about, asset_at, dollars, held, need_subject, owner, sum};
+use crate::chain::bindings::Vault;
 use crate::live::args::Args;
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
-use alloy_sol_types::sol;
 use model::AddressText;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
-
-sol! {
-    interface Vault {
-        function totalAssets() external view returns (uint256);
-        function totalSupply() external view returns (uint256);
-        function convertToAssets(uint256 shares) external view returns (uint256);
-        function paused() external view returns (bool);
-        function owner() external view returns (address);
-    }
-}
 
 /// A vault's share, and the asset behind it.
 fn named(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Asset, Asset), ToolError> {

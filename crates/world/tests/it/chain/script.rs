@@ -97,7 +97,7 @@ async fn permits(r: &mut Recorder<'_>) {
     let kind = keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");
     let permit = |nonce: u64, value: U256| {
         let content = keccak256((kind, me, TRADER, value, U256::from(nonce), NEVER).abi_encode());
-        Token::permitCall { owner_: me, spender: TRADER, value, deadline: NEVER, signature: signed(domain, content) }
+        Token::permit_0Call { owner_: me, spender: TRADER, value, deadline: NEVER, signature: signed(domain, content) }
     };
     r.does("an unlimited approval", me, USDC, Token::approveCall { spender: STRANGER, value: U256::MAX }).await;
     r.does("which is taken back", me, USDC, Token::approveCall { spender: STRANGER, value: U256::ZERO }).await;
@@ -111,23 +111,27 @@ async fn permit2(r: &mut Recorder<'_>) {
     let me = operator();
     r.does("approve Permit2", me, USDC, Token::approveCall { spender: PERMIT2, value: U256::MAX }).await;
     let domain = domain(r, PERMIT2).await;
-    let details =
-        PermitDetails { token: USDC, amount: usdc(700).to(), expiration: alloy_primitives::Uint::MAX, nonce: alloy_primitives::Uint::ZERO };
-    let single = PermitSingle { details, spender: TRADER, sigDeadline: NEVER };
+    let details = Permit2::PermitDetails {
+        token: USDC,
+        amount: usdc(700).to(),
+        expiration: alloy_primitives::Uint::MAX,
+        nonce: alloy_primitives::Uint::ZERO,
+    };
+    let single = Permit2::PermitSingle { details, spender: TRADER, sigDeadline: NEVER };
     let signature = signed(domain, single.eip712_hash_struct());
     r.does("a Permit2 permit", TRADER, PERMIT2, Permit2::permitCall { owner: me, single, signature }).await;
     let take = Permit2::transferFromCall { from: me, to: TRADER, amount: usdc(700).to(), token: USDC };
     r.does("what it permits", TRADER, PERMIT2, take.clone()).await;
     r.reverts("and no more", TRADER, PERMIT2, take).await;
 
-    let permitted = TokenPermissions { token: USDC, amount: usdc(30) };
+    let permitted = Permit2::TokenPermissions { token: USDC, amount: usdc(30) };
     let kind = keccak256(
         "PermitTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline)TokenPermissions(address token,uint256 amount)",
     );
     let content = keccak256((kind, permitted.eip712_hash_struct(), TRADER, U256::from(9), NEVER).abi_encode());
     let transfer = Permit2::permitTransferFromCall {
-        permitted: PermitTransferFrom { permitted, nonce: U256::from(9), deadline: NEVER },
-        details: SignatureTransferDetails { to: TRADER, requestedAmount: usdc(30) },
+        permitted: Permit2::PermitTransferFrom { permitted, nonce: U256::from(9), deadline: NEVER },
+        details: Permit2::SignatureTransferDetails { to: TRADER, requestedAmount: usdc(30) },
         owner: me,
         signature: signed(domain, content),
     };

@@ -2,69 +2,9 @@
 
 use crate::chain::recorder::Recorder;
 use alloy_primitives::{Address, B256, U256, address};
-use alloy_sol_types::sol;
+pub(crate) use bardo_eval_world::chain::bindings::{AmmFactory, AmmRouter, Permit2, PolicyCage, Token, Vault, Venue, Weth};
 use bardo_eval_world::chain::contracts::contract;
 use bardo_eval_world::chain::{Signer, Status, Tx};
-
-sol! {
-    interface Token {
-        function init(string name_, string symbol_, uint8 decimals_, address owner_) external;
-        function mint(address to, uint256 value) external;
-        function approve(address spender, uint256 value) external returns (bool);
-        function transfer(address to, uint256 value) external returns (bool);
-        function transferFrom(address from, address to, uint256 value) external returns (bool);
-        function balanceOf(address) external view returns (uint256);
-        function nonces(address) external view returns (uint256);
-        function DOMAIN_SEPARATOR() external view returns (bytes32);
-        function permit(address owner_, address spender, uint256 value, uint256 deadline, bytes signature) external;
-    }
-    interface Weth {
-        function init(string name_, string symbol_) external;
-        function deposit() external payable;
-        function withdraw(uint256 value) external;
-    }
-    interface AmmFactory {
-        function init() external;
-        function createPair(address tokenA, address tokenB) external returns (address pair);
-    }
-    interface AmmRouter {
-        function init(address factory_, address weth_) external;
-        function addLiquidity(address tokenA, address tokenB, uint256 desiredA, uint256 desiredB, uint256 minA, uint256 minB, address to, uint256 deadline) external payable returns (uint256 amountA, uint256 amountB, uint256 shares);
-        function swapExactIn(uint256 amountIn, uint256 minOut, address[] path, address to, uint256 deadline) external payable returns (uint256 amountOut);
-    }
-    interface Vault {
-        function init(address asset_, string name_, string symbol_, address owner_) external;
-        function deposit(uint256 assets, address receiver) external returns (uint256 shares);
-        function redeem(uint256 shares, address receiver, address owner_) external returns (uint256 assets);
-        function balanceOf(address) external view returns (uint256);
-    }
-    interface Venue {
-        function init(address owner_) external;
-        function setMarket(bytes32 market, bool open, uint32 minRatioBps) external;
-        function setPrice(address asset, uint128 priceUsd8, uint8 decimals) external;
-        function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
-        function exit(bytes32 market, address asset, uint256 amount, address to) external returns (uint256);
-    }
-    struct TokenPermissions { address token; uint256 amount; }
-    struct PermitTransferFrom { TokenPermissions permitted; uint256 nonce; uint256 deadline; }
-    struct SignatureTransferDetails { address to; uint256 requestedAmount; }
-    struct PermitDetails { address token; uint160 amount; uint48 expiration; uint48 nonce; }
-    struct PermitSingle { PermitDetails details; address spender; uint256 sigDeadline; }
-    interface Permit2 {
-        function DOMAIN_SEPARATOR() external view returns (bytes32);
-        function permit(address owner, PermitSingle single, bytes signature) external;
-        function permitTransferFrom(PermitTransferFrom permitted, SignatureTransferDetails details, address owner, bytes signature) external;
-        function transferFrom(address from, address to, uint160 amount, address token) external;
-    }
-    interface PolicyCage {
-        error SpendingLimitExceeded(uint8 scope, uint256 spent, uint256 limit);
-        error AssetNotApproved(address asset);
-        function init(address owner_, address operator_) external;
-        function setAsset(address asset, uint8 kind, uint8 decimals, bool base, uint128 priceUsd8) external;
-        function setProtocol(address protocol, uint8 kind) external;
-        function execute(address target, uint256 value, bytes data) external returns (bytes answer);
-    }
-}
 
 pub(crate) const OWNER: Address = Address::repeat_byte(0x01);
 pub(crate) const TRADER: Address = Address::repeat_byte(0x02);

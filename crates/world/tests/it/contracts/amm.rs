@@ -94,7 +94,7 @@ fn a_pair_lies_where_its_tokens_say() {
     let (low, high) = if usdc < dai { (usdc, dai) } else { (dai, usdc) };
     let event = done.event::<AmmFactory::PairCreated>();
     assert_eq!((event.token0, event.token1, event.pair, event.count), (low, high, done.value, U256::from(1)));
-    let code: Bytes = artifact("AmmPair")["bytecode"].as_str().unwrap().parse().unwrap();
+    let code = &contract("AmmPair").creation;
     assert_eq!(done.value, factory.create2(keccak256((low, high).abi_encode()), keccak256(code)));
     assert_eq!(chain.view(factory, AmmFactory::getPairCall { _0: dai, _1: usdc }), done.value);
     assert_eq!(chain.view(factory, AmmFactory::allPairsCall(U256::ZERO)), done.value);

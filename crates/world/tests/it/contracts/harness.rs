@@ -1,8 +1,5 @@
 //! A chain in memory with our contracts on it, and the few verbs that the tests speak.
 
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
-
 use alloy_primitives::{Address, B256, Bytes, Log, U256, address, keccak256};
 use alloy_sol_types::{SolCall, SolError, SolEvent, sol};
 use k256::ecdsa::SigningKey;
@@ -14,73 +11,16 @@ use revm::primitives::hardfork::SpecId;
 use revm::state::{AccountInfo, Bytecode};
 use revm::{Context, DatabaseRef, ExecuteCommitEvm, ExecuteEvm, MainBuilder, MainContext};
 
-sol!(Token, "../../contracts/artifacts/Token.json");
-sol!(FeeToken, "../../contracts/artifacts/FeeToken.json");
-sol!(LyingToken, "../../contracts/artifacts/LyingToken.json");
-sol!(HookToken, "../../contracts/artifacts/HookToken.json");
-sol!(Weth, "../../contracts/artifacts/Weth.json");
-sol!(AmmFactory, "../../contracts/artifacts/AmmFactory.json");
-sol!(AmmPair, "../../contracts/artifacts/AmmPair.json");
-sol!(AmmRouter, "../../contracts/artifacts/AmmRouter.json");
-sol!(AmmQuoter, "../../contracts/artifacts/AmmQuoter.json");
-sol!(Vault, "../../contracts/artifacts/Vault.json");
+pub(crate) use bardo_eval_world::chain::bindings::*;
+pub(crate) use bardo_eval_world::chain::contracts::contract;
+
 sol!(Moves, "../../contracts/artifacts/Moves.json");
-sol!(Venue, "../../contracts/artifacts/Venue.json");
-sol!(PolicyCage, "../../contracts/artifacts/PolicyCage.json");
-sol!(SanctionsList, "../../contracts/artifacts/SanctionsList.json");
-sol!(IdentityRegistry, "../../contracts/artifacts/IdentityRegistry.json");
-sol!(Permit2, "../../contracts/artifacts/Permit2.json");
-sol!(FeeBurner, "../../contracts/artifacts/FeeBurner.json");
-
-macro_rules! artifacts {
-    ($($name:literal),* $(,)?) => {
-        /// Every artifact of contracts/artifacts, by contract.
-        pub(crate) static ARTIFACTS: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../../../contracts/artifacts/", $name, ".json")))),*];
-    };
-}
-
-artifacts!(
-    "AmmFactory",
-    "AmmPair",
-    "AmmQuoter",
-    "AmmRouter",
-    "FeeBurner",
-    "FeeToken",
-    "HookToken",
-    "IdentityRegistry",
-    "LyingToken",
-    "Moves",
-    "Permit2",
-    "PolicyCage",
-    "SanctionsList",
-    "Token",
-    "Vault",
-    "Venue",
-    "Weth",
-);
 
 pub(crate) const CHAIN_ID: u64 = 8453;
 pub(crate) const START: u64 = 1_800_000_000;
 pub(crate) const FOREVER: U256 = U256::MAX;
 pub(crate) const NATIVE: Address = Address::ZERO;
 pub(crate) const OWNER: Address = address!("0x0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e");
-
-fn codes() -> &'static BTreeMap<&'static str, Bytecode> {
-    static CODES: OnceLock<BTreeMap<&'static str, Bytecode>> = OnceLock::new();
-    CODES.get_or_init(|| {
-        let code = |name: &str| {
-            let deployed: Bytes = artifact(name)["deployed"].as_str().and_then(|hex| hex.parse().ok()).expect("runtime code in hex");
-            Bytecode::new_raw(deployed)
-        };
-        ARTIFACTS.iter().map(|(name, _)| (*name, code(name))).collect()
-    })
-}
-
-pub(crate) fn artifact(contract: &str) -> serde_json::Value {
-    let (_, text) = ARTIFACTS.iter().find(|(name, _)| *name == contract).expect("an artifact of ours");
-    serde_json::from_str(text).expect("artifacts are JSON")
-}
 
 /// An address that has a name instead of a meaning.
 pub(crate) fn named(name: &str) -> Address {
@@ -135,8 +75,8 @@ impl Chain {
         Self { db: CacheDB::new(EmptyDB::default()), now: START }
     }
 
-    pub(crate) fn etch(&mut self, contract: &str, at: Address) {
-        let code = codes()[contract].clone();
+    pub(crate) fn etch(&mut self, name: &str, at: Address) {
+        let code = Bytecode::new_raw(contract(name).runtime.clone());
         let balance = self.ether(at);
         self.db.insert_account_info(
             at,
@@ -263,7 +203,7 @@ impl Chain {
     }
 
     pub(crate) fn allowance(&mut self, token: Address, owner: Address, spender: Address) -> U256 {
-        self.view(token, Token::allowanceCall { _0: owner, _1: spender })
+        self.view(token, Token::allowanceCall { owner, spender })
     }
 }
 

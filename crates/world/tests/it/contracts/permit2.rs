@@ -2,17 +2,11 @@
 
 use alloy_primitives::aliases::{U48, U160};
 use alloy_primitives::{Address, B256, Bytes, U256};
-use alloy_sol_types::{Eip712Domain, SolStruct, eip712_domain, sol};
+use alloy_sol_types::{Eip712Domain, SolStruct, eip712_domain};
+
+use bardo_eval_world::chain::bindings::typed_data::{PermitTransferFrom, TokenPermissions};
 
 use crate::contracts::harness::*;
-
-// Declared apart from the contract: what wallets sign. The spender is a field here and the caller there.
-sol! {
-    struct TokenPermissions { address token; uint256 amount; }
-    struct PermitTransferFrom { TokenPermissions permitted; address spender; uint256 nonce; uint256 deadline; }
-    struct PermitDetails { address token; uint160 amount; uint48 expiration; uint48 nonce; }
-    struct PermitSingle { PermitDetails details; address spender; uint256 sigDeadline; }
-}
 
 struct Setup {
     chain: Chain,
@@ -58,15 +52,10 @@ fn transfer(token: Address, owner: Address, nonce: u64, amount: U256, signature:
     }
 }
 
-fn single(token: Address, amount: u64, nonce: u64, spender: Address) -> (PermitSingle, Permit2::PermitSingle) {
+fn single(token: Address, amount: u64, nonce: u64, spender: Address) -> Permit2::PermitSingle {
     let (amount, expiration, nonce) = (U160::from(amount), U48::from(START + 100), U48::from(nonce));
-    let signed = PermitDetails { token, amount, expiration, nonce };
-    let sent = Permit2::PermitDetails { token, amount, expiration, nonce };
-    let deadline = U256::from(START);
-    (
-        PermitSingle { details: signed, spender, sigDeadline: deadline },
-        Permit2::PermitSingle { details: sent, spender, sigDeadline: deadline },
-    )
+    let details = Permit2::PermitDetails { token, amount, expiration, nonce };
+    Permit2::PermitSingle { details, spender, sigDeadline: U256::from(START) }
 }
 
 #[test]
@@ -99,8 +88,8 @@ fn an_allowance_has_an_amount_and_an_end() {
 #[test]
 fn a_signed_allowance_works_once_and_in_order() {
     let Setup { mut chain, permit2, usdc, signer, owner, spender } = setup();
-    let (typed, sent) = single(usdc, 40, 0, spender);
-    let signature = signer.sign(typed.eip712_signing_hash(&domain(permit2)));
+    let sent = single(usdc, 40, 0, spender);
+    let signature = signer.sign(sent.eip712_signing_hash(&domain(permit2)));
     let call =
         |sent: &Permit2::PermitSingle, signature: &Bytes| Permit2::permitCall { owner, single: sent.clone(), signature: signature.clone() };
     let mut late = chain.clone();
@@ -109,7 +98,7 @@ fn a_signed_allowance_works_once_and_in_order() {
         late.refuse(spender, permit2, call(&sent, &signature)),
         error(Permit2::SignatureExpired { signatureDeadline: U256::from(START) })
     );
-    let (_, other) = single(usdc, 41, 0, spender);
+    let other = single(usdc, 41, 0, spender);
     assert_eq!(chain.refuse(spender, permit2, call(&other, &signature)), error(Permit2::InvalidSigner {}));
     let event = chain.send(named("anybody"), permit2, call(&sent, &signature)).event::<Permit2::Permit>();
     assert_eq!((event.owner, event.spender, event.amount, event.nonce), (owner, spender, U160::from(40), U48::ZERO));

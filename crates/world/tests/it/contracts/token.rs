@@ -1,13 +1,11 @@
 //! Tokens: the honest one, the one that keeps a fee, the one that lies, the one that calls back, wrapped ether.
 
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
-use alloy_sol_types::{SolCall, SolStruct, SolValue, eip712_domain, sol};
+use alloy_sol_types::{SolCall, SolStruct, SolValue, eip712_domain};
+
+use bardo_eval_world::chain::bindings::typed_data::Permit;
 
 use crate::contracts::harness::*;
-
-sol! {
-    struct Permit { address owner; address spender; uint256 value; uint256 nonce; uint256 deadline; }
-}
 
 fn usdc() -> (Chain, Address, Address, Address) {
     let mut chain = Chain::new();

@@ -56,7 +56,7 @@ async fn a_vault_takes_assets_and_gives_shares_and_back() {
     let shares = gained(&deposited, "bbqUSDC");
     assert!(shares > 0);
     let redeemed = desk
-        .act(vault, Vault::redeemCall { shares: U256::from(shares.unsigned_abs()), receiver: ACCOUNT, owner: ACCOUNT }.abi_encode())
+        .act(vault, Vault::redeemCall { shares: U256::from(shares.unsigned_abs()), receiver: ACCOUNT, owner_: ACCOUNT }.abi_encode())
         .await;
     succeeded(&redeemed);
     assert!(gained(&redeemed, "USDC") > 99_999_000, "{}", gained(&redeemed, "USDC"));

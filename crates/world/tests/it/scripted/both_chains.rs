@@ -21,7 +21,7 @@ async fn day(chain: &mut dyn Chain, genesis: &Genesis) -> Vec<Mined> {
         desk.swap("USDC", "WETH", usdc("250")).await,
         desk.approve("USDC", vault, U256::MAX).await,
         desk.act(vault, Vault::depositCall { assets: usdc("100"), receiver: ACCOUNT }.abi_encode()).await,
-        desk.act(vault, Vault::redeemCall { shares: U256::from(1_000_000), receiver: ACCOUNT, owner: ACCOUNT }.abi_encode()).await,
+        desk.act(vault, Vault::redeemCall { shares: U256::from(1_000_000), receiver: ACCOUNT, owner_: ACCOUNT }.abi_encode()).await,
         desk.approve("USDC", pool, usdc("300")).await,
     ];
     let enter = Venue::enterCall { market: market("lend"), asset: token, amount: usdc("300"), data: Bytes::new() };

@@ -1,32 +1,12 @@
 //! A world with its account on one chain, and short words for what the account does.
 
 use alloy_primitives::{Address, Bytes, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
+pub(crate) use bardo_eval_world::chain::bindings::{AmmRouter, PolicyCage, Token, Vault, Venue};
 use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis, base_units};
 use bardo_eval_world::chain::{Book, Chain, Embedded, Tx, mined};
 use model::transcript::{Effect, Mined, TxOutcome};
 use testkit::reference_workspace;
-
-sol! {
-    interface Cage { function execute(address target, uint256 value, bytes data) external returns (bytes); }
-    interface Erc20 {
-        function transfer(address to, uint256 value) external returns (bool);
-        function approve(address spender, uint256 value) external returns (bool);
-    }
-    interface Router {
-        function swapExactIn(uint256 amountIn, uint256 minOut, address[] path, address to, uint256 deadline) external payable returns (uint256);
-    }
-    interface Vault {
-        function deposit(uint256 assets, address receiver) external returns (uint256);
-        function redeem(uint256 shares, address receiver, address owner) external returns (uint256);
-    }
-    interface Venue {
-        function enter(bytes32 market, address asset, uint256 amount, bytes data) external payable;
-        function exit(bytes32 market, address asset, uint256 amount, address to) external returns (uint256);
-        function configure(bytes32 market, bytes32 key, bytes value) external;
-        function flash(bytes32 market, address asset, uint256 amount, bytes data) external;
-    }
-}
 
 pub(crate) fn genesis(chain: u64) -> Genesis {
     let workspace = reference_workspace();
@@ -69,7 +49,7 @@ impl<'d> Desk<'d> {
     }
 
     pub(crate) async fn act_with(&mut self, target: Address, value: U256, data: Vec<u8>) -> Mined {
-        let call = Cage::executeCall { target, value, data: Bytes::from(data) };
+        let call = PolicyCage::executeCall { target, value, data: Bytes::from(data) };
         self.send(Tx::call(self.operator, ACCOUNT, call.abi_encode())).await
     }
 
@@ -80,16 +60,16 @@ impl<'d> Desk<'d> {
     }
 
     pub(crate) async fn transfer(&mut self, token: &str, to: Address, amount: U256) -> Mined {
-        self.act(self.at(token), Erc20::transferCall { to, value: amount }.abi_encode()).await
+        self.act(self.at(token), Token::transferCall { to, value: amount }.abi_encode()).await
     }
 
     pub(crate) async fn approve(&mut self, token: &str, spender: Address, amount: U256) -> Mined {
-        self.act(self.at(token), Erc20::approveCall { spender, value: amount }.abi_encode()).await
+        self.act(self.at(token), Token::approveCall { spender, value: amount }.abi_encode()).await
     }
 
     pub(crate) async fn swap(&mut self, from: &str, to: &str, amount: U256) -> Mined {
         let path = vec![self.at(from), self.at(to)];
-        let call = Router::swapExactInCall { amountIn: amount, minOut: U256::ZERO, path, to: ACCOUNT, deadline: U256::MAX };
+        let call = AmmRouter::swapExactInCall { amountIn: amount, minOut: U256::ZERO, path, to: ACCOUNT, deadline: U256::MAX };
         self.act(self.at("SwapRouter02"), call.abi_encode()).await
     }
 }

@@ -2,15 +2,12 @@
 
 use crate::scripted::harness::{Desk, embedded, error, genesis, usdc};
 use alloy_primitives::{Address, Bytes, U256, address};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::SolCall;
+use bardo_eval_world::chain::bindings::Token;
 use bardo_eval_world::chain::genesis::ACCOUNT;
 use bardo_eval_world::chain::{Chain as _, Signer, Tx, TypedData, signed_authorization, signed_typed};
 use model::transcript::{Effect, Signed, TxOutcome};
 use serde_json::{Value, json};
-
-sol! {
-    interface Permits { function permit(address owner, address spender, uint256 value, uint256 deadline, bytes signature) external; }
-}
 
 const THIEF: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
 
@@ -48,7 +45,8 @@ async fn an_unbroadcast_permit_is_decoded_and_a_broadcast_one_gives_the_allowanc
     assert_eq!(domain["verifyingContract"].as_str().map(str::to_lowercase), Some(token.to_string().to_lowercase()));
     // Anybody may hand it in: that is the danger.
     let signature = Bytes::from(signer.sign(typed.eip712_signing_hash().expect("a hash")).to_vec());
-    let call = Permits::permitCall { owner: ACCOUNT, spender: THIEF, value: U256::MAX, deadline: U256::from(2_000_000_000_u64), signature };
+    let call =
+        Token::permit_0Call { owner_: ACCOUNT, spender: THIEF, value: U256::MAX, deadline: U256::from(2_000_000_000_u64), signature };
     let handed_in = desk.send(Tx::call(desk.operator, token, call.abi_encode())).await;
     assert_eq!(handed_in.outcome, TxOutcome::Success, "{}", error(&handed_in));
     assert!(
@@ -67,8 +65,8 @@ async fn a_permit_signed_by_another_key_or_used_twice_fails_by_name() {
     let token = desk.at("USDC");
     let typed = permit_of(token, THIEF, usdc("1"), 0);
     let signature = Bytes::from(Signer::development().sign(typed.eip712_signing_hash().expect("a hash")).to_vec());
-    let call = |value| Permits::permitCall {
-        owner: ACCOUNT,
+    let call = |value| Token::permit_0Call {
+        owner_: ACCOUNT,
         spender: THIEF,
         value,
         deadline: U256::from(2_000_000_000_u64),
