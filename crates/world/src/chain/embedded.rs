@@ -1,52 +1,47 @@
-//! revm in process: a base state shared by all trials of a process, and a thin layer of changes per trial.
+//! Stock revm in process: a base state shared by all trials of a process, and an overlay of changes per trial.
 
-mod answers;
-mod engine;
-mod evm;
-mod simple;
 mod state;
-#[cfg(test)]
-mod stock;
+mod transact;
 
 use super::{BASE_FEE, BLOCK_GAS, Block, Chain, ChainError, Log, Outcome, Receipt, Snapshot, Status, Tx};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use async_trait::async_trait;
-use engine::{Done, Job};
-use revm::context::result::{ExecutionResult, Output};
+use revm::context::result::{ExecutionResult, Output, ResultAndState};
 use revm::context::{BlockEnv, TxEnv};
 use revm::context_interface::either::Either;
 use revm::state::{AccountInfo, Bytecode};
-use state::{Base, Layer};
+use state::{BaseState, Overlay, OverlayDb};
 use std::sync::Arc;
+use transact::{TxRun, changes};
 
-/// A chain whose set-up is done: cheap to make trial chains from, shared between them.
+/// A chain after its set-up, shared between trials: each thaws its own chain from it.
 #[derive(Debug, Clone)]
 pub struct Frozen {
     id: u64,
-    base: Arc<Base>,
+    base: Arc<BaseState>,
     latest: Block,
 }
 
 impl Frozen {
-    /// A chain of its own on top of the shared state. Dropping it is all the clean-up there is.
+    /// Returns a chain with an empty overlay on the shared state.
     pub fn thaw(&self) -> Embedded {
-        Embedded { id: self.id, base: self.base.clone(), layer: Layer::default(), latest: self.latest, next_time: None, kept: vec![] }
+        Embedded { id: self.id, base: self.base.clone(), overlay: Overlay::default(), latest: self.latest, next_time: None, saved: vec![] }
     }
 }
 
 #[derive(Debug)]
 pub struct Embedded {
     id: u64,
-    base: Arc<Base>,
-    layer: Layer,
+    base: Arc<BaseState>,
+    overlay: Overlay,
     latest: Block,
     next_time: Option<u64>,
-    kept: Vec<Kept>,
+    saved: Vec<SavedState>,
 }
 
 #[derive(Debug)]
-struct Kept {
-    layer: Layer,
+struct SavedState {
+    overlay: Overlay,
     latest: Block,
     next_time: Option<u64>,
 }
@@ -55,13 +50,13 @@ impl Embedded {
     /// An empty chain that starts at this time.
     pub fn new(id: u64, unix_s: u64) -> Self {
         let latest = Block { number: 0, unix_s };
-        Self { id, base: Arc::default(), layer: Layer::default(), latest, next_time: None, kept: vec![] }
+        Self { id, base: Arc::default(), overlay: Overlay::default(), latest, next_time: None, saved: vec![] }
     }
 
     /// Ends the set-up.
     pub fn freeze(self) -> Frozen {
-        let Self { id, base, layer, latest, .. } = self;
-        Frozen { id, base: Arc::new(Arc::unwrap_or_clone(base).with(layer)), latest }
+        let Self { id, base, overlay, latest, .. } = self;
+        Frozen { id, base: Arc::new(Arc::unwrap_or_clone(base).with(overlay)), latest }
     }
 
     fn next_block(&self) -> Block {
@@ -82,10 +77,10 @@ impl Embedded {
     }
 
     fn info(&self, of: Address) -> Option<&AccountInfo> {
-        self.layer.info(&self.base, of)
+        self.overlay.info(&self.base, of)
     }
 
-    fn job(&self, tx: &Tx, free: bool) -> Result<Job, ChainError> {
+    fn prepare(&self, tx: &Tx, free: bool) -> Result<TxRun, ChainError> {
         // revm runs it, but no transaction of that type can be written down.
         if tx.to.is_none() && !tx.authorizations.is_empty() {
             return Err(ChainError::Refused("a creation cannot carry authorisations (EIP-7702)".to_owned()));
@@ -108,13 +103,16 @@ impl Embedded {
             authorization_list: tx.authorizations.iter().cloned().map(Either::Left).collect(),
             ..TxEnv::default()
         };
-        Ok(Job { chain: self.id, block: self.environment(self.next_block()), tx: typed, free })
+        Ok(TxRun { chain: self.id, block: self.environment(self.next_block()), tx: typed, free })
     }
 
-    /// Runs a transaction on the state as it is; the caller decides whether to keep the changes.
-    fn execute(&mut self, tx: &Tx, free: bool) -> Result<Done, ChainError> {
-        let job = self.job(tx, free)?;
-        engine::run(&self.base, &mut self.layer, job).map_err(|error| ChainError::Refused(error.to_string()))
+    fn db(&self) -> OverlayDb<'_> {
+        OverlayDb { base: &self.base, overlay: &self.overlay }
+    }
+
+    /// Runs a transaction on the current state without committing it.
+    fn execute(&self, tx: &Tx, free: bool) -> Result<ResultAndState, ChainError> {
+        self.prepare(tx, free)?.transact(self.db()).map_err(|error| ChainError::Refused(error.to_string()))
     }
 }
 
@@ -126,8 +124,11 @@ impl Chain for Embedded {
 
     async fn send(&mut self, tx: &Tx) -> Result<Receipt, ChainError> {
         let block = self.next_block();
-        let Done { result, changes, anew } = self.execute(tx, false)?;
-        self.layer.take(&self.base, &changes, anew);
+        let ResultAndState { result, state } = self.execute(tx, false)?;
+        let changes = changes(self.db(), &state);
+        for address in changes.accounts.keys() {
+            self.overlay.commit(*address, &state[address]);
+        }
         self.latest = block;
         self.next_time = None;
         let outcome = outcome(&result);
@@ -158,7 +159,7 @@ impl Chain for Embedded {
     }
 
     async fn storage(&mut self, of: Address, slot: U256) -> Result<B256, ChainError> {
-        Ok(self.layer.slot(&self.base, of, slot).into())
+        Ok(self.overlay.slot(&self.base, of, slot).into())
     }
 
     async fn latest(&mut self) -> Result<Block, ChainError> {
@@ -174,20 +175,18 @@ impl Chain for Embedded {
     }
 
     async fn snapshot(&mut self) -> Result<Snapshot, ChainError> {
-        self.kept.push(Kept { layer: self.layer.clone(), latest: self.latest, next_time: self.next_time });
-        Ok(Snapshot(self.kept.len() as u64 - 1))
+        self.saved.push(SavedState { overlay: self.overlay.clone(), latest: self.latest, next_time: self.next_time });
+        Ok(Snapshot(self.saved.len() as u64 - 1))
     }
 
     async fn restore(&mut self, to: Snapshot) -> Result<(), ChainError> {
         let at = usize::try_from(to.0).unwrap_or(usize::MAX);
-        if at >= self.kept.len() {
+        if at >= self.saved.len() {
             return Err(ChainError::Refused(format!("snapshot {} is gone", to.0)));
         }
-        self.kept.truncate(at + 1);
-        if let Some(kept) = self.kept.pop() {
-            self.layer = kept.layer;
-            self.latest = kept.latest;
-            self.next_time = kept.next_time;
+        self.saved.truncate(at + 1);
+        if let Some(SavedState { overlay, latest, next_time }) = self.saved.pop() {
+            (self.overlay, self.latest, self.next_time) = (overlay, latest, next_time);
         }
         Ok(())
     }
@@ -197,14 +196,14 @@ impl Chain for Embedded {
         let mut account = self.info(at).cloned().unwrap_or_default();
         account.code_hash = code.hash_slow();
         account.code = Some(code);
-        self.layer.set(at, account);
+        self.overlay.set(at, account);
         Ok(())
     }
 
     async fn set_balance(&mut self, of: Address, wei: U256) -> Result<(), ChainError> {
         let mut account = self.info(of).cloned().unwrap_or_default();
         account.balance = wei;
-        self.layer.set(of, account);
+        self.overlay.set(of, account);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! One script, three chains, the same to the last byte and unit of gas.
 
+use crate::chain::plain_revm::PlainRevm;
 use crate::chain::recorder::{Recorder, Seen};
 use crate::chain::{CHAIN, START, anvil, config, program, script, setting};
 use bardo_eval_world::chain::{Anvil, AnvilConfig, Chain, ChainError, Embedded};
@@ -27,9 +28,22 @@ async fn on_revm() -> [Vec<Seen>; 2] {
 fn agree(ours: &[Seen], theirs: &[Seen]) {
     for (ours, theirs) in ours.iter().zip(theirs) {
         assert_eq!(ours.what, theirs.what);
-        assert!(ours.came == theirs.came, "{}\n--- revm\n{}\n--- anvil\n{}", ours.what, ours.came, theirs.came);
+        assert!(ours.came == theirs.came, "{}\n--- revm\n{}\n--- the other\n{}", ours.what, ours.came, theirs.came);
     }
     assert_eq!(ours.len(), theirs.len());
+}
+
+#[tokio::test]
+async fn embedded_chain_equals_plain_revm_with_a_cache_db() {
+    let mut plain = PlainRevm::new(START);
+    let [setting, acts] = on_revm().await;
+    agree(&setting, &set_up(&mut plain).await);
+    agree(&acts, &act(&mut plain).await);
+    let (mut plain, mut ours) = (PlainRevm::new(START), Embedded::new(CHAIN, START));
+    let (mut theirs, mut ours) = (Recorder::new(&mut plain), Recorder::new(&mut ours));
+    script::odd_creations(&mut theirs).await;
+    script::odd_creations(&mut ours).await;
+    agree(&ours.seen, &theirs.seen);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod conformance;
 mod hostile;
+mod plain_revm;
 mod recorder;
 mod script;
 mod setting;
