@@ -133,3 +133,6 @@ pub(crate) fn read_rule(node: &Node, report: &Report) -> Option<Rule> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

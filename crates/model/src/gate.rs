@@ -187,3 +187,6 @@ fn read_only(node: &Node, report: &Report) -> Option<Only> {
     }
     Some(given.remove(0))
 }
+
+#[cfg(test)]
+mod tests;

@@ -113,3 +113,6 @@ fn read_slippage(node: &Node, report: &Report) -> Option<SlippageBps> {
     }
     Some(slippage)
 }
+
+#[cfg(test)]
+mod tests;

@@ -147,17 +147,4 @@ fn read_contract(node: &Node, report: &Report) -> Option<Contract> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_checksum_is_read_from_the_text() {
-        let good = AddressText::parse("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913").unwrap();
-        assert!(good.is_checksummed());
-        let bad = AddressText::parse("0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913").unwrap();
-        assert!(!bad.is_checksummed());
-        assert_eq!(bad.checksummed(), good.text);
-        assert!(AddressText::parse("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913").is_none());
-        assert!(AddressText::parse("0x12").is_none());
-    }
-}
+mod tests;

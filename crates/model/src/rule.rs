@@ -108,3 +108,6 @@ impl Rule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

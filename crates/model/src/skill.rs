@@ -76,3 +76,6 @@ fn read_redirect(node: &Node, report: &Report) -> Option<Redirect> {
     fields.close();
     Some(Redirect { when: when?, to: to? })
 }
+
+#[cfg(test)]
+mod tests;

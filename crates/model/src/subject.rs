@@ -298,3 +298,6 @@ fn read_extra(node: &Node, report: &Report) -> Option<Map<String, Value>> {
     }
     Some(extra)
 }
+
+#[cfg(test)]
+mod tests;

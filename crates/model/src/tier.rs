@@ -84,3 +84,6 @@ fn read_ci(node: &Node, report: &Report) -> Option<CiRow> {
     fields.close();
     Some(CiRow { event: event?, tiers: tiers?, when_changed })
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,3 +93,6 @@ impl Workspace {
         self.agent(agent).map(|agent| agent.tools.iter().filter_map(|name| self.tool(name)).collect()).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests;

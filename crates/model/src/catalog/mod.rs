@@ -19,3 +19,6 @@ pub use schema::{Schema, Violation};
 pub(crate) use tool::read_tools;
 pub use tool::{Capability, Risk, Tool};
 pub use via::{Deed, Prepares, Via, View};
+
+#[cfg(test)]
+mod tests;

@@ -18,3 +18,6 @@ pub use persona::{Correction, Fact, Persona, Stop, Temper};
 pub use post::{Change, Comparison, Holding, Post};
 pub use reference::{ArgValue, Lure, RefDoes, RefStep};
 pub use wanted::Wanted;
+
+#[cfg(test)]
+mod tests;

@@ -226,7 +226,9 @@ fn broken_intents_and_expectations_say_what_is_wrong() {
             (
                 "tool: swap_route",
                 "tol: swap_route",
-                "19: an expected call lacks \"tool\" | add tool: …\n19: an expected call has no key \"tol\" | did you mean \"tool\"?",
+                &format!(
+                    "19: an expected call lacks \"tool\" | add tool: …\n19: an expected call has no key \"tol\" | did you mean \"tool\"?\n{neither}"
+                ),
             ),
             (
                 "[\"250\", \"250.0\"]",
@@ -367,7 +369,11 @@ fn broken_personas_say_what_is_wrong() {
                 "opening: Swap 250 USDC",
                 "1: the opening already says amount | a fact is told only when asked; leave it out of one",
             ),
-            ("{ says: On Base., asked: [network, which chain] }", "{ asked: [network] }", "5: a fact lacks \"says\" | add says: …"),
+            (
+                "{ says: On Base., asked: [network, which chain] }",
+                "{ asked: [network] }",
+                "5: a fact lacks \"says\" | add says: …\n7: the persona corrects amount, which is none of its facts | name one of facts",
+            ),
         ],
     );
 }

@@ -139,3 +139,6 @@ fn read_vault(node: &Node, report: &Report) -> Option<VaultFile> {
     fields.close();
     Some(VaultFile { chain: chain?, address: address?, asset: asset?, symbol: symbol?, holds })
 }
+
+#[cfg(test)]
+mod tests;

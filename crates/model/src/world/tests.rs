@@ -55,7 +55,7 @@ fn a_world_is_read() {
     assert_eq!((allowance.token.as_str(), allowance.spender.as_str(), allowance.amount.as_str()), ("USDC", "SwapRouter02", "max"));
     assert_eq!((world.latency_ms["price"].value, world.owner), (250, Consent::Declines));
     assert_eq!(world.answers_from.as_ref().map(|name| name.as_str()), Some("large"));
-    assert_eq!((world.holes["symbol"].as_str(), world.holes["note"].at.line), ("USDC", 34));
+    assert_eq!((world.holes["symbol"].as_str(), world.holes["note"].at.line), ("USDC", 33));
 }
 
 #[test]

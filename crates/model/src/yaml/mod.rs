@@ -6,6 +6,8 @@ mod fields;
 mod json;
 mod load;
 mod node;
+#[cfg(test)]
+pub(crate) mod reading;
 
 pub use emit::emit;
 pub use fields::{Fields, flag, list, map, name, number, one_of, spot, text, whole};

@@ -58,8 +58,8 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
         "model",
         "workspace",
         &[
-            "agent", "catalog", "defaults", "files", "gate", "hash", "markdown", "output", "place", "policy", "problem", "registry",
-            "skill", "subject", "suite", "tier", "world", "yaml",
+            "agent", "catalog", "defaults", "files", "gate", "hash", "markdown", "minimal", "output", "place", "policy", "problem",
+            "registry", "skill", "subject", "suite", "tier", "world", "yaml",
         ],
     ),
     ("model", "world", &["place", "problem", "registry", "yaml"]),
