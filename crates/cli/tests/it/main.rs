@@ -27,3 +27,4 @@ mod score;
 mod scripted;
 mod show;
 mod smoke;
+mod snapshot;
