@@ -30,30 +30,3 @@ fn url(whole: &str, rest: &str) -> Result<Reached, String> {
     let host = url.split_once("://").map(|(_, host)| host).unwrap_or_default();
     if host.is_empty() { Err("name the address, as in http://127.0.0.1:8080/agent".to_owned()) } else { Ok(Reached::Url(url.to_owned())) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn reached(words: &str) -> Reached {
-        unwritten(words).unwrap().unwrap().finished.unwrap().reached
-    }
-
-    #[test]
-    fn commands_are_split_and_addresses_kept() {
-        let command = |words: &[&str]| Reached::Command(words.iter().map(|word| (*word).to_owned()).collect());
-        assert_eq!(reached("mcp:node agent.js"), command(&["node", "agent.js"]));
-        assert_eq!(reached("process:'my agent' --say \"a b\""), command(&["my agent", "--say", "a b"]));
-        assert_eq!(reached("http:http://127.0.0.1:1/x"), Reached::Url("http://127.0.0.1:1/x".to_owned()));
-        assert_eq!(reached("https://a.example/x"), Reached::Url("https://a.example/x".to_owned()));
-    }
-
-    #[test]
-    fn names_of_subjects_are_left_alone_and_nonsense_is_refused() {
-        assert!(unwritten("reference").is_none());
-        assert!(unwritten("fault:skip_guard").is_none());
-        for bad in ["mcp:", "process:   ", "process:'a", "http:", "http://", "http:x"] {
-            assert!(unwritten(bad).unwrap().is_err(), "{bad}");
-        }
-    }
-}

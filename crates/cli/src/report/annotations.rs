@@ -63,14 +63,3 @@ fn data(text: &str) -> String {
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hostile_text_stays_one_command() {
-        assert_eq!(data("a%\n::error::x\u{1b}"), "a%25%0A::error::x\u{fffd}");
-        assert_eq!(property("a,b:c"), "a%2Cb%3Ac");
-    }
-}

@@ -347,3 +347,20 @@ fn peers_are_played_by_another_subject() {
     run(&folder, "process:node agent.mjs", SWAP);
     assert_ne!(before, id(&folder));
 }
+
+#[test]
+fn a_subject_of_the_command_line_is_split_as_a_shell_would() {
+    let folder = Folder::with_minimal();
+    folder.write("my agent.sh", "read -r hello\necho \"{\\\"say\\\": \\\"$1\\\"}\"\n");
+    run(&folder, "process:bash 'my agent.sh' \"a b\"", SWAP);
+    let said = shown(&folder, SWAP)["events"].to_string();
+    assert!(said.contains("\"text\":\"a b\""), "{said}");
+    for address in ["http:http://127.0.0.1:1/x", "http://127.0.0.1:1/x"] {
+        let why = ending(&folder, address, SWAP).to_string();
+        assert!(why.contains("nobody answers at its address"), "{why}");
+    }
+    for bad in ["mcp:", "process:   ", "process:'a", "http:", "http://", "http:x"] {
+        folder.run(&["run", "--subject", bad]).exits(2).says(&format!("--subject \"{bad}\": "));
+    }
+    folder.run(&["run", "--subject", "fault:skip_guard"]).exits(2).says("there is no subject \"fault:skip_guard\"");
+}

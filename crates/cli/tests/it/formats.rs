@@ -99,6 +99,17 @@ fn junit_of_mistakes_is_well_formed_whatever_the_files_say() {
 }
 
 #[test]
+fn github_annotations_of_hostile_text_stay_one_command() {
+    let folder = Folder::with_minimal();
+    folder.write("evals/gates.yaml", "gates: []\n\"a%\\n::error::x\\e\": 1\n");
+    folder.write("evals/a,b:c.txt", "");
+    let ran = folder.run(&["smoke", "--format", "github"]).exits(2);
+    let [name, text] = ran.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{}", ran.stdout) };
+    assert!(name.starts_with("::error file=evals/a%2Cb%3Ac.txt,line=1,title=bardo-eval::nothing reads this file"), "{name}");
+    assert!(text.contains("\"a%25%0A::error::x\u{fffd}\""), "{text}");
+}
+
+#[test]
 fn markdown_has_tables_with_as_many_cells_in_every_row() {
     let folder = failing();
     for (args, code, title, head) in [

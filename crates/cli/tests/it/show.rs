@@ -107,3 +107,41 @@ fn two_trials_of_a_run_are_compared_by_what_their_arguments_mean() {
     assert!(kinds.iter().any(|kind| *kind != "same"), "{document:#}");
     folder.run(&["show", "--diff", one, one]).exits(2).says("only once");
 }
+
+#[test]
+fn an_agent_that_is_called_twice_is_in_the_tree_twice() {
+    let folder = Folder::with_minimal();
+    let file = "evals/suites/composition/desk_to_trader.yaml";
+    let text = folder.read(file);
+    let (head, _) = text.split_once("    reference:\n").unwrap();
+    let steps = "    reference:
+      - { agent: desk, delegate: trader, params: { amount: \"100\" } }
+      - { agent: trader, call: wallet_get_balance, args: { token: USDC, chain: base } }
+      - { agent: trader, say: One. }
+      - { agent: desk, delegate: trader, params: { amount: \"100\" } }
+      - { agent: trader, say: Two. }
+      - { agent: desk, say: Done. }
+";
+    folder.write(file, format!("{head}{steps}"));
+    folder.run(&["run", "--subject", "reference", "--case", "desk_hands_a_swap_over"]);
+    let shown = folder.run(&["show", "desk_hands_a_swap_over"]).exits(0).stdout;
+    let tree: Vec<&str> = shown.lines().skip_while(|line| !line.starts_with("desk  #")).collect();
+    assert_eq!(tree, ["desk  #2 to #8, nothing", "├─ trader  #2 to #5, 1 call", "└─ trader  #6 to #7, nothing"], "{shown}");
+}
+
+#[test]
+fn amounts_have_the_decimals_of_their_token() {
+    let folder = Folder::with_minimal();
+    folder.edit("evals/worlds/small.yaml", "token: USDC, amount: \"1000\"", "token: USDC, amount: \"1000.5\"");
+    folder.edit(
+        "evals/worlds/small.yaml",
+        "balances:\n",
+        "balances:\n  - { chain: 8453, token: WETH, amount: \"0.000000000000000001\" }\n",
+    );
+    let text = folder.run(&["world", "show"]).exits(0).stdout;
+    let row = |asset: &str| text.lines().find(|line| line.contains("account") && line.contains(asset)).unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        row(" USDC ").ends_with(" 1000.5") && row(" WETH ").ends_with(" 0.000000000000000001") && row(" ETH ").ends_with(" 1"),
+        "{text}"
+    );
+}

@@ -113,16 +113,3 @@ pub(super) fn human(digits: &str, decimals: u8) -> String {
     let fraction = fraction.trim_end_matches('0');
     if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::human;
-
-    #[test]
-    fn amounts_are_shown_whole() {
-        assert_eq!(human("250000000", 6), "250");
-        assert_eq!(human("1", 18), "0.000000000000000001");
-        assert_eq!(human("0", 6), "0");
-        assert_eq!(human("1500000", 6), "1.5");
-    }
-}

@@ -79,18 +79,3 @@ fn human(base: &str, decimals: u8) -> String {
     let fraction = fraction.trim_end_matches('0');
     if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_point_stands_where_the_decimals_say() {
-        assert_eq!(human("250000000", 6), "250");
-        assert_eq!(human("250500000", 6), "250.5");
-        assert_eq!(human("1", 18), "0.000000000000000001");
-        assert_eq!(human("0", 6), "0");
-        assert_eq!(human("7", 0), "7");
-        assert_eq!(human("all", 6), "all");
-    }
-}
