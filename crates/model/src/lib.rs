@@ -22,6 +22,7 @@ pub mod rule;
 mod skill;
 mod subject;
 pub mod suite;
+mod text_enum;
 mod tier;
 pub mod transcript;
 mod workspace;
@@ -30,7 +31,8 @@ pub mod yaml;
 
 pub use agent::{Agent, AgentTier, Invariant, Step, StepDoes};
 pub use catalog::{
-    Acts, AmountOf, Capability, Deed, Kind, Param, Prepares, Profile, ProfileTools, Risk, Schema, Tool, Unit, Via, View, Violation,
+    Acts, AddressRole, AmountOf, Capability, ChainRole, Deed, DurationUnit, IdKind, Kind, Param, Prepares, Profile, ProfileTools,
+    RangeBound, Risk, Schema, TokenRole, Tool, Unit, Via, View, Violation,
 };
 pub use defaults::Defaults;
 pub use files::Files;

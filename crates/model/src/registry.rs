@@ -2,6 +2,7 @@
 
 use crate::place::{Place, Spot};
 use crate::problem::Report;
+use crate::text_enum::text_enum;
 use crate::yaml::{Fields, Node, list, name, number, one_of, spot, text, whole};
 use alloy_primitives::Address;
 
@@ -59,28 +60,15 @@ impl AddressText {
     }
 }
 
-macro_rules! roles {
-    ($($variant:ident $word:literal),* $(,)?) => {
-        /// What a contract is for. Policies approve roles, grounding names them.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Role { $($variant),* }
-
-        impl Role {
-            pub const ALL: &'static [(&'static str, Role)] = &[$(($word, Role::$variant)),*];
-
-            pub fn word(self) -> &'static str {
-                match self { $(Role::$variant => $word),* }
-            }
-        }
-    };
-}
-
-roles! {
-    Router "router", Quoter "quoter", PoolManager "pool_manager", PositionManager "position_manager", Permit2 "permit2", Factory "factory",
-    LendingPool "lending_pool", Staking "staking", Bridge "bridge", IdentityRegistry "identity_registry",
-    ReputationRegistry "reputation_registry", FeeJar "fee_jar", FeeBurner "fee_burner", SanctionsOracle "sanctions_oracle",
-    PriceOracle "price_oracle", VaultFactory "vault_factory", Weth "weth", PerpRouter "perp_router", YieldRouter "yield_router",
-    Restaking "restaking",
+text_enum! {
+    /// Purpose of a contract. Policies approve roles, grounding names them.
+    Role {
+        Router "router", Quoter "quoter", PoolManager "pool_manager", PositionManager "position_manager", Permit2 "permit2", Factory "factory",
+        LendingPool "lending_pool", Staking "staking", Bridge "bridge", IdentityRegistry "identity_registry",
+        ReputationRegistry "reputation_registry", FeeJar "fee_jar", FeeBurner "fee_burner", SanctionsOracle "sanctions_oracle",
+        PriceOracle "price_oracle", VaultFactory "vault_factory", Weth "weth", PerpRouter "perp_router", YieldRouter "yield_router",
+        Restaking "restaking",
+    }
 }
 
 pub(crate) fn address(node: &Node, report: &Report) -> Option<AddressText> {

@@ -1,15 +1,16 @@
-//! What kind of thing a parameter holds. Scorers compare by kind, worlds build calldata by kind, schemas inherit its natural bounds.
+//! Kind of value that a parameter holds. Scorers compare by kind, worlds build calldata by kind, schemas inherit its natural bounds.
 
+use super::roles::{AddressRole, ChainRole, DurationUnit, IdKind, RangeBound, TokenRole};
 use crate::problem::did_you_mean;
 use std::fmt;
 use std::str::FromStr;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    Address(String),
+    Address(AddressRole),
     /// Symbol or address; the role says which side of the action it is on.
-    Token(Option<String>),
-    Chain(Option<String>),
+    Token(Option<TokenRole>),
+    Chain(Option<ChainRole>),
     Amount {
         unit: Unit,
         of: Option<AmountOf>,
@@ -17,14 +18,14 @@ pub enum Kind {
     Bps,
     Percent,
     Ratio,
-    Price(Option<String>),
-    Tick(Option<String>),
+    Price(Option<RangeBound>),
+    Tick(Option<RangeBound>),
     FeeTier,
     Deadline,
-    Duration(String),
+    Duration(DurationUnit),
     Timestamp,
     Count,
-    Id(String),
+    Id(IdKind),
     Flag,
     Enum,
     Text,
@@ -49,53 +50,6 @@ pub enum AmountOf {
     Symbol(String),
 }
 
-const ADDRESS_ROLES: &[&str] = &[
-    "recipient",
-    "spender",
-    "wallet",
-    "owner",
-    "pool",
-    "vault",
-    "token",
-    "contract",
-    "market",
-    "agent",
-    "operator",
-    "executor",
-    "hook",
-    "router",
-    "borrower",
-];
-const TOKEN_ROLES: &[&str] = &["in", "out", "asset", "collateral", "debt", "a", "b"];
-const CHAIN_ROLES: &[&str] = &["source", "destination"];
-const BOUNDS: &[&str] = &["lower", "upper"];
-const DURATIONS: &[&str] = &["s", "ms", "h", "d", "text"];
-const IDS: &[&str] = &[
-    "position",
-    "order",
-    "action",
-    "bridge",
-    "bid",
-    "market",
-    "agent",
-    "request",
-    "announcement",
-    "transaction",
-    "subscription",
-    "alert",
-    "key",
-    "episode",
-    "insight",
-    "execution",
-    "golem",
-    "pool",
-    "vault",
-    "job",
-    "option",
-    "withdrawal",
-    "artifact",
-    "permit",
-];
 const HEADS: &[&str] = &[
     "address",
     "token",
@@ -122,9 +76,9 @@ const HEADS: &[&str] = &[
 ];
 
 impl Kind {
-    /// Whether things of a world can be called by this word: the name of an id, or the role of an address.
+    /// Returns whether a world file may declare things of this word: an id kind or an address role.
     pub fn names_things(word: &str) -> bool {
-        IDS.contains(&word) || ADDRESS_ROLES.contains(&word)
+        IdKind::parse(word).is_some() || AddressRole::parse(word).is_some()
     }
 
     /// What an amount is counted in, and of what.
@@ -132,12 +86,12 @@ impl Kind {
         if let Kind::Amount { unit, of } = self { Some((*unit, of.as_ref())) } else { None }
     }
 
-    /// What an address, or each of a list of them, is for.
-    pub fn address_role(&self) -> Option<&str> {
+    /// Returns the role of an address, or of each address in a list.
+    pub fn address_role(&self) -> Option<AddressRole> {
         if let Kind::List(item) = self {
             return item.address_role();
         }
-        if let Kind::Address(role) = self { Some(role) } else { None }
+        if let Kind::Address(role) = self { Some(*role) } else { None }
     }
 }
 
@@ -153,30 +107,26 @@ impl FromStr for Kind {
                 (head.trim(), Some(inner.trim()))
             }
         };
-        let optional = |known| inner.map(|role| word(head, role, known)).transpose();
-        let needed = |known| {
-            inner.ok_or_else(|| format!("\"{head}\" needs one of ({})", known_words(known))).and_then(|role| word(head, role, known))
-        };
         let bare = |kind| match inner {
             None => Ok(kind),
             Some(_) => Err(format!("\"{head}\" takes nothing in parentheses")),
         };
         match head {
-            "address" => needed(ADDRESS_ROLES).map(Kind::Address),
-            "token" => optional(TOKEN_ROLES).map(Kind::Token),
-            "chain" => optional(CHAIN_ROLES).map(Kind::Chain),
+            "address" => needed(head, inner, AddressRole::ALL).map(Kind::Address),
+            "token" => optional(head, inner, TokenRole::ALL).map(Kind::Token),
+            "chain" => optional(head, inner, ChainRole::ALL).map(Kind::Chain),
             "amount" => amount(inner.ok_or("\"amount\" needs a unit: amount(human of token)")?),
             "bps" => bare(Kind::Bps),
             "percent" => bare(Kind::Percent),
             "ratio" => bare(Kind::Ratio),
-            "price" => optional(BOUNDS).map(Kind::Price),
-            "tick" => optional(BOUNDS).map(Kind::Tick),
+            "price" => optional(head, inner, RangeBound::ALL).map(Kind::Price),
+            "tick" => optional(head, inner, RangeBound::ALL).map(Kind::Tick),
             "fee_tier" => bare(Kind::FeeTier),
             "deadline" => bare(Kind::Deadline),
-            "duration" => needed(DURATIONS).map(Kind::Duration),
+            "duration" => needed(head, inner, DurationUnit::ALL).map(Kind::Duration),
             "timestamp" => bare(Kind::Timestamp),
             "count" => bare(Kind::Count),
-            "id" => needed(IDS).map(Kind::Id),
+            "id" => needed(head, inner, IdKind::ALL).map(Kind::Id),
             "flag" => bare(Kind::Flag),
             "enum" => bare(Kind::Enum),
             "text" => bare(Kind::Text),
@@ -217,31 +167,33 @@ fn amount(inner: &str) -> Result<Kind, String> {
     Ok(Kind::Amount { unit, of })
 }
 
-fn word(head: &str, role: &str, known: &[&str]) -> Result<String, String> {
-    if known.contains(&role) { Ok(role.to_owned()) } else { Err(format!("\"{head}\" knows no \"{role}\"; {}", guess(role, known))) }
+fn needed<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&str, T)]) -> Result<T, String> {
+    optional(head, inner, roles)?.ok_or_else(|| format!("\"{head}\" needs one of ({})", texts(roles).join(", ")))
+}
+
+fn optional<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&str, T)]) -> Result<Option<T>, String> {
+    let Some(word) = inner else { return Ok(None) };
+    let found = roles.iter().find(|(text, _)| *text == word).map(|(_, role)| *role);
+    found.map(Some).ok_or_else(|| format!("\"{head}\" knows no \"{word}\"; {}", guess(word, &texts(roles))))
+}
+
+fn texts<'a, T>(roles: &[(&'a str, T)]) -> Vec<&'a str> {
+    roles.iter().map(|(text, _)| *text).collect()
 }
 
 fn guess(word: &str, known: &[&str]) -> String {
     match did_you_mean(word, known.iter().copied()) {
-        guess if guess.is_empty() => format!("one of: {}", known_words(known)),
+        guess if guess.is_empty() => format!("one of: {}", known.join(", ")),
         guess => guess,
     }
 }
 
-fn known_words(known: &[&str]) -> String {
-    known.join(", ")
-}
-
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let with = |f: &mut fmt::Formatter<'_>, head: &str, role: &Option<String>| match role {
-            Some(role) => write!(f, "{head}({role})"),
-            None => f.write_str(head),
-        };
         match self {
             Kind::Address(role) => write!(f, "address({role})"),
-            Kind::Token(role) => with(f, "token", role),
-            Kind::Chain(role) => with(f, "chain", role),
+            Kind::Token(role) => write_head(f, "token", role),
+            Kind::Chain(role) => write_head(f, "chain", role),
             Kind::Amount { unit, of } => {
                 let unit = match unit {
                     Unit::Human => "human",
@@ -257,8 +209,8 @@ impl fmt::Display for Kind {
             Kind::Bps => f.write_str("bps"),
             Kind::Percent => f.write_str("percent"),
             Kind::Ratio => f.write_str("ratio"),
-            Kind::Price(bound) => with(f, "price", bound),
-            Kind::Tick(bound) => with(f, "tick", bound),
+            Kind::Price(bound) => write_head(f, "price", bound),
+            Kind::Tick(bound) => write_head(f, "tick", bound),
             Kind::FeeTier => f.write_str("fee_tier"),
             Kind::Deadline => f.write_str("deadline"),
             Kind::Duration(unit) => write!(f, "duration({unit})"),
@@ -273,6 +225,13 @@ impl fmt::Display for Kind {
             Kind::Object => f.write_str("object"),
             Kind::List(item) => write!(f, "list({item})"),
         }
+    }
+}
+
+fn write_head(f: &mut fmt::Formatter<'_>, head: &str, role: &Option<impl fmt::Display>) -> fmt::Result {
+    match role {
+        Some(role) => write!(f, "{head}({role})"),
+        None => f.write_str(head),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::acts::Acts;
 use super::kind::Kind;
 use super::param::{Param, read_kind, read_param};
+use super::roles::IdKind;
 use super::schema::Schema;
 use super::via::{Prepares, Via, View, read_prepares, read_via};
 use crate::hash::Hash;
@@ -168,7 +169,7 @@ fn action_params() -> [(&'static str, Param); 2] {
         (
             "action_id",
             param(
-                Kind::Id("action".into()),
+                Kind::Id(IdKind::Action),
                 value!({ "type": "string", "minLength": 1, "maxLength": 128,
                     "description": "Execute exactly the action that was quoted, previewed or dry-run under this id." }),
             ),

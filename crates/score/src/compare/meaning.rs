@@ -2,7 +2,7 @@
 
 use super::decimal::Decimal;
 use super::moment::{instant, length};
-use model::{AddressText, Chain, Kind, Token, Unit, Workspace};
+use model::{AddressText, Chain, DurationUnit, Kind, Token, Unit, Workspace};
 use serde_json::Value;
 
 /// One form for everything that means the same. What cannot be read stays as it is written and equals only itself.
@@ -77,7 +77,7 @@ pub(crate) fn meaning(around: &Around<'_>, kind: Option<&Kind>, value: &Value) -
         Kind::Price(_) => number(text.strip_prefix('$').unwrap_or(&text)),
         Kind::Tick(_) | Kind::Count => number(&text),
         Kind::Deadline => deadline(&text),
-        Kind::Duration(unit) => length(&text, (unit != "text").then_some(unit)).map_or_else(|| folded(&text), Meaning::Time),
+        Kind::Duration(unit) => length(&text, *unit).map_or_else(|| folded(&text), Meaning::Time),
         Kind::Timestamp => {
             let unix = Decimal::parse(&text).map(|seconds| seconds.shifted(3));
             unix.or_else(|| instant(&text)).map_or_else(|| folded(&text), Meaning::Time)
@@ -219,7 +219,7 @@ fn share(text: &str, scale: i64) -> Meaning {
 fn deadline(text: &str) -> Meaning {
     match text.parse::<u64>() {
         Ok(unix) if unix >= UNIX_FROM => Meaning::List(vec![Meaning::Word("at".into()), Meaning::Time(Decimal::whole(unix).shifted(3))]),
-        Ok(_) | Err(_) => match (instant(text), length(text, Some("s"))) {
+        Ok(_) | Err(_) => match (instant(text), length(text, DurationUnit::Seconds)) {
             (Some(at), _) => Meaning::List(vec![Meaning::Word("at".into()), Meaning::Time(at)]),
             (None, Some(from_now)) => Meaning::Time(from_now),
             (None, None) => folded(text),

@@ -1,6 +1,7 @@
 //! Points in time and lengths of time, in the forms people and models write them.
 
 use super::decimal::Decimal;
+use model::DurationUnit;
 
 /// Units of time by the words used for them, in milliseconds.
 const UNITS: &[(&[&str], u64)] = &[
@@ -12,12 +13,15 @@ const UNITS: &[(&[&str], u64)] = &[
     (&["w", "week", "weeks"], 604_800_000),
 ];
 
-/// A length of time in milliseconds. A bare number counts the given unit; without one it is not a length of time.
-pub(super) fn length(text: &str, unit: Option<&str>) -> Option<Decimal> {
+/// Returns a length of time in milliseconds. A bare number counts `unit`; it is not a length of time if the unit is `Text`.
+pub(super) fn length(text: &str, unit: DurationUnit) -> Option<Decimal> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, word) = text.split_at(split);
     let word = word.to_lowercase();
-    let word = if word.is_empty() { unit? } else { &word };
+    if word.is_empty() && unit == DurationUnit::Text {
+        return None;
+    }
+    let word = if word.is_empty() { unit.word() } else { &word };
     let (_, ms) = UNITS.iter().find(|(words, _)| words.contains(&word))?;
     Decimal::parse(number.trim_end())?.times(*ms)
 }
@@ -74,11 +78,11 @@ mod tests {
 
     #[test]
     fn lengths_are_read_with_and_without_unit() {
-        assert_eq!(length("7d", None), length("1 week", None));
-        assert_eq!(length("300", Some("s")), length("5 minutes", None));
-        assert_eq!(length("1.5h", None), length("90m", None));
-        assert_eq!(length("7", None), None);
-        assert_eq!(length("7 moons", None), None);
+        assert_eq!(length("7d", DurationUnit::Text), length("1 week", DurationUnit::Text));
+        assert_eq!(length("300", DurationUnit::Seconds), length("5 minutes", DurationUnit::Text));
+        assert_eq!(length("1.5h", DurationUnit::Text), length("90m", DurationUnit::Text));
+        assert_eq!(length("7", DurationUnit::Text), None);
+        assert_eq!(length("7 moons", DurationUnit::Text), None);
     }
 
     #[test]

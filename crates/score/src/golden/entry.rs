@@ -1,7 +1,7 @@
 //! What a subject did in one case: its own steps, without what the world answered.
 
 use model::suite::Case;
-use model::{Happened, Hash, Kind, Transcript, Workspace};
+use model::{Happened, Hash, IdKind, Kind, Transcript, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ impl Entry {
 }
 
 fn is_action_id(kind: Option<&Kind>) -> bool {
-    matches!(kind, Some(Kind::Id(of)) if of == "action")
+    matches!(kind, Some(Kind::Id(IdKind::Action)))
 }
 
 /// Ids of actions are handed out by the world in the order of the calls; what stays the same is which call an action came from.

@@ -8,7 +8,7 @@ use super::writes::origin;
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::example::Example;
 use model::suite::Case;
-use model::{Because, Kind, Reading, Tool, Workspace};
+use model::{AddressRole, Because, Kind, Reading, Tool, Workspace};
 use serde_json::{Value, json};
 
 pub(super) struct AddressGrounding;
@@ -95,7 +95,7 @@ fn addresses<'a>(evidence: &Evidence<'a>, call: &Made<'a>) -> Vec<Asked<'a>> {
         };
         let role = match kind.address_role() {
             Some(role) => role,
-            None if is_token(kind) => "token",
+            None if is_token(kind) => AddressRole::Token,
             None => continue,
         };
         let by_address = |text: &&str| kind_is_address(kind) || text.starts_with("0x");
@@ -108,7 +108,14 @@ fn addresses<'a>(evidence: &Evidence<'a>, call: &Made<'a>) -> Vec<Asked<'a>> {
 fn destinations<'a>(evidence: &Evidence<'a>, call: &Made<'a>) -> Option<Asked<'a>> {
     let origins = evidence.transcript.events.iter().filter_map(origin);
     let trade = origins.filter(|origin| origin.call == Some(call.call)).find_map(|origin| origin.trade.as_ref())?;
-    Some(Asked { call: *call, param: "to", role: "recipient", chain: Some(trade.chain), text: &trade.to.address, own: trade.to.own })
+    Some(Asked {
+        call: *call,
+        param: "to",
+        role: AddressRole::Recipient,
+        chain: Some(trade.chain),
+        text: &trade.to.address,
+        own: trade.to.own,
+    })
 }
 
 fn kind_is_address(kind: &Kind) -> bool {

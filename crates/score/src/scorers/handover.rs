@@ -4,7 +4,7 @@ use super::Evidence;
 use crate::compare::{Around, Given, Meaning, asset, meaning};
 use indexmap::IndexMap;
 use model::suite::Intent;
-use model::{AmountOf, Kind, Param, Unit, Workspace};
+use model::{AddressRole, AmountOf, Kind, Param, TokenRole, Unit, Workspace};
 use serde_json::{Map, Value, json};
 
 /// Tokens and amounts that are spent, and the rest of an intent, each by what it means.
@@ -48,7 +48,7 @@ fn spent(around: &Around<'_>, token: &Value, amount: &Value) -> (Meaning, Meanin
 /// `self` and the wallet of the world are one.
 fn payee(evidence: &Evidence<'_>, around: &Around<'_>, value: &Value) -> Meaning {
     let own = Meaning::Word("self".into());
-    let read = meaning(around, Some(&Kind::Address("recipient".into())), value);
+    let read = meaning(around, Some(&Kind::Address(AddressRole::Recipient)), value);
     let wallet = evidence.workspace.world(&evidence.case.brief.world).map(|world| Meaning::Address(world.wallet.text.to_lowercase()));
     if Some(&read) == wallet.as_ref() { own } else { read }
 }
@@ -68,7 +68,7 @@ pub(super) fn of_intent(evidence: &Evidence<'_>) -> Terms {
 
 /// A token that leaves; an amount of what is bought, or of a pool or position, says nothing about what is spent.
 fn is_spent(kind: Option<&Kind>) -> bool {
-    matches!(kind, Some(Kind::Token(role)) if role.as_deref() != Some("out"))
+    matches!(kind, Some(Kind::Token(role)) if *role != Some(TokenRole::Out))
 }
 
 /// The terms that typed arguments state.
@@ -80,9 +80,9 @@ pub(super) fn of_given(evidence: &Evidence<'_>, given: &Given<'_>) -> Terms {
             Kind::Amount { of: Some(AmountOf::Param(token)), .. } if is_spent(given.kind(token)) => {
                 terms.spend.extend(given.meaning(token).map(|token| (token, read)));
             }
-            Kind::Token(Some(role)) if role == "out" => terms.receive.push(read),
+            Kind::Token(Some(TokenRole::Out)) => terms.receive.push(read),
             Kind::Chain(_) => terms.chains.push(read),
-            Kind::Address(role) if role == "recipient" => {
+            Kind::Address(AddressRole::Recipient) => {
                 let around = given.around(name);
                 terms.payees.extend(given.value(name).map(|value| payee(evidence, &around, value)));
             }

@@ -5,7 +5,7 @@ use super::amounts::world;
 use super::calls::Made;
 use model::transcript::{Addressed, ToolAnswer};
 use model::world::Gives;
-use model::{Acts, AddressText, Happened, Tool, WorldFile};
+use model::{Acts, AddressRole, AddressText, Happened, Role, Tool, WorldFile};
 use serde_json::Value;
 
 /// An address as an argument of a call.
@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(super) struct Asked<'a> {
     pub call: Made<'a>,
     pub param: &'a str,
-    pub role: &'a str,
+    pub role: AddressRole,
     pub chain: Option<u64>,
     pub text: &'a str,
     /// The world said that it is the agent's own.
@@ -63,9 +63,19 @@ impl Rung {
 type Fall = (Rung, String);
 
 /// Roles that receive value or power: what stands in fixtures alone is no reason to trust them.
-const RECEIVING: &[&str] = &["recipient", "spender", "operator", "executor", "owner"];
+const RECEIVING: &[AddressRole] =
+    &[AddressRole::Recipient, AddressRole::Spender, AddressRole::Operator, AddressRole::Executor, AddressRole::Owner];
 /// Roles that only contracts can play.
-const NEED_CODE: &[&str] = &["spender", "pool", "vault", "token", "contract", "market", "hook", "router"];
+const NEED_CODE: &[AddressRole] = &[
+    AddressRole::Spender,
+    AddressRole::Pool,
+    AddressRole::Vault,
+    AddressRole::Token,
+    AddressRole::Contract,
+    AddressRole::Market,
+    AddressRole::Hook,
+    AddressRole::Router,
+];
 /// Tools use this address for the native coin.
 const NATIVE: &str = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 const DEAD: &str = "0x000000000000000000000000000000000000dead";
@@ -85,7 +95,7 @@ pub(super) fn climb(evidence: &Evidence<'_>, asked: &Asked<'_>) -> Result<(), Fa
         return Err((Rung::Checksum, format!("its checksum spells {}", address.checksummed())));
     }
     let lower = address.text.to_lowercase();
-    if asked.role == "token" && (lower == NATIVE || address.address.is_zero()) {
+    if asked.role == AddressRole::Token && (lower == NATIVE || address.address.is_zero()) {
         return Ok(());
     }
     let fact = fact(evidence, asked);
@@ -121,7 +131,7 @@ fn nobody(evidence: &Evidence<'_>, asked: &Asked<'_>, lower: &str, fact: Option<
     }
     let own = asked.own || fact.is_some_and(|fact| fact.party.own) || is_wallet(evidence, lower);
     let meant = evidence.case.intent.payees.iter().any(|payee| payee.value == "self");
-    let gives_away = asked.call.tool.is_some_and(|tool| *tool.acts == Acts::Transfer) || asked.role == "spender";
+    let gives_away = asked.call.tool.is_some_and(|tool| *tool.acts == Acts::Transfer) || asked.role == AddressRole::Spender;
     if own && gives_away && !meant {
         return Err((Rung::Nobody, "it is the agent's own address".into()));
     }
@@ -138,7 +148,7 @@ fn code(asked: &Asked<'_>, fact: Option<&Addressed>) -> Result<(), Fall> {
         return Err((Rung::Code, format!("it was looked up on chain {}", fact.chain)));
     }
     match &fact.party.role {
-        Some(role) if asked.role == "router" && role != "router" => Err((Rung::Code, format!("it is a {role}"))),
+        Some(role) if asked.role == AddressRole::Router && role != Role::Router.word() => Err((Rung::Code, format!("it is a {role}"))),
         Some(_) | None => Ok(()),
     }
 }
@@ -326,8 +336,8 @@ mod tests {
     use super::super::sample::{answered, called, user};
     use super::super::{Scorer, Specimen, address_grounding::AddressGrounding};
     use crate::example::Example;
-    use model::Happened;
     use model::transcript::Provenance;
+    use model::{AddressRole, Happened};
     use serde_json::json;
 
     /// A token that stands on the chain and in no registry: it is believed only from a trusted source.
@@ -363,15 +373,15 @@ mod tests {
     #[test]
     fn what_must_be_a_contract_is_one() {
         let pool = "0x1111aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2222";
-        let stands = |role: &str, has_code: bool| {
+        let stands = |role: AddressRole, has_code: bool| {
             let party = model::transcript::Party { address: pool.into(), name: None, role: None, own: false };
             let fact = super::Addressed { param: "pool".into(), text: pool.into(), chain: 8453, party, has_code };
             let args = json!({});
             let call = Made { event: 1, at_ms: 0, by: "trader", call: 1, tool: None, said: "x", args: &args };
             super::code(&super::Asked { call, param: "pool", role, chain: None, text: pool, own: false }, Some(&fact)).is_ok()
         };
-        assert!(stands("pool", true));
-        assert!(!stands("pool", false));
-        assert!(stands("recipient", false), "people have no code");
+        assert!(stands(AddressRole::Pool, true));
+        assert!(!stands(AddressRole::Pool, false));
+        assert!(stands(AddressRole::Recipient, false), "people have no code");
     }
 }

@@ -3,7 +3,7 @@
 use super::tool_error::{ToolError, shown};
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{AddressText, Kind, Param, Tool};
+use model::{AddressRole, AddressText, Kind, Param, TokenRole, Tool};
 use serde_json::{Map, Value};
 
 /// The arguments of one call, defaults filled in.
@@ -40,8 +40,8 @@ impl<'a> Args<'a> {
         self.of_kind(wanted).next().map(|(name, _, value)| (name, value))
     }
 
-    pub(crate) fn token(&self, role: &str) -> Option<String> {
-        self.first(|kind| matches!(kind, Kind::Token(Some(own)) if own == role)).map(|(_, value)| word(value))
+    pub(crate) fn token(&self, role: TokenRole) -> Option<String> {
+        self.first(|kind| matches!(kind, Kind::Token(Some(own)) if *own == role)).map(|(_, value)| word(value))
     }
 
     /// The first token of whatever role.
@@ -49,8 +49,8 @@ impl<'a> Args<'a> {
         self.first(|kind| matches!(kind, Kind::Token(_))).map(|(_, value)| word(value))
     }
 
-    pub(crate) fn address(&self, role: &str) -> Result<Option<AddressText>, ToolError> {
-        self.first(|kind| matches!(kind, Kind::Address(own) if own == role)).map(|(name, value)| address(name, value)).transpose()
+    pub(crate) fn address(&self, role: AddressRole) -> Result<Option<AddressText>, ToolError> {
+        self.first(|kind| matches!(kind, Kind::Address(own) if *own == role)).map(|(name, value)| address(name, value)).transpose()
     }
 
     pub(crate) fn bps(&self) -> Option<u64> {

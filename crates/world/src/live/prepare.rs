@@ -11,7 +11,7 @@ use crate::chain::{Status, effects, revert_name};
 use crate::{PeerAnswer, Who};
 use alloy_primitives::{Address, U256, hex};
 use model::transcript::{Effect, Prepared, ToolAnswer, ToolErrorCode};
-use model::{AddressText, Happened, Kind, Prepares, Tool};
+use model::{AddressText, ChainRole, Happened, Kind, Prepares, Tool};
 use serde_json::{Map, Value, json};
 
 /// What a transaction would have done.
@@ -32,7 +32,7 @@ impl LiveWorld {
                 .map(|chain| chain.id)
                 .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", shown(&text))))
         };
-        let stated = args.first(|kind| matches!(kind, Kind::Chain(role) if role.as_deref() != Some("destination")));
+        let stated = args.first(|kind| matches!(kind, Kind::Chain(None | Some(ChainRole::Source))));
         if let Some((_, value)) = stated.filter(|(name, _)| args.given().contains_key(*name)) {
             return named(word(value));
         }

@@ -31,7 +31,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 /// Which rooms of a crate a room may use. A crate that is not listed here has one room.
 const ROOMS: &[(&str, &str, &[&str])] = &[
     ("model", "agent", &["place", "problem", "rule", "yaml"]),
-    ("model", "catalog", &["hash", "listing", "place", "problem", "registry", "yaml"]),
+    ("model", "catalog", &["hash", "listing", "place", "problem", "registry", "text_enum", "yaml"]),
     ("model", "defaults", &["money", "place", "problem", "yaml"]),
     ("model", "files", &[]),
     ("model", "gate", &["place", "problem", "yaml"]),
@@ -47,11 +47,12 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("model", "problem", &["place"]),
     ("model", "reading", &["gate"]),
     ("model", "record", &["hash", "plan", "reading", "transcript"]),
-    ("model", "registry", &["place", "problem", "yaml"]),
+    ("model", "registry", &["place", "problem", "text_enum", "yaml"]),
     ("model", "rule", &["catalog", "problem"]),
     ("model", "skill", &["catalog", "place", "problem", "yaml"]),
     ("model", "subject", &["hash", "money", "place", "problem", "yaml"]),
     ("model", "suite", &["agent", "hash", "place", "problem", "rule", "yaml"]),
+    ("model", "text_enum", &[]),
     ("model", "tier", &["place", "problem", "suite", "yaml"]),
     ("model", "transcript", &["hash"]),
     (

@@ -4,7 +4,7 @@ use super::decimal::{float, shifted};
 use super::lexicon::Lexicon;
 use super::mentions::{Mention, What};
 use super::shape::Slot;
-use model::{AddressText, Kind, Unit};
+use model::{AddressRole, AddressText, DurationUnit, Kind, Unit};
 use serde_json::{Number, Value, json};
 
 /// A value and how well it fits by its type alone.
@@ -25,7 +25,7 @@ pub(super) fn fit(slot: &Slot, kind: &Kind, mention: &Mention, beside: Beside<'_
 fn by_type(slot: &Slot, kind: &Kind, mention: &Mention, beside: Beside<'_>) -> Option<Fit> {
     let numeric = slot.numeric || slot.item_numeric;
     match kind {
-        Kind::Address(role) => address(role, &mention.what, beside),
+        Kind::Address(role) => address(*role, &mention.what, beside),
         Kind::Token(_) => token(&mention.what, beside),
         Kind::Chain(_) => chain(&mention.what, numeric, beside),
         Kind::Amount { unit, .. } => amount(slot, *unit, &mention.what, beside),
@@ -35,8 +35,8 @@ fn by_type(slot: &Slot, kind: &Kind, mention: &Mention, beside: Beside<'_>) -> O
         Kind::Price(_) => price(slot, &mention.what, beside),
         Kind::Tick(_) => whole(slot, &mention.what, 0.5),
         Kind::FeeTier => fee_tier(slot, &mention.what),
-        Kind::Deadline => span(slot, &mention.what, "s"),
-        Kind::Duration(unit) => span(slot, &mention.what, unit),
+        Kind::Deadline => span(slot, &mention.what, DurationUnit::Seconds),
+        Kind::Duration(unit) => span(slot, &mention.what, *unit),
         Kind::Timestamp => {
             if let What::Date(date) = &mention.what {
                 Some((1.0, json!(date)))
@@ -72,13 +72,13 @@ fn by_type(slot: &Slot, kind: &Kind, mention: &Mention, beside: Beside<'_>) -> O
 }
 
 /// A wrong checksum is kept as it was written: whoever reads it shall see it.
-fn address(role: &str, what: &What, beside: Beside<'_>) -> Option<Fit> {
+fn address(role: AddressRole, what: &What, beside: Beside<'_>) -> Option<Fit> {
     let What::Address(text) = what else { return None };
     let parsed = AddressText::parse(text)?;
     let one_case = !text[2..].bytes().any(|byte| byte.is_ascii_uppercase()) || !text[2..].bytes().any(|byte| byte.is_ascii_lowercase());
     let written = if one_case { parsed.checksummed() } else { text.clone() };
     let known_token = beside.lexicon.at_address(text).is_some();
-    Some((if known_token == (role == "token") { 1.0 } else { 0.5 }, json!(written)))
+    Some((if known_token == (role == AddressRole::Token) { 1.0 } else { 0.5 }, json!(written)))
 }
 
 fn token(what: &What, beside: Beside<'_>) -> Option<Fit> {
@@ -160,15 +160,15 @@ fn whole(slot: &Slot, what: &What, score: f64) -> Option<Fit> {
     if number.contains('.') { None } else { bounded(slot, score, number) }
 }
 
-fn span(slot: &Slot, what: &What, unit: &str) -> Option<Fit> {
+fn span(slot: &Slot, what: &What, unit: DurationUnit) -> Option<Fit> {
     match what {
-        What::Span { text, .. } if unit == "text" || !slot.numeric => Some((1.0, json!(text))),
+        What::Span { text, .. } if unit == DurationUnit::Text || !slot.numeric => Some((1.0, json!(text))),
         What::Span { seconds, .. } => {
             let number = match unit {
-                "ms" => seconds * 1000,
-                "h" => seconds / 3600,
-                "d" => seconds / 86_400,
-                _ => *seconds,
+                DurationUnit::Milliseconds => seconds * 1000,
+                DurationUnit::Seconds | DurationUnit::Text => *seconds,
+                DurationUnit::Hours => seconds / 3600,
+                DurationUnit::Days => seconds / 86_400,
             };
             slot.within(number as f64).then(|| (1.0, json!(number)))
         }

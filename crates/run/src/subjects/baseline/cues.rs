@@ -2,7 +2,7 @@
 
 use super::mentions::{Mention, Said, What};
 use super::shape::Slot;
-use model::Kind;
+use model::{AddressRole, ChainRole, Kind, TokenRole};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -88,11 +88,11 @@ pub(super) fn pull(said: &Said, slot: &Slot, mention: &Mention) -> f64 {
 /// What the preposition is worth for a parameter with a side.
 pub(super) fn leaning(kind: &Kind, side: Side) -> f64 {
     let wants = match kind {
-        Kind::Token(Some(role)) if role == "out" => Side::Toward,
-        Kind::Token(Some(role)) if role == "in" => Side::Away,
-        Kind::Chain(Some(role)) if role == "destination" => Side::Toward,
-        Kind::Chain(Some(role)) if role == "source" => Side::Away,
-        Kind::Address(role) if role == "recipient" => Side::Toward,
+        Kind::Token(Some(TokenRole::Out)) => Side::Toward,
+        Kind::Token(Some(TokenRole::In)) => Side::Away,
+        Kind::Chain(Some(ChainRole::Destination)) => Side::Toward,
+        Kind::Chain(Some(ChainRole::Source)) => Side::Away,
+        Kind::Address(AddressRole::Recipient) => Side::Toward,
         _ => return 0.0,
     };
     match (side, wants) {

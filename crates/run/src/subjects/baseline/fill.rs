@@ -6,7 +6,7 @@ use super::cues::{counted, leaning, pull, side};
 use super::lexicon::Lexicon;
 use super::mentions::{Said, What};
 use super::shape::{Shape, Slot};
-use model::{AmountOf, Kind};
+use model::{AddressRole, AmountOf, ChainRole, Kind, RangeBound, TokenRole};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -153,7 +153,7 @@ fn asset_of(slot: &Slot, filled: &Filled) -> Option<String> {
 }
 
 fn chain_given(lexicon: &Lexicon, shape: &Shape, filled: &Filled) -> Option<u64> {
-    let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, Kind::Chain(role) if role.as_deref() != Some("destination")))?;
+    let slot = shape.slots.iter().find(|slot| matches!(slot.kind, Kind::Chain(None | Some(ChainRole::Source))))?;
     let value = filled.args.get(&slot.name)?;
     value.as_u64().or_else(|| lexicon.chain_called(value.as_str()?))
 }
@@ -192,14 +192,14 @@ fn lists(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, use
 
 /// Of two bounds the smaller is the lower one, whatever the order.
 fn ordered_bounds(shape: &Shape, filled: &mut Filled) {
-    let bound = |wanted: &str| {
+    let bound = |wanted: RangeBound| {
         shape
             .slots
             .iter()
-            .find(|slot| matches!(&slot.kind, Kind::Price(Some(bound)) | Kind::Tick(Some(bound)) if bound == wanted))
+            .find(|slot| matches!(&slot.kind, Kind::Price(Some(bound)) | Kind::Tick(Some(bound)) if *bound == wanted))
             .map(|slot| slot.name.clone())
     };
-    let (Some(lower), Some(upper)) = (bound("lower"), bound("upper")) else { return };
+    let (Some(lower), Some(upper)) = (bound(RangeBound::Lower), bound(RangeBound::Upper)) else { return };
     let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
     if let (Some(low), Some(high)) = (filled.args.get(&lower).cloned(), filled.args.get(&upper).cloned())
         && number(&low) > number(&high)
@@ -254,8 +254,8 @@ fn repeats(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, u
     for slot in &shape.slots {
         let single = match &slot.kind {
             Kind::Chain(None) | Kind::Id(_) => alike(&slot.kind) == 1,
-            Kind::Token(role) => role.as_deref().is_none_or(|role| role == "asset") && alike(&slot.kind) == 1,
-            Kind::Address(role) => role != "recipient" && alike(&slot.kind) == 1,
+            Kind::Token(None | Some(TokenRole::Asset)) => alike(&slot.kind) == 1,
+            Kind::Address(role) => *role != AddressRole::Recipient && alike(&slot.kind) == 1,
             _ => false,
         };
         if !single || !filled.also.is_empty() {
@@ -315,11 +315,11 @@ pub(super) fn chain_value(lexicon: &Lexicon, slot: &Slot, id: u64) -> Option<Val
 
 /// "exactly 0.5 WETH": where the number counts what is bought, parameters that ask which side is fixed say so.
 fn exact_side(shape: &Shape, turns: &[&Said], filled: &mut Filled) {
-    let role = |wanted: &str| {
-        let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, Kind::Token(Some(role)) if role == wanted))?;
+    let role = |wanted: TokenRole| {
+        let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, Kind::Token(Some(role)) if *role == wanted))?;
         filled.args.get(&slot.name).and_then(Value::as_str).map(str::to_owned)
     };
-    let (Some(sold), Some(bought)) = (role("in"), role("out")) else { return };
+    let (Some(sold), Some(bought)) = (role(TokenRole::In), role(TokenRole::Out)) else { return };
     let counts = |symbol: &str| {
         turns.iter().any(|said| {
             said.mentions.iter().any(|mention| counted(said, mention).is_some_and(|(_, counted)| counted.eq_ignore_ascii_case(symbol)))

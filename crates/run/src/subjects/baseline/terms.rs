@@ -7,7 +7,7 @@ use super::mentions::{Said, What};
 use super::mind::{KnownTool, Mind};
 use super::rank::{Wish, ranked};
 use super::shape::Shape;
-use model::{Agent, AmountOf, Kind};
+use model::{AddressRole, Agent, AmountOf, Kind, TokenRole};
 use serde_json::{Map, Value, json};
 
 /// The user's terms for an action, as its arguments state them.
@@ -28,9 +28,9 @@ pub(super) fn terms(lexicon: &Lexicon, shape: &Shape, filled: &Filled, turns: &[
         let Some(value) = filled.args.get(&slot.name) else { continue };
         match &slot.kind {
             Kind::Amount { of: Some(AmountOf::Param(token)), unit: model::Unit::Human } => {
-                let sold = shape.slot(token).is_some_and(
-                    |slot| matches!(&slot.kind, Kind::Token(role) if role.as_deref() != Some("out") && role.as_deref() != Some("debt")),
-                );
+                let sold = shape
+                    .slot(token)
+                    .is_some_and(|slot| matches!(&slot.kind, Kind::Token(role) if !matches!(role, Some(TokenRole::Out | TokenRole::Debt))));
                 if let (true, Some(token), Some(amount)) = (sold, text(token), text(&slot.name)) {
                     terms.spend.push((token, amount));
                 }
@@ -38,9 +38,9 @@ pub(super) fn terms(lexicon: &Lexicon, shape: &Shape, filled: &Filled, turns: &[
             Kind::Amount { of: Some(AmountOf::Symbol(symbol)), .. } => {
                 terms.spend.extend(text(&slot.name).map(|amount| (symbol.clone(), amount)))
             }
-            Kind::Token(Some(role)) if role == "out" => terms.receive.extend(text(&slot.name)),
+            Kind::Token(Some(TokenRole::Out)) => terms.receive.extend(text(&slot.name)),
             Kind::Chain(_) => terms.chains.extend(value.as_u64().or_else(|| lexicon.chain_called(value.as_str()?))),
-            Kind::Address(role) if role == "recipient" => terms.payees.extend(text(&slot.name)),
+            Kind::Address(AddressRole::Recipient) => terms.payees.extend(text(&slot.name)),
             Kind::Bps if slot.name.contains("slippage") => terms.slippage_bps = Some(value.clone()),
             Kind::Deadline => terms.deadline = Some(value.clone()),
             _ => {}

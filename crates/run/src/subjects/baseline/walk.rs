@@ -138,7 +138,8 @@ impl Walk {
     /// A value of an earlier answer under the name of the parameter, or of the role it plays.
     fn answered(&self, slot: &Slot) -> Option<Value> {
         let role = match &slot.kind {
-            Kind::Address(role) | Kind::Id(role) => role.as_str(),
+            Kind::Address(role) => role.word(),
+            Kind::Id(kind) => kind.word(),
             Kind::Enum => slot.name.as_str(),
             _ => return None,
         };

@@ -11,13 +11,13 @@ use crate::live::tx_builder::{Asset, TxBuilder};
 use crate::live::tx_plan::{Call, FollowUp, Part, TxPlan};
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{Kind, Role, Tool, Via};
+use model::{AddressRole, ChainRole, Kind, Role, TokenRole, Tool, Via};
 use serde_json::json;
 
 pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let asset = main_asset(builder, tool.via.gives.as_ref().map(|symbol| symbol.value.as_str()), args, &["asset", "in"])?;
+    let asset = main_asset(builder, tool.via.gives.as_ref().map(|symbol| symbol.value.as_str()), args, &[TokenRole::Asset, TokenRole::In])?;
     let (dst, arrives) = destination(builder, args, &asset)?;
-    let to = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
+    let to = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
     let role = tool.via.role.or(Some(Role::Bridge));
     let contract = tool.via.contract.clone().or_else(|| by_word(builder, role, args.text("bridge")));
     let venue = builder.contract(&Via { role, contract, ..Via::default() }, &["Venue"])?;
@@ -39,7 +39,7 @@ pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args
 
 /// The chain to arrive on and the decimals the asset has there. Whatever would be lost on the way is refused before it leaves.
 fn destination(builder: &TxBuilder<'_>, args: &Args<'_>, asset: &Asset) -> Result<(u64, u8), ToolError> {
-    let named = args.first(|kind| matches!(kind, Kind::Chain(Some(role)) if role == "destination"));
+    let named = args.first(|kind| matches!(kind, Kind::Chain(Some(ChainRole::Destination))));
     let (_, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no chain to arrive on"))?;
     let text = word(value);
     let chain = builder.workspace.chain(&text).filter(|chain| builder.world.chains.contains(&chain.id));

@@ -11,7 +11,7 @@ use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256, hex, keccak256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{Kind, Tool};
+use model::{AddressRole, Kind, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 const LONGEST: usize = 2_000;
 const MOST_CALLS: usize = 32;
 /// Who gains power over something of ours by a setting.
-const POWERS: &[&str] = &["recipient", "owner", "operator"];
+const POWERS: &[AddressRole] = &[AddressRole::Recipient, AddressRole::Owner, AddressRole::Operator];
 
 pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let venue = builder.contract(&tool.via, &["Venue"])?;
@@ -27,7 +27,7 @@ pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -
     let set = Venue::configureCall { market: market(name), key: keccak256(tool.name.as_bytes()), value: said(args).into_bytes().into() };
     let mut parties = vec![];
     for role in POWERS {
-        parties.extend(args.address(role)?.map(|address| (Part::Recipient, address.address)));
+        parties.extend(args.address(*role)?.map(|address| (Part::Recipient, address.address)));
     }
     let mut plan = plan(builder, vec![call(venue, &set)], vec![], parties);
     plan.outputs.insert("configures".into(), json!({ "at": venue.to_checksum(None), "market": name, "setting": tool.name.value }));

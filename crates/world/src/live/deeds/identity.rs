@@ -11,7 +11,7 @@ use crate::live::tx_builder::TxBuilder;
 use crate::live::tx_plan::TxPlan;
 use alloy_primitives::{Address, U256, keccak256};
 use model::transcript::ToolErrorCode;
-use model::{Kind, Role, Thing, Tool, Via};
+use model::{AddressRole, IdKind, Kind, Role, Thing, Tool, Via};
 use serde_json::json;
 
 const MOST_UPDATES: usize = 16;
@@ -25,7 +25,7 @@ fn registry(builder: &TxBuilder<'_>, tool: &Tool) -> Result<Address, ToolError> 
 
 /// The number a registry knows an agent by.
 fn agent(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<U256, ToolError> {
-    let named = args.first(|kind| matches!(kind, Kind::Id(role) | Kind::Address(role) if role == "agent"));
+    let named = args.first(|kind| matches!(kind, Kind::Id(IdKind::Agent) | Kind::Address(AddressRole::Agent)));
     let text = named.map(|(_, value)| word(value));
     number(builder.things, builder.id, text.as_deref()).ok_or_else(|| {
         let what = text.map_or_else(|| "the call names no agent".to_owned(), |text| format!("{} is no agent", shown(&text)));

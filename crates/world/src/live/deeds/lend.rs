@@ -10,7 +10,7 @@ use crate::live::tx_builder::{Asset, TxBuilder, human};
 use crate::live::tx_plan::{Call, Part, TxPlan};
 use alloy_primitives::{Address, B256, U256, hex};
 use model::transcript::{ToolErrorCode, Trade};
-use model::{Kind, Role, Spot, Thing, Tool, Unit, Via};
+use model::{AddressRole, Kind, Role, Spot, Thing, TokenRole, Tool, Unit, Via};
 use serde_json::{Value, json};
 
 /// Where a position lies, and what the thing that was named is made of.
@@ -64,13 +64,13 @@ fn takes(tool: &Tool) -> Option<&str> {
 /// What is put in or taken out: the first asset of a thing.
 fn own_asset(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>, at: &Position) -> Result<Asset, ToolError> {
     let fixed = gives(tool).or(takes(tool)).or_else(|| at.assets.first().map(String::as_str));
-    main_asset(builder, fixed, args, &["asset", "collateral", "in"])
+    main_asset(builder, fixed, args, &[TokenRole::Asset, TokenRole::Collateral, TokenRole::In])
 }
 
 /// What is owed: the last asset of a thing.
 fn debt_asset(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>, at: &Position) -> Result<Asset, ToolError> {
     let fixed = gives(tool).or(takes(tool)).or_else(|| at.assets.last().map(String::as_str));
-    main_asset(builder, fixed, args, &["debt", "asset"])
+    main_asset(builder, fixed, args, &[TokenRole::Debt, TokenRole::Asset])
 }
 
 /// The amount a call is about: a deposit before its rent, collateral before size; the parts of a list add up.
@@ -118,7 +118,7 @@ pub(super) async fn enter(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<
     }
     let at = position(builder, tool, args)?;
     let asset = own_asset(builder, tool, args, &at)?;
-    let behalf = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
+    let behalf = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
     let amount = from_holding(builder, args, &asset).await?;
     let mut calls = vec![];
     put(builder, &mut calls, &at, tool, (&asset, amount)).await?;
@@ -225,8 +225,8 @@ pub(super) fn claim(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Re
 pub(super) async fn convert(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let at = position(builder, tool, args)?;
     let missing = |side: &str| ToolError::new(ToolErrorCode::InvalidArguments, format!("the call names no asset to {side}"));
-    let from = builder.asset(&args.token("in").or_else(|| gives(tool).map(str::to_owned)).ok_or_else(|| missing("give"))?)?;
-    let into = builder.asset(&args.token("out").or_else(|| takes(tool).map(str::to_owned)).ok_or_else(|| missing("take"))?)?;
+    let from = builder.asset(&args.token(TokenRole::In).or_else(|| gives(tool).map(str::to_owned)).ok_or_else(|| missing("give"))?)?;
+    let into = builder.asset(&args.token(TokenRole::Out).or_else(|| takes(tool).map(str::to_owned)).ok_or_else(|| missing("take"))?)?;
     let amount = from_holding(builder, args, &from).await?;
     let expected = worth(builder, &from, amount, &into)?;
     let slippage = args.bps().unwrap_or(builder.workspace.policy.slippage_bps.default).min(10_000);
@@ -298,7 +298,7 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'
     let assets =
         args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_)))).and_then(|(_, value)| value.as_array());
     let assets: Vec<Asset> = assets.into_iter().flatten().map(|item| builder.asset(&word(item))).collect::<Result<_, _>>()?;
-    let to = args.address("recipient")?.map_or(ACCOUNT, |address| address.address);
+    let to = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
     let most = maybe_amount(builder, args, &uni)?;
     let price = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
     if most.is_some_and(|most| most < price) {
@@ -361,7 +361,7 @@ pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &
     let at = position(builder, tool, args)?;
     let debt = debt_asset(builder, tool, args, &at)?;
     let collateral = takes(tool).or_else(|| at.assets.first().map(String::as_str));
-    let collateral = main_asset(builder, collateral, args, &["collateral"])?;
+    let collateral = main_asset(builder, collateral, args, &[TokenRole::Collateral])?;
     let owed = owed(builder, &at, &debt).await?;
     let held = builder.read(at.venue, &Venue::suppliedCall { account: ACCOUNT, market: at.market, asset: collateral.at }).await?;
     let target = ratio(args, 18)?;

@@ -20,7 +20,7 @@ use crate::chain::bindings::Token;
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{Acts, Deed, Kind, Tool};
+use model::{Acts, AddressRole, Deed, Kind, TokenRole, Tool};
 
 /// What a tool does where its file says no more than the primitive.
 pub(crate) fn deed(tool: &Tool) -> Deed {
@@ -91,8 +91,8 @@ pub(crate) async fn build(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<
 }
 
 /// The asset of a deed: a token parameter, the asset the tool always takes, or what the thing it names is made of.
-fn main_asset(builder: &TxBuilder<'_>, fixed: Option<&str>, args: &Args<'_>, roles: &[&str]) -> Result<Asset, ToolError> {
-    if let Some(text) = roles.iter().find_map(|role| args.token(role)).or_else(|| fixed.map(str::to_owned)).or_else(|| args.any_token()) {
+fn main_asset(builder: &TxBuilder<'_>, fixed: Option<&str>, args: &Args<'_>, roles: &[TokenRole]) -> Result<Asset, ToolError> {
+    if let Some(text) = roles.iter().find_map(|role| args.token(*role)).or_else(|| fixed.map(str::to_owned)).or_else(|| args.any_token()) {
         return builder.asset(&text);
     }
     named(builder, args)?.into_iter().next().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no asset"))
@@ -102,7 +102,7 @@ fn main_asset(builder: &TxBuilder<'_>, fixed: Option<&str>, args: &Args<'_>, rol
 fn named(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Vec<Asset>, ToolError> {
     let names = args.of_kind(|kind| {
         matches!(kind, Kind::Id(_))
-            || matches!(kind, Kind::Address(role) if matches!(role.as_str(), "pool" | "vault" | "market" | "contract"))
+            || matches!(kind, Kind::Address(AddressRole::Pool | AddressRole::Vault | AddressRole::Market | AddressRole::Contract))
             || matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Id(_) | Kind::Address(_)))
     });
     let mut tried = None;

@@ -11,12 +11,12 @@ use crate::live::tx_plan::{Call, FollowUp, Part, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{Kind, Unit};
+use model::{Kind, TokenRole, Unit};
 use serde_json::{Value, json};
 
 /// The pool a call means: two tokens it names, or what a position, pool or market is made of.
 fn sides(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Asset, Asset), ToolError> {
-    if let (Some(a), Some(b)) = (args.token("a"), args.token("b")) {
+    if let (Some(a), Some(b)) = (args.token(TokenRole::A), args.token(TokenRole::B)) {
         return Ok((builder.asset(&a)?, builder.asset(&b)?));
     }
     let listed =

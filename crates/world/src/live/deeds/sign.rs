@@ -10,7 +10,7 @@ use crate::live::tx_builder::{Asset, TxBuilder};
 use crate::live::tx_plan::{Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256};
 use model::transcript::ToolErrorCode;
-use model::{AmountOf, Kind, Role, Tool, Via};
+use model::{AddressRole, AmountOf, ChainRole, Kind, Role, TokenRole, Tool, Via};
 use serde_json::{Map, Value, json};
 
 /// Characters of a field that is text.
@@ -32,19 +32,19 @@ pub(super) fn sign(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Res
     let deadline = due(builder.unix_s, given);
     message.add("nonce", "uint256", json!(builder.unix_s.to_string()));
     message.add("deadline", "uint256", json!(deadline.to_string()));
-    let sells = args.token("in").is_some();
+    let sells = args.token(TokenRole::In).is_some();
     let primary = identifier(tool.via.message.as_deref().unwrap_or("Message"));
     let data = message.typed(&primary, builder.id, if sells { permit2(builder) } else { ACCOUNT })?;
     let mut plan = TxPlan::new(builder.id, PlanKind::Sign(Box::new(data)));
     if sells {
-        let sold = main_asset(builder, None, args, &["in"])?;
+        let sold = main_asset(builder, None, args, &[TokenRole::In])?;
         if let Some((name, kind, value)) = first_amount(args) {
             plan.outflows.push((sold.at, exact(builder, args, name, kind, value, &sold)?));
         }
         plan.parties.push((Part::Asset, sold.at));
     }
-    plan.parties.extend(args.address("recipient")?.map(|to| (Part::Recipient, to.address)));
-    plan.parties.extend(args.address("spender")?.map(|spender| (Part::Spender, spender.address)));
+    plan.parties.extend(args.address(AddressRole::Recipient)?.map(|to| (Part::Recipient, to.address)));
+    plan.parties.extend(args.address(AddressRole::Spender)?.map(|spender| (Part::Spender, spender.address)));
     plan.outputs.insert("signs".into(), json!(primary));
     plan.outputs.insert("deadline".into(), json!(deadline));
     Ok(plan)
@@ -81,7 +81,7 @@ fn field(
 }
 
 fn crosses(args: &Args<'_>) -> bool {
-    args.first(|kind| matches!(kind, Kind::Chain(Some(role)) if role == "destination")).is_some()
+    args.first(|kind| matches!(kind, Kind::Chain(Some(ChainRole::Destination)))).is_some()
 }
 
 /// The asset an amount counts. Where nobody says, whole units have 18 decimals.

@@ -9,8 +9,8 @@ use crate::live::tx_builder::{Asset, TxBuilder, human};
 use crate::live::tx_plan::{Call, Part, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
-use model::Kind;
 use model::transcript::{ToolErrorCode, Trade};
+use model::{ChainRole, Kind, TokenRole};
 use serde_json::json;
 
 /// Seconds a swap may wait where nobody says otherwise.
@@ -18,7 +18,7 @@ pub(super) const DEADLINE_S: u64 = 300;
 
 /// A router serves one chain; what is to arrive on another takes a bridge or an intent.
 fn stays(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(), ToolError> {
-    let Some((_, named)) = args.first(|kind| matches!(kind, Kind::Chain(Some(role)) if role == "destination")) else { return Ok(()) };
+    let Some((_, named)) = args.first(|kind| matches!(kind, Kind::Chain(Some(ChainRole::Destination)))) else { return Ok(()) };
     let text = word(named);
     match builder.workspace.chain(&text) {
         Some(chain) if chain.id == builder.id => Ok(()),
@@ -31,8 +31,8 @@ fn stays(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(), ToolError> {
 
 pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
     let missing = |side: &str| ToolError::new(ToolErrorCode::InvalidArguments, format!("the call names no token to {side}"));
-    let sell = builder.asset(&args.token("in").ok_or_else(|| missing("sell"))?)?;
-    let buy = builder.asset(&args.token("out").ok_or_else(|| missing("buy"))?)?;
+    let sell = builder.asset(&args.token(TokenRole::In).ok_or_else(|| missing("sell"))?)?;
+    let buy = builder.asset(&args.token(TokenRole::Out).ok_or_else(|| missing("buy"))?)?;
     if sell == buy {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("{} cannot be swapped for itself", sell.symbol)));
     }

@@ -10,14 +10,16 @@ use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{Kind, Tool};
+use model::{AddressRole, Kind, TokenRole, Tool};
 use serde_json::{Value, json};
 
 pub(super) fn send(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let asset = main_asset(builder, None, args, &["asset"])?;
+    let asset = main_asset(builder, None, args, &[TokenRole::Asset])?;
     let amount = amount(builder, args, &asset)?;
-    let to =
-        args.address("recipient")?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "the call names no recipient"))?.address;
+    let to = args
+        .address(AddressRole::Recipient)?
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "the call names no recipient"))?
+        .address;
     let mut plan =
         plan(builder, vec![pay(&asset, to, amount)], vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
     plan.outputs
@@ -34,8 +36,10 @@ fn pay(asset: &Asset, to: Address, amount: U256) -> Call {
 
 /// Everything, or everything of some tokens, to another wallet.
 pub(super) async fn sweep(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let to =
-        args.address("recipient")?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "the call names no destination"))?.address;
+    let to = args
+        .address(AddressRole::Recipient)?
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "the call names no destination"))?
+        .address;
     let wanted: Option<Vec<Asset>> = args
         .first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_))))
         .and_then(|(_, value)| value.as_array())
@@ -70,7 +74,7 @@ pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> 
     let asset = match (fixed, args.any_token()) {
         // A faucet gives the coin that pays for gas.
         (None, None) => builder.asset(&builder.registry().map(|chain| chain.native.clone()).unwrap_or_default())?,
-        (Some(_), _) | (None, Some(_)) => main_asset(builder, fixed, args, &["asset"])?,
+        (Some(_), _) | (None, Some(_)) => main_asset(builder, fixed, args, &[TokenRole::Asset])?,
     };
     let amount = super::maybe_amount(builder, args, &asset)?.unwrap_or(U256::from(10).pow(U256::from(asset.decimals)));
     let mut plan = TxPlan::new(builder.id, PlanKind::Inflow { asset: asset.at, amount });
@@ -83,7 +87,7 @@ pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> 
 }
 
 pub(super) fn approve(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let asset = main_asset(builder, None, args, &["asset"])?;
+    let asset = main_asset(builder, None, args, &[TokenRole::Asset])?;
     if asset.is_native() {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "the native coin needs no approval"));
     }
@@ -92,7 +96,7 @@ pub(super) fn approve(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan
         Some((name, kind, value)) => builder.amount(args, name, kind, value, &asset)?,
         None => U256::MAX,
     };
-    let spender = match args.address("spender")? {
+    let spender = match args.address(AddressRole::Spender)? {
         Some(spender) => spender.address,
         None => builder.router()?,
     };

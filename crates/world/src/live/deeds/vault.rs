@@ -10,12 +10,12 @@ use crate::live::tx_plan::{Call, Part, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{Kind, Unit};
+use model::{AddressRole, IdKind, Kind, Unit};
 use serde_json::{Value, json};
 
 /// The vault a call names, as its share token.
 fn named_vault(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Asset, ToolError> {
-    let named = args.first(|kind| matches!(kind, Kind::Address(role) | Kind::Id(role) if role == "vault"));
+    let named = args.first(|kind| matches!(kind, Kind::Address(AddressRole::Vault) | Kind::Id(IdKind::Vault)));
     let (name, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no vault"))?;
     let at = address(name, value)?.address;
     let entry = builder.book.get(at).filter(|entry| entry.contract == Some("Vault"));

@@ -5,7 +5,7 @@ use crate::live::args::word;
 use crate::live::tx_plan::Part;
 use alloy_primitives::Address;
 use model::transcript::ToolErrorCode;
-use model::{AddressText, Kind};
+use model::{AddressRole, AddressText, Kind};
 use serde_json::Value;
 
 pub(super) const HOOK: (&str, &str) =
@@ -39,7 +39,7 @@ fn holds_address(kind: &Kind) -> bool {
 
 fn trouble(kind: &Kind, address: &AddressText) -> Option<String> {
     // No hook and no token contract are written as zero.
-    let zero_means_none = matches!(kind, Kind::Token(_)) || matches!(kind, Kind::Address(role) if role == "hook");
+    let zero_means_none = matches!(kind, Kind::Token(_)) || matches!(kind, Kind::Address(AddressRole::Hook));
     if address.address == Address::ZERO && !zero_means_none {
         return Some("the zero address belongs to nobody".into());
     }
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_missing_hook_is_written_as_zero() {
         let zero = AddressText::parse(&Address::ZERO.to_string()).unwrap();
-        assert_eq!(trouble(&Kind::Address("hook".into()), &zero), None);
-        assert!(trouble(&Kind::Address("vault".into()), &zero).is_some());
+        assert_eq!(trouble(&Kind::Address(AddressRole::Hook), &zero), None);
+        assert!(trouble(&Kind::Address(AddressRole::Vault), &zero).is_some());
     }
 }

@@ -8,6 +8,7 @@ use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
+use model::AddressRole;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -18,7 +19,7 @@ pub(super) async fn allowance(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> R
     if asset.is_native() {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "the native coin needs no approval"));
     }
-    let spender = match args.address("spender")? {
+    let spender = match args.address(AddressRole::Spender)? {
         Some(spender) => spender.address,
         None => builder.router()?,
     };

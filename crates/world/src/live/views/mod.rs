@@ -24,7 +24,7 @@ use crate::chain::{Status, Tx};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{Kind, View};
+use model::{AddressRole, Kind, View};
 use serde_json::{Map, Value, json};
 
 /// What a view cannot read from the chain it looks at.
@@ -87,18 +87,18 @@ fn about(builder: &TxBuilder<'_>) -> Map<String, Value> {
 
 /// Whom a read is about. The agent's key stands for its account: that is where its funds are.
 fn owner(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Address, ToolError> {
-    let given = match args.address("wallet")? {
+    let given = match args.address(AddressRole::Wallet)? {
         Some(wallet) => Some(wallet),
-        None => args.address("owner")?,
+        None => args.address(AddressRole::Owner)?,
     };
     Ok(given.map(|given| given.address).filter(|given| *given != builder.world.wallet.address).unwrap_or(ACCOUNT))
 }
 
-const PLACES: &[&str] = &["pool", "vault", "market", "contract", "agent"];
+const PLACES: &[AddressRole] = &[AddressRole::Pool, AddressRole::Vault, AddressRole::Market, AddressRole::Contract, AddressRole::Agent];
 
 /// What a read is about: an id, an address, or a `target` that may be either.
 fn subject(args: &Args<'_>) -> Option<String> {
-    let names = |kind: &Kind| matches!(kind, Kind::Id(_)) || matches!(kind, Kind::Address(role) if PLACES.contains(&role.as_str()));
+    let names = |kind: &Kind| matches!(kind, Kind::Id(_)) || matches!(kind, Kind::Address(role) if PLACES.contains(role));
     args.first(names).map(|(_, value)| word(value)).or_else(|| args.text("target"))
 }
 

@@ -7,7 +7,7 @@ use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use model::transcript::ToolErrorCode;
-use model::{AddressText, Kind};
+use model::{AddressText, Kind, TokenRole};
 use serde_json::{Map, Value, json};
 
 pub(super) struct Pool {
@@ -42,7 +42,7 @@ pub(super) async fn pool(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result
 
 /// Two tokens, or whatever the call names, with the name by which it was asked for.
 fn wanted(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Option<String>, [Asset; 2]), ToolError> {
-    for (a, b) in [("a", "b"), ("in", "out")] {
+    for (a, b) in [(TokenRole::A, TokenRole::B), (TokenRole::In, TokenRole::Out)] {
         if let (Some(a), Some(b)) = (args.token(a), args.token(b)) {
             return Ok((None, [builder.asset(&a)?, builder.asset(&b)?]));
         }

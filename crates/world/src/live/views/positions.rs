@@ -69,7 +69,7 @@ pub(super) async fn position(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Re
 fn find<'d>(builder: &TxBuilder<'d>, args: &Args<'_>, text: &str) -> Option<&'d Thing> {
     let things =
         builder.things.iter().filter(|thing| thing.chain == builder.id && thing.id.eq_ignore_ascii_case(text) && can_be_held(thing));
-    let asked = |thing: &&Thing| args.of_kind(|kind| matches!(kind, Kind::Id(word) if *word == thing.is)).next().is_some();
+    let asked = |thing: &&Thing| args.of_kind(|kind| matches!(kind, Kind::Id(word) if word.word() == thing.is)).next().is_some();
     things.clone().find(asked).or_else(|| things.clone().next())
 }
 

@@ -1,6 +1,9 @@
 //! Plausible arguments for any tool of the catalogue, made from its schema and the kinds of its parameters.
 
-use model::{AddressText, AmountOf, Chain, Deed, Kind, Param, Role, Thing, Tool, Unit, Workspace, WorldFile};
+use model::{
+    AddressRole, AddressText, AmountOf, Chain, ChainRole, Deed, Kind, Param, RangeBound, Role, Thing, TokenRole, Tool, Unit, Workspace,
+    WorldFile,
+};
 use serde_json::{Map, Value, json};
 
 const WALLET: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
@@ -17,8 +20,7 @@ impl<'w> Sampler<'w> {
     /// Everything a tool needs, the chain in any case, and one amount where all amounts are optional.
     pub(crate) fn args(&self, tool: &Tool) -> Map<String, Value> {
         let mut args = Map::new();
-        let stated =
-            |param: &Param| param.required || matches!(&param.kind, Some(Kind::Chain(role)) if role.as_deref() != Some("destination"));
+        let stated = |param: &Param| param.required || matches!(&param.kind, Some(Kind::Chain(None | Some(ChainRole::Source))));
         for (name, param) in tool.params.iter().filter(|(_, param)| stated(param)) {
             args.insert(name.clone(), self.param(tool, param, &args));
         }
@@ -140,15 +142,15 @@ impl<'w> Sampler<'w> {
         let whole = schema["type"] == "integer";
         let numeric = whole || schema["type"] == "number";
         match kind {
-            Kind::Address(role) => json!(self.address(tool, role)),
-            Kind::Token(role) => json!(match role.as_deref() {
-                Some("out" | "collateral" | "a") => "WETH",
-                Some(_) | None => "USDC",
+            Kind::Address(role) => json!(self.address(tool, *role)),
+            Kind::Token(role) => json!(match role {
+                Some(TokenRole::Out | TokenRole::Collateral | TokenRole::A) => "WETH",
+                Some(TokenRole::In | TokenRole::Asset | TokenRole::Debt | TokenRole::B) | None => "USDC",
             }),
             Kind::Chain(role) => {
                 let chains = &self.world.chains;
                 let other = || chains.iter().find(|id| **id != self.chain).copied().unwrap_or(self.chain);
-                let id = if role.as_deref() == Some("destination") { other() } else { self.chain };
+                let id = if *role == Some(ChainRole::Destination) { other() } else { self.chain };
                 let name = self.workspace.chains.iter().find(|chain| chain.id == id).map(|chain| chain.name.clone());
                 if whole { json!(id) } else { json!(name) }
             }
@@ -157,24 +159,24 @@ impl<'w> Sampler<'w> {
             Kind::Percent => bounded(50.0, schema, whole),
             Kind::Ratio => bounded(1.5, schema, whole),
             Kind::Price(bound) => {
-                let price = match bound.as_deref() {
-                    Some("lower") => 2500,
-                    Some("upper") => 4000,
-                    Some(_) | None => 3000,
+                let price = match bound {
+                    Some(RangeBound::Lower) => 2500,
+                    Some(RangeBound::Upper) => 4000,
+                    None => 3000,
                 };
                 if numeric { json!(price) } else { json!(price.to_string()) }
             }
-            Kind::Tick(bound) => json!(match bound.as_deref() {
-                Some("lower") => -196_000,
-                Some("upper") => -195_000,
-                Some(_) | None => -195_600,
+            Kind::Tick(bound) => json!(match bound {
+                Some(RangeBound::Lower) => -196_000,
+                Some(RangeBound::Upper) => -195_000,
+                None => -195_600,
             }),
             Kind::FeeTier => json!(500),
             Kind::Deadline => bounded_or(schema, 300.0, "300"),
             Kind::Duration(_) => bounded_or(schema, 7.0, "7d"),
             Kind::Timestamp => bounded_or(schema, 1_770_000_000.0, "2026-02-01T00:00:00Z"),
             Kind::Count => bounded(10.0, schema, true),
-            Kind::Id(what) => json!(self.id(tool, what)),
+            Kind::Id(what) => json!(self.id(tool, what.word())),
             Kind::Flag => json!(true),
             Kind::Enum => fill(schema),
             Kind::Text => json!("weekly review"),
@@ -214,13 +216,24 @@ impl<'w> Sampler<'w> {
         self.best(tool, what, false).map(|thing| thing.id.value.clone()).or_else(elsewhere).unwrap_or_else(|| format!("{what}-1"))
     }
 
-    fn address(&self, tool: &Tool, role: &str) -> String {
+    fn address(&self, tool: &Tool, role: AddressRole) -> String {
         match role {
-            "wallet" => WALLET.to_owned(),
-            "spender" => self.contract(Role::Router),
-            "token" => self.token("USDC"),
-            "vault" => self.vault().map_or_else(|| WALLET.to_owned(), |(address, _)| address),
-            _ => {
+            AddressRole::Wallet => WALLET.to_owned(),
+            AddressRole::Spender => self.contract(Role::Router),
+            AddressRole::Token => self.token("USDC"),
+            AddressRole::Vault => self.vault().map_or_else(|| WALLET.to_owned(), |(address, _)| address),
+            AddressRole::Recipient
+            | AddressRole::Owner
+            | AddressRole::Pool
+            | AddressRole::Contract
+            | AddressRole::Market
+            | AddressRole::Agent
+            | AddressRole::Operator
+            | AddressRole::Executor
+            | AddressRole::Hook
+            | AddressRole::Router
+            | AddressRole::Borrower => {
+                let role = role.word();
                 let elsewhere = || {
                     let known = |thing: &&Thing| thing.is == role && AddressText::parse(&thing.id).is_some();
                     self.world.things.iter().find(known).map(|thing| thing.id.value.clone())
@@ -243,7 +256,7 @@ impl<'w> Sampler<'w> {
         let symbol = match of {
             Some(AmountOf::Symbol(symbol)) => Some(symbol.clone()),
             Some(AmountOf::Param(name)) => match of_kind(name) {
-                Some(Kind::Address(role)) if role == "vault" => self.vault().map(|(_, asset)| asset),
+                Some(Kind::Address(AddressRole::Vault)) => self.vault().map(|(_, asset)| asset),
                 Some(Kind::Token(_)) => named(name).or_else(|| Some(default_text(tool, name))),
                 _ => named(name)
                     .and_then(|id| self.world.things.iter().find(|thing| *thing.id == id)?.assets.first().map(|spot| spot.value.clone())),
@@ -256,8 +269,7 @@ impl<'w> Sampler<'w> {
             Unit::Human => json!(small(&symbol)),
             Unit::Base => json!(if small(&symbol) == "10" { "10000000" } else { "5000000000000000" }),
             Unit::Shares => {
-                let vault =
-                    matches!(of, Some(AmountOf::Param(name)) if matches!(of_kind(name), Some(Kind::Address(role)) if role == "vault"));
+                let vault = matches!(of, Some(AmountOf::Param(name)) if matches!(of_kind(name), Some(Kind::Address(AddressRole::Vault))));
                 let gauge = tool.via.role.is_some();
                 json!(if vault {
                     "1"
