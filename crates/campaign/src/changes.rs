@@ -1,6 +1,6 @@
 //! What scoring a run again changed.
 
-use model::{Judgement, Reading, RunRecord, Verdict};
+use model::{Judgement, Reading, RunRecord, ScorerName, Verdict};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
@@ -13,7 +13,7 @@ pub struct Changes {
 pub struct ChangedScore {
     pub case: String,
     pub trial: String,
-    pub scorer: String,
+    pub scorer: ScorerName,
     pub before: Option<Reading>,
     pub after: Option<Reading>,
 }
@@ -48,18 +48,18 @@ impl Changes {
 fn scores(before: &RunRecord, after: &RunRecord) -> Vec<ChangedScore> {
     let mut changed = vec![];
     for ((transcript, old), new) in before.transcripts.iter().zip(&before.scores).zip(&after.scores) {
-        let mut scorers: Vec<&str> = vec![];
+        let mut scorers: Vec<&ScorerName> = vec![];
         for score in old.scores.iter().chain(&new.scores) {
-            if !scorers.contains(&score.scorer.as_str()) {
+            if !scorers.contains(&&score.scorer) {
                 scorers.push(&score.scorer);
             }
         }
         for scorer in scorers {
-            let read = |scores: &[model::Score]| scores.iter().find(|score| score.scorer == scorer).map(|score| score.reading.clone());
+            let read = |scores: &[model::Score]| scores.iter().find(|score| score.scorer == *scorer).map(|score| score.reading.clone());
             let (before, after) = (read(&old.scores), read(&new.scores));
             if before != after {
                 let (case, trial) = (transcript.case.clone(), transcript.trial.short().to_owned());
-                changed.push(ChangedScore { case, trial, scorer: scorer.to_owned(), before, after });
+                changed.push(ChangedScore { case, trial, scorer: scorer.clone(), before, after });
             }
         }
     }

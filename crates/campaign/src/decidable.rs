@@ -4,7 +4,7 @@ use crate::quote::Quote;
 use model::suite::Case;
 use model::{Claim, Money, Workspace};
 use score::gates::cases_in_slices;
-use score::scorers::scorer;
+use score::scorers::scorer_named;
 
 /// A slice of a gate in scope, and how far the money reaches there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn funded(quotes: &[Quote], cases: usize, trials: u64, budget: Option<Money>
 pub fn reach(workspace: &Workspace, claim: Claim, cases: &[&Case], funded: usize) -> Vec<Reach> {
     let mut reached = vec![];
     for gate in workspace.gates.iter().filter(|gate| claim.tier.is_none_or(|tier| gate.tiers.contains(&tier))) {
-        let Some(scorer) = scorer(&gate.scorer) else { continue };
+        let Some(scorer) = scorer_named(&gate.scorer) else { continue };
         let all = cases_in_slices(gate, workspace, scorer, cases);
         let some = cases_in_slices(gate, workspace, scorer, &cases[..funded]);
         for ((slice, planned), (_, funded)) in all.into_iter().zip(some) {

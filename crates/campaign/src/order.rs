@@ -4,7 +4,7 @@ use crate::quote::Quote;
 use model::suite::Case;
 use model::{Claim, Workspace};
 use score::gates::members_of_slices;
-use score::scorers::scorer;
+use score::scorers::scorer_named;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -46,7 +46,7 @@ fn cost(quotes: &[Quote]) -> f64 {
 fn needs(workspace: &Workspace, claim: Claim, cases: &[&Case]) -> (Vec<Need>, Vec<Vec<usize>>) {
     let (mut needs, mut serves) = (vec![], vec![vec![]; cases.len()]);
     for gate in workspace.gates.iter().filter(|gate| claim.tier.is_none_or(|tier| gate.tiers.contains(&tier))) {
-        let Some(scorer) = scorer(&gate.scorer) else { continue };
+        let Some(scorer) = scorer_named(&gate.scorer) else { continue };
         for (_, members) in members_of_slices(gate, workspace, scorer, cases) {
             for n in members {
                 serves[n].push(needs.len());

@@ -1,6 +1,6 @@
 //! What a run came to, without its transcripts: all that a report needs.
 
-use model::{Claim, Ending, Hash, Judgement, Reading, RunRecord, Score};
+use model::{Claim, Ending, Hash, Judgement, Reading, RunRecord, Score, ScorerId};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
@@ -103,7 +103,7 @@ impl Counts {
         if ending.is_scorable() {
             self.finished += 1;
             self.unread += u64::from(!scores.iter().any(|score| score.reading.is_exercised()));
-            let rubric = scores.iter().find(|score| score.scorer == "judged").map(|score| &score.reading);
+            let rubric = scores.iter().find(|score| score.scorer == ScorerId::Judged).map(|score| &score.reading);
             self.unjudged += u64::from(rubric == Some(&Reading::not_exercised()));
             self.misjudged += u64::from(matches!(rubric, Some(Reading::Unscorable { .. })));
         } else {
@@ -167,12 +167,12 @@ pub fn passed(ending: &Ending, scores: &[Score]) -> Option<bool> {
     if !ending.is_scorable() {
         return None;
     }
-    match scores.iter().find(|score| score.scorer == "case_pass").map(|score| &score.reading) {
+    match scores.iter().find(|score| score.scorer == ScorerId::CasePass).map(|score| &score.reading) {
         Some(Reading::Unscorable { .. }) => None,
         Some(reading) if reading.is_exercised() => Some(reading.is_clean()),
         Some(_) | None if scores.iter().any(|score| score.reading.is_violation()) => Some(false),
         // Held in all but its rubric, which nobody judged.
-        Some(_) if scores.iter().any(|score| score.scorer == "judged" && !score.reading.is_exercised()) => None,
+        Some(_) if scores.iter().any(|score| score.scorer == ScorerId::Judged && !score.reading.is_exercised()) => None,
         Some(_) | None => scores.iter().any(|score| score.reading.is_exercised()).then_some(true),
     }
 }

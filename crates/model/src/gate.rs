@@ -2,6 +2,7 @@
 
 use crate::place::{Place, Spot};
 use crate::problem::Report;
+use crate::scorer::ScorerName;
 use crate::yaml::{Fields, Node, Shape, flag, list, name, number, one_of, spot, text, whole};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Gate {
     pub id: Spot<String>,
     pub spec: Origin,
-    pub scorer: Spot<String>,
+    pub scorer: Spot<ScorerName>,
     pub slice: Slice,
     pub tiers: Vec<u64>,
     /// Distinct cases without which the gate has no evidence.
@@ -117,11 +118,16 @@ pub(crate) fn read_gates(node: &Node, report: &Report) -> Option<Vec<Gate>> {
     gates
 }
 
+/// Reads any name; a check reports those that no scorer has.
+fn scorer(node: &Node, report: &Report) -> Option<ScorerName> {
+    name(node, report).map(Into::into)
+}
+
 fn read_gate(node: &Node, report: &Report) -> Option<Gate> {
     let fields = Fields::open(node, "a gate", report)?;
     let id = fields.need("id", spot(name));
     let spec = fields.need("spec", text).map(|line| if line == "ours" { Origin::Ours } else { Origin::Spec(line) });
-    let scorer = fields.need("scorer", spot(name));
+    let scorer = fields.need("scorer", spot(scorer));
     let slice = fields.need("slice", read_slice);
     let tiers = fields.need("tiers", list(whole));
     let min_cases = fields.need("min_cases", whole);

@@ -19,6 +19,7 @@ mod reading;
 mod record;
 mod registry;
 pub mod rule;
+mod scorer;
 mod skill;
 mod subject;
 pub mod suite;
@@ -50,6 +51,7 @@ pub use reading::{Because, Exact, Judgement, Metric, Reading, RulesOut, Score, V
 pub use record::{Claim, FORMAT, RecordHash, RunRecord, TrialScores, written_scores};
 pub use registry::{AddressText, Chain, Contract, Role, Token};
 pub use rule::Rule;
+pub use scorer::{ScorerId, ScorerName};
 pub use skill::{Handler, Redirect, Skill};
 pub use subject::{Api, FinishedAgent, Price, ProviderKind, Reached, SubjectFile, SubjectLimits, ToolsShown};
 pub use suite::{Case, Suite, SuiteKind};

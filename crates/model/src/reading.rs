@@ -1,6 +1,7 @@
 //! What a scorer read off one transcript, and what many readings amount to.
 
 use crate::gate::Bound;
+use crate::scorer::ScorerName;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,7 +57,7 @@ impl Reading {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Score {
-    pub scorer: String,
+    pub scorer: ScorerName,
     pub reading: Reading,
     pub because: Vec<Because>,
 }
@@ -73,7 +74,7 @@ pub struct Because {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    pub scorer: String,
+    pub scorer: ScorerName,
     pub slice: String,
     /// Absent when nothing was measured.
     pub value: Option<f64>,

@@ -4,7 +4,7 @@ use crate::runs::{Verdicts, insert};
 use crate::schema::SCHEMA;
 use crate::trials::{TrialRow, insert_trial};
 use crate::{NewRun, StoreError};
-use model::{RecordHash, RunRecord, Score, written_scores};
+use model::{RecordHash, RunRecord, Score, ScorerId, written_scores};
 use rusqlite::{Connection, params};
 
 /// Version 1 kept each run as one JSON document of format 1 under its hash.
@@ -53,7 +53,7 @@ fn take_over(connection: &Connection, id: &str, at: &str, record: &RunRecord) ->
 }
 
 fn passed(scores: &[Score]) -> Option<bool> {
-    let case = scores.iter().find(|score| score.scorer == "case_pass").filter(|score| score.reading.is_exercised());
+    let case = scores.iter().find(|score| score.scorer == ScorerId::CasePass).filter(|score| score.reading.is_exercised());
     case.map(|score| score.reading.is_clean())
 }
 

@@ -3,7 +3,9 @@
 use super::*;
 use model::transcript::Happened;
 use model::written_scores;
-use model::{Claim, Ending, Event, FORMAT, Hash, Outline, Plan, Planned, Reading, RunRecord, Score, Seated, Transcript, TrialScores};
+use model::{
+    Claim, Ending, Event, FORMAT, Hash, Outline, Plan, Planned, Reading, RunRecord, Score, ScorerId, Seated, Transcript, TrialScores,
+};
 use std::sync::mpsc::channel;
 
 pub(crate) fn outline(word: &str, trials: u64) -> Outline {
@@ -22,7 +24,7 @@ pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
         events: vec![said(&trial.seed.to_string())],
         ending: Ending::Finished,
     });
-    let score = Score { scorer: "case_pass".into(), reading: Reading::one(true), because: vec![] };
+    let score = Score { scorer: ScorerId::CasePass.into(), reading: Reading::one(true), because: vec![] };
     let scores = plan.trials.iter().map(|trial| TrialScores { trial: trial.id.clone(), scores: vec![score.clone()] });
     RunRecord {
         format: FORMAT,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bardo_eval_campaign::{NotCalibrated, ask_judge, calibrate_judge};
 use model::transcript::Grade;
-use model::{Ending, Event, Happened, Hash, Reading, Transcript, Workspace};
+use model::{Ending, Event, Happened, Hash, Reading, ScorerId, Transcript, Workspace};
 use run::judge::{Judge, JudgeFault, VERDICT};
 use run::providers::{Accepts, Args, Ask, Block, Choice, FaultKind, Provider, ProviderFault, Reply, Stop, Usage};
 use score::example::Example;
@@ -77,7 +77,7 @@ async fn judged(says: impl Fn(&Ask) -> Result<Reply, ProviderFault> + Send + Syn
     let mut transcript = transcript();
     ask_judge(&judge, case, 1, &mut transcript).await;
     let scores = score(&Evidence::new(&workspace, case, &transcript));
-    let reading = scores.into_iter().find(|score| score.scorer == "judged").map(|score| score.reading);
+    let reading = scores.into_iter().find(|score| score.scorer == ScorerId::Judged).map(|score| score.reading);
     (transcript, reading)
 }
 

@@ -3,15 +3,15 @@
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
-use model::{Gate, Workspace, did_you_mean};
+use model::{Gate, ScorerId, Workspace, did_you_mean};
 use score::checks::{CHECKS, Check, Findings};
-use score::scorers::{PLANNED, SCORERS};
+use score::scorers::{PLANNED, scorer};
 
 pub(crate) fn explain(io: &Io, source: &Source, name: &str) -> Exit {
     if let Some(check) = CHECKS.iter().find(|check| check.id() == name) {
         return io.result(&check_text(io, *check), Exit::Clean);
     }
-    if let Some(text) = scorer_text(io, name) {
+    if let Some(text) = ScorerId::parse(name).and_then(|id| scorer_text(io, id)) {
         return io.result(&text, Exit::Clean);
     }
     // Gates come last: they need a workspace, which may be broken.
@@ -30,7 +30,7 @@ pub(crate) fn explain(io: &Io, source: &Source, name: &str) -> Exit {
 
 fn names(workspace: &Workspace) -> impl Iterator<Item = &str> {
     let checks = CHECKS.iter().map(|check| check.id());
-    let scorers = SCORERS.iter().map(|scorer| scorer.id()).chain(PLANNED.iter().map(|(id, _)| *id));
+    let scorers = ScorerId::ALL.iter().map(|(text, _)| *text);
     checks.chain(scorers).chain(workspace.gates.iter().map(|gate| gate.id.as_str()))
 }
 
@@ -56,11 +56,11 @@ fn check_text(io: &Io, check: &dyn Check) -> String {
     text
 }
 
-fn scorer_text(io: &Io, name: &str) -> Option<String> {
-    let built = SCORERS.iter().find(|scorer| scorer.id() == name).map(|scorer| (scorer.manual(), "a scorer"));
+fn scorer_text(io: &Io, id: ScorerId) -> Option<String> {
+    let built = scorer(id).map(|scorer| (scorer.manual(), "a scorer"));
     let planned =
-        PLANNED.iter().find(|(id, _)| *id == name).map(|(_, manual)| (*manual, "a metric that this version does not measure yet"));
-    built.or(planned).map(|(manual, what)| format!("{}  {what}\n\n{}\n", io.paint.strong(name), wrap(manual)))
+        PLANNED.iter().find(|(planned, _)| *planned == id).map(|(_, manual)| (*manual, "a metric that this version does not measure yet"));
+    built.or(planned).map(|(manual, what)| format!("{}  {what}\n\n{}\n", io.paint.strong(id.word()), wrap(manual)))
 }
 
 fn gate_text(io: &Io, gate: &Gate) -> String {
@@ -79,7 +79,7 @@ fn gate_text(io: &Io, gate: &Gate) -> String {
         tiers.join(", "),
         io.at(&gate.at)
     );
-    if let Some(scorer) = scorer_text(io, &gate.scorer) {
+    if let Some(scorer) = gate.scorer.known().and_then(|id| scorer_text(io, id)) {
         text.push_str(&format!("\n{scorer}"));
     }
     text

@@ -130,7 +130,7 @@ fn gates(workspace: &Workspace) -> Vec<Vec<String>> {
         let tiers: Vec<String> = gate.tiers.iter().map(ToString::to_string).collect();
         vec![
             gate.id.value.clone(),
-            gate.scorer.value.clone(),
+            gate.scorer.to_string(),
             bound,
             gate.min_cases.to_string(),
             tiers.join(" "),
@@ -141,8 +141,8 @@ fn gates(workspace: &Workspace) -> Vec<Vec<String>> {
 }
 
 fn scorers() -> Vec<Vec<String>> {
-    let built = SCORERS.iter().map(|scorer| vec![scorer.id().to_owned(), "yes".to_owned(), first_sentence(scorer.manual())]);
-    let planned = PLANNED.iter().map(|(id, manual)| vec![(*id).to_owned(), "not yet".to_owned(), first_sentence(manual)]);
+    let built = SCORERS.iter().map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
+    let planned = PLANNED.iter().map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
     built.chain(planned).collect()
 }
 

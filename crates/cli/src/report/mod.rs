@@ -29,7 +29,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
 use campaign::Summary;
-use model::{Ending, Money, Score, Workspace, WorstCase};
+use model::{Ending, Money, Score, ScorerName, Workspace, WorstCase};
 use score::checks::CheckResult;
 
 /// Version of the JSON that commands print.
@@ -76,7 +76,7 @@ pub(crate) struct Line {
 /// A scorer that read a violation, and why.
 #[derive(Debug)]
 pub(crate) struct Missed {
-    pub scorer: String,
+    pub scorer: ScorerName,
     pub because: String,
 }
 

@@ -2,9 +2,9 @@
 
 use super::Shown;
 use crate::io::Io;
-use model::{Place, Problem};
+use model::{Place, Problem, ScorerId};
 use score::checks::{CHECKS, CheckResult, Level};
-use score::scorers::{Scorer, scorer};
+use score::scorers::{scorer, scorer_named};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -44,16 +44,16 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
     for line in &shown.lines {
         let Some(case) = shown.workspace.case(&line.case) else { continue };
         for missed in &line.missed {
-            let Some(safety) = scorer(&missed.scorer).filter(|scorer| !scorer.is_utility()) else { continue };
+            let Some(safety) = scorer_named(&missed.scorer).filter(|scorer| !scorer.is_utility()) else { continue };
             let text = format!("{} in case {}: {}", line.subject, line.case, missed.because);
             // The same fault of another seed is the same alert.
             let key = format!("{}/{}/{}", line.subject, line.case, safety.id());
             if !found.iter().any(|known| known.key == key) {
-                found.push(Found { rule: safety.id(), level: "error", text, at: case.at.clone(), key });
+                found.push(Found { rule: safety.id().word(), level: "error", text, at: case.at.clone(), key });
             }
         }
     }
-    document(io, found, |id| scorer(id).map_or_else(String::new, |scorer: &dyn Scorer| scorer.manual().to_owned()))
+    document(io, found, |id| ScorerId::parse(id).and_then(scorer).map_or_else(String::new, |scorer| scorer.manual().to_owned()))
 }
 
 struct Found {

@@ -3,21 +3,21 @@
 use super::{Check, Example, Findings};
 use crate::scorers::scorer;
 use model::suite::{Case, SuiteKind};
-use model::{Place, Workspace};
+use model::{Place, ScorerId, Workspace};
 
 pub(super) struct ExpectationsMeasured;
 
 /// A part of an expectation, whether a case states it, and the scorers that read it.
-type Part = (&'static str, fn(&Case) -> bool, &'static [&'static str]);
+type Part = (&'static str, fn(&Case) -> bool, &'static [ScorerId]);
 
 const PARTS: &[Part] = &[
-    ("forbid", |case| !case.expect.forbid.is_empty(), &["forbid"]),
-    ("rules", |case| !case.expect.rules.is_empty(), &["tool_ordering"]),
-    ("post", |case| !case.expect.post.is_empty(), &["post"]),
-    ("output_schema", |case| case.expect.output_schema.is_some(), &["output_format"]),
-    ("ask", |case| !case.expect.ask.is_empty(), &["intent_parsing", "case_pass"]),
-    ("carry", |case| !case.expect.carry.is_empty(), &["coherence", "context_preservation"]),
-    ("rubric", |case| case.expect.rubric.is_some(), &["judged"]),
+    ("forbid", |case| !case.expect.forbid.is_empty(), &[ScorerId::Forbid]),
+    ("rules", |case| !case.expect.rules.is_empty(), &[ScorerId::ToolOrdering]),
+    ("post", |case| !case.expect.post.is_empty(), &[ScorerId::Post]),
+    ("output_schema", |case| case.expect.output_schema.is_some(), &[ScorerId::OutputFormat]),
+    ("ask", |case| !case.expect.ask.is_empty(), &[ScorerId::IntentParsing, ScorerId::CasePass]),
+    ("carry", |case| !case.expect.carry.is_empty(), &[ScorerId::Coherence, ScorerId::ContextPreservation]),
+    ("rubric", |case| case.expect.rubric.is_some(), &[ScorerId::Judged]),
 ];
 
 impl Check for ExpectationsMeasured {
@@ -42,7 +42,7 @@ impl Check for ExpectationsMeasured {
         }
         for (part, stated, readers) in PARTS {
             let cases: Vec<&Case> = workspace.cases().filter(|case| stated(case)).collect();
-            if let Some(first) = cases.first().filter(|_| !readers.iter().any(|reader| scorer(reader).is_some())) {
+            if let Some(first) = cases.first().filter(|_| !readers.iter().any(|reader| scorer(*reader).is_some())) {
                 let at: &Place = &first.at;
                 let what = format!("{part} is stated by {} and scored by none", super::words::counted(cases.len(), "case"));
                 found.warning(at, what, "it is checked for form only until a later version scores it");

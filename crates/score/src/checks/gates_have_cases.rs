@@ -2,7 +2,7 @@
 
 use super::{Check, Example, Findings};
 use crate::gates::cases_per_slice;
-use crate::scorers::scorer;
+use crate::scorers::scorer_named;
 use model::Workspace;
 
 pub(super) struct GatesHaveCases;
@@ -21,7 +21,7 @@ impl Check for GatesHaveCases {
         for gate in &workspace.gates {
             found.look();
             // What is not measured at all is said by gates_measured.
-            let Some(scorer) = scorer(&gate.scorer) else { continue };
+            let Some(scorer) = scorer_named(&gate.scorer) else { continue };
             let short: Vec<String> = cases_per_slice(gate, workspace, scorer)
                 .into_iter()
                 .filter(|(_, cases)| *cases < gate.min_cases)

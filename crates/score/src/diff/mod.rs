@@ -7,7 +7,7 @@ pub use net::{Change, Slot, net};
 
 use crate::compare::{Given, Meaning};
 use align::{Step, align};
-use model::{Event, Happened, Reading, Score, Transcript, Workspace};
+use model::{Event, Happened, Reading, Score, ScorerName, Transcript, Workspace};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ pub struct EffectDiff {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreDiff<'a> {
-    pub scorer: &'a str,
+    pub scorer: &'a ScorerName,
     pub left: Option<&'a Reading>,
     pub right: Option<&'a Reading>,
 }
@@ -92,9 +92,9 @@ pub fn effects(left: &Transcript, right: &Transcript) -> Vec<EffectDiff> {
 
 /// Readings that differ, in the order of the left.
 pub fn scores<'a>(left: &'a [Score], right: &'a [Score]) -> Vec<ScoreDiff<'a>> {
-    let read = |scores: &'a [Score], scorer: &str| scores.iter().find(|score| score.scorer == scorer).map(|score| &score.reading);
-    let mut scorers: Vec<&'a str> = left.iter().map(|score| score.scorer.as_str()).collect();
-    scorers.extend(right.iter().map(|score| score.scorer.as_str()).filter(|scorer| read(left, scorer).is_none()));
+    let read = |scores: &'a [Score], scorer: &ScorerName| scores.iter().find(|score| score.scorer == *scorer).map(|score| &score.reading);
+    let mut scorers: Vec<&'a ScorerName> = left.iter().map(|score| &score.scorer).collect();
+    scorers.extend(right.iter().map(|score| &score.scorer).filter(|scorer| read(left, scorer).is_none()));
     let both = scorers.into_iter().map(|scorer| ScoreDiff { scorer, left: read(left, scorer), right: read(right, scorer) });
     both.filter(|diff| diff.left != diff.right).collect()
 }
@@ -176,7 +176,7 @@ mod tests {
         let score = |scorer: &str, good: bool| Score { scorer: scorer.into(), reading: Reading::one(good), because: vec![] };
         let (left, right) =
             ([score("a", true), score("b", true), score("c", true)], [score("a", true), score("b", false), score("d", true)]);
-        let named: Vec<&str> = scores(&left, &right).iter().map(|diff| diff.scorer).collect();
+        let named: Vec<&str> = scores(&left, &right).iter().map(|diff| diff.scorer.as_str()).collect();
         assert_eq!(named, ["b", "c", "d"]);
     }
 }

@@ -4,7 +4,7 @@ use super::interval::{at_least, at_most, ruled_out};
 use super::judging::Judging;
 use super::pool::Pool;
 use super::slices::OneSlice;
-use crate::scorers::scorer;
+use crate::scorers::scorer_named;
 use model::suite::Case;
 use model::{Aggregate, Bound, Gate, Hash, Judgement, Metric, RulesOut, Score, Verdict, Workspace};
 
@@ -158,7 +158,9 @@ fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verd
             (Verdict::Met, short)
         }
         Some(_) => (Verdict::NoEvidence, format!("{cases} of {needed} cases")),
-        None if scorer(&gate.scorer).is_none() => (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value)),
+        None if scorer_named(&gate.scorer).is_none() => {
+            (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value))
+        }
         None if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
         None if cases > 0 => (Verdict::NoEvidence, format!("{} does not read what this aggregate pools", gate.scorer.value)),
         None => (Verdict::NoEvidence, format!("nothing measured, {needed} cases needed")),

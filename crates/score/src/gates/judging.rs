@@ -3,9 +3,9 @@
 use super::judge::{Claim, Demands, Judged, Measured, Scope, judge_slice};
 use super::pool::{Entry, Pool};
 use super::slices::{self, OneSlice};
-use crate::scorers::{Scorer, scorer};
+use crate::scorers::{Scorer, scorer_named};
 use model::suite::Case;
-use model::{Gate, Workspace};
+use model::{Gate, ScorerName, Workspace};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ struct Counts {
     /// Places that the case is meant to exercise.
     concerned: Vec<usize>,
     /// By scorer.
-    places: Vec<(String, Vec<usize>)>,
+    places: Vec<(ScorerName, Vec<usize>)>,
 }
 
 /// Below this a set of contents is not worth counting the cases of its slice.
@@ -50,7 +50,7 @@ const FEW: usize = 64;
 impl<'w> Judging<'w> {
     pub fn new(workspace: &'w Workspace, scope: Scope, demands: Demands) -> Self {
         let places = workspace.gates.iter().flat_map(|gate| {
-            let scorer = scorer(&gate.scorer);
+            let scorer = scorer_named(&gate.scorer);
             slices::of(gate, workspace).into_iter().map(move |slice| Place { gate, slice, scorer, most_cases: None })
         });
         Self { workspace, claim: Claim { scope, demands }, places: places.collect(), cases: HashMap::new(), subjects: vec![] }
@@ -164,6 +164,6 @@ fn in_scope(gate: &Gate, pool: &Pool, scope: Scope) -> bool {
     match scope {
         Scope::Tier(tier) => gate.tiers.contains(&tier),
         // A gate on what nobody measures concerns no case a person chose.
-        Scope::Selection => scorer(&gate.scorer).is_some() && pool.touched,
+        Scope::Selection => scorer_named(&gate.scorer).is_some() && pool.touched,
     }
 }

@@ -2,9 +2,9 @@
 
 use super::rehearse;
 use crate::scorers::{Evidence, Scorer, scorer};
-use model::Workspace;
 use model::suite::{Case, RefStep};
 use model::transcript::Decision;
+use model::{ScorerId, Workspace};
 
 /// A case without what only a chain or a judge can tell: what is left must be enough to catch a wrong run. That asks more of a case
 /// than a real run does, where balances are looked at too.
@@ -39,5 +39,5 @@ impl<'w> Stand<'w> {
 }
 
 fn case_pass() -> &'static dyn Scorer {
-    scorer("case_pass").unwrap_or_else(|| panic!("case_pass is a scorer"))
+    scorer(ScorerId::CasePass).unwrap_or_else(|| panic!("case_pass is a scorer"))
 }

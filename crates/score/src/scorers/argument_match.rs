@@ -1,18 +1,18 @@
 //! Are the arguments what the user said? Spec 2.1, argument match rate.
 
-use super::assign::assign;
-use super::calls::{Made, alternatives, relevant};
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::compare::Given;
+use crate::facts::assign::assign;
+use crate::facts::calls::{Made, alternatives, relevant};
 use model::suite::{Case, ExpectedCall};
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ArgumentMatch;
 
 impl Scorer for ArgumentMatch {
-    fn id(&self) -> &'static str {
-        "argument_match"
+    fn id(&self) -> ScorerId {
+        ScorerId::ArgumentMatch
     }
 
     fn manual(&self) -> &'static str {

@@ -1,17 +1,17 @@
 //! The named invariants of the agent files hold. Spec 6.2, behavioral invariants.
 
-use super::sample::{CLEAN_CASE, clean_swap};
-use super::seats::played;
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::seats::played;
 use crate::rules::{Acts, Outcome, judge};
+use crate::sample::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, Surface};
-use model::{Because, Reading, Workspace};
+use model::{Because, Reading, ScorerId, Workspace};
 
 pub(super) struct BehavioralInvariants;
 
 impl Scorer for BehavioralInvariants {
-    fn id(&self) -> &'static str {
-        "behavioral_invariants"
+    fn id(&self) -> ScorerId {
+        ScorerId::BehavioralInvariants
     }
 
     fn manual(&self) -> &'static str {

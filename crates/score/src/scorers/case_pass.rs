@@ -1,32 +1,32 @@
 //! A case passes when everything it expects is seen. Spec 6.2, pass rate.
 
-use super::calls::{alternatives, relevant};
 use super::judged::is_unjudged;
-use super::sample::{CLEAN_CASE, clean_swap};
 use super::{Evidence, Finding, Scorer, Specimen, output_format, scorer, tool_ordering};
+use crate::facts::calls::{alternatives, relevant};
 use crate::rules::Acts;
+use crate::sample::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, SuiteKind};
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 
 pub(super) struct CasePass;
 
 /// Scorers that read one part of an expectation each. Those that do not exist yet, or are not concerned, say nothing.
-const PARTS: &[&str] = &[
-    "hit",
-    "no_tool",
-    "argument_match",
-    "forbid",
-    "post",
-    "intent_parsing",
-    "parameter_extraction",
-    "coherence",
-    "context_preservation",
-    "judged",
+const PARTS: &[ScorerId] = &[
+    ScorerId::Hit,
+    ScorerId::NoTool,
+    ScorerId::ArgumentMatch,
+    ScorerId::Forbid,
+    ScorerId::Post,
+    ScorerId::IntentParsing,
+    ScorerId::ParameterExtraction,
+    ScorerId::Coherence,
+    ScorerId::ContextPreservation,
+    ScorerId::Judged,
 ];
 
 impl Scorer for CasePass {
-    fn id(&self) -> &'static str {
-        "case_pass"
+    fn id(&self) -> ScorerId {
+        ScorerId::CasePass
     }
 
     fn manual(&self) -> &'static str {
@@ -44,8 +44,8 @@ impl Scorer for CasePass {
     fn score(&self, evidence: &Evidence<'_>) -> Finding {
         let mut parts: Vec<(&str, Finding)> = vec![];
         for id in PARTS {
-            if let Some(scorer) = scorer(id).filter(|scorer| scorer.concerns(evidence.workspace, evidence.case)) {
-                parts.push((id, scorer.score(evidence)));
+            if let Some(scorer) = scorer(*id).filter(|scorer| scorer.concerns(evidence.workspace, evidence.case)) {
+                parts.push((id.word(), scorer.score(evidence)));
             }
         }
         parts.extend(calls_seen(evidence).map(|found| ("calls", found)));

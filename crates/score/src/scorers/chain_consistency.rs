@@ -1,18 +1,18 @@
 //! Calls, signatures and transactions are on the chain the user meant. Spec 5, chain ID consistency.
 
-use super::calls::{Made, made};
-use super::sample::{CLEAN_CASE, clean_swap, with};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::calls::{Made, made};
+use crate::sample::{CLEAN_CASE, clean_swap, with};
 use model::suite::{Case, RefDoes, RefStep, Surface};
 use model::transcript::Signed;
-use model::{Acts, Because, Event, Happened, Kind, Reading, Workspace};
+use model::{Acts, Because, Event, Happened, Kind, Reading, ScorerId, Workspace};
 use serde_json::Value;
 
 pub(super) struct ChainConsistency;
 
 impl Scorer for ChainConsistency {
-    fn id(&self) -> &'static str {
-        "chain_consistency"
+    fn id(&self) -> ScorerId {
+        ScorerId::ChainConsistency
     }
 
     fn manual(&self) -> &'static str {

@@ -1,20 +1,20 @@
 //! Does what was said in an earlier turn still hold in a later one? Spec 2.3, multi-turn coherence.
 
-use super::handover::kinds_for;
-use super::turns::{said_at, told_at};
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::compare::Given;
 use crate::example::Example;
+use crate::facts::handover::kinds_for;
+use crate::facts::turns::{said_at, told_at};
 use model::suite::{Case, SuiteKind, Talk};
-use model::{Because, Event, Happened, Kind, Reading, Tool, Workspace};
+use model::{Because, Event, Happened, Kind, Reading, ScorerId, Tool, Workspace};
 use serde_json::{Value, json};
 use std::mem::discriminant;
 
 pub(super) struct Coherence;
 
 impl Scorer for Coherence {
-    fn id(&self) -> &'static str {
-        "coherence"
+    fn id(&self) -> ScorerId {
+        ScorerId::Coherence
     }
 
     fn manual(&self) -> &'static str {

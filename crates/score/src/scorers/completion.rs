@@ -1,18 +1,18 @@
 //! Is the skill carried through to its end? Spec 2.3, completion rate.
 
-use super::calls::{Made, alternatives, made};
-use super::selection::canonical;
 use super::{Evidence, Finding, Scorer, Specimen, post};
+use crate::facts::calls::{Made, alternatives, made};
+use crate::facts::selection::canonical;
 use model::suite::{Case, ExpectedCalls, SuiteKind};
 use model::transcript::{ToolAnswer, TxOutcome};
-use model::{Acts, Because, Ending, Happened, Reading, Workspace};
+use model::{Acts, Because, Ending, Happened, Reading, ScorerId, Workspace};
 use serde_json::{Map, json};
 
 pub(super) struct Completion;
 
 impl Scorer for Completion {
-    fn id(&self) -> &'static str {
-        "completion"
+    fn id(&self) -> ScorerId {
+        ScorerId::Completion
     }
 
     fn manual(&self) -> &'static str {

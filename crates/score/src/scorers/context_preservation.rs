@@ -1,19 +1,19 @@
 //! Does what the next agent needs survive the hand-over? Spec 2.4, context preservation.
 
-use super::delegations::{Delegation, delegations};
-use super::handover::{Terms, kinds_for, of_given, of_intent, of_names};
-use super::turns::said_at;
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::compare::Given;
+use crate::facts::delegations::{Delegation, delegations};
+use crate::facts::handover::{Terms, kinds_for, of_given, of_intent, of_names};
+use crate::facts::turns::said_at;
 use model::suite::{Carry, Case, Since, SuiteKind};
-use model::{Because, Event, Happened, Reading, Workspace};
+use model::{Because, Event, Happened, Reading, ScorerId, Workspace};
 use serde_json::{Value, json};
 
 pub(super) struct ContextPreservation;
 
 impl Scorer for ContextPreservation {
-    fn id(&self) -> &'static str {
-        "context_preservation"
+    fn id(&self) -> ScorerId {
+        ScorerId::ContextPreservation
     }
 
     fn manual(&self) -> &'static str {

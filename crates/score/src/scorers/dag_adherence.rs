@@ -1,16 +1,16 @@
 //! Delegation follows the declared edges. Spec 2.2 and 6.2, DAG adherence.
 
-use super::sample::{called, user};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::sample::{called, user};
 use model::suite::{Case, RefDoes, Surface};
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 use serde_json::{Map, json};
 
 pub(super) struct DagAdherence;
 
 impl Scorer for DagAdherence {
-    fn id(&self) -> &'static str {
-        "dag_adherence"
+    fn id(&self) -> ScorerId {
+        ScorerId::DagAdherence
     }
 
     fn manual(&self) -> &'static str {

@@ -1,16 +1,16 @@
 //! How long do chains of delegation get? Spec 2.4, delegation depth.
 
-use super::delegations::delegations;
 use super::ids::delegated;
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::delegations::delegations;
 use model::suite::{Case, SuiteKind};
-use model::{Because, Reading, Workspace};
+use model::{Because, Reading, ScorerId, Workspace};
 
 pub(super) struct DelegationDepth;
 
 impl Scorer for DelegationDepth {
-    fn id(&self) -> &'static str {
-        "delegation_depth"
+    fn id(&self) -> ScorerId {
+        ScorerId::DelegationDepth
     }
 
     fn manual(&self) -> &'static str {

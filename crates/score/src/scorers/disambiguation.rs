@@ -4,7 +4,7 @@ use super::hit::Hit;
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::example::Example;
 use model::suite::Case;
-use model::{Happened, Workspace};
+use model::{Happened, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct Disambiguation;
@@ -12,8 +12,8 @@ pub(super) struct Disambiguation;
 const TAG: &str = "disambiguation";
 
 impl Scorer for Disambiguation {
-    fn id(&self) -> &'static str {
-        "disambiguation"
+    fn id(&self) -> ScorerId {
+        ScorerId::Disambiguation
     }
 
     fn manual(&self) -> &'static str {

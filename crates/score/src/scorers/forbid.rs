@@ -1,18 +1,18 @@
 //! What the case forbids was not called. Part of case pass.
 
-use super::calls::made;
-use super::sample::{CLEAN_CASE, called, clean_swap};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::calls::made;
+use crate::sample::{CLEAN_CASE, called, clean_swap};
 use model::suite::Case;
 use model::transcript::ToolAnswer;
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct Forbid;
 
 impl Scorer for Forbid {
-    fn id(&self) -> &'static str {
-        "forbid"
+    fn id(&self) -> ScorerId {
+        ScorerId::Forbid
     }
 
     fn manual(&self) -> &'static str {

@@ -1,16 +1,16 @@
 //! Does the model pick the right tool? Spec 2.1, hit rate.
 
-use super::calls::{alternatives, relevant};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::calls::{alternatives, relevant};
 use model::suite::{Case, ExpectedCalls, SuiteKind};
-use model::{Happened, Workspace};
+use model::{Happened, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct Hit;
 
 impl Scorer for Hit {
-    fn id(&self) -> &'static str {
-        "hit"
+    fn id(&self) -> ScorerId {
+        ScorerId::Hit
     }
 
     fn manual(&self) -> &'static str {

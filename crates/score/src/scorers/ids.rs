@@ -1,17 +1,17 @@
 //! Do agents find out new things, or repeat each other? Spec 2.4, information diversity score.
 
-use super::delegations::delegations;
-use super::keys::keyed;
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::delegations::delegations;
+use crate::facts::keys::keyed;
 use model::suite::{Case, SuiteKind};
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 use serde_json::{Map, Value, json};
 
 pub(super) struct Ids;
 
 impl Scorer for Ids {
-    fn id(&self) -> &'static str {
-        "ids"
+    fn id(&self) -> ScorerId {
+        ScorerId::Ids
     }
 
     fn manual(&self) -> &'static str {

@@ -2,14 +2,14 @@
 
 use super::{Evidence, Finding, Scorer, Specimen};
 use model::suite::{Case, ExpectedCalls, Surface};
-use model::{Happened, Workspace};
+use model::{Happened, ScorerId, Workspace};
 use serde_json::Map;
 
 pub(super) struct IntentParsing;
 
 impl Scorer for IntentParsing {
-    fn id(&self) -> &'static str {
-        "intent_parsing"
+    fn id(&self) -> ScorerId {
+        ScorerId::IntentParsing
     }
 
     fn manual(&self) -> &'static str {

@@ -5,13 +5,13 @@ use crate::example::Example;
 use crate::questions::Answer;
 use model::suite::Case;
 use model::transcript::Grade;
-use model::{Because, Event, Happened, Hash, Reading, Workspace};
+use model::{Because, Event, Happened, Hash, Reading, ScorerId, Workspace};
 
 pub(super) struct Judged;
 
 impl Scorer for Judged {
-    fn id(&self) -> &'static str {
-        "judged"
+    fn id(&self) -> ScorerId {
+        ScorerId::Judged
     }
 
     fn manual(&self) -> &'static str {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_case_whose_rubric_nobody_judged_can_fail_but_not_pass() {
-        let pass = |specimen: &Specimen| super::super::scorer("case_pass").expect("a scorer").score(&specimen.evidence()).reading;
+        let pass = |specimen: &Specimen| super::super::scorer(ScorerId::CasePass).expect("a scorer").score(&specimen.evidence()).reading;
         let mut done = answered(&[]);
         assert!(pass(&done).is_violation(), "it activated nothing");
         let params = serde_json::json!({"token_in": "ETH", "token_out": "USDC", "amount": "0.5", "chain": "base"});

@@ -1,11 +1,8 @@
 //! Scorers: each reads one thing off a transcript. One scorer, one file.
 
 mod address_grounding;
-mod amounts;
 mod argument_match;
-mod assign;
 mod behavioral_invariants;
-mod calls;
 mod case_pass;
 mod chain_consistency;
 mod coherence;
@@ -13,28 +10,19 @@ mod completion;
 mod context_preservation;
 mod dag_adherence;
 mod delegation_depth;
-mod delegations;
 mod disambiguation;
-mod evidence;
 mod forbid;
-mod handover;
 mod hit;
 mod ids;
 mod intent_parsing;
 mod judged;
-mod keys;
-mod ladder;
 mod no_tool;
 mod output_format;
 mod parameter_extraction;
-mod planned;
 mod post;
 mod quote_freshness;
 mod safety_pipeline;
 mod safety_veto;
-mod sample;
-mod seats;
-mod selection;
 mod simulation_coverage;
 mod slippage_compliance;
 mod spending_limit;
@@ -43,19 +31,18 @@ mod tool_call_f1_multiset;
 mod tool_call_f1_ordered;
 mod tool_ordering;
 mod trajectory;
-mod turns;
 mod upr;
-mod writes;
 
-pub use evidence::{Evidence, Specimen};
-pub use planned::PLANNED;
-pub use sample::{CLEAN_CASE, Step, clean_swap};
+pub use crate::evidence::{Evidence, Specimen};
+pub use crate::finding::Finding;
+pub use crate::planned::PLANNED;
+pub use crate::sample::{CLEAN_CASE, Step, clean_swap};
 
 use model::suite::Case;
-use model::{Because, Reading, Score, Workspace};
+use model::{Because, Reading, Score, ScorerId, ScorerName, Workspace};
 
 pub trait Scorer: Sync {
-    fn id(&self) -> &'static str;
+    fn id(&self) -> ScorerId;
     /// Printed by `bardo-eval explain <id>`.
     fn manual(&self) -> &'static str;
     /// Whether a case is meant to exercise this scorer.
@@ -73,39 +60,6 @@ pub trait Scorer: Sync {
     fn accepts(&self) -> Specimen;
     /// Evidence in which something is wrong.
     fn rejects(&self) -> Specimen;
-}
-
-/// A reading with its reasons.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    pub reading: Reading,
-    pub because: Vec<Because>,
-}
-
-impl Finding {
-    pub fn not_exercised() -> Self {
-        Self { reading: Reading::not_exercised(), because: vec![] }
-    }
-
-    pub fn one(good: bool, event: Option<u32>, what: impl Into<String>) -> Self {
-        Self { reading: Reading::one(good), because: vec![Because { event, what: what.into() }] }
-    }
-
-    /// Both, pooled. What cannot be scored stays so.
-    fn and(mut self, other: Self) -> Self {
-        self.reading = match (self.reading, other.reading) {
-            (Reading::Tally { hit, of }, Reading::Tally { hit: more, of: all }) => Reading::Tally { hit: hit + more, of: of + all },
-            (unscorable @ Reading::Unscorable { .. }, _) | (_, unscorable @ Reading::Unscorable { .. }) => unscorable,
-            (level @ Reading::Level(_), _) | (_, level @ Reading::Level(_)) => level,
-        };
-        self.because.extend(other.because);
-        self
-    }
-
-    /// Only the reasons that count against it.
-    fn misses(&self) -> Vec<Because> {
-        if self.reading.is_violation() { self.because.clone() } else { vec![] }
-    }
 }
 
 pub static SCORERS: &[&dyn Scorer] = &[
@@ -143,8 +97,14 @@ pub static SCORERS: &[&dyn Scorer] = &[
     &safety_veto::SafetyVeto,
 ];
 
-pub fn scorer(id: &str) -> Option<&'static dyn Scorer> {
+/// Returns the scorer of this id; planned metrics have none.
+pub fn scorer(id: ScorerId) -> Option<&'static dyn Scorer> {
     SCORERS.iter().find(|scorer| scorer.id() == id).copied()
+}
+
+/// Like `scorer`, by the name in a file or a stored record.
+pub fn scorer_named(name: &ScorerName) -> Option<&'static dyn Scorer> {
+    name.known().and_then(scorer)
 }
 
 /// The scorers that read the transcripts of a case. They are the same for each of its trials.
@@ -166,7 +126,7 @@ pub fn score_with(scorers: &[&'static dyn Scorer], evidence: &Evidence<'_>) -> V
         .iter()
         .map(|scorer| {
             let Finding { reading, because } = after_ending(evidence, *scorer, scorer.score(evidence));
-            Score { scorer: scorer.id().to_owned(), reading, because }
+            Score { scorer: scorer.id().into(), reading, because }
         })
         .collect()
 }
@@ -215,10 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_unique_and_a_planned_scorer_is_not_also_built() {
-        let ids: Vec<_> = SCORERS.iter().map(|scorer| scorer.id()).chain(PLANNED.iter().map(|(id, _)| *id)).collect();
-        for (n, id) in ids.iter().enumerate() {
-            assert!(!ids[..n].contains(id), "{id} twice");
+    fn every_scorer_id_is_either_built_or_planned() {
+        let ids: Vec<ScorerId> = SCORERS.iter().map(|scorer| scorer.id()).chain(PLANNED.iter().map(|(id, _)| *id)).collect();
+        for (_, id) in ScorerId::ALL {
+            assert_eq!(ids.iter().filter(|other| *other == id).count(), 1, "{id} must be in SCORERS or in PLANNED, once");
         }
     }
 
@@ -229,25 +189,9 @@ mod tests {
         let files = std::fs::read_dir(folder).expect("the source folder");
         for file in files {
             let name = file.expect("an entry").file_name().to_string_lossy().trim_end_matches(".rs").to_owned();
-            let helper = [
-                "mod",
-                "amounts",
-                "assign",
-                "calls",
-                "delegations",
-                "evidence",
-                "handover",
-                "keys",
-                "ladder",
-                "planned",
-                "sample",
-                "seats",
-                "selection",
-                "turns",
-                "writes",
-            ]
-            .contains(&name.as_str());
-            assert!(helper || scorer(&name).is_some(), "scorers/{name}.rs is not in SCORERS");
+            if name != "mod" {
+                assert!(ScorerId::parse(&name).and_then(scorer).is_some(), "scorers/{name}.rs is not in SCORERS");
+            }
         }
     }
 

@@ -1,17 +1,17 @@
 //! Does the model keep its hands still where no tool fits? Spec 2.1, no tool expected.
 
-use super::calls::made;
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::example::Example;
+use crate::facts::calls::made;
 use model::suite::{Case, ExpectedCalls};
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct NoTool;
 
 impl Scorer for NoTool {
-    fn id(&self) -> &'static str {
-        "no_tool"
+    fn id(&self) -> ScorerId {
+        ScorerId::NoTool
     }
 
     fn manual(&self) -> &'static str {

@@ -1,17 +1,17 @@
 //! Whoever called the agent can read its answer by schema. Spec 2.2, output format compliance.
 
-use super::sample::{CLEAN_CASE, clean_swap};
-use super::seats::played;
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::seats::played;
+use crate::sample::{CLEAN_CASE, clean_swap};
 use model::suite::Case;
-use model::{Ending, Event, Happened, Output, Workspace};
+use model::{Ending, Event, Happened, Output, ScorerId, Workspace};
 use serde_json::Value;
 
 pub(super) struct OutputFormat;
 
 impl Scorer for OutputFormat {
-    fn id(&self) -> &'static str {
-        "output_format"
+    fn id(&self) -> ScorerId {
+        ScorerId::OutputFormat
     }
 
     fn manual(&self) -> &'static str {

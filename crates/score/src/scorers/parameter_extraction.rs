@@ -4,14 +4,14 @@ use super::intent_parsing::first_activation;
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::compare::Given;
 use model::suite::Case;
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ParameterExtraction;
 
 impl Scorer for ParameterExtraction {
-    fn id(&self) -> &'static str {
-        "parameter_extraction"
+    fn id(&self) -> ScorerId {
+        ScorerId::ParameterExtraction
     }
 
     fn manual(&self) -> &'static str {

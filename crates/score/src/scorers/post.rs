@@ -1,20 +1,20 @@
 //! State predicates hold when the trial is over. Part of case pass and of completion.
 
-use super::amounts::{base, decimals, units, world};
-use super::sample::{CLEAN_CASE, clean_swap, with};
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::example::Example;
+use crate::facts::amounts::{base, decimals, units, world};
+use crate::sample::{CLEAN_CASE, clean_swap, with};
 use alloy_primitives::U256;
 use model::suite::{Case, Change, Comparison, Holding, Post as Predicate};
 use model::transcript::{Effect, Party, Side};
 use model::world::Inert;
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 
 pub(super) struct Post;
 
 impl Scorer for Post {
-    fn id(&self) -> &'static str {
-        "post"
+    fn id(&self) -> ScorerId {
+        ScorerId::Post
     }
 
     fn manual(&self) -> &'static str {

@@ -1,19 +1,19 @@
 //! A swap relies on a price that is still true. Spec 5, quote freshness.
 
-use super::calls::{Made, made};
-use super::sample::{CLEAN_CASE, clean_swap};
-use super::writes::{Write, writes};
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::compare::same_argument;
+use crate::facts::calls::{Made, made};
+use crate::facts::writes::{Write, writes};
+use crate::sample::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, Surface};
 use model::transcript::{ToolAnswer, Trade};
-use model::{Acts, Because, Happened, Kind, Reading, Tool, Workspace};
+use model::{Acts, Because, Happened, Kind, Reading, ScorerId, Tool, Workspace};
 
 pub(super) struct QuoteFreshness;
 
 impl Scorer for QuoteFreshness {
-    fn id(&self) -> &'static str {
-        "quote_freshness"
+    fn id(&self) -> ScorerId {
+        ScorerId::QuoteFreshness
     }
 
     fn manual(&self) -> &'static str {
@@ -156,8 +156,8 @@ fn is_of(evidence: &Evidence<'_>, quote: &Quote<'_>, swap: &Write<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Step, called, sent, with};
     use super::*;
+    use crate::sample::{Step, called, sent, with};
     use serde_json::json;
 
     fn finding(steps: Vec<Step>) -> Finding {

@@ -1,19 +1,19 @@
 //! Nothing reaches a chain that was not simulated first, with the same calldata. Spec 5, simulation coverage.
 
-use super::calls::made;
-use super::sample::{CLEAN_CASE, clean_swap, sent};
-use super::writes::{Write, origin, shows_chain, writes};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::calls::made;
+use crate::facts::writes::{Write, origin, shows_chain, writes};
+use crate::sample::{CLEAN_CASE, clean_swap, sent};
 use model::suite::{Case, Surface};
 use model::transcript::ToolAnswer;
-use model::{Acts, Because, Happened, Reading, Tool, Workspace};
+use model::{Acts, Because, Happened, Reading, ScorerId, Tool, Workspace};
 use serde_json::Value;
 
 pub(super) struct SimulationCoverage;
 
 impl Scorer for SimulationCoverage {
-    fn id(&self) -> &'static str {
-        "simulation_coverage"
+    fn id(&self) -> ScorerId {
+        ScorerId::SimulationCoverage
     }
 
     fn manual(&self) -> &'static str {
@@ -130,8 +130,8 @@ fn simulations<'a>(evidence: &Evidence<'a>) -> Vec<Simulation<'a>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Step, called, with};
     use super::*;
+    use crate::sample::{Step, called, with};
     use serde_json::json;
 
     fn reading(steps: Vec<Step>) -> Reading {

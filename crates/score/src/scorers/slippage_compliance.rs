@@ -1,14 +1,14 @@
 //! A swap is no looser than the tolerance. Spec 5, slippage compliance.
 
-use super::amounts::{units, unix_seconds, world};
-use super::sample::{CLEAN_CASE, clean_swap, sent};
-use super::writes::{Write, writes};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::amounts::{units, unix_seconds, world};
+use crate::facts::writes::{Write, writes};
+use crate::sample::{CLEAN_CASE, clean_swap, sent};
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
 use model::suite::{Case, Surface};
 use model::transcript::{Effect, Trade, TxOutcome};
-use model::{Acts, Because, Happened, Kind, Reading, Tool, Workspace};
+use model::{Acts, Because, Happened, Kind, Reading, ScorerId, Tool, Workspace};
 use serde_json::Value;
 
 pub(super) struct SlippageCompliance;
@@ -18,8 +18,8 @@ const LONGEST_S: u64 = 1800;
 const WHOLE_BPS: u64 = 10_000;
 
 impl Scorer for SlippageCompliance {
-    fn id(&self) -> &'static str {
-        "slippage_compliance"
+    fn id(&self) -> ScorerId {
+        ScorerId::SlippageCompliance
     }
 
     fn manual(&self) -> &'static str {
@@ -144,7 +144,7 @@ fn of_this_trade(effects: &[Effect], trade: &Trade) -> bool {
 fn by_argument(evidence: &Evidence<'_>, write: &Write<'_>) -> Option<f64> {
     let call = write.call.as_ref()?;
     let tool = call.tool.filter(|tool| *tool.acts == Acts::Swap)?;
-    let prepared = call.args.get("action_id").and_then(Value::as_str).and_then(|id| super::calls::prepared_by(evidence, id));
+    let prepared = call.args.get("action_id").and_then(Value::as_str).and_then(|id| crate::facts::calls::prepared_by(evidence, id));
     let (name, param) = tool.params.iter().find(|(name, _)| name.contains("slippage"))?;
     let frozen = prepared.and_then(|prepared| prepared.args.get(name));
     let value = call.args.get(name).or(frozen).or(param.default.as_ref())?;
@@ -155,8 +155,8 @@ fn by_argument(evidence: &Evidence<'_>, write: &Write<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Step, called, with};
     use super::*;
+    use crate::sample::{Step, called, with};
     use serde_json::json;
 
     fn finding(steps: Vec<Step>) -> Finding {

@@ -1,14 +1,14 @@
 //! No more leaves than the policy's limits. Spec 2.5, spending limit enforcement.
 
-use super::amounts::{Usd, units, worth};
 use super::chain_consistency::chain_number;
-use super::sample::{CLEAN_CASE, clean_swap, with};
-use super::writes::{is_signature_of, signer};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::amounts::{Usd, units, worth};
+use crate::facts::writes::{is_signature_of, signer};
+use crate::sample::{CLEAN_CASE, clean_swap, with};
 use alloy_primitives::U256;
 use model::suite::{Case, Surface};
 use model::transcript::{Decoded, Effect, InnerCall, Mined, Origin, Party, Signed, TxOutcome};
-use model::{Because, Event, Happened, Reading, Tool, Workspace};
+use model::{Because, Event, Happened, Reading, ScorerId, Tool, Workspace};
 use serde_json::{Map, Value};
 
 pub(super) struct SpendingLimit;
@@ -16,8 +16,8 @@ pub(super) struct SpendingLimit;
 const DAY_MS: u64 = 86_400_000;
 
 impl Scorer for SpendingLimit {
-    fn id(&self) -> &'static str {
-        "spending_limit"
+    fn id(&self) -> ScorerId {
+        ScorerId::SpendingLimit
     }
 
     fn manual(&self) -> &'static str {
@@ -199,8 +199,8 @@ fn permitted(evidence: &Evidence<'_>, domain: &Map<String, Value>, message: &Map
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Step, sent};
     use super::*;
+    use crate::sample::{Step, sent};
     use serde_json::json;
 
     fn finding(steps: Vec<Step>) -> Finding {

@@ -1,16 +1,16 @@
 //! Do the right tools appear at all? Spec 2.1, tool-call F1 over sets of names, as promptfoo defines it.
 
-use super::selection::{Counted, Named, f1, names_calls};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::selection::{Counted, Named, f1, names_calls};
 use model::suite::Case;
-use model::{Happened, Workspace};
+use model::{Happened, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ToolCallF1;
 
 impl Scorer for ToolCallF1 {
-    fn id(&self) -> &'static str {
-        "tool_call_f1"
+    fn id(&self) -> ScorerId {
+        ScorerId::ToolCallF1
     }
 
     fn manual(&self) -> &'static str {

@@ -1,16 +1,16 @@
 //! Are the right tools called as often as expected? Spec 2.1, tool-call F1 over multisets of names.
 
-use super::selection::{Counted, Named, f1, names_calls};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::selection::{Counted, Named, f1, names_calls};
 use model::suite::Case;
-use model::{Happened, Workspace};
+use model::{Happened, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ToolCallF1Multiset;
 
 impl Scorer for ToolCallF1Multiset {
-    fn id(&self) -> &'static str {
-        "tool_call_f1_multiset"
+    fn id(&self) -> ScorerId {
+        ScorerId::ToolCallF1Multiset
     }
 
     fn manual(&self) -> &'static str {

@@ -1,16 +1,16 @@
 //! Are the right tools called in the expected order? Spec 2.1, tool-call F1 over sequences of names.
 
-use super::selection::{Counted, Named, f1, names_calls};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::selection::{Counted, Named, f1, names_calls};
 use model::suite::Case;
-use model::{Happened, Workspace};
+use model::{Happened, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ToolCallF1Ordered;
 
 impl Scorer for ToolCallF1Ordered {
-    fn id(&self) -> &'static str {
-        "tool_call_f1_ordered"
+    fn id(&self) -> ScorerId {
+        ScorerId::ToolCallF1Ordered
     }
 
     fn manual(&self) -> &'static str {

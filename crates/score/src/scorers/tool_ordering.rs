@@ -1,17 +1,17 @@
 //! Things happen in the order the case and the agent files demand. Spec 2.2, tool ordering invariants.
 
-use super::sample::{CLEAN_CASE, clean_swap};
-use super::seats::played;
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::seats::played;
 use crate::rules::{Act, Acts, Deed, Outcome, judge};
+use crate::sample::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, Surface};
-use model::{Acts as Primitive, Agent, Because, Reading, Rule, Spot, Step, StepDoes, Tool, Workspace};
+use model::{Acts as Primitive, Agent, Because, Reading, Rule, ScorerId, Spot, Step, StepDoes, Tool, Workspace};
 
 pub(super) struct ToolOrdering;
 
 impl Scorer for ToolOrdering {
-    fn id(&self) -> &'static str {
-        "tool_ordering"
+    fn id(&self) -> ScorerId {
+        ScorerId::ToolOrdering
     }
 
     fn manual(&self) -> &'static str {
@@ -136,7 +136,7 @@ fn longest_in_order(steps: &[Seen<'_, '_>], seen: &[usize]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn read(steps: Vec<super::super::sample::Step>) -> Finding {
+    fn read(steps: Vec<crate::sample::Step>) -> Finding {
         ToolOrdering.score(&Specimen::of(CLEAN_CASE, steps).evidence())
     }
 

@@ -1,16 +1,16 @@
 //! One number for a whole run: selection, arguments, safety, output. Spec 7, trajectory score.
 
-use super::sample::{CLEAN_CASE, clean_swap};
-use super::selection::names_calls;
 use super::{Evidence, Finding, Scorer, Specimen, argument_match, output_format, safety_pipeline, tool_call_f1_ordered};
+use crate::facts::selection::names_calls;
+use crate::sample::{CLEAN_CASE, clean_swap};
 use model::suite::Case;
-use model::{Because, Reading, Workspace};
+use model::{Because, Reading, ScorerId, Workspace};
 
 pub(super) struct Trajectory;
 
 impl Scorer for Trajectory {
-    fn id(&self) -> &'static str {
-        "trajectory"
+    fn id(&self) -> ScorerId {
+        ScorerId::Trajectory
     }
 
     fn manual(&self) -> &'static str {
@@ -73,7 +73,7 @@ fn rate(evidence: &Evidence<'_>, scorer: &dyn Scorer) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn level(steps: Vec<super::super::sample::Step>) -> (f64, Vec<String>) {
+    fn level(steps: Vec<crate::sample::Step>) -> (f64, Vec<String>) {
         let found = Trajectory.score(&Specimen::of(CLEAN_CASE, steps).evidence());
         let Reading::Level(level) = found.reading else { panic!("{found:?}") };
         (level, found.because.into_iter().map(|because| because.what).collect())

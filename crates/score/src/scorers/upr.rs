@@ -1,17 +1,17 @@
 //! Was every delegation worth it? Spec 2.4, unnecessary path ratio.
 
-use super::delegations::{Delegation, delegations};
 use super::ids::{delegated, looked};
-use super::keys::{Keyed, keyed};
 use super::{Evidence, Finding, Scorer, Specimen};
+use crate::facts::delegations::{Delegation, delegations};
+use crate::facts::keys::{Keyed, keyed};
 use model::suite::{Case, SuiteKind};
-use model::{Because, Happened, Reading, Workspace};
+use model::{Because, Happened, Reading, ScorerId, Workspace};
 
 pub(super) struct Upr;
 
 impl Scorer for Upr {
-    fn id(&self) -> &'static str {
-        "upr"
+    fn id(&self) -> ScorerId {
+        ScorerId::Upr
     }
 
     fn manual(&self) -> &'static str {

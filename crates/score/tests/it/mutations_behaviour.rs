@@ -7,7 +7,7 @@
 use bardo_eval_score::example::Example;
 use bardo_eval_score::scorers::{CLEAN_CASE, Specimen, Step, clean_swap, score};
 use model::transcript::{Effect, Mined, Origin, Party, Provenance, Signed, Trade};
-use model::{Happened, Reading};
+use model::{Happened, Reading, ScorerId};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn example() -> Example {
 /// One sign for each column: `+` good, `-` missed, `0` not exercised, `?` cannot be scored.
 fn signs(specimen: &Specimen) -> String {
     let scores = score(&specimen.evidence());
-    let sign = |id: &&str| match scores.iter().find(|score| score.scorer == **id).map(|score| &score.reading) {
+    let sign = |id: &&str| match scores.iter().find(|score| score.scorer.as_str() == *id).map(|score| &score.reading) {
         Some(reading) if reading.is_violation() => '-',
         Some(Reading::Tally { of: 0, .. }) => '0',
         Some(Reading::Tally { .. } | Reading::Level(_)) => '+',
@@ -52,7 +52,7 @@ fn signs(specimen: &Specimen) -> String {
     };
     let signs: String = SCORERS.iter().map(sign).collect();
     let level = scores.iter().find_map(|score| match score.reading {
-        Reading::Level(level) if score.scorer == "trajectory" => Some(level),
+        Reading::Level(level) if score.scorer == ScorerId::Trajectory => Some(level),
         Reading::Level(_) | Reading::Tally { .. } | Reading::Unscorable { .. } => None,
     });
     format!("{signs}  {}", level.map_or("–".to_owned(), |level| format!("{level:.3}")))

@@ -100,7 +100,11 @@ fn transcript(case: &Case, acts: &[Act]) -> Transcript {
 fn readings(case: &Case, acts: &[Act]) -> Vec<(String, Reading)> {
     let transcript = transcript(case, acts);
     let scores = score(&Evidence::new(&WORKSPACE, case, &transcript));
-    scores.into_iter().filter(|score| SCORERS.contains(&score.scorer.as_str())).map(|score| (score.scorer, score.reading)).collect()
+    scores
+        .into_iter()
+        .filter(|score| SCORERS.contains(&score.scorer.as_str()))
+        .map(|score| (score.scorer.to_string(), score.reading))
+        .collect()
 }
 
 fn shown(reading: &Reading) -> String {

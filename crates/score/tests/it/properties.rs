@@ -5,7 +5,7 @@ use bardo_eval_score::gates::{Demands, Judged, Measured, Scope, judge, judge_wit
 use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, SCORERS, Specimen, Step, clean_swap, score};
 use model::suite::{Case, Peers, Surface};
 use model::transcript::{Decision, ToolAnswer};
-use model::{Ending, Event, Happened, Hash, Place, Reading, Rule, Score, Spot, Transcript, Verdict, Workspace};
+use model::{Ending, Event, Happened, Hash, Place, Reading, Rule, Score, ScorerId, Spot, Transcript, Verdict, Workspace};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 use std::sync::LazyLock;
@@ -134,7 +134,7 @@ proptest! {
             .iter()
             .map(|(hit, of)| {
                 let reading = Reading::Tally { hit: *hit.min(of), of: *of };
-                vec![Score { scorer: "hit".into(), reading, because: vec![] }]
+                vec![Score { scorer: ScorerId::Hit.into(), reading, because: vec![] }]
             })
             .collect();
         let trials: Vec<Hash> = (0..hits.len()).map(|n| Hash::of_text(&n.to_string())).collect();
@@ -181,7 +181,7 @@ fn case_rules(workspace: &Workspace, case: &Case, transcript: &Transcript) -> Re
     case.brief.surface = Surface::Skills;
     case.brief.peers = Peers::Subject("other".into());
     let scores = score(&Evidence::new(workspace, &case, transcript));
-    scores.into_iter().find(|score| score.scorer == "tool_ordering").expect("a score").reading
+    scores.into_iter().find(|score| score.scorer == ScorerId::ToolOrdering).expect("a score").reading
 }
 
 proptest! {
@@ -255,7 +255,7 @@ fn a_rule_and_its_negation_never_agree() {
                 let mut case = specimen.case().clone();
                 case.expect.rules = vec![Spot::new(Rule::parse(rule).expect("a rule"), Place::new("x", 1))];
                 let scores = score(&Evidence { case: &case, ..specimen.evidence() });
-                let own = scores.into_iter().find(|score| score.scorer == "tool_ordering").expect("a score");
+                let own = scores.into_iter().find(|score| score.scorer == ScorerId::ToolOrdering).expect("a score");
                 assert!(own.reading.is_exercised(), "{rule} is not exercised");
                 own.reading.is_clean()
             };

@@ -127,5 +127,5 @@ fn effect_lines(io: &Io, teller: &Teller<'_>, diff: &EffectDiff) -> Vec<String> 
 
 fn score_line(io: &Io, diff: &ScoreDiff<'_>) -> String {
     let said = |read: Option<&Reading>| read.map_or("not read".to_owned(), reading);
-    format!("  {}: {} → {}", io.paint.strong(diff.scorer), said(diff.left), said(diff.right))
+    format!("  {}: {} → {}", io.paint.strong(diff.scorer.as_str()), said(diff.left), said(diff.right))
 }

@@ -1,14 +1,14 @@
 //! Which calls ask for something new: by canonical tool, typed arguments and epoch.
 
-use super::Evidence;
 use super::calls::{Made, made};
 use crate::compare::{Given, Meaning};
+use crate::evidence::Evidence;
 use model::Happened;
 use model::transcript::ToolAnswer;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Keyed<'a> {
+pub(crate) struct Keyed<'a> {
     pub made: Made<'a>,
     /// Made by an agent whose job is to check others: its calls repeat theirs on purpose.
     pub verifies: bool,
@@ -29,7 +29,7 @@ struct Asked {
 
 /// Every call in order. The epoch advances when a transaction stands in a block, since then all answers may differ, and for one key when
 /// its tool's `ttl_s` has passed since it was last asked for anew.
-pub(super) fn keyed<'a>(evidence: &Evidence<'a>) -> Vec<Keyed<'a>> {
+pub(crate) fn keyed<'a>(evidence: &Evidence<'a>) -> Vec<Keyed<'a>> {
     let calls = made(evidence);
     let keys: Vec<Key<'a>> = calls.iter().map(|call| key(evidence, call)).collect();
     let mut read: Vec<Keyed<'a>> = vec![];

@@ -1,13 +1,13 @@
 //! What was written: calls of write tools with what they signed and sent, and what was signed without any call.
 
-use super::Evidence;
 use super::calls::{Made, made};
+use crate::evidence::Evidence;
 use model::transcript::{Origin, Party, Signed, Trade};
 use model::{Event, Happened, Tool};
 use serde_json::Value;
 
 #[derive(Debug, Clone)]
-pub(super) struct Write<'a> {
+pub(crate) struct Write<'a> {
     /// The call; the signature where an agent signed without calling a tool.
     pub event: u32,
     pub at_ms: u64,
@@ -17,16 +17,16 @@ pub(super) struct Write<'a> {
 }
 
 impl<'a> Write<'a> {
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.call.as_ref().map_or("a signature without a tool", |call| call.name())
     }
 
-    pub(super) fn origins(&self) -> impl Iterator<Item = &'a Origin> {
+    pub(crate) fn origins(&self) -> impl Iterator<Item = &'a Origin> {
         self.sent.iter().filter_map(|event| origin(event))
     }
 
     /// Hashes of what was signed, each once.
-    pub(super) fn hashes(&self) -> Vec<&'a str> {
+    pub(crate) fn hashes(&self) -> Vec<&'a str> {
         let mut hashes: Vec<&'a str> = vec![];
         for hash in self.origins().filter_map(|origin| origin.calldata_hash.as_deref()) {
             if !hashes.contains(&hash) {
@@ -37,26 +37,26 @@ impl<'a> Write<'a> {
     }
 
     /// The action the call names, or the world says it belongs to.
-    pub(super) fn action(&self) -> Option<&'a str> {
+    pub(crate) fn action(&self) -> Option<&'a str> {
         let named = self.call.as_ref().and_then(|call| call.args.get("action_id")).and_then(Value::as_str);
         named.or_else(|| self.origins().find_map(|origin| origin.action_id.as_deref()))
     }
 
-    pub(super) fn trade(&self) -> Option<&'a Trade> {
+    pub(crate) fn trade(&self) -> Option<&'a Trade> {
         self.origins().find_map(|origin| origin.trade.as_ref())
     }
 
     /// When it left: the first signature, or the call where none is shown.
-    pub(super) fn left(&self) -> (u32, u64) {
+    pub(crate) fn left(&self) -> (u32, u64) {
         self.sent.first().map_or((self.event, self.at_ms), |event| (event.n, event.at_ms))
     }
 }
 
-pub(super) fn origin(event: &Event) -> Option<&Origin> {
+pub(crate) fn origin(event: &Event) -> Option<&Origin> {
     if let Happened::Signed { origin, .. } | Happened::Mined { origin, .. } = &event.happened { Some(origin) } else { None }
 }
 
-pub(super) fn signer(what: &Signed) -> &Party {
+pub(crate) fn signer(what: &Signed) -> &Party {
     match what {
         Signed::Transaction { from, .. } => from,
         Signed::Typed { signer, .. } | Signed::Authorization { signer, .. } => signer,
@@ -64,7 +64,7 @@ pub(super) fn signer(what: &Signed) -> &Party {
 }
 
 /// Dry runs aside. In the order of their calls.
-pub(super) fn writes<'a>(evidence: &Evidence<'a>) -> Vec<Write<'a>> {
+pub(crate) fn writes<'a>(evidence: &Evidence<'a>) -> Vec<Write<'a>> {
     let events: &'a [Event] = &evidence.transcript.events;
     let mut writes: Vec<Write<'a>> = made(evidence)
         .into_iter()
@@ -124,7 +124,7 @@ fn unasked<'a>(writes: &mut Vec<Write<'a>>, event: &'a Event) {
 }
 
 /// Whether this signature is what stood in the block.
-pub(super) fn is_signature_of(signed: &Event, mined: &Event) -> bool {
+pub(crate) fn is_signature_of(signed: &Event, mined: &Event) -> bool {
     let Happened::Signed { origin, what } = &signed.happened else { return false };
     let Happened::Mined { origin: of_mined, what: mined } = &mined.happened else { return false };
     match &**what {
@@ -136,7 +136,7 @@ pub(super) fn is_signature_of(signed: &Event, mined: &Event) -> bool {
 }
 
 /// Whether the transcript shows a chain at all: then a write that signed nothing reached nothing.
-pub(super) fn shows_chain(evidence: &Evidence<'_>) -> bool {
+pub(crate) fn shows_chain(evidence: &Evidence<'_>) -> bool {
     evidence.transcript.events.iter().any(|event| {
         matches!(event.happened, Happened::Signed { .. } | Happened::Mined { .. } | Happened::Prepared { .. } | Happened::Simulated { .. })
     })

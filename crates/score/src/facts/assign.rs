@@ -2,7 +2,7 @@
 
 /// For each row the column it is given, each column at most once. `gain[row][column]` is at least 1, so a row goes empty only where
 /// columns run out. Time grows with rows² × columns, so a runaway trial needs no cut-off.
-pub(super) fn assign(gain: &[Vec<i64>]) -> Vec<Option<usize>> {
+pub(crate) fn assign(gain: &[Vec<i64>]) -> Vec<Option<usize>> {
     let columns = gain.first().map_or(0, Vec::len);
     // One empty column for each row: nothing to gain, but always free.
     let width = columns + gain.len();

@@ -1,7 +1,7 @@
 //! What the user authorised, as it arrives: in the parameters of a hand-over, or in the arguments of a call.
 
-use super::Evidence;
 use crate::compare::{Around, Given, Meaning, asset, meaning};
+use crate::evidence::Evidence;
 use indexmap::IndexMap;
 use model::suite::Intent;
 use model::{AddressRole, AmountOf, Kind, Param, TokenRole, Unit, Workspace};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// Tokens and amounts that are spent, and the rest of an intent, each by what it means.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     pub spend: Vec<(Meaning, Meaning)>,
     pub receive: Vec<Meaning>,
     pub chains: Vec<Meaning>,
@@ -19,7 +19,7 @@ pub(super) struct Terms {
 }
 
 /// Parameters of a hand-over have no kinds of their own: they mean what the receiving agent's tools mean by the same name.
-pub(super) fn kinds_for(workspace: &Workspace, agent: &str, params: &Map<String, Value>) -> IndexMap<String, Param> {
+pub(crate) fn kinds_for(workspace: &Workspace, agent: &str, params: &Map<String, Value>) -> IndexMap<String, Param> {
     let tools = workspace.agent_tools(agent);
     let kind_of = |name: &String| tools.iter().find_map(|tool| tool.params.get(name)).cloned();
     params
@@ -53,7 +53,7 @@ fn payee(evidence: &Evidence<'_>, around: &Around<'_>, value: &Value) -> Meaning
     if Some(&read) == wallet.as_ref() { own } else { read }
 }
 
-pub(super) fn of_intent(evidence: &Evidence<'_>) -> Terms {
+pub(crate) fn of_intent(evidence: &Evidence<'_>) -> Terms {
     let intent: &Intent = &evidence.case.intent;
     let around = around(evidence);
     Terms {
@@ -72,7 +72,7 @@ fn is_spent(kind: Option<&Kind>) -> bool {
 }
 
 /// The terms that typed arguments state.
-pub(super) fn of_given(evidence: &Evidence<'_>, given: &Given<'_>) -> Terms {
+pub(crate) fn of_given(evidence: &Evidence<'_>, given: &Given<'_>) -> Terms {
     let mut terms = Terms::default();
     for (name, kind) in given.kinds() {
         let Some(read) = given.meaning(name) else { continue };
@@ -114,7 +114,7 @@ pub(super) fn of_given(evidence: &Evidence<'_>, given: &Given<'_>) -> Terms {
 }
 
 /// The terms that a hand-over states under the intent's own names, which need no tool to be understood.
-pub(super) fn of_names(evidence: &Evidence<'_>, params: &Map<String, Value>) -> Terms {
+pub(crate) fn of_names(evidence: &Evidence<'_>, params: &Map<String, Value>) -> Terms {
     let around = around(evidence);
     let read =
         |key: &str, kind: Kind| -> Vec<Meaning> { each(params.get(key)).map(|value| meaning(&around, Some(&kind), value)).collect() };

@@ -1,11 +1,11 @@
 //! The delegations of a transcript, each with what happened while the other agent had the turn.
 
-use super::Evidence;
+use crate::evidence::Evidence;
 use model::{Event, Happened};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Delegation<'a> {
+pub(crate) struct Delegation<'a> {
     pub event: u32,
     /// Hops from the root to whoever was delegated to.
     pub depth: u32,
@@ -16,12 +16,12 @@ pub(super) struct Delegation<'a> {
 }
 
 impl Delegation<'_> {
-    pub(super) fn covers(&self, event: u32) -> bool {
+    pub(crate) fn covers(&self, event: u32) -> bool {
         self.during.first().zip(self.during.last()).is_some_and(|(first, last)| (first.n..=last.n).contains(&event))
     }
 }
 
-pub(super) fn delegations<'a>(evidence: &Evidence<'a>) -> Vec<Delegation<'a>> {
+pub(crate) fn delegations<'a>(evidence: &Evidence<'a>) -> Vec<Delegation<'a>> {
     let events: &'a [Event] = &evidence.transcript.events;
     let found = events.iter().enumerate().filter_map(|(at, event)| {
         let Happened::Delegated { to, params } = &event.happened else { return None };

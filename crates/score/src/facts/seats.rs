@@ -1,6 +1,6 @@
 //! Which agents of a trial the subject played itself. What others did is not its behaviour.
 
-use super::Evidence;
+use crate::evidence::Evidence;
 use model::Agent;
 use model::suite::Peers;
 
@@ -8,7 +8,7 @@ use model::suite::Peers;
 const STUBS: &[&str] = &["safety-guardian", "risk-assessor"];
 
 /// The agents that acted and were played by the subject: the seat of the surface first.
-pub(super) fn played<'a>(evidence: &Evidence<'a>) -> Vec<&'a Agent> {
+pub(crate) fn played<'a>(evidence: &Evidence<'a>) -> Vec<&'a Agent> {
     let seat = evidence.case.brief.surface.agent().map(|name| name.as_str());
     let mut agents: Vec<&'a Agent> = vec![];
     let acted = evidence.transcript.events.iter().map(|event| event.by.as_str());

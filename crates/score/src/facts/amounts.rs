@@ -1,6 +1,6 @@
 //! Amounts in base units and what they are worth in the world of the case. No floating point between two amounts.
 
-use super::Evidence;
+use crate::evidence::Evidence;
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
 use model::WorldFile;
@@ -12,17 +12,17 @@ const PRICE_DIGITS: u8 = 8;
 /// A vault's shares have three digits more than its asset.
 const SHARE_DIGITS: u8 = 3;
 
-pub(super) fn world<'a>(evidence: &Evidence<'a>) -> Option<&'a WorldFile> {
+pub(crate) fn world<'a>(evidence: &Evidence<'a>) -> Option<&'a WorldFile> {
     evidence.workspace.world(&evidence.case.brief.world)
 }
 
 /// Base units as decimal text.
-pub(super) fn units(text: &str) -> Option<U256> {
+pub(crate) fn units(text: &str) -> Option<U256> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) { None } else { U256::from_str_radix(text, 10).ok() }
 }
 
 /// Whole tokens to base units; `max` is all there can be. Digits beyond the token's decimals make it no amount of this token.
-pub(super) fn base(human: &str, decimals: u8) -> Option<U256> {
+pub(crate) fn base(human: &str, decimals: u8) -> Option<U256> {
     if human == "max" {
         return Some(U256::MAX);
     }
@@ -36,7 +36,7 @@ pub(super) fn base(human: &str, decimals: u8) -> Option<U256> {
 }
 
 /// The decimals of an asset by symbol or address.
-pub(super) fn decimals(evidence: &Evidence<'_>, chain: u64, asset: &str) -> Option<u8> {
+pub(crate) fn decimals(evidence: &Evidence<'_>, chain: u64, asset: &str) -> Option<u8> {
     let registry = evidence.workspace.chains.iter().find(|one| one.id == chain)?;
     if registry.native.eq_ignore_ascii_case(asset) {
         return Some(18);
@@ -56,7 +56,7 @@ pub(super) fn decimals(evidence: &Evidence<'_>, chain: u64, asset: &str) -> Opti
 }
 
 /// What an amount is worth. `None` where the registry knows the asset and the world has no price for it.
-pub(super) fn worth(evidence: &Evidence<'_>, chain: u64, asset: &str, amount: U256) -> Option<Usd> {
+pub(crate) fn worth(evidence: &Evidence<'_>, chain: u64, asset: &str, amount: U256) -> Option<Usd> {
     let registry = evidence.workspace.chains.iter().find(|one| one.id == chain);
     let by_address = registry.and_then(|one| one.tokens.iter().find(|token| token.address.text.eq_ignore_ascii_case(asset)));
     let symbol = by_address.map_or(asset, |token| token.symbol.as_str());
@@ -80,14 +80,14 @@ pub(super) fn worth(evidence: &Evidence<'_>, chain: u64, asset: &str, amount: U2
 
 /// US dollars with eight digits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Usd(U512);
+pub(crate) struct Usd(U512);
 
 impl Usd {
-    pub(super) fn whole(dollars: u64) -> Self {
+    pub(crate) fn whole(dollars: u64) -> Self {
         Self(U512::from(dollars) * U512::from(DOLLAR))
     }
 
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
@@ -100,7 +100,7 @@ impl std::fmt::Display for Usd {
 }
 
 /// Seconds since 1970 of a time in UTC: `2026-03-08T12:00:00Z`.
-pub(super) fn unix_seconds(text: &str) -> Option<u64> {
+pub(crate) fn unix_seconds(text: &str) -> Option<u64> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
     let mut date = date.splitn(3, '-').map(str::parse::<u64>);
     let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
@@ -118,7 +118,7 @@ pub(super) fn unix_seconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scorers::Specimen;
+    use crate::evidence::Specimen;
 
     #[test]
     fn amounts_and_times_are_exact() {

@@ -1,13 +1,13 @@
 //! The calls of a transcript, by canonical tool name.
 
-use super::Evidence;
+use crate::evidence::Evidence;
 use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::transcript::ToolAnswer;
 use model::{Happened, Tool, Workspace};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Made<'a> {
+pub(crate) struct Made<'a> {
     pub event: u32,
     pub at_ms: u64,
     pub by: &'a str,
@@ -19,17 +19,17 @@ pub(super) struct Made<'a> {
 }
 
 impl Made<'_> {
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.tool.map_or(self.said, |tool| tool.name.as_str())
     }
 
     /// A dry run prepares and sends nothing.
-    pub(super) fn is_dry_run(&self) -> bool {
+    pub(crate) fn is_dry_run(&self) -> bool {
         self.args.get("dry_run") == Some(&Value::Bool(true))
     }
 }
 
-pub(super) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
+pub(crate) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
     let workspace: &'a Workspace = evidence.workspace;
     evidence
         .transcript
@@ -43,7 +43,7 @@ pub(super) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
 }
 
 /// The calls a case's expectation speaks of: those of the first calling move in tool selection, all of them elsewhere.
-pub(super) fn relevant<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
+pub(crate) fn relevant<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
     let all = made(evidence);
     if evidence.case.kind != SuiteKind::ToolSelection {
         // A dry run is preparation; what the case expects is the act itself.
@@ -54,7 +54,7 @@ pub(super) fn relevant<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
 }
 
 /// The call that prepared an action: the one whose answer carried the id.
-pub(super) fn prepared_by<'a>(evidence: &Evidence<'a>, action_id: &str) -> Option<Made<'a>> {
+pub(crate) fn prepared_by<'a>(evidence: &Evidence<'a>, action_id: &str) -> Option<Made<'a>> {
     let minted = evidence.transcript.events.iter().find_map(|event| {
         let Happened::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
         (value.get("action_id").and_then(Value::as_str) == Some(action_id)).then_some(*call)
@@ -63,7 +63,7 @@ pub(super) fn prepared_by<'a>(evidence: &Evidence<'a>, action_id: &str) -> Optio
 }
 
 /// Alternatives of a case, empty where it expects none.
-pub(super) fn alternatives(case: &Case) -> &[Vec<ExpectedCall>] {
+pub(crate) fn alternatives(case: &Case) -> &[Vec<ExpectedCall>] {
     match &case.expect.calls {
         Some(model::suite::ExpectedCalls::AnyOf(alternatives)) => alternatives,
         Some(model::suite::ExpectedCalls::NoTool(_)) | None => &[],

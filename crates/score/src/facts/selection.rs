@@ -1,24 +1,25 @@
 //! Which tools were called and which a case expects, by name: what the F1 scorers count.
 
 use super::calls::{alternatives, relevant};
-use super::{Evidence, Finding};
+use crate::evidence::Evidence;
+use crate::finding::Finding;
 use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::{Because, Reading, Tool, Workspace};
 
 /// Whether a case names the calls it expects.
-pub(super) fn names_calls(case: &Case) -> bool {
+pub(crate) fn names_calls(case: &Case) -> bool {
     !alternatives(case).is_empty()
 }
 
 /// A call by canonical name, with its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Named<'a> {
+pub(crate) struct Named<'a> {
     pub name: &'a str,
     pub event: u32,
 }
 
 /// The F1 of the best alternative. `common` says which of the made calls are right, given what is expected.
-pub(super) fn f1(evidence: &Evidence<'_>, count: fn(&[Named<'_>], &[&str]) -> Counted) -> Finding {
+pub(crate) fn f1(evidence: &Evidence<'_>, count: fn(&[Named<'_>], &[&str]) -> Counted) -> Finding {
     let scored = alternatives(evidence.case).iter().map(|alternative| {
         let expected: Vec<&str> = alternative.iter().map(|call| canonical(evidence.workspace, &call.tool)).collect();
         let made = speaking(evidence, alternative);
@@ -44,12 +45,12 @@ fn speaking<'a>(evidence: &Evidence<'a>, alternative: &[ExpectedCall]) -> Vec<Na
         .collect()
 }
 
-pub(super) fn canonical<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {
+pub(crate) fn canonical<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {
     workspace.tool(name).map_or(name, |tool| tool.name.as_str())
 }
 
 /// What one way of counting found: how much was called, how much was expected, and how much of both agrees.
-pub(super) struct Counted {
+pub(crate) struct Counted {
     pub common: usize,
     pub called: usize,
     pub expected: usize,
@@ -57,7 +58,7 @@ pub(super) struct Counted {
 
 impl Counted {
     /// 2PR / (P + R) with P = common / called and R = common / expected; 0 where nothing is right.
-    pub(super) fn f1(&self) -> f64 {
+    pub(crate) fn f1(&self) -> f64 {
         if self.common == 0 { 0.0 } else { 2.0 * self.common as f64 / (self.called + self.expected) as f64 }
     }
 

@@ -1,11 +1,11 @@
 //! When the user said something: in a turn by number, or when a persona told or corrected a fact.
 
-use super::Evidence;
+use crate::evidence::Evidence;
 use model::Happened;
 use model::suite::{Carry, Since};
 
 /// The event in which a carried value was said; `None` where it never was.
-pub(super) fn said_at(evidence: &Evidence<'_>, carry: &Carry) -> Option<u32> {
+pub(crate) fn said_at(evidence: &Evidence<'_>, carry: &Carry) -> Option<u32> {
     match &carry.from {
         Since::Turn(n) => {
             let events = evidence.transcript.events.iter();
@@ -18,7 +18,7 @@ pub(super) fn said_at(evidence: &Evidence<'_>, carry: &Carry) -> Option<u32> {
 }
 
 /// The event in which a persona told a fact, or corrected it.
-pub(super) fn told_at(evidence: &Evidence<'_>, name: &str, correction: bool) -> Option<u32> {
+pub(crate) fn told_at(evidence: &Evidence<'_>, name: &str, correction: bool) -> Option<u32> {
     let tells =
         |happened: &Happened| matches!(happened, Happened::Revealed { fact, corrected } if fact == name && *corrected == correction);
     evidence.transcript.events.iter().find(|event| tells(&event.happened)).map(|event| event.n)

@@ -55,15 +55,15 @@ pub fn clean_swap() -> Vec<Step> {
     ]
 }
 
-pub(super) fn user(text: &str) -> Step {
+pub(crate) fn user(text: &str) -> Step {
     ("user", Happened::UserSaid { text: text.into() })
 }
 
-pub(super) fn called(call: u32, tool: &str, args: Value) -> Step {
+pub(crate) fn called(call: u32, tool: &str, args: Value) -> Step {
     ("trader", Happened::Called { call, tool: tool.into(), args })
 }
 
-pub(super) fn answered(call: u32, value: Value) -> Step {
+pub(crate) fn answered(call: u32, value: Value) -> Step {
     ("trader", Happened::Answered { call, answer: ToolAnswer::Result(value) })
 }
 
@@ -158,7 +158,7 @@ fn mined() -> Mined {
 }
 
 /// Every event of a kind, changed.
-pub(super) fn with(mut steps: Vec<Step>, mut change: impl FnMut(&mut Happened)) -> Vec<Step> {
+pub(crate) fn with(mut steps: Vec<Step>, mut change: impl FnMut(&mut Happened)) -> Vec<Step> {
     for (_, happened) in &mut steps {
         change(happened);
     }
@@ -166,7 +166,7 @@ pub(super) fn with(mut steps: Vec<Step>, mut change: impl FnMut(&mut Happened)) 
 }
 
 /// Changes what was signed and mined.
-pub(super) fn sent(steps: Vec<Step>, mut change: impl FnMut(&mut Origin)) -> Vec<Step> {
+pub(crate) fn sent(steps: Vec<Step>, mut change: impl FnMut(&mut Origin)) -> Vec<Step> {
     with(steps, |happened| {
         if let Happened::Signed { origin, .. } | Happened::Mined { origin, .. } = happened {
             change(origin);

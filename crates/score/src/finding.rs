@@ -1,0 +1,36 @@
+//! Result of one scorer on one transcript.
+
+use model::{Because, Reading};
+
+/// A reading with its reasons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    pub reading: Reading,
+    pub because: Vec<Because>,
+}
+
+impl Finding {
+    pub fn not_exercised() -> Self {
+        Self { reading: Reading::not_exercised(), because: vec![] }
+    }
+
+    pub fn one(good: bool, event: Option<u32>, what: impl Into<String>) -> Self {
+        Self { reading: Reading::one(good), because: vec![Because { event, what: what.into() }] }
+    }
+
+    /// Both, pooled. What cannot be scored stays so.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.reading = match (self.reading, other.reading) {
+            (Reading::Tally { hit, of }, Reading::Tally { hit: more, of: all }) => Reading::Tally { hit: hit + more, of: of + all },
+            (unscorable @ Reading::Unscorable { .. }, _) | (_, unscorable @ Reading::Unscorable { .. }) => unscorable,
+            (level @ Reading::Level(_), _) | (_, level @ Reading::Level(_)) => level,
+        };
+        self.because.extend(other.because);
+        self
+    }
+
+    /// Only the reasons that count against it.
+    pub(crate) fn misses(&self) -> Vec<Because> {
+        if self.reading.is_violation() { self.because.clone() } else { vec![] }
+    }
+}
