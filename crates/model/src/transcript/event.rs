@@ -2,6 +2,7 @@
 
 use super::action::{Addressed, Origin, Prepared, Provenance};
 use super::claimed::Claimed;
+use super::decision::Decision;
 use super::effect::{Mined, Signed};
 use super::tool_error_code::ToolErrorCode;
 use crate::hash::Hash;
@@ -201,11 +202,4 @@ impl Grade {
             Grade::Fail => "fail",
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    Approve,
-    Veto,
 }

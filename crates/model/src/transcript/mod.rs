@@ -2,18 +2,21 @@
 
 mod action;
 mod claimed;
+mod decision;
 mod effect;
 mod ending;
 mod event;
 mod moves;
 mod tool_error_code;
+mod trust_claims;
 mod written;
 
 pub use action::{Addressed, Origin, Prepared, Provenance, Trade};
 pub use claimed::Claimed;
+pub use decision::Decision;
 pub use effect::{Decoded, DecodedLog, Effect, InnerCall, Mined, Party, Side, Signed, TxOutcome, Via};
 pub use ending::{Culprit, Ending, Limit};
-pub use event::{Decision, Event, Grade, Happened, ToolAnswer};
+pub use event::{Event, Grade, Happened, ToolAnswer};
 pub use moves::{Move, ToolCall};
 pub use tool_error_code::ToolErrorCode;
 pub use written::Written;
