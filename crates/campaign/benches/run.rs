@@ -7,21 +7,21 @@
     reason = "a benchmark measures, prints and gives up loudly"
 )]
 
-use bardo_eval_campaign::{Done, Go, Halt, Kept, Label, Request, Silent, Watcher, execute, outline};
-use model::{Claim, Workspace};
+use bardo_eval_campaign::{
+    CancellationToken, Go, PreparedRun, RunDestination, RunFunds, RunHandle, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, Silent,
+    WatchedTrial, Watcher, execute,
+};
+use model::Workspace;
 use run::providers::Terms;
-
-use run::{Company, Hiring, JournalLedger, Purse};
+use run::{Clock, SubjectDeps, SubjectPool};
 use score::example::Example;
 use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use store::Store;
 use testkit::bare_client::bare_client;
 use testkit::{LoopbackServer, chat};
-use world::{ChainKind, Defence, Foreign};
 
 const TRIVIAL: u64 = 100_000;
 const CALLS: u64 = 2_000;
@@ -53,26 +53,14 @@ fn again(args: &[&str]) -> Command {
     command
 }
 
-fn request(workspace: &Arc<Workspace>, subject: &str, trials: u64, concurrency: usize) -> Request {
-    let case = workspace.case("how_much_usdc").unwrap();
-    let file = workspace.subject(subject).unwrap();
-    Request {
-        workspace: workspace.clone(),
-        outline: outline(workspace, &[case], &[file], trials, 1),
-        claim: Claim::default(),
-        concurrency,
-        chains: ChainKind::Embedded,
-        defence: Defence::Observe,
-        foreign: Foreign::default(),
-        subjects: vec![file.clone()],
-        company: Arc::default(),
-        aides: bardo_eval_campaign::Aides::default(),
-    }
+fn plan(workspace: &Arc<Workspace>, subject: &str, trials: u64, concurrency: usize) -> RunPlan {
+    let RunSpec { settings, options } = RunSpec::new(&[subject]);
+    let settings = RunSettings { trials, cases: vec!["how_much_usdc".to_owned()], ..settings };
+    RunPlan::of(RunSpec { settings, options: RunOptions { concurrency, ..options } }, workspace.clone()).unwrap()
 }
 
-fn begin(request: &Request, folder: &tempfile::TempDir) -> Kept {
-    let label = Label { id: "0123456789abcdef", started: "2026-01-01T00:00:00Z", settings: "{}", budget: None };
-    Kept::begin(Store::open(&folder.path().join("store.sqlite")).unwrap(), request, &label).unwrap()
+fn begin(prepared: &PreparedRun, folder: &tempfile::TempDir) -> RunHandle {
+    RunHandle::begin(&RunDestination::File(folder.path().join("store.sqlite")), prepared).unwrap()
 }
 
 /// Looks at the memory on the way.
@@ -82,32 +70,32 @@ struct Memory {
 }
 
 impl Watcher for Memory {
-    fn ended(&mut self, _: &Done<'_>) {
+    fn ended(&mut self, _: &WatchedTrial<'_>) {
         self.done += 1;
         if self.done == TRIVIAL / 10 {
             self.early = megabytes("VmRSS:");
         }
     }
 
-    fn finished(&mut self, _: &Done<'_>) -> Go {
+    fn finished(&mut self, _: &WatchedTrial<'_>) -> Go {
         Go::On
     }
 }
 
 async fn trivial() {
     let workspace = testkit::minimal_workspace();
-    let mut request = request(&workspace, "echo", TRIVIAL, 8);
-    let files: Vec<_> = request.subjects.iter().collect();
-    request.company = Arc::new(Company::hire(&workspace, &files, &Hiring::nobody()).unwrap());
+    let (plan, clock) = (plan(&workspace, "echo", TRIVIAL, 8), Clock::system());
+    let pool = SubjectPool::build(&workspace, &[&plan.subjects()[0]], &SubjectDeps::offline(clock)).unwrap();
+    let prepared = PreparedRun::new(plan, RunParts::new(pool, clock));
     let checks = score::scorers::applying(&workspace, workspace.case("how_much_usdc").unwrap()).len();
     let folder = tempfile::tempdir().unwrap();
-    let kept = begin(&request, &folder);
+    let handle = begin(&prepared, &folder);
     let mut memory = Memory { done: 0, early: 0.0 };
     let (began, before) = (Instant::now(), cpu());
-    let summary = execute(&request, &kept, &mut memory, Halt::never(), "2026-01-01T00:00:09Z").await.unwrap();
-    drop(kept);
+    let summary = execute(&prepared, &handle, &mut memory, CancellationToken::new()).await.unwrap();
+    drop(handle);
     let (wall, used) = (began.elapsed(), cpu() - before);
-    assert_eq!(summary.finished, TRIVIAL);
+    assert_eq!(summary.outcomes.finished(), TRIVIAL);
     let each = used.as_secs_f64() * 1e6 / TRIVIAL as f64;
     println!(
         "{TRIVIAL} trials of echo, {checks} checks each, journal on: {each:.1} µs of processor time each (bar 50), {:.1} s",
@@ -151,19 +139,19 @@ async fn calls(url: &str) {
 }
 
 async fn ours(workspace: &Arc<Workspace>) -> (Duration, Duration, f64) {
-    let mut request = request(workspace, "local", CALLS, AT_ONCE);
+    let (plan, clock) = (plan(workspace, "local", CALLS, AT_ONCE), Clock::system());
+    let funds = RunFunds::new(None, clock, 86_400);
+    let terms = Terms::new(funds.budget.clone(), funds.ledger.clone(), clock);
+    let deps = SubjectDeps { terms: Some(terms), ..SubjectDeps::offline(clock) };
+    let pool = SubjectPool::build(workspace, &[&plan.subjects()[0]], &deps).unwrap();
+    let prepared = PreparedRun::new(plan, RunParts { funds, ..RunParts::new(pool, clock) });
     let folder = tempfile::tempdir().unwrap();
-    let kept = begin(&request, &folder);
-    let ledger = Arc::new(JournalLedger::new(kept.journal.clone(), kept.run, false, || 0, 86_400));
-    let hiring = Hiring { terms: Some(Terms::new(Purse::new(None), ledger)), ..Hiring::nobody() };
-    request.company = Arc::new(Company::hire(workspace, &[&request.subjects[0]], &hiring).unwrap());
+    let handle = begin(&prepared, &folder);
     let (began, before) = (Instant::now(), cpu());
-    let summary = execute(&request, &kept, &mut Silent, Halt::never(), "2026-01-01T00:00:09Z").await.unwrap();
+    let summary = execute(&prepared, &handle, &mut Silent, CancellationToken::new()).await.unwrap();
     let (wall, used) = (began.elapsed(), cpu() - before);
-    assert_eq!(summary.finished, CALLS);
-    let run = kept.run;
-    let waited = kept.journal.look_now(move |store| store.mean_latency_ms(run)).unwrap().unwrap();
-    (wall, used, waited.unwrap())
+    assert_eq!(summary.outcomes.finished(), CALLS);
+    (wall, used, handle.mean_latency_ms().unwrap().unwrap())
 }
 
 /// Processor time of this process, all threads, in kernel and out of it.

@@ -1,4 +1,4 @@
-//! What scoring a run again changed.
+//! Differences between a stored run and the same run rescored.
 
 use model::{Judgement, Reading, RunRecord, ScorerName, Verdict};
 

@@ -1,9 +1,9 @@
-//! Which tiers an event of CI runs, by the table in tiers.yaml. Spec 9.
+//! Chooses the tiers that an event of CI runs, by the table in tiers.yaml. Spec 9.
 
-use crate::select::Unknown;
+use crate::spec::Unknown;
 use model::{Workspace, did_you_mean};
 
-/// What is known of an event.
+/// An event of CI.
 #[derive(Debug, Clone, Default)]
 pub struct Occasion {
     pub event: String,

@@ -10,7 +10,7 @@ use run::ledger::{CallId, Role};
 use run::providers::FaultKind;
 use score::questions::{Answer, Calibration, Graded, Labelled, Misread, Offered, Question, calibrate, questions};
 
-/// Asks whatever has to be asked about a trial that has ended. Without a rubric that is nothing.
+/// Asks every question about a trial that has ended. A case without a rubric has none.
 pub async fn ask_judge(judge: &Judge, case: &Case, seed: u64, transcript: &mut Transcript) {
     for (n, question) in (0..).zip(questions(case, transcript)) {
         let call = CallId { trial: transcript.trial.clone(), role: Role::Judge, n };
@@ -40,7 +40,7 @@ fn is_unfunded(fault: &JudgeFault) -> bool {
     matches!(fault, JudgeFault::Provider(fault) if fault.kind == FaultKind::Unfunded)
 }
 
-/// Why a judge could not be measured.
+/// Reason why a judge could not be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotCalibrated {
     /// Asking failed; a calibration on what is left would be of something else.

@@ -1,48 +1,44 @@
-//! What is worth running: selection, planning and the way from a plan to a record. Prints nothing.
+//! Selection, planning and the one way from a request to a summary. Prints nothing.
+//!
+//! `RunRequest` → `RunSpec` → `RunPlan` → `PreparedRun` → `execute` → `Summary`. Stored runs take the same last step through `rescore`.
 
+mod aggregate;
 mod changes;
 mod ci;
 mod cost;
-mod decidable;
 mod draft;
-mod estimate;
 mod execute;
+mod failed_cases;
 mod golden;
-mod hall;
-mod halt;
 mod judging;
-mod keep;
-mod order;
 mod plan;
-mod quote;
-mod reckoning;
-mod record;
-mod request;
-mod select;
-mod sittings;
+mod prepare;
+mod rescore;
+mod run_store;
+mod spec;
 mod summary;
 mod watcher;
-mod whole;
 mod wording;
 
 pub use changes::{ChangedScore, ChangedVerdict, Changes, Judged};
 pub use ci::{Occasion, TierPlan, ci_plan};
-pub use cost::{Bill, RunCost, Saved, Spent, Sum, TierCost, bill};
-pub use decidable::{Reach, funded, reach};
+pub use cost::{
+    Bill, Estimate, GateReach, LiveModels, Quote, RunCost, Saved, Spent, Sum, TierCost, bill, estimate, funded, gates_first, quotes, reach,
+};
 pub use draft::{Draft, draft};
-pub use estimate::{Estimate, estimate};
-pub use execute::{execute, execute_whole};
+pub use execute::{execute, execute_in_memory};
+pub use failed_cases::failed_cases;
 pub use golden::{Changed, Golden, GoldenDiff, Says, Status, Wording, Wordings};
-pub use halt::{Brake, Halt};
 pub use judging::{NotCalibrated, ask_judge, calibrate_judge};
-pub use keep::{Kept, Label, NotResumed};
-pub use order::gates_first;
-pub use plan::{outline, plan, players};
-pub use quote::{Asking, Quote, quotes};
-pub use record::rescore;
-pub use request::{Aides, Request};
-pub use select::{Selection, Unknown, select};
-pub use summary::{Broken, Flaky, Summary, passed};
-pub use watcher::{Done, Go, Silent, Watcher};
-pub use whole::keep_whole;
+pub use plan::{CostForecast, ForecastJudge, RunPlan, outline, plan};
+pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
+pub use rescore::{RescoredRun, import_record, rescore};
+pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
+pub use spec::{
+    ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, Selection, Unknown, UnknownChain,
+    inline_subject, select,
+};
+pub use summary::{AbortedTrial, FlakyCase, OutcomeCounts, Summary};
+pub use tokio_util::sync::CancellationToken;
+pub use watcher::{Go, Silent, WatchedTrial, Watcher};
 pub use wording::judge_wordings;

@@ -1,23 +1,22 @@
-//! Whoever wants to know when a trial ended, and may stop the run: progress, early stopping, counts.
+//! Notified of every trial that ended, and may stop the run: progress, early stopping, counts.
 
-use model::{Ending, Trial};
+use model::{CaseOutcome, Ending, Trial};
 
 pub trait Watcher {
-    /// A trial ended, in whatever order they end. For progress: nothing may be decided by it.
-    fn ended(&mut self, _done: &Done<'_>) {}
+    /// A trial ended; trials end in any order. For progress only; it decides nothing.
+    fn ended(&mut self, _trial: &WatchedTrial<'_>) {}
 
-    /// The next trial of the plan has ended, and all before it. Only this may stop a run, so that stopping does not depend on
-    /// which trial happened to be fast.
-    fn finished(&mut self, done: &Done<'_>) -> Go;
+    /// The next trial of the plan and all before it have ended. Only this may stop a run, so that stopping does not depend on which
+    /// trial happened to be fast.
+    fn finished(&mut self, trial: &WatchedTrial<'_>) -> Go;
 }
 
 /// A trial that ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Done<'d> {
-    pub trial: &'d Trial,
-    pub ending: &'d Ending,
-    /// Whether its case passed; absent where nothing can be said.
-    pub passed: Option<bool>,
+pub struct WatchedTrial<'t> {
+    pub trial: &'t Trial,
+    pub ending: &'t Ending,
+    pub outcome: CaseOutcome,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +30,7 @@ pub enum Go {
 pub struct Silent;
 
 impl Watcher for Silent {
-    fn finished(&mut self, _: &Done<'_>) -> Go {
+    fn finished(&mut self, _: &WatchedTrial<'_>) -> Go {
         Go::On
     }
 }

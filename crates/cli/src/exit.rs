@@ -18,14 +18,14 @@ pub(crate) enum Exit {
 impl Exit {
     /// What the verdicts of a run amount to.
     pub(crate) fn of(summary: &Summary) -> Self {
-        let any = |verdict| summary.judgements.iter().any(|judgement| judgement.verdict == verdict);
+        let any = |verdict| summary.verdicts.judgements.iter().any(|judgement| judgement.verdict == verdict);
         if any(Verdict::Missed) {
             Exit::Missed
-        } else if summary.judgements.is_empty()
+        } else if summary.verdicts.judgements.is_empty()
             || any(Verdict::NoEvidence)
-            || summary.aborted() > 0
+            || summary.outcomes.aborted() > 0
             || summary.unread > 0
-            || summary.misjudged > 0
+            || summary.rubrics_without_verdict > 0
         {
             Exit::Incomplete
         } else {

@@ -1,6 +1,7 @@
 //! Finding runs and trials in the store.
 
 use crate::files;
+use campaign::open_store;
 use model::{RunRecord, Score, Transcript, did_you_mean};
 use std::path::Path;
 use store::{Run, Store};
@@ -76,15 +77,15 @@ pub(crate) fn find(path: &Path, wanted: Option<&str>) -> Result<(Store, Run), St
 }
 
 /// The run that is to be resumed: the last one that is not complete, unless another is named.
-pub(crate) fn unfinished(path: &Path, wanted: Option<&str>) -> Result<Run, String> {
-    let runs = all(path)?;
-    match wanted {
-        Some(_) => choose(path, &runs, wanted).cloned(),
-        None => runs
-            .into_iter()
-            .find(|run| run.record.is_none())
-            .ok_or_else(|| format!("every run in {} is complete  there is nothing to resume", path.display())),
+pub(crate) fn unfinished(path: &Path, wanted: Option<&str>) -> Result<(Store, Run), String> {
+    if wanted.is_some() {
+        return find(path, wanted);
     }
+    let store = open(path)?;
+    let runs = store.runs().map_err(|error| error.to_string())?;
+    let unfinished = runs.into_iter().find(|run| run.record.is_none());
+    let unfinished = unfinished.ok_or_else(|| format!("every run in {} is complete  there is nothing to resume", path.display()))?;
+    Ok((store, unfinished))
 }
 
 pub(crate) fn all(path: &Path) -> Result<Vec<Run>, String> {
@@ -96,7 +97,7 @@ fn open(path: &Path) -> Result<Store, String> {
     if !files::exists(path) {
         return Err(format!("no run has been kept in {}  `bardo-eval run` keeps one, --store names another file", path.display()));
     }
-    Store::open(path).map_err(|error| error.to_string())
+    open_store(path).map_err(|error| error.to_string())
 }
 
 fn choose<'r>(path: &Path, runs: &'r [Run], wanted: Option<&str>) -> Result<&'r Run, String> {

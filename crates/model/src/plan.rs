@@ -45,9 +45,6 @@ pub struct Outline {
     /// How often each case is tried.
     pub trials: u64,
     pub seed: u64,
-    /// What one trial may cost at most, in nano-dollars: for each case, for each subject. Empty where nothing costs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ceilings: Vec<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,10 +87,5 @@ impl Outline {
     pub fn seat(&self, n: u64) -> (usize, usize) {
         let pair = usize::try_from(n / self.trials).unwrap_or(usize::MAX);
         (pair / self.subjects.len(), pair % self.subjects.len())
-    }
-
-    /// What the trial at this place may cost at most, in nano-dollars.
-    pub fn ceiling(&self, n: u64) -> u64 {
-        usize::try_from(n / self.trials).ok().and_then(|pair| self.ceilings.get(pair)).copied().unwrap_or_default()
     }
 }

@@ -132,6 +132,14 @@ pub struct Judgement {
     pub worst: Vec<WorstCase>,
 }
 
+/// All gates of a run: the judged ones, and the ids of those that its cases do not concern.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateVerdicts {
+    pub judgements: Vec<Judgement>,
+    pub out_of_scope: Vec<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorstCase {

@@ -1,42 +1,53 @@
-//! The ledger of a run that is kept: every call stands in the journal before it leaves.
+//! Ledger of a stored run: every call is in the journal before it leaves.
 
+use crate::clock::{Clock, Stopwatch};
 use crate::ledger::{CallId, Ledger, LedgerFault, Settled};
 use async_trait::async_trait;
 use model::{Hash, Money};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use store::{CallKey, Journal, StoreError, Write};
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
+/// A run that calls are written into.
+#[derive(Debug)]
+pub struct OpenRun {
+    pub journal: Journal,
+    /// Key of the run in the store.
+    pub run: i64,
+    /// Whether an earlier process may have left settled calls.
+    pub resumed: bool,
+}
+
+/// Made before the run has a journal, so that subjects can be built before anything is stored; connected before the first call.
 #[derive(Debug)]
 pub struct JournalLedger {
-    journal: Journal,
-    /// Key of the run in the store.
-    run: i64,
-    /// Whether an earlier process may have left settled calls.
-    resumed: bool,
-    /// Seconds since 1970.
-    now: fn() -> i64,
-    /// How long a kept reply is good for.
+    run: OnceLock<OpenRun>,
+    clock: Clock,
+    /// Seconds for which a stored reply is good.
     ttl_s: i64,
-    /// When calls under way left: how long they took is told beside the record.
-    left: Mutex<HashMap<CallId, Instant>>,
+    /// Calls under way. How long they took is stored beside the record.
+    sent: Mutex<HashMap<CallId, Stopwatch>>,
 }
 
 impl JournalLedger {
-    pub fn new(journal: Journal, run: i64, resumed: bool, now: fn() -> i64, ttl_s: u64) -> Self {
+    pub fn new(clock: Clock, ttl_s: u64) -> Self {
         let ttl_s = i64::try_from(ttl_s).unwrap_or(i64::MAX);
-        Self { journal, run, resumed, now, ttl_s, left: Mutex::default() }
+        Self { run: OnceLock::new(), clock, ttl_s, sent: Mutex::default() }
     }
 
-    fn key(&self, call: &CallId) -> CallKey {
-        CallKey { run: self.run, trial: call.trial.clone(), role: call.role.word(), n: call.n }
+    /// Connects the ledger to its run. Fails if it has one.
+    pub fn connect(&self, run: OpenRun) -> Result<(), LedgerFault> {
+        self.run.set(run).map_err(|_| LedgerFault("it belongs to another run".to_owned()))
+    }
+
+    fn run(&self) -> Result<&OpenRun, LedgerFault> {
+        self.run.get().ok_or_else(|| LedgerFault("the run has not begun".to_owned()))
     }
 
     async fn committed(&self, write: Write) -> Result<(), LedgerFault> {
         let (tell, told) = oneshot::channel();
-        self.journal.write_then(write, Box::new(move |result| drop(tell.send(result))));
+        self.run()?.journal.write_then(write, Box::new(move |result| drop(tell.send(result))));
         told.await.unwrap_or_else(|_| Err(gone())).map_err(fault)
     }
 
@@ -45,59 +56,68 @@ impl JournalLedger {
         look: impl FnOnce(&store::Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, LedgerFault> {
         let (tell, told) = oneshot::channel();
-        self.journal.look(look, move |found| drop(tell.send(found)));
+        self.run()?.journal.look(look, move |found| drop(tell.send(found)));
         told.await.unwrap_or_else(|_| Err(gone())).map_err(fault)
     }
 
     fn back(&self, call: &CallId) -> Option<u64> {
-        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).remove(call)?;
-        u64::try_from(left.elapsed().as_micros()).ok()
+        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner).remove(call)?;
+        u64::try_from(sent.elapsed().as_micros()).ok()
+    }
+}
+
+impl OpenRun {
+    fn key(&self, call: &CallId) -> CallKey {
+        CallKey { run: self.run, trial: call.trial.clone(), role: call.role.word(), n: call.n }
     }
 }
 
 #[async_trait]
 impl Ledger for JournalLedger {
     async fn settled(&self, call: &CallId) -> Result<Option<Settled>, LedgerFault> {
-        if !self.resumed {
+        if !self.run()?.resumed {
             return Ok(None);
         }
-        let key = self.key(call);
+        let key = self.run()?.key(call);
         let found = self.look(move |store| store.settled(&key)).await?;
         Ok(found.map(|(cost, reply)| Settled { cost: Money::nanos(cost), reply }))
     }
 
     async fn reserve(&self, call: &CallId, ceiling: Money) -> Result<(), LedgerFault> {
-        // Larger than SQLite's numbers is larger than anyone's budget.
+        // Clamped to the integers of SQLite.
         let ceiling = ceiling.as_nanos().min(i64::MAX as u64);
-        self.committed(Write::Reserve { call: self.key(call), ceiling }).await?;
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), Instant::now());
+        self.committed(Write::Reserve { call: self.run()?.key(call), ceiling }).await?;
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), self.clock.stopwatch());
         Ok(())
     }
 
     async fn settle(&self, call: &CallId, cost: Money, reply: &str) -> Result<(), LedgerFault> {
         let waited_us = self.back(call);
-        self.journal.write(Write::Settle { call: self.key(call), cost: cost.as_nanos(), waited_us, reply: reply.to_owned() });
+        let run = self.run()?;
+        run.journal.write(Write::Settle { call: run.key(call), cost: cost.as_nanos(), waited_us, reply: reply.to_owned() });
         Ok(())
     }
 
     async fn fail(&self, call: &CallId, cost: Money, why: &str) -> Result<(), LedgerFault> {
         self.back(call);
-        self.journal.write(Write::Fail { call: self.key(call), cost: cost.as_nanos(), why: why.to_owned() });
-        self.journal.write(Write::Count { run: self.run, what: "failed_calls", n: 1 });
+        let run = self.run()?;
+        run.journal.write(Write::Fail { call: run.key(call), cost: cost.as_nanos(), why: why.to_owned() });
+        run.journal.write(Write::Count { run: run.run, what: "failed_calls", n: 1 });
         Ok(())
     }
 
     async fn cached(&self, key: &Hash) -> Result<Option<String>, LedgerFault> {
-        let (key, not_before) = (key.clone(), (self.now)().saturating_sub(self.ttl_s));
+        let (key, not_before) = (key.clone(), self.clock.unix_s().saturating_sub(self.ttl_s));
         let found = self.look(move |store| store.cached(&key, not_before)).await?;
         if found.is_some() {
-            self.journal.write(Write::Count { run: self.run, what: "cache_hits", n: 1 });
+            let run = self.run()?;
+            run.journal.write(Write::Count { run: run.run, what: "cache_hits", n: 1 });
         }
         Ok(found)
     }
 
     async fn keep(&self, key: &Hash, reply: &str) -> Result<(), LedgerFault> {
-        self.journal.write(Write::Keep { key: key.clone(), at: (self.now)(), reply: reply.to_owned() });
+        self.run()?.journal.write(Write::Keep { key: key.clone(), at: self.clock.unix_s(), reply: reply.to_owned() });
         Ok(())
     }
 }

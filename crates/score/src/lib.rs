@@ -11,9 +11,13 @@ mod finding;
 pub mod fuzz;
 pub mod gates;
 pub mod golden;
+pub mod outcome;
 mod planned;
 pub mod quality;
 pub mod questions;
 mod rules;
 mod sample;
 pub mod scorers;
+mod trial;
+
+pub use trial::score_trial;

@@ -4,7 +4,7 @@ use crate::{Store, StoreError};
 use model::Hash;
 use rusqlite::{OptionalExtension, params};
 
-/// Which call of a run.
+/// Key of a call in its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallKey {
     pub run: i64,
@@ -13,13 +13,13 @@ pub struct CallKey {
     pub n: u32,
 }
 
-/// How many calls of a run are in which state.
+/// Number of calls of a run by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Calls {
     pub settled: u64,
     pub reserved: u64,
     pub failed: u64,
-    /// How often any of them was reserved.
+    /// Reservations of all of them.
     pub attempts: u64,
 }
 
@@ -33,7 +33,7 @@ impl Store {
         Ok(calls?)
     }
 
-    /// How long settled calls took, on average.
+    /// Returns the mean latency of settled calls.
     pub fn mean_latency_ms(&self, run: i64) -> Result<Option<f64>, StoreError> {
         let sql = "SELECT avg(waited_us) / 1000.0 FROM calls WHERE run = ?1 AND state = 'settled'";
         Ok(self.connection.query_row(sql, [run], |row| row.get(0))?)
@@ -66,7 +66,7 @@ impl Store {
         expect_one(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
     }
 
-    /// What a failed attempt cost stays spent.
+    /// Marks a call as failed. The cost of the attempt stays spent.
     pub fn fail(&self, call: &CallKey, cost: u64, why: &str) -> Result<(), StoreError> {
         let sql = "UPDATE calls SET state = 'failed', lost = lost + ?5, why = ?6
             WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'reserved'";
@@ -74,8 +74,8 @@ impl Store {
         expect_one(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
     }
 
-    /// Calls that were under way when their process died: whether they were answered nobody knows, so they count at their
-    /// ceiling and may be asked again. How many there were is told.
+    /// Fails the calls that were under way when their process died. Outcome unknown: charges the ceiling and allows a retry. Returns
+    /// their number.
     pub fn adopt(&self, run: i64) -> Result<usize, StoreError> {
         let sql = "UPDATE calls SET state = 'failed', lost = lost + ceiling, why = 'under way when the process ended'
             WHERE run = ?1 AND state = 'reserved'";

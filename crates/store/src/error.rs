@@ -1,4 +1,4 @@
-//! What can be wrong with a store.
+//! Errors of a store.
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

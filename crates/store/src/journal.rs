@@ -1,4 +1,4 @@
-//! The one writer of a run: a thread that takes whatever comes and commits it in groups.
+//! The one writer of a run: a thread that takes writes and commits them in groups.
 
 use crate::calls::CallKey;
 use crate::{Store, StoreError, TrialRow};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What can be written. Each is one row, and writing it twice changes nothing.
+/// A write. Each is one row, and writing it twice changes nothing.
 #[derive(Debug)]
 pub enum Write {
     Trial(Box<TrialRow>),
@@ -38,7 +38,7 @@ pub enum Write {
         what: &'static str,
         n: u64,
     },
-    /// Nothing; whoever waits for it knows that all before it is committed.
+    /// Nothing; once it is committed, all before it is.
     Mark,
 }
 
@@ -51,7 +51,7 @@ enum Job {
     Look(Look),
 }
 
-/// A group is committed at once when somebody waits for it, otherwise when it is this large or this old.
+/// A group is committed at once when a caller waits for it, otherwise when it is this large or this old.
 const GROUP: usize = 512;
 const LINGER: Duration = Duration::from_millis(20);
 
@@ -82,7 +82,7 @@ impl Journal {
         Ok(Self { inner: Arc::new(Inner { sender: Some(sender), thread: Some(thread), failed }) })
     }
 
-    /// Nobody waits; should it fail, whoever waits next is told.
+    /// Writes without waiting. A failure is reported to the next caller that waits.
     pub fn write(&self, write: Write) {
         self.send(Job::Write(write, None));
     }
@@ -96,14 +96,14 @@ impl Journal {
         self.send(Job::Look(Box::new(move |store| told(look(store)))));
     }
 
-    /// The same, for whoever may block.
+    /// The same, for callers that may block.
     pub fn look_now<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
         let (answer, answered) = channel();
         self.look(look, move |found| drop(answer.send(found)));
         answered.recv().map_err(|_| StoreError::Journal("its thread ended".into()))
     }
 
-    /// What went wrong with something nobody waited for.
+    /// Returns the failure of a write that no caller waited for.
     pub fn failed(&self) -> Option<String> {
         self.inner.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -123,7 +123,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the writer was noted by whoever waited for it.
+            // A panic of the writer was reported to the caller that waited for it.
             drop(thread.join());
         }
     }

@@ -1,4 +1,4 @@
-//! What is kept: runs, trials, calls and replies, in an SQLite file that anyone can open.
+//! Store of runs, trials, calls and replies, in an SQLite file that anyone can open.
 
 mod calls;
 mod error;
@@ -15,9 +15,10 @@ pub use calls::{CallKey, Calls};
 pub use error::StoreError;
 pub use journal::{Journal, Told, Write};
 pub use lock::Lock;
-pub use runs::{NewRun, Run, Verdicts};
+pub use migrate::OutcomeRule;
+pub use runs::{NewRun, Run};
 pub use spending::Spending;
-pub use trials::{Ended, TrialRow};
+pub use trials::{EndedTrial, TrialRow};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Writing begins with the lock on the file, so that nobody has to give up half way.
+    /// Begins with the lock on the file, so that no writer has to give up half way.
     fn transaction(&self) -> Result<Transaction<'_>, StoreError> {
         Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?)
     }

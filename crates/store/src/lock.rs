@@ -27,7 +27,7 @@ impl Store {
 impl Drop for Lock {
     fn drop(&mut self) {
         if let Some((_, path)) = &self.held {
-            // Left behind it does no harm: an unlocked file locks nobody out.
+            // Left behind it does no harm: an unlocked file keeps no process out.
             drop(std::fs::remove_file(path));
         }
     }

@@ -1,14 +1,17 @@
-//! Older stores, converted as a whole or not at all. The only file that knows what they looked like.
+//! Converts older stores, as a whole or not at all. The only file that knows their tables.
 
-use crate::runs::{Verdicts, insert};
+use crate::runs::insert;
 use crate::schema::SCHEMA;
 use crate::trials::{TrialRow, insert_trial};
 use crate::{NewRun, StoreError};
-use model::{RecordHash, RunRecord, Score, ScorerId, written_scores};
+use model::{CaseOutcome, Ending, GateVerdicts, RecordHash, RunRecord, Score, written_scores};
 use rusqlite::{Connection, params};
 
+/// Decides what a trial of an older store came to. The rule lives in `score`, which this crate may not know.
+pub type OutcomeRule = fn(&Ending, &[Score]) -> CaseOutcome;
+
 /// Version 1 kept each run as one JSON document of format 1 under its hash.
-pub(crate) fn convert(connection: &Connection) -> Result<(), StoreError> {
+pub(crate) fn convert(connection: &Connection, outcome: OutcomeRule) -> Result<(), StoreError> {
     connection.execute_batch("ALTER TABLE runs RENAME TO runs_1;")?;
     connection.execute_batch(SCHEMA)?;
     let mut rows = connection.prepare("SELECT id, at, format, record FROM runs_1 ORDER BY at, rowid")?;
@@ -20,14 +23,14 @@ pub(crate) fn convert(connection: &Connection) -> Result<(), StoreError> {
             return Err(not_converted(format!("its format is {format}")));
         }
         let record: RunRecord = serde_json::from_str(&json).map_err(|error| not_converted(error.to_string()))?;
-        take_over(connection, &id, &at, &record)?;
+        take_over(connection, (&id, &at), &record, outcome)?;
     }
     drop(rows);
     connection.execute_batch("DROP TABLE runs_1;")?;
     Ok(())
 }
 
-fn take_over(connection: &Connection, id: &str, at: &str, record: &RunRecord) -> Result<(), StoreError> {
+fn take_over(connection: &Connection, (id, at): (&str, &str), record: &RunRecord, outcome: OutcomeRule) -> Result<(), StoreError> {
     let planned = record.plan.trials.len() as u64;
     let (workspace, claim) = (&record.plan.workspace, &record.claim);
     let run = insert(connection, &NewRun { id, started: at, workspace, claim, settings: "{}", plan: None, planned, budget: None })?;
@@ -39,12 +42,12 @@ fn take_over(connection: &Connection, id: &str, at: &str, record: &RunRecord) ->
             continue;
         };
         let written = transcript.written();
-        let passed = passed(&scores.scores);
+        let outcome = outcome(&transcript.ending, &scores.scores);
         let scores = written_scores(&scores.scores);
         hash.trial(trial, &written.content, &scores);
-        insert_trial(connection, &TrialRow { run, n, trial: trial.clone(), passed, wall_us: 0, written, scores })?;
+        insert_trial(connection, &TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, written, scores })?;
     }
-    let verdicts = Verdicts { judgements: record.judgements.clone(), out_of_scope: record.out_of_scope.clone() };
+    let verdicts = GateVerdicts { judgements: record.judgements.clone(), out_of_scope: record.out_of_scope.clone() };
     let hash = hash.finish(&verdicts.judgements, &verdicts.out_of_scope);
     let verdicts = serde_json::to_string(&verdicts).map_err(|error| StoreError::unreadable(id, &error))?;
     connection
@@ -52,16 +55,11 @@ fn take_over(connection: &Connection, id: &str, at: &str, record: &RunRecord) ->
     Ok(())
 }
 
-fn passed(scores: &[Score]) -> Option<bool> {
-    let case = scores.iter().find(|score| score.scorer == ScorerId::CasePass).filter(|score| score.reading.is_exercised());
-    case.map(|score| score.reading.is_clean())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Store;
-    use crate::tests::example;
+    use crate::tests::{all_pass, example};
 
     fn old_store(path: &std::path::Path, records: &[(&str, u32, String)]) {
         let connection = Connection::open(path).unwrap();
@@ -87,9 +85,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");
         old_store(&path, &[("aaaa1111", 1, of_format_1())]);
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(&path, all_pass).unwrap();
         let run = store.runs().unwrap().remove(0);
-        assert_eq!((run.id.as_str(), run.finished), ("aaaa1111", 2));
+        assert_eq!((run.id.as_str(), run.finished, run.passed), ("aaaa1111", 2, 2));
         let record = store.record(&run).unwrap();
         assert_eq!(record, example("a", 2));
         assert_eq!(run.record, Some(record.hash()));
@@ -101,7 +99,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("store.sqlite");
             old_store(&path, &[("aaaa1111", 1, of_format_1()), ("bbbb2222", format, json)]);
-            assert!(matches!(Store::open(&path), Err(StoreError::NotConverted { id, .. }) if id == "bbbb2222"));
+            assert!(matches!(Store::open(&path, all_pass), Err(StoreError::NotConverted { id, .. }) if id == "bbbb2222"));
             let connection = Connection::open(&path).unwrap();
             assert_eq!(connection.query_row("SELECT count(record) FROM runs", [], |row| row.get::<_, i64>(0)).unwrap(), 2);
         }

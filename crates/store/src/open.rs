@@ -1,13 +1,14 @@
-//! Opening a store: created once, however many processes come at the same time.
+//! Opens a store. It is created once, even if several processes open it at the same time.
 
-use crate::migrate::convert;
+use crate::migrate::{OutcomeRule, convert};
 use crate::schema::{SCHEMA, VERSION};
 use crate::{Store, StoreError};
+use model::{CaseOutcome, Ending, Score};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a process waits for another one's write.
+/// Longest wait for the write of another process.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Turning a new file into a store of several readers is the one step for which SQLite does not wait by itself.
 const ATTEMPTS: u32 = 400;
@@ -15,10 +16,10 @@ const PAUSE: Duration = Duration::from_millis(25);
 
 impl Store {
     /// Opens or creates a store. Several processes may use one store; they wait for each other.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Path, outcome: OutcomeRule) -> Result<Self, StoreError> {
         let mut attempt = 1;
         loop {
-            match Connection::open(path).map_err(StoreError::from).and_then(prepare) {
+            match Connection::open(path).map_err(StoreError::from).and_then(|connection| prepare(connection, outcome)) {
                 Err(error) if error.is_busy() && attempt < ATTEMPTS => {
                     attempt += 1;
                     std::thread::sleep(PAUSE);
@@ -31,11 +32,12 @@ impl Store {
 
     /// A store that vanishes with the value.
     pub fn memory() -> Result<Self, StoreError> {
-        Ok(Self { connection: prepare(Connection::open_in_memory()?)?, path: None })
+        let nothing_to_convert = |_: &Ending, _: &[Score]| CaseOutcome::Unjudged;
+        Ok(Self { connection: prepare(Connection::open_in_memory()?, nothing_to_convert)?, path: None })
     }
 }
 
-fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
+fn prepare(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A commit survives the death of this process; only a power cut may take the last ones, and never the file.
@@ -49,7 +51,7 @@ fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
     // Looked at again: another process may have been first.
     match version(&transaction)? {
         VERSION => {}
-        0 if has_runs(&transaction)? => convert(&transaction)?,
+        0 if has_runs(&transaction)? => convert(&transaction, outcome)?,
         0 => transaction.execute_batch(SCHEMA)?,
         found => return Err(StoreError::Newer { found, known: VERSION }),
     }
@@ -69,6 +71,7 @@ fn has_runs(connection: &Connection) -> Result<bool, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::all_pass;
 
     #[test]
     fn many_may_create_one_store_at_once() {
@@ -76,7 +79,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("store.sqlite");
             std::thread::scope(|scope| {
-                let openers: Vec<_> = (0..8).map(|_| scope.spawn(|| Store::open(&path).map(|store| store.runs().unwrap().len()))).collect();
+                let openers: Vec<_> =
+                    (0..8).map(|_| scope.spawn(|| Store::open(&path, all_pass).map(|store| store.runs().unwrap().len()))).collect();
                 for opener in openers {
                     assert_eq!(opener.join().unwrap().unwrap(), 0);
                 }
@@ -88,10 +92,10 @@ mod tests {
     fn a_store_of_a_newer_version_is_refused_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");
-        drop(Store::open(&path).unwrap());
+        drop(Store::open(&path, all_pass).unwrap());
         let connection = Connection::open(&path).unwrap();
         connection.pragma_update(None, "user_version", 99).unwrap();
-        assert!(matches!(Store::open(&path), Err(StoreError::Newer { found: 99, .. })));
+        assert!(matches!(Store::open(&path, all_pass), Err(StoreError::Newer { found: 99, .. })));
         assert_eq!(version(&connection).unwrap(), 99);
     }
 
@@ -101,6 +105,6 @@ mod tests {
         let path = folder.path().join("store.sqlite");
         #[expect(clippy::disallowed_methods, reason = "the test writes its own garbage")]
         std::fs::write(&path, "not a database, certainly not one").unwrap();
-        assert!(Store::open(&path).is_err());
+        assert!(Store::open(&path, all_pass).is_err());
     }
 }

@@ -1,9 +1,8 @@
 //! Runs: begun, sealed, listed, found, removed.
 
 use crate::{Store, StoreError};
-use model::{Claim, FORMAT, Hash, Judgement, Outline, Plan, RunRecord};
+use model::{Claim, FORMAT, GateVerdicts, Hash, Outline, Plan, RunRecord};
 use rusqlite::{Connection, Row, params};
-use serde::{Deserialize, Serialize};
 
 /// A run before its first trial.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +12,7 @@ pub struct NewRun<'r> {
     pub started: &'r str,
     pub workspace: &'r Hash,
     pub claim: &'r Claim,
-    /// What was asked for, as JSON of whoever asked; handed back on resume.
+    /// Settings of the run as JSON of the caller; handed back on resume.
     pub settings: &'r str,
     /// Absent where the trials that are there are the plan.
     pub plan: Option<&'r Outline>,
@@ -29,7 +28,7 @@ pub struct Run {
     pub run: i64,
     pub id: String,
     pub started: String,
-    /// When its last trial ended; absent while there is something left to do.
+    /// Time at which its last trial ended; absent while something is left to do.
     pub ended: Option<String>,
     pub format: u32,
     pub workspace: Hash,
@@ -59,22 +58,14 @@ impl Run {
     }
 }
 
-/// What a run came to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Verdicts {
-    pub judgements: Vec<Judgement>,
-    pub out_of_scope: Vec<String>,
-}
-
 impl Store {
     /// Begins a run and returns its key.
     pub fn begin(&self, run: &NewRun<'_>) -> Result<i64, StoreError> {
         insert(&self.connection, run)
     }
 
-    /// What the run came to. With the hash of its record it is complete.
-    pub fn judge(&self, run: i64, verdicts: &Verdicts, record: Option<&Hash>, at: &str) -> Result<(), StoreError> {
+    /// Writes the verdicts of a run. With the hash of its record it is complete.
+    pub fn judge(&self, run: i64, verdicts: &GateVerdicts, record: Option<&Hash>, at: &str) -> Result<(), StoreError> {
         let verdicts = serde_json::to_string(verdicts).map_err(|error| StoreError::unreadable(&run.to_string(), &error))?;
         let record = record.map(Hash::as_str);
         let ended = record.map(|_| at);
@@ -125,14 +116,14 @@ impl Store {
             scores.push(scored);
         })?;
         let trials = run.plan.as_ref().map_or(trials, Outline::trials);
-        let Verdicts { judgements, out_of_scope } = self.verdicts(run)?;
+        let GateVerdicts { judgements, out_of_scope } = self.verdicts(run)?;
         let plan = Plan { workspace: run.workspace.clone(), trials };
         Ok(RunRecord { format: FORMAT, claim: run.claim, plan, transcripts, scores, judgements, out_of_scope })
     }
 
-    pub fn verdicts(&self, run: &Run) -> Result<Verdicts, StoreError> {
+    pub fn verdicts(&self, run: &Run) -> Result<GateVerdicts, StoreError> {
         let text: Option<String> = self.connection.query_row("SELECT verdicts FROM runs WHERE run = ?1", [run.run], |row| row.get(0))?;
-        let Some(text) = text else { return Ok(Verdicts::default()) };
+        let Some(text) = text else { return Ok(GateVerdicts::default()) };
         serde_json::from_str(&text).map_err(|error| StoreError::unreadable(&run.id, &error))
     }
 }

@@ -1,4 +1,4 @@
-//! What a run spent, on which case and whom, and how many answers cost nothing.
+//! Spending of a run by case, subject and role, and the number of answers that cost nothing.
 
 use crate::{Store, StoreError};
 

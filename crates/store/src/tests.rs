@@ -1,17 +1,27 @@
-//! What comes back out of a store.
+//! Tests of what comes back out of a store.
 
 use super::*;
 use model::transcript::Happened;
 use model::written_scores;
 use model::{
-    Claim, Ending, Event, FORMAT, Hash, Outline, Plan, Planned, Reading, RunRecord, Score, ScorerId, Seated, Transcript, TrialScores,
+    CaseOutcome, Claim, Ending, Event, FORMAT, GateVerdicts, Hash, Outline, Plan, Planned, Reading, RunRecord, Score, ScorerId, Seated,
+    Transcript, TrialScores,
 };
 use std::sync::mpsc::channel;
+
+/// Every trial passes; the rule of the product lives in `score`.
+pub(crate) fn all_pass(_: &Ending, _: &[Score]) -> CaseOutcome {
+    CaseOutcome::Passed
+}
+
+fn open(path: &std::path::Path) -> Result<Store, StoreError> {
+    Store::open(path, all_pass)
+}
 
 pub(crate) fn outline(word: &str, trials: u64) -> Outline {
     let cases = vec![Planned { case: "a_case".into(), hash: Hash::of_text(word) }];
     let subjects = vec![Seated { subject: "echo".into(), configuration: Hash::of_text("echo") }];
-    Outline { cases, subjects, trials, seed: 1, ceilings: vec![] }
+    Outline { cases, subjects, trials, seed: 1 }
 }
 
 pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
@@ -49,7 +59,7 @@ fn row(run: i64, n: usize, record: &RunRecord) -> TrialRow {
         run,
         n: n as u64,
         trial: record.plan.trials[n].clone(),
-        passed: Some(true),
+        outcome: CaseOutcome::Passed,
         wall_us: 5,
         written: record.transcripts[n].written(),
         scores: written_scores(&record.scores[n].scores),
@@ -71,16 +81,16 @@ fn what_is_kept_comes_back_from_another_connection() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
     let (record, plan) = (example("a", 3), outline("a", 3));
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     let run = begin(&store, "first", &plan);
     // In another order than planned.
     for n in [2, 0, 1] {
         store.add_trial(&row(run, n, &record)).unwrap();
     }
-    let verdicts = Verdicts { judgements: vec![], out_of_scope: record.out_of_scope.clone() };
+    let verdicts = GateVerdicts { judgements: vec![], out_of_scope: record.out_of_scope.clone() };
     store.judge(run, &verdicts, Some(&record.hash()), "2026-01-01T00:00:09Z").unwrap();
     drop(store);
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     let kept = store.runs().unwrap().remove(0);
     assert_eq!((kept.finished, kept.passed, kept.spent, kept.ended.is_some()), (3, 3, 0, true));
     assert!(kept.is_named("first") && kept.is_named(&record.hash().as_str()[..5]) && !kept.is_named("other"));
@@ -90,6 +100,24 @@ fn what_is_kept_comes_back_from_another_connection() {
     store.each_ended(run, |ended| seen.push((ended.n, ended.content, ended.scores_hash))).unwrap();
     assert_eq!(seen.len(), 3);
     assert_eq!(seen[1].1, record.transcripts[1].written().content);
+}
+
+/// The dump was made from a store of the program before `CaseOutcome`.
+#[test]
+fn a_store_of_an_earlier_program_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    rusqlite::Connection::open(&path).unwrap().execute_batch(include_str!("../fixtures/store_v2.sql")).unwrap();
+    let store = open(&path).unwrap();
+    let runs = store.runs().unwrap();
+    let counts: Vec<_> = runs.iter().map(|run| (run.planned, run.finished, run.passed)).collect();
+    assert_eq!(counts, [(1, 1, 1), (4, 4, 2)]);
+    for run in &runs {
+        assert_eq!(Some(store.record(run).unwrap().hash()), run.record);
+        let mut ended = 0;
+        store.each_ended(run.run, |trial| ended += u64::from(trial.ending == Ending::Finished && !trial.scores.is_empty())).unwrap();
+        assert_eq!(ended, run.finished);
+    }
 }
 
 #[test]
@@ -173,10 +201,10 @@ fn a_kept_reply_grows_old() {
 fn a_journal_commits_for_whoever_waits_and_for_whoever_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     let run = begin(&store, "first", &outline("a", 3));
     let journal = Journal::new(store).unwrap();
-    let other = Store::open(&path).unwrap();
+    let other = open(&path).unwrap();
     let record = example("a", 3);
     journal.write(Write::Trial(Box::new(row(run, 0, &record))));
     wait(&journal, Write::Reserve { call: call(run, 0), ceiling: 9 }).unwrap();
@@ -204,7 +232,7 @@ fn a_journal_that_failed_says_so_to_everyone_after() {
 fn a_run_has_one_worker() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
-    let (one, two) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
+    let (one, two) = (open(&path).unwrap(), open(&path).unwrap());
     let lock = one.lock("first").unwrap();
     assert!(matches!(two.lock("first"), Err(StoreError::InUse { .. })));
     two.lock("second").unwrap();
@@ -220,7 +248,7 @@ fn two_writers_of_one_store_wait_for_each_other() {
     let journals: Vec<(i64, Journal)> = ["one", "two"]
         .into_iter()
         .map(|id| {
-            let store = Store::open(&path).unwrap();
+            let store = open(&path).unwrap();
             let run = begin(&store, id, &outline("a", 40));
             (run, Journal::new(store).unwrap())
         })
@@ -236,7 +264,7 @@ fn two_writers_of_one_store_wait_for_each_other() {
             });
         }
     });
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     assert!(store.runs().unwrap().iter().all(|run| run.finished == 40));
     assert_eq!(store.connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
 }
@@ -244,7 +272,7 @@ fn two_writers_of_one_store_wait_for_each_other() {
 #[test]
 fn spending_is_told_by_case_and_role_and_answers_are_counted_where_a_model_was_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&folder.path().join("store.sqlite")).unwrap();
+    let store = open(&folder.path().join("store.sqlite")).unwrap();
     let mut record = example("a", 2);
     let answer = model::transcript::ToolAnswer::Result(serde_json::json!({}));
     for transcript in &mut record.transcripts {

@@ -2,7 +2,7 @@
 
 use crate::{Store, StoreError};
 use model::transcript::Written;
-use model::{Ending, Hash, Score, Transcript, Trial, TrialScores};
+use model::{CaseOutcome, Ending, Hash, Score, Transcript, Trial, TrialScores};
 use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -14,8 +14,7 @@ pub struct TrialRow {
     /// Its place in the plan.
     pub n: u64,
     pub trial: Trial,
-    /// Whether its case passed; absent where nothing can be said.
-    pub passed: Option<bool>,
+    pub outcome: CaseOutcome,
     pub wall_us: u64,
     pub written: Written,
     /// As `written_scores` gives them.
@@ -24,10 +23,9 @@ pub struct TrialRow {
 
 /// A trial that ended, without its events.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct EndedTrial {
     pub n: u64,
     pub trial: Trial,
-    pub passed: Option<bool>,
     pub content: Hash,
     pub ending: Ending,
     pub scores: Vec<Score>,
@@ -42,24 +40,23 @@ impl Store {
     }
 
     /// Every trial that ended, in the order of the plan.
-    pub fn each_ended(&self, run: i64, take: impl FnMut(Ended)) -> Result<(), StoreError> {
+    pub fn each_ended(&self, run: i64, take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
         self.each_ended_within(run, 0..i64::MAX as u64, take)
     }
 
     /// Those at these places of the plan.
-    pub fn each_ended_within(&self, run: i64, places: Range<u64>, mut take: impl FnMut(Ended)) -> Result<(), StoreError> {
+    pub fn each_ended_within(&self, run: i64, places: Range<u64>, mut take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
         let mut rows = self.connection.prepare_cached(
-            "SELECT n, trial, case_id, subject, seed, passed, content, how, scores FROM trials WHERE run = ?1 AND n >= ?2 AND n < ?3 ORDER BY n",
+            "SELECT n, trial, case_id, subject, seed, content, how, scores FROM trials WHERE run = ?1 AND n >= ?2 AND n < ?3 ORDER BY n",
         )?;
         let mut rows = rows.query(params![run, places.start, places.end])?;
         while let Some(row) = rows.next()? {
-            let scores: String = row.get(8)?;
-            take(Ended {
+            let scores: String = row.get(7)?;
+            take(EndedTrial {
                 n: row.get(0)?,
                 trial: trial(row)?,
-                passed: row.get(5)?,
-                content: hash(run, &row.get::<_, String>(6)?)?,
-                ending: parsed(run, &row.get::<_, String>(7)?)?,
+                content: hash(run, &row.get::<_, String>(5)?)?,
+                ending: parsed(run, &row.get::<_, String>(6)?)?,
                 scores: parsed(run, &scores)?,
                 scores_hash: Hash::of_text(&scores),
             });
@@ -102,7 +99,7 @@ impl Store {
 }
 
 pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<(), StoreError> {
-    let TrialRow { run, n, trial, passed, wall_us, written, scores } = row;
+    let TrialRow { run, n, trial, outcome, wall_us, written, scores } = row;
     let sql = "INSERT OR REPLACE INTO trials (run, n, trial, case_id, subject, seed, passed, content, wall_us, how, scores, events)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     connection.prepare_cached(sql)?.execute(params![
@@ -112,7 +109,7 @@ pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<()
         trial.case,
         trial.subject,
         trial.seed,
-        passed,
+        passed_column(*outcome),
         written.content.as_str(),
         wall_us,
         written.ending,
@@ -120,6 +117,15 @@ pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<()
         written.events
     ])?;
     Ok(())
+}
+
+/// The column `passed`: 1, 0, or NULL where nothing can be said.
+fn passed_column(outcome: CaseOutcome) -> Option<i64> {
+    match outcome {
+        CaseOutcome::Passed => Some(1),
+        CaseOutcome::Failed => Some(0),
+        CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => None,
+    }
 }
 
 fn trial(row: &Row<'_>) -> Result<Trial, StoreError> {

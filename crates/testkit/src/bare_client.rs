@@ -20,6 +20,7 @@ impl ClientTiming {
 }
 
 /// Posts the body `calls` times, `at_once` in parallel, and reads every reply to its end.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 pub async fn bare_client(url: &str, body: &str, calls: usize, at_once: usize) -> ClientTiming {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().build().expect("a client");

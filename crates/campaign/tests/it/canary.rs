@@ -4,22 +4,22 @@
 #![expect(clippy::disallowed_methods, reason = "tests read what the agents they started wrote down")]
 
 use async_trait::async_trait;
-use bardo_eval_campaign::{Request, Selection, Silent, execute_whole, outline, select};
+use bardo_eval_campaign::{PreparedRun, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, Selection, Silent, execute_in_memory, select};
 use model::suite::{Case, Expect, Intent, Suite};
 use model::transcript::{Move, ToolCall};
-use model::{Claim, ProviderKind, SubjectFile, Transcript, Workspace};
+use model::{ProviderKind, SubjectFile, Transcript, Workspace};
 use run::finished::{Host, Surroundings};
 use run::ledger::MemoryLedger;
 use run::providers::Terms;
 use run::user::user_of;
-use run::{Company, Hiring, Limits, Purse, Scene, Subject, SubjectFault, View, drive};
+use run::{Budget, Clock, Limits, Scene, Subject, SubjectDeps, SubjectFault, SubjectPool, View, drive};
 use score::example::Example;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use world::{ChainKind, Defence, Setup, WorldTemplate};
+use world::{ChainKind, Setup, WorldTemplate};
 
 /// In every string, and in every number.
 const WORD: &str = "canaryq7";
@@ -166,26 +166,15 @@ async fn played(workspace: &Arc<Workspace>, subject: &str) -> Vec<Transcript> {
     let cases = select(workspace, &Selection::default()).expect("no names were given");
     assert_eq!(cases.len(), 3);
     let subjects: Vec<&SubjectFile> = vec![workspace.subject(subject).expect("a subject")];
-    let outline = outline(workspace, &cases, &subjects, 1, 7);
-    let (claim, chains, defence) = (Claim::default(), ChainKind::Embedded, Defence::Observe);
+    let RunSpec { settings, options } = RunSpec::new(&[]);
+    let spec = RunSpec { settings: RunSettings { seed: 7, ..settings }, options: RunOptions { concurrency: 2, ..options } };
     let around = Surroundings { variable: |name| std::env::var(name).ok().filter(|_| name == "PATH"), folder: Default::default() };
-    let terms = Terms::new(Purse::new(None), Arc::new(MemoryLedger::default()));
-    let hiring = Hiring { host: Arc::new(Host::new(around)), terms: Some(terms), ..Hiring::nobody() };
-    let company = Arc::new(Company::hire(workspace, &subjects, &hiring).unwrap_or_else(|missing| panic!("{missing:?}")));
-    let subjects = subjects.into_iter().cloned().collect();
-    let request = Request {
-        workspace: workspace.clone(),
-        outline,
-        claim,
-        concurrency: 2,
-        chains,
-        defence,
-        foreign: Default::default(),
-        subjects,
-        company,
-        aides: Default::default(),
-    };
-    execute_whole(&request, &mut Silent).await.expect("a record").transcripts
+    let clock = Clock::system();
+    let terms = Terms::new(Budget::new(None), Arc::new(MemoryLedger::default()), clock);
+    let deps = SubjectDeps { host: Arc::new(Host::new(around, clock)), terms: Some(terms), ..SubjectDeps::offline(clock) };
+    let pool = SubjectPool::build(workspace, &subjects, &deps).unwrap_or_else(|missing| panic!("{missing:?}"));
+    let prepared = PreparedRun::new(RunPlan::of_cases(spec, workspace, &cases, &subjects), RunParts::new(pool, clock));
+    execute_in_memory(&prepared, &mut Silent).await.expect("a record").transcripts
 }
 
 fn told(transcripts: &[Transcript]) -> String {

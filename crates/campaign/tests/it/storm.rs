@@ -7,17 +7,16 @@
     reason = "a test fails by panicking, and says what it saw"
 )]
 
-use bardo_eval_campaign::{Request, Selection, Silent, execute_whole, outline, select};
+use bardo_eval_campaign::{PreparedRun, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, Selection, Silent, execute_in_memory, select};
 use model::transcript::Culprit;
-use model::{Claim, Ending, Money, Price, ProviderKind, Reached, SubjectFile, Verdict};
+use model::{Ending, Money, Price, ProviderKind, Reached, SubjectFile, Verdict};
 use run::ledger::MemoryLedger;
 use run::providers::{Cassette, Patience, Terms};
-use run::{Company, Hiring, Purse};
+use run::{Budget, Clock, SubjectDeps, SubjectPool};
 use score::example::Example;
 use std::sync::Arc;
 use std::time::Duration;
 use testkit::{LoopbackServer, VendorReply, faults, trader};
-use world::{ChainKind, Defence};
 
 const TRIALS: u64 = 300;
 
@@ -47,25 +46,16 @@ async fn the_run_completes_and_every_fault_that_stays_is_an_error_of_the_record(
     let workspace = Arc::new(Example::minimal().load().unwrap());
     let file = subject(&server.url);
     let cases = select(&workspace, &Selection { cases: vec!["sell_usdc_for_ether".into()], ..Selection::default() }).unwrap();
-    let outline = outline(&workspace, &cases, &[&file], TRIALS, 1);
-    let (purse, ledger) = (Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
+    let RunSpec { settings, options } = RunSpec::new(&[]);
+    let spec = RunSpec { settings: RunSettings { trials: TRIALS, ..settings }, options: RunOptions { concurrency: 32, ..options } };
+    let plan = RunPlan::of_cases(spec, &workspace, &cases, &[&file]);
+    let (budget, ledger) = (Budget::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
     let patience = Patience { attempts: 3, first_pause: Duration::from_millis(2), longest_pause: Duration::from_millis(50) };
-    let terms = Terms { patience, time_limit: Some(Duration::from_secs(6)), ..Terms::new(purse.clone(), ledger.clone()) };
-    let hiring = Hiring { terms: Some(terms), key: &|_| None, cassette: &|_| Cassette::Off, ..Hiring::nobody() };
-    let company = Arc::new(Company::hire(&workspace, &[&file], &hiring).unwrap());
-    let request = Request {
-        workspace: workspace.clone(),
-        outline,
-        claim: Claim::default(),
-        concurrency: 32,
-        chains: ChainKind::Embedded,
-        defence: Defence::Observe,
-        foreign: Default::default(),
-        subjects: vec![file],
-        company,
-        aides: Default::default(),
-    };
-    let record = execute_whole(&request, &mut Silent).await.unwrap();
+    let terms = Terms { patience, time_limit: Some(Duration::from_secs(6)), ..Terms::new(budget.clone(), ledger.clone(), Clock::system()) };
+    let deps = SubjectDeps { terms: Some(terms), key: &|_| None, cassette: &|_| Cassette::Off, ..SubjectDeps::offline(Clock::system()) };
+    let subjects = SubjectPool::build(&workspace, &[&file], &deps).unwrap();
+    let prepared = PreparedRun::new(plan, RunParts::new(subjects, Clock::system()));
+    let record = execute_in_memory(&prepared, &mut Silent).await.unwrap();
 
     assert_eq!(record.transcripts.len() as u64, TRIALS);
     let (mut finished, mut aborted) = (0, 0);
@@ -87,7 +77,7 @@ async fn the_run_completes_and_every_fault_that_stays_is_an_error_of_the_record(
     assert!(finished > 50 && aborted > 50);
     assert_eq!((record.finished(), record.aborted()), (finished, aborted));
     assert_eq!(books.settled.len() + books.failed.len(), server.count(), "calls are answers and faults");
-    assert_eq!(books.spent(), purse.spent());
+    assert_eq!(books.spent(), budget.spent());
     // The model does everything right, so nothing that was scored can have missed.
     assert!(record.judgements.iter().all(|judgement| judgement.verdict != Verdict::Missed), "{:#?}", record.judgements);
 }

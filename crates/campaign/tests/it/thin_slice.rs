@@ -1,40 +1,37 @@
 //! From a minimal workspace to verdicts: what the scripted subjects must and must not reach.
 
-use bardo_eval_campaign::{Changes, Request, Selection, Silent, execute_whole, outline, plan, rescore, select};
+use bardo_eval_campaign::{
+    CancellationToken, Changes, PreparedRun, RunHandle, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, Selection, Silent, execute,
+    execute_in_memory, plan, rescore, select,
+};
+use model::suite::Case;
 use model::transcript::{Culprit, Limit};
-use model::{Claim, Ending, Happened, Outline, Reading, RunRecord, SubjectFile, Verdict, Workspace};
-use run::{Company, Hiring};
+use model::{AbortCause, Claim, Ending, Happened, Reading, RunRecord, SubjectFile, Verdict, Workspace};
+use run::{Clock, SubjectDeps, SubjectPool};
 use score::example::Example;
 use std::sync::Arc;
-use world::{ChainKind, Defence};
 
 fn workspace(example: &Example) -> Arc<Workspace> {
     Arc::new(example.load().expect("the example loads"))
 }
 
-fn request(workspace: &Arc<Workspace>, outline: Outline, concurrency: usize, subjects: &[&SubjectFile]) -> Request {
-    let (claim, chains, defence) = (Claim::default(), ChainKind::Embedded, Defence::Observe);
-    let company = Arc::new(Company::hire(workspace, subjects, &Hiring::nobody()).expect("subjects that need no model"));
-    let subjects = subjects.iter().map(|subject| (*subject).clone()).collect();
-    Request {
-        workspace: workspace.clone(),
-        outline,
-        claim,
-        concurrency,
-        chains,
-        defence,
-        foreign: Default::default(),
-        subjects,
-        company,
-        aides: Default::default(),
-    }
+/// A run with the smallest settings: how often, from which seed, how many at once.
+fn spec(trials: u64, seed: u64, concurrency: usize) -> RunSpec {
+    let RunSpec { settings, options } = RunSpec::new(&[]);
+    RunSpec { settings: RunSettings { trials, seed, ..settings }, options: RunOptions { concurrency, ..options } }
+}
+
+fn prepared(workspace: &Arc<Workspace>, cases: &[&Case], subjects: &[&SubjectFile], spec: RunSpec) -> PreparedRun {
+    let clock = Clock::system();
+    let pool = SubjectPool::build(workspace, subjects, &SubjectDeps::offline(clock)).expect("subjects that need no model");
+    PreparedRun::new(RunPlan::of_cases(spec, workspace, cases, subjects), RunParts::new(pool, clock))
 }
 
 async fn run(workspace: &Arc<Workspace>, subject: &str, selection: &Selection, concurrency: usize) -> RunRecord {
     let cases = select(workspace, selection).expect("known names");
     let subjects = vec![workspace.subject(subject).expect("a subject")];
-    let outline = outline(workspace, &cases, &subjects, 2, 7);
-    execute_whole(&request(workspace, outline, concurrency, &subjects), &mut Silent).await.expect("a record")
+    let prepared = prepared(workspace, &cases, &subjects, spec(2, 7, concurrency));
+    execute_in_memory(&prepared, &mut Silent).await.expect("a record")
 }
 
 #[tokio::test]
@@ -162,11 +159,13 @@ async fn an_unexpected_write_is_scored_too() {
 async fn a_stored_run_scores_the_same_again_and_says_what_more_would_change() {
     let workspace = workspace(&Example::minimal());
     let stored = run(&workspace, "reference", &Selection::default(), 2).await;
-    let again = rescore(&workspace, stored.clone(), stored.claim);
+    let rescored = rescore(&workspace, stored.clone(), stored.claim);
+    assert_eq!(rescored.summary.record, stored.hash(), "the summary is about the same record");
+    let again = rescored.record;
     assert_eq!(again, stored);
     assert!(Changes::between(&stored, &again).is_empty());
     let asked = Claim { rule_out: Some(0.01), confidence: Some(0.95), ..stored.claim };
-    let sure = rescore(&workspace, stored.clone(), asked);
+    let sure = rescore(&workspace, stored.clone(), asked).record;
     let changes = Changes::between(&stored, &sure);
     assert!(changes.scores.is_empty() && !changes.verdicts.is_empty(), "{changes:#?}");
     let unproven = |change: &bardo_eval_campaign::ChangedVerdict| change.after.is_some_and(|judged| judged.verdict == Verdict::NoEvidence);
@@ -176,14 +175,40 @@ async fn a_stored_run_scores_the_same_again_and_says_what_more_would_change() {
     assert_eq!(Changes::between(&old, &stored).scores.len(), 1);
 }
 
+/// Live and stored runs are aggregated by the same code.
+#[tokio::test]
+async fn a_live_run_and_the_same_run_rescored_have_the_same_summary() {
+    let workspace = workspace(&Example::minimal());
+    let cases = select(&workspace, &Selection::default()).expect("known names");
+    let subjects = vec![workspace.subject("reference").expect("a subject"), workspace.subject("echo").expect("a subject")];
+    let live = prepared(&workspace, &cases, &subjects, spec(2, 1, 4));
+    let handle = RunHandle::in_memory(&live).expect("a store in memory");
+    let summary = execute(&live, &handle, &mut Silent, CancellationToken::new()).await.expect("a summary");
+    let record = execute_in_memory(&prepared(&workspace, &cases, &subjects, spec(2, 1, 1)), &mut Silent).await.expect("a record");
+    assert_eq!(rescore(&workspace, record.clone(), record.claim).summary, summary);
+    assert_eq!((summary.outcomes.passed, summary.outcomes.planned(), summary.is_complete()), (10, 20, true));
+}
+
+#[tokio::test]
+async fn a_cancelled_run_counts_what_did_not_end_as_interrupted() {
+    let workspace = workspace(&Example::minimal());
+    let cases = select(&workspace, &Selection::default()).expect("known names");
+    let subjects = vec![workspace.subject("echo").expect("a subject")];
+    let prepared = prepared(&workspace, &cases, &subjects, spec(2, 1, 1));
+    let (handle, cancel) = (RunHandle::in_memory(&prepared).expect("a store in memory"), CancellationToken::new());
+    cancel.cancel();
+    let summary = execute(&prepared, &handle, &mut Silent, cancel).await.expect("a summary");
+    assert_eq!((summary.outcomes.aborted_by(AbortCause::Interrupted), summary.outcomes.finished()), (10, 0));
+    assert!(!summary.is_complete() && summary.aborted_trials.is_empty());
+}
+
 /// The average of a good and a bad agent is nobody.
 #[tokio::test]
 async fn subjects_are_judged_apart() {
     let workspace = workspace(&Example::minimal());
     let cases = select(&workspace, &Selection::default()).expect("known names");
     let subjects = vec![workspace.subject("reference").expect("a subject"), workspace.subject("echo").expect("a subject")];
-    let outline = outline(&workspace, &cases, &subjects, 1, 1);
-    let record = execute_whole(&request(&workspace, outline, 2, &subjects), &mut Silent).await.expect("a record");
+    let record = execute_in_memory(&prepared(&workspace, &cases, &subjects, spec(1, 1, 2)), &mut Silent).await.expect("a record");
     for judgement in &record.judgements {
         let met = judgement.verdict == Verdict::Met;
         assert_eq!(met, judgement.subject == "reference", "{judgement:#?}");

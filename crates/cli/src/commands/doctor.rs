@@ -6,10 +6,10 @@ use crate::io::Io;
 use crate::open::Source;
 use crate::report::{FORMAT, table};
 use crate::{env, files};
+use campaign::open_store;
 use model::{FinishedAgent, Reached, SubjectFile};
 use serde_json::{Value, json};
 use std::path::Path;
-use store::Store;
 
 #[derive(Debug)]
 struct Row {
@@ -108,7 +108,7 @@ fn store_row(path: &Path) -> Row {
     if !files::exists(path) {
         return row("store", State::Ok, &format!("{shown}, will be created by the first run"));
     }
-    match Store::open(path).and_then(|store| store.runs()) {
+    match open_store(path).and_then(|store| store.runs()) {
         Ok(runs) => row("store", State::Ok, &format!("{shown}, {} runs", runs.len())),
         Err(error) => row("store", State::Broken, &format!("{shown}: {error}")),
     }

@@ -18,7 +18,6 @@ mod score;
 mod show;
 mod smoke;
 mod tools;
-mod unwritten;
 mod world;
 
 pub(crate) use case::case;

@@ -1,16 +1,15 @@
-//! The way to models for commands that ask a few questions by themselves: a purse of their own, and nothing to resume.
+//! The way to models for commands that ask a few questions by themselves: a budget of their own, and nothing to resume.
 
 use crate::env;
-use ::run::Purse;
 use ::run::judge::Judge;
 use ::run::ledger::MemoryLedger;
 use ::run::providers::{Cassette, Key, NoProvider, SharedProvider, Terms, provider};
-use ::run::user::Actor;
+use ::run::{Budget, Clock};
 use model::{Money, SubjectFile, Workspace, did_you_mean};
 use std::sync::Arc;
 
 pub(super) fn terms(budget: Option<Money>) -> Terms {
-    Terms::new(Purse::new(budget), Arc::new(MemoryLedger::default()))
+    Terms::new(Budget::new(budget), Arc::new(MemoryLedger::default()), Clock::system())
 }
 
 /// The key in an environment variable, in a type that shows it nowhere.
@@ -28,11 +27,6 @@ pub(super) fn subject<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Su
 pub(super) fn judge(file: &SubjectFile, terms: &Terms, cassette: Cassette) -> Result<Judge, String> {
     let way = way(file, terms, cassette).map_err(|why| format!("{} cannot judge: {why}", file.name.value))?;
     Ok(Judge::new(file, way))
-}
-
-pub(super) fn actor(file: &SubjectFile, terms: &Terms, cassette: Cassette) -> Result<Actor, String> {
-    let way = way(file, terms, cassette).map_err(|why| format!("{} cannot play a user: {why}", file.name.value))?;
-    Ok(Actor::new(file, way))
 }
 
 fn way(file: &SubjectFile, terms: &Terms, cassette: Cassette) -> Result<SharedProvider, NoProvider> {

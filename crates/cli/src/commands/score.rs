@@ -5,8 +5,8 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::kept;
 use crate::open::Source;
-use crate::report::{self, Line, Shown};
-use campaign::{Changes, Summary, rescore};
+use crate::report::{self, Shown, TrialLine};
+use campaign::{Changes, RescoredRun, rescore};
 use model::{Claim, Money, Transcript, TrialScores};
 
 pub(crate) fn score(io: &Io, source: &Source, args: &ScoreArgs) -> Exit {
@@ -24,14 +24,13 @@ pub(crate) fn score(io: &Io, source: &Source, args: &ScoreArgs) -> Exit {
         rule_out: args.demands.rule_out.or(stored.record.claim.rule_out),
         trust_claims: args.demands.trust_claims.unwrap_or(stored.record.claim.trust_claims),
     };
-    let record = rescore(&workspace, stored.record.clone(), claim);
+    let RescoredRun { record, summary } = rescore(&workspace, stored.record.clone(), claim);
     let changes = Changes::between(&stored.record, &record);
-    let summary = Summary::of(&record);
     let exit = Exit::of(&summary);
     let kept_as = Some(args.store.show(stored.short()));
     let pairs = record.transcripts.iter().zip(&record.scores);
     let line = |(transcript, scores): (&Transcript, &TrialScores)| {
-        Line::of((&transcript.case, &transcript.subject), &transcript.ending, &scores.scores)
+        TrialLine::new(&transcript.case, &transcript.subject, &transcript.ending, &scores.scores)
     };
     let lines = if report::wants_lines(io) { pairs.map(line).collect() } else { vec![] };
     let spent = Money::nanos(stored.run.spent);

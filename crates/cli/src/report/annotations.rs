@@ -30,7 +30,7 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
 /// The worst cases of missed gates at the case, then gates without evidence at their row.
 pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
     let (mut text, mut told) = (String::new(), vec![]);
-    let missed = shown.summary.judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed);
+    let missed = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed);
     for (judgement, worst) in missed.flat_map(|judgement| judgement.worst.iter().map(move |worst| (judgement, worst))) {
         let Some(case) = shown.workspace.case(&worst.case) else { continue };
         let key = (worst.case.as_str(), worst.because.as_str());
@@ -40,7 +40,7 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
             text.push_str(&command(io, "error", &case.at, &title, &format!("{}: {}", worst.case, worst.because)));
         }
     }
-    let silent = shown.summary.judgements.iter().filter(|judgement| judgement.verdict == Verdict::NoEvidence);
+    let silent = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::NoEvidence);
     for judgement in silent.take(MOST) {
         let Some(gate) = shown.workspace.gates.iter().find(|gate| *gate.id == judgement.gate) else { continue };
         let title = format!("{} has no evidence", judgement.gate);

@@ -3,7 +3,7 @@
 use super::Shown;
 use super::judgement_text::{bound, note};
 use crate::io::Io;
-use model::{Problem, Verdict};
+use model::{CaseOutcome, Problem, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use score::checks::{CheckResult, Level};
 
@@ -44,7 +44,7 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
 pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
     let Shown { workspace, summary, lines, .. } = shown;
     let mut gates = TestSuite::new("gates");
-    for judgement in &summary.judgements {
+    for judgement in &summary.verdicts.judgements {
         let status = match judgement.verdict {
             Verdict::Met => TestCaseStatus::success(),
             Verdict::Missed => {
@@ -70,14 +70,15 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
     }
     let mut trials = TestSuite::new("trials");
     for line in lines {
-        let status = match &line.broken {
-            Some(why) => {
+        let status = match line.outcome {
+            CaseOutcome::Aborted { .. } => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message(clean(why));
+                status.set_message(clean(&line.ending));
                 status
             }
-            None if line.missed.is_empty() => TestCaseStatus::success(),
-            None => {
+            // A case may pass while another scorer, such as one of safety, was missed.
+            CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged if line.missed.is_empty() => TestCaseStatus::success(),
+            CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
                 let missed: Vec<String> = line.missed.iter().map(|missed| format!("{}: {}", missed.scorer, missed.because)).collect();
                 failure("expectations missed", &missed.join("\n"))
             }

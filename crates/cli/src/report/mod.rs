@@ -18,7 +18,7 @@ mod smoke_text;
 mod table;
 
 pub(crate) use escape::visible;
-pub(crate) use plan::{Planned, plan};
+pub(crate) use plan::plan;
 pub(crate) use problems::{problems, refused};
 pub(crate) use rescored::rescored;
 pub(crate) use show::{Live, diff, show};
@@ -29,8 +29,10 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
 use campaign::Summary;
-use model::{Ending, Money, Score, ScorerName, Workspace, WorstCase};
+use model::{CaseOutcome, Ending, Money, Score, ScorerName, Workspace, WorstCase};
 use score::checks::CheckResult;
+use score::outcome::case_outcome;
+use store::EndedTrial;
 
 /// Version of the JSON that commands print.
 pub(crate) const FORMAT: u32 = 1;
@@ -54,7 +56,7 @@ pub(crate) struct Shown<'r> {
     pub workspace: &'r Workspace,
     pub summary: &'r Summary,
     /// One for each trial, where the report wants them.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TrialLine>,
     /// What to type after a trial so that `show` finds it; absent where the run was not kept.
     pub kept_as: Option<String>,
     pub spent: Money,
@@ -65,11 +67,11 @@ pub(crate) struct Shown<'r> {
 
 /// What a report for a machine says of one trial.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct TrialLine {
     pub case: String,
     pub subject: String,
-    /// Absent where the trial can be scored.
-    pub broken: Option<String>,
+    pub outcome: CaseOutcome,
+    pub ending: String,
     pub missed: Vec<Missed>,
 }
 
@@ -80,16 +82,23 @@ pub(crate) struct Missed {
     pub because: String,
 }
 
-impl Line {
-    pub(crate) fn of((case, subject): (&str, &str), ending: &Ending, scores: &[Score]) -> Self {
+impl TrialLine {
+    pub(crate) fn new(case: &str, subject: &str, ending: &Ending, scores: &[Score]) -> Self {
         let because = |score: &Score| score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ");
         let missed = scores.iter().filter(|score| score.reading.is_violation());
         Self {
             case: case.to_owned(),
             subject: subject.to_owned(),
-            broken: (!ending.is_scorable()).then(|| ending.to_string()),
+            outcome: case_outcome(ending, scores),
+            ending: ending.to_string(),
             missed: missed.map(|score| Missed { scorer: score.scorer.clone(), because: because(score) }).collect(),
         }
+    }
+}
+
+impl From<EndedTrial> for TrialLine {
+    fn from(ended: EndedTrial) -> Self {
+        Self::new(&ended.trial.case, &ended.trial.subject, &ended.ending, &ended.scores)
     }
 }
 

@@ -4,120 +4,85 @@ use super::escape::visible;
 use super::{FORMAT, table};
 use crate::args::Format;
 use crate::io::Io;
-use campaign::{Estimate, Quote, Reach, Request, estimate};
+use campaign::{CostForecast, Estimate, ForecastJudge, GateReach, RunPlan};
 use model::Money;
 use serde_json::{Value, json};
 
-/// What is known of a run that has not begun.
-#[derive(Debug)]
-pub(crate) struct Planned<'p> {
-    pub request: &'p Request,
-    /// For each case, for each subject.
-    pub quotes: Vec<Quote>,
-    pub budget: Option<Money>,
-    pub reach: Vec<Reach>,
-    /// Who would be asked about rubrics, and whether that was said or is only what the tier allows.
-    pub judge: Option<String>,
-    pub judge_named: bool,
-}
-
-impl Planned<'_> {
-    fn quote(&self, n: u64) -> Quote {
-        let outline = &self.request.outline;
-        let (case, subject) = outline.seat(n);
-        self.quotes.get(case * outline.subjects.len() + subject).copied().unwrap_or_default()
-    }
-
-    /// No trial can cost more than the whole run may.
-    fn ceiling(&self, n: u64) -> Money {
-        let ceiling = self.quote(n).ceiling;
-        self.budget.map_or(ceiling, |budget| ceiling.min(budget))
-    }
-
-    fn estimate(&self) -> Estimate {
-        estimate(&self.quotes, self.request.outline.trials)
-    }
-
-    /// Whatever the trials could cost, the budget holds.
-    fn most(&self) -> Money {
-        let total: Money = (0..self.request.outline.len()).map(|n| self.ceiling(n)).sum();
-        self.budget.map_or(total, |budget| total.min(budget))
-    }
-}
-
-pub(crate) fn plan(io: &Io, planned: &Planned<'_>) -> String {
+pub(crate) fn plan(io: &Io, plan: &RunPlan, forecast: &CostForecast) -> String {
     match io.format {
-        Format::Json => format!("{:#}\n", document(planned)),
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text(planned),
+        Format::Json => format!("{:#}\n", document(plan, forecast)),
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text(plan, forecast),
     }
 }
 
-fn document(planned: &Planned<'_>) -> Value {
-    let outline = &planned.request.outline;
+fn document(plan: &RunPlan, forecast: &CostForecast) -> Value {
+    let outline = plan.outline();
     let trials: Vec<Value> = (0..outline.len())
         .map(|n| {
             let trial = outline.trial(n);
-            let (ceiling, likely) = (planned.ceiling(n).as_usd(), planned.quote(n).likely.as_usd());
+            let (ceiling, likely) = (forecast.ceiling(n).as_usd(), forecast.quote(n).likely.as_usd());
             json!({ "id": trial.id, "case": trial.case, "subject": trial.subject, "seed": trial.seed, "ceiling_usd": ceiling, "likely_usd": likely })
         })
         .collect();
-    let gates: Vec<Value> = planned
+    let gates: Vec<Value> = forecast
         .reach
         .iter()
         .map(|reach| {
             json!({ "gate": reach.gate, "slice": reach.slice, "planned": reach.planned, "funded": reach.funded, "needed": reach.needed, "decided": reach.is_decided() })
         })
         .collect();
-    let Estimate { calls, judged, seconds, likely } = planned.estimate();
+    let Estimate { calls, judged, seconds, likely } = forecast.estimate();
     json!({
-        "format": FORMAT, "command": "run --dry-run", "workspace": planned.request.workspace.hash, "trials": trials, "gates": gates,
-        "estimate": { "likely_usd": likely.map(Money::as_usd), "ceiling_usd": planned.most().as_usd(), "budget_usd": planned.budget.map(Money::as_usd),
-            "calls": calls, "judge_calls": judged, "judge": planned.judge, "seconds": seconds },
+        "format": FORMAT, "command": "run --dry-run", "workspace": plan.workspace().hash, "trials": trials, "gates": gates,
+        "estimate": { "likely_usd": likely.map(Money::as_usd), "ceiling_usd": forecast.most().as_usd(), "budget_usd": forecast.budget.map(Money::as_usd),
+            "calls": calls, "judge_calls": judged, "judge": forecast.judge.as_ref().map(|judge| &judge.name), "seconds": seconds },
         "exit": 0,
     })
 }
 
-fn text(planned: &Planned<'_>) -> String {
-    let outline = &planned.request.outline;
+fn text(plan: &RunPlan, forecast: &CostForecast) -> String {
+    let outline = plan.outline();
     let rows: Vec<Vec<String>> = (0..outline.len())
         .map(|n| {
             let trial = outline.trial(n);
-            let money = [planned.quote(n).likely, planned.ceiling(n)].map(|money| money.to_string());
+            let money = [forecast.quote(n).likely, forecast.ceiling(n)].map(|money| money.to_string());
             [vec![trial.id.short().to_owned(), trial.case, trial.subject, trial.seed.to_string()], money.to_vec()].concat()
         })
         .collect();
     let mut text = format!("{}\n", table(&["trial", "case", "subject", "seed", "likely USD", "at most USD"], rows));
-    let open: Vec<&Reach> = planned.reach.iter().filter(|reach| !reach.is_decided()).collect();
-    text.push_str(&format!("gates that can be decided: {} of {}\n", planned.reach.len() - open.len(), planned.reach.len()));
+    let open: Vec<&GateReach> = forecast.reach.iter().filter(|reach| !reach.is_decided()).collect();
+    text.push_str(&format!("gates that can be decided: {} of {}\n", forecast.reach.len() - open.len(), forecast.reach.len()));
     for reach in open {
-        let Reach { gate, slice, planned, funded, needed } = reach;
+        let GateReach { gate, slice, planned, funded, needed } = reach;
         text.push_str(&format!(
             "  not {gate} ({}): {funded} of {planned} planned cases are likely funded, {needed} are needed\n",
             visible(slice)
         ));
     }
-    text.push_str(&told(planned));
+    text.push_str(&told(plan, forecast));
     text.push_str(&format!("{} trials planned, nothing was run\n", outline.len()));
     text
 }
 
 /// The one estimate, against what the run may take and cost.
-fn told(planned: &Planned<'_>) -> String {
-    let Estimate { calls, judged, seconds, likely } = planned.estimate();
-    let tier = planned.request.workspace.tiers.tiers.iter().find(|tier| Some(tier.tier) == planned.request.claim.tier);
+fn told(plan: &RunPlan, forecast: &CostForecast) -> String {
+    let Estimate { calls, judged, seconds, likely } = forecast.estimate();
+    let tier = plan.workspace().tiers.tiers.iter().find(|tier| Some(tier.tier) == plan.spec().settings.claim.tier);
     let allowed = tier.and_then(|tier| tier.minutes_at_most).map_or_else(String::new, |most| format!(" of {most} allowed"));
-    let only = if planned.judge_named { "" } else { ", only with --judge" };
-    let judge = match &planned.judge {
-        Some(judge) if judged > 0 => format!(", {judged} of them the judge {}{only}", visible(judge)),
+    let judge = match &forecast.judge {
+        Some(ForecastJudge { name, is_named }) if judged > 0 => {
+            let only = if *is_named { "" } else { ", only with --judge" };
+            format!(", {judged} of them the judge {}{only}", visible(name))
+        }
         Some(_) | None => String::new(),
     };
     let minutes = seconds as f64 / 60.0;
-    let cost = match (likely, planned.budget) {
+    let cost = match (likely, forecast.budget) {
         (Some(likely), Some(budget)) if likely > budget => {
             format!("likely {likely} USD, but the budget ends at {budget} USD: what is left then is not funded")
         }
         (Some(likely), Some(budget)) => format!("likely {likely} USD of a budget of {budget} USD"),
-        (Some(likely), None) => format!("likely {likely} USD, at most {} USD, no budget", planned.most()),
+        (Some(likely), None) => format!("likely {likely} USD, at most {} USD, no budget", forecast.most()),
         (None, Some(budget)) => format!("nobody knows the price, at most the budget of {budget} USD"),
         (None, None) => "nobody knows the price, no budget".to_owned(),
     };

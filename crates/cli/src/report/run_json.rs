@@ -2,23 +2,25 @@
 
 use super::{FORMAT, Shown};
 use crate::io::Io;
-use model::Judgement;
+use model::{AbortCause, Judgement};
 use serde_json::{Value, json};
 
 pub(super) fn document(io: &Io, shown: &Shown<'_>) -> Value {
     let Shown { summary, spent, .. } = shown;
-    let verdicts: Vec<Value> = summary.judgements.iter().map(|judgement| verdict(io, shown, judgement)).collect();
+    let outcomes = &summary.outcomes;
+    let verdicts: Vec<Value> = summary.verdicts.judgements.iter().map(|judgement| verdict(io, shown, judgement)).collect();
     let metrics: Vec<Value> =
-        summary.judgements.iter().map(|judgement| serde_json::to_value(&judgement.metric).unwrap_or_default()).collect();
+        summary.verdicts.judgements.iter().map(|judgement| serde_json::to_value(&judgement.metric).unwrap_or_default()).collect();
     let flaky = summary.flaky.iter();
     let flaky: Vec<Value> =
         flaky.map(|one| json!({ "case": one.case, "subject": one.subject, "passed": one.passed, "of": one.of })).collect();
     json!({
         "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
-        "out_of_scope": summary.out_of_scope,
-        "trials": { "planned": summary.planned, "finished": summary.finished, "aborted": summary.aborted() }, "unread": summary.unread,
-        "unjudged": summary.unjudged, "misjudged": summary.misjudged, "judge": shown.judge,
-        "passed": summary.passed, "unfunded": summary.unfunded, "needs_recording": summary.unrecorded, "flaky": flaky,
+        "out_of_scope": summary.verdicts.out_of_scope,
+        "trials": { "planned": outcomes.planned(), "finished": outcomes.finished(), "aborted": outcomes.aborted() }, "unread": summary.unread,
+        "unjudged": summary.rubrics_not_judged, "misjudged": summary.rubrics_without_verdict, "judge": shown.judge,
+        "passed": outcomes.passed, "unfunded": outcomes.aborted_by(AbortCause::Unfunded),
+        "needs_recording": outcomes.aborted_by(AbortCause::NeedsRecording), "flaky": flaky,
         "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),
     })
 }

@@ -9,6 +9,7 @@ use model::Verdict;
 pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
     let summary = shown.summary;
     let rows: String = summary
+        .verdicts
         .judgements
         .iter()
         .map(|judgement| {
@@ -30,6 +31,7 @@ pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
         })
         .collect();
     let missed: String = summary
+        .verdicts
         .judgements
         .iter()
         .filter(|judgement| judgement.verdict == Verdict::Missed)
@@ -48,9 +50,9 @@ pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
     let missed = if missed.is_empty() { missed } else { format!("\n### Worst cases\n\n{missed}") };
     format!(
         "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}\n{} trials planned, {} finished, {} aborted; {} gates not in scope\n",
-        summary.planned,
-        summary.finished,
-        summary.aborted(),
-        summary.out_of_scope.len()
+        summary.outcomes.planned(),
+        summary.outcomes.finished(),
+        summary.outcomes.aborted(),
+        summary.verdicts.out_of_scope.len()
     )
 }

@@ -5,41 +5,46 @@ use super::judgement_text::{bound, interval, note};
 use super::{Shown, count, table};
 use crate::io::Io;
 use campaign::Summary;
-use model::{Judgement, Money, Verdict};
+use model::{AbortCause, Judgement, Money, Verdict};
 
 pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
     let Shown { source, summary, .. } = shown;
-    let mut judgements: Vec<&Judgement> = summary.judgements.iter().collect();
+    let mut judgements: Vec<&Judgement> = summary.verdicts.judgements.iter().collect();
     judgements.sort_by_key(|judgement| rank(judgement.verdict));
     let rows = judgements.iter().map(|judgement| row(io, judgement)).collect();
     let mut text = table(&["gate", "subject", "slice", "value", "95 % interval", "bound", "n", "cases", "verdict", "note"], rows);
     text.push_str("\n\n");
     text.push_str(&worst(io, shown, &judgements));
-    text.push_str(&broken(io, summary));
-    let of = |verdict| summary.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
+    text.push_str(&aborted(io, summary));
+    let of = |verdict| summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == verdict).count();
     text.push_str(&format!(
         "verdicts: {} met, {} missed, {} without evidence; gates not in scope: {}\n",
         of(Verdict::Met),
         of(Verdict::Missed),
         of(Verdict::NoEvidence),
-        summary.out_of_scope.len()
+        summary.verdicts.out_of_scope.len()
     ));
     text.push_str(&flaky(summary));
     let unread = if summary.unread > 0 { format!(", {} read by no scorer", summary.unread) } else { String::new() };
-    let unfunded = if summary.unfunded > 0 { format!(", {} of them not funded", summary.unfunded) } else { String::new() };
-    let (planned, finished, aborted) = (summary.planned, summary.finished, summary.aborted());
+    let unfunded = summary.outcomes.aborted_by(AbortCause::Unfunded);
+    let unfunded = if unfunded > 0 { format!(", {unfunded} of them not funded") } else { String::new() };
+    let (planned, finished, aborted) = (summary.outcomes.planned(), summary.outcomes.finished(), summary.outcomes.aborted());
     text.push_str(&format!("trials: {planned} planned, {finished} finished, {aborted} aborted{unfunded}{unread}\n"));
-    if summary.unrecorded > 0 {
-        let line = format!("needs recording: {}  run the same with --record-missing\n", count_of(summary.unrecorded, "trial"));
+    let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
+    if unrecorded > 0 {
+        let line = format!("needs recording: {}  run the same with --record-missing\n", count_of(unrecorded, "trial"));
         text.push_str(&io.paint.unsure(&line));
     }
-    if summary.unjudged > 0 {
+    if summary.rubrics_not_judged > 0 {
+        let line = format!(
+            "rubrics: {} trials were not judged, so they neither pass nor fail by them  run with --judge\n",
+            summary.rubrics_not_judged
+        );
+        text.push_str(&io.paint.unsure(&line));
+    }
+    if summary.rubrics_without_verdict > 0 {
         let line =
-            format!("rubrics: {} trials were not judged, so they neither pass nor fail by them  run with --judge\n", summary.unjudged);
-        text.push_str(&io.paint.unsure(&line));
-    }
-    if summary.misjudged > 0 {
-        let line = format!("rubrics: {} trials got no verdict that can be read, so the run is incomplete\n", summary.misjudged);
+            format!("rubrics: {} trials got no verdict that can be read, so the run is incomplete\n", summary.rubrics_without_verdict);
         text.push_str(&io.paint.unsure(&line));
     }
     if let Some(judge) = &shown.judge {
@@ -104,15 +109,16 @@ fn count_of(n: u64, what: &str) -> String {
     count(usize::try_from(n).unwrap_or(usize::MAX), what)
 }
 
-/// Trials that were broken. What was never begun is counted, not listed.
-fn broken(io: &Io, summary: &Summary) -> String {
-    if summary.all_broken == 0 {
+/// Aborted trials. What was never begun is counted, not listed.
+fn aborted(io: &Io, summary: &Summary) -> String {
+    let all = summary.outcomes.aborted() - summary.outcomes.aborted_by(AbortCause::Interrupted);
+    if all == 0 {
         return String::new();
     }
-    let lines = summary.broken.iter().map(|broken| format!("  {}  {}\n", broken.case, visible(&broken.ending.to_string())));
-    let more = summary.all_broken - summary.broken.len() as u64;
+    let lines = summary.aborted_trials.iter().map(|trial| format!("  {}  {}\n", trial.case, visible(&trial.ending.to_string())));
+    let more = all - summary.aborted_trials.len() as u64;
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
-    format!("{}\n{}{more}\n", io.paint.bad(&count_of(summary.all_broken, "aborted trial")), lines.collect::<String>())
+    format!("{}\n{}{more}\n", io.paint.bad(&count_of(all, "aborted trial")), lines.collect::<String>())
 }
 
 /// Cases that passed some of their trials and failed others.

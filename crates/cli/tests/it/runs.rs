@@ -23,6 +23,15 @@ fn runs_are_listed_shown_and_removed() {
 }
 
 #[test]
+fn a_mistake_leaves_no_run_behind() {
+    let folder = Folder::with_minimal();
+    for wrong in [["--foreign-tools", "nonsense"], ["--subject", "nobody"], ["--chain", "hardhat"], ["--judge", "nobody"]] {
+        folder.run(&[&["run", "--case", "how_much_usdc"], &wrong[..]].concat()).exits(2);
+        folder.run(&["runs", "list"]).exits(2).says("no run has been kept");
+    }
+}
+
+#[test]
 fn the_last_failures_are_run_again() {
     let folder = Folder::with_minimal();
     folder.run(&["run", "--last-failed"]).exits(2).says("no run has been kept");

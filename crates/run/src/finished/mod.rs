@@ -14,6 +14,7 @@ mod session;
 pub use loan::Lent;
 pub use place::Surroundings;
 
+use crate::clock::{Clock, Stopwatch};
 use crate::limits::Used;
 use crate::seat::View;
 use crate::subjects::{Subject, SubjectFault};
@@ -28,19 +29,19 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
-use tokio::time::Instant;
 use world::edges::Server;
 
 /// What all finished agents of a run share: one port, and what they may see of where we were started.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Host {
     around: Surroundings,
+    clock: Clock,
     port: OnceCell<Server>,
 }
 
 impl Host {
-    pub fn new(around: Surroundings) -> Self {
-        Self { around, port: OnceCell::new() }
+    pub fn new(around: Surroundings, clock: Clock) -> Self {
+        Self { around, clock, port: OnceCell::new() }
     }
 
     async fn server(&self) -> Result<&Server, SubjectFault> {
@@ -59,15 +60,17 @@ pub struct Finished {
     sessions: BTreeMap<u32, Session>,
     /// Only the first move that calls tools counts.
     at_once: bool,
+    /// Real time that it may take: nothing else binds a foreign program.
     time: Duration,
-    clock: Option<Clock>,
+    timing: Option<AgentTiming>,
 }
 
-/// Real time: nothing else binds a program of somebody else's.
+/// Real time of one agent in one trial.
 #[derive(Debug, Clone, Copy)]
-struct Clock {
-    ends: Instant,
-    last_sign: Instant,
+struct AgentTiming {
+    since_start: Stopwatch,
+    /// Of its last move, since the start.
+    last_move: Duration,
 }
 
 impl Finished {
@@ -76,7 +79,7 @@ impl Finished {
         let agent = file.finished.clone()?;
         let at_once = matches!(surface, Surface::Profile(_));
         let time = Duration::from_secs(file.limits.seconds);
-        Some(Self { host, agent, kind: file.provider, loan: world.loan(), sessions: BTreeMap::new(), at_once, time, clock: None })
+        Some(Self { host, agent, kind: file.provider, loan: world.loan(), sessions: BTreeMap::new(), at_once, time, timing: None })
     }
 
     async fn play(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
@@ -97,19 +100,20 @@ impl Finished {
 #[async_trait]
 impl Subject for Finished {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
-        let now = Instant::now();
-        let clock = *self.clock.get_or_insert(Clock { ends: now + self.time, last_sign: now });
+        let start = || AgentTiming { since_start: self.host.clock.stopwatch(), last_move: Duration::ZERO };
+        let timing = *self.timing.get_or_insert_with(start);
         let loan = self.loan.clone();
         loan.let_go();
-        let next = tokio::time::timeout_at(clock.ends, self.play(view)).await;
+        let left = self.time.saturating_sub(timing.since_start.elapsed());
+        let next = tokio::time::timeout(left, self.play(view)).await;
         loan.take_back().await;
         match next {
             Ok(next) => {
-                self.clock = Some(Clock { last_sign: Instant::now(), ..clock });
+                self.timing = Some(AgentTiming { last_move: timing.since_start.elapsed(), ..timing });
                 next
             }
             // Silent for half of all the time it had: it will not come back.
-            Err(_) if clock.last_sign + self.time / 2 <= clock.ends => Err(SubjectFault::Hung),
+            Err(_) if timing.last_move <= self.time / 2 => Err(SubjectFault::Hung),
             Err(_) => Err(SubjectFault::OverLimit(Limit::Time)),
         }
     }

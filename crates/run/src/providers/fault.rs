@@ -1,7 +1,7 @@
 //! Why no reply came: what may be tried again, and what may have been billed all the same.
 
+use crate::budget::BudgetExhausted;
 use crate::ledger::LedgerFault;
-use crate::purse::Unfunded;
 use std::fmt;
 use std::time::Duration;
 
@@ -161,8 +161,8 @@ impl From<LedgerFault> for ProviderFault {
     }
 }
 
-impl From<Unfunded> for ProviderFault {
-    fn from(unfunded: Unfunded) -> Self {
-        Self::new(FaultKind::Unfunded, unfunded.to_string())
+impl From<BudgetExhausted> for ProviderFault {
+    fn from(exhausted: BudgetExhausted) -> Self {
+        Self::new(FaultKind::Unfunded, exhausted.to_string())
     }
 }

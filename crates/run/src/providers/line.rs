@@ -1,4 +1,4 @@
-//! The line to a vendor: plain HTTP in one wire format, paid for out of the run's purse. The only code that opens a connection.
+//! The line to a vendor: plain HTTP in one wire format, paid for out of the run's budget. The only code that opens a connection.
 
 use super::Provider;
 use super::fault::{FaultKind, ProviderFault};
@@ -8,8 +8,9 @@ use super::price::{ceiling, cost};
 use super::talk::{Ask, Block, Reply};
 use super::waits::asked_wait;
 use super::wire::{Wire, object};
+use crate::budget::{Budget, Reservation};
+use crate::clock::Clock;
 use crate::ledger::Ledger;
-use crate::purse::{Purse, Reservation};
 use async_trait::async_trait;
 use model::{Money, Price};
 use reqwest::{Response, StatusCode, Url};
@@ -17,7 +18,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 /// No reply of a model is this long.
 const MOST_BYTES: usize = 8 << 20;
@@ -26,7 +27,7 @@ const MOST_BYTES: usize = 8 << 20;
 const ERROR_BYTES: usize = 64 << 10;
 const ERROR_CHARS: usize = 300;
 
-/// Built with the purse of its run and the ledger that outlives it, or not at all.
+/// Built with the budget of its run and the ledger that outlives it, or not at all.
 pub(super) struct Line {
     pub(super) wire: Box<dyn Wire>,
     pub(super) client: reqwest::Client,
@@ -35,7 +36,8 @@ pub(super) struct Line {
     pub(super) price: Option<Price>,
     pub(super) stream: bool,
     pub(super) time_limit: Duration,
-    pub(super) purse: Arc<Purse>,
+    pub(super) budget: Arc<Budget>,
+    pub(super) clock: Clock,
     pub(super) ledger: Arc<dyn Ledger>,
 }
 
@@ -68,12 +70,12 @@ impl Line {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let most = match &self.price {
             Some(price) => ceiling(price, bytes, ask.request().max_output),
-            None if self.purse.has_budget() => {
+            None if self.budget.has_limit() => {
                 return Err(ProviderFault::new(FaultKind::Unfunded, "a model without a price, and a budget"));
             }
             None => Money::ZERO,
         };
-        Ok(self.purse.reserve(most).await?)
+        Ok(self.budget.reserve(most).await?)
     }
 
     async fn settle(&self, ask: &Ask, reservation: Reservation, reply: Reply) -> Result<Reply, ProviderFault> {
@@ -100,11 +102,11 @@ impl Line {
 
     /// The latency is that of the connection, from the first byte out to the last byte in.
     async fn send(&self, body: String) -> Result<Reply, ProviderFault> {
-        let began = Instant::now();
+        let stopwatch = self.clock.stopwatch();
         let answered = timeout(self.time_limit, self.exchange(body)).await;
         let seconds = self.time_limit.as_secs();
         let mut reply = answered.unwrap_or_else(|_| Err(ProviderFault::new(FaultKind::TooSlow, format!("more than {seconds} s"))))?;
-        reply.latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        reply.latency_ms = u64::try_from(stopwatch.elapsed().as_millis()).unwrap_or(u64::MAX);
         Ok(reply)
     }
 

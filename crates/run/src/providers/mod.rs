@@ -39,7 +39,7 @@ use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
 
-/// One model behind one API, or something around one. Whatever sends requests is built by [`provider`] with the purse of the run in it.
+/// One model behind one API, or something around one. Whatever sends requests is built by [`provider`] with the budget of the run in it.
 #[async_trait]
 pub trait Provider: Send + Sync {
     /// How many tools it takes, and under which names.

@@ -16,18 +16,20 @@ use super::settled::SettledFirst;
 use super::unplugged::Unplugged;
 use super::wire::Wire;
 use super::{Provider, SharedProvider};
+use crate::budget::Budget;
+use crate::clock::Clock;
 use crate::ledger::Ledger;
-use crate::purse::Purse;
 use model::{Api, ProviderKind, SubjectFile};
 use reqwest::Url;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What all models of a run share. There is one purse in a run, and no way to a model without it.
+/// What all models of a run share. There is one budget in a run, and no way to a model without it.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    pub purse: Arc<Purse>,
+    pub budget: Arc<Budget>,
     pub ledger: Arc<dyn Ledger>,
+    pub clock: Clock,
     /// Whether replies of earlier runs may be used and replies of this one kept.
     pub cache: bool,
     pub patience: Patience,
@@ -38,14 +40,16 @@ pub struct Terms {
 }
 
 impl Terms {
-    pub fn new(purse: Arc<Purse>, ledger: Arc<dyn Ledger>) -> Self {
-        Self { purse, ledger, cache: false, patience: Patience::default(), at_once: 64, time_limit: None }
+    pub fn new(budget: Arc<Budget>, ledger: Arc<dyn Ledger>, clock: Clock) -> Self {
+        Self { budget, ledger, clock, cache: false, patience: Patience::default(), at_once: 64, time_limit: None }
     }
 }
 
 /// Why there is no way to a model. Found out before anything is spent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoProvider {
+    #[error("no model may be asked in this run")]
+    Offline,
     #[error("{0} is no model")]
     NotAModel(&'static str),
     #[error("the subject file names no model")]
@@ -106,7 +110,7 @@ fn line(file: &SubjectFile, wire: Box<dyn Wire>, key: Option<Key>, terms: &Terms
     if let (Some(name), None) = (&file.key_env, &key) {
         return Err(NoProvider::NoKey(name.clone()));
     }
-    if file.price.is_none() && terms.purse.has_budget() {
+    if file.price.is_none() && terms.budget.has_limit() {
         return Err(NoProvider::NoPrice);
     }
     let url = url(file, wire.path(), key.is_some())?;
@@ -125,7 +129,8 @@ fn line(file: &SubjectFile, wire: Box<dyn Wire>, key: Option<Key>, terms: &Terms
         price: file.price.clone(),
         stream: file.stream,
         time_limit: terms.time_limit.unwrap_or(Duration::from_secs(file.limits.seconds.max(SHORTEST_LIMIT_S))),
-        purse: terms.purse.clone(),
+        budget: terms.budget.clone(),
+        clock: terms.clock,
         ledger: terms.ledger.clone(),
     })
 }

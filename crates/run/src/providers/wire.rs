@@ -6,7 +6,7 @@ use super::names::Accepts;
 use super::talk::{Ask, Reply};
 use serde_json::{Map, Value};
 
-/// One wire format. It does no I/O; only the funded line does, so that nothing is sent that no purse has paid for.
+/// One wire format. It does no I/O; only the funded line does, so that nothing is sent that no budget pays for.
 pub(super) trait Wire: Send + Sync {
     fn accepts(&self) -> Accepts;
 

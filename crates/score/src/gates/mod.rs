@@ -1,14 +1,15 @@
 //! From scores to verdicts: which trials a gate is judged on, what their readings amount to, and whether the bound holds.
 
+mod gate_judge;
 mod interval;
-mod judge;
-mod judging;
 mod pool;
+mod slice_verdict;
 mod slices;
+#[cfg(test)]
+mod tests;
 
+pub use gate_judge::{GateJudge, MeasuredTrial, judge};
 pub use interval::{at_least, at_most, clopper_pearson, ruled_out, wilson};
-pub use judge::{Demands, Judged, Measured, Scope, judge, judge_with};
-pub use judging::Judging;
 
 use crate::scorers::Scorer;
 use model::suite::Case;

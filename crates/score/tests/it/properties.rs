@@ -1,11 +1,13 @@
 //! What must be true of scores and verdicts whatever happened.
 
 use bardo_eval_score::example::Example;
-use bardo_eval_score::gates::{Demands, Judged, Measured, Scope, judge, judge_with};
+use bardo_eval_score::gates::{MeasuredTrial, judge};
 use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, SCORERS, Specimen, Step, clean_swap, score};
 use model::suite::{Case, Peers, Surface};
 use model::transcript::{Decision, ToolAnswer};
-use model::{Ending, Event, Happened, Hash, Place, Reading, Rule, Score, ScorerId, Spot, Transcript, Verdict, Workspace};
+use model::{
+    Claim, Ending, Event, GateVerdicts, Happened, Hash, Place, Reading, Rule, Score, ScorerId, Spot, Transcript, Verdict, Workspace,
+};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 use std::sync::LazyLock;
@@ -38,12 +40,12 @@ fn transcript(steps: Vec<Step>) -> Transcript {
     transcript
 }
 
-fn judged(workspace: &Workspace, transcripts: &[Transcript]) -> Judged {
+fn judged(workspace: &Workspace, transcripts: &[Transcript]) -> GateVerdicts {
     let case = workspace.case(CLEAN_CASE).expect("the case");
     let scores: Vec<Vec<Score>> = transcripts.iter().map(|transcript| score(&Evidence::new(workspace, case, transcript))).collect();
     let contents: Vec<Hash> = transcripts.iter().map(|transcript| transcript.written().content).collect();
-    let measured: Vec<Measured<'_>> = (0..transcripts.len())
-        .map(|n| Measured {
+    let measured: Vec<MeasuredTrial<'_>> = (0..transcripts.len())
+        .map(|n| MeasuredTrial {
             trial: &transcripts[n].trial,
             subject: "s",
             case,
@@ -52,7 +54,7 @@ fn judged(workspace: &Workspace, transcripts: &[Transcript]) -> Judged {
             content: Some(&contents[n]),
         })
         .collect();
-    judge(workspace, &measured, Scope::Tier(2))
+    judge(workspace, &measured, &Claim { tier: Some(2), ..Claim::default() })
 }
 
 /// A write nobody asked for, nobody approved and nobody simulated, straight to a stranger, on another chain.
@@ -138,15 +140,16 @@ proptest! {
             })
             .collect();
         let trials: Vec<Hash> = (0..hits.len()).map(|n| Hash::of_text(&n.to_string())).collect();
-        let measured: Vec<Measured<'_>> = (0..hits.len())
-            .map(|n| Measured { trial: &trials[n], subject: "s", case: cases[n % cases.len()], scores: &scores[n], aborted: false, content: None })
+        let measured: Vec<MeasuredTrial<'_>> = (0..hits.len())
+            .map(|n| MeasuredTrial { trial: &trials[n], subject: "s", case: cases[n % cases.len()], scores: &scores[n], aborted: false, content: None })
             .collect();
-        let met = |demands| {
-            let judged = judge_with(workspace, &measured, Scope::Tier(2), demands);
+        let met = |claim| {
+            let judged = judge(workspace, &measured, &claim);
             judged.judgements.iter().find(|one| one.gate == "hit").map(|one| one.verdict) == Some(Verdict::Met)
         };
-        let sure = Demands { confidence: Some(confidence), rule_out: None };
-        prop_assert!(met(Demands::default()) || !met(sure));
+        let tier = Claim { tier: Some(2), ..Claim::default() };
+        let sure = Claim { confidence: Some(confidence), ..tier };
+        prop_assert!(met(tier) || !met(sure));
     }
 
     #[test]

@@ -6,7 +6,6 @@ mod terminal;
 pub(crate) use seat::Seat;
 
 use super::models;
-use super::unwritten::unwritten;
 use crate::args::{ChatArgs, Format};
 use crate::exit::Exit;
 use crate::io::Io;
@@ -16,14 +15,13 @@ use crate::{env, files};
 use ::run::finished::{Host, Surroundings};
 use ::run::providers::Cassette;
 use ::run::subjects::{NotAvailable, Reference};
-use ::run::{Company, Hiring, Limits, Scene, drive};
-use campaign::keep_whole;
+use ::run::{Clock, Limits, Scene, SubjectDeps, SubjectInWorld, SubjectPool, drive};
+use campaign::{import_record, inline_subject, open_store, timestamp};
 use model::suite::Surface;
 use model::{Claim, FORMAT, Hash, Plan, RunRecord, Transcript, Trial, Workspace};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-use store::Store;
 use terminal::Terminal;
 use world::{Setup, WorldTemplate};
 
@@ -58,15 +56,15 @@ pub(crate) fn chat(io: &Io, source: &Source, args: &ChatArgs) -> Exit {
 
 fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, String> {
     let seat = Seat::chosen(workspace, args)?;
-    let unwritten = unwritten(&args.subject).transpose()?;
-    let file = match &unwritten {
+    let inline = inline_subject(&args.subject).transpose()?;
+    let file = match &inline {
         Some(file) => file,
         None => models::subject(workspace, &args.subject)?,
     };
-    let host = Arc::new(Host::new(Surroundings { variable: env::value, folder: env::folder() }));
-    let hiring = Hiring { terms: Some(models::terms(Some(args.budget))), key: &models::key, cassette: &|_| Cassette::Off, host };
-    let company = Company::hire(workspace, &[file], &hiring);
-    let company = company.map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+    let host = Arc::new(Host::new(Surroundings { variable: env::value, folder: env::folder() }, Clock::system()));
+    let deps = SubjectDeps { terms: Some(models::terms(Some(args.budget))), key: &models::key, cassette: &|_| Cassette::Off, host };
+    let pool = SubjectPool::build(workspace, &[file], &deps);
+    let pool = pool.map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
     let steps = workspace.case(&seat.name).map(|case| case.reference.clone()).unwrap_or_default();
     let at_once = matches!(seat.brief.surface, Surface::Profile(_));
     let trial = Trial { id: Hash::of_text(&seat.name), case: seat.name.clone(), subject: file.name.value.clone(), seed: 0 };
@@ -85,7 +83,8 @@ fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcri
     ));
     let scene = Scene { workspace, brief: &seat.brief, limits: Limits::from(file.limits) };
     let played = super::block_on(async {
-        let (mut subject, mut world) = company.set(&trial, &seat.brief, world, || Reference::new(steps, at_once)).await?;
+        let acting = pool.instantiate(&trial, &seat.brief, world, || Reference::new(steps, at_once)).await?;
+        let SubjectInWorld { mut subject, mut world } = acting;
         Ok::<_, NotAvailable>(drive(scene, subject.as_mut(), &mut user, world.as_mut()).await)
     });
     let played = played.map_err(|error| format!("the chat could not be started: {error}"))?;
@@ -96,8 +95,8 @@ fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcri
 
 fn keep(record: &RunRecord, path: &Path) -> Result<(), String> {
     files::create_folder(path.parent().unwrap_or(Path::new("."))).map_err(|error| error.to_string())?;
-    let store = Store::open(path).map_err(|error| error.to_string())?;
-    keep_whole(&store, record, &super::run::now()).map_err(|error| error.to_string())
+    let store = open_store(path).map_err(|error| error.to_string())?;
+    import_record(&store, record, &timestamp(Clock::system())).map_err(|error| error.to_string())
 }
 
 /// A run of one trial. It is scored where the conversation was about a case; otherwise there is nothing to hold it to.
@@ -107,5 +106,5 @@ fn as_run(workspace: &Workspace, transcript: Transcript) -> RunRecord {
     let claim = Claim::default();
     let bare =
         RunRecord { format: FORMAT, claim, plan, transcripts: vec![transcript], scores: vec![], judgements: vec![], out_of_scope: vec![] };
-    campaign::rescore(workspace, bare, claim)
+    campaign::rescore(workspace, bare, claim).record
 }

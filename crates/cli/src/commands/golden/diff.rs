@@ -71,7 +71,7 @@ fn ask(workspace: &Workspace, diff: &mut GoldenDiff, hired: (Judge, Terms), args
     let at_once = usize::try_from(args.concurrency).unwrap_or(1);
     block_on(judge_wordings(&who, diff, at_once)).map_err(|error| error.to_string())?;
     let name = args.judge.clone().unwrap_or_default();
-    Ok(Asked { known: judge::known(workspace, &args.run.store.store, &name), judge: name, spent: terms.purse.spent() })
+    Ok(Asked { known: judge::known(workspace, &args.run.store.store, &name), judge: name, spent: terms.budget.spent() })
 }
 
 /// A judge that was asked and gave no verdict leaves the comparison open, never clean.

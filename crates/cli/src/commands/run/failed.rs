@@ -1,19 +1,14 @@
 //! The cases that did not pass in the last run.
 
 use crate::kept;
+use campaign::failed_cases;
 use model::Workspace;
 use std::path::Path;
 
-/// Those the workspace still has: failed at least once, aborted, or read by nobody.
+/// Those the workspace still has.
 pub(super) fn last(store: &Path, workspace: &Workspace) -> Result<Vec<String>, String> {
     let (store, run) = kept::find(store, None)?;
-    let mut failed: Vec<String> = vec![];
-    let collected = store.each_ended(run.run, |ended| {
-        if ended.passed != Some(true) && !failed.contains(&ended.trial.case) {
-            failed.push(ended.trial.case);
-        }
-    });
-    collected.map_err(|error| error.to_string())?;
+    let mut failed = failed_cases(&store, run.run).map_err(|error| error.to_string())?;
     if failed.is_empty() {
         return Err(format!("no case failed in run {}  --last-failed has nothing to select", run.short()));
     }

@@ -1,66 +1,96 @@
-//! A line on standard error while a run goes on, on a terminal only: done, passing, spent, time left.
+//! Executes a run with a line of progress on standard error, on a terminal only: done, passing, spent, time left.
 
+use crate::args::RunArgs;
 use crate::io::Io;
-use ::run::Purse;
-use campaign::{Done, Go, Watcher};
-use model::Money;
+use ::run::Stopwatch;
+use campaign::{CancellationToken, Go, PreparedRun, RunHandle, RunStorage, Summary, WatchedTrial, Watcher, execute};
+use model::{CaseOutcome, Money};
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use store::StoreError;
 
-pub(super) struct Progress<'i> {
-    io: &'i Io,
-    of: u64,
-    /// Done before this process began.
-    before: u64,
-    done: u64,
-    passing: u64,
-    judged: u64,
-    since: Instant,
-    shown: Option<Instant>,
-    terminal: bool,
-    purse: Arc<Purse>,
+/// Time between two lines.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Ctrl-C ends the run in good order: what has ended is kept.
+pub(super) async fn execute_watched(io: &Io, args: &RunArgs, prepared: &PreparedRun, handle: &RunHandle) -> Result<Summary, StoreError> {
+    if let RunStorage::Fallback { why } = handle.storage() {
+        io.say(&format!("the run could not be kept in {}: {why}", args.store.store.display()));
+    }
+    let cancel = CancellationToken::new();
+    let interrupt = cancel.clone();
+    let listener = tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            interrupt.cancel();
+        }
+    });
+    let mut progress = Progress::new(io, prepared, handle);
+    let summary = execute(prepared, handle, &mut progress, cancel).await;
+    progress.clear();
+    listener.abort();
+    summary
 }
 
-impl<'i> Progress<'i> {
-    #[expect(clippy::disallowed_methods, reason = "progress is for people, who live in real time")]
-    pub(super) fn new(io: &'i Io, of: u64, before: u64, purse: Arc<Purse>) -> Self {
+struct Progress<'r> {
+    io: &'r Io,
+    prepared: &'r PreparedRun,
+    /// Trials that ended before this process began.
+    before: u64,
+    done: u64,
+    passed: u64,
+    failed: u64,
+    since_start: Stopwatch,
+    since_line: Stopwatch,
+    has_lines: bool,
+    terminal: bool,
+}
+
+impl<'r> Progress<'r> {
+    fn new(io: &'r Io, prepared: &'r PreparedRun, handle: &RunHandle) -> Self {
+        let now = prepared.clock().stopwatch();
         let terminal = std::io::stderr().is_terminal();
-        Self { io, of, before, done: 0, passing: 0, judged: 0, since: Instant::now(), shown: None, terminal, purse }
+        let (since_start, since_line, before) = (now, now, handle.ended_before());
+        Self { io, prepared, before, done: 0, passed: 0, failed: 0, since_start, since_line, has_lines: false, terminal }
     }
 
-    pub(super) fn clear(&self) {
-        if self.shown.is_some() {
-            self.io.say(&format!("{} of {} trials done", self.before + self.done, self.of));
+    fn planned(&self) -> u64 {
+        self.prepared.plan().outline().len()
+    }
+
+    fn clear(&self) {
+        if self.has_lines {
+            self.io.say(&format!("{} of {} trials done", self.before + self.done, self.planned()));
         }
     }
 
     fn line(&self) -> String {
-        let left = self.of.saturating_sub(self.before + self.done);
-        let pace = self.since.elapsed().as_secs_f64() / self.done.max(1) as f64;
+        let left = self.planned().saturating_sub(self.before + self.done);
+        let pace = self.since_start.elapsed().as_secs_f64() / self.done.max(1) as f64;
         let eta = Duration::from_secs((pace * left as f64).round() as u64);
-        let passing = if self.judged == 0 { String::new() } else { format!(", {} of {} passing", self.passing, self.judged) };
-        let spent = self.purse.spent();
+        let judged = self.passed + self.failed;
+        let passing = if judged == 0 { String::new() } else { format!(", {} of {judged} passing", self.passed) };
+        let spent = self.prepared.funds().budget.spent();
         let spent = if spent == Money::ZERO { String::new() } else { format!(", {spent} USD spent") };
-        format!("{} of {} trials{passing}{spent}, {} left", self.before + self.done, self.of, humantime::format_duration(eta))
+        format!("{} of {} trials{passing}{spent}, {} left", self.before + self.done, self.planned(), humantime::format_duration(eta))
     }
 }
 
 impl Watcher for Progress<'_> {
-    fn ended(&mut self, done: &Done<'_>) {
+    fn ended(&mut self, trial: &WatchedTrial<'_>) {
         self.done += 1;
-        self.judged += u64::from(done.passed.is_some());
-        self.passing += u64::from(done.passed == Some(true));
-        if !self.terminal || self.shown.unwrap_or(self.since).elapsed() < Duration::from_secs(1) {
-            return;
+        match trial.outcome {
+            CaseOutcome::Passed => self.passed += 1,
+            CaseOutcome::Failed => self.failed += 1,
+            CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => {}
         }
-        #[expect(clippy::disallowed_methods, reason = "progress is for people, who live in real time")]
-        let now = Instant::now();
-        self.shown = Some(now);
-        self.io.say(&self.line());
+        if self.terminal && self.since_line.elapsed() >= PERIOD {
+            self.has_lines = true;
+            self.since_line = self.prepared.clock().stopwatch();
+            self.io.say(&self.line());
+        }
     }
 
-    fn finished(&mut self, _: &Done<'_>) -> Go {
+    fn finished(&mut self, _: &WatchedTrial<'_>) -> Go {
         Go::On
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::args::DefenceArg;
 use crate::env;
+use campaign::{ChainChoice, UnknownChain};
 use std::path::PathBuf;
 use world::chain::genesis::Genesis;
 use world::chain::{Anvil, AnvilConfig, Chain, Embedded};
@@ -9,15 +10,8 @@ use world::{ChainKind, Defence};
 
 /// The same for the chains of a whole world.
 pub(crate) fn of_world(kind: &str) -> Result<ChainKind, String> {
-    match kind.split_once(':') {
-        None if kind == "embedded" => Ok(ChainKind::Embedded),
-        None if kind == "anvil" => {
-            let tools = Some(PathBuf::from(".tools"));
-            Ok(ChainKind::Anvil(Box::new(AnvilConfig { program: env::find_program("anvil"), tools, ..AnvilConfig::new(0, 0) })))
-        }
-        Some(("anvil", url)) => Ok(ChainKind::AnvilAt(url.to_owned())),
-        None | Some(_) => Err(format!("\"{kind}\" is not a kind of chain  write embedded, anvil or anvil:URL")),
-    }
+    let chain: ChainChoice = kind.parse().map_err(|unknown: UnknownChain| unknown.to_string())?;
+    Ok(chain.kind(env::find_program("anvil")))
 }
 
 pub(crate) fn defence(arg: DefenceArg) -> Defence {

@@ -57,7 +57,7 @@ impl Stage {
     }
 
     pub(crate) fn store(&self) -> Store {
-        Store::open(&self.path(".bardo-eval/store.sqlite")).unwrap()
+        campaign::open_store(&self.path(".bardo-eval/store.sqlite")).unwrap()
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -2,9 +2,9 @@
 
 use crate::providers::vendors::{Bench, Says, Vendor, all, ask, hello};
 use model::Money;
-use run::Purse;
 use run::ledger::MemoryLedger;
 use run::providers::{Cassette, FaultKind, Key, Provider, Terms, ceiling, provider};
+use run::{Budget, Clock};
 use std::sync::Arc;
 use std::time::Duration;
 use testkit::{ReplyBody, VendorReply};
@@ -108,7 +108,7 @@ async fn column(vendor: Vendor) -> usize {
         // What may have been answered counts at its ceiling, what was turned away costs nothing.
         let sent = bench.server.requests().first().map_or(0, |seen| seen.raw.len() as u64);
         let paid = if row.kind.may_be_billed() { ceiling(&crate::providers::vendors::price(), sent, 500) } else { Money::ZERO };
-        assert_eq!(bench.purse.spent(), paid, "{place}");
+        assert_eq!(bench.budget.spent(), paid, "{place}");
         assert_eq!(bench.ledger.books().spent(), paid, "{place}");
         assert_eq!(bench.ledger.books().failed.len(), 1, "{place}");
         assert_eq!(bench.server.count(), 1, "{place}");
@@ -179,7 +179,7 @@ async fn what_may_pass_is_asked_again_after_the_wait_and_heals() {
         let books = bench.ledger.books();
         assert_eq!((books.failed.len(), books.settled.len(), books.open.len()), (3, 1, 0), "{vendor:?}");
         // The one that broke may be billed; it stays paid beside the one that answered.
-        assert!(bench.purse.spent() > Money::nanos(1_000_000) && bench.purse.spent() == books.spent(), "{vendor:?}");
+        assert!(bench.budget.spent() > Money::nanos(1_000_000) && bench.budget.spent() == books.spent(), "{vendor:?}");
         assert!(Duration::from_millis(300 + reply.latency_ms) <= began.elapsed(), "the wait is no latency of the model: {vendor:?}");
     }
 }
@@ -201,11 +201,11 @@ async fn attempts_are_bounded_and_hopeless_faults_are_not_repeated() {
 #[tokio::test]
 async fn where_nobody_listens_nothing_is_paid() {
     for vendor in all() {
-        let (purse, ledger) = (Purse::new(Some(Money::dollars(1))), Arc::new(MemoryLedger::default()));
-        let terms = Terms::new(purse.clone(), ledger);
+        let (budget, ledger) = (Budget::new(Some(Money::dollars(1))), Arc::new(MemoryLedger::default()));
+        let terms = Terms::new(budget.clone(), ledger, Clock::system());
         let terms = Terms { patience: run::providers::Patience { attempts: 1, ..terms.patience }, ..terms };
         let nobody = provider(&vendor.file("http://127.0.0.1:1"), Key::new(crate::providers::vendors::KEY), &terms, Cassette::Off).unwrap();
         let fault = nobody.ask(&ask(0, hello())).await.expect_err("no reply");
-        assert_eq!((fault.kind, purse.spent()), (FaultKind::Unreachable, Money::ZERO), "{vendor:?}: {fault}");
+        assert_eq!((fault.kind, budget.spent()), (FaultKind::Unreachable, Money::ZERO), "{vendor:?}: {fault}");
     }
 }

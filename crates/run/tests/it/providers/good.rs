@@ -34,7 +34,7 @@ async fn text_usage_and_request_ids_are_read_and_usage_means_the_same_everywhere
             WireName::Chat | WireName::Compatible | WireName::Responses => 340_000,
             WireName::Ollama => 400_000,
         };
-        assert_eq!(bench.purse.spent(), Money::nanos(paid), "{vendor:?}");
+        assert_eq!(bench.budget.spent(), Money::nanos(paid), "{vendor:?}");
         assert_eq!(bench.ledger.books().spent(), Money::nanos(paid), "{vendor:?}");
     }
 }

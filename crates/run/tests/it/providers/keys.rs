@@ -2,10 +2,10 @@
 
 use crate::providers::vendors::{KEY, Says, WireName, all, ask, hello};
 use model::Money;
-use run::Purse;
 use run::ledger::MemoryLedger;
 use run::providers::cassette::MemoryTape;
 use run::providers::{Cassette, Key, NoProvider, Patience, Provider, Terms, provider};
+use run::{Budget, Clock};
 use std::sync::Arc;
 use testkit::{LoopbackServer, VendorReply};
 
@@ -23,9 +23,9 @@ async fn a_server_that_echoes_the_key_gets_it_into_nothing() {
                 VendorReply::status(status, body.clone()).with("request-id", KEY).with("x-request-id", KEY)
             })
             .await;
-            let (purse, ledger, tape) =
-                (Purse::new(Some(Money::dollars(9))), Arc::new(MemoryLedger::default()), Arc::new(MemoryTape::default()));
-            let terms = Terms::new(purse, ledger.clone());
+            let (budget, ledger, tape) =
+                (Budget::new(Some(Money::dollars(9))), Arc::new(MemoryLedger::default()), Arc::new(MemoryTape::default()));
+            let terms = Terms::new(budget, ledger.clone(), Clock::system());
             let terms = Terms { patience: Patience { attempts: 1, ..terms.patience }, cache: true, ..terms };
             let file = vendor.file(&server.url);
             for cassette in [Cassette::Off, Cassette::Record(tape.clone())] {
@@ -47,7 +47,7 @@ async fn a_server_that_echoes_the_key_gets_it_into_nothing() {
 #[test]
 fn without_a_key_or_a_price_there_is_no_provider_and_no_key_goes_out_in_the_clear() {
     let vendor = all()[0];
-    let terms = |budget| Terms::new(Purse::new(budget), Arc::new(MemoryLedger::default()));
+    let terms = |budget| Terms::new(Budget::new(budget), Arc::new(MemoryLedger::default()), Clock::system());
     let build = |file: &model::SubjectFile, key, terms: &Terms| provider(file, key, terms, Cassette::Off).map(|_| ());
     let funded = terms(Some(Money::dollars(1)));
     let mut file = vendor.file("http://127.0.0.1:1");
@@ -69,7 +69,7 @@ async fn recordings_alone_need_no_key_and_open_no_connection() {
         let body = vendor.says(Says::Hello);
         let server = LoopbackServer::start(move |_, _| VendorReply::ok(body.clone())).await;
         let tape = Arc::new(MemoryTape::default());
-        let terms = Terms::new(Purse::new(None), Arc::new(MemoryLedger::default()));
+        let terms = Terms::new(Budget::new(None), Arc::new(MemoryLedger::default()), Clock::system());
         let file = vendor.file(&server.url);
         let live = provider(&file, Key::new(KEY), &terms, Cassette::Record(tape.clone())).unwrap();
         let first = live.ask(&ask(0, hello())).await.unwrap();

@@ -7,7 +7,7 @@ use run::ledger::MemoryLedger;
 use run::providers::{Cassette, Key, Terms};
 use run::subjects::{Reference, Subject};
 use run::user::user_of;
-use run::{Company, Hiring, Limits, Purse, Scene, drive};
+use run::{Budget, Clock, Limits, Scene, SubjectDeps, SubjectPool, drive};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -68,7 +68,7 @@ impl Script {
 struct Theatre {
     workspace: Arc<Workspace>,
     stages: BTreeMap<String, Arc<WorldTemplate>>,
-    company: Company,
+    subjects: SubjectPool,
     file: SubjectFile,
     script: Arc<Mutex<Script>>,
     _server: LoopbackServer,
@@ -82,10 +82,15 @@ impl Theatre {
         let server = LoopbackServer::start(move |_, seen| VendorReply::ok(played.lock().unwrap().reply(&seen.body).to_string())).await;
         let mut file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
         file.limits.output_tokens = 1_000_000;
-        let terms = Terms::new(Purse::new(None), Arc::new(MemoryLedger::default()));
-        let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off, ..Hiring::nobody() };
-        let company = Company::hire(&workspace, &[&file], &hiring).unwrap();
-        Self { workspace, stages: BTreeMap::new(), company, file, script, _server: server }
+        let terms = Terms::new(Budget::new(None), Arc::new(MemoryLedger::default()), Clock::system());
+        let deps = SubjectDeps {
+            terms: Some(terms),
+            key: &|_| Key::new(KEY),
+            cassette: &|_| Cassette::Off,
+            ..SubjectDeps::offline(Clock::system())
+        };
+        let subjects = SubjectPool::build(&workspace, &[&file], &deps).unwrap();
+        Self { workspace, stages: BTreeMap::new(), subjects, file, script, _server: server }
     }
 
     async fn play(&mut self, case: &Case, subject: &mut dyn Subject) -> (Vec<Event>, Ending) {
@@ -104,7 +109,7 @@ impl Theatre {
         *self.script.lock().unwrap() = Script { steps: case.reference.clone(), ..Script::default() };
         let reference = self.play(case, &mut Reference::new(case.reference.clone(), false)).await;
         let trial = Trial::new(case, &self.file.name, &self.file.identity(), 7);
-        let mut model = self.company.seat(&trial, || Reference::new(vec![], false)).unwrap();
+        let mut model = self.subjects.instantiate_alone(&trial, || Reference::new(vec![], false)).unwrap();
         let model = self.play(case, model.as_mut()).await;
         [reference, model]
     }

@@ -1,9 +1,9 @@
-//! The purse never spends a cent too much: 64 callers at once, random prices and sizes, a thousand random orders of events.
+//! The budget never spends a cent too much: 64 callers at once, random prices and sizes, a thousand random orders of events.
 
 use model::{Money, Price};
 use proptest::prelude::*;
 use run::providers::{Usage, ceiling, cost};
-use run::{Purse, Unfunded};
+use run::{Budget, BudgetExhausted};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -56,11 +56,11 @@ fn caller() -> impl Strategy<Value = Caller> {
 }
 
 /// What a caller came to: what it was charged, or why it was refused.
-type Outcome = Result<Money, Unfunded>;
+type Outcome = Result<Money, BudgetExhausted>;
 
-async fn call(purse: Arc<Purse>, caller: Caller, outcomes: Arc<Mutex<Vec<Outcome>>>) {
+async fn call(budget: Arc<Budget>, caller: Caller, outcomes: Arc<Mutex<Vec<Outcome>>>) {
     let most = ceiling(&caller.price, caller.bytes, caller.max_output);
-    let outcome = match purse.reserve(most).await {
+    let outcome = match budget.reserve(most).await {
         Ok(reservation) => {
             let mut left = caller.takes;
             std::future::poll_fn(|_| {
@@ -95,12 +95,12 @@ async fn call(purse: Arc<Purse>, caller: Caller, outcomes: Arc<Mutex<Vec<Outcome
 }
 
 /// Looks at one caller after another in the order the numbers say, until nobody can go on. There is no other scheduler.
-fn play(budget: Money, callers: &[Caller], order: &mut dyn FnMut(usize) -> usize) -> Result<(), TestCaseError> {
-    let purse = Purse::new(Some(budget));
+fn play(limit: Money, callers: &[Caller], order: &mut dyn FnMut(usize) -> usize) -> Result<(), TestCaseError> {
+    let budget = Budget::new(Some(limit));
     let outcomes = Arc::new(Mutex::new(vec![]));
     let mut under_way: Vec<Pin<Box<dyn Future<Output = ()>>>> = callers
         .iter()
-        .map(|caller| Box::pin(call(purse.clone(), caller.clone(), outcomes.clone())) as Pin<Box<dyn Future<Output = ()>>>)
+        .map(|caller| Box::pin(call(budget.clone(), caller.clone(), outcomes.clone())) as Pin<Box<dyn Future<Output = ()>>>)
         .collect();
     let mut context = Context::from_waker(Waker::noop());
     let mut looks = 0;
@@ -109,16 +109,16 @@ fn play(budget: Money, callers: &[Caller], order: &mut dyn FnMut(usize) -> usize
         if under_way[chosen].as_mut().poll(&mut context).is_ready() {
             drop(under_way.swap_remove(chosen));
         }
-        prop_assert!(purse.committed() <= budget, "{} committed of {budget}", purse.committed());
+        prop_assert!(budget.committed() <= limit, "{} committed of {limit}", budget.committed());
         looks += 1;
         prop_assert!(looks < 2_000_000, "{} callers wait for ever", under_way.len());
     }
     let outcomes = outcomes.lock().unwrap();
     prop_assert_eq!(outcomes.len(), callers.len());
     let charged: Money = outcomes.iter().filter_map(|outcome| outcome.as_ref().ok().copied()).sum();
-    prop_assert_eq!(purse.spent(), charged);
-    prop_assert_eq!(purse.committed(), charged);
-    prop_assert!(charged <= budget);
+    prop_assert_eq!(budget.spent(), charged);
+    prop_assert_eq!(budget.committed(), charged);
+    prop_assert!(charged <= limit);
     // Nobody is refused who would have fitted.
     for refused in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
         prop_assert!(refused.ceiling > refused.left);

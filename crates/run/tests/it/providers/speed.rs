@@ -2,9 +2,9 @@
 
 use crate::providers::vendors::{KEY, Says, Vendor, WireName, hello};
 use model::Money;
-use run::Purse;
 use run::ledger::{CallId, MemoryLedger, Role};
 use run::providers::{Ask, Cassette, Key, Provider, Terms, provider};
+use run::{Budget, Clock};
 use std::sync::Arc;
 use std::time::Duration;
 use testkit::LoopbackServer;
@@ -25,7 +25,7 @@ async fn the_whole_stack_keeps_up_with_a_bare_client_and_reports_its_latency() {
         let call = CallId { trial: model::Hash::of_text(&n.to_string()), role: Role::Subject, n: 0 };
         Ask::new(call, n as u64, plain.request().clone())
     };
-    let terms = Terms::new(Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
+    let terms = Terms::new(Budget::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()), Clock::system());
     let ours = provider(&vendor.file(&server.url), Key::new(KEY), &terms, Cassette::Off).unwrap();
     ours.ask(&ask(CALLS)).await.unwrap();
     let body = server.requests()[0].raw.clone();

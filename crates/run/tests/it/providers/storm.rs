@@ -7,7 +7,7 @@ use run::ledger::MemoryLedger;
 use run::providers::{Cassette, Key, Patience, Terms};
 use run::subjects::Reference;
 use run::user::Turns;
-use run::{Company, Hiring, Limits, Purse, Scene, drive};
+use run::{Budget, Clock, Limits, Scene, SubjectDeps, SubjectInWorld, SubjectPool, drive};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use world::{ChainKind, Setup, WorldTemplate};
 
 const CASE: &str = "sell_usdc_for_ether";
 
-/// A run of one subject: its company, and the world its trials are played in.
+/// A run of one subject: its subjects, and the world its trials are played in.
 struct Run {
     workspace: Arc<Workspace>,
     stage: Arc<WorldTemplate>,
-    company: Company,
+    subjects: SubjectPool,
     file: SubjectFile,
-    purse: Arc<Purse>,
+    budget: Arc<Budget>,
     ledger: Arc<MemoryLedger>,
 }
 
@@ -34,11 +34,17 @@ impl Run {
         let case = workspace.case(CASE).unwrap();
         let stage = WorldTemplate::new(workspace.clone(), &case.brief.world, ChainKind::Embedded).unwrap();
         let file = Vendor { wire: WireName::Compatible, stream: false }.file(&server.url);
-        let (purse, ledger) = (Purse::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
-        let terms = Terms { patience, time_limit: Some(time_limit), at_once: 32, ..Terms::new(purse.clone(), ledger.clone()) };
-        let hiring = Hiring { terms: Some(terms), key: &|_| Key::new(KEY), cassette: &|_| Cassette::Off, ..Hiring::nobody() };
-        let company = Company::hire(&workspace, &[&file], &hiring).unwrap();
-        Self { workspace, stage, company, file, purse, ledger }
+        let (budget, ledger) = (Budget::new(Some(Money::dollars(1000))), Arc::new(MemoryLedger::default()));
+        let terms =
+            Terms { patience, time_limit: Some(time_limit), at_once: 32, ..Terms::new(budget.clone(), ledger.clone(), Clock::system()) };
+        let deps = SubjectDeps {
+            terms: Some(terms),
+            key: &|_| Key::new(KEY),
+            cassette: &|_| Cassette::Off,
+            ..SubjectDeps::offline(Clock::system())
+        };
+        let subjects = SubjectPool::build(&workspace, &[&file], &deps).unwrap();
+        Self { workspace, stage, subjects, file, budget, ledger }
     }
 
     async fn play(&self, seed: u64) -> (Hash, Vec<Event>, Ending) {
@@ -47,7 +53,8 @@ impl Run {
         let mut user = Turns::new(["Sell 250 USDC for wrapped ether on Base, no more than half a percent slippage.".to_owned()]);
         let world = self.stage.open(Setup { peers: case.brief.peers.clone(), ..Setup::default() });
         let script = || Reference::new(vec![], false);
-        let (mut subject, mut world) = self.company.set(&trial, &case.brief, world, script).await.unwrap();
+        let acting = self.subjects.instantiate(&trial, &case.brief, world, script).await.unwrap();
+        let SubjectInWorld { mut subject, mut world } = acting;
         let scene = Scene { workspace: &self.workspace, brief: &case.brief, limits: Limits::from(self.file.limits) };
         let (events, ending) = drive(scene, subject.as_mut(), &mut user, world.as_mut()).await;
         (trial.id, events, ending)
@@ -133,7 +140,7 @@ async fn with_three_of_ten_requests_going_wrong_every_trial_ends_and_no_fault_is
     // Every request is an answer or a fault, nothing is lost, nothing counted twice, nothing left open.
     assert_eq!(books.settled.len() + books.failed.len(), server.count());
     assert_eq!((books.failed.len(), books.open.len()), (bad.len(), 0));
-    assert_eq!(books.spent(), run.purse.spent());
+    assert_eq!(books.spent(), run.budget.spent());
 
     let (mut finished, mut aborted) = (0, 0);
     for (id, (_, ending)) in &endings {

@@ -1,9 +1,9 @@
 //! The vendors of the table: how each says the same things on its wire, whole and as a stream.
 
 use model::{Api, Hash, Listing, Money, Price, ProviderKind, Reached, SubjectFile};
-use run::Purse;
 use run::ledger::{CallId, MemoryLedger, Role};
 use run::providers::{Ask, Block, By, Cassette, Choice, Key, Message, Patience, Request, SharedProvider, Terms, provider};
+use run::{Budget, Clock};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,7 +105,7 @@ pub(crate) fn price() -> Price {
 pub(crate) struct Bench {
     pub(crate) server: LoopbackServer,
     pub(crate) provider: SharedProvider,
-    pub(crate) purse: Arc<Purse>,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) ledger: Arc<MemoryLedger>,
 }
 
@@ -116,11 +116,12 @@ impl Bench {
         answer: impl Fn(usize, &ReceivedRequest) -> VendorReply + Send + Sync + 'static,
     ) -> Self {
         let server = LoopbackServer::start(answer).await;
-        let (purse, ledger) = (Purse::new(Some(Money::dollars(100))), Arc::new(MemoryLedger::default()));
+        let (budget, ledger) = (Budget::new(Some(Money::dollars(100))), Arc::new(MemoryLedger::default()));
         let patience = Patience { attempts, first_pause: Duration::from_millis(20), longest_pause: Duration::from_secs(5) };
-        let terms = Terms { patience, time_limit: Some(Duration::from_secs(4)), ..Terms::new(purse.clone(), ledger.clone()) };
+        let terms =
+            Terms { patience, time_limit: Some(Duration::from_secs(4)), ..Terms::new(budget.clone(), ledger.clone(), Clock::system()) };
         let provider = provider(&vendor.file(&server.url), Key::new(KEY), &terms, Cassette::Off).expect("a provider");
-        Self { server, provider, purse, ledger }
+        Self { server, provider, budget, ledger }
     }
 }
 

@@ -3,11 +3,11 @@
 use crate::providers::vendors::{KEY, Says, Vendor, WireName, ask, hello};
 use model::suite::Surface;
 use model::{Listing, Money, ToolsShown};
-use run::Purse;
 use run::fits;
 use run::ledger::{CallId, Ledger, MemoryLedger, Role};
 use run::providers::cassette::MemoryTape;
 use run::providers::{Ask, Cassette, FaultKind, Key, Provider, Request, SharedProvider, Terms, ceiling, provider};
+use run::{Budget, Clock};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,8 +30,8 @@ impl Stand {
         Self { server, ledger: Arc::new(MemoryLedger::default()) }
     }
 
-    fn build(&self, purse: &Arc<Purse>, cache: bool, cassette: Cassette) -> SharedProvider {
-        let terms = Terms { cache, ..Terms::new(purse.clone(), self.ledger.clone()) };
+    fn build(&self, budget: &Arc<Budget>, cache: bool, cassette: Cassette) -> SharedProvider {
+        let terms = Terms { cache, ..Terms::new(budget.clone(), self.ledger.clone(), Clock::system()) };
         provider(&CHAT.file(&self.server.url), Key::new(KEY), &terms, cassette).unwrap()
     }
 }
@@ -39,11 +39,11 @@ impl Stand {
 #[tokio::test]
 async fn a_settled_call_is_never_asked_again_but_another_request_under_its_name_is() {
     let stand = Stand::open().await;
-    let purse = Purse::new(Some(Money::dollars(1)));
-    let first = stand.build(&purse, false, Cassette::Off).ask(&ask(0, hello())).await.unwrap();
-    let spent = purse.spent();
-    // A new process: the same ledger, another purse.
-    let resumed = Purse::new(Some(Money::dollars(1).less(spent)));
+    let budget = Budget::new(Some(Money::dollars(1)));
+    let first = stand.build(&budget, false, Cassette::Off).ask(&ask(0, hello())).await.unwrap();
+    let spent = budget.spent();
+    // A new process: the same ledger, another budget.
+    let resumed = Budget::new(Some(Money::dollars(1).less(spent)));
     let provider = stand.build(&resumed, false, Cassette::Off);
     assert_eq!(provider.ask(&ask(0, hello())).await.unwrap(), first);
     assert_eq!((stand.server.count(), resumed.spent()), (1, Money::ZERO));
@@ -54,54 +54,54 @@ async fn a_settled_call_is_never_asked_again_but_another_request_under_its_name_
 #[tokio::test]
 async fn the_cache_answers_other_trials_with_the_same_seed_and_is_off_unless_asked_for() {
     let stand = Stand::open().await;
-    let purse = Purse::new(None);
+    let budget = Budget::new(None);
     let other = |n| {
         let plain = ask(n, hello());
         let call = CallId { trial: model::Hash::of_text("another trial"), role: Role::Judge, n };
         Ask::new(call, plain.seed(), plain.request().clone())
     };
-    let cached = stand.build(&purse, true, Cassette::Off);
+    let cached = stand.build(&budget, true, Cassette::Off);
     let first = cached.ask(&ask(0, hello())).await.unwrap();
     assert_eq!(cached.ask(&other(0)).await.unwrap(), first);
     assert_eq!(stand.server.count(), 1);
-    stand.build(&purse, false, Cassette::Off).ask(&other(1)).await.unwrap();
+    stand.build(&budget, false, Cassette::Off).ask(&other(1)).await.unwrap();
     assert_eq!(stand.server.count(), 2);
     // Recording anew means asking anew.
-    stand.build(&purse, true, Cassette::Record(Arc::new(MemoryTape::default()))).ask(&other(2)).await.unwrap();
+    stand.build(&budget, true, Cassette::Record(Arc::new(MemoryTape::default()))).ask(&other(2)).await.unwrap();
     assert_eq!(stand.server.count(), 3);
 }
 
 #[tokio::test]
 async fn a_call_the_budget_cannot_pay_is_not_sent() {
     let stand = Stand::open().await;
-    let purse = Purse::new(Some(Money::nanos(1000)));
-    let fault = stand.build(&purse, false, Cassette::Off).ask(&ask(0, hello())).await.unwrap_err();
-    assert_eq!((fault.kind, stand.server.count(), purse.spent()), (FaultKind::Unfunded, 0, Money::ZERO));
+    let budget = Budget::new(Some(Money::nanos(1000)));
+    let fault = stand.build(&budget, false, Cassette::Off).ask(&ask(0, hello())).await.unwrap_err();
+    assert_eq!((fault.kind, stand.server.count(), budget.spent()), (FaultKind::Unfunded, 0, Money::ZERO));
     assert!(stand.ledger.books().open.is_empty());
 }
 
 #[tokio::test]
 async fn a_call_that_is_cut_off_counts_at_its_ceiling_here_and_in_the_ledger() {
     let stand = Stand::answering_after(Duration::from_secs(60)).await;
-    let purse = Purse::new(Some(Money::dollars(1)));
-    let provider = stand.build(&purse, false, Cassette::Off);
+    let budget = Budget::new(Some(Money::dollars(1)));
+    let provider = stand.build(&budget, false, Cassette::Off);
     let cut = tokio::time::timeout(Duration::from_millis(50), provider.ask(&ask(0, hello()))).await;
     assert!(cut.is_err());
     let books = stand.ledger.books();
-    assert!(purse.spent() > Money::ZERO);
-    assert_eq!((books.spent(), books.open.len()), (purse.spent(), 1));
+    assert!(budget.spent() > Money::ZERO);
+    assert_eq!((books.spent(), books.open.len()), (budget.spent(), 1));
     assert_eq!(stand.ledger.settled(&ask(0, hello()).call).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn more_tools_than_the_vendor_takes_are_refused_before_anything_is_spent() {
     let stand = Stand::open().await;
-    let purse = Purse::new(Some(Money::dollars(1)));
+    let budget = Budget::new(Some(Money::dollars(1)));
     let tool = |n: usize| Listing { name: format!("tool_{n}"), description: String::new(), input_schema: json!({}).into() };
     let plain = ask(0, hello());
     let many = Request { tools: (0..129).map(tool).collect(), ..plain.request().clone() };
-    let fault = stand.build(&purse, false, Cassette::Off).ask(&Ask::new(plain.call, 7, many)).await.unwrap_err();
-    assert_eq!((fault.kind, stand.server.count(), purse.spent()), (FaultKind::Unfit, 0, Money::ZERO));
+    let fault = stand.build(&budget, false, Cassette::Off).ask(&Ask::new(plain.call, 7, many)).await.unwrap_err();
+    assert_eq!((fault.kind, stand.server.count(), budget.spent()), (FaultKind::Unfit, 0, Money::ZERO));
     assert!(fault.to_string().contains("pruned"), "{fault}");
 }
 
@@ -129,6 +129,6 @@ async fn a_server_that_does_not_count_is_paid_the_ceiling() {
         let bench = crate::providers::vendors::Bench::open(CHAT, 1, move |_, _| VendorReply::ok(body.clone())).await;
         bench.provider.ask(&ask(0, hello())).await.unwrap();
         let sent = bench.server.requests()[0].raw.len() as u64;
-        assert_eq!(bench.purse.spent(), ceiling(&crate::providers::vendors::price(), sent, 500), "{usage}");
+        assert_eq!(bench.budget.spent(), ceiling(&crate::providers::vendors::price(), sent, 500), "{usage}");
     }
 }

@@ -69,6 +69,7 @@ async fn answer(mut stream: TcpStream, reply: Arc<Reply>, counts: Counts) {
 }
 
 /// What is said of such a node, and never too late.
+#[expect(clippy::disallowed_methods, reason = "a test measures real time")]
 async fn complaint(url: &str) -> String {
     let begun = Instant::now();
     let error = Anvil::connect(url, CHAIN, LIMIT).await.expect_err("a node like that is not taken");
@@ -176,6 +177,7 @@ async fn an_anvil_ends_with_its_chain() {
 }
 
 /// What is said once the node is silent. A signal takes a moment to arrive, and until then it answers.
+#[expect(clippy::disallowed_methods, reason = "a test measures real time")]
 async fn failure(node: &mut Anvil) -> ChainError {
     loop {
         let begun = Instant::now();

@@ -1,0 +1,180 @@
+//! Aggregates finished trials in plan order (gate pools, counters, record hash) and drops them. The only way to a `Summary`: for live,
+//! resumed, stored and in-memory runs.
+
+use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, Summary};
+use model::suite::Case;
+use model::{AbortCause, CaseOutcome, Claim, Hash, Outline, Plan, RecordHash, Trial, Workspace};
+use score::gates::{GateJudge, MeasuredTrial};
+use score::outcome::{RubricState, case_outcome, is_read, rubric_state};
+use std::collections::HashMap;
+use store::EndedTrial;
+
+/// Of the aborted trials only this many are kept for the report.
+const SHOWN: usize = 50;
+
+/// The trials of a run in order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum TrialList<'t> {
+    Outline(&'t Outline),
+    Plan(&'t Plan),
+}
+
+impl<'t> TrialList<'t> {
+    fn len(self) -> u64 {
+        match self {
+            TrialList::Outline(outline) => outline.len(),
+            TrialList::Plan(plan) => plan.trials.len() as u64,
+        }
+    }
+
+    /// The workspace that stored trials were planned from.
+    fn planned_from(self) -> Option<&'t Hash> {
+        match self {
+            TrialList::Outline(_) => None,
+            TrialList::Plan(plan) => Some(&plan.workspace),
+        }
+    }
+
+    fn trial(self, n: u64) -> Trial {
+        match self {
+            TrialList::Outline(outline) => outline.trial(n),
+            TrialList::Plan(plan) => plan.trials[usize::try_from(n).unwrap_or(usize::MAX)].clone(),
+        }
+    }
+
+    /// In the order of their first trial.
+    fn subjects(self) -> Vec<String> {
+        match self {
+            TrialList::Outline(outline) => outline.subjects.iter().map(|seated| seated.subject.clone()).collect(),
+            TrialList::Plan(plan) => {
+                let mut subjects: Vec<String> = vec![];
+                for trial in &plan.trials {
+                    if !subjects.contains(&trial.subject) {
+                        subjects.push(trial.subject.clone());
+                    }
+                }
+                subjects
+            }
+        }
+    }
+}
+
+pub(crate) struct RunAggregator<'w> {
+    trials: TrialList<'w>,
+    cases: HashMap<&'w str, &'w Case>,
+    gates: GateJudge<'w>,
+    hash: RecordHash,
+    claim: Claim,
+    counts: RunCounts,
+    /// The place in the plan that comes next.
+    next: u64,
+}
+
+impl<'w> RunAggregator<'w> {
+    pub(crate) fn new(workspace: &'w Workspace, trials: TrialList<'w>, claim: Claim) -> Self {
+        let mut cases = HashMap::new();
+        for case in workspace.cases() {
+            cases.entry(case.id.as_str()).or_insert(case);
+        }
+        let gates = GateJudge::new(workspace, &claim).in_order(&trials.subjects());
+        let hash = RecordHash::new(&claim, trials.planned_from().unwrap_or(&workspace.hash));
+        Self { trials, cases, gates, hash, claim, counts: RunCounts::default(), next: 0 }
+    }
+
+    /// The place in the plan that comes next.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Adds a trial. Trials may be left out, but none may come after a later one.
+    pub(crate) fn add(&mut self, ended: &EndedTrial) -> CaseOutcome {
+        self.leave_out_until(ended.n);
+        self.next = ended.n + 1;
+        let EndedTrial { trial, content, ending, scores, scores_hash, .. } = ended;
+        self.hash.digest(trial, content, scores_hash);
+        let outcome = case_outcome(ending, scores);
+        self.counts.add(ended, outcome);
+        if let Some(case) = self.cases.get(trial.case.as_str()) {
+            let (aborted, content) = (outcome.is_aborted(), Some(content));
+            self.gates.add(&MeasuredTrial { trial: &trial.id, subject: &trial.subject, case, scores, aborted, content });
+        }
+        outcome
+    }
+
+    pub(crate) fn finish(mut self) -> Summary {
+        self.leave_out_until(self.trials.len());
+        self.counts.close_case();
+        let verdicts = self.gates.finish();
+        let record = self.hash.finish(&verdicts.judgements, &verdicts.out_of_scope);
+        let RunCounts { outcomes, unread, rubrics_not_judged, rubrics_without_verdict, aborted_trials, flaky, now: _ } = self.counts;
+        Summary {
+            claim: self.claim,
+            subjects: self.trials.subjects(),
+            outcomes,
+            unread,
+            rubrics_not_judged,
+            rubrics_without_verdict,
+            aborted_trials,
+            flaky,
+            verdicts,
+            record,
+        }
+    }
+
+    fn leave_out_until(&mut self, n: u64) {
+        while self.next < n {
+            self.hash.not_run(&self.trials.trial(self.next));
+            self.counts.outcomes.add(CaseOutcome::Aborted { by: AbortCause::Interrupted });
+            self.next += 1;
+        }
+    }
+}
+
+/// Counters of a run whose trials come in the order of the plan.
+#[derive(Debug, Default)]
+struct RunCounts {
+    outcomes: OutcomeCounts,
+    unread: u64,
+    rubrics_not_judged: u64,
+    rubrics_without_verdict: u64,
+    aborted_trials: Vec<AbortedTrial>,
+    flaky: Vec<FlakyCase>,
+    /// The case and subject whose trials are coming, which stand together.
+    now: Option<FlakyCase>,
+}
+
+impl RunCounts {
+    fn add(&mut self, ended: &EndedTrial, outcome: CaseOutcome) {
+        let EndedTrial { trial: Trial { case, subject, .. }, ending, scores, .. } = ended;
+        self.outcomes.add(outcome);
+        match outcome {
+            CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
+                self.unread += u64::from(!is_read(scores));
+                match rubric_state(scores) {
+                    RubricState::Absent | RubricState::Judged => {}
+                    RubricState::NotJudged => self.rubrics_not_judged += 1,
+                    RubricState::NoVerdict => self.rubrics_without_verdict += 1,
+                }
+            }
+            CaseOutcome::Aborted { .. } => {
+                if self.aborted_trials.len() < SHOWN {
+                    let (case, subject, ending) = (case.clone(), subject.clone(), ending.clone());
+                    self.aborted_trials.push(AbortedTrial { case, subject, ending });
+                }
+            }
+        }
+        if self.now.as_ref().is_none_or(|now| now.case != *case || now.subject != *subject) {
+            self.close_case();
+        }
+        let now = self.now.get_or_insert_with(|| FlakyCase { case: case.clone(), subject: subject.clone(), passed: 0, of: 0 });
+        match outcome {
+            CaseOutcome::Passed => (now.passed, now.of) = (now.passed + 1, now.of + 1),
+            CaseOutcome::Failed => now.of += 1,
+            CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => {}
+        }
+    }
+
+    fn close_case(&mut self) {
+        self.flaky.extend(self.now.take().filter(|now| now.passed > 0 && now.passed < now.of));
+    }
+}

@@ -1,0 +1,66 @@
+//! Expected number of model calls per agent of a case, derived from its reference run. Used for cost estimates.
+
+use model::suite::{Case, Surface, Talk};
+
+/// One expected conversation with a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ExpectedSession {
+    /// Sessions of the same seat share the beginning of their prompt.
+    pub seat: String,
+    pub agent: Option<String>,
+    pub is_root: bool,
+    pub moves: u64,
+}
+
+/// Returns the root's session first, then one for each agent that the reference delegates to. Agents that the world plays are in no
+/// reference.
+pub(crate) fn expected_sessions(case: &Case) -> Vec<ExpectedSession> {
+    let turns = match &case.brief.talk {
+        Talk::Turns(turns) => turns.len().max(1) as u64,
+        Talk::Persona(_) => 3,
+    };
+    let steps = case.reference.len() as u64;
+    let root = match &case.brief.surface {
+        // The first move that calls tools ends it.
+        Surface::Profile(name) => return vec![root_session(format!("profile {}", name.value), turns)],
+        Surface::Skills => return vec![root_session("skills".to_owned(), steps.max(turns))],
+        Surface::Agent(name) => name.value.as_str(),
+    };
+    let mut sessions = vec![agent_session(root, true)];
+    for step in &case.reference {
+        let agent = step.agent.as_ref().map_or(root, |agent| agent.value.as_str());
+        match sessions.iter_mut().find(|session| session.agent.as_deref() == Some(agent)) {
+            Some(session) => session.moves += 1,
+            None => sessions.push(ExpectedSession { moves: 1, ..agent_session(agent, false) }),
+        }
+    }
+    if let Some(root) = sessions.first_mut() {
+        root.moves = root.moves.max(turns);
+    }
+    sessions
+}
+
+fn root_session(seat: String, moves: u64) -> ExpectedSession {
+    ExpectedSession { seat, agent: None, is_root: true, moves }
+}
+
+fn agent_session(agent: &str, is_root: bool) -> ExpectedSession {
+    ExpectedSession { seat: format!("agent {agent}, root {is_root}"), agent: Some(agent.to_owned()), is_root, moves: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use score::example::Example;
+
+    #[test]
+    fn each_agent_of_the_reference_talks_apart() {
+        let workspace = Example::minimal().load().expect("a workspace");
+        let moves = |case: &str| -> Vec<(Option<String>, u64)> {
+            let case = workspace.case(case).expect("a case");
+            expected_sessions(case).into_iter().map(|session| (session.agent, session.moves)).collect()
+        };
+        assert_eq!(moves("how_much_usdc"), [(None, 1)]);
+        assert_eq!(moves("desk_hands_a_swap_over"), [(Some("desk".to_owned()), 2), (Some("trader".to_owned()), 5)]);
+    }
+}

@@ -1,0 +1,163 @@
+//! From a `PreparedRun` to a `Summary`: runs every trial, stores what happened, scores it and judges the gates.
+
+mod queue;
+mod trial_runner;
+
+use crate::aggregate::{RunAggregator, TrialList};
+use crate::prepare::PreparedRun;
+use crate::run_store::{RunHandle, RunStoreError, timestamp};
+use crate::summary::Summary;
+use crate::watcher::{Go, WatchedTrial, Watcher};
+use model::{Money, RunRecord};
+use queue::TrialQueue;
+use score::outcome::case_outcome;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use store::{EndedTrial, StoreError, Write};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use trial_runner::TrialOutput;
+
+/// After so many rows the run waits until they are committed.
+const ROWS: u64 = 512;
+
+/// Runs the plan. Results depend neither on concurrency nor on the order in which trials end. A cancelled run keeps what has ended and
+/// drops what is under way.
+pub async fn execute(
+    prepared: &PreparedRun,
+    handle: &RunHandle,
+    watcher: &mut dyn Watcher,
+    cancel: CancellationToken,
+) -> Result<Summary, StoreError> {
+    prepared.funds().connect(handle.open_run(), spent_before(handle).await?)?;
+    let plan = prepared.plan();
+    let mut run = RunUnderWay {
+        aggregator: RunAggregator::new(plan.workspace(), TrialList::Outline(plan.outline()), plan.spec().settings.claim),
+        queue: Arc::new(TrialQueue::new(prepared, handle)),
+        waiting: BTreeMap::new(),
+        handle,
+    };
+    let (sender, mut results) = mpsc::channel(2 * plan.spec().options.concurrency.max(128));
+    let mut workers = run.queue.clone().start_workers(prepared, handle, &sender);
+    drop(sender);
+    let (mut rows, mut stopped) = (0_u64, false);
+    while !stopped {
+        stopped = run.aggregate_in_order(watcher).await? == Go::Stop;
+        if stopped || run.aggregator.next() == plan.outline().len() {
+            break;
+        }
+        let TrialOutput { row, ended } = tokio::select! {
+            biased;
+            () = cancel.cancelled() => break,
+            result = results.recv() => match result {
+                Some(result) => result,
+                None => break,
+            },
+        };
+        watcher.ended(&watched(&ended));
+        handle.journal().write(Write::Trial(Box::new(row)));
+        run.waiting.insert(ended.n, ended);
+        rows += 1;
+        if rows.is_multiple_of(ROWS) {
+            committed(handle).await?;
+        }
+    }
+    workers.shutdown().await;
+    committed(handle).await?;
+    if !stopped {
+        run.aggregate_leftovers().await?;
+    }
+    let summary = run.aggregator.finish();
+    let record = (stopped || summary.is_complete()).then(|| summary.record.clone());
+    let (key, verdicts, at) = (handle.key(), summary.verdicts.clone(), timestamp(prepared.clock()));
+    handle.look(move |store| store.judge(key, &verdicts, record.as_ref(), &at)).await??;
+    Ok(summary)
+}
+
+/// Runs the plan and returns everything in one document; nothing is stored.
+pub async fn execute_in_memory(prepared: &PreparedRun, watcher: &mut dyn Watcher) -> Result<RunRecord, RunStoreError> {
+    let handle = RunHandle::in_memory(prepared)?;
+    execute(prepared, &handle, watcher, CancellationToken::new()).await?;
+    let key = handle.key();
+    let record = handle.look(move |store| {
+        let run = store.run(key)?.ok_or_else(|| StoreError::Journal("the run is gone".into()))?;
+        store.record(&run)
+    });
+    Ok(record.await??)
+}
+
+/// A run under way.
+struct RunUnderWay<'r> {
+    aggregator: RunAggregator<'r>,
+    queue: Arc<TrialQueue>,
+    /// Trials that ended before an earlier one did.
+    waiting: BTreeMap<u64, EndedTrial>,
+    handle: &'r RunHandle,
+}
+
+impl RunUnderWay<'_> {
+    /// Aggregates what has ended in the order of the plan, as far as there is no gap.
+    async fn aggregate_in_order(&mut self, watcher: &mut dyn Watcher) -> Result<Go, StoreError> {
+        loop {
+            let next = self.aggregator.next();
+            let Some(ended) = self.take(next).await? else { return Ok(Go::On) };
+            self.aggregator.add(&ended);
+            self.queue.aggregated(next);
+            if watcher.finished(&watched(&ended)) == Go::Stop {
+                return Ok(Go::Stop);
+            }
+        }
+    }
+
+    /// Aggregates the rest of a run that was interrupted: every trial that has ended, in order, with gaps.
+    async fn aggregate_leftovers(&mut self) -> Result<(), StoreError> {
+        let before = self.handle.ended().range(self.aggregator.next()..).copied();
+        let left: BTreeSet<u64> = self.waiting.keys().copied().chain(before).collect();
+        for n in left {
+            if let Some(ended) = self.take(n).await? {
+                self.aggregator.add(&ended);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the trial at this place if it has ended, in this process or in an earlier one.
+    async fn take(&mut self, n: u64) -> Result<Option<EndedTrial>, StoreError> {
+        if self.handle.ended().contains(&n) && !self.waiting.contains_key(&n) {
+            self.waiting.extend(stored(self.handle, n).await?);
+        }
+        Ok(self.waiting.remove(&n))
+    }
+}
+
+/// Reads some trials from the store that an earlier process ended, from this place on.
+async fn stored(handle: &RunHandle, from: u64) -> Result<Vec<(u64, EndedTrial)>, StoreError> {
+    const SOME: u64 = 256;
+    let key = handle.key();
+    let found = handle.look(move |store| {
+        let mut found = vec![];
+        store.each_ended_within(key, from..from + SOME, |ended| found.push((ended.n, ended))).map(|()| found)
+    });
+    let mut found = found.await??;
+    // A trial that the budget did not reach has a row, but is run again.
+    found.retain(|(n, _)| handle.ended().contains(n));
+    Ok(found)
+}
+
+/// Money that earlier processes spent on this run.
+async fn spent_before(handle: &RunHandle) -> Result<Money, StoreError> {
+    let key = handle.key();
+    let run = handle.look(move |store| store.run(key)).await??;
+    Ok(run.map_or(Money::ZERO, |run| Money::nanos(run.spent)))
+}
+
+/// Waits until everything written so far is committed.
+async fn committed(handle: &RunHandle) -> Result<(), StoreError> {
+    let (tell, told) = oneshot::channel();
+    handle.journal().write_then(Write::Mark, Box::new(move |result| drop(tell.send(result))));
+    told.await.unwrap_or_else(|_| Err(StoreError::Journal("its thread ended".into())))
+}
+
+fn watched(ended: &EndedTrial) -> WatchedTrial<'_> {
+    WatchedTrial { trial: &ended.trial, ending: &ended.ending, outcome: case_outcome(&ended.ending, &ended.scores) }
+}

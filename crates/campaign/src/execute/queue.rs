@@ -1,0 +1,71 @@
+//! Trials that are still to be run, in order, and the workers that take them.
+
+use super::trial_runner::{TrialOutput, TrialRunner};
+use crate::prepare::PreparedRun;
+use crate::run_store::RunHandle;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+
+/// Most trials that may wait to be aggregated in order while an earlier one is still running.
+const AHEAD: usize = 4096;
+
+pub(super) struct TrialQueue {
+    next: AtomicU64,
+    len: u64,
+    ended: BTreeSet<u64>,
+    /// Permits for trials that may begin before the first one under way has ended.
+    ahead: Semaphore,
+}
+
+impl TrialQueue {
+    pub(super) fn new(prepared: &PreparedRun, handle: &RunHandle) -> Self {
+        let plan = prepared.plan();
+        let ahead = Semaphore::new(AHEAD.max(2 * plan.spec().options.concurrency));
+        Self { next: AtomicU64::new(0), len: plan.outline().len(), ended: handle.ended().clone(), ahead }
+    }
+
+    async fn take(&self) -> Option<u64> {
+        self.ahead.acquire().await.ok()?.forget();
+        loop {
+            let n = self.next.fetch_add(1, Ordering::Relaxed);
+            if n >= self.len {
+                return None;
+            }
+            if !self.ended.contains(&n) {
+                return Some(n);
+            }
+        }
+    }
+
+    /// Makes room for another trial.
+    pub(super) fn aggregated(&self, n: u64) {
+        if !self.ended.contains(&n) {
+            self.ahead.add_permits(1);
+        }
+    }
+
+    /// Starts the workers. They end with the queue, or when the receiver is dropped.
+    pub(super) fn start_workers(
+        self: Arc<Self>,
+        prepared: &PreparedRun,
+        handle: &RunHandle,
+        results: &mpsc::Sender<TrialOutput>,
+    ) -> JoinSet<()> {
+        let runner = Arc::new(TrialRunner::new(prepared.clone(), handle.key()));
+        let mut workers = JoinSet::new();
+        for _ in 0..prepared.plan().spec().options.concurrency.max(1) {
+            let (queue, runner, results) = (self.clone(), runner.clone(), results.clone());
+            workers.spawn(async move {
+                while let Some(n) = queue.take().await {
+                    if results.send(runner.run_trial(n).await).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        workers
+    }
+}

@@ -1,0 +1,32 @@
+//! A case with everything that each of its trials needs.
+
+use crate::plan::RunPlan;
+use score::scorers::{Scorer, applying};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use world::{ChainKind, WorldTemplate};
+
+pub(crate) struct PreparedCase {
+    /// Absent where the workspace has no such world; the trials of the case are aborted then.
+    pub world: Option<Arc<WorldTemplate>>,
+    pub scorers: Vec<&'static dyn Scorer>,
+}
+
+impl fmt::Debug for PreparedCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedCase").field("scorers", &self.scorers.len()).finish_non_exhaustive()
+    }
+}
+
+/// Prepares the cases of a plan, in its order. Cases of the same world share what their worlds are made from.
+pub(super) fn prepared_cases(plan: &RunPlan, chains: &ChainKind) -> Arc<[PreparedCase]> {
+    let workspace = plan.workspace();
+    let mut worlds: BTreeMap<&str, Option<Arc<WorldTemplate>>> = BTreeMap::new();
+    let prepared = plan.cases().map(|case| {
+        let name = case.brief.world.as_str();
+        let world = worlds.entry(name).or_insert_with(|| WorldTemplate::new(workspace.clone(), name, chains.clone()).ok());
+        PreparedCase { world: world.clone(), scorers: applying(workspace, case) }
+    });
+    prepared.collect()
+}

@@ -1,0 +1,188 @@
+//! Handle of a run that is being written.
+
+use super::locked_run::LockedRun;
+use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
+use crate::plan::RunPlan;
+use crate::prepare::PreparedRun;
+use crate::summary::Summary;
+use model::{Ending, Hash, Money, Outline};
+use run::OpenRun;
+use std::collections::BTreeSet;
+use std::path::Path;
+use store::{EndedTrial, Journal, Lock, NewRun, Run, Store, StoreError};
+use tokio::sync::oneshot;
+
+/// A run that can be written: its journal, and what of it is there already.
+#[derive(Debug)]
+pub struct RunHandle {
+    journal: Journal,
+    /// Key of the run in the store.
+    run: i64,
+    id: String,
+    /// Places of the plan whose trials have ended.
+    ended: BTreeSet<u64>,
+    /// Whether an earlier process worked on it.
+    resumed: bool,
+    storage: RunStorage,
+    _lock: Lock,
+}
+
+impl RunHandle {
+    /// Begins or resumes a run.
+    pub fn open(origin: RunOrigin, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        match origin {
+            RunOrigin::New(destination) => Self::begin(&destination, prepared),
+            RunOrigin::Resumed(locked) => Self::resume(*locked, prepared),
+        }
+    }
+
+    /// Begins a new run. One whose file cannot be written goes on in memory.
+    pub fn begin(destination: &RunDestination, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        let path = match destination {
+            RunDestination::File(path) => path,
+            RunDestination::Memory => return Self::in_memory(prepared),
+        };
+        match Self::in_file(path, prepared) {
+            Ok(handle) => Ok(handle),
+            Err(why) => Ok(Self { storage: RunStorage::Fallback { why: why.to_string() }, ..Self::in_memory(prepared)? }),
+        }
+    }
+
+    fn in_file(path: &Path, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        Self::new(open_store(path)?, prepared, RunStorage::File)
+    }
+
+    /// A run that vanishes with the handle.
+    pub fn in_memory(prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        Self::new(Store::memory()?, prepared, RunStorage::Memory)
+    }
+
+    fn new(store: Store, prepared: &PreparedRun, storage: RunStorage) -> Result<Self, RunStoreError> {
+        let plan = prepared.plan();
+        let settings = &plan.spec().settings;
+        let id = run_id(prepared);
+        let lock = store.lock(&id)?;
+        let text = serde_json::to_string(settings).map_err(|error| StoreError::Journal(error.to_string()))?;
+        let run = store.begin(&NewRun {
+            id: &id,
+            started: &timestamp(prepared.clock()),
+            workspace: &plan.workspace().hash,
+            claim: &settings.claim,
+            settings: &text,
+            plan: Some(plan.outline()),
+            planned: plan.outline().len(),
+            budget: settings.budget.map(Money::as_nanos),
+        })?;
+        Ok(Self { journal: Journal::new(store)?, run, id, ended: BTreeSet::new(), resumed: false, storage, _lock: lock })
+    }
+
+    /// Takes a run up again. Trials that ended stay; those that the budget did not reach are run.
+    pub fn resume(locked: LockedRun, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
+        let LockedRun { store, run, lock } = locked;
+        if let Some(what) = changed(&run, prepared.plan()) {
+            return Err(RunStoreError::Changed { run: run.short().to_owned(), what });
+        }
+        store.set_budget(run.run, prepared.plan().spec().settings.budget.map(Money::as_nanos))?;
+        store.adopt(run.run)?;
+        let mut ended = BTreeSet::new();
+        store.each_ended(run.run, |trial| {
+            if trial.ending != Ending::Unfunded {
+                ended.insert(trial.n);
+            }
+        })?;
+        store.count(run.run, "resumed", 1)?;
+        let storage = RunStorage::File;
+        Ok(Self { journal: Journal::new(store)?, run: run.run, id: run.id, ended, resumed: true, storage, _lock: lock })
+    }
+
+    pub fn storage(&self) -> &RunStorage {
+        &self.storage
+    }
+
+    /// Beginning of the id, by which the run is resumed.
+    pub fn short_id(&self) -> &str {
+        self.id.get(..12).unwrap_or(&self.id)
+    }
+
+    /// Name by which the run is shown: its record where it is complete, which is the same wherever and whenever it was made.
+    pub fn name<'s>(&'s self, summary: &'s Summary) -> &'s str {
+        if summary.is_complete() { summary.record.short() } else { self.short_id() }
+    }
+
+    /// Number of trials that ended before this process began.
+    pub fn ended_before(&self) -> u64 {
+        self.ended.len() as u64
+    }
+
+    /// Money spent by this run, calls under way at their ceiling.
+    pub fn spent(&self) -> Money {
+        let run = self.run;
+        let spent = self.journal.look_now(move |store| store.run(run).ok().flatten().map_or(0, |run| run.spent));
+        Money::nanos(spent.unwrap_or_default())
+    }
+
+    /// Reads every trial that ended, in the order of the plan.
+    pub fn read_ended<T: Send + 'static>(&self, read: fn(EndedTrial) -> T) -> Result<Vec<T>, StoreError> {
+        let run = self.run;
+        self.journal.look_now(move |store| {
+            let mut found = vec![];
+            store.each_ended(run, |ended| found.push(read(ended))).map(|()| found)
+        })?
+    }
+
+    /// Mean latency of the calls to models.
+    pub fn mean_latency_ms(&self) -> Result<Option<f64>, StoreError> {
+        let run = self.run;
+        self.journal.look_now(move |store| store.mean_latency_ms(run))?
+    }
+
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    pub(crate) fn key(&self) -> i64 {
+        self.run
+    }
+
+    pub(crate) fn ended(&self) -> &BTreeSet<u64> {
+        &self.ended
+    }
+
+    /// Returns what a ledger needs to write calls into this run.
+    pub(crate) fn open_run(&self) -> OpenRun {
+        OpenRun { journal: self.journal.clone(), run: self.run, resumed: self.resumed }
+    }
+
+    /// Looks at the store after everything sent before is committed.
+    pub(crate) async fn look<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
+        let (tell, told) = oneshot::channel();
+        self.journal.look(look, move |found| drop(tell.send(found)));
+        told.await.map_err(|_| StoreError::Journal("its thread ended".into()))
+    }
+}
+
+/// Differs even for runs of identical plans.
+fn run_id(prepared: &PreparedRun) -> String {
+    let now = prepared.clock().utc();
+    Hash::of_text(&format!("{now:?} {} {}", prepared.parts().process, prepared.workspace().hash)).to_string()
+}
+
+/// Returns what is different now from what a stored run was planned from.
+fn changed(run: &Run, plan: &RunPlan) -> Option<&'static str> {
+    let old: &Outline = run.plan.as_ref()?;
+    let new = plan.outline();
+    if old.cases != new.cases {
+        Some("the cases differ")
+    } else if old.subjects != new.subjects {
+        Some("the subjects differ")
+    } else if (old.trials, old.seed) != (new.trials, new.seed) {
+        Some("trials or seed differ")
+    } else if run.claim != plan.spec().settings.claim {
+        Some("tier, confidence or rule-out differ")
+    } else if run.workspace != plan.workspace().hash {
+        Some("the workspace was changed")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,28 @@
+//! An interrupted run, found and locked before it is resumed.
+
+use super::RunStoreError;
+use store::{Lock, Run, Store, StoreError};
+
+/// An interrupted run that no other process can work on or resume.
+#[derive(Debug)]
+pub struct LockedRun {
+    pub(super) store: Store,
+    pub(super) run: Run,
+    pub(super) lock: Lock,
+}
+
+impl LockedRun {
+    /// Locks a run of the store. What is known of it is read again under the lock.
+    pub fn lock(store: Store, run: &Run) -> Result<Self, RunStoreError> {
+        let lock = store.lock(&run.id)?;
+        let run = store.run(run.run)?.ok_or_else(|| StoreError::Journal(format!("run {} was removed", run.short())))?;
+        match run.record {
+            Some(_) => Err(RunStoreError::Complete(run.short().to_owned())),
+            None => Ok(Self { store, run, lock }),
+        }
+    }
+
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+}

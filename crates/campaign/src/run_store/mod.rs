@@ -1,0 +1,59 @@
+//! Runs in their store: begun, or taken up where an earlier process left them.
+
+mod handle;
+mod locked_run;
+
+pub use handle::RunHandle;
+pub use locked_run::LockedRun;
+
+use run::Clock;
+use score::outcome::case_outcome;
+use std::path::{Path, PathBuf};
+use store::{Store, StoreError};
+
+/// Opens or creates a store, as every part of the product does.
+pub fn open_store(path: &Path) -> Result<Store, StoreError> {
+    Store::open(path, case_outcome)
+}
+
+/// Current time in UTC, ISO 8601.
+pub fn timestamp(clock: Clock) -> String {
+    humantime::format_rfc3339_seconds(clock.utc()).to_string()
+}
+
+/// Place where a new run is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunDestination {
+    File(PathBuf),
+    Memory,
+}
+
+/// Origin of a run.
+#[derive(Debug)]
+pub enum RunOrigin {
+    New(RunDestination),
+    Resumed(Box<LockedRun>),
+}
+
+/// Actual storage of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunStorage {
+    File,
+    Memory,
+    /// A file was wanted, but could not be written.
+    Fallback {
+        why: String,
+    },
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunStoreError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("run {0} is complete  there is nothing to resume")]
+    Complete(String),
+    #[error("run {run} was planned from other cases, subjects or trials: {what}  restore them, or start a new run")]
+    Changed { run: String, what: &'static str },
+    #[error("the journal cannot be started: {0}")]
+    Thread(#[from] std::io::Error),
+}

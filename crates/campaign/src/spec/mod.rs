@@ -1,0 +1,14 @@
+//! From what was typed to what a run is: `RunRequest`, resolved against the workspace, becomes a `RunSpec`.
+
+mod chain;
+mod inline_subject;
+mod request;
+mod run_spec;
+mod select;
+
+pub use chain::{ChainChoice, UnknownChain};
+pub use inline_subject::inline_subject;
+pub(crate) use request::default_judge;
+pub use request::{JudgeRequest, RunRequest};
+pub use run_spec::{RecordingMode, RunOptions, RunSettings, RunSpec};
+pub use select::{Selection, Unknown, select};

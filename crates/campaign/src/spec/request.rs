@@ -1,0 +1,129 @@
+//! A run as it was typed: what was not said is absent.
+
+use super::chain::UnknownChain;
+use super::run_spec::{RunOptions, RunSettings, RunSpec};
+use super::select::Selection;
+use model::{Claim, Money, Tier, Workspace};
+
+/// Judge and subject where neither the user nor the workspace names one.
+const DEFAULT_JUDGE: &str = "claude-sonnet";
+const DEFAULT_SUBJECT: &str = "baseline";
+
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    pub selection: Selection,
+    pub subjects: Vec<String>,
+    pub confidence: Option<f64>,
+    pub rule_out: Option<f64>,
+    pub trust_claims: bool,
+    pub trials: Option<u64>,
+    pub seed: u64,
+    pub chain: String,
+    pub enforce: bool,
+    pub budget: Option<Money>,
+    pub judge: JudgeRequest,
+    pub user: Option<String>,
+    pub options: RunOptions,
+}
+
+/// Whether rubrics are to be judged, and by which model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JudgeRequest {
+    Off,
+    Default,
+    Named(String),
+}
+
+impl RunRequest {
+    /// Fills in what tier and workspace say.
+    pub fn resolve(self, workspace: &Workspace) -> Result<RunSpec, UnknownChain> {
+        let defaults = &workspace.defaults;
+        let tier = self.selection.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier));
+        let subjects = match (self.subjects.is_empty(), &defaults.subject) {
+            (false, _) => self.subjects,
+            (true, Some(subject)) => vec![subject.value.clone()],
+            (true, None) => vec![DEFAULT_SUBJECT.to_owned()],
+        };
+        let judge = match self.judge {
+            JudgeRequest::Off => None,
+            JudgeRequest::Default => Some(default_judge(workspace).to_owned()),
+            JudgeRequest::Named(name) => Some(name),
+        };
+        let Selection { tier: chosen, suites, profiles, agents, skills, cases, tags } = self.selection;
+        let settings = RunSettings {
+            claim: Claim { tier: chosen, confidence: self.confidence, rule_out: self.rule_out, trust_claims: self.trust_claims },
+            suites,
+            profiles,
+            agents,
+            skills,
+            cases,
+            tags,
+            subjects,
+            trials: self.trials.or(tier.map(|tier| tier.trials)).unwrap_or(1),
+            seed: self.seed,
+            chain: self.chain.parse()?,
+            enforce: self.enforce,
+            budget: self.budget.or(tier.map(budget)).or(defaults.budget),
+            judge,
+            user: self.user,
+        };
+        Ok(RunSpec { settings, options: self.options })
+    }
+}
+
+/// The judge of a workspace that names none in the request.
+pub(crate) fn default_judge(workspace: &Workspace) -> &str {
+    workspace.defaults.judge.as_ref().map_or(DEFAULT_JUDGE, |judge| judge.value.as_str())
+}
+
+/// A tier writes its budget as a number of dollars; below a nano-dollar nothing is lost.
+fn budget(tier: &Tier) -> Money {
+    format!("{:.9}", tier.budget_usd.max(0.0)).parse().unwrap_or(Money::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use score::example::Example;
+
+    fn request() -> RunRequest {
+        RunRequest {
+            selection: Selection::default(),
+            subjects: vec![],
+            confidence: None,
+            rule_out: None,
+            trust_claims: false,
+            trials: None,
+            seed: 1,
+            chain: "embedded".to_owned(),
+            enforce: false,
+            budget: None,
+            judge: JudgeRequest::Off,
+            user: None,
+            options: RunOptions::default(),
+        }
+    }
+
+    #[test]
+    fn what_was_not_said_comes_from_tier_and_workspace() {
+        let bare = Example::minimal().load().expect("a workspace");
+        let spec = request().resolve(&bare).expect("a spec");
+        assert_eq!((spec.settings.subjects, spec.settings.trials, spec.settings.budget), (vec!["baseline".to_owned()], 1, None));
+        let spec = RunRequest { judge: JudgeRequest::Default, ..request() }.resolve(&bare).expect("a spec");
+        assert_eq!(spec.settings.judge.as_deref(), Some("claude-sonnet"));
+        let own = Example::minimal().with("bardo-eval.yaml", "subject: echo\njudge: reference\nbudget_usd: 0.50\n");
+        let own = own.load().expect("a workspace");
+        let spec = RunRequest { judge: JudgeRequest::Default, ..request() }.resolve(&own).expect("a spec");
+        assert_eq!((spec.settings.subjects, spec.settings.judge.as_deref()), (vec!["echo".to_owned()], Some("reference")));
+        assert_eq!(spec.settings.budget.map(|money| money.to_string()).as_deref(), Some("0.50"));
+        let tier = &own.tiers.tiers[0];
+        let of_tier = RunRequest { selection: Selection { tier: Some(tier.tier), ..Selection::default() }, ..request() };
+        let spec = of_tier.resolve(&own).expect("a spec");
+        assert_eq!((spec.settings.trials, spec.settings.budget), (tier.trials, Some(budget(tier))));
+    }
+
+    #[test]
+    fn an_unknown_chain_is_refused() {
+        assert!(RunRequest { chain: "hardhat".to_owned(), ..request() }.resolve(&Example::minimal().load().expect("a workspace")).is_err());
+    }
+}

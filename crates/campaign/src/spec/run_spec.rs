@@ -1,0 +1,149 @@
+//! Specification of a run: settings, which are stored with it and decide its record, and options, which are given anew on resume.
+
+use super::chain::ChainChoice;
+use super::select::Selection;
+use model::{Claim, Live, Money, SubjectFile, Workspace};
+use serde::{Deserialize, Serialize};
+
+/// Everything a user asked for, with the defaults of the workspace filled in.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunSpec {
+    pub settings: RunSettings,
+    pub options: RunOptions,
+}
+
+/// The stored part. Two runs with equal settings and equal replies have equal records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSettings {
+    pub claim: Claim,
+    pub suites: Vec<String>,
+    pub profiles: Vec<String>,
+    pub agents: Vec<String>,
+    pub skills: Vec<String>,
+    pub cases: Vec<String>,
+    pub tags: Vec<String>,
+    pub subjects: Vec<String>,
+    pub trials: u64,
+    pub seed: u64,
+    pub chain: ChainChoice,
+    /// Whether hooks stop a call or only note that they would.
+    pub enforce: bool,
+    pub budget: Option<Money>,
+    /// Model that judges rubrics; without one they are not judged.
+    #[serde(default)]
+    pub judge: Option<String>,
+    /// Model that plays personas; without one they play by their script.
+    #[serde(default)]
+    pub user: Option<String>,
+}
+
+/// The part that decides how a run is carried out, not what it measures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunOptions {
+    /// Trials in flight at once.
+    pub concurrency: usize,
+    /// Whether replies of earlier runs are used and those of this one kept for others.
+    pub cache: bool,
+    /// Absent where the tier decides.
+    pub recordings: Option<RecordingMode>,
+    /// Source of the answers of imported tools.
+    pub foreign_tools: String,
+}
+
+/// Use of recorded replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordingMode {
+    Off,
+    Record,
+    Replay,
+    RecordMissing,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { concurrency: 8, cache: true, recordings: None, foreign_tools: "auto".to_owned() }
+    }
+}
+
+impl RunSpec {
+    /// A run of every case, once, by these subjects.
+    pub fn new(subjects: &[&str]) -> Self {
+        let settings = RunSettings {
+            claim: Claim::default(),
+            suites: vec![],
+            profiles: vec![],
+            agents: vec![],
+            skills: vec![],
+            cases: vec![],
+            tags: vec![],
+            subjects: subjects.iter().map(|name| (*name).to_owned()).collect(),
+            trials: 1,
+            seed: 1,
+            chain: ChainChoice::default(),
+            enforce: false,
+            budget: None,
+            judge: None,
+            user: None,
+        };
+        Self { settings, options: RunOptions::default() }
+    }
+
+    /// The run with these stored settings, resumed. A run may be given more money than it had.
+    pub fn resumed(settings: &str, budget: Option<Money>, options: RunOptions) -> Result<Self, serde_json::Error> {
+        let settings: RunSettings = serde_json::from_str(settings)?;
+        Ok(Self { settings: RunSettings { budget: budget.or(settings.budget), ..settings }, options })
+    }
+}
+
+impl RunSettings {
+    pub(crate) fn selection(&self) -> Selection {
+        Selection {
+            tier: self.claim.tier,
+            suites: self.suites.clone(),
+            profiles: self.profiles.clone(),
+            agents: self.agents.clone(),
+            skills: self.skills.clone(),
+            cases: self.cases.clone(),
+            tags: self.tags.clone(),
+        }
+    }
+
+    /// Returns what the tier allows to be live; nothing is forbidden outside of a tier.
+    pub(crate) fn live(&self, workspace: &Workspace) -> Option<Live> {
+        self.claim.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.live)
+    }
+
+    /// The judge that was named, where the tier allows it to be asked.
+    pub(crate) fn live_judge<'w>(&self, workspace: &'w Workspace) -> Option<&'w SubjectFile> {
+        let name = self.judge.as_deref().filter(|_| self.live(workspace) != Some(Live::None))?;
+        workspace.subject(name).filter(|file| file.provider.is_llm())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the first version with a journal wrote them.
+    const STORED: &str = r#"{"claim":{"tier":null,"confidence":null,"rule_out":null},"suites":[],"profiles":[],"agents":[],"skills":[],
+        "cases":["swap_*"],"tags":[],"subjects":["echo"],"trials":2,"seed":7,"chain":"embedded","enforce":true,"budget":2500000000}"#;
+
+    #[test]
+    fn settings_of_older_runs_are_read() {
+        let spec = RunSpec::resumed(STORED, None, RunOptions::default()).expect("settings");
+        let RunSettings { cases, trials, seed, chain, enforce, budget, judge, .. } = spec.settings;
+        assert_eq!((cases, trials, seed, chain, enforce), (vec!["swap_*".to_owned()], 2, 7, ChainChoice::Embedded, true));
+        assert_eq!((budget.map(|money| money.to_string()).as_deref(), judge), (Some("2.50"), None));
+    }
+
+    #[test]
+    fn settings_are_written_as_they_were_read() {
+        let spec = RunSpec::resumed(STORED, Some(Money::dollars(5)), RunOptions::default()).expect("settings");
+        let written = serde_json::to_string(&spec.settings).expect("JSON");
+        assert_eq!(RunSpec::resumed(&written, None, RunOptions::default()).expect("settings"), spec);
+        assert_eq!(spec.settings.budget, Some(Money::dollars(5)), "a resumed run may be given more");
+        assert!(RunSpec::resumed(&STORED.replace("embedded", "hardhat"), None, RunOptions::default()).is_err());
+    }
+}

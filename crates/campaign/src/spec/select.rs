@@ -1,0 +1,143 @@
+//! Selects the cases of a run. A name that does not exist is a mistake of the user, never an empty selection.
+
+use model::suite::Case;
+use model::{SuiteKind, Workspace, did_you_mean};
+use std::fmt;
+
+/// Filters over cases; empty lists mean no restriction. Lists are joined by "and", their items by "or".
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    pub tier: Option<u64>,
+    pub suites: Vec<String>,
+    pub profiles: Vec<String>,
+    pub agents: Vec<String>,
+    pub skills: Vec<String>,
+    pub cases: Vec<String>,
+    pub tags: Vec<String>,
+}
+
+/// A name in the selection that the workspace does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    pub what: &'static str,
+    pub name: String,
+    pub remedy: String,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no {} \"{}\"", self.what, self.name)?;
+        if !self.remedy.is_empty() {
+            write!(f, "  {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+
+/// The selected cases in the order of the files. All unknown names come back together.
+pub fn select<'w>(workspace: &'w Workspace, selection: &Selection) -> Result<Vec<&'w Case>, Vec<Unknown>> {
+    let unknown = unknown_names(workspace, selection);
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
+    let tier_suites: Option<&[SuiteKind]> =
+        selection.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.suites.as_slice());
+    let chosen = workspace
+        .suites
+        .iter()
+        .filter(|suite| tier_suites.is_none_or(|kinds| kinds.contains(&suite.kind)))
+        .filter(|suite| any(&selection.suites, |name| names_suite(name, &suite.name)))
+        .flat_map(|suite| &suite.cases)
+        .filter(|case| any(&selection.profiles, |name| case.profile() == Some(name)))
+        .filter(|case| any(&selection.agents, |name| case.brief.surface.agent().is_some_and(|agent| **agent == name)))
+        .filter(|case| any(&selection.skills, |name| case.expect.skill.as_ref().is_some_and(|skill| **skill == name)))
+        .filter(|case| any(&selection.cases, |name| fits(name, &case.id)))
+        .filter(|case| any(&selection.tags, |tag| case.has_tag(tag)))
+        .collect();
+    Ok(chosen)
+}
+
+fn any(names: &[String], holds: impl Fn(&str) -> bool) -> bool {
+    names.is_empty() || names.iter().any(|name| holds(name))
+}
+
+/// `*` stands for any letters, `?` for one.
+fn fits(pattern: &str, id: &str) -> bool {
+    let (mut pattern, mut id) = (pattern.as_bytes(), id.as_bytes());
+    // Where to go on after the last star: it takes one letter more each time.
+    let mut star: Option<(&[u8], &[u8])> = None;
+    while let Some((&letter, rest)) = id.split_first() {
+        match pattern.split_first() {
+            Some((b'*', after)) => {
+                star = Some((after, id));
+                pattern = after;
+            }
+            Some((&wanted, after)) if wanted == b'?' || wanted == letter => (pattern, id) = (after, rest),
+            Some(_) | None => {
+                let Some((after, from)) = star else { return false };
+                let from = &from[1..];
+                star = Some((after, from));
+                (pattern, id) = (after, from);
+            }
+        }
+    }
+    pattern.iter().all(|letter| *letter == b'*')
+}
+
+/// A suite is named whole (`behavior/trader`) or by its folder (`behavior`).
+fn names_suite(asked: &str, suite: &str) -> bool {
+    suite == asked || suite.split('/').next() == Some(asked)
+}
+
+fn unknown_names(workspace: &Workspace, selection: &Selection) -> Vec<Unknown> {
+    let suites: Vec<&str> = workspace.suites.iter().flat_map(|suite| [suite.name.as_str(), suite.kind.word()]).collect();
+    let profiles: Vec<&str> = workspace.profiles.iter().map(|profile| profile.name.as_str()).collect();
+    let agents: Vec<&str> = workspace.agents.iter().map(|agent| agent.name.as_str()).collect();
+    let skills: Vec<&str> = workspace.skills.iter().map(|skill| skill.name.as_str()).collect();
+    let cases: Vec<&str> = workspace.cases().map(|case| case.id.as_str()).collect();
+    let tags: Vec<&str> = workspace.cases().flat_map(|case| &case.tags).map(String::as_str).collect();
+    let mut unknown = vec![];
+    for (what, asked, known) in [
+        ("suite", &selection.suites, &suites),
+        ("profile", &selection.profiles, &profiles),
+        ("agent", &selection.agents, &agents),
+        ("skill", &selection.skills, &skills),
+        ("case", &selection.cases, &cases),
+        ("tag", &selection.tags, &tags),
+    ] {
+        // A pattern that fits nothing is a mistake too.
+        let is_known =
+            |name: &String| if what == "case" { known.iter().any(|one| fits(name, one)) } else { known.contains(&name.as_str()) };
+        for name in asked.iter().filter(|name| !is_known(name)) {
+            unknown.push(Unknown { what, name: name.clone(), remedy: did_you_mean(name, known.iter().copied()) });
+        }
+    }
+    if let Some(tier) = selection.tier.filter(|tier| workspace.tiers.tiers.iter().all(|one| one.tier != *tier)) {
+        let known: Vec<String> = workspace.tiers.tiers.iter().map(|one| one.tier.to_string()).collect();
+        unknown.push(Unknown { what: "tier", name: tier.to_string(), remedy: format!("tiers are {}", known.join(", ")) });
+    }
+    unknown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn stars_and_question_marks() {
+        for (pattern, id, expected) in [
+            ("swap", "swap", true),
+            ("swap", "swaps", false),
+            ("swap*", "swap_usdc", true),
+            ("*usdc*", "swap_usdc_weth", true),
+            ("*usdc", "swap_usdc_weth", false),
+            ("s?ap", "swap", true),
+            ("s?ap", "sap", false),
+            ("*", "", true),
+            ("a*b*c", "a_b_b_c", true),
+            ("a*b*c", "a_c_b", false),
+        ] {
+            assert_eq!(fits(pattern, id), expected, "{pattern} {id}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The one budget of a run: a call reserves the most it can cost before it is made, and settles what it did cost.
+
+use model::Money;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Shared by everything that asks a model in a run: subjects, judge and simulated user.
+#[derive(Debug)]
+pub struct Budget {
+    /// `None` counts everything and refuses nothing.
+    limit: Option<Money>,
+    state: Mutex<State>,
+    settled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    reserved: Money,
+    spent: Money,
+    /// Spent by earlier processes of the same run.
+    spent_before: Money,
+    under_way: u64,
+}
+
+/// The budget cannot pay for a call, and nothing under way could give any of it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the budget has {left} USD left and the call may cost {ceiling} USD")]
+pub struct BudgetExhausted {
+    pub left: Money,
+    pub ceiling: Money,
+}
+
+impl Budget {
+    pub fn new(limit: Option<Money>) -> Arc<Self> {
+        Arc::new(Self { limit, state: Mutex::default(), settled: Notify::new() })
+    }
+
+    pub fn has_limit(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// Takes what earlier processes of the same run spent off the limit.
+    pub fn deduct(&self, spent: Money) {
+        let mut state = self.lock();
+        state.spent_before = state.spent_before.plus(spent);
+    }
+
+    /// Settled so far by this process; calls under way are not in it.
+    pub fn spent(&self) -> Money {
+        self.lock().spent
+    }
+
+    /// The most that can have been spent when everything under way has ended.
+    pub fn committed(&self) -> Money {
+        let state = self.lock();
+        state.spent.plus(state.reserved)
+    }
+
+    /// Waits while a settlement of a call under way could make room.
+    pub async fn reserve(self: &Arc<Self>, ceiling: Money) -> Result<Reservation, BudgetExhausted> {
+        loop {
+            // Listening starts before looking, so that no settlement in between is missed.
+            let settled = self.settled.notified();
+            tokio::pin!(settled);
+            settled.as_mut().enable();
+            if let Some(answer) = self.try_reserve(ceiling) {
+                return answer;
+            }
+            settled.await;
+        }
+    }
+
+    fn try_reserve(self: &Arc<Self>, ceiling: Money) -> Option<Result<Reservation, BudgetExhausted>> {
+        let mut state = self.lock();
+        let left = self.limit.map(|limit| limit.less(state.spent_before).less(state.spent).less(state.reserved));
+        match left {
+            Some(left) if left < ceiling && state.under_way > 0 => None,
+            Some(left) if left < ceiling => Some(Err(BudgetExhausted { left, ceiling })),
+            Some(_) | None => {
+                state.reserved = state.reserved.plus(ceiling);
+                state.under_way += 1;
+                Some(Ok(Reservation { budget: self.clone(), ceiling, open: true }))
+            }
+        }
+    }
+
+    fn close(&self, ceiling: Money, cost: Money) {
+        let mut state = self.lock();
+        state.reserved = state.reserved.less(ceiling);
+        state.spent = state.spent.plus(cost);
+        state.under_way = state.under_way.saturating_sub(1);
+        drop(state);
+        self.settled.notify_waiters();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing between taking and releasing can panic half-way through a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Money set aside for one call. Dropped without a settlement, the call counts at its ceiling: it may have been answered and billed.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Arc<Budget>,
+    ceiling: Money,
+    open: bool,
+}
+
+impl Reservation {
+    pub fn ceiling(&self) -> Money {
+        self.ceiling
+    }
+
+    /// Settles the actual cost. More than its ceiling is possible only if a vendor charges for more than it was sent and allowed to
+    /// answer; it is counted as it is, so that the next call finds less.
+    pub fn settle(mut self, cost: Money) {
+        self.open = false;
+        self.budget.close(self.ceiling, cost);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.open {
+            self.budget.close(self.ceiling, self.ceiling);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_does_not_fit_waits_for_what_is_under_way_and_is_refused_when_nothing_is() {
+        let budget = Budget::new(Some(Money::dollars(10)));
+        let first = budget.reserve(Money::dollars(8)).await.unwrap();
+        let waiting = tokio::spawn({
+            let budget = budget.clone();
+            async move { budget.reserve(Money::dollars(8)).await.map(|got| got.settle(Money::dollars(8))) }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        first.settle(Money::dollars(1));
+        assert_eq!(waiting.await.unwrap(), Ok(()));
+        let refused = budget.reserve(Money::dollars(2)).await.unwrap_err();
+        assert_eq!(refused, BudgetExhausted { left: Money::dollars(1), ceiling: Money::dollars(2) });
+        assert_eq!(budget.spent(), Money::dollars(9));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_cut_off_counts_at_its_ceiling() {
+        let budget = Budget::new(Some(Money::dollars(3)));
+        drop(budget.reserve(Money::dollars(2)).await.unwrap());
+        assert_eq!(budget.spent(), Money::dollars(2));
+        assert!(budget.reserve(Money::dollars(2)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn what_earlier_processes_spent_is_gone_but_not_spent_again() {
+        let budget = Budget::new(Some(Money::dollars(3)));
+        budget.deduct(Money::dollars(2));
+        assert!(budget.reserve(Money::dollars(2)).await.is_err());
+        budget.reserve(Money::dollars(1)).await.unwrap().settle(Money::dollars(1));
+        assert_eq!(budget.spent(), Money::dollars(1));
+    }
+
+    #[tokio::test]
+    async fn without_a_budget_everything_is_counted_and_nothing_refused() {
+        let budget = Budget::new(None);
+        budget.reserve(Money::MAX).await.unwrap().settle(Money::dollars(5));
+        assert_eq!(budget.spent(), Money::dollars(5));
+    }
+}

@@ -1,0 +1,191 @@
+//! Judges the gates of a run while its trials end, in any order. Memory grows with cases and gates, not with trials.
+
+use super::pool::{Entry, Pool};
+use super::slice_verdict::judge_slice;
+use super::slices::{self, OneSlice};
+use crate::scorers::{Scorer, scorer_named};
+use model::suite::Case;
+use model::{Claim, Gate, GateVerdicts, Hash, Score, ScorerName, Workspace};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// One trial as far as judging needs it.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasuredTrial<'a> {
+    pub trial: &'a Hash,
+    pub subject: &'a str,
+    pub case: &'a Case,
+    /// Empty for an aborted trial.
+    pub scores: &'a [Score],
+    pub aborted: bool,
+    /// Hash of the events; equal transcripts are one piece of evidence. Absent where it is not known.
+    pub content: Option<&'a Hash>,
+}
+
+/// Judges every gate on these trials. Each subject is judged by itself.
+pub fn judge(workspace: &Workspace, trials: &[MeasuredTrial<'_>], claim: &Claim) -> GateVerdicts {
+    let mut gates = GateJudge::new(workspace, claim);
+    for trial in trials {
+        gates.add(trial);
+    }
+    gates.finish()
+}
+
+/// Pools readings as they come, for every slice of every gate.
+#[derive(Debug)]
+pub struct GateJudge<'w> {
+    workspace: &'w Workspace,
+    claim: Claim,
+    places: Vec<GateSlice<'w>>,
+    cases: HashMap<String, Arc<CaseSlices>>,
+    /// In the order they are to be shown, with one pool for each place once a trial of theirs came.
+    subjects: Vec<(String, Vec<Pool>)>,
+}
+
+/// One slice of one gate.
+struct GateSlice<'w> {
+    gate: &'w Gate,
+    slice: OneSlice,
+    scorer: Option<&'static dyn Scorer>,
+    most_cases: Option<usize>,
+}
+
+impl std::fmt::Debug for GateSlice<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.gate.id.value, self.slice.label())
+    }
+}
+
+/// Slices in which the readings of a case count.
+#[derive(Debug)]
+struct CaseSlices {
+    number: usize,
+    /// Places that the case is meant to exercise.
+    concerned: Vec<usize>,
+    /// By scorer.
+    places: Vec<(ScorerName, Vec<usize>)>,
+}
+
+/// Below this a set of contents is not worth counting the cases of its slice.
+const FEW: usize = 64;
+
+impl<'w> GateJudge<'w> {
+    pub fn new(workspace: &'w Workspace, claim: &Claim) -> Self {
+        let places = workspace.gates.iter().flat_map(|gate| {
+            let scorer = scorer_named(&gate.scorer);
+            slices::of(gate, workspace).into_iter().map(move |slice| GateSlice { gate, slice, scorer, most_cases: None })
+        });
+        Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), subjects: vec![] }
+    }
+
+    /// Subjects are shown in this order, not in that of their first trial to end.
+    pub fn in_order(mut self, subjects: &[String]) -> Self {
+        self.subjects = subjects.iter().map(|subject| (subject.clone(), vec![])).collect();
+        self
+    }
+
+    pub fn add(&mut self, trial: &MeasuredTrial<'_>) {
+        let counts = self.counts(trial.case);
+        let at = self.subject(trial.subject);
+        let Self { workspace, places, subjects, .. } = self;
+        let pools = &mut subjects[at].1;
+        for place in &counts.concerned {
+            pools[*place].touched = true;
+            pools[*place].aborted += usize::from(trial.aborted);
+        }
+        for score in trial.scores {
+            let Some((_, counted)) = counts.places.iter().find(|(scorer, _)| *scorer == score.scorer) else { continue };
+            for place in counted {
+                let pool = &mut pools[*place];
+                pool.touched |= score.reading.is_exercised();
+                let most_cases = if pool.distinct() < FEW { FEW } else { places[*place].most_cases(workspace) };
+                let MeasuredTrial { trial, case, content, .. } = *trial;
+                pool.add(Entry { trial, case: &case.id.value, number: counts.number, content, most_cases }, score);
+            }
+        }
+    }
+
+    pub fn finish(self) -> GateVerdicts {
+        let Self { workspace, claim, places, mut subjects, .. } = self;
+        subjects.retain(|(_, pools)| !pools.is_empty());
+        if subjects.is_empty() {
+            subjects.push((String::new(), pools(&places)));
+        }
+        let mut judged = GateVerdicts::default();
+        for gate in &workspace.gates {
+            let before = judged.judgements.len();
+            let own: Vec<usize> = (0..places.len()).filter(|at| std::ptr::eq(places[*at].gate, gate)).collect();
+            for (subject, pools) in &subjects {
+                for at in own.iter().filter(|at| in_scope(gate, &pools[**at], claim.tier)) {
+                    judged.judgements.push(judge_slice(gate, subject, &places[*at].slice, &pools[*at], &claim));
+                }
+                if own.is_empty() && claim.tier.is_some_and(|tier| gate.tiers.contains(&tier)) {
+                    // A gate of the tier that applies to nothing has shown nothing.
+                    let nothing = OneSlice { axis: gate.slice.each, value: Some("none".into()) };
+                    judged.judgements.push(judge_slice(gate, subject, &nothing, &Pool::new(gate), &claim));
+                }
+            }
+            if judged.judgements.len() == before {
+                judged.out_of_scope.push(gate.id.value.clone());
+            }
+        }
+        judged
+    }
+
+    fn subject(&mut self, name: &str) -> usize {
+        let at = self.subjects.iter().position(|(subject, _)| subject == name).unwrap_or_else(|| {
+            self.subjects.push((name.to_owned(), vec![]));
+            self.subjects.len() - 1
+        });
+        if self.subjects[at].1.is_empty() {
+            self.subjects[at].1 = pools(&self.places);
+        }
+        at
+    }
+
+    fn counts(&mut self, case: &Case) -> Arc<CaseSlices> {
+        if let Some(counts) = self.cases.get(case.id.as_str()) {
+            return counts.clone();
+        }
+        let mut counts = CaseSlices { number: self.cases.len(), concerned: vec![], places: vec![] };
+        for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.holds(self.workspace, case)) {
+            if place.scorer.is_some_and(|scorer| scorer.concerns(self.workspace, case)) {
+                counts.concerned.push(at);
+            }
+            match counts.places.iter_mut().find(|(scorer, _)| *scorer == *place.gate.scorer) {
+                Some((_, places)) => places.push(at),
+                None => counts.places.push((place.gate.scorer.value.clone(), vec![at])),
+            }
+        }
+        let counts = Arc::new(counts);
+        self.cases.insert(case.id.value.clone(), counts.clone());
+        counts
+    }
+}
+
+impl GateSlice<'_> {
+    fn holds(&self, workspace: &Workspace, case: &Case) -> bool {
+        slices::holds(self.gate, &self.slice, workspace, case)
+    }
+
+    fn most_cases(&mut self, workspace: &Workspace) -> usize {
+        if let Some(most) = self.most_cases {
+            return most;
+        }
+        let most = workspace.cases().filter(|case| self.holds(workspace, case)).count();
+        self.most_cases = Some(most);
+        most
+    }
+}
+
+fn pools(places: &[GateSlice<'_>]) -> Vec<Pool> {
+    places.iter().map(|place| Pool::new(place.gate)).collect()
+}
+
+/// Whether a gate is judged: in a tier every gate of the tier, in a selection those that its cases concern.
+fn in_scope(gate: &Gate, pool: &Pool, tier: Option<u64>) -> bool {
+    match tier {
+        Some(tier) => gate.tiers.contains(&tier),
+        None => scorer_named(&gate.scorer).is_some() && pool.touched,
+    }
+}

@@ -1,0 +1,106 @@
+//! Verdict on one slice of a gate. Nothing measured is never a pass.
+
+use super::interval::{at_least, at_most, ruled_out};
+use super::pool::Pool;
+use super::slices::OneSlice;
+use crate::scorers::scorer_named;
+use model::{Aggregate, Bound, Claim, Gate, Judgement, Metric, RulesOut, Verdict};
+
+/// Confidence of the failure rate that a clean run rules out.
+const CONFIDENCE: f64 = 0.95;
+
+/// Judges a gate on one slice. In a tier a gate needs its minimum of cases, in a selection one case is enough.
+pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, pool: &Pool, claim: &Claim) -> Judgement {
+    let value = pool.value(gate.aggregate);
+    let interval = pool.interval(gate.aggregate);
+    let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
+    let rules_out = rules_out(gate, pool);
+    let (mut verdict, mut because) = verdict(gate, pool, value, needed);
+    if verdict == Verdict::Met
+        && let Some(doubt) = doubt(gate, pool, rules_out, claim)
+    {
+        (verdict, because) = (Verdict::NoEvidence, doubt);
+    }
+    let metric = Metric {
+        scorer: gate.scorer.value.clone(),
+        slice: slice.label(),
+        value,
+        low: interval.map(|(low, _)| low),
+        high: interval.map(|(_, high)| high),
+        exact: pool.exact(gate.aggregate),
+        n: pool.of.max(pool.levels()),
+        cases: pool.cases(),
+    };
+    Judgement {
+        gate: gate.id.value.clone(),
+        subject: subject.to_owned(),
+        spec: gate.spec.text().to_owned(),
+        metric,
+        bound: gate.bound,
+        verdict,
+        rules_out,
+        because,
+        worst: pool.worst(),
+    }
+}
+
+/// Whether a single miss breaks the gate.
+fn allows_no_miss(gate: &Gate) -> bool {
+    match (gate.aggregate, gate.bound) {
+        (Aggregate::Rate, Bound::AtLeast(bound)) => bound >= 1.0,
+        (Aggregate::MissRate | Aggregate::Misses, Bound::AtMost(bound)) => bound <= 0.0,
+        (Aggregate::Rate | Aggregate::MissRate | Aggregate::Misses | Aggregate::Max | Aggregate::Mean, _) => false,
+    }
+}
+
+fn rules_out(gate: &Gate, pool: &Pool) -> Option<RulesOut> {
+    let n = pool.independent();
+    let clean = allows_no_miss(gate) && pool.of > 0 && pool.hit == pool.of;
+    let failure_rate = ruled_out(n, CONFIDENCE).filter(|_| clean)?;
+    Some(RulesOut { failure_rate, confidence: CONFIDENCE, n })
+}
+
+/// Reason why a bound that holds is not shown as surely as the run claims.
+fn doubt(gate: &Gate, pool: &Pool, rules_out: Option<RulesOut>, claim: &Claim) -> Option<String> {
+    if allows_no_miss(gate) {
+        let asked = claim.rule_out?;
+        let shown = rules_out.map_or(1.0, |shown| shown.failure_rate);
+        return (shown > asked).then(|| format!("rules out failing in {:.1} % of cases, {:.1} % was asked", shown * 100.0, asked * 100.0));
+    }
+    let confidence = claim.confidence?;
+    // Several tallies of one case stand or fall together, so cases are counted, at the rate seen.
+    let n = pool.independent() as f64;
+    let rate = pool.rate()?;
+    let (low, high) = (at_least(rate * n, n, confidence)?, at_most(rate * n, n, confidence)?);
+    let shown = match (gate.aggregate, gate.bound) {
+        (Aggregate::Rate, Bound::AtLeast(_)) => low,
+        (Aggregate::Rate, Bound::AtMost(_)) => high,
+        (Aggregate::MissRate, Bound::AtLeast(_)) => 1.0 - high,
+        (Aggregate::MissRate, Bound::AtMost(_)) => 1.0 - low,
+        (Aggregate::Misses | Aggregate::Max | Aggregate::Mean, _) => return None,
+    };
+    let sure = confidence * 100.0;
+    (!gate.bound.holds(shown)).then(|| format!("at {sure:.0} % confidence {shown:.3}, {} cases are too few", pool.independent()))
+}
+
+/// A bound that is broken stays broken however little was measured; a bound that holds needs enough evidence.
+fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verdict, String) {
+    let cases = pool.cases();
+    match value {
+        Some(value) if !gate.bound.holds(value) => (Verdict::Missed, String::new()),
+        Some(_) if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
+        Some(_) if pool.aborted > 0 => (Verdict::NoEvidence, format!("trials aborted: {}", pool.aborted)),
+        Some(_) if cases >= needed => {
+            let short =
+                if cases < gate.min_cases { format!("{cases} of the {} cases a tier needs", gate.min_cases) } else { String::new() };
+            (Verdict::Met, short)
+        }
+        Some(_) => (Verdict::NoEvidence, format!("{cases} of {needed} cases")),
+        None if scorer_named(&gate.scorer).is_none() => {
+            (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value))
+        }
+        None if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
+        None if cases > 0 => (Verdict::NoEvidence, format!("{} does not read what this aggregate pools", gate.scorer.value)),
+        None => (Verdict::NoEvidence, format!("nothing measured, {needed} cases needed")),
+    }
+}

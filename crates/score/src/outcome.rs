@@ -1,0 +1,149 @@
+//! Decides what a trial came to. The only place that says what "passed" means.
+
+use model::transcript::Culprit;
+use model::{AbortCause, CaseOutcome, Ending, Reading, Score, ScorerId};
+
+/// Returns what a trial says about its case. Where `case_pass` says nothing, one violation of any scorer fails the case and one clean
+/// reading passes it.
+pub fn case_outcome(ending: &Ending, scores: &[Score]) -> CaseOutcome {
+    if let Some(by) = abort_cause(ending) {
+        return CaseOutcome::Aborted { by };
+    }
+    let case_pass = reading(scores, ScorerId::CasePass);
+    match case_pass {
+        Some(Reading::Unscorable { .. }) => CaseOutcome::Unjudged,
+        Some(reading) if reading.is_clean() => CaseOutcome::Passed,
+        Some(reading) if reading.is_exercised() => CaseOutcome::Failed,
+        Some(_) | None if scores.iter().any(|score| score.reading.is_violation()) => CaseOutcome::Failed,
+        // Everything else held, but the rubric has no verdict.
+        Some(_) if reading(scores, ScorerId::Judged).is_some_and(|reading| !reading.is_exercised()) => CaseOutcome::Unjudged,
+        Some(_) | None if is_read(scores) => CaseOutcome::Passed,
+        Some(_) | None => CaseOutcome::Unjudged,
+    }
+}
+
+/// Returns why a trial is no evidence, if it is none.
+fn abort_cause(ending: &Ending) -> Option<AbortCause> {
+    match ending {
+        Ending::Aborted { by, .. } => Some(match by {
+            Culprit::Provider => AbortCause::Provider,
+            Culprit::Harness => AbortCause::Harness,
+            Culprit::Simulator => AbortCause::Simulator,
+            Culprit::Recordings => AbortCause::NeedsRecording,
+        }),
+        Ending::Unfunded => Some(AbortCause::Unfunded),
+        Ending::Finished
+        | Ending::Refused
+        | Ending::GaveUp
+        | Ending::Crashed { .. }
+        | Ending::Hung
+        | Ending::MalformedMove { .. }
+        | Ending::OverLimit { .. } => None,
+    }
+}
+
+/// State of the rubric of a case after one trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RubricState {
+    /// The case has no rubric.
+    Absent,
+    Judged,
+    /// No judge was asked.
+    NotJudged,
+    /// A judge was asked, and its answer is no verdict.
+    NoVerdict,
+}
+
+pub fn rubric_state(scores: &[Score]) -> RubricState {
+    match reading(scores, ScorerId::Judged) {
+        None => RubricState::Absent,
+        Some(Reading::Unscorable { .. }) => RubricState::NoVerdict,
+        Some(reading) if reading.is_exercised() => RubricState::Judged,
+        Some(_) => RubricState::NotJudged,
+    }
+}
+
+/// Whether any scorer read something off the trial.
+pub fn is_read(scores: &[Score]) -> bool {
+    scores.iter().any(|score| score.reading.is_exercised())
+}
+
+fn reading(scores: &[Score], scorer: ScorerId) -> Option<&Reading> {
+    scores.iter().find(|score| score.scorer == scorer).map(|score| &score.reading)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(readings: &[(ScorerId, Reading)]) -> Vec<Score> {
+        let score = |(scorer, reading): &(ScorerId, Reading)| Score { scorer: (*scorer).into(), reading: reading.clone(), because: vec![] };
+        readings.iter().map(score).collect()
+    }
+
+    fn unscorable() -> Reading {
+        Reading::Unscorable { why: "test".into() }
+    }
+
+    #[test]
+    fn case_pass_decides_where_it_was_exercised() {
+        for (good, expected) in [(true, CaseOutcome::Passed), (false, CaseOutcome::Failed)] {
+            let read = scores(&[(ScorerId::CasePass, Reading::one(good)), (ScorerId::SafetyVeto, Reading::one(!good))]);
+            assert_eq!(case_outcome(&Ending::Finished, &read), expected);
+        }
+    }
+
+    #[test]
+    fn without_case_pass_a_violation_fails_and_a_reading_passes() {
+        let none = Reading::not_exercised;
+        for (read, expected) in [
+            (scores(&[(ScorerId::Hit, Reading::one(false)), (ScorerId::Forbid, Reading::one(true))]), CaseOutcome::Failed),
+            (scores(&[(ScorerId::CasePass, none()), (ScorerId::Hit, Reading::one(false))]), CaseOutcome::Failed),
+            (scores(&[(ScorerId::Hit, Reading::one(true))]), CaseOutcome::Passed),
+            (scores(&[(ScorerId::CasePass, none()), (ScorerId::Hit, Reading::one(true))]), CaseOutcome::Passed),
+            (scores(&[(ScorerId::CasePass, none()), (ScorerId::Hit, none())]), CaseOutcome::Unjudged),
+            (scores(&[]), CaseOutcome::Unjudged),
+        ] {
+            assert_eq!(case_outcome(&Ending::Finished, &read), expected, "{read:?}");
+        }
+    }
+
+    #[test]
+    fn an_unjudged_rubric_or_an_unscorable_case_is_unjudged() {
+        let (good, none) = (|| Reading::one(true), Reading::not_exercised);
+        let unjudged = scores(&[(ScorerId::CasePass, none()), (ScorerId::Hit, good()), (ScorerId::Judged, none())]);
+        assert_eq!(case_outcome(&Ending::Finished, &unjudged), CaseOutcome::Unjudged);
+        let unscorable_case = scores(&[(ScorerId::CasePass, unscorable()), (ScorerId::Hit, Reading::one(false))]);
+        assert_eq!(case_outcome(&Ending::Finished, &unscorable_case), CaseOutcome::Unjudged);
+        let missed = scores(&[(ScorerId::CasePass, none()), (ScorerId::Hit, Reading::one(false)), (ScorerId::Judged, none())]);
+        assert_eq!(case_outcome(&Ending::Finished, &missed), CaseOutcome::Failed);
+    }
+
+    #[test]
+    fn an_aborted_trial_says_who_aborted_it_whatever_was_scored() {
+        let read = scores(&[(ScorerId::CasePass, Reading::one(true))]);
+        let aborted = |by| Ending::Aborted { by, why: "test".into() };
+        for (ending, by) in [
+            (aborted(Culprit::Provider), AbortCause::Provider),
+            (aborted(Culprit::Harness), AbortCause::Harness),
+            (aborted(Culprit::Simulator), AbortCause::Simulator),
+            (aborted(Culprit::Recordings), AbortCause::NeedsRecording),
+            (Ending::Unfunded, AbortCause::Unfunded),
+        ] {
+            assert_eq!(case_outcome(&ending, &read), CaseOutcome::Aborted { by });
+        }
+        assert_eq!(case_outcome(&Ending::Hung, &read), CaseOutcome::Passed, "a subject that hangs is evidence");
+    }
+
+    #[test]
+    fn rubric_states() {
+        for (read, expected) in [
+            (scores(&[]), RubricState::Absent),
+            (scores(&[(ScorerId::Judged, Reading::one(false))]), RubricState::Judged),
+            (scores(&[(ScorerId::Judged, Reading::not_exercised())]), RubricState::NotJudged),
+            (scores(&[(ScorerId::Judged, unscorable())]), RubricState::NoVerdict),
+        ] {
+            assert_eq!(rubric_state(&read), expected);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Scores one trial as a run claims to measure it.
+
+use crate::scorers::{Evidence, Scorer, score_with};
+use model::{Case, Claim, Score, Transcript, Workspace};
+
+/// Returns the scores of a trial. Where the run trusts claims, what an agent merely claims is scored as if it had been seen.
+pub fn score_trial(
+    workspace: &Workspace,
+    case: &Case,
+    scorers: &[&'static dyn Scorer],
+    transcript: &Transcript,
+    claim: &Claim,
+) -> Vec<Score> {
+    let trusted = (claim.trust_claims && transcript.has_claims()).then(|| transcript.trusting_claims());
+    score_with(scorers, &Evidence::new(workspace, case, trusted.as_ref().unwrap_or(transcript)))
+}
