@@ -33,3 +33,6 @@ pub struct Transcript {
     pub events: Vec<Event>,
     pub ending: Ending,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,13 @@
-//! Files that import each other in a circle, within one crate.
+//! Files that import each other in a cycle, within one crate.
 //!
 //! A path is followed to the file that defines its item, through re-exports. A file that uses an item of a module around it makes no
-//! circle with it: a `mod.rs` declares its children and may hold what they share.
+//! cycle with it: a `mod.rs` declares its children and may hold what they share.
 
 use super::imports::{ModulePath, SourceFile, read_crate};
 use super::{CRATES, crates};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Circles that are still there, by crate and files. The list may only shrink.
+/// Cycles that are still there, by crate and files. The list may only shrink.
 const KNOWN: &[(&str, &[&str])] = &[
     ("score", &["fuzz/merge.rs", "fuzz/parse.rs", "fuzz/typed.rs"]),
     ("world", &["live/foreign.rs", "live/prepare.rs", "live/reads.rs", "live/world.rs", "live/world_template.rs"]),
@@ -24,7 +24,7 @@ const DEEPEST: usize = 8;
 type Crate = BTreeMap<ModulePath, SourceFile>;
 
 #[test]
-fn files_of_a_crate_do_not_import_each_other_in_a_circle() {
+fn source_files_have_no_import_cycle() {
     let mut wrong = vec![];
     for (name, _) in CRATES {
         let found = cycles(&read_crate(&crates().join(name).join("src")));
@@ -32,12 +32,12 @@ fn files_of_a_crate_do_not_import_each_other_in_a_circle() {
             KNOWN.iter().filter(|(krate, _)| krate == name).map(|(_, files)| files.iter().copied().collect()).collect();
         for cycle in &found {
             if !known.iter().any(|known| cycle.iter().all(|file| known.contains(file.as_str()))) {
-                wrong.push(format!("{name}: these files import each other in a circle: {}", cycle.join(", ")));
+                wrong.push(format!("{name}: these files import each other in a cycle: {}", cycle.join(", ")));
             }
         }
         for known in known {
             if !found.iter().any(|cycle| cycle.iter().all(|file| known.contains(file.as_str()))) {
-                wrong.push(format!("{name}: the circle of {known:?} is gone; remove it from KNOWN"));
+                wrong.push(format!("{name}: the cycle of {known:?} is gone; remove it from KNOWN"));
             }
         }
     }
@@ -45,7 +45,7 @@ fn files_of_a_crate_do_not_import_each_other_in_a_circle() {
 }
 
 #[test]
-fn a_circle_through_a_re_export_is_found() {
+fn an_import_cycle_through_a_re_export_is_found() {
     let file = |name: &str, children: &[&str], uses: &[&str]| {
         let mut file = SourceFile { name: name.to_owned(), ..SourceFile::default() };
         file.children = children.iter().map(|child| (*child).to_owned()).collect();
