@@ -2,6 +2,7 @@
 
 mod annotations;
 mod escape;
+mod explain;
 mod judgement_text;
 mod junit;
 mod plan;
@@ -18,6 +19,7 @@ mod smoke_text;
 mod table;
 
 pub(crate) use escape::visible;
+pub(crate) use explain::{Topic, explain};
 pub(crate) use plan::plan;
 pub(crate) use problems::{problems, refused};
 pub(crate) use rescored::rescored;

@@ -110,6 +110,36 @@ fn every_check_scorer_planned_metric_and_gate_is_explained() {
 }
 
 #[test]
+fn explain_shows_transcripts_that_a_scorer_accepts_and_rejects() {
+    let folder = Folder::new();
+    let mut measured = 0;
+    for name in column(&folder.list("scorers"), "scorer") {
+        let document = folder.json(&["explain", &name], 0);
+        assert_eq!(document["name"], name.as_str());
+        if document["kind"] == "planned_metric" {
+            continue;
+        }
+        measured += 1;
+        assert_eq!(document["kind"], "scorer");
+        let score = |side: &str| document[side]["scores"][0].clone();
+        assert_ne!(score("accepts")["reading"], score("rejects")["reading"], "{name}");
+        assert!(!score("rejects")["because"].as_array().unwrap().is_empty(), "{name}");
+        assert!(!document["accepts"]["events"].as_array().unwrap().is_empty(), "{name}");
+        let text = folder.run(&["explain", &name]).exits(0).stdout;
+        let (_, examples) = text.split_once("\nIt accepts, for example:\n").unwrap_or_else(|| panic!("{text}"));
+        let (accepted, rejected) = examples.split_once("\nIt rejects, for example:\n").unwrap_or_else(|| panic!("{text}"));
+        for example in [accepted, rejected] {
+            assert!(example.starts_with("   1     2.0 s  ") && example.contains("\nand reads "), "{text}");
+        }
+    }
+    assert_eq!(measured, 32);
+    let check = folder.json(&["explain", "graph_acyclic"], 0);
+    assert!(!check["rejects"]["edits"].as_array().unwrap().is_empty() && !check["rejects"]["findings"].as_array().unwrap().is_empty());
+    assert_eq!(folder.json(&["explain", "injection_detection"], 0)["kind"], "planned_metric");
+    assert!(folder.json(&["explain", "hit_rate_profiles"], 0)["bound"].is_object());
+}
+
+#[test]
 fn what_does_not_exist_is_not_explained() {
     let ran = Folder::new().run(&["explain", "graph_acyclc"]).exits(2).says("did you mean \"graph_acyclic\"?");
     assert!(ran.stdout.is_empty());

@@ -15,11 +15,12 @@ pub(crate) use live::Live;
 
 use amounts::Amounts;
 use line::Teller;
-use model::{Reading, Workspace};
+use model::{Reading, Score, Transcript, Workspace};
+use serde_json::Value;
 
 /// `others` are further trials of the same case, by id.
 pub(crate) fn show(io: &Io, workspace: &Workspace, trial: &Found<'_>, others: &[String]) -> String {
-    let teller = teller(io, workspace, trial);
+    let teller = teller(io, workspace, trial.transcript);
     match io.format {
         Format::Json => json::render(&teller, trial, others),
         Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text::render(io, &teller, trial, others),
@@ -32,13 +33,22 @@ pub(crate) fn diff(io: &Io, workspace: &Workspace, left: &Found<'_>, right: &Fou
     match io.format {
         Format::Json => found.json(left, right),
         Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
-            found.text(io, &teller(io, workspace, left), left, right)
+            found.text(io, &teller(io, workspace, left.transcript), left, right)
         }
     }
 }
 
-fn teller<'w>(io: &Io, workspace: &'w Workspace, trial: &Found<'_>) -> Teller<'w> {
-    let case = workspace.case(&trial.transcript.case);
+/// Returns the events of a transcript line by line, each with the scores that cite it.
+pub(crate) fn timeline(io: &Io, workspace: &Workspace, transcript: &Transcript, scores: &[Score]) -> String {
+    text::timeline(io, &teller(io, workspace, transcript), transcript, scores)
+}
+
+pub(crate) fn timeline_json(io: &Io, workspace: &Workspace, transcript: &Transcript, scores: &[Score]) -> Vec<Value> {
+    json::timeline(&teller(io, workspace, transcript), transcript, scores)
+}
+
+fn teller<'w>(io: &Io, workspace: &'w Workspace, transcript: &Transcript) -> Teller<'w> {
+    let case = workspace.case(&transcript.case);
     let world = case.and_then(|case| workspace.world(&case.brief.world));
     Teller { amounts: Amounts { workspace, world }, everything: io.verbose }
 }

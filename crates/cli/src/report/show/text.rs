@@ -7,7 +7,7 @@ use crate::io::Io;
 use crate::kept::Found;
 use crate::report::escape::visible;
 use crate::report::table;
-use model::{Event, Happened, Score};
+use model::{Event, Happened, Score, Transcript};
 
 pub(super) fn render(io: &Io, teller: &Teller<'_>, trial: &Found<'_>, others: &[String]) -> String {
     let transcript = trial.transcript;
@@ -22,6 +22,20 @@ pub(super) fn render(io: &Io, teller: &Teller<'_>, trial: &Found<'_>, others: &[
             trial.run
         ))
     );
+    text.push_str(&timeline(io, teller, transcript, trial.scores));
+    text.push_str(&format!("the trial {}\n\n{}\n", visible(&transcript.ending.to_string()), scores(io, trial.scores)));
+    if let Some(tree) = tree(&transcript.events) {
+        text.push_str(&format!("\n{}\n", tree.lines().join("\n")));
+    }
+    if !others.is_empty() {
+        text.push_str(&io.paint.dim(&format!("\nfurther trials of this case: {}\n", others.join(", "))));
+    }
+    text
+}
+
+/// Returns one line per event, below it its effects and the scores that cite it.
+pub(super) fn timeline(io: &Io, teller: &Teller<'_>, transcript: &Transcript, scores: &[Score]) -> String {
+    let mut text = String::new();
     let who = |event: &Event| format!("{}{}", "  ".repeat(usize::try_from(event.depth).unwrap_or(0)), visible(&event.by));
     let width = transcript.events.iter().map(|event| who(event).chars().count()).max().unwrap_or(0);
     let claims = |event: &&Event| matches!(event.happened, Happened::Claimed { .. });
@@ -34,7 +48,7 @@ pub(super) fn render(io: &Io, teller: &Teller<'_>, trial: &Found<'_>, others: &[
         for line in teller.below(event) {
             text.push_str(&format!("{margin}{line}\n"));
         }
-        for (score, why) in cited(trial.scores, event.n) {
+        for (score, why) in cited(scores, event.n) {
             let tone = Tone::of(&score.reading);
             text.push_str(&format!("{margin}{} {}\n", tone.paint(io, &format!("{} {}", tone.mark(), score.scorer)), visible(why)));
         }
@@ -43,13 +57,6 @@ pub(super) fn render(io: &Io, teller: &Teller<'_>, trial: &Found<'_>, others: &[
     for (n, event) in transcript.events.iter().filter(claims).enumerate() {
         let title = if n == 0 { "claimed by the agent, seen by nobody\n" } else { "" };
         text.push_str(&format!("{title}{:>4}  {}  {}\n", event.n, io.paint.strong(&visible(&event.by)), teller.line(event)));
-    }
-    text.push_str(&format!("the trial {}\n\n{}\n", visible(&transcript.ending.to_string()), scores(io, trial.scores)));
-    if let Some(tree) = tree(&transcript.events) {
-        text.push_str(&format!("\n{}\n", tree.lines().join("\n")));
-    }
-    if !others.is_empty() {
-        text.push_str(&io.paint.dim(&format!("\nfurther trials of this case: {}\n", others.join(", "))));
     }
     text
 }

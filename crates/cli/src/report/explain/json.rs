@@ -1,0 +1,53 @@
+//! An explanation for a machine.
+
+use super::{ScoredExample, Topic};
+use crate::exit::Exit;
+use crate::io::Io;
+use crate::report::FORMAT;
+use crate::report::show::timeline_json;
+use model::Gate;
+use score::checks::{Check, Findings};
+use score::scorers::Scorer;
+use serde_json::{Value, json};
+
+pub(super) fn render(io: &Io, topic: &Topic<'_>) -> String {
+    let mut document = match topic {
+        Topic::Check(check) => check_json(*check),
+        Topic::Scorer(scorer) => scorer_json(io, *scorer),
+        Topic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
+        Topic::Gate(gate) => gate_json(io, gate),
+    };
+    document["format"] = FORMAT.into();
+    document["command"] = "explain".into();
+    document["exit"] = Exit::Clean.code().into();
+    format!("{document:#}\n")
+}
+
+fn check_json(check: &dyn Check) -> Value {
+    let example = check.rejects();
+    let edits: Vec<Value> = example.edits().iter().map(|edit| json!({ "path": edit.path, "from": edit.from, "to": edit.to })).collect();
+    let mut found = Findings::of(check.id(), 1);
+    if let Ok(workspace) = example.load() {
+        check.check(&workspace, &mut found);
+    }
+    let findings = found.finish().findings;
+    let findings: Vec<Value> =
+        findings.iter().map(|one| json!({ "at": one.at.to_string(), "what": one.what, "remedy": one.remedy })).collect();
+    json!({ "name": check.id(), "kind": "check", "manual": check.manual(), "rejects": { "edits": edits, "findings": findings } })
+}
+
+fn scorer_json(io: &Io, scorer: &dyn Scorer) -> Value {
+    let example = |example: &ScoredExample| {
+        let transcript = &example.specimen.transcript;
+        json!({ "case": transcript.case, "events": timeline_json(io, &example.specimen.workspace, transcript, &example.scores),
+            "ending": transcript.ending, "scores": example.scores })
+    };
+    json!({ "name": scorer.id().word(), "kind": "scorer", "manual": scorer.manual(), "accepts": example(&ScoredExample::accepted(scorer)),
+        "rejects": example(&ScoredExample::rejected(scorer)) })
+}
+
+fn gate_json(io: &Io, gate: &Gate) -> Value {
+    let tiers: Vec<String> = gate.tiers.iter().map(ToString::to_string).collect();
+    json!({ "name": *gate.id, "kind": "gate", "manual": gate.why, "spec": gate.spec.text(), "bound": gate.bound, "scorer": gate.scorer.value,
+        "min_cases": gate.min_cases, "tiers": tiers, "at": io.at(&gate.at) })
+}
