@@ -8,7 +8,6 @@ mod evidence;
 pub mod example;
 mod facts;
 mod finding;
-pub mod fuzz;
 pub mod gates;
 pub mod golden;
 pub mod outcome;

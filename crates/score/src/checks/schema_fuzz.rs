@@ -1,7 +1,6 @@
-//! Validation accepts what a schema permits and rejects what it forbids. Spec 4, property-based input generation.
+//! Checks that validation accepts what a schema permits and rejects what it forbids. Spec 4, property-based input generation.
 
 use super::{Check, Example, Findings};
-use crate::fuzz;
 use model::Workspace;
 
 pub(super) struct SchemaFuzz;
@@ -24,7 +23,7 @@ impl Check for SchemaFuzz {
         for tool in &workspace.tools {
             found.look();
             let name = &tool.name.value;
-            let samples = match fuzz::samples(&tool.schema.value, found.seed(), EACH) {
+            let samples = match jsongen::samples(&tool.schema.value, found.seed(), EACH) {
                 Ok(samples) => samples,
                 Err(unsupported) => {
                     // A foreign schema may use more of JSON Schema than we can generate; that is not the author's mistake.
@@ -37,7 +36,7 @@ impl Check for SchemaFuzz {
                 found.error(&tool.at, format!("{name} refuses arguments its schema permits: {}", short(value)), why);
             }
             if let Some(sample) = samples.invalid.iter().find(|sample| tool.schema.accepts(&sample.value)) {
-                let what = format!("{name} accepts arguments it should refuse: {} ({})", short(&sample.value), sample.why);
+                let what = format!("{name} accepts arguments it should refuse: {} ({})", short(&sample.value), sample);
                 found.error(&tool.at, what, "state the bound in the schema");
             }
         }

@@ -3,13 +3,12 @@
 mod error;
 mod passed;
 mod recorded;
-mod stub;
-mod stubbed;
+mod stubs;
 
 pub use error::SourceError;
 pub use passed::Passed;
 pub use recorded::{Recorded, Recording};
-pub use stubbed::Stubbed;
+pub use stubs::Stubbed;
 
 pub use super::pages::Offer;
 

@@ -16,8 +16,8 @@ use crate::mcp::limits::Limits;
 use crate::mcp::meter::Meter;
 use crate::mcp::notes::Notes;
 use crate::mcp::pages::{all_offers, request_fault};
+use crate::mcp::session;
 use crate::mcp::shown::shown;
-use crate::mcp::talk;
 
 /// Longest text of a tool's own failure that is kept.
 const FAILURE: usize = 2_000;
@@ -45,7 +45,7 @@ impl Passed {
                     .map_err(|error| McpError::new(name.clone(), Fault::NotStarted { why: error.to_string() }))?;
                 let stdout = Meter::new(pipes.stdout, *limits, notes.clone());
                 let transport = AsyncRwTransport::new(stdout, pipes.stdin).with_max_line_length(usize::MAX);
-                let opened = opened(talk::open(transport), limits).await;
+                let opened = opened(session::open(transport), limits).await;
                 match opened {
                     Ok((service, offers)) => Ok(Self { name, service, child: Some(child), offers, notes, limits: *limits }),
                     Err(fault) => {
@@ -59,7 +59,7 @@ impl Passed {
                 let name = http::shown_url(url);
                 let failed = |fault: Fault| McpError::new(name.clone(), notes.cause_of(fault));
                 let transport = http::connect(url, *limits, notes.clone()).map_err(failed)?;
-                let (service, offers) = opened(talk::open(transport), limits).await.map_err(failed)?;
+                let (service, offers) = opened(session::open(transport), limits).await.map_err(failed)?;
                 Ok(Self { name, service, child: None, offers, notes, limits: *limits })
             }
         }
@@ -72,7 +72,7 @@ impl Passed {
 
     /// Says goodbye and waits until a started child is gone. Dropping ends it, too, but does not wait.
     pub async fn close(mut self) {
-        let _ = self.service.close_with_timeout(talk::GOODBYE).await;
+        let _ = self.service.close_with_timeout(session::GOODBYE).await;
         if let Some(child) = self.child.take() {
             child.stop().await;
         }

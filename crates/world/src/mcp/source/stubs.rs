@@ -1,4 +1,4 @@
-//! Answers made up from the schemas of the tools: right in shape, meaningless in content, the same for the same seed and question.
+//! Answers generated from the output schemas of tools: right in shape, meaningless in content, the same for the same seed and question.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,6 @@ use model::Hash;
 use serde_json::{Map, Value, json};
 
 use super::passed::unknown;
-use super::stub::stub;
 use super::{Offer, Source, SourceError};
 use crate::mcp::shown::shown;
 
@@ -22,7 +21,7 @@ impl Stubbed {
         Self { offers, seed }
     }
 
-    /// Tools for which nothing can be made up, with the reason: to be told before a run, not in the middle of it.
+    /// Returns the tools that no answer can be generated for, with the reason, so that a run can be refused before it starts.
     pub fn gaps(&self) -> BTreeMap<String, SourceError> {
         let tried = self.offers.iter().map(|offer| (offer.listing.name.clone(), self.made(offer, &Map::new())));
         tried.filter_map(|(name, made)| made.err().map(|error| (name, error))).collect()
@@ -32,9 +31,10 @@ impl Stubbed {
         let tool = shown(&offer.listing.name, 100);
         let Some(schema) = &offer.output_schema else { return Err(SourceError::NoSchema { tool }) };
         let unfit = |why: String| SourceError::Unstubbable { tool: tool.clone(), why: shown(&why, 300) };
-        let question = json!([self.seed, offer.listing.name, args]);
-        let value = stub(schema, &Hash::of(&question)).map_err(unfit)?;
-        // What was made up is checked, not trusted: a schema can ask for more than we understand.
+        let question = Hash::of(&json!([self.seed, offer.listing.name, args]));
+        let seed = u64::from_str_radix(&question.as_str()[..16], 16).unwrap_or_default();
+        let value = jsongen::plausible(schema, seed).map_err(|unsupported| unfit(unsupported.to_string()))?;
+        // A schema can ask for more than the generator understands.
         let validator = jsonschema::validator_for(schema).map_err(|error| unfit(error.to_string()))?;
         match validator.validate(&value) {
             Ok(()) => Ok(value),

@@ -10,7 +10,7 @@ fn address() -> Value {
     json!({"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"})
 }
 
-pub(super) fn swap() -> Value {
+pub(crate) fn swap() -> Value {
     object(
         json!({
             "token_in": {"type": "string", "description": "Token to sell."},
@@ -145,12 +145,38 @@ fn nested() -> Vec<(&'static str, Value)> {
             json!({"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": {"type": "string", "maxLength": 4}}),
         ),
         ("keywords without a type", object(json!({"v": {"minimum": 3, "minLength": 2}, "w": true, "u": {}}), json!(["v"]))),
+        (
+            "references and allOf",
+            json!({"type": "object", "$defs": {"amount": {"type": "string", "pattern": "^[0-9]+$"}, "paid": {"required": ["fee"], "properties": {"fee": {"$ref": "#/$defs/amount"}}}},
+                "allOf": [{"$ref": "#/$defs/paid"}, {"properties": {"tip": {"allOf": [{"$ref": "#/$defs/amount"}, {"maxLength": 4}]}}}]}),
+        ),
+        (
+            "multiples and tuples",
+            object(
+                json!({"even": {"type": "integer", "multipleOf": 2, "minimum": 1, "maximum": 9}, "tens": {"type": "number", "multipleOf": 10}, "pair": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer", "minimum": 0}], "items": {"type": "null"}, "minItems": 2, "maxItems": 3}}),
+                json!(["even", "pair"]),
+            ),
+        ),
         ("required but unnamed", json!({"type": "object", "required": ["id"], "properties": {}})),
     ]
 }
 
-pub(super) fn all() -> Vec<(&'static str, Value)> {
+pub(crate) fn all() -> Vec<(&'static str, Value)> {
     let mut all = flat();
     all.extend(nested());
     all
+}
+
+/// Schemas of answers that no arguments have: roots of every type, formats, examples, recursion.
+pub(crate) fn answers() -> Vec<Value> {
+    vec![
+        json!({"type": "object", "properties": {"when": {"type": "string", "format": "date-time"}, "id": {"type": "string", "format": "uuid"}}}),
+        json!({"type": "array", "items": {"enum": ["x", "y"]}, "minItems": 4}),
+        json!({"oneOf": [{"const": 1}, {"type": "object", "required": ["z"], "properties": {"z": {"type": "number", "exclusiveMinimum": 0, "maximum": 1}}}]}),
+        json!({"allOf": [{"type": "object", "properties": {"a": {"const": 1}}}, {"required": ["a", "b"], "properties": {"b": {"type": "null"}}}]}),
+        json!({"type": ["integer", "null"], "exclusiveMaximum": 0}),
+        json!({"type": "string", "pattern": "^0x[0-9a-f]{4}$", "examples": ["0xbeef"]}),
+        json!({"type": "object", "patternProperties": {"^x": {"type": "null"}}, "properties": {"a": {"type": "boolean"}}}),
+        json!({}),
+    ]
 }

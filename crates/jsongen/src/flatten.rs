@@ -1,0 +1,53 @@
+//! Replaces `$ref` and `allOf` by the keywords they stand for.
+
+use serde_json::{Map, Value};
+
+use crate::merge;
+use crate::unsupported::{UnsupportedSchema, refuse};
+
+type Keywords = Map<String, Value>;
+
+pub(crate) struct Flattener<'r> {
+    root: &'r Value,
+    /// Whether the result must mean the same as the schema.
+    exact: bool,
+    /// References that are being followed.
+    pub(crate) open: Vec<String>,
+}
+
+impl<'r> Flattener<'r> {
+    pub(crate) fn new(root: &'r Value, exact: bool) -> Self {
+        Self { root, exact, open: Vec::new() }
+    }
+
+    /// Returns `None` where a reference leads back into itself. The caller closes the references that were opened.
+    pub(crate) fn flattened(&mut self, map: &Keywords, path: &str) -> Result<Option<Keywords>, UnsupportedSchema> {
+        let mut parts: Vec<&Value> = map.get("allOf").and_then(Value::as_array).into_iter().flatten().collect();
+        if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
+            let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            match target {
+                None => return refuse("$ref", path, "its target is not in the schema"),
+                Some(_) if self.open.iter().any(|open| open == reference) => {
+                    return if self.exact { refuse("$ref", path, "it refers to itself") } else { Ok(None) };
+                }
+                Some(target) => parts.push(target),
+            }
+            self.open.push(reference.to_owned());
+        }
+        let mut flat = map.clone();
+        flat.retain(|word, _| word != "$ref" && word != "allOf");
+        for part in parts {
+            let Value::Object(part) = part else { return refuse("allOf", path, "it must hold objects of keywords") };
+            let Some(part) = self.flattened(part, path)? else { return Ok(None) };
+            flat = self.merged(&flat, &part, path)?;
+        }
+        Ok(Some(flat))
+    }
+
+    pub(crate) fn merged(&self, beside: &Keywords, branch: &Keywords, path: &str) -> Result<Keywords, UnsupportedSchema> {
+        match merge::conflict(beside, branch) {
+            Some(keyword) if self.exact => refuse(keyword, path, "a branch and the schema around it say different things"),
+            _ => Ok(merge::merged(beside, branch)),
+        }
+    }
+}

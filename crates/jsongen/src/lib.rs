@@ -1,0 +1,80 @@
+//! Generates JSON values from a JSON Schema: valid arguments, arguments that one known mutation made invalid, and plausible answers.
+//!
+//! A schema is parsed into a shape once; values are drawn from it with a seeded generator, so the same seed gives the same values.
+//! No validator is asked about a value: samples are valid or invalid by what this crate understands of the schema, so that they
+//! can test a validator.
+
+mod accept;
+mod bounds;
+mod draw;
+mod flatten;
+mod merge;
+mod mutate;
+mod mutation;
+mod number;
+mod parse;
+mod pattern;
+mod random;
+mod shape;
+mod text;
+mod unsupported;
+
+use serde_json::Value;
+
+use mutate::Mutator;
+use parse::{Reader, Strictness};
+use random::{Random, Style};
+
+pub use mutate::InvalidSample;
+pub use mutation::Mutation;
+pub use shape::JsonType;
+pub use unsupported::UnsupportedSchema;
+
+/// Draws per sample before a shape counts as having no such value.
+const ATTEMPTS: usize = 64;
+
+/// Valid and invalid arguments of one tool, as many of each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleSet {
+    pub valid: Vec<Value>,
+    pub invalid: Vec<InvalidSample>,
+}
+
+/// Returns `each` valid and `each` invalid values of the object that `schema` describes. The first few visit every boundary and
+/// every kind of mutation.
+///
+/// # Errors
+/// Names the keyword if the schema does not describe an object, uses a keyword that is not understood, or has no values.
+pub fn samples(schema: &Value, seed: u64, each: usize) -> Result<SampleSet, UnsupportedSchema> {
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        return Err(UnsupportedSchema::new("type", "", "the arguments of a tool must be an object"));
+    }
+    let shape = Reader::new(schema, Strictness::Exact).read()?;
+    let mut random = Random::new(seed);
+    let valid = |round| {
+        let mut draw = || draw::value(&shape, random.styled(Style::of(round))).filter(|value| accept::accepts(&shape, value));
+        (0..ATTEMPTS).find_map(|_| draw()).ok_or_else(no_value)
+    };
+    let valid = (0..each).map(valid).collect::<Result<_, _>>()?;
+    let mut mutator = Mutator::new(&shape);
+    let invalid = (0..each).map(|_| {
+        let broken = (0..ATTEMPTS).find_map(|_| mutator.attempt(random.any_style()));
+        broken.ok_or_else(|| UnsupportedSchema::new("schema", "", "found no way to break a value"))
+    });
+    let invalid = invalid.collect::<Result<_, _>>()?;
+    Ok(SampleSet { valid, invalid })
+}
+
+/// Returns one value with every described property and ordinary contents. Keywords that are not understood are ignored, so the
+/// caller validates the value.
+///
+/// # Errors
+/// Names the keyword if no value can be made.
+pub fn plausible(schema: &Value, seed: u64) -> Result<Value, UnsupportedSchema> {
+    let shape = Reader::new(schema, Strictness::BestEffort).read()?;
+    draw::value(&shape, Random::new(seed).styled(Style::Typical)).ok_or_else(no_value)
+}
+
+fn no_value() -> UnsupportedSchema {
+    UnsupportedSchema::new("schema", "", "found no value that satisfies all of it")
+}

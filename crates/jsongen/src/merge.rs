@@ -1,0 +1,46 @@
+//! Joins two schema objects that both bind a value: keywords beside `anyOf`, `allOf` or `$ref`, and those of the branch.
+
+use serde_json::{Map, Value};
+
+type Keywords = Map<String, Value>;
+
+/// Returns whether a keyword says nothing about which values are valid.
+#[rustfmt::skip]
+pub(crate) fn is_annotation(keyword: &str) -> bool {
+    keyword.starts_with("x-") || matches!(
+        keyword,
+        "$schema" | "$id" | "$comment" | "$defs" | "definitions" | "title" | "description" | "default" | "examples" | "example"
+            | "deprecated" | "readOnly" | "writeOnly"
+    )
+}
+
+/// Returns the keyword that keeps both from being joined without changing what they mean.
+pub(crate) fn conflict<'a>(beside: &'a Keywords, branch: &Keywords) -> Option<&'a str> {
+    // A closed object counts only the properties written next to it, so the two lists cannot become one.
+    let closed = |map: &Keywords| map.get("additionalProperties").is_some_and(|extra| *extra != Value::Bool(true));
+    let named = |map: &Keywords| map.contains_key("properties");
+    if (closed(beside) && named(branch)) || (closed(branch) && named(beside)) {
+        return Some("additionalProperties");
+    }
+    let differs = |(word, value): &(&'a String, &Value)| match (word.as_str(), value, branch.get(*word)) {
+        (_, _, None) | ("required", ..) => false,
+        ("properties", Value::Object(ours), Some(Value::Object(theirs))) => {
+            ours.iter().any(|(name, schema)| theirs.get(name).is_some_and(|other| other != schema))
+        }
+        (word, value, Some(other)) => *value != other && !is_annotation(word),
+    };
+    beside.iter().find(differs).map(|(word, _)| word.as_str())
+}
+
+/// Returns both as one schema; where they conflict, the branch wins.
+pub(crate) fn merged(beside: &Keywords, branch: &Keywords) -> Keywords {
+    let mut merged = beside.clone();
+    for (word, value) in branch {
+        match (word.as_str(), merged.get_mut(word), value) {
+            ("properties", Some(Value::Object(known)), Value::Object(more)) => known.extend(more.clone()),
+            ("required", Some(Value::Array(known)), Value::Array(more)) => known.extend(more.iter().cloned()),
+            _ => drop(merged.insert(word.clone(), value.clone())),
+        }
+    }
+    merged
+}

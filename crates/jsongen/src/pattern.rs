@@ -1,0 +1,96 @@
+//! Regular expressions: strings that match, and a check of those that must not.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use regex::Regex;
+use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+
+use crate::random::{Random, Style};
+
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    hir: Hir,
+    regex: Regex,
+}
+
+/// Compiled patterns by source: one schema often repeats a pattern, and compiling is the most expensive step.
+#[derive(Debug, Default)]
+pub(crate) struct PatternCache(HashMap<String, Arc<Pattern>>);
+
+impl PatternCache {
+    pub(crate) fn compile(&mut self, source: &str) -> Result<Arc<Pattern>, String> {
+        if let Some(known) = self.0.get(source) {
+            return Ok(Arc::clone(known));
+        }
+        let pattern = Arc::new(Pattern::new(source)?);
+        self.0.insert(source.into(), Arc::clone(&pattern));
+        Ok(pattern)
+    }
+}
+
+impl Pattern {
+    /// JSON Schema patterns are ECMA-262, where `\d` is ten digits and not every digit of Unicode.
+    fn new(source: &str) -> Result<Self, String> {
+        let rust = jsonschema_regex::to_rust_regex(source)
+            .map_err(|()| format!("{source} is not a regular expression without look-around and back-references"))?;
+        let regex = Regex::new(&rust).map_err(|error| error.to_string())?;
+        let hir = regex_syntax::parse(&rust).map_err(|error| error.to_string())?;
+        Ok(Self { hir, regex })
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// Returns a string that follows the expression. Anchors inside it are ignored, so the caller checks the result.
+    pub(crate) fn draw(&self, random: &mut Random, reach: usize) -> String {
+        let mut text = String::new();
+        follow(&self.hir, random, reach, &mut text);
+        text
+    }
+}
+
+fn follow(hir: &Hir, random: &mut Random, reach: usize, text: &mut String) {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(class) => text.extend(one_of(class, random)),
+        HirKind::Repetition(repetition) => {
+            for _ in 0..times(repetition, random, reach) {
+                follow(&repetition.sub, random, reach, text);
+            }
+        }
+        HirKind::Capture(capture) => follow(&capture.sub, random, reach, text),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| follow(part, random, reach, text)),
+        HirKind::Alternation(branches) => follow(random.pick(branches), random, reach, text),
+    }
+}
+
+/// `reach` is the most that an open repetition may go beyond its minimum.
+fn times(repetition: &Repetition, random: &mut Random, reach: usize) -> usize {
+    let min = repetition.min as usize;
+    let max = repetition.max.map_or(min + reach, |max| (max as usize).min(min + reach.max(64)));
+    match random.style {
+        Style::Smallest => min,
+        Style::Largest | Style::Long => max,
+        Style::NonAscii | Style::Mixed | Style::Typical => random.length(min, max),
+    }
+}
+
+fn one_of(class: &Class, random: &mut Random) -> Option<char> {
+    let class = match class {
+        Class::Unicode(class) => class.clone(),
+        Class::Bytes(class) => class.to_unicode_class()?,
+    };
+    let range = class.ranges().get(random.below(class.ranges().len()))?;
+    let (low, mut high) = (range.start() as u32, range.end() as u32);
+    // Wide classes are mostly unassigned code points; people type ASCII.
+    if low <= '~' as u32 && high > '~' as u32 && random.style != Style::NonAscii {
+        high = '~' as u32;
+    }
+    let floor = if low < ' ' as u32 && high >= ' ' as u32 { ' ' as u32 } else { low };
+    let code = floor + random.below((high - floor) as usize + 1) as u32;
+    // The gap of the surrogates lies inside a range, never at its start.
+    Some(char::from_u32(code).unwrap_or(range.start()))
+}

@@ -1,0 +1,170 @@
+//! The closed set of shapes that a schema can ask a value to have.
+
+use std::sync::Arc;
+
+use serde_json::{Number, Value};
+
+use crate::pattern::Pattern;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    Any,
+    /// No value: `false`, or a schema that leads back into itself.
+    Never,
+    Null,
+    Boolean,
+    Integer(IntegerShape),
+    Number(Bounds<f64>),
+    Text(TextShape),
+    List(ListShape),
+    Object(ObjectShape),
+    Choice(Vec<Value>),
+    AnyOf(Vec<Shape>),
+    OneOf(Vec<Shape>),
+}
+
+/// Optional limits, both included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bounds<T> {
+    pub(crate) low: Option<T>,
+    pub(crate) high: Option<T>,
+}
+
+impl<T: PartialOrd + Copy> Bounds<T> {
+    pub(crate) fn contains(&self, value: T) -> bool {
+        self.low.is_none_or(|low| low <= value) && self.high.is_none_or(|high| value <= high)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!((self.low, self.high), (Some(low), Some(high)) if low > high)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IntegerShape {
+    pub(crate) bounds: Bounds<i128>,
+    /// Stands in for a bound not given; going beyond it is not a fault.
+    pub(crate) usual: (i128, i128),
+    pub(crate) multiple_of: i128,
+}
+
+/// Lengths count code points, as JSON Schema does.
+#[derive(Clone, Debug)]
+pub(crate) struct TextShape {
+    pub(crate) min: usize,
+    pub(crate) max: Option<usize>,
+    pub(crate) pattern: Option<Arc<Pattern>>,
+    /// Followed where there is no pattern; validators do not check it.
+    pub(crate) format: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ListShape {
+    /// Shapes of the first items.
+    pub(crate) prefix: Vec<Shape>,
+    pub(crate) item: Box<Shape>,
+    pub(crate) min: usize,
+    pub(crate) max: Option<usize>,
+    pub(crate) unique: bool,
+}
+
+impl ListShape {
+    pub(crate) fn item_at(&self, index: usize) -> &Shape {
+        self.prefix.get(index).unwrap_or(&self.item)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectShape {
+    pub(crate) fields: Vec<FieldShape>,
+    /// The shape of values under other keys; `Never` where no others are permitted.
+    pub(crate) extra: Box<Shape>,
+}
+
+impl ObjectShape {
+    pub(crate) fn field(&self, key: &str) -> Option<&FieldShape> {
+        self.fields.iter().find(|field| field.name == key)
+    }
+
+    /// Returns a key that is none of the named ones.
+    pub(crate) fn free_name(&self) -> String {
+        let mut name = String::from("extra");
+        while self.field(&name).is_some() {
+            name.push('_');
+        }
+        name
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct FieldShape {
+    pub(crate) name: String,
+    pub(crate) required: bool,
+    pub(crate) shape: Shape,
+}
+
+/// The type names of JSON Schema. `Number` as a mutation means one with a fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum JsonType {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl JsonType {
+    pub(crate) const ALL: [Self; 7] = [Self::Null, Self::Boolean, Self::Integer, Self::Number, Self::String, Self::Array, Self::Object];
+
+    /// Returns the name in JSON Schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::String => "string",
+            Self::Array => "array",
+            Self::Object => "object",
+        }
+    }
+
+    /// Returns the type of a value; 1.0 is an integer.
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(_) => Self::Boolean,
+            Value::Number(n) if whole(n).is_some() => Self::Integer,
+            Value::Number(_) => Self::Number,
+            Value::String(_) => Self::String,
+            Value::Array(_) => Self::Array,
+            Value::Object(_) => Self::Object,
+        }
+    }
+}
+
+/// Returns the integer that a JSON number stands for, if it is one.
+pub(crate) fn whole(n: &Number) -> Option<i128> {
+    n.as_i128().or_else(|| n.as_f64().filter(|f| f.fract() == 0.0).map(|f| f as i128))
+}
+
+impl Shape {
+    /// Returns whether some value of this type could have this shape.
+    pub(crate) fn allows(&self, kind: JsonType) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Never => false,
+            Self::Null => kind == JsonType::Null,
+            Self::Boolean => kind == JsonType::Boolean,
+            Self::Integer(_) => kind == JsonType::Integer,
+            Self::Number(_) => matches!(kind, JsonType::Integer | JsonType::Number),
+            Self::Text(_) => kind == JsonType::String,
+            Self::List(_) => kind == JsonType::Array,
+            Self::Object(_) => kind == JsonType::Object,
+            Self::Choice(values) => values.iter().any(|value| JsonType::of(value) == kind),
+            Self::AnyOf(branches) | Self::OneOf(branches) => branches.iter().any(|branch| branch.allows(kind)),
+        }
+    }
+}

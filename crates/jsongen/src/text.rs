@@ -1,0 +1,119 @@
+//! Strings: short and long, ASCII and not, inside and just outside what a schema allows.
+
+use crate::random::{Random, Style};
+use crate::shape::TextShape;
+
+/// Longer than a line, a log field or a careless buffer, yet cheap.
+const LONG: usize = 600;
+/// Longer strings repeat this many letters: drawing each of them would be most of the work.
+const CHUNK: usize = 40;
+/// Bounds beyond this are respected but not tried out: a sample must fit into a test.
+pub(crate) const LARGEST: usize = 1 << 16;
+
+const PLAIN: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789";
+/// Quotes, escapes, markup, combining marks, right-to-left, wide, beyond the first plane, and letters that look Latin.
+const NON_ASCII: [char; 40] = [
+    'é', 'ß', 'ñ', 'Ω', 'ж', 'я', 'а', 'е', 'о', 'ا', 'ل', 'ע', 'ह', 'ि', '中', '文', '日', '本', '한', '글', '🦀', '🚀', '👩', '\u{200d}',
+    '\u{301}', '\u{202e}', '\u{feff}', '\u{a0}', '"', '\'', '\\', '/', '<', '&', '{', '$', '%', '\n', '\t', '\u{7f}',
+];
+/// Inserted or substituted to break a string that matched.
+const SPOILERS: [char; 14] = ['g', 'Z', 'x', '0', ' ', '-', '_', '.', ',', '+', 'é', '０', '\n', '"'];
+
+impl TextShape {
+    /// Returns `None` only where pattern and lengths hardly meet.
+    pub(crate) fn draw(&self, random: &mut Random) -> Option<String> {
+        if self.pattern.is_some() {
+            return self.draw_matching(random);
+        }
+        let formatted = self.format.as_deref().and_then(|format| formatted(format, random)).filter(|text| self.fits(text));
+        Some(formatted.unwrap_or_else(|| self.draw_free(random)))
+    }
+
+    fn draw_free(&self, random: &mut Random) -> String {
+        let most = self.max.unwrap_or(usize::MAX);
+        let length = match (random.style, random.below(12)) {
+            (Style::Typical, _) => random.length(self.min.max(4.min(most)), most.min(self.min.max(12))),
+            (Style::Smallest, _) | (_, 0) => self.min,
+            (Style::Largest, _) | (_, 1) if most <= LARGEST => most,
+            (Style::Long | Style::Largest, _) => most.min(self.min.max(LONG)),
+            _ => random.length(self.min, most.min(self.min + 20)),
+        };
+        written(length, random)
+    }
+
+    fn draw_matching(&self, random: &mut Random) -> Option<String> {
+        let pattern = self.pattern.as_ref()?;
+        let asked = random.style;
+        let found = (0..96_usize).find_map(|attempt| {
+            // Lengths and pattern know nothing of each other: reach further, or less far, until both agree.
+            let reach = if asked == Style::Long || asked == Style::Largest { 64 } else { 8 } << (attempt / 12);
+            if attempt > 3 {
+                random.style = if attempt % 3 == 0 { Style::Smallest } else { Style::Mixed };
+            }
+            Some(pattern.draw(random, reach)).filter(|text| self.accepts(text))
+        });
+        random.style = asked;
+        // A pattern without anchors only has to occur somewhere.
+        let wider = |text: &String| format!("a {text} z");
+        found.map(|text| if asked == Style::Mixed && self.accepts(&wider(&text)) { wider(&text) } else { text })
+    }
+
+    /// Returns a string of permitted length that the pattern refuses; `None` if nothing tried is refused.
+    pub(crate) fn spoiled(&self, good: &str, random: &mut Random) -> Option<String> {
+        let pattern = self.pattern.as_ref()?;
+        (0..48).map(|_| edited(good, random)).find(|bad| self.fits(bad) && !pattern.matches(bad))
+    }
+
+    pub(crate) fn longer(&self, good: &str, random: &mut Random) -> Option<String> {
+        let length = self.max? + if random.one_in(2) { 1 } else { random.length(1, 30) };
+        // Repeating the last letter keeps most patterns satisfied, so that the length alone is wrong.
+        let tail = good.chars().last().unwrap_or('a');
+        let missing = length.saturating_sub(good.chars().count());
+        Some(good.chars().chain(std::iter::repeat_n(tail, missing)).collect())
+    }
+}
+
+pub(crate) fn written(length: usize, random: &mut Random) -> String {
+    let is_typical = random.style == Style::Typical;
+    let non_ascii = random.style == Style::NonAscii || (!is_typical && random.one_in(10));
+    let plain = if is_typical { &PLAIN[..26] } else { PLAIN.as_slice() };
+    let mut letter = || if non_ascii && random.one_in(2) { *random.pick(&NON_ASCII) } else { char::from(*random.pick(plain)) };
+    // Of a long string the length matters, not the hundredth letter.
+    let chunk: String = (0..length.min(CHUNK)).map(|_| letter()).collect();
+    let mut text = chunk.repeat(length / CHUNK);
+    text.extend(chunk.chars().take(length % CHUNK));
+    text
+}
+
+/// Returns text in one of the formats that JSON Schema names.
+fn formatted(format: &str, random: &mut Random) -> Option<String> {
+    let n = random.below(1 << 32);
+    Some(match format {
+        "date-time" => format!("2026-03-{:02}T12:00:00Z", 1 + n % 28),
+        "date" => format!("2026-03-{:02}", 1 + n % 28),
+        "time" => format!("12:{:02}:00Z", n % 60),
+        "email" => format!("user{}@example.com", n % 1000),
+        "uri" | "url" | "iri" => format!("https://example.com/{}", n % 1000),
+        "hostname" => "example.com".to_owned(),
+        "ipv4" => format!("192.0.2.{}", n % 256),
+        "ipv6" => format!("2001:db8::{:x}", n % 0xffff),
+        "uuid" => format!("{n:08x}-0000-4000-8000-{:012x}", random.below(1 << 32)),
+        _ => return None,
+    })
+}
+
+fn edited(good: &str, random: &mut Random) -> String {
+    let mut letters: Vec<char> = good.chars().collect();
+    let place = random.below(letters.len() + 1);
+    let spoiler = *random.pick(&SPOILERS);
+    match random.below(8) {
+        0 | 1 => letters.insert(place, spoiler),
+        2 | 3 if place < letters.len() => letters[place] = spoiler,
+        4 if place < letters.len() => drop(letters.remove(place)),
+        5 => letters.push(spoiler),
+        6 => letters.insert(0, ' '),
+        7 => letters.clear(),
+        _ => letters = written(random.length(1, 12), random).chars().collect(),
+    }
+    letters.into_iter().collect()
+}
