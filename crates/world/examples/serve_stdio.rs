@@ -6,15 +6,15 @@
 mod small;
 
 use bardo_eval_world::World;
-use bardo_eval_world::mcp::serve::{Door, WorldServer, on_streams};
+use bardo_eval_world::mcp::serve::{WorldLock, WorldServer, on_streams};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let world = small::Small::shared().await;
-    let door = Door::new(small::as_shared(&world));
-    let server = WorldServer::new(door.clone(), small::seat())?;
+    let lock = WorldLock::new(small::as_shared(&world));
+    let server = WorldServer::new(lock.clone(), small::seat())?;
     on_streams(server, tokio::io::stdin(), tokio::io::stdout()).await?;
-    door.shut();
+    lock.close();
     for event in world.lock().await.take_events() {
         eprintln!("{}", serde_json::to_string(&event)?);
     }

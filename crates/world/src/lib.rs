@@ -6,7 +6,7 @@ mod live;
 mod log;
 pub mod mcp;
 
-pub use live::{ChainKind, Defence, Fills, Foreign, HOOKS, Line, LiveWorld, Setup, WorldTemplate, is_foreign};
+pub use live::{ChainKind, Defence, Fills, Foreign, HOOKS, LiveSource, LiveWorld, Setup, WorldTemplate, is_foreign};
 pub use log::Log;
 
 use async_trait::async_trait;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use world::edges::{Edges, Token};
 use world::mcp::Reply;
-use world::mcp::serve::{RelayServer, Seat, Told, Wish};
+use world::mcp::serve::{MoveOutcome, PendingMove, RelayServer, Seat};
 use world::{ChainAccess, Who};
 
 /// Wishes that wait; whoever wishes more has to wait before it is heard.
@@ -30,8 +30,8 @@ pub(super) struct Session {
     // Dropped first: once the endpoints are shut, the agent can do nothing more.
     edges: Edges,
     line: Line,
-    wishes: mpsc::Receiver<Wish>,
-    later: VecDeque<Wish>,
+    wishes: mpsc::Receiver<PendingMove>,
+    later: VecDeque<PendingMove>,
     who: Who,
     told: usize,
     waits: Waits,
@@ -43,7 +43,7 @@ enum Waits {
     /// Nobody was told anything yet, or the agent said something on its line.
     Line,
     /// Calls over MCP, in order, with what they wished.
-    Mcp(Vec<(Move, oneshot::Sender<Told>)>),
+    Mcp(Vec<(Move, oneshot::Sender<MoveOutcome>)>),
 }
 
 impl Session {
@@ -111,7 +111,7 @@ impl Session {
     }
 
     /// What it wishes at the same time. Time counts only while it waits for us: one that has no processor yet is still speaking.
-    async fn another(&mut self) -> Option<Wish> {
+    async fn another(&mut self) -> Option<PendingMove> {
         let mut idle = 0;
         for _ in 0..LOOKS {
             match tokio::time::timeout(LOOK, self.wishes.recv()).await {
@@ -126,7 +126,7 @@ impl Session {
         None
     }
 
-    async fn wished(&mut self, first: Wish, at_once: bool) -> Move {
+    async fn wished(&mut self, first: PendingMove, at_once: bool) -> Move {
         let mut wishes = vec![first];
         while at_once
             && matches!(wishes[0].wants, Move::Call(_))
@@ -145,20 +145,20 @@ impl Session {
 }
 
 enum Next {
-    Wish(Wish),
+    Wish(PendingMove),
     Said(Result<Said, SubjectFault>),
 }
 
 /// Gives everybody who waits what came of its wish. Messages that arrived meanwhile go to the first.
-fn answer(wishes: Vec<(Move, oneshot::Sender<Told>)>, heard: &[Heard]) {
+fn answer(wishes: Vec<(Move, oneshot::Sender<MoveOutcome>)>, heard: &[Heard]) {
     let letter = |heard: &Heard| match heard {
-        Heard::Message { from, text } => Some(Told::letter(from, text)),
+        Heard::Message { from, text } => Some(MoveOutcome::message(from, text)),
         Heard::User(_) | Heard::HandOver { .. } | Heard::Answer { .. } | Heard::Peer { .. } => None,
     };
     let mut besides: Vec<String> = heard.iter().filter_map(letter).collect();
     let mut came = heard.iter().filter(|heard| letter(heard).is_none());
     for (wants, sender) in wishes {
-        let told = Told { reply: reply(&wants, &mut came), besides: std::mem::take(&mut besides) };
+        let told = MoveOutcome { reply: reply(&wants, &mut came), messages: std::mem::take(&mut besides) };
         // Whoever hung up meanwhile has done it all the same.
         let _ = sender.send(told);
     }

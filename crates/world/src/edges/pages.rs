@@ -1,18 +1,16 @@
 //! Files and pages of the world over plain HTTP, for agents that fetch what they read.
 
-use hyper::StatusCode;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
 
-use super::http::{Answer, answer, refusal};
+use super::guard::{Refusal, refusal};
 use super::trial::Trial;
 
-pub(super) async fn get(trial: &Trial, path: &str) -> Answer {
-    let Some(mut world) = trial.door.enter().await else {
-        return refusal(StatusCode::NOT_FOUND, "this trial is over");
-    };
-    match world.file(&trial.who, path) {
-        Some(text) => answer(StatusCode::OK, kind(path), text),
-        None => refusal(StatusCode::NOT_FOUND, "there is no such page"),
-    }
+pub(super) async fn get(trial: &Trial, path: &str) -> Result<Response, Refusal> {
+    let mut world = trial.world.lock().await.ok_or_else(|| refusal(StatusCode::NOT_FOUND, "this trial is over"))?;
+    let text = world.file(&trial.who, path).ok_or_else(|| refusal(StatusCode::NOT_FOUND, "there is no such page"))?;
+    Ok(([(CONTENT_TYPE, kind(path))], text).into_response())
 }
 
 fn kind(path: &str) -> &'static str {

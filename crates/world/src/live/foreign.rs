@@ -19,22 +19,22 @@ pub enum Foreign {
     Recorded(Recorded),
     Stubbed(Stubbed),
     /// A server that runs, shared by all trials: nobody else can tell what it remembers between them.
-    Live(Line),
+    Live(LiveSource),
 }
 
 /// A source that several trials ask in turn.
 #[derive(Clone)]
-pub struct Line(Arc<Mutex<Box<dyn Source>>>);
+pub struct LiveSource(Arc<Mutex<Box<dyn Source>>>);
 
-impl Line {
+impl LiveSource {
     pub fn new(source: impl Source + 'static) -> Self {
         Self(Arc::new(Mutex::new(Box::new(source))))
     }
 }
 
-impl fmt::Debug for Line {
+impl fmt::Debug for LiveSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line").finish_non_exhaustive()
+        f.debug_struct("LiveSource").finish_non_exhaustive()
     }
 }
 
@@ -51,7 +51,7 @@ impl Foreign {
             Self::Nobody => Err(SourceError::Nobody { tool: crate::mcp::shown(tool, 100) }),
             Self::Recorded(source) => source.call(tool, args).await,
             Self::Stubbed(source) => source.call(tool, args).await,
-            Self::Live(Line(source)) => source.lock().await.call(tool, args).await,
+            Self::Live(LiveSource(source)) => source.lock().await.call(tool, args).await,
         }
     }
 }

@@ -18,7 +18,7 @@ mod world;
 mod world_template;
 
 pub use fixtures::Fills;
-pub use foreign::{Foreign, Line, is_foreign};
+pub use foreign::{Foreign, LiveSource, is_foreign};
 pub use hooks::HOOKS;
 pub use world::{Defence, LiveWorld, Setup};
 pub use world_template::{ChainKind, WorldTemplate};

@@ -1,19 +1,16 @@
 //! Asks any MCP server, started as a child or reached over HTTP, which tools it has. Everything it sends is hostile.
 
-use std::collections::BTreeMap;
-
-use model::Listing;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use serde_json::Value;
 
 use super::child::{Child, Remains};
 use super::error::{Fault, McpError};
 use super::http;
 use super::limits::Limits;
+use super::listed::Listed;
 use super::meter::Meter;
 use super::notes::Notes;
+use super::session;
 use super::shown::shown;
-use super::talk;
 
 /// Where a server is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,20 +19,6 @@ pub enum Source {
     Command { program: String, args: Vec<String>, env: Vec<(String, String)> },
     /// The endpoint of a server that speaks streamable HTTP.
     Url(String),
-}
-
-/// What a server said of itself, and its tools in its own order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// Empty if it did not say.
-    pub server: String,
-    /// Empty if it did not say.
-    pub version: String,
-    /// The protocol version that was agreed on, such as `2025-11-25`.
-    pub protocol: String,
-    pub tools: Vec<Listing>,
-    /// The schemas of the tools' answers, where the server gave any.
-    pub outputs: BTreeMap<String, Value>,
 }
 
 /// Lists the tools of `source`. When this returns, in success or failure, a started child is gone.
@@ -58,7 +41,7 @@ async fn over_stdio(program: &str, args: &[String], env: &[(String, String)], li
     let stdout = Meter::new(pipes.stdout, *limits, notes.clone());
     // The meter cuts first; were the SDK to cut, it would drop the message and wait for another.
     let transport = AsyncRwTransport::new(stdout, pipes.stdin).with_max_line_length(usize::MAX);
-    let outcome = talk::list(transport, limits).await;
+    let outcome = session::list(transport, limits).await;
     let remains = child.stop().await;
     outcome.map_err(|fault| McpError {
         server: name,
@@ -85,7 +68,7 @@ async fn over_http(url: &str, limits: &Limits) -> Result<Listed, McpError> {
     let notes = Notes::default();
     let name = http::shown_url(url);
     let outcome = match http::connect(url, *limits, notes.clone()) {
-        Ok(transport) => talk::list(transport, limits).await,
+        Ok(transport) => session::list(transport, limits).await,
         Err(fault) => Err(fault),
     };
     outcome.map_err(|fault| McpError::new(name, notes.cause_of(fault)))

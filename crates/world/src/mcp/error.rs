@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use rmcp::ErrorData;
 use thiserror::Error;
+
+use super::shown::shown;
 
 /// A listing that failed. `server` is the command or address as the user gave it.
 #[derive(Debug, Error)]
@@ -73,6 +76,10 @@ pub enum Quantity {
 }
 
 impl Fault {
+    pub(super) fn refused(error: &ErrorData) -> Self {
+        Fault::Refused { code: error.code.0, message: shown(&error.message, 300) }
+    }
+
     /// What the person in front of the terminal can do.
     pub fn remedy(&self) -> &'static str {
         match self {

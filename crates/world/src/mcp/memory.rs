@@ -8,7 +8,7 @@ use rmcp::ServiceExt;
 use super::error::McpError;
 use super::limits::Limits;
 use super::server::{ListsOnly, OWN_NAME, ToolServer};
-use super::talk;
+use super::session;
 
 /// Serves `listings` and returns what a client that follows the pages was told, in the order it was told.
 pub async fn list_in_memory(listings: Vec<Listing>) -> Result<Vec<Listing>, McpError> {
@@ -20,7 +20,7 @@ pub async fn list_in_memory(listings: Vec<Listing>) -> Result<Vec<Listing>, McpE
             let _ = running.waiting().await;
         }
     });
-    let listed = talk::list(near, &own_limits()).await;
+    let listed = session::list(near, &own_limits()).await;
     serving.abort();
     listed.map(|listed| listed.tools).map_err(|fault| McpError::new(OWN_NAME, fault))
 }

@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::error::{Fault, Quantity, at_most};
 use super::limits::Limits;
 use super::shown::shown;
-use super::talk::refused;
 
 /// The protocol asks for at most 128 characters; twice that is no accident any more.
 const NAME: usize = 256;
@@ -59,7 +58,7 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<ListToo
 #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is open; what we do not know is told in its own words")]
 pub(super) fn request_fault(error: ServiceError) -> Fault {
     match error {
-        ServiceError::McpError(error) => refused(&error),
+        ServiceError::McpError(error) => Fault::refused(&error),
         ServiceError::TransportClosed => Fault::Ended { how: "it closed the connection".to_owned() },
         ServiceError::TransportSend(error) => Fault::Ended { how: shown(&error.to_string(), 300) },
         other => Fault::NotMcp { why: shown(&other.to_string(), 300) },

@@ -8,7 +8,7 @@ use model::Workspace;
 use std::time::Duration;
 use world::mcp::Limits;
 use world::mcp::source::{Passed, Recorded, Recording};
-use world::{Foreign, Line, is_foreign};
+use world::{Foreign, LiveSource, is_foreign};
 
 /// What a server once said, beside the suites.
 const RECORDED: &str = "cassettes/tools.jsonl";
@@ -21,7 +21,7 @@ pub(crate) async fn of(source: &Source, workspace: &Workspace, from: &str) -> Re
         None if from == "auto" => Ok(recorded(source)?.unwrap_or_else(|| Foreign::stubs(workspace, SEED))),
         None if from == "recorded" => recorded(source)?.ok_or_else(|| format!("there is no {RECORDED} in {}", source.label())),
         None if from == "stub" => Ok(Foreign::stubs(workspace, SEED)),
-        Some(("live", command)) => Ok(Foreign::Live(Line::new(opened(command).await?))),
+        Some(("live", command)) => Ok(Foreign::Live(LiveSource::new(opened(command).await?))),
         Some(("record", command)) => {
             let Source::Folder(folder) = source else {
                 return Err(
@@ -30,7 +30,7 @@ pub(crate) async fn of(source: &Source, workspace: &Workspace, from: &str) -> Re
             };
             let path = folder.join(RECORDED);
             let out = files::append(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            Ok(Foreign::Live(Line::new(Recording::new(opened(command).await?, out))))
+            Ok(Foreign::Live(LiveSource::new(Recording::new(opened(command).await?, out))))
         }
         None | Some(_) => Err(format!("\"{from}\" answers for no tool  write auto, recorded, stub, live:CMD or record:CMD")),
     }

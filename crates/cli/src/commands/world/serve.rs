@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use world::edges::Server;
 use world::edges::Token;
-use world::mcp::serve::{Door, Seat, SharedWorld, WorldServer, on_streams};
+use world::mcp::serve::{Seat, SharedWorld, WorldLock, WorldServer, on_streams};
 use world::{ChainAccess, Setup, Who, World, WorldTemplate};
 
 pub(super) async fn serve(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &ServeArgs) -> Result<Exit, String> {
@@ -36,7 +36,7 @@ pub(super) async fn serve(io: &Io, source: &Source, workspace: Arc<Workspace>, a
 }
 
 async fn on_stdio(world: SharedWorld, seat: Seat) -> Result<(), String> {
-    let server = WorldServer::new(Door::new(world), seat).map_err(|error| error.to_string())?;
+    let server = WorldServer::new(WorldLock::new(world), seat).map_err(|error| error.to_string())?;
     on_streams(server, tokio::io::stdin(), tokio::io::stdout()).await.map_err(|error| error.to_string())
 }
 

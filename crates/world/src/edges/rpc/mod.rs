@@ -14,11 +14,11 @@ mod typed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hyper::body::Bytes;
+use axum::body::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use crate::mcp::serve::Door;
+use crate::mcp::serve::WorldLock;
 use crate::{ChainAccess, Who};
 use error::RpcError;
 use history::History;
@@ -33,7 +33,7 @@ const BATCH: usize = 100;
 /// The RPC of one trial.
 #[derive(Debug)]
 pub(super) struct Rpc {
-    door: Door,
+    world: WorldLock,
     who: Who,
     /// Only touched by whoever is in the world.
     histories: Mutex<BTreeMap<u64, History>>,
@@ -48,8 +48,8 @@ pub(super) struct Turn<'t> {
 }
 
 impl Rpc {
-    pub(super) fn new(door: Door, who: Who) -> Self {
-        Self { door, who, histories: Mutex::default() }
+    pub(super) fn new(world: WorldLock, who: Who) -> Self {
+        Self { world, who, histories: Mutex::default() }
     }
 
     /// `None` where the trial is over or has no such chain.
@@ -60,7 +60,7 @@ impl Rpc {
     }
 
     async fn all(&self, chain: u64, body: &[u8]) -> Option<Value> {
-        if !self.door.enter().await?.chain_ids().contains(&chain) {
+        if !self.world.lock().await?.chain_ids().contains(&chain) {
             return None;
         }
         let refused = |error: RpcError| json!({ "jsonrpc": "2.0", "id": null, "error": error });
@@ -84,7 +84,7 @@ impl Rpc {
     }
 
     async fn one(&self, chain: u64, value: &Value) -> Option<Value> {
-        let mut world = self.door.enter().await?;
+        let mut world = self.world.lock().await?;
         let mut histories = self.histories.lock().await;
         let history = histories.entry(chain).or_insert_with(|| History::new(chain));
         let mut turn = Turn { world: &mut *world, who: &self.who, chain, history };

@@ -1,14 +1,16 @@
-//! The world as an MCP server: a finished agent lists what its seat offers and acts; all of it is recorded on our side.
+//! The world as an MCP server: an external agent lists the tools of its seat and calls them; the world records all of it.
 
-mod carry;
-mod door;
 mod extras;
+mod outcome;
 mod relay;
 mod seat;
+mod transport;
 mod world;
+mod world_lock;
 
-pub use carry::{in_memory, on_streams};
-pub use door::{Door, SharedWorld};
-pub use relay::{RelayServer, Told, Wish};
+pub use outcome::MoveOutcome;
+pub use relay::{PendingMove, RelayServer};
 pub use seat::Seat;
+pub use transport::{in_memory, on_streams};
 pub use world::WorldServer;
+pub use world_lock::{SharedWorld, WorldLock};

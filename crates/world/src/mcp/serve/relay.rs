@@ -1,52 +1,30 @@
-//! A seat spoken to over MCP where somebody else carries out what the agent wants: every call becomes a move that waits for its answer.
+//! MCP server for an agent whose moves another party carries out: every call becomes a move that waits for its outcome.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::Listing;
 use model::transcript::{Move, ToolCall};
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, PaginatedRequestParams, ServerConfig,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams, ServerConfig};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::extras::{self, Deed};
+use super::outcome::{MoveOutcome, trial_over};
 use super::seat::Seat;
-use super::world::over;
 use crate::mcp::error::McpError;
-use crate::mcp::server::{Reply, checked, info, result, tool};
+use crate::mcp::server::{Reply, checked, info, tool};
 
-/// What the agent wants to do, and where the answer goes. Dropping it says that the trial is over.
+/// A move that waits for its outcome. Dropping it ends the trial for the agent.
 #[derive(Debug)]
-pub struct Wish {
+pub struct PendingMove {
     pub wants: Move,
-    pub answer: oneshot::Sender<Told>,
+    pub answer: oneshot::Sender<MoveOutcome>,
 }
 
-/// What the agent is told: what came of its wish, and what reached it meanwhile.
-#[derive(Debug)]
-pub struct Told {
-    pub reply: Reply,
-    pub besides: Vec<String>,
-}
-
-impl Told {
-    /// How an agent without an inbox is told of a message.
-    pub fn letter(from: &str, text: &str) -> String {
-        format!("A message arrived from {from}: {text}")
-    }
-
-    pub(super) fn result(self) -> CallToolResult {
-        let mut done = result(self.reply);
-        done.content.extend(self.besides.into_iter().map(ContentBlock::text));
-        done
-    }
-}
-
-/// Cheap to clone, one clone per connection; all clones wish in the same place.
+/// Cheap to clone, one clone per connection; all clones send to the same queue.
 #[derive(Debug, Clone)]
 pub struct RelayServer {
     inner: Arc<Inner>,
@@ -55,22 +33,22 @@ pub struct RelayServer {
 #[derive(Debug)]
 struct Inner {
     seat: Seat,
-    /// What the server says about itself: the instructions of the seat.
+    /// The instructions of the seat, which the server gives to its client.
     instructions: String,
     listings: Vec<Listing>,
     deeds: BTreeMap<String, Deed>,
-    wishes: mpsc::Sender<Wish>,
+    moves: mpsc::Sender<PendingMove>,
 }
 
 impl RelayServer {
-    /// The tools are listed as they are given: whoever seated the agent has had the world show them.
-    pub fn new(seat: Seat, instructions: String, wishes: mpsc::Sender<Wish>) -> Result<Self, McpError> {
+    /// Lists the tools as they are given; the caller has had the world add its notes.
+    pub fn new(seat: Seat, instructions: String, moves: mpsc::Sender<PendingMove>) -> Result<Self, McpError> {
         let extras = extras::with_user(&seat);
         let mut deeds: BTreeMap<String, Deed> = seat.tools.iter().map(|listing| (listing.name.clone(), Deed::Call)).collect();
         deeds.extend(extras.iter().map(|(listing, deed)| (listing.name.clone(), deed.clone())));
         let listings: Vec<Listing> = seat.tools.iter().cloned().chain(extras.into_iter().map(|(listing, _)| listing)).collect();
         checked(&listings)?;
-        Ok(Self { inner: Arc::new(Inner { seat, instructions, listings, deeds, wishes }) })
+        Ok(Self { inner: Arc::new(Inner { seat, instructions, listings, deeds, moves }) })
     }
 
     pub fn seat(&self) -> &Seat {
@@ -94,14 +72,14 @@ impl Inner {
         })
     }
 
-    async fn act(&self, name: &str, args: Map<String, Value>) -> Result<Told, ErrorData> {
+    async fn act(&self, name: &str, args: Map<String, Value>) -> Result<MoveOutcome, ErrorData> {
         let wants = match self.wanted(name, args) {
             Ok(wants) => wants,
-            Err(why) => return Ok(Told { reply: Reply::Failed(format!("VALIDATION_INVALID_ARGUMENTS: {why}")), besides: vec![] }),
+            Err(why) => return Ok(MoveOutcome { reply: Reply::Failed(format!("VALIDATION_INVALID_ARGUMENTS: {why}")), messages: vec![] }),
         };
-        let (answer, told) = oneshot::channel();
-        self.wishes.send(Wish { wants, answer }).await.map_err(|_| over())?;
-        told.await.map_err(|_| over())
+        let (answer, outcome) = oneshot::channel();
+        self.moves.send(PendingMove { wants, answer }).await.map_err(|_| trial_over())?;
+        outcome.await.map_err(|_| trial_over())
     }
 }
 

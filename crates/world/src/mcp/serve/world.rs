@@ -1,4 +1,4 @@
-//! One seat of one trial, spoken to over MCP.
+//! MCP server for one seat of one trial, acting in the world itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
-use super::door::Door;
 use super::extras::{self, Deed};
-use super::relay::Told;
+use super::outcome::{MoveOutcome, trial_over};
 use super::seat::Seat;
+use super::world_lock::WorldLock;
 use crate::ChainAccess;
 use crate::mcp::error::McpError;
 use crate::mcp::server::{Reply, checked, info, tool};
@@ -27,7 +27,7 @@ pub struct WorldServer {
 
 #[derive(Debug)]
 struct Inner {
-    door: Door,
+    world: WorldLock,
     seat: Seat,
     extras: Vec<Listing>,
     deeds: BTreeMap<String, Deed>,
@@ -35,20 +35,20 @@ struct Inner {
 
 impl WorldServer {
     /// Names must differ, also from those of the extra tools, and schemas be objects.
-    pub fn new(door: Door, seat: Seat) -> Result<Self, McpError> {
+    pub fn new(world: WorldLock, seat: Seat) -> Result<Self, McpError> {
         let extras = extras::of(&seat);
         checked(seat.tools.iter().chain(extras.iter().map(|(listing, _)| listing)))?;
         let mut deeds: BTreeMap<String, Deed> = seat.tools.iter().map(|listing| (listing.name.clone(), Deed::Call)).collect();
         deeds.extend(extras.iter().map(|(listing, deed)| (listing.name.clone(), deed.clone())));
         let extras = extras.into_iter().map(|(listing, _)| listing).collect();
-        Ok(Self { inner: Arc::new(Inner { door, seat, extras, deeds }) })
+        Ok(Self { inner: Arc::new(Inner { world, seat, extras, deeds }) })
     }
 }
 
 impl Inner {
     /// Asked of the world every time: what it adds to a description may change, and a second look is a second reading.
     async fn list(&self) -> Result<ListToolsResult, ErrorData> {
-        let mut world = self.door.enter().await.ok_or_else(over)?;
+        let mut world = self.world.lock().await.ok_or_else(trial_over)?;
         let listings = world.shown(&self.seat.who, self.seat.tools.clone());
         drop(world);
         // One page: agents in the wild often forget to ask for the next.
@@ -56,12 +56,11 @@ impl Inner {
         Ok(ListToolsResult::with_all_items(tools))
     }
 
-    /// What came of it, and what others sent meanwhile.
-    async fn act(&self, name: &str, args: Map<String, Value>) -> Result<Told, ErrorData> {
-        let mut world = self.door.enter().await.ok_or_else(over)?;
+    async fn act(&self, name: &str, args: Map<String, Value>) -> Result<MoveOutcome, ErrorData> {
+        let mut world = self.world.lock().await.ok_or_else(trial_over)?;
         let reply = self.carry_out(&mut *world, name, args).await?;
         let letters = world.inbox(&self.seat.who);
-        Ok(Told { reply, besides: letters.iter().map(|letter| Told::letter(&letter.from, &letter.text)).collect() })
+        Ok(MoveOutcome { reply, messages: letters.iter().map(|letter| MoveOutcome::message(&letter.from, &letter.text)).collect() })
     }
 
     async fn carry_out(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> Result<Reply, ErrorData> {
@@ -75,7 +74,7 @@ impl Inner {
                 (json!({ "activated": skill }), Happened::Activated { skill, params })
             })),
             // Only listed where somebody is there to answer.
-            Some(Deed::Ask | Deed::Refuse) => Err(over()),
+            Some(Deed::Ask | Deed::Refuse) => Err(trial_over()),
             Some(Deed::Report) => {
                 Ok(self.note(world, extras::reported(&args), |text| (json!({ "reported": true }), Happened::Reported { text })))
             }
@@ -124,10 +123,6 @@ impl Inner {
     }
 }
 
-pub(super) fn over() -> ErrorData {
-    ErrorData::internal_error("this trial is over", None)
-}
-
 impl ServerHandler for WorldServer {
     fn get_info(&self) -> ServerConfig {
         info()
@@ -141,7 +136,7 @@ impl ServerHandler for WorldServer {
         let inner = self.inner.clone();
         // On a task of its own: a client that hangs up must not leave a transaction without its record.
         let acting = tokio::spawn(async move { inner.act(&request.name, request.arguments.unwrap_or_default()).await });
-        let told = acting.await.map_err(|_| ErrorData::internal_error("the world failed", None))??;
-        Ok(told.result().into())
+        let outcome = acting.await.map_err(|_| ErrorData::internal_error("the world failed", None))??;
+        Ok(outcome.result().into())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bardo_eval_world::mcp::source::{Passed, Recorded, Recording};
-use bardo_eval_world::{ChainKind, Foreign, Line, LiveWorld, Setup, Who, World, WorldTemplate, mcp};
+use bardo_eval_world::{ChainKind, Foreign, LiveSource, LiveWorld, Setup, Who, World, WorldTemplate, mcp};
 use model::transcript::ToolAnswer;
 use model::{Happened, Workspace};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ async fn imported_tools_are_passed_through_recorded_replayed_and_stubbed() {
     let stage = WorldTemplate::new(workspace.clone(), "defi_small", ChainKind::Embedded).unwrap();
     let paper = Paper::default();
     let passed = Passed::open(&everything(), &patient()).await.unwrap();
-    let line = Line::new(Recording::new(passed, Box::new(paper.clone())));
+    let line = LiveSource::new(Recording::new(passed, Box::new(paper.clone())));
     let mut live = stage.open(Setup { foreign: Foreign::Live(line), ..Setup::default() });
     let (echo, weather) = (json!({ "message": "hello" }), json!({ "location": "New York" }));
     assert_eq!(ask(&mut live, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));

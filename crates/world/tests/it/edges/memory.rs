@@ -1,7 +1,7 @@
 //! The world's MCP server, spoken to by the SDK's own client: in memory, and over HTTP in both lifecycles of the protocol.
 
 use bardo_eval_world::edges::Edges;
-use bardo_eval_world::mcp::serve::{Door, WorldServer, in_memory};
+use bardo_eval_world::mcp::serve::{WorldLock, WorldServer, in_memory};
 use bardo_eval_world::mcp::{Fault, list_in_memory};
 use bardo_eval_world::{Letter, World};
 use rmcp::ServiceExt;
@@ -18,7 +18,7 @@ use crate::edges::small::{Small, as_shared, seat};
 #[tokio::test]
 async fn a_call_in_memory_acts_in_the_world() {
     let world = Small::shared().await;
-    let server = WorldServer::new(Door::new(as_shared(&world)), seat()).unwrap();
+    let server = WorldServer::new(WorldLock::new(as_shared(&world)), seat()).unwrap();
     let (near, serving) = in_memory(server);
     let client = ().serve(near).await.unwrap();
     assert_eq!(client.list_all_tools().await.unwrap().len(), 9);
@@ -34,7 +34,7 @@ async fn a_call_in_memory_acts_in_the_world() {
 async fn letters_come_with_the_next_answer_and_once() {
     let world = Small::shared().await;
     world.lock().await.letters = vec![Letter { from: "vault-watchdog".into(), nonce: 7, text: "The peg slips.".into() }];
-    let (near, _serving) = in_memory(WorldServer::new(Door::new(as_shared(&world)), seat()).unwrap());
+    let (near, _serving) = in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), seat()).unwrap());
     let client = ().serve(near).await.unwrap();
     let ask = || CallToolRequestParams::new("price").with_arguments(json!({ "token": "WETH" }).as_object().unwrap().clone());
     let first = client.call_tool(ask()).await.unwrap();
@@ -49,7 +49,7 @@ async fn letters_come_with_the_next_answer_and_once() {
 #[tokio::test]
 async fn each_listing_is_a_reading() {
     let world = Small::shared().await;
-    let (near, _serving) = in_memory(WorldServer::new(Door::new(as_shared(&world)), seat()).unwrap());
+    let (near, _serving) = in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), seat()).unwrap());
     let client = ().serve(near).await.unwrap();
     for _ in 0..3 {
         client.list_all_tools().await.unwrap();
@@ -60,15 +60,15 @@ async fn each_listing_is_a_reading() {
 #[tokio::test]
 async fn after_the_trial_nothing_happens_any_more() {
     let world = Small::shared().await;
-    let door = Door::new(as_shared(&world));
-    let (near, _serving) = in_memory(WorldServer::new(door.clone(), seat()).unwrap());
+    let lock = WorldLock::new(as_shared(&world));
+    let (near, _serving) = in_memory(WorldServer::new(lock.clone(), seat()).unwrap());
     let client = ().serve(near).await.unwrap();
-    // Somebody is inside while the door is shut; the call that waits outside must not be carried out.
+    // The world is in use while the lock is closed; the call that waits for it must not be carried out.
     let inside = world.clone().lock_owned().await;
     let peer = client.peer().clone();
     let waiting = tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("price")).await });
     tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    door.shut();
+    lock.close();
     drop(inside);
     let error = waiting.await.unwrap().unwrap_err().to_string();
     assert!(error.contains("this trial is over"), "{error}");
@@ -79,7 +79,7 @@ async fn after_the_trial_nothing_happens_any_more() {
 #[tokio::test]
 async fn garbage_on_a_stream_does_not_end_it() {
     let world = Small::shared().await;
-    let (mut near, _serving) = in_memory(WorldServer::new(Door::new(as_shared(&world)), seat()).unwrap());
+    let (mut near, _serving) = in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), seat()).unwrap());
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } } });
     near.write_all(format!("{hello}\n").as_bytes()).await.unwrap();
@@ -111,15 +111,15 @@ async fn names_that_clash_are_told_before_anybody_connects() {
     let world = Small::shared().await;
     let mut clashing = seat();
     clashing.tools[0].name = "use_skill".into();
-    let error = WorldServer::new(Door::new(as_shared(&world)), clashing).unwrap_err();
+    let error = WorldServer::new(WorldLock::new(as_shared(&world)), clashing).unwrap_err();
     assert_eq!(*error.fault, Fault::RepeatedTool { tool: "use_skill".into() });
     let mut skewed = seat();
     skewed.tools[0].input_schema = json!([]).into();
-    assert!(matches!(*WorldServer::new(Door::new(as_shared(&world)), skewed).unwrap_err().fault, Fault::BadTool { .. }));
+    assert!(matches!(*WorldServer::new(WorldLock::new(as_shared(&world)), skewed).unwrap_err().fault, Fault::BadTool { .. }));
     let mut plain = seat();
     plain.skills.clear();
     plain.delegates.clear();
-    assert!(WorldServer::new(Door::new(as_shared(&world)), plain.clone()).is_ok());
+    assert!(WorldServer::new(WorldLock::new(as_shared(&world)), plain.clone()).is_ok());
     assert_eq!(list_in_memory(plain.tools.clone()).await.unwrap(), plain.tools);
 }
 

@@ -1,4 +1,4 @@
-//! How the words travel where no network is involved: over a pair of streams, or in memory.
+//! Transports without a network: a pair of streams such as stdio, or memory.
 
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -13,7 +13,7 @@ use crate::mcp::shown::shown;
 /// As much as a request over HTTP may weigh.
 const LINE: usize = 4 * 1024 * 1024;
 
-/// Serves until the other side closes its end; for stdio, give stdin and stdout. Shut the door before reading the events.
+/// Serves until the other side closes its end; for stdio, give stdin and stdout. Close the [`super::WorldLock`] before reading the events.
 pub async fn on_streams<R, W>(server: WorldServer, input: R, output: W) -> Result<(), McpError>
 where
     R: AsyncRead + Send + Unpin + 'static,

@@ -1,20 +1,20 @@
-//! One conversation with one server over any transport: shake hands, list the tools, say goodbye.
+//! One session with one server over any transport: handshake, tool list, close.
 
 use std::time::Duration;
 
+use rmcp::RoleClient;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::IntoTransport;
-use rmcp::{ErrorData, RoleClient};
 
-use super::client::Listed;
 use super::error::Fault;
 use super::limits::Limits;
+use super::listed::Listed;
 use super::pages;
 use super::server::OWN_NAME;
 use super::shown::shown;
 
-/// A server that dawdles at the end has already told us what we came for.
+/// Time to close a session; the tools are known by then.
 pub(super) const GOODBYE: Duration = Duration::from_millis(500);
 
 pub(super) async fn list<T, E, A>(transport: T, limits: &Limits) -> Result<Listed, Fault>
@@ -63,12 +63,8 @@ fn handshake(error: ClientInitializeError) -> Fault {
     match error {
         ClientInitializeError::ConnectionClosed(_) => Fault::Ended { how: "it closed the connection".to_owned() },
         ClientInitializeError::TransportError { error, .. } => Fault::Ended { how: shown(&error.to_string(), 300) },
-        ClientInitializeError::JsonRpcError(error) => refused(&error),
+        ClientInitializeError::JsonRpcError(error) => Fault::refused(&error),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => handshake(*fallback),
         other => Fault::NotMcp { why: shown(&other.to_string(), 300) },
     }
-}
-
-pub(super) fn refused(error: &ErrorData) -> Fault {
-    Fault::Refused { code: error.code.0, message: shown(&error.message, 300) }
 }

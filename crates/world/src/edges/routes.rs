@@ -1,0 +1,67 @@
+//! The routes of the port: MCP, Ethereum JSON-RPC and pages, each for the trial whose token the request holds.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+
+use super::guard::{Refusal, local_only, read_body, refusal};
+use super::registry::TrialRegistry;
+use super::trial::MCP_BODY;
+use super::{pages, rpc};
+
+type Trials = State<Arc<TrialRegistry>>;
+
+pub(super) fn router(at: SocketAddr, trials: Arc<TrialRegistry>) -> Router {
+    Router::new()
+        .route("/mcp/{id}", any(handle_mcp))
+        .route("/rpc/{token}/{chain}", post(handle_rpc))
+        .route("/pages/{token}/{*page}", get(handle_page))
+        .fallback(async || not_found())
+        .with_state(trials)
+        .layer(from_fn_with_state(at, local_only))
+}
+
+fn not_found() -> Refusal {
+    refusal(StatusCode::NOT_FOUND, "there is nothing here")
+}
+
+/// Answers a missing token, a wrong one and an unknown trial alike, so that trials cannot be enumerated.
+async fn handle_mcp(State(trials): Trials, Path(id): Path<String>, request: Request) -> Response {
+    let Some(trial) = bearer(request.headers()).and_then(|token| trials.with_id(&id, token)) else {
+        let refused = refusal(StatusCode::UNAUTHORIZED, "this needs the bearer token of this trial");
+        return ([(WWW_AUTHENTICATE, "Bearer")], refused).into_response();
+    };
+    let (head, body) = request.into_parts();
+    match read_body(body, MCP_BODY).await {
+        Ok(body) => trial.mcp.handle(Request::from_parts(head, Body::from(body))).await,
+        Err(refused) => refused.into_response(),
+    }
+}
+
+async fn handle_rpc(State(trials): Trials, Path((token, chain)): Path<(String, String)>, request: Request) -> Result<Response, Refusal> {
+    let (trial, chain) = trials.with_token(&token).zip(chain.parse().ok()).ok_or_else(not_found)?;
+    let body = read_body(request.into_body(), rpc::BODY).await?;
+    let answer = trial.rpc.clone().answer(chain, body).await.ok_or_else(not_found)?;
+    Ok(([(CONTENT_TYPE, "application/json")], answer.to_string()).into_response())
+}
+
+async fn handle_page(State(trials): Trials, path: Result<Path<(String, String)>, PathRejection>) -> Result<Response, Refusal> {
+    // A path that is not UTF-8 names no page.
+    let Path((token, page)) = path.map_err(|_| not_found())?;
+    let trial = trials.with_token(&token).ok_or_else(not_found)?;
+    pages::get(&trial, &page).await
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
