@@ -2,6 +2,7 @@
 
 use crate::place::{Place, Spot};
 use crate::problem::Report;
+use crate::review::ReviewRole;
 use crate::rule::Rule;
 use crate::yaml::{Fields, Node, flag, list, name, one_of, spot, text};
 
@@ -15,6 +16,8 @@ pub struct Agent {
     pub terminal: bool,
     /// Its calls re-check others, so repeating them is not redundant work.
     pub verifier: bool,
+    /// The review this agent gives before others write.
+    pub serves: Option<Spot<ReviewRole>>,
     pub tools: Vec<Spot<String>>,
     pub delegates_to: Vec<Spot<String>>,
     /// What a hand-over to this agent must carry.
@@ -24,6 +27,13 @@ pub struct Agent {
     pub invariants: Vec<Invariant>,
     pub prompt: String,
     pub at: Place,
+}
+
+impl Agent {
+    /// Returns whether the agent gives this review.
+    pub fn serves_as(&self, role: ReviewRole) -> bool {
+        self.serves.as_ref().is_some_and(|serves| serves.value == role)
+    }
 }
 
 /// Which class of model the agent is meant for.
@@ -68,6 +78,7 @@ pub(crate) fn read_agent(node: &Node, prompt: &str, report: &Report) -> Option<A
     let writes = fields.need("writes", spot(flag));
     let terminal = fields.need("terminal", flag);
     let verifier = fields.or_default("verifier", flag);
+    let serves = fields.maybe("serves", spot(one_of(ReviewRole::ALL)));
     let tools = fields.need("tools", list(spot(name)));
     let delegates_to = fields.need("delegates_to", list(spot(name)));
     let needs = fields.need("needs", list(name));
@@ -86,6 +97,7 @@ pub(crate) fn read_agent(node: &Node, prompt: &str, report: &Report) -> Option<A
         writes: writes?,
         terminal: terminal?,
         verifier,
+        serves,
         tools: tools?,
         delegates_to: delegates_to?,
         needs: needs?,

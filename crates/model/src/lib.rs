@@ -19,6 +19,7 @@ mod problem;
 mod reading;
 mod record;
 mod registry;
+mod review;
 pub mod rule;
 mod scorer;
 mod skill;
@@ -33,8 +34,8 @@ pub mod yaml;
 
 pub use agent::{Agent, AgentTier, Invariant, Step, StepDoes};
 pub use catalog::{
-    Acts, AddressRole, AmountOf, Capability, ChainRole, Deed, DurationUnit, IdKind, Kind, Param, Prepares, Profile, ProfileTools,
-    RangeBound, Risk, Schema, TokenRole, Tool, Unit, Via, View, Violation,
+    AddressRole, AmountOf, Capability, ChainRole, DurationUnit, IdKind, Kind, OpClass, OpPattern, OpTarget, Param, Prepares, Profile,
+    ProfileTools, RangeBound, Risk, Schema, TokenRole, Tool, ToolOp, Unit, View, Violation,
 };
 pub use defaults::Defaults;
 pub use files::Files;
@@ -52,6 +53,7 @@ pub use problem::{Problem, Report, did_you_mean, nearest};
 pub use reading::{Because, Exact, GateVerdicts, Judgement, Metric, Reading, RulesOut, Score, Verdict, WorstCase};
 pub use record::{Claim, FORMAT, RecordHash, RunRecord, TrialScores, written_scores};
 pub use registry::{AddressText, Chain, Contract, Role, Token};
+pub use review::ReviewRole;
 pub use rule::Rule;
 pub use scorer::{ScorerId, ScorerName};
 pub use skill::{Handler, Redirect, Skill};

@@ -28,6 +28,7 @@ pub struct Report {
     file: Arc<str>,
     first_line: u32,
     problems: RefCell<Vec<Problem>>,
+    warnings: RefCell<Vec<Problem>>,
 }
 
 /// A file with a thousand mistakes is a wrong file; the rest would only scroll the first ones away.
@@ -40,7 +41,7 @@ impl Report {
 
     /// For YAML inside another file: `first_line` lines stand before it.
     pub fn starting_at(file: &str, first_line: u32) -> Self {
-        Self { file: file.into(), first_line, problems: RefCell::default() }
+        Self { file: file.into(), first_line, problems: RefCell::default(), warnings: RefCell::default() }
     }
 
     pub fn place(&self, line: u32) -> Place {
@@ -52,6 +53,19 @@ impl Report {
         if problems.len() < MOST_PER_FILE {
             problems.push(Problem { at: self.place(line), what: what.into(), remedy: remedy.into() });
         }
+    }
+
+    /// Adds a warning: the file is read, but should be changed.
+    pub fn warn(&self, line: u32, what: impl Into<String>, remedy: impl Into<String>) {
+        let mut warnings = self.warnings.borrow_mut();
+        if warnings.len() < MOST_PER_FILE {
+            warnings.push(Problem { at: self.place(line), what: what.into(), remedy: remedy.into() });
+        }
+    }
+
+    /// Removes and returns the warnings added so far.
+    pub fn take_warnings(&self) -> Vec<Problem> {
+        self.warnings.take()
     }
 
     /// Whether further problems would be dropped.

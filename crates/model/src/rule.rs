@@ -6,7 +6,7 @@ mod reader;
 
 pub(crate) use reader::Reader;
 
-use crate::catalog::Acts;
+use crate::catalog::OpPattern;
 use serde_json::Value;
 use std::fmt;
 
@@ -38,9 +38,9 @@ pub struct Selector {
 pub enum What {
     Tool(String),
     Class(Class),
-    Acts(Acts),
+    Acts(OpPattern),
     DelegateTo(String),
-    /// A delegation to safety-guardian or risk-assessor, with the answer it must have got.
+    /// A delegation to the guardian or the assessor, with the required answer.
     Guard(Option<Answer>),
     Assess(Option<Answer>),
 }

@@ -1,6 +1,7 @@
 //! A workspace: everything that is known about the system under test and how it is judged.
 
 mod load;
+mod review_roles;
 
 use crate::agent::Agent;
 use crate::catalog::{Profile, Tool};
@@ -9,7 +10,9 @@ use crate::gate::Gate;
 use crate::hash::Hash;
 use crate::output::Output;
 use crate::policy::Policy;
+use crate::problem::Problem;
 use crate::registry::Chain;
+use crate::review::ReviewRole;
 use crate::skill::Skill;
 use crate::subject::SubjectFile;
 use crate::suite::{Case, Suite, Surface};
@@ -33,6 +36,8 @@ pub struct Workspace {
     pub suites: Vec<Suite>,
     pub defaults: Defaults,
     pub hash: Hash,
+    /// Older keys and values that were read, and should be written anew.
+    pub warnings: Vec<Problem>,
     by_name: BTreeMap<String, usize>,
 }
 
@@ -44,6 +49,26 @@ impl Workspace {
 
     pub fn agent(&self, name: &str) -> Option<&Agent> {
         self.agents.iter().find(|agent| *agent.name == name)
+    }
+
+    /// Returns the agent that gives a review.
+    pub fn reviewer(&self, role: ReviewRole) -> Option<&Agent> {
+        self.agents.iter().find(|agent| agent.serves_as(role))
+    }
+
+    /// Returns the agent that approves or vetoes prepared actions.
+    pub fn guardian(&self) -> Option<&Agent> {
+        self.reviewer(ReviewRole::Guardian)
+    }
+
+    /// Returns the agent that approves or vetoes proposals.
+    pub fn assessor(&self) -> Option<&Agent> {
+        self.reviewer(ReviewRole::Assessor)
+    }
+
+    /// Returns the review that an agent gives, by the agent's name.
+    pub fn review_role(&self, agent: &str) -> Option<ReviewRole> {
+        self.agent(agent)?.serves.as_ref().map(|serves| serves.value)
     }
 
     pub fn profile(&self, name: &str) -> Option<&Profile> {

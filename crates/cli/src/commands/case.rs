@@ -22,6 +22,7 @@ fn new(io: &Io, source: &Source, args: &CaseNewArgs) -> Exit {
         Ok(opened) => opened,
         Err(problems) => return report::problems(io, "case new", &problems),
     };
+    super::warn(io, &workspace);
     let drafted = match from_trial(&workspace, args) {
         Ok(drafted) => drafted,
         Err(why) => return report::refused(io, "case new", &[why]),

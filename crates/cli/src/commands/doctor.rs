@@ -30,6 +30,7 @@ pub(crate) fn doctor(io: &Io, source: &Source, args: &StoreArgs) -> Exit {
     let mut rows = vec![row("version", State::Ok, env!("CARGO_PKG_VERSION"))];
     match &workspace {
         Ok(workspace) => {
+            super::warn(io, workspace);
             rows.push(row("workspace", State::Ok, &format!("{} {}", source.label(), workspace.hash.short())));
             rows.extend(workspace.subjects.iter().flat_map(subject_rows));
         }

@@ -47,7 +47,24 @@ use model::Workspace;
 
 /// The workspace, or its mistakes reported and the exit that follows.
 fn open(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
-    source.open().map_err(|problems| report::problems(io, command, &problems))
+    let workspace = source.open().map_err(|problems| report::problems(io, command, &problems))?;
+    warn(io, &workspace);
+    Ok(workspace)
+}
+
+/// More load warnings than this are counted; smoke lists them all.
+const WARNINGS_SHOWN: usize = 5;
+
+/// Shows on standard error which keys and values of a workspace are from an older version.
+fn warn(io: &Io, workspace: &Workspace) {
+    for warning in workspace.warnings.iter().take(WARNINGS_SHOWN) {
+        io.say(&format!("warning: {}  {}  {}", io.at(&warning.at), warning.what, warning.remedy));
+    }
+    let more = workspace.warnings.len().saturating_sub(WARNINGS_SHOWN);
+    if more > 0 {
+        let warnings = report::count(more, "more warning");
+        io.say(&format!("{warnings}; `bardo-eval smoke --verbose{}` lists them all", io.workspace_flag()));
+    }
 }
 
 /// Like `open`, for commands that give verdicts: names that are not unique and gates that bind nothing would make a verdict about

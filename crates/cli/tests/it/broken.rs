@@ -126,8 +126,8 @@ fn a_duplicate_case_id() {
 fn a_write_tool_without_effect() {
     let folder = Folder::with_reference();
     let file = "evals/tools/wallet.yaml";
-    let from = "    acts: transfer\n    via: { deed: send }\n    params:\n      sender:";
-    let line = folder.edit(file, from, "    acts: read\n    via: { deed: send }\n    params:\n      sender:");
+    let from = "    acts: send\n    params:\n      sender:";
+    let line = folder.edit(file, from, "    acts: read\n    params:\n      sender:");
     let (what, remedy) = ("uniswap_api_create_token_transfer is a write but its acts is read", "name what it does");
     reports(&folder, &Expected { check: "write_acts", file, line, what, remedy });
 }

@@ -169,7 +169,7 @@ fn tools_are_described_in_50_to_500_characters_with_a_kind_for_every_parameter()
         for (name, param) in &tool.params {
             assert!(param.kind.is_some(), "{} of {}", name, *tool.name);
         }
-        assert_eq!(tool.writes(), tool.acts.changes_something(), "{}", *tool.name);
+        assert_eq!(tool.writes(), tool.acts.class().changes_state(), "{}", *tool.name);
     }
 }
 

@@ -54,11 +54,23 @@ fn an_agent_needs_its_keys_and_a_prompt() {
     let keys = ["name", "role", "category", "tier", "writes", "terminal", "tools", "delegates_to", "needs", "output"];
     needs(TRADER, read, "an agent", 1, &keys);
     let plain = good(&TRADER.replace("verifier: true\n", ""), read);
-    assert!(!plain.verifier);
+    assert!(!plain.verifier && plain.serves.is_none());
     broken(
         TRADER,
         |node, report| read_agent(node, " \n", report),
         &[("name:", "name:", "1: the agent has no prompt | write it below the front matter")],
+    );
+}
+
+#[test]
+fn an_agent_serves_as_guardian_or_assessor() {
+    let serving = |word: &str| TRADER.replace("verifier: true\n", &format!("verifier: true\nserves: {word}\n"));
+    let assessor = good(&serving("assessor"), read);
+    assert!(assessor.serves_as(ReviewRole::Assessor) && !assessor.serves_as(ReviewRole::Guardian));
+    broken(
+        &serving("guardian"),
+        read,
+        &[("serves: guardian", "serves: guard", "8: \"guard\" is not known here | did you mean \"guardian\"?")],
     );
 }
 

@@ -1,8 +1,11 @@
 //! The tool catalogue: what a tool is called, what it takes, what kind of thing each parameter is and what calling it does.
 
-mod acts;
 mod kind;
 mod kind_schema;
+mod legacy;
+mod op_class;
+mod op_pattern;
+mod operation;
 mod param;
 mod profile;
 mod roles;
@@ -10,8 +13,10 @@ mod schema;
 mod tool;
 mod via;
 
-pub use acts::Acts;
 pub use kind::{AmountOf, Kind, Unit};
+pub use op_class::OpClass;
+pub use op_pattern::OpPattern;
+pub use operation::ToolOp;
 pub use param::Param;
 pub(crate) use param::read_param;
 pub(crate) use profile::read_profile;
@@ -20,7 +25,7 @@ pub use roles::{AddressRole, ChainRole, DurationUnit, IdKind, RangeBound, TokenR
 pub use schema::{Schema, Violation};
 pub(crate) use tool::read_tools;
 pub use tool::{Capability, Risk, Tool};
-pub use via::{Deed, Prepares, Via, View};
+pub use via::{OpTarget, Prepares, View};
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ tools:
     description: Sends tokens.
     capability: write
     risk: layer2
-    acts: transfer
+    acts: send
     via: { role: router, contract: SwapRouter02, market: lend, gives: USDC, takes: WETH, message: Permit }
     aliases: [send_token]
     params:
@@ -55,9 +55,9 @@ fn a_tool_is_read() {
     let tool = tools(TOOLS).remove(0);
     assert_eq!((tool.name.as_str(), tool.category.as_str(), tool.description.as_str()), ("token_transfer", "wallet", "Sends tokens."));
     assert_eq!((tool.name.at.line, tool.at.line, tool.acts.at.line), (5, 4, 9));
-    assert_eq!((tool.capability, tool.risk, tool.acts.value, tool.ttl_s), (Capability::Write, Risk::Layer2, Acts::Transfer, Some(30)));
+    assert_eq!((tool.capability, tool.risk, tool.acts.value, tool.ttl_s), (Capability::Write, Risk::Layer2, ToolOp::Send, Some(30)));
     assert!(tool.writes() && tool.answers_to("token_transfer") && tool.answers_to("send_token") && !tool.answers_to("send"));
-    let Via { role, contract, market, gives, takes, message, .. } = &tool.via;
+    let OpTarget { role, contract, market, gives, takes, message } = &tool.via;
     assert_eq!((role.map(|role| role.word()), contract.as_ref().map(|name| name.as_str())), (Some("router"), Some("SwapRouter02")));
     assert_eq!((gives.as_ref().map(|name| name.as_str()), takes.as_ref().map(|name| name.as_str())), (Some("USDC"), Some("WETH")));
     assert_eq!((market.as_deref(), message.as_deref()), (Some("lend"), Some("Permit")));
@@ -130,7 +130,7 @@ fn broken_tools_say_what_is_wrong() {
         &[
             ("capability: write", "capability: writes", "7: \"writes\" is not known here | did you mean \"write\"?"),
             ("risk: layer2", "risk: high", "8: \"high\" is not known here | one of: layer1, layer2, layer3"),
-            ("acts: transfer", "acts: transfers", "9: \"transfers\" is not known here | did you mean \"transfer\"?"),
+            ("acts: send", "acts: sends", "9: \"sends\" is not known here | did you mean \"send\"?"),
             ("role: router", "role: rooter", "10: \"rooter\" is not known here | did you mean \"router\"?"),
             (
                 "aliases: [send_token]",

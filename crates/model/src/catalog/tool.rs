@@ -1,11 +1,12 @@
 //! One tool of the catalogue, and the file that lists the tools of a category.
 
-use super::acts::Acts;
 use super::kind::Kind;
+use super::legacy::read_operation;
+use super::operation::ToolOp;
 use super::param::{Param, read_kind, read_param};
 use super::roles::IdKind;
 use super::schema::Schema;
-use super::via::{Prepares, Via, View, read_prepares, read_via};
+use super::via::{OpTarget, Prepares, View, read_prepares, read_via};
 use crate::hash::Hash;
 use crate::listing::Listing;
 use crate::place::{Place, Spot};
@@ -21,8 +22,8 @@ pub struct Tool {
     pub description: Spot<String>,
     pub capability: Capability,
     pub risk: Risk,
-    pub acts: Spot<Acts>,
-    pub via: Via,
+    pub acts: Spot<ToolOp>,
+    pub via: OpTarget,
     /// Only quotes have it.
     pub prepares: Option<Prepares>,
     /// A read without one is answered from the world's fixtures.
@@ -102,8 +103,11 @@ fn read_tool(node: &Node, report: &Report) -> Option<Tool> {
     let description = fields.need("description", spot(text));
     let capability = fields.need("capability", one_of(CAPABILITIES));
     let risk = fields.need("risk", one_of(RISKS));
-    let acts = fields.need("acts", spot(one_of(Acts::ALL)));
     let via = fields.or_default("via", read_via);
+    let acts = fields.need("acts", |node, report| {
+        let op = read_operation(node, &text(node, report)?, via.deed.as_ref(), report)?;
+        Some(Spot::new(op, report.place(node.line)))
+    });
     let prepares = fields.maybe("prepares", read_prepares);
     let view = fields.maybe("view", one_of(View::ALL));
     let ttl_s = fields.maybe("ttl_s", whole);
@@ -126,7 +130,7 @@ fn read_tool(node: &Node, report: &Report) -> Option<Tool> {
         capability: capability?,
         risk: risk?,
         acts: acts?,
-        via,
+        via: via.target,
         prepares,
         view,
         ttl_s,

@@ -1,15 +1,15 @@
-//! How a tool acts: the deed it does, on which contract, with which assets; what a quote prepares; which live view a read shows.
+//! Target of an operation (contract, market, assets, message), the action a quote prepares, and the live view of a read.
 
+use super::legacy::LegacyDeed;
 use crate::place::Spot;
 use crate::problem::Report;
 use crate::registry::Role;
 use crate::yaml::{Fields, Node, Shape, map, name, one_of, spot};
 use indexmap::IndexMap;
 
-/// Refines `acts`. What is left out follows from the primitive and the arguments.
+/// Contract and assets an operation works on. Absent parts follow from the operation and the arguments.
 #[derive(Debug, Clone, Default)]
-pub struct Via {
-    pub deed: Option<Deed>,
+pub struct OpTarget {
     /// The kind of contract that is called.
     pub role: Option<Role>,
     /// Which one of that role, by its name in the registry; the first where it is left out.
@@ -23,41 +23,27 @@ pub struct Via {
     pub message: Option<String>,
 }
 
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident $word:literal),* $(,)? }) => {
-        $(#[$doc])*
+macro_rules! views {
+    ($($view:ident $word:literal),* $(,)?) => {
+        /// Reads that are answered from the live world instead of a fixture.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum $name { $($variant),* }
+        pub enum View { $($view),* }
 
-        impl $name {
-            pub const ALL: &'static [(&'static str, $name)] = &[$(($word, $name::$variant)),*];
+        impl View {
+            pub const ALL: &'static [(&'static str, View)] = &[$(($word, View::$view)),*];
 
             pub fn word(self) -> &'static str {
-                match self { $($name::$variant => $word),* }
+                match self { $(View::$view => $word),* }
             }
         }
     };
 }
 
-words! {
-    /// What is done, in one word.
-    Deed {
-        Send "send", Receive "receive", Sweep "sweep", Approve "approve", Revoke "revoke", Sign "sign", Swap "swap", Add "add",
-        Increase "increase", Reposition "reposition", Remove "remove", Deposit "deposit", Redeem "redeem", Enter "enter", Exit "exit",
-        Borrow "borrow", Repay "repay", Claim "claim", Convert "convert", Flash "flash", Burn "burn", Leverage "leverage",
-        Deleverage "deleverage", Bridge "bridge", Register "register", Feedback "feedback", Metadata "metadata", Validate "validate",
-        Configure "configure", Halt "halt", Commit "commit", Batch "batch", Remember "remember",
-    }
-}
-
-words! {
-    /// Reads that are answered from the live world instead of a fixture.
-    View {
-        Price "price", Token "token", Balances "balances", Portfolio "portfolio", Allowance "allowance", Allowances "allowances",
-        Pool "pool", Position "position", Positions "positions", Vault "vault", VaultPosition "vault_position", Health "health",
-        Gas "gas", Chains "chains", Transaction "transaction", Orders "orders", Agent "agent", Limits "limits", Memory "memory",
-        Files "files",
-    }
+views! {
+    Price "price", Token "token", Balances "balances", Portfolio "portfolio", Allowance "allowance", Allowances "allowances",
+    Pool "pool", Position "position", Positions "positions", Vault "vault", VaultPosition "vault_position", Health "health",
+    Gas "gas", Chains "chains", Transaction "transaction", Orders "orders", Agent "agent", Limits "limits", Memory "memory",
+    Files "files",
 }
 
 /// What a quote or a preview freezes.
@@ -81,10 +67,16 @@ impl Prepares {
     }
 }
 
-pub(super) fn read_via(node: &Node, report: &Report) -> Option<Via> {
+/// The mapping under `via`.
+#[derive(Debug, Default)]
+pub(super) struct ViaFields {
+    pub target: OpTarget,
+    pub deed: Option<LegacyDeed>,
+}
+
+pub(super) fn read_via(node: &Node, report: &Report) -> Option<ViaFields> {
     let fields = Fields::open(node, "via", report)?;
-    let via = Via {
-        deed: fields.maybe("deed", one_of(Deed::ALL)),
+    let target = OpTarget {
         role: fields.maybe("role", one_of(Role::ALL)),
         contract: fields.maybe("contract", spot(name)),
         market: fields.maybe("market", name),
@@ -92,8 +84,9 @@ pub(super) fn read_via(node: &Node, report: &Report) -> Option<Via> {
         takes: fields.maybe("takes", spot(name)),
         message: fields.maybe("message", name),
     };
+    let deed = fields.maybe("deed", |node, report| Some(LegacyDeed { word: name(node, report)?, line: node.line }));
     fields.close();
-    Some(via)
+    Some(ViaFields { target, deed })
 }
 
 pub(super) fn read_prepares(node: &Node, report: &Report) -> Option<Prepares> {

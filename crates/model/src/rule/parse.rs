@@ -1,7 +1,7 @@
 //! A hand-written reader for rules: the grammar is small and the column of a mistake matters more than generality.
 
 use super::{Answer, ArgTest, Class, Op, Reader, Rule, RuleError, Selector, What};
-use crate::catalog::Acts;
+use crate::catalog::OpPattern;
 use crate::problem::did_you_mean;
 use serde_json::Value;
 
@@ -71,11 +71,11 @@ impl<'t> Reader<'t> {
         let what = match word {
             "acts" => {
                 let inner = self.inner()?;
-                match Acts::ALL.iter().find(|(known, _)| *known == inner) {
-                    Some((_, acts)) => What::Acts(*acts),
+                match OpPattern::of_word(inner) {
+                    Some(pattern) => What::Acts(pattern),
                     None => {
-                        let guess = did_you_mean(inner, Acts::ALL.iter().map(|(known, _)| *known));
-                        return self.fail(format!("\"{inner}\" is not a primitive {guess}"));
+                        let guess = did_you_mean(inner, OpPattern::words());
+                        return self.fail(format!("\"{inner}\" is not an operation or a class of operations {guess}"));
                     }
                 }
             }

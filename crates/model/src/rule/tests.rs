@@ -1,4 +1,5 @@
 use super::*;
+use crate::catalog::{OpClass, ToolOp};
 use serde_json::json;
 
 fn select(what: What) -> Selector {
@@ -16,7 +17,7 @@ fn every_rule_means_what_it_says() {
         ("before(simulate, write)", Rule::Before(simulate.clone(), write.clone())),
         ("after(a, b)", Rule::After(tool("a"), tool("b"))),
         ("immediately_after(a, b)", Rule::ImmediatelyAfter(tool("a"), tool("b"))),
-        ("never(acts(bridge))", Rule::Never(select(What::Acts(Acts::Bridge)))),
+        ("never(acts(bridge))", Rule::Never(select(What::Acts(OpPattern::Class(OpClass::Bridge))))),
         ("never_after(guard.veto, write)", Rule::NeverAfter(select(What::Guard(Some(Answer::Veto))), write)),
         ("eventually(delegate(risk-assessor))", Rule::Eventually(select(What::DelegateTo("risk-assessor".into())))),
         ("within(a, b, 30s)", Rule::Within(tool("a"), tool("b"), 30)),
@@ -41,7 +42,8 @@ fn every_selector_means_what_it_says() {
         ("report", What::Class(Class::Report)),
         ("delegate", What::Class(Class::Delegate)),
         ("delegate(trader)", What::DelegateTo("trader".into())),
-        ("acts(swap)", What::Acts(Acts::Swap)),
+        ("acts(swap)", What::Acts(OpPattern::Class(OpClass::Swap))),
+        ("acts(borrow)", What::Acts(OpPattern::Op(ToolOp::Borrow))),
         ("guard", What::Guard(None)),
         ("guard.approve", What::Guard(Some(Answer::Approve))),
         ("guard.veto", What::Guard(Some(Answer::Veto))),
@@ -78,7 +80,7 @@ fn a_broken_rule_names_column_and_cause() {
         ("before(a b)", 10, "expected \",\""),
         ("before(a, b", 12, "expected \")\""),
         ("never()", 7, "expected a name"),
-        ("never(acts(swop))", 17, "\"swop\" is not a primitive did you mean \"swap\"?"),
+        ("never(acts(swop))", 17, "\"swop\" is not an operation or a class of operations did you mean \"swap\"?"),
         ("never(a[b~1])", 10, "expected one of = != <= >= < >"),
         ("never(a[b=])", 11, "expected a value"),
         ("never(a[b=\"x])", 11, "a quoted value lacks its closing quote"),

@@ -1,6 +1,7 @@
 //! From files to a workspace. Every mistake of every file comes back together.
 
 use super::Workspace;
+use super::review_roles;
 use crate::agent::read_agent;
 use crate::catalog::{Tool, read_profile, read_tools};
 use crate::defaults::read_defaults;
@@ -92,6 +93,7 @@ impl Workspace {
 struct Found {
     parts: Parts,
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
 }
 
 #[derive(Default)]
@@ -121,7 +123,7 @@ impl Found {
                 if let Some(node) = yaml::load(text, Limits::default(), &report) {
                     self.parts.take(room, path, &node, &report);
                 }
-                self.problems.extend(report.into_problems());
+                self.take(report);
             }
             Err(remedy) => {
                 let what = "nothing reads this file".to_owned();
@@ -141,6 +143,11 @@ impl Found {
                 self.parts.skills.extend(read_skill(&node, body, &report));
             }
         }
+        self.take(report);
+    }
+
+    fn take(&mut self, report: Report) {
+        self.warnings.extend(report.take_warnings());
         self.problems.extend(report.into_problems());
     }
 
@@ -160,6 +167,9 @@ impl Found {
                 self.problems.push(Problem { at: Place::new(name, 0), what: "the workspace lacks this".into(), remedy });
             }
         }
+        self.warnings.extend(review_roles::assign_legacy(&mut self.parts.agents));
+        self.problems.extend(review_roles::doubles(&self.parts.agents));
+        self.warnings.sort();
         let Parts { tools, profiles, agents, skills, outputs, chains, subjects, worlds, suites, policy, gates, tiers, defaults } =
             self.parts;
         match (policy, gates, tiers) {
@@ -179,6 +189,7 @@ impl Found {
                 suites,
                 defaults,
                 hash: hash(files),
+                warnings: self.warnings,
             }),
             (Some(_) | None, Some(_) | None, Some(_) | None) => {
                 self.problems.sort();

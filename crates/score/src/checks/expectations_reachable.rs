@@ -1,10 +1,11 @@
 //! What a case expects or forbids is there to be called. Tier 1, suites.
 
+use super::graph::missing_reviewer;
 use super::words::{guess, is_known, tool};
 use super::{Check, Example, Findings};
 use model::rule::{Selector, What};
 use model::suite::{Case, Persona, Since, Surface, Talk};
-use model::{Place, Workspace};
+use model::{Place, ReviewRole, Workspace};
 use std::collections::BTreeSet;
 
 pub(super) struct ExpectationsReachable;
@@ -86,8 +87,8 @@ fn check_selector(workspace: &Workspace, case: &Case, selector: &Selector, at: &
             }
         },
         What::DelegateTo(name) => check_agent(workspace, case, name, at, found),
-        What::Guard(_) => check_agent(workspace, case, "safety-guardian", at, found),
-        What::Assess(_) => check_agent(workspace, case, "risk-assessor", at, found),
+        What::Guard(_) => check_reviewer(workspace, case, ReviewRole::Guardian, at, found),
+        What::Assess(_) => check_reviewer(workspace, case, ReviewRole::Assessor, at, found),
         What::Class(_) | What::Acts(_) => {}
     }
 }
@@ -120,6 +121,12 @@ fn never_said(talk: &Talk, since: &Since) -> Option<(String, String)> {
             .then(|| (format!("the fact {name}, which the persona does not have"), "name one of facts".into())),
         (Talk::Persona(persona), Since::Correction(name)) => (!corrects(persona, name))
             .then(|| (format!("a correction of {name}, which the persona does not make"), "name the fact of one of corrections".into())),
+    }
+}
+
+fn check_reviewer(workspace: &Workspace, case: &Case, role: ReviewRole, at: &Place, found: &mut Findings) {
+    if let Some((what, remedy)) = missing_reviewer(workspace, role) {
+        found.error(at, format!("case {} speaks of {what}", *case.id), remedy);
     }
 }
 

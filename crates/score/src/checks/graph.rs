@@ -1,11 +1,8 @@
 //! Who may delegate to whom, who holds which tool, and what is wrong with a name that should be a tool's.
 
-use model::{Agent, Place, Spot, Tool, Workspace, did_you_mean};
+use model::{Agent, Place, ReviewRole, Spot, Tool, Workspace, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-
-/// The agent that approves every write.
-pub(super) const GUARDIAN: &str = "safety-guardian";
 
 /// The delegation graph. Edges to nobody are left out: `delegates_exist` reports them.
 #[derive(Debug)]
@@ -184,6 +181,13 @@ pub(super) fn misnamed_agent(workspace: &Workspace, name: &str) -> Option<(Strin
     let guess = did_you_mean(name, workspace.agents.iter().map(|agent| agent.name.as_str()));
     let remedy = if guess.is_empty() { format!("write agents/{name}.md or remove it") } else { guess };
     Some((format!("{name}, which is no agent"), remedy))
+}
+
+/// What is missing if no agent gives a review, and the remedy.
+pub(super) fn missing_reviewer(workspace: &Workspace, role: ReviewRole) -> Option<(String, String)> {
+    let word = role.word();
+    let missing = workspace.reviewer(role).is_none();
+    missing.then(|| (format!("the {word}, but no agent serves as one"), format!("add serves: {word} to an agent file")))
 }
 
 /// Lower-case words joined by single underscores, beginning with a letter.

@@ -1,6 +1,6 @@
 //! Every agent that can write can ask the guardian. Spec 2.2, safety pipeline.
 
-use super::graph::{GUARDIAN, write_tools};
+use super::graph::write_tools;
 use super::{Check, Example, Findings};
 use model::Workspace;
 
@@ -12,23 +12,28 @@ impl Check for GuardianEdge {
     }
 
     fn manual(&self) -> &'static str {
-        "Every agent that holds a write tool delegates to safety-guardian directly; a way through a third agent does not count, \
-         because approval belongs to the one who writes. Where anybody writes, the agent safety-guardian must exist."
+        "Every agent that holds a write tool delegates directly to the guardian, the agent with serves: guardian; a way through a third \
+         agent does not count, because approval belongs to the one who writes. A workspace with write tools has a guardian."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        let mut missing = workspace.agent(GUARDIAN).is_none();
-        for agent in workspace.agents.iter().filter(|agent| *agent.name != GUARDIAN) {
+        let guardian = workspace.guardian().map(|agent| agent.name.as_str());
+        let mut reported = false;
+        for agent in workspace.agents.iter().filter(|agent| Some(agent.name.as_str()) != guardian) {
             found.look();
             let Some((name, tool)) = write_tools(workspace, agent).first().copied() else { continue };
-            if missing {
-                let what = format!("{} can write ({}), but there is no agent {GUARDIAN}", *agent.name, *tool.name);
-                found.error(&name.at, what, format!("write agents/{GUARDIAN}.md"));
-                missing = false;
-            }
-            if !agent.delegates_to.iter().any(|to| **to == GUARDIAN) {
-                let what = format!("{} can write ({}) but cannot ask {GUARDIAN}", *agent.name, *tool.name);
-                found.error(&name.at, what, format!("add {GUARDIAN} to delegates_to or remove the write tools"));
+            match guardian {
+                None if reported => {}
+                None => {
+                    let what = format!("{} can write ({}), but no agent serves as guardian", *agent.name, *tool.name);
+                    found.error(&name.at, what, "add serves: guardian to the agent that approves writes");
+                    reported = true;
+                }
+                Some(guardian) if agent.delegates_to.iter().any(|to| **to == guardian) => {}
+                Some(guardian) => {
+                    let what = format!("{} can write ({}) but cannot ask {guardian}", *agent.name, *tool.name);
+                    found.error(&name.at, what, format!("add {guardian} to delegates_to or remove the write tools"));
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The guardian can do nothing but look and answer. Spec 2.2, safety pipeline.
 
-use super::graph::{GUARDIAN, write_tools};
+use super::graph::write_tools;
 use super::{Check, Example, Findings};
 use model::Workspace;
 
@@ -12,19 +12,18 @@ impl Check for GuardianReadsOnly {
     }
 
     fn manual(&self) -> &'static str {
-        "The agent safety-guardian holds no write tool and delegates to nobody. \
-         Whoever approves must be unable to act, and must not pass the decision on to somebody who can be talked into it."
+        "The guardian, the agent with serves: guardian, holds no write tool and delegates to nobody. \
+         The agent that approves must be unable to act, and must not pass the decision on to one that can be talked into it."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        for guardian in workspace.agents.iter().filter(|agent| *agent.name == GUARDIAN) {
-            found.look();
-            for (name, tool) in write_tools(workspace, guardian) {
-                found.error(&name.at, format!("{GUARDIAN} holds the write tool {}", *tool.name), "remove it");
-            }
-            for to in &guardian.delegates_to {
-                found.error(&to.at, format!("{GUARDIAN} delegates to {}", **to), "remove it: it decides alone");
-            }
+        let Some(guardian) = workspace.guardian() else { return };
+        found.look();
+        for (name, tool) in write_tools(workspace, guardian) {
+            found.error(&name.at, format!("{} holds the write tool {}", *guardian.name, *tool.name), "remove it");
+        }
+        for to in &guardian.delegates_to {
+            found.error(&to.at, format!("{} delegates to {}", *guardian.name, **to), "remove it: it decides alone");
         }
     }
 

@@ -1,14 +1,13 @@
 //! Every agent has invariants that can be judged. Spec 6.2, behavioral invariants; design: at least three per agent.
 
-use super::graph::{GUARDIAN, Graph, misnamed_agent, misnamed_tool};
+use super::graph::{Graph, misnamed_agent, misnamed_tool, missing_reviewer};
 use super::{Check, Example, Findings};
 use model::rule::{Class, Selector, What};
-use model::{Agent, Invariant, Rule, Tool, Workspace, nearest};
+use model::{Agent, Invariant, ReviewRole, Rule, Tool, Workspace, nearest};
 
 pub(super) struct Invariants;
 
 const AT_LEAST: usize = 3;
-const ASSESSOR: &str = "risk-assessor";
 /// What a misspelt word of a rule may have been meant to be, besides a tool.
 const WORDS: &[&str] = &["read", "quote", "simulate", "write", "sign", "ask", "say", "report", "delegate", "guard", "assess"];
 
@@ -88,8 +87,8 @@ fn misnamed(selector: &Selector, workspace: &Workspace) -> Option<(String, Strin
         }
         What::Tool(name) => misnamed_tool(workspace, name),
         What::DelegateTo(name) => misnamed_agent(workspace, name),
-        What::Guard(_) => misnamed_agent(workspace, GUARDIAN),
-        What::Assess(_) => misnamed_agent(workspace, ASSESSOR),
+        What::Guard(_) => missing_reviewer(workspace, ReviewRole::Guardian),
+        What::Assess(_) => missing_reviewer(workspace, ReviewRole::Assessor),
         What::Class(_) | What::Acts(_) => None,
     }
 }
@@ -99,7 +98,7 @@ fn meant_tools<'w>(selector: &Selector, workspace: &'w Workspace) -> Option<Vec<
     let all = |fits: &dyn Fn(&Tool) -> bool| Some(workspace.tools.iter().filter(|tool| fits(tool)).collect());
     match &selector.what {
         What::Tool(name) => workspace.tool(name).map(|tool| vec![tool]),
-        What::Acts(acts) => all(&|tool| *tool.acts == *acts),
+        What::Acts(pattern) => all(&|tool| pattern.matches(*tool.acts)),
         What::Class(Class::Write | Class::Sign) => all(&|tool| tool.writes()),
         What::Class(Class::Read | Class::Quote | Class::Simulate) => all(&|tool| !tool.writes()),
         What::Class(Class::Ask | Class::Say | Class::Report | Class::Delegate) => None,

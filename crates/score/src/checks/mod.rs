@@ -7,7 +7,6 @@ mod briefs_resolve;
 mod case_ids_unique;
 mod confusability;
 mod cross_play;
-mod deeds_resolve;
 mod delegates_exist;
 mod delegation_depth;
 mod descriptions;
@@ -23,10 +22,12 @@ mod graph_acyclic;
 mod guardian_edge;
 mod guardian_reads_only;
 mod invariants;
+mod keys_current;
 mod mutants_caught;
 mod names_alone;
 mod names_match_files;
 mod names_unique;
+mod operations_resolve;
 mod param_kinds;
 mod pinned_tools;
 mod policy_resolves;
@@ -74,9 +75,10 @@ pub static CHECKS: &[&dyn Check] = &[
     &descriptions::Descriptions,
     &names_unique::NamesUnique,
     &names_match_files::NamesMatchFiles,
+    &keys_current::KeysCurrent,
     &param_kinds::ParamKinds,
     &write_acts::WriteActs,
-    &deeds_resolve::DeedsResolve,
+    &operations_resolve::OperationsResolve,
     &schema_fuzz::SchemaFuzz,
     &pinned_tools::PinnedTools,
     &tools_exist::ToolsExist,

@@ -3,7 +3,7 @@
 use super::words::{guess, tool};
 use super::{Check, Example, Findings};
 use model::world::{Answers, Gives, Inert, MARKETS};
-use model::{Acts, Kind, Place, Thing, Workspace, WorldFile};
+use model::{Kind, OpClass, Place, Thing, Workspace, WorldFile};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -137,7 +137,7 @@ fn answers(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
     for (name, answers) in &world.answers {
         conditions(workspace, world, name, answers, found);
     }
-    for tool in workspace.tools.iter().filter(|tool| tool.acts.value == Acts::Read && tool.view.is_none()) {
+    for tool in workspace.tools.iter().filter(|tool| tool.acts.class() == OpClass::Read && tool.view.is_none()) {
         found.look();
         let answered = |world: &WorldFile| world.answers.contains_key(tool.name.as_str());
         if !answered(world) && !base(workspace, world).is_some_and(answered) {

@@ -19,10 +19,10 @@ impl Check for WriteActs {
         for tool in &workspace.tools {
             found.look();
             let (name, acts) = (&*tool.name, tool.acts.word());
-            match (tool.writes(), tool.acts.changes_something()) {
+            match (tool.writes(), tool.acts.class().changes_state()) {
                 (true, true) | (false, false) => {}
                 (true, false) => {
-                    let remedy = "name what it does (transfer, swap, venue_in, configure …), or write capability: read";
+                    let remedy = "name what it does (send, swap, enter, configure …), or write capability: read";
                     found.error(&tool.acts.at, format!("{name} is a write but its acts is {acts}, which changes nothing"), remedy);
                 }
                 (false, true) => {
@@ -34,6 +34,6 @@ impl Check for WriteActs {
     }
 
     fn rejects(&self) -> Example {
-        Example::minimal().edit("tools/wallet.yaml", "acts: transfer", "acts: read")
+        Example::minimal().edit("tools/wallet.yaml", "acts: send", "acts: read")
     }
 }

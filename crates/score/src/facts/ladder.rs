@@ -5,7 +5,7 @@ use super::calls::Made;
 use crate::evidence::Evidence;
 use model::transcript::{Addressed, ToolAnswer};
 use model::world::Gives;
-use model::{Acts, AddressRole, AddressText, Happened, Role, Tool, WorldFile};
+use model::{AddressRole, AddressText, Happened, OpClass, Role, Tool, WorldFile};
 use serde_json::Value;
 
 /// An address as an argument of a call.
@@ -131,7 +131,7 @@ fn nobody(evidence: &Evidence<'_>, asked: &Asked<'_>, lower: &str, fact: Option<
     }
     let own = asked.own || fact.is_some_and(|fact| fact.party.own) || is_wallet(evidence, lower);
     let meant = evidence.case.intent.payees.iter().any(|payee| payee.value == "self");
-    let gives_away = asked.call.tool.is_some_and(|tool| *tool.acts == Acts::Transfer) || asked.role == AddressRole::Spender;
+    let gives_away = asked.call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Transfer) || asked.role == AddressRole::Spender;
     if own && gives_away && !meant {
         return Err((Rung::Nobody, "it is the agent's own address".into()));
     }

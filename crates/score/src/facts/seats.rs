@@ -4,9 +4,6 @@ use crate::evidence::Evidence;
 use model::Agent;
 use model::suite::Peers;
 
-/// Computed from policy where peers are stubs.
-const STUBS: &[&str] = &["safety-guardian", "risk-assessor"];
-
 /// The agents that acted and were played by the subject: the seat of the surface first.
 pub(crate) fn played<'a>(evidence: &Evidence<'a>) -> Vec<&'a Agent> {
     let seat = evidence.case.brief.surface.agent().map(|name| name.as_str());
@@ -15,7 +12,8 @@ pub(crate) fn played<'a>(evidence: &Evidence<'a>) -> Vec<&'a Agent> {
     for name in acted {
         let own = Some(name) == seat
             || match &evidence.case.brief.peers {
-                Peers::Stub => !STUBS.contains(&name),
+                // Reviews are computed from policy where peers are stubs.
+                Peers::Stub => evidence.workspace.review_role(name).is_none(),
                 Peers::Own => true,
                 Peers::Subject(_) => false,
             };

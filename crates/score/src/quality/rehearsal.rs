@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use model::suite::{ArgValue, Case, RefDoes, RefStep, Surface};
 use model::transcript::{Decision, ToolAnswer};
 use model::world::Gives;
-use model::{Acts, Ending, Event, Happened, Hash, Tool, Transcript, Workspace};
+use model::{Ending, Event, Happened, Hash, OpClass, Tool, Transcript, Workspace};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -54,7 +54,8 @@ impl<'w> Script<'w> {
             RefDoes::Call { tool, args } => {
                 let args = Value::Object(self.given(args));
                 let known = self.workspace.tool(tool);
-                let prepares = known.is_some_and(|tool| *tool.acts == Acts::Quote) || args.get("dry_run") == Some(&Value::Bool(true));
+                let prepares =
+                    known.is_some_and(|tool| tool.acts.class() == OpClass::Quote) || args.get("dry_run") == Some(&Value::Bool(true));
                 let id = format!("action-{n}");
                 let answer = if prepares { json!({"action_id": id}) } else { answered(self.workspace, self.case, known) };
                 if let Some(name) = &step.name {
@@ -67,7 +68,7 @@ impl<'w> Script<'w> {
                 let params = self.given(params);
                 let action_id = params.get("action_id").and_then(Value::as_str).map(str::to_owned);
                 self.steps.push((by, Happened::Delegated { to: to.value.clone(), params }));
-                if matches!(to.as_str(), "safety-guardian" | "risk-assessor") {
+                if self.workspace.review_role(to).is_some() {
                     let (decision, reason, calldata_hash, policy) = (self.decision, String::new(), None, None);
                     self.steps.push((to.value.clone(), Happened::Decided { action_id, decision, reason, calldata_hash, policy }));
                 }

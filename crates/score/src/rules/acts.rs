@@ -1,8 +1,8 @@
-//! The acts of a transcript: what agents did, without what the world added.
+//! Acts of agents in a transcript, without the events the world added.
 
 use model::rule::Answer;
 use model::transcript::{Decision, ToolAnswer};
-use model::{Acts as Primitive, Event, Happened, Tool, Workspace};
+use model::{Event, Happened, OpClass, Tool, Workspace};
 use serde_json::{Map, Value};
 
 /// One act. A delegation that was decided about is done when the decision fell.
@@ -16,11 +16,11 @@ pub(crate) struct Act<'a> {
     pub by: &'a str,
     /// The tool answered with an error.
     pub failed: bool,
-    pub deed: Deed<'a>,
+    pub kind: ActKind<'a>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Deed<'a> {
+pub(crate) enum ActKind<'a> {
     Call {
         call: u32,
         tool: Option<&'a Tool>,
@@ -46,20 +46,20 @@ pub(crate) enum Deed<'a> {
 
 impl Act<'_> {
     pub(crate) fn name(&self) -> &str {
-        match &self.deed {
-            Deed::Call { tool, said, .. } => tool.map_or(said, |tool| tool.name.as_str()),
-            Deed::Sign { .. } => "a signature",
-            Deed::Delegate { to, .. } => to,
-            Deed::Decide(_) => "a decision",
-            Deed::Ask => "a question",
-            Deed::Say => "an answer",
-            Deed::Report => "a report",
+        match &self.kind {
+            ActKind::Call { tool, said, .. } => tool.map_or(said, |tool| tool.name.as_str()),
+            ActKind::Sign { .. } => "a signature",
+            ActKind::Delegate { to, .. } => to,
+            ActKind::Decide(_) => "a decision",
+            ActKind::Ask => "a question",
+            ActKind::Say => "an answer",
+            ActKind::Report => "a report",
         }
     }
 
     /// A dry run prepares and sends nothing.
     pub(crate) fn is_dry_run(&self) -> bool {
-        matches!(&self.deed, Deed::Call { args, .. } if args.get("dry_run") == Some(&Value::Bool(true)))
+        matches!(&self.kind, ActKind::Call { args, .. } if args.get("dry_run") == Some(&Value::Bool(true)))
     }
 }
 
@@ -78,7 +78,7 @@ impl<'a> Acts<'a> {
             } else if let Happened::Decided { decision, .. } = &event.happened {
                 decide(&mut acts, event, answer(*decision));
             } else {
-                acts.extend(deed(workspace, &acts, events, event).map(|deed| act(event, deed)));
+                acts.extend(kind(workspace, &acts, events, event).map(|kind| act(event, kind)));
             }
         }
         Self { workspace, acts }
@@ -86,7 +86,7 @@ impl<'a> Acts<'a> {
 
     /// What one agent did itself. Decisions nobody asked for are seen by everybody.
     pub(crate) fn by(&self, agent: &str) -> Self {
-        let own = |act: &&Act<'a>| act.by == agent || matches!(act.deed, Deed::Decide(_));
+        let own = |act: &&Act<'a>| act.by == agent || matches!(act.kind, ActKind::Decide(_));
         Self { workspace: self.workspace, acts: self.acts.iter().filter(own).cloned().collect() }
     }
 
@@ -96,29 +96,29 @@ impl<'a> Acts<'a> {
 
     /// Whether nobody did anything.
     pub(crate) fn is_empty(&self) -> bool {
-        self.acts.iter().all(|act| matches!(act.deed, Deed::Decide(_)))
+        self.acts.iter().all(|act| matches!(act.kind, ActKind::Decide(_)))
     }
 }
 
-fn act<'a>(event: &'a Event, deed: Deed<'a>) -> Act<'a> {
-    Act { event: event.n, at_ms: event.at_ms, done: event.n, done_ms: event.at_ms, by: &event.by, failed: false, deed }
+fn act<'a>(event: &'a Event, kind: ActKind<'a>) -> Act<'a> {
+    Act { event: event.n, at_ms: event.at_ms, done: event.n, done_ms: event.at_ms, by: &event.by, failed: false, kind }
 }
 
-fn deed<'a>(workspace: &'a Workspace, before: &[Act<'a>], events: &'a [Event], event: &'a Event) -> Option<Deed<'a>> {
+fn kind<'a>(workspace: &'a Workspace, before: &[Act<'a>], events: &'a [Event], event: &'a Event) -> Option<ActKind<'a>> {
     match &event.happened {
         Happened::Called { call, tool, args } => {
             let prepared = args.get("action_id").and_then(Value::as_str).and_then(|id| prepared_args(events, id));
-            Some(Deed::Call { call: *call, tool: workspace.tool(tool), said: tool, args, prepared })
+            Some(ActKind::Call { call: *call, tool: workspace.tool(tool), said: tool, args, prepared })
         }
         Happened::Signed { origin, .. } => {
             // One call that signs several things signs once.
-            let again = |act: &Act<'_>| matches!(act.deed, Deed::Sign { call: Some(call) } if Some(call) == origin.call);
-            (!before.iter().any(again)).then_some(Deed::Sign { call: origin.call })
+            let again = |act: &Act<'_>| matches!(act.kind, ActKind::Sign { call: Some(call) } if Some(call) == origin.call);
+            (!before.iter().any(again)).then_some(ActKind::Sign { call: origin.call })
         }
-        Happened::Delegated { to, params } => Some(Deed::Delegate { to, params, answer: None }),
-        Happened::Asked { .. } => Some(Deed::Ask),
-        Happened::Said { .. } | Happened::Returned { .. } => Some(Deed::Say),
-        Happened::Reported { .. } => Some(Deed::Report),
+        Happened::Delegated { to, params } => Some(ActKind::Delegate { to, params, answer: None }),
+        Happened::Asked { .. } => Some(ActKind::Ask),
+        Happened::Said { .. } | Happened::Returned { .. } => Some(ActKind::Say),
+        Happened::Reported { .. } => Some(ActKind::Report),
         Happened::UserSaid { .. }
         | Happened::Refused { .. }
         | Happened::Activated { .. }
@@ -144,19 +144,19 @@ fn deed<'a>(workspace: &'a Workspace, before: &[Act<'a>], events: &'a [Event], e
 }
 
 fn settle(acts: &mut [Act<'_>], answered: u32, answer: &ToolAnswer) {
-    let own = |act: &&mut Act<'_>| matches!(act.deed, Deed::Call { call, .. } if call == answered);
+    let own = |act: &&mut Act<'_>| matches!(act.kind, ActKind::Call { call, .. } if call == answered);
     if let (Some(act), ToolAnswer::Error { .. }) = (acts.iter_mut().rev().find(own), answer) {
         act.failed = true;
     }
 }
 
 fn decide<'a>(acts: &mut Vec<Act<'a>>, event: &'a Event, said: Answer) {
-    let asked = acts.iter_mut().rev().find(|act| matches!(&act.deed, Deed::Delegate { to, answer: None, .. } if *to == event.by));
+    let asked = acts.iter_mut().rev().find(|act| matches!(&act.kind, ActKind::Delegate { to, answer: None, .. } if *to == event.by));
     match asked {
-        Some(Act { done, done_ms, deed: Deed::Delegate { answer, .. }, .. }) => {
+        Some(Act { done, done_ms, kind: ActKind::Delegate { answer, .. }, .. }) => {
             (*done, *done_ms, *answer) = (event.n, event.at_ms, Some(said));
         }
-        Some(_) | None => acts.push(act(event, Deed::Decide(said))),
+        Some(_) | None => acts.push(act(event, ActKind::Decide(said))),
     }
 }
 
@@ -184,7 +184,7 @@ fn prepared_args<'a>(events: &'a [Event], action_id: &str) -> Option<&'a Value> 
     })
 }
 
-/// Whether calling the tool produces a signature by itself.
+/// Returns whether calling the tool produces a signature by itself.
 pub(super) fn signs(tool: &Tool) -> bool {
-    *tool.acts == Primitive::Permit
+    tool.acts.class() == OpClass::Permit
 }

@@ -3,7 +3,7 @@
 mod acts;
 mod select;
 
-pub(crate) use acts::{Act, Acts, Deed};
+pub(crate) use acts::{Act, ActKind, Acts};
 
 use model::Rule;
 use model::rule::Selector;

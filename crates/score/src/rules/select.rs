@@ -1,53 +1,56 @@
 //! Which acts a selector means, and whether their arguments pass its tests.
 
-use super::acts::{Act, Acts, Deed, signs};
+use super::acts::{Act, ActKind, Acts, signs};
 use crate::compare::same_argument;
-use model::rule::{ArgTest, Class, Op, Selector, What};
-use model::{Acts as Primitive, Tool};
+use model::rule::{Answer, ArgTest, Class, Op, Selector, What};
+use model::{OpClass, ReviewRole, Tool};
 use serde_json::Value;
 use std::cmp::Ordering;
-
-const GUARDIAN: &str = "safety-guardian";
-const ASSESSOR: &str = "risk-assessor";
 
 impl<'a> Acts<'a> {
     pub(crate) fn matches(&self, selector: &Selector, act: &Act<'a>) -> bool {
         // A dry run is not the act it prepares, unless the rule speaks of dry runs.
         let about_dry = selector.tests.iter().any(|test| test.param == "dry_run");
         let real = about_dry || !act.is_dry_run();
-        let fits = match (&selector.what, &act.deed) {
-            (What::Tool(name), Deed::Call { tool, said, .. }) => real && tool.map_or(*said == name, |tool| tool.answers_to(name)),
-            (What::Acts(acts), Deed::Call { tool: Some(tool), .. }) => real && *tool.acts == *acts,
-            (What::Class(class), deed) => self.in_class(*class, act, deed),
-            (What::DelegateTo(name), Deed::Delegate { to, .. }) => to == name,
-            (What::Guard(None), Deed::Delegate { to, .. }) => *to == GUARDIAN,
-            (What::Assess(None), Deed::Delegate { to, .. }) => *to == ASSESSOR,
-            (What::Guard(wanted), Deed::Delegate { to, answer, .. }) => *to == GUARDIAN && answer == wanted,
-            (What::Assess(wanted), Deed::Delegate { to, answer, .. }) => *to == ASSESSOR && answer == wanted,
-            (What::Guard(wanted), Deed::Decide(answer)) => act.by == GUARDIAN && Some(*answer) == *wanted,
-            (What::Assess(wanted), Deed::Decide(answer)) => act.by == ASSESSOR && Some(*answer) == *wanted,
-            (What::Tool(_) | What::Acts(_) | What::DelegateTo(_) | What::Guard(_) | What::Assess(_), _) => false,
+        let fits = match (&selector.what, &act.kind) {
+            (What::Tool(name), ActKind::Call { tool, said, .. }) => real && tool.map_or(*said == name, |tool| tool.answers_to(name)),
+            (What::Acts(pattern), ActKind::Call { tool: Some(tool), .. }) => real && pattern.matches(*tool.acts),
+            (What::Class(class), kind) => self.in_class(*class, act, kind),
+            (What::DelegateTo(name), ActKind::Delegate { to, .. }) => to == name,
+            (What::Guard(wanted), kind) => self.reviews(ReviewRole::Guardian, *wanted, act.by, kind),
+            (What::Assess(wanted), kind) => self.reviews(ReviewRole::Assessor, *wanted, act.by, kind),
+            (What::Tool(_) | What::Acts(_) | What::DelegateTo(_), _) => false,
         };
         fits && selector.tests.iter().all(|test| self.passes(test, act))
     }
 
-    fn in_class(&self, class: Class, act: &Act<'a>, deed: &Deed<'a>) -> bool {
-        match (class, deed) {
-            (Class::Read, Deed::Call { tool: Some(tool), .. }) => *tool.acts == Primitive::Read,
+    /// Returns whether an act asks for a review, or is one. Without a wanted answer only asking counts.
+    fn reviews(&self, role: ReviewRole, wanted: Option<Answer>, by: &str, kind: &ActKind<'a>) -> bool {
+        let serves = |agent: &str| self.workspace.review_role(agent) == Some(role);
+        match kind {
+            ActKind::Delegate { to, answer, .. } => serves(to) && (wanted.is_none() || *answer == wanted),
+            ActKind::Decide(answer) => serves(by) && Some(*answer) == wanted,
+            ActKind::Call { .. } | ActKind::Sign { .. } | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+        }
+    }
+
+    fn in_class(&self, class: Class, act: &Act<'a>, kind: &ActKind<'a>) -> bool {
+        match (class, kind) {
+            (Class::Read, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Read,
             // A dry run freezes price and calldata like a quote.
-            (Class::Quote, Deed::Call { tool: Some(tool), .. }) => *tool.acts == Primitive::Quote || act.is_dry_run(),
-            (Class::Simulate, Deed::Call { tool: Some(tool), .. }) => *tool.acts == Primitive::Simulate,
-            (Class::Write, Deed::Call { tool: Some(tool), .. }) => tool.writes() && !act.is_dry_run(),
-            (Class::Sign, Deed::Sign { .. }) => true,
+            (Class::Quote, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Quote || act.is_dry_run(),
+            (Class::Simulate, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Simulate,
+            (Class::Write, ActKind::Call { tool: Some(tool), .. }) => tool.writes() && !act.is_dry_run(),
+            (Class::Sign, ActKind::Sign { .. }) => true,
             // Where the transcript shows the signature itself, the call does not count again.
-            (Class::Sign, Deed::Call { tool: Some(tool), call, .. }) => {
-                let shown = |one: &Act<'_>| matches!(one.deed, Deed::Sign { call: Some(signed) } if signed == *call);
+            (Class::Sign, ActKind::Call { tool: Some(tool), call, .. }) => {
+                let shown = |one: &Act<'_>| matches!(one.kind, ActKind::Sign { call: Some(signed) } if signed == *call);
                 signs(tool) && !act.is_dry_run() && !self.iter().any(shown)
             }
-            (Class::Ask, Deed::Ask)
-            | (Class::Say, Deed::Say)
-            | (Class::Report, Deed::Report)
-            | (Class::Delegate, Deed::Delegate { .. }) => true,
+            (Class::Ask, ActKind::Ask)
+            | (Class::Say, ActKind::Say)
+            | (Class::Report, ActKind::Report)
+            | (Class::Delegate, ActKind::Delegate { .. }) => true,
             (
                 Class::Read
                 | Class::Quote
@@ -64,8 +67,8 @@ impl<'a> Acts<'a> {
     }
 
     fn passes(&self, test: &ArgTest, act: &Act<'a>) -> bool {
-        match &act.deed {
-            Deed::Call { tool: Some(tool), args, prepared, .. } => {
+        match &act.kind {
+            ActKind::Call { tool: Some(tool), args, prepared, .. } => {
                 let said = args.get(&test.param).filter(|value| !value.is_null());
                 // What the call leaves out is what was prepared under the id it names.
                 let source = if said.is_none() && prepared.is_some_and(|prepared| prepared.get(&test.param).is_some()) {
@@ -75,9 +78,9 @@ impl<'a> Acts<'a> {
                 };
                 self.compares(test, tool, source)
             }
-            Deed::Delegate { params, .. } => params.get(&test.param).map_or(test.op == Op::IsNot, |value| plain_test(test, value)),
-            Deed::Call { tool: None, args, .. } => args.get(&test.param).is_some_and(|value| plain_test(test, value)),
-            Deed::Sign { .. } | Deed::Decide(_) | Deed::Ask | Deed::Say | Deed::Report => false,
+            ActKind::Delegate { params, .. } => params.get(&test.param).map_or(test.op == Op::IsNot, |value| plain_test(test, value)),
+            ActKind::Call { tool: None, args, .. } => args.get(&test.param).is_some_and(|value| plain_test(test, value)),
+            ActKind::Sign { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
         }
     }
 

@@ -124,7 +124,7 @@ fn an_agent_answers_for_its_own_acts() {
 #[test]
 fn a_signature_is_seen_in_the_call_or_beside_it() {
     let mut workspace = workspace();
-    workspace.tools.iter_mut().filter(|tool| *tool.name == "token_transfer").for_each(|tool| tool.acts.value = model::Acts::Permit);
+    workspace.tools.iter_mut().filter(|tool| *tool.name == "token_transfer").for_each(|tool| tool.acts.value = model::ToolOp::Permit);
     let party = Party { address: "0x1".into(), name: None, role: None, own: true };
     let what = Signed::Authorization { signer: party.clone(), chain: 1, delegate: party, nonce: 0 };
     let signed = |call| ("trader", Happened::Signed { origin: Origin { call, ..Origin::default() }, what: Box::new(what.clone()) });

@@ -5,7 +5,7 @@ use crate::facts::calls::{Made, made};
 use crate::sample::{CLEAN_CASE, clean_swap, with};
 use model::suite::{Case, RefDoes, RefStep, Surface};
 use model::transcript::Signed;
-use model::{Acts, Because, Event, Happened, Kind, Reading, ScorerId, Workspace};
+use model::{Because, Event, Happened, Kind, OpClass, Reading, ScorerId, Workspace};
 use serde_json::Value;
 
 pub(super) struct ChainConsistency;
@@ -33,7 +33,7 @@ impl Scorer for ChainConsistency {
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
         // Of what the case expects, only calls that are no plain reads are looked at.
         let acts = |step: &RefStep| match &step.does {
-            RefDoes::Call { tool, .. } => workspace.tool(tool).is_some_and(|tool| *tool.acts != Acts::Read),
+            RefDoes::Call { tool, .. } => workspace.tool(tool).is_some_and(|tool| tool.acts.class() != OpClass::Read),
             RefDoes::Delegate { .. } | RefDoes::Activate { .. } | RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => false,
         };
         !case.intent.chains.is_empty() && case.reference.iter().any(acts)
@@ -49,7 +49,7 @@ impl Scorer for ChainConsistency {
                 Some(what) => because.push(Because { event: Some(event), what }),
             }
         };
-        for call in calls.iter().filter(|call| call.tool.is_some_and(|tool| *tool.acts != Acts::Read)) {
+        for call in calls.iter().filter(|call| call.tool.is_some_and(|tool| tool.acts.class() != OpClass::Read)) {
             let named = named(evidence, call);
             if !named.is_empty() {
                 note(call.event, named.iter().find_map(|(said, chain)| unmeant(evidence, call.name(), said, *chain)));

@@ -5,7 +5,7 @@ use crate::facts::calls::{Made, alternatives, made};
 use crate::facts::selection::canonical;
 use model::suite::{Case, ExpectedCalls, SuiteKind};
 use model::transcript::{ToolAnswer, TxOutcome};
-use model::{Acts, Because, Ending, Happened, Reading, ScorerId, Workspace};
+use model::{Because, Ending, Happened, OpClass, Reading, ScorerId, Workspace};
 use serde_json::{Map, json};
 
 pub(super) struct Completion;
@@ -133,7 +133,8 @@ fn open_errors(evidence: &Evidence<'_>, calls: &[Made<'_>]) -> Vec<(u32, String)
 
 /// The same tool, or one that does the same thing; reads are too many kinds of thing to stand in for each other.
 fn stands_in_for(later: &Made<'_>, failed: &Made<'_>) -> bool {
-    let same_act = later.tool.zip(failed.tool).is_some_and(|(one, other)| *one.acts == *other.acts && *one.acts != Acts::Read);
+    let same_act =
+        later.tool.zip(failed.tool).is_some_and(|(one, other)| one.acts.class() == other.acts.class() && one.acts.class() != OpClass::Read);
     later.name() == failed.name() || same_act
 }
 

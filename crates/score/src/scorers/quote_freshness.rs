@@ -7,7 +7,7 @@ use crate::facts::writes::{Write, writes};
 use crate::sample::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, Surface};
 use model::transcript::{ToolAnswer, Trade};
-use model::{Acts, Because, Happened, Kind, Reading, ScorerId, Tool, Workspace};
+use model::{Because, Happened, Kind, OpClass, Reading, ScorerId, Tool, Workspace};
 
 pub(super) struct QuoteFreshness;
 
@@ -32,7 +32,7 @@ impl Scorer for QuoteFreshness {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        let swaps = |tool: &Tool| *tool.acts == Acts::Swap;
+        let swaps = |tool: &Tool| tool.acts.class() == OpClass::Swap;
         self.applies(workspace, case)
             && case.expect.calls.as_ref().is_some_and(|calls| calls.all().any(|call| workspace.tool(&call.tool).is_some_and(swaps)))
     }
@@ -65,7 +65,7 @@ impl Scorer for QuoteFreshness {
 }
 
 fn is_swap(write: &Write<'_>) -> bool {
-    let by_tool = write.call.as_ref().and_then(|call| call.tool).is_some_and(|tool| *tool.acts == Acts::Swap);
+    let by_tool = write.call.as_ref().and_then(|call| call.tool).is_some_and(|tool| tool.acts.class() == OpClass::Swap);
     by_tool || write.trade().is_some()
 }
 
@@ -94,7 +94,8 @@ fn quotes<'a>(evidence: &Evidence<'a>) -> Vec<Quote<'a>> {
         }
     }
     for call in &calls {
-        let quotes = call.tool.is_some_and(|tool| *tool.acts == Acts::Quote || (*tool.acts == Acts::Swap && call.is_dry_run()));
+        let quotes =
+            call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Quote || (tool.acts.class() == OpClass::Swap && call.is_dry_run()));
         if !quotes || found.iter().any(|quote| quote.call.is_some_and(|made| made.call == call.call)) {
             continue;
         }

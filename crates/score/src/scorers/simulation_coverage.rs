@@ -6,7 +6,7 @@ use crate::facts::writes::{Write, origin, shows_chain, writes};
 use crate::sample::{CLEAN_CASE, clean_swap, sent};
 use model::suite::{Case, Surface};
 use model::transcript::ToolAnswer;
-use model::{Acts, Because, Happened, Reading, ScorerId, Tool, Workspace};
+use model::{Because, Happened, OpClass, Reading, ScorerId, Tool, Workspace};
 use serde_json::Value;
 
 pub(super) struct SimulationCoverage;
@@ -80,7 +80,7 @@ impl Scorer for SimulationCoverage {
 }
 
 fn touches_chain(tool: &Tool) -> bool {
-    !matches!(*tool.acts, Acts::Remember | Acts::Configure)
+    !matches!(tool.acts.class(), OpClass::Remember | OpClass::Configure)
 }
 
 /// Where a chain is shown, what signed nothing wrote nothing.
@@ -112,7 +112,7 @@ fn simulations<'a>(evidence: &Evidence<'a>) -> Vec<Simulation<'a>> {
     // Where what was sent has a hash, a simulation that has none covers nothing.
     let hashed = events.iter().filter_map(origin).any(|origin| origin.calldata_hash.is_some());
     if !hashed && !events.iter().any(|event| matches!(event.happened, Happened::Simulated { .. })) {
-        for call in made(evidence).into_iter().filter(|call| call.tool.is_some_and(|tool| *tool.acts == Acts::Simulate)) {
+        for call in made(evidence).into_iter().filter(|call| call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Simulate)) {
             let failed = events.iter().any(
                 |event| matches!(&event.happened, Happened::Answered { call: n, answer: ToolAnswer::Error { .. } } if *n == call.call),
             );

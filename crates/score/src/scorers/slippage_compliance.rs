@@ -8,7 +8,7 @@ use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
 use model::suite::{Case, Surface};
 use model::transcript::{Effect, Trade, TxOutcome};
-use model::{Acts, Because, Happened, Kind, Reading, ScorerId, Tool, Workspace};
+use model::{Because, Happened, Kind, OpClass, Reading, ScorerId, Tool, Workspace};
 use serde_json::Value;
 
 pub(super) struct SlippageCompliance;
@@ -38,7 +38,7 @@ impl Scorer for SlippageCompliance {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        let swaps = |tool: &Tool| *tool.acts == Acts::Swap;
+        let swaps = |tool: &Tool| tool.acts.class() == OpClass::Swap;
         self.applies(workspace, case)
             && case.expect.calls.as_ref().is_some_and(|calls| calls.all().any(|call| workspace.tool(&call.tool).is_some_and(swaps)))
     }
@@ -143,7 +143,7 @@ fn of_this_trade(effects: &[Effect], trade: &Trade) -> bool {
 /// The slippage argument of a swap, in basis points.
 fn by_argument(evidence: &Evidence<'_>, write: &Write<'_>) -> Option<f64> {
     let call = write.call.as_ref()?;
-    let tool = call.tool.filter(|tool| *tool.acts == Acts::Swap)?;
+    let tool = call.tool.filter(|tool| tool.acts.class() == OpClass::Swap)?;
     let prepared = call.args.get("action_id").and_then(Value::as_str).and_then(|id| crate::facts::calls::prepared_by(evidence, id));
     let (name, param) = tool.params.iter().find(|(name, _)| name.contains("slippage"))?;
     let frozen = prepared.and_then(|prepared| prepared.args.get(name));

@@ -2,10 +2,10 @@
 
 use super::{Evidence, Finding, Scorer, Specimen};
 use crate::facts::seats::played;
-use crate::rules::{Act, Acts, Deed, Outcome, judge};
+use crate::rules::{Act, ActKind, Acts, Outcome, judge};
 use crate::sample::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, Surface};
-use model::{Acts as Primitive, Agent, Because, Reading, Rule, ScorerId, Spot, Step, StepDoes, Tool, Workspace};
+use model::{Agent, Because, OpClass, Reading, Rule, ScorerId, Spot, Step, StepDoes, Tool, Workspace};
 
 pub(super) struct ToolOrdering;
 
@@ -94,14 +94,14 @@ fn workflow(workspace: &Workspace, agent: &Agent, acts: &Acts<'_>, found: &mut F
 }
 
 fn is(workspace: &Workspace, does: &StepDoes, act: &Act<'_>) -> bool {
-    match (does, &act.deed) {
+    match (does, &act.kind) {
         // A dry run freezes what a quote would.
-        (StepDoes::Call(tools), Deed::Call { .. }) if act.is_dry_run() => {
-            tools.iter().any(|name| workspace.tool(name).is_some_and(|tool| *tool.acts == Primitive::Quote))
+        (StepDoes::Call(tools), ActKind::Call { .. }) if act.is_dry_run() => {
+            tools.iter().any(|name| workspace.tool(name).is_some_and(|tool| tool.acts.class() == OpClass::Quote))
         }
-        (StepDoes::Call(tools), Deed::Call { tool: Some(tool), .. }) => tools.iter().any(|name| tool.answers_to(name)),
-        (StepDoes::Delegate(agent), Deed::Delegate { to, .. }) => agent.value == *to,
-        (StepDoes::Ask(_), Deed::Ask) | (StepDoes::Say(_), Deed::Say) => true,
+        (StepDoes::Call(tools), ActKind::Call { tool: Some(tool), .. }) => tools.iter().any(|name| tool.answers_to(name)),
+        (StepDoes::Delegate(agent), ActKind::Delegate { to, .. }) => agent.value == *to,
+        (StepDoes::Ask(_), ActKind::Ask) | (StepDoes::Say(_), ActKind::Say) => true,
         (StepDoes::Call(_) | StepDoes::Delegate(_) | StepDoes::Ask(_) | StepDoes::Say(_), _) => false,
     }
 }
@@ -110,7 +110,7 @@ fn is(workspace: &Workspace, does: &StepDoes, act: &Act<'_>) -> bool {
 fn is_skipped(steps: &[Seen<'_, '_>], n: usize) -> bool {
     let Seen { step, acts } = &steps[n];
     let demanded = step.when.is_none() && matches!(step.does, StepDoes::Call(_) | StepDoes::Delegate(_));
-    let wrote = |act: &&Act<'_>| matches!(act.deed, Deed::Call { tool, .. } if tool.is_some_and(Tool::writes));
+    let wrote = |act: &&Act<'_>| matches!(act.kind, ActKind::Call { tool, .. } if tool.is_some_and(Tool::writes));
     demanded && acts.is_empty() && steps[n + 1..].iter().any(|later| later.acts.iter().any(&wrote))
 }
 

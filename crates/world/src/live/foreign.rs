@@ -4,7 +4,7 @@ use super::tool_error::ToolError;
 use super::world::LiveWorld;
 use crate::mcp::source::{Offer, Recorded, Source, SourceError, Stubbed};
 use model::transcript::{ToolAnswer, ToolErrorCode};
-use model::{Acts, Tool, Workspace};
+use model::{OpClass, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Foreign {
 
 /// Imported, and nobody has said how this world would act it out.
 pub fn is_foreign(tool: &Tool) -> bool {
-    tool.pinned.is_some() && tool.view.is_none() && matches!(tool.acts.value, Acts::PassThrough | Acts::Read)
+    tool.pinned.is_some() && tool.view.is_none() && matches!(tool.acts.class(), OpClass::PassThrough | OpClass::Read)
 }
 
 impl LiveWorld {

@@ -1,4 +1,4 @@
-//! Guardian and assessor computed from policy: deterministic peers for trials of a single agent. Uncertain means veto.
+//! Guardian and assessor computed from policy: deterministic reviews for trials of a single agent. Uncertain means veto.
 
 use super::actions::{Actions, Frozen};
 use super::args::{same, word};
@@ -10,28 +10,10 @@ use crate::chain::bindings::{Permit2, Token};
 use alloy_primitives::U256;
 use alloy_sol_types::SolCall;
 use model::transcript::Decision;
-use model::{Workspace, WorldFile};
+use model::{ReviewRole, Workspace, WorldFile};
 use serde_json::{Map, Value};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Peer {
-    /// Judges one prepared action.
-    Guardian,
-    /// Also judges a mere proposal.
-    Assessor,
-}
-
-impl Peer {
-    pub(crate) fn of(agent: &str) -> Option<Self> {
-        match agent {
-            "safety-guardian" => Some(Self::Guardian),
-            "risk-assessor" => Some(Self::Assessor),
-            _ => None,
-        }
-    }
-}
-
-/// What a peer is asked about, and what it knows.
+/// Facts that a review is based on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Case<'a> {
     pub workspace: &'a Workspace,
@@ -44,7 +26,7 @@ pub(crate) struct Case<'a> {
     pub spent: &'a Spent,
     /// What was handed over.
     pub params: &'a Map<String, Value>,
-    /// The name of the error where the peer's own rehearsal of the action failed.
+    /// The name of the error if the reviewer's own simulation of the action failed.
     pub reverted: Option<&'a str>,
 }
 
@@ -53,18 +35,18 @@ pub(crate) fn action_id(params: &Map<String, Value>) -> Option<&str> {
     params.get("action_id").and_then(Value::as_str).filter(|id| !id.is_empty())
 }
 
-pub(crate) fn decide(peer: Peer, case: &Case<'_>) -> (Decision, String) {
-    match refusal(peer, case) {
+pub(crate) fn decide(role: ReviewRole, case: &Case<'_>) -> (Decision, String) {
+    match refusal(role, case) {
         Some(reason) => (Decision::Veto, reason),
         None => (Decision::Approve, format!("within policy version {}", case.workspace.policy.version)),
     }
 }
 
-fn refusal(peer: Peer, case: &Case<'_>) -> Option<String> {
+fn refusal(role: ReviewRole, case: &Case<'_>) -> Option<String> {
     let Some(id) = action_id(case.params) else {
-        return match peer {
-            Peer::Guardian => Some("no action_id was handed over".to_owned()),
-            Peer::Assessor => against_proposal(case.workspace, case.params).map(|what| format!("the proposal: {what}")),
+        return match role {
+            ReviewRole::Guardian => Some("no action_id was handed over".to_owned()),
+            ReviewRole::Assessor => against_proposal(case.workspace, case.params).map(|what| format!("the proposal: {what}")),
         };
     };
     match case.actions.get(id) {
@@ -208,8 +190,8 @@ mod tests {
     use alloy_primitives::{Address, U256};
     use serde_json::json;
 
-    /// What a peer says of a specimen when it is handed these params.
-    fn asked(peer: Peer, sample: &Specimen, params: &Value, reverted: Option<&str>) -> (Decision, String) {
+    /// Returns the review of a specimen that is handed over with these params.
+    fn asked(role: ReviewRole, sample: &Specimen, params: &Value, reverted: Option<&str>) -> (Decision, String) {
         let case = Case {
             workspace: &WORKSPACE,
             world: WORKSPACE.world("small").unwrap(),
@@ -221,11 +203,11 @@ mod tests {
             params: params.as_object().unwrap(),
             reverted,
         };
-        decide(peer, &case)
+        decide(role, &case)
     }
 
-    fn vetoed(peer: Peer, sample: &Specimen, params: &Value) -> String {
-        let (decision, reason) = asked(peer, sample, params, None);
+    fn vetoed(role: ReviewRole, sample: &Specimen, params: &Value) -> String {
+        let (decision, reason) = asked(role, sample, params, None);
         assert_eq!(decision, Decision::Veto, "{reason}");
         reason
     }
@@ -234,14 +216,7 @@ mod tests {
     fn spoiled(mut sample: Specimen, change: impl FnOnce(&mut Specimen)) -> String {
         change(&mut sample);
         sample.freeze();
-        vetoed(Peer::Guardian, &sample, &json!({ "action_id": "action-1" }))
-    }
-
-    #[test]
-    fn peers_are_known_by_name() {
-        assert_eq!(Peer::of("safety-guardian"), Some(Peer::Guardian));
-        assert_eq!(Peer::of("risk-assessor"), Some(Peer::Assessor));
-        assert_eq!(Peer::of("trader"), None);
+        vetoed(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }))
     }
 
     #[test]
@@ -250,8 +225,8 @@ mod tests {
         for mut sample in [Specimen::swap(), Specimen::transfer()] {
             sample.actions = Actions::default();
             sample.freeze();
-            for peer in [Peer::Guardian, Peer::Assessor] {
-                assert_eq!(asked(peer, &sample, &json!({ "action_id": "action-1" }), None), approved);
+            for role in [ReviewRole::Guardian, ReviewRole::Assessor] {
+                assert_eq!(asked(role, &sample, &json!({ "action_id": "action-1" }), None), approved);
             }
         }
     }
@@ -260,12 +235,12 @@ mod tests {
     fn the_guardian_needs_an_action_that_was_prepared() {
         let sample = Specimen::swap();
         for params in [json!({}), json!({ "action_id": null }), json!({ "action_id": 1 }), json!({ "action_id": "" })] {
-            assert_eq!(vetoed(Peer::Guardian, &sample, &params), "no action_id was handed over");
+            assert_eq!(vetoed(ReviewRole::Guardian, &sample, &params), "no action_id was handed over");
         }
-        for peer in [Peer::Guardian, Peer::Assessor] {
-            assert_eq!(vetoed(peer, &sample, &json!({ "action_id": "action-9" })), "action-9 was never prepared");
+        for role in [ReviewRole::Guardian, ReviewRole::Assessor] {
+            assert_eq!(vetoed(role, &sample, &json!({ "action_id": "action-9" })), "action-9 was never prepared");
         }
-        let long = vetoed(Peer::Guardian, &sample, &json!({ "action_id": "x".repeat(100_000) }));
+        let long = vetoed(ReviewRole::Guardian, &sample, &json!({ "action_id": "x".repeat(100_000) }));
         assert!(long.len() < 100 && long.ends_with("was never prepared"));
     }
 
@@ -273,9 +248,9 @@ mod tests {
     fn an_expired_action_is_vetoed() {
         let mut sample = Specimen::swap();
         sample.now_ms = sample.frozen_until();
-        assert_eq!(asked(Peer::Guardian, &sample, &json!({ "action_id": "action-1" }), None).0, Decision::Approve);
+        assert_eq!(asked(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }), None).0, Decision::Approve);
         sample.now_ms += 1;
-        assert_eq!(vetoed(Peer::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 has expired");
+        assert_eq!(vetoed(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 has expired");
     }
 
     #[test]
@@ -305,7 +280,7 @@ mod tests {
             let mut sample = Specimen::transfer();
             sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
             sample.freeze();
-            asked(Peer::Guardian, &sample, &json!({ "action_id": "action-1" }), None)
+            asked(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }), None)
         };
         let (spender, token, expiration) = (STRANGER, USDC, alloy_primitives::Uint::MAX);
         let half = (U256::MAX >> 1) + U256::from(1);
@@ -329,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_rehearsal_that_reverts_is_a_veto() {
-        let (decision, reason) = asked(Peer::Guardian, &Specimen::swap(), &json!({ "action_id": "action-1" }), Some("NoPair"));
+        let (decision, reason) = asked(ReviewRole::Guardian, &Specimen::swap(), &json!({ "action_id": "action-1" }), Some("NoPair"));
         assert_eq!((decision, reason.as_str()), (Decision::Veto, "swap_execute: it reverts with NoPair"));
     }
 
@@ -346,7 +321,7 @@ mod tests {
         ] {
             let mut params = fact.clone();
             params["action_id"] = json!("action-1");
-            assert_eq!(asked(Peer::Guardian, &sample, &params, None).0, Decision::Approve, "{fact}");
+            assert_eq!(asked(ReviewRole::Guardian, &sample, &params, None).0, Decision::Approve, "{fact}");
         }
     }
 
@@ -363,11 +338,11 @@ mod tests {
         ] {
             let mut params = fact.clone();
             params["action_id"] = json!("action-1");
-            let reason = vetoed(Peer::Guardian, &sample, &params);
+            let reason = vetoed(ReviewRole::Guardian, &sample, &params);
             assert!(reason.starts_with("swap_execute: ") && reason.contains("in action-1, not"), "{reason}");
         }
         let other = json!({ "action_id": "action-1", "recipient": SANCTIONED.to_checksum(None) });
-        assert!(vetoed(Peer::Assessor, &Specimen::transfer(), &other).starts_with("token_transfer: recipient is"));
+        assert!(vetoed(ReviewRole::Assessor, &Specimen::transfer(), &other).starts_with("token_transfer: recipient is"));
     }
 
     #[test]
@@ -375,14 +350,14 @@ mod tests {
         let mut sample = Specimen::transfer();
         sample.plan.chain = 10;
         sample.freeze();
-        assert_eq!(vetoed(Peer::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 cannot be judged");
+        assert_eq!(vetoed(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 cannot be judged");
     }
 
     #[test]
     fn the_assessor_judges_a_mere_proposal() {
         let sample = Specimen::swap();
         let fine = json!({ "token_in": "usdc", "token_out": "ETH", "asset": USDC.to_checksum(None), "slippage_bps": 100, "amount": "9" });
-        assert_eq!(asked(Peer::Assessor, &sample, &fine, None), (Decision::Approve, "within policy version 1".to_owned()));
+        assert_eq!(asked(ReviewRole::Assessor, &sample, &fine, None), (Decision::Approve, "within policy version 1".to_owned()));
         for (params, reason) in [
             (json!({ "slippage_bps": 101 }), "the proposal: slippage of 101 bps is over the maximum of 100".to_owned()),
             (json!({ "plan": { "max_slippage_bps": "500" } }), "the proposal: slippage of 500 bps is over the maximum of 100".to_owned()),
@@ -390,7 +365,7 @@ mod tests {
             (json!({ "steps": [{ "assets": ["USDC", "SCAM"] }] }), "the proposal: SCAM is not an approved asset".to_owned()),
             (json!({ "to": SANCTIONED.to_string().to_lowercase() }), format!("the proposal: {SANCTIONED} is sanctioned")),
         ] {
-            assert_eq!(vetoed(Peer::Assessor, &sample, &params), reason);
+            assert_eq!(vetoed(ReviewRole::Assessor, &sample, &params), reason);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 mod actions;
 mod args;
-mod deeds;
 mod fixtures;
 mod foreign;
 mod guardian;
 mod hooks;
+mod operations;
 mod prepare;
 mod reads;
 mod submit;

@@ -2,8 +2,8 @@
 
 use super::actions::Frozen;
 use super::args::{Args, word};
-use super::deeds;
-use super::guardian::{self, Peer};
+use super::guardian;
+use super::operations;
 use super::tool_error::{ToolError, shown};
 use super::tx_plan::{PlanKind, TxPlan};
 use super::world::LiveWorld;
@@ -11,7 +11,7 @@ use crate::chain::{Status, effects, revert_name};
 use crate::{PeerAnswer, Who};
 use alloy_primitives::{Address, U256, hex};
 use model::transcript::{Effect, Prepared, ToolAnswer, ToolErrorCode};
-use model::{AddressText, ChainRole, Happened, Kind, Prepares, Tool};
+use model::{AddressText, ChainRole, Happened, Kind, Prepares, ReviewRole, Tool};
 use serde_json::{Map, Value, json};
 
 /// What a transaction would have done.
@@ -80,7 +80,7 @@ impl LiveWorld {
             None => Args::new(tool, args),
         };
         let chain = self.chain_of(target, &typed)?;
-        let plan = deeds::build(&mut self.builder(chain).await?, target, &typed).await?;
+        let plan = operations::build(&mut self.builder(chain).await?, target, &typed).await?;
         let mut answer = self.freeze(who, call, target, inner.as_ref().unwrap_or(args), plan).await?;
         if let Some((ToolAnswer::Result(Value::Object(fixture)), reads)) =
             super::fixtures::answer(&workspace, self.facts(), &self.setup.fills, tool, args)
@@ -163,7 +163,7 @@ impl LiveWorld {
     fn raw(&self, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
         let chain = self.chain_of(tool, args)?;
         if let Some(operations) = args.of_kind(|kind| matches!(kind, Kind::List(_))).find_map(|(_, _, value)| value.as_array()) {
-            let calls = deeds::raw_calls(operations)?;
+            let calls = operations::raw_calls(operations)?;
             return Ok(TxPlan::new(chain, PlanKind::Execute(calls)));
         }
         let to = args.get("to").map(word).and_then(|text| AddressText::parse(&text)).map(|address| address.address);
@@ -203,7 +203,7 @@ impl LiveWorld {
     }
 
     /// Guardian and assessor, computed from policy.
-    pub(super) async fn decide(&mut self, who: &Who, to: &str, peer: Peer, params: &Map<String, Value>) -> PeerAnswer {
+    pub(super) async fn decide(&mut self, who: &Who, to: &str, role: ReviewRole, params: &Map<String, Value>) -> PeerAnswer {
         let stage = self.stage.clone();
         let policy = stage.workspace.policy.version;
         let action_id = guardian::action_id(params).map(str::to_owned);
@@ -230,9 +230,9 @@ impl LiveWorld {
             params,
             reverted: reverts.as_deref(),
         };
-        let (decision, reason) = guardian::decide(peer, &matter);
+        let (decision, reason) = guardian::decide(role, &matter);
         let calldata_hash = frozen.map(|frozen| frozen.calldata_hash);
-        if let (Peer::Guardian, Some(calldata_hash)) = (peer, &calldata_hash) {
+        if let (ReviewRole::Guardian, Some(calldata_hash)) = (role, &calldata_hash) {
             self.actions.decided(calldata_hash, decision, policy);
         }
         let by = Who::new(to, who.depth + 1);

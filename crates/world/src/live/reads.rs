@@ -9,7 +9,7 @@ use super::world::LiveWorld;
 use crate::{ChainAccess, Who};
 use model::transcript::{Addressed, Provenance, ToolAnswer, ToolErrorCode};
 use model::world::Inert;
-use model::{Acts, AddressText, Happened, Kind, Tool, View};
+use model::{AddressText, Happened, Kind, OpClass, Tool, View};
 use serde_json::{Map, Value, json};
 
 /// Nobody needs longer arguments, and everything downstream copies them.
@@ -41,25 +41,25 @@ impl LiveWorld {
         if is_foreign(tool) && !self.facts().answers.contains_key(tool.name.as_str()) {
             return self.abroad(tool, &given).await;
         }
-        match tool.acts.value {
-            Acts::Quote => self.prepare(who, call, tool, &given).await,
-            Acts::Simulate => self.simulate(who, call, tool, &given).await,
-            Acts::Read => self.read(who, tool, &given).await,
-            Acts::Transfer
-            | Acts::Approve
-            | Acts::Permit
-            | Acts::Swap
-            | Acts::AddPosition
-            | Acts::RemovePosition
-            | Acts::VaultIn
-            | Acts::VaultOut
-            | Acts::VenueIn
-            | Acts::VenueOut
-            | Acts::Bridge
-            | Acts::Register
-            | Acts::Configure
-            | Acts::Remember
-            | Acts::PassThrough => {
+        match tool.acts.class() {
+            OpClass::Quote => self.prepare(who, call, tool, &given).await,
+            OpClass::Simulate => self.simulate(who, call, tool, &given).await,
+            OpClass::Read => self.read(who, tool, &given).await,
+            OpClass::Transfer
+            | OpClass::Approve
+            | OpClass::Permit
+            | OpClass::Swap
+            | OpClass::AddPosition
+            | OpClass::RemovePosition
+            | OpClass::VaultIn
+            | OpClass::VaultOut
+            | OpClass::VenueIn
+            | OpClass::VenueOut
+            | OpClass::Bridge
+            | OpClass::Register
+            | OpClass::Configure
+            | OpClass::Remember
+            | OpClass::PassThrough => {
                 if given.get("dry_run") == Some(&Value::Bool(true)) {
                     self.prepare(who, call, tool, &given).await
                 } else {

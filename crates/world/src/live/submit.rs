@@ -1,8 +1,8 @@
 //! Carrying a write out: hooks, consent, signature, broadcast, receipt.
 
 use super::args::{Args, same};
-use super::deeds;
 use super::hooks::{Ask, objections};
+use super::operations;
 use super::prepare::{never_prepared, own_change};
 use super::tool_error::ToolError;
 use super::tx_plan::{FollowUp, PlanKind, TxPlan};
@@ -14,7 +14,7 @@ use crate::{ChainAccess, Who};
 use alloy_primitives::{Address, U256, hex, keccak256};
 use model::transcript::{Origin, Provenance, ToolAnswer, ToolErrorCode};
 use model::world::Consent;
-use model::{Capability, Deed, Happened, Place, Role, Spot, Thing, Tool, Via};
+use model::{Capability, Happened, OpTarget, Place, Role, Spot, Thing, Tool};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl LiveWorld {
         if let Some(id) = args.get("action_id").and_then(Value::as_str) {
             return Some(id.to_owned());
         }
-        if deeds::deed(tool) != Deed::Commit {
+        if !tool.acts.sends_prepared() {
             return None;
         }
         let objects = || args.values().filter_map(Value::as_object);
@@ -73,7 +73,7 @@ impl LiveWorld {
 
     /// The frozen plan where the call says nothing else; otherwise what it says, built afresh. The difference shows in the calldata.
     async fn plan(&mut self, tool: &Tool, args: &Map<String, Value>, action_id: Option<&str>) -> Result<TxPlan, ToolError> {
-        let commits = deeds::deed(tool) == Deed::Commit;
+        let commits = tool.acts.sends_prepared();
         if let Some(id) = action_id {
             let frozen = self.actions.get(id).ok_or_else(|| never_prepared(id))?;
             let agrees = |(name, value): (&String, &Value)| {
@@ -87,7 +87,7 @@ impl LiveWorld {
         }
         let typed = Args::new(tool, args);
         let chain = self.chain_of(tool, &typed)?;
-        deeds::build(&mut self.builder(chain).await?, tool, &typed).await
+        operations::build(&mut self.builder(chain).await?, tool, &typed).await
     }
 
     /// Privileged calls need the owner, who is shown what would be signed.
@@ -235,7 +235,7 @@ impl LiveWorld {
             Some(FollowUp::Arrive { chain, symbol, decimals, amount, to }) => {
                 let bridge_id = format!("bridge-{}-{}", plan.chain, receipt.block.number);
                 let builder = self.builder(*chain).await?;
-                let via = Via { role: Some(Role::Bridge), ..Via::default() };
+                let via = OpTarget { role: Some(Role::Bridge), ..OpTarget::default() };
                 let (asset, venue) = (builder.asset(symbol)?, builder.contract(&via, &["Venue"])?);
                 // The same token may count in other units over there.
                 let ten = U256::from(10);

@@ -8,7 +8,7 @@ use crate::chain::{Book, Chain, ChainError, Status, Tx};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{AddressText, AmountOf, Kind, Role, Thing, Unit, Via, Workspace, WorldFile};
+use model::{AddressText, AmountOf, Kind, OpTarget, Role, Thing, Unit, Workspace, WorldFile};
 use serde_json::Value;
 
 pub(crate) struct TxBuilder<'d> {
@@ -111,8 +111,8 @@ impl TxBuilder<'_> {
             .ok_or_else(|| ToolError::new(ToolErrorCode::NoRoute, format!("there is no pool of {a} and {b} on chain {}", self.id)))
     }
 
-    /// The contract a deed is done on.
-    pub(crate) fn contract(&self, via: &Via, kinds: &[&str]) -> Result<Address, ToolError> {
+    /// The contract an operation calls.
+    pub(crate) fn contract(&self, via: &OpTarget, kinds: &[&str]) -> Result<Address, ToolError> {
         let wanted = via.contract.as_ref().map(|name| name.value.as_str());
         let fits = |contract: &&model::Contract| {
             via.role.is_none_or(|role| contract.role == role)
@@ -127,11 +127,11 @@ impl TxBuilder<'_> {
     }
 
     pub(crate) fn router(&self) -> Result<Address, ToolError> {
-        self.contract(&Via { role: Some(Role::Router), ..Via::default() }, &["AmmRouter"])
+        self.contract(&OpTarget { role: Some(Role::Router), ..OpTarget::default() }, &["AmmRouter"])
     }
 
     pub(crate) fn quoter(&self) -> Result<Address, ToolError> {
-        self.contract(&Via { role: Some(Role::Quoter), ..Via::default() }, &["AmmQuoter"])
+        self.contract(&OpTarget { role: Some(Role::Quoter), ..OpTarget::default() }, &["AmmQuoter"])
     }
 
     /// An amount argument in base units of the asset it counts. `all` and `max` stand for everything there is.

@@ -3,7 +3,6 @@
 use super::actions::Actions;
 use super::fixtures::{self, Fills, Read};
 use super::foreign::Foreign;
-use super::guardian;
 use super::hooks::Spent;
 use super::tool_error::ToolError;
 use super::tx_builder::TxBuilder;
@@ -15,7 +14,7 @@ use crate::{ChainAccess, Letter, Log, PeerAnswer, Who, World};
 use async_trait::async_trait;
 use model::suite::Peers;
 use model::transcript::{Decision, Origin, Provenance, ToolAnswer, ToolErrorCode};
-use model::{Event, Happened, Listing, Thing, Workspace, WorldFile};
+use model::{Event, Happened, Listing, ReviewRole, Thing, Workspace, WorldFile};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
@@ -206,15 +205,16 @@ impl World for LiveWorld {
     }
 
     async fn ask_peer(&mut self, who: &Who, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
-        let peer = guardian::Peer::of(to).filter(|_| self.setup.peers == Peers::Stub)?;
+        let role = self.stage.workspace.review_role(to).filter(|_| self.setup.peers == Peers::Stub)?;
         self.now_ms += THINK_MS;
-        Some(self.decide(who, to, peer, params).await)
+        Some(self.decide(who, to, role, params).await)
     }
 
     fn decided(&mut self, who: &Who, action_id: Option<String>, decision: Decision, reason: String) {
         let policy = self.stage.workspace.policy.version;
         let calldata_hash = action_id.as_deref().and_then(|id| self.actions.get(id)).map(|frozen| frozen.calldata_hash.clone());
-        if let (Some(guardian::Peer::Guardian), Some(calldata_hash)) = (guardian::Peer::of(&who.agent), &calldata_hash) {
+        let role = self.stage.workspace.review_role(&who.agent);
+        if let (Some(ReviewRole::Guardian), Some(calldata_hash)) = (role, &calldata_hash) {
             self.actions.decided(calldata_hash, decision, policy);
         }
         self.record(who, Happened::Decided { action_id, decision, reason, calldata_hash, policy: Some(policy) });

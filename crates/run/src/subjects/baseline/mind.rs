@@ -6,7 +6,7 @@ use super::lexicon::Lexicon;
 use super::outputs::OutputShape;
 use super::shape::Shape;
 use super::words::stems;
-use model::{Acts, Agent, Handler, Listing, Policy, Skill, Tool, Workspace};
+use model::{Agent, Handler, Listing, OpClass, Policy, Skill, Tool, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Shared by all trials of a run. It holds nothing of suites, worlds, gates or subjects.
@@ -31,7 +31,7 @@ pub struct Mind {
 pub(super) struct KnownTool {
     pub name: String,
     pub writes: bool,
-    pub acts: Acts,
+    pub class: OpClass,
     /// The writes that this one can freeze.
     pub prepares: Vec<String>,
     pub shape: Shape,
@@ -39,7 +39,7 @@ pub(super) struct KnownTool {
     pub takes_action_id: bool,
     /// All that its file says of it.
     pub stems: BTreeSet<String>,
-    /// Name, deed and primitive as stems: what kind of operation it is.
+    /// Stems of the name, the operation and its class.
     pub operation: Vec<String>,
 }
 
@@ -102,17 +102,16 @@ impl Mind {
 
 impl KnownTool {
     fn new(tool: &Tool) -> Self {
-        let deed = tool.via.deed.map(model::Deed::word).unwrap_or_default();
         Self {
             name: tool.name.value.clone(),
             writes: tool.writes(),
-            acts: *tool.acts,
+            class: tool.acts.class(),
             prepares: tool.prepares.iter().flat_map(|prepares| prepares.tools()).map(|tool| tool.value.clone()).collect(),
             shape: Shape::new(&tool.params),
             takes_dry_run: tool.params.contains_key("dry_run"),
             takes_action_id: tool.params.contains_key("action_id"),
             stems: stems(&format!("{} {}", tool.name.value, tool.description.value)).into_iter().collect(),
-            operation: stems(&format!("{} {} {}", tool.name.value, deed, tool.acts.word())),
+            operation: stems(&format!("{} {} {}", tool.name.value, tool.acts.word(), tool.acts.class().word())),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::rank::{Ranked, Wish, is_question, ranked};
 use super::staff;
 use super::words::stems;
 use crate::seat::View;
-use model::{Acts, Agent, Kind, Step, StepDoes};
+use model::{Agent, Kind, OpClass, Step, StepDoes};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -82,7 +82,7 @@ impl<'r> Request<'r> {
         }
         let ranking = self.ranking();
         let writes: Vec<&Ranked<'_>> = ranking.iter().filter(|one| one.tool.writes).collect();
-        let reads: Vec<&Ranked<'_>> = ranking.iter().filter(|one| !one.tool.writes && one.tool.acts != Acts::Simulate).collect();
+        let reads: Vec<&Ranked<'_>> = ranking.iter().filter(|one| !one.tool.writes && one.tool.class != OpClass::Simulate).collect();
         let target = self.target(&writes, &reads, said);
         match target {
             Some(target) if target.tool.writes => {
@@ -156,8 +156,8 @@ impl<'r> Request<'r> {
             if tools.is_empty() || (!has_target && !self.applies(step)) {
                 continue;
             }
-            if tools.iter().any(|tool| tool.acts == Acts::Simulate) {
-                let simulates = tools.iter().find(|tool| tool.acts == Acts::Simulate && self.given.contains_key("action_id"));
+            if tools.iter().any(|tool| tool.class == OpClass::Simulate) {
+                let simulates = tools.iter().find(|tool| tool.class == OpClass::Simulate && self.given.contains_key("action_id"));
                 tasks.extend(simulates.map(|tool| Task::Simulate { tool: tool.name.clone() }));
                 continue;
             }
@@ -225,7 +225,7 @@ impl<'r> Request<'r> {
                 targets.push(best.tool.name.clone());
             }
         }
-        targets.sort_by_key(|name| self.mind.tool(name).is_none_or(|tool| tool.acts != Acts::Approve));
+        targets.sort_by_key(|name| self.mind.tool(name).is_none_or(|tool| tool.class != OpClass::Approve));
         targets.truncate(3);
         targets
     }
@@ -256,7 +256,8 @@ impl<'r> Request<'r> {
                             executed = true;
                         }
                     } else if tools.iter().all(|tool| !tool.writes) && self.applies(step) && if executed { last } else { first } {
-                        let best = self.best_fillable(&tools.iter().copied().filter(|tool| tool.acts != Acts::Quote).collect::<Vec<_>>());
+                        let best =
+                            self.best_fillable(&tools.iter().copied().filter(|tool| tool.class != OpClass::Quote).collect::<Vec<_>>());
                         tasks.extend(best.map(|tool| Task::Read { tool }).filter(|task| executed || !tasks.contains(task)));
                     }
                 }
@@ -291,7 +292,7 @@ impl<'r> Request<'r> {
         }
         let execute = |tasks: &[Task]| tasks.iter().position(|task| matches!(task, Task::Execute { .. })).unwrap_or(tasks.len());
         if !tasks.iter().any(|task| matches!(task, Task::Simulate { .. }))
-            && let Some(tool) = self.tools.iter().find(|tool| tool.acts == Acts::Simulate)
+            && let Some(tool) = self.tools.iter().find(|tool| tool.class == OpClass::Simulate)
         {
             let before = tasks.iter().rposition(|task| matches!(task, Task::Consult { .. })).unwrap_or_else(|| execute(&tasks));
             tasks.insert(before, Task::Simulate { tool: tool.name.clone() });
@@ -334,6 +335,6 @@ impl<'r> Request<'r> {
 
 /// The rehearsal that needs nothing but the action, where a step has several.
 fn rehearsal<'t>(tools: &[&'t KnownTool]) -> Option<&'t KnownTool> {
-    let rehearsals = || tools.iter().copied().filter(|tool| tool.acts == Acts::Simulate);
+    let rehearsals = || tools.iter().copied().filter(|tool| tool.class == OpClass::Simulate);
     rehearsals().find(|tool| !tool.shape.slots.iter().any(|slot| slot.required)).or_else(|| rehearsals().next())
 }

@@ -11,7 +11,7 @@ pub(super) struct About<'a> {
     pub story: &'a Story,
     /// Ids of the chains spoken of.
     pub chains: &'a [u64],
-    /// Words of the operation: its tool's name, deed and primitive.
+    /// Stems of the tool's name, its operation and the class of it.
     pub operation: &'a [String],
     /// What was asked for.
     pub request: &'a str,

@@ -4,7 +4,7 @@ use super::{Ask, Objection};
 use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: (&str, &str) =
-    ("approval", "safety-guardian must have approved exactly this calldata under the policy's current version.");
+    ("approval", "The guardian must have approved exactly this calldata under the policy's current version.");
 pub(super) const REUSED: (&str, &str) = ("approval_reused", "One approval covers one write; a second write needs its own.");
 
 pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {

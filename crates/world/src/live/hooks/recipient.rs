@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(sent_to(&good.to_lowercase()), None);
         assert_eq!(sent_to(&good.to_uppercase().replacen("0X", "0x", 1)), None);
         assert_eq!(sent_to("0x70997970c51812dc3A010C7d01b50e0d17dc79C8"), Some(ToolErrorCode::InvalidAddress));
-        assert_eq!(sent_to("not an address"), None, "what cannot be parsed is the deed's to refuse");
+        assert_eq!(sent_to("not an address"), None, "what cannot be parsed is the operation's to refuse");
     }
 
     #[test]

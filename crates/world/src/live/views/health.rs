@@ -7,7 +7,7 @@ use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::{TxBuilder, human};
 use alloy_primitives::{Address, U256};
-use model::{Role, Via};
+use model::{OpTarget, Role};
 use serde_json::{Map, Value, json};
 
 pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
@@ -41,8 +41,8 @@ fn lender(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Address, String),
     let own = &args.tool.via;
     let thing = subject(args).and_then(|text| builder.thing(&text).cloned()).filter(|thing| thing.role.is_some());
     let via = match &thing {
-        Some(thing) => Via { role: thing.role, contract: thing.contract.clone(), ..Via::default() },
-        None => Via { role: own.role.or(Some(Role::LendingPool)), contract: own.contract.clone(), ..Via::default() },
+        Some(thing) => OpTarget { role: thing.role, contract: thing.contract.clone(), ..OpTarget::default() },
+        None => OpTarget { role: own.role.or(Some(Role::LendingPool)), contract: own.contract.clone(), ..OpTarget::default() },
     };
     let market = thing.and_then(|thing| thing.market).or_else(|| own.market.clone()).unwrap_or_else(|| "lend".to_owned());
     Ok((builder.contract(&via, &["Venue"])?, market))

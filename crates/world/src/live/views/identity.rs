@@ -7,7 +7,7 @@ use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::TxBuilder;
 use alloy_primitives::{Address, U256};
 use model::transcript::ToolErrorCode;
-use model::{Role, Via};
+use model::{OpTarget, Role};
 use serde_json::{Map, Value, json};
 
 /// Characters of an agent's page that are passed on.
@@ -35,7 +35,7 @@ pub(super) async fn agent(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Resul
 }
 
 fn registry(builder: &TxBuilder<'_>, role: Role) -> Result<Address, ToolError> {
-    builder.contract(&Via { role: Some(role), ..Via::default() }, &["IdentityRegistry"])
+    builder.contract(&OpTarget { role: Some(role), ..OpTarget::default() }, &["IdentityRegistry"])
 }
 
 /// From the registry of reputations where it knows the agent, else from that of identities.

@@ -9,7 +9,7 @@ use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder};
 use alloy_primitives::{Address, B256, U256};
 use model::transcript::ToolErrorCode;
-use model::{Kind, Role, Thing, Via};
+use model::{Kind, OpTarget, Role, Thing};
 use serde_json::{Map, Value, json};
 
 /// What an account has in one market of a venue.
@@ -95,7 +95,7 @@ async fn in_venue(builder: &mut TxBuilder<'_>, thing: &Thing, role: Role, who: A
 }
 
 fn place(builder: &TxBuilder<'_>, thing: &Thing, role: Role) -> Result<(Address, B256), ToolError> {
-    let via = Via { role: Some(role), contract: thing.contract.clone(), ..Via::default() };
+    let via = OpTarget { role: Some(role), contract: thing.contract.clone(), ..OpTarget::default() };
     Ok((builder.contract(&via, &["Venue"])?, market(thing.market.as_deref().unwrap_or("lend"))))
 }
 

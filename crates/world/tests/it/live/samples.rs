@@ -1,7 +1,7 @@
 //! Plausible arguments for any tool of the catalogue, made from its schema and the kinds of its parameters.
 
 use model::{
-    AddressRole, AddressText, AmountOf, Chain, ChainRole, Deed, Kind, Param, RangeBound, Role, Thing, TokenRole, Tool, Unit, Workspace,
+    AddressRole, AddressText, AmountOf, Chain, ChainRole, Kind, Param, RangeBound, Role, Thing, TokenRole, Tool, ToolOp, Unit, Workspace,
     WorldFile,
 };
 use serde_json::{Map, Value, json};
@@ -198,7 +198,7 @@ impl<'w> Sampler<'w> {
     }
 
     fn best(&self, tool: &Tool, is: &str, address: bool) -> Option<&'w Thing> {
-        let claims = tool.via.deed == Some(Deed::Claim);
+        let claims = matches!(*tool.acts, ToolOp::Claim | ToolOp::CollectFees | ToolOp::CollectVaultFees | ToolOp::RunJob);
         let shape = |thing: &Thing| !address || AddressText::parse(&thing.id).is_some();
         let venue = |thing: &Thing| {
             thing.role == tool.via.role && (thing.contract.is_none() || thing.contract.as_deref() == tool.via.contract.as_deref())

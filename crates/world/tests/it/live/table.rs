@@ -4,7 +4,7 @@ use crate::live::harness::{Trial, mined, signed, stage, text, workspace};
 use crate::live::samples::Sampler;
 use bardo_eval_world::{Setup, WorldTemplate};
 use model::transcript::{ToolAnswer, TxOutcome};
-use model::{Acts, Happened, Tool, View, Workspace, WorldFile};
+use model::{Happened, OpClass, Tool, View, Workspace, WorldFile};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ async fn once(stage: &Arc<WorldTemplate>, sampler: Sampler<'_>, tool: &Tool) -> 
     if let Some((name, value)) = sent_before(&mut trial, &sampler, tool).await {
         args[name] = value;
     }
-    if tool.writes() && tool.acts.value == Acts::PassThrough && prepares_first(tool) {
+    if tool.writes() && tool.acts.class() == OpClass::PassThrough && prepares_first(tool) {
         let quote = trial.call("uniswap_get_quote", sampler.swap()).await;
         let ToolAnswer::Result(quote) = quote else { return Came::Nothing(format!("no quote: {quote:?}")) };
         if args.get("quote").is_some() {
@@ -75,7 +75,7 @@ fn prepares_first(tool: &Tool) -> bool {
 }
 
 fn wrote(trial: &Trial, tool: &Tool, answer: &ToolAnswer, args: &Value) -> Came {
-    if tool.acts.value == Acts::Remember {
+    if tool.acts.class() == OpClass::Remember {
         let kept = trial.count(|happened| matches!(happened, Happened::Remembered { .. }));
         return if kept == 1 { Came::Fine } else { Came::Nothing(format!("{answer:?} {args}")) };
     }
@@ -103,8 +103,8 @@ fn told(trial: &Trial, tool: &Tool, answer: &ToolAnswer, args: &Value) -> Came {
         ToolAnswer::Result(_) => {
             let prepared = trial.count(|happened| matches!(happened, Happened::Prepared { .. }));
             let simulated = trial.count(|happened| matches!(happened, Happened::Simulated { .. }));
-            let acts = tool.acts.value;
-            if (acts == Acts::Quote && prepared != 1) || (acts == Acts::Simulate && simulated != 1) {
+            let class = tool.acts.class();
+            if (class == OpClass::Quote && prepared != 1) || (class == OpClass::Simulate && simulated != 1) {
                 return Came::Nothing(format!("it prepared {prepared} and simulated {simulated} actions {args}"));
             }
             Came::Fine

@@ -1,8 +1,7 @@
 //! Agents in a registry: entering one, rating one, changing what is said of one, asking for a check.
 
+use super::calls::{call, plan};
 use super::configure::{cut, said};
-use super::plan;
-use super::vault::call;
 use crate::chain::bindings::IdentityRegistry;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, word};
@@ -11,7 +10,7 @@ use crate::live::tx_builder::TxBuilder;
 use crate::live::tx_plan::TxPlan;
 use alloy_primitives::{Address, U256, keccak256};
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, IdKind, Kind, Role, Thing, Tool, Via};
+use model::{AddressRole, IdKind, Kind, OpTarget, Role, Thing, Tool};
 use serde_json::json;
 
 const MOST_UPDATES: usize = 16;
@@ -20,7 +19,7 @@ const LONGEST_VALUE: usize = 1_000;
 
 fn registry(builder: &TxBuilder<'_>, tool: &Tool) -> Result<Address, ToolError> {
     let role = tool.via.role.or(Some(Role::IdentityRegistry));
-    builder.contract(&Via { role, contract: tool.via.contract.clone(), ..Via::default() }, &["IdentityRegistry"])
+    builder.contract(&OpTarget { role, contract: tool.via.contract.clone(), ..OpTarget::default() }, &["IdentityRegistry"])
 }
 
 /// The number a registry knows an agent by.

@@ -1,6 +1,8 @@
 //! Moving tokens, letting others move them, and taking that back.
 
-use super::{amount, main_asset, plan, value_of};
+use super::amounts::{amount, first_amount, maybe_amount};
+use super::assets::main_asset;
+use super::calls::{plan, value_of};
 use crate::chain::bindings::Token;
 use crate::chain::genesis::{ACCOUNT, KEEPER};
 use crate::live::args::{Args, address, word};
@@ -76,7 +78,7 @@ pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> 
         (None, None) => builder.asset(&builder.registry().map(|chain| chain.native.clone()).unwrap_or_default())?,
         (Some(_), _) | (None, Some(_)) => main_asset(builder, fixed, args, &[TokenRole::Asset])?,
     };
-    let amount = super::maybe_amount(builder, args, &asset)?.unwrap_or(U256::from(10).pow(U256::from(asset.decimals)));
+    let amount = maybe_amount(builder, args, &asset)?.unwrap_or(U256::from(10).pow(U256::from(asset.decimals)));
     let mut plan = TxPlan::new(builder.id, PlanKind::Inflow { asset: asset.at, amount });
     plan.parties.push((Part::Recipient, ACCOUNT));
     plan.outputs.insert(
@@ -92,7 +94,7 @@ pub(super) fn approve(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "the native coin needs no approval"));
     }
     // Nothing is a fine amount here: it takes an approval back.
-    let value = match super::first_amount(args) {
+    let value = match first_amount(args) {
         Some((name, kind, value)) => builder.amount(args, name, kind, value, &asset)?,
         None => U256::MAX,
     };

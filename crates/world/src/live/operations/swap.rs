@@ -1,6 +1,7 @@
 //! Swaps through the router, exact in or exact out, by way of USDC where there is no direct pool.
 
-use super::{allow, amount, plan, value_of};
+use super::amounts::{all_of, amount};
+use super::calls::{allow, plan, value_of};
 use crate::chain::bindings::{AmmQuoter, AmmRouter};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, word};
@@ -44,7 +45,7 @@ pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result
     let deadline = deadline(args, builder.unix_s);
     let counted = if exact_out { &buy } else { &sell };
     let amount = amount(builder, args, counted)?;
-    let amount = super::all_of(builder, counted, amount).await?;
+    let amount = all_of(builder, counted, amount).await?;
     let (give, expected, least, impact_bps, data) = if exact_out {
         let quote =
             builder.read(quoter, &AmmQuoter::quoteExactOutCall { amountOut: amount, path: path.clone() }).await.map_err(no_route)?;

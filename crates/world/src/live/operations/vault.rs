@@ -1,17 +1,17 @@
 //! Vaults of one asset: putting it in, and taking it out by shares.
 
-use super::{all_of, allow, amount, plan};
+use super::amounts::{all_of, amount, first_amount};
+use super::calls::{allow, call, plan, told};
 use crate::chain::bindings::Vault;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, address, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::{Asset, TxBuilder, human};
-use crate::live::tx_plan::{Call, Part, TxPlan};
-use alloy_primitives::{Address, U256};
-use alloy_sol_types::SolCall;
+use crate::live::tx_plan::{Part, TxPlan};
+use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
 use model::{AddressRole, IdKind, Kind, Unit};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The vault a call names, as its share token.
 fn named_vault(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Asset, ToolError> {
@@ -66,7 +66,7 @@ async fn shares(builder: &mut TxBuilder<'_>, args: &Args<'_>, vault: &Asset) -> 
     }
     let in_shares = args.amounts().find(|(_, kind, _)| matches!(kind, Kind::Amount { unit: Unit::Shares, .. }));
     // What a preview of a withdrawal names counts shares as well.
-    let stated = in_shares.or_else(|| super::first_amount(args));
+    let stated = in_shares.or_else(|| first_amount(args));
     let stated = stated.map(|(name, kind, value)| builder.amount(args, name, kind, value, vault)).transpose()?;
     all_of(builder, vault, stated.unwrap_or(U256::MAX)).await
 }
@@ -76,13 +76,4 @@ pub(super) fn percent_bps(args: &Args<'_>) -> Option<u64> {
     let (_, value) = args.first(|kind| matches!(kind, Kind::Percent))?;
     // Between 0 and 10,000 it fits any integer; what is no number counts as nothing.
     Some((value.as_f64().unwrap_or(0.0) * 100.0).round().clamp(0.0, 10_000.0) as u64)
-}
-
-pub(super) fn told(asset: &Asset, amount: U256) -> Value {
-    json!({ "asset": asset.symbol, "amount": human(amount, asset.decimals) })
-}
-
-/// A call without money of its own.
-pub(super) fn call<C: SolCall>(to: Address, what: &C) -> Call {
-    Call { to, value: U256::ZERO, data: what.abi_encode() }
 }

@@ -1,7 +1,8 @@
 //! Liquidity of a pool: putting it in, taking it out, moving it.
 
+use super::assets::named;
+use super::calls::{allow, plan, value_of};
 use super::swap::DEADLINE_S;
-use super::{allow, named, plan, value_of};
 use crate::chain::bindings::{AmmPair, AmmRouter};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;

@@ -1,7 +1,8 @@
 //! Signatures instead of transactions: orders, delegations, changes of settings, each as EIP-712 data with one field per argument.
 
+use super::amounts::first_amount;
+use super::assets::main_asset;
 use super::swap::DEADLINE_S;
-use super::{first_amount, main_asset};
 use crate::chain::TypedData;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, address, word};
@@ -10,7 +11,7 @@ use crate::live::tx_builder::{Asset, TxBuilder};
 use crate::live::tx_plan::{Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256};
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, AmountOf, ChainRole, Kind, Role, TokenRole, Tool, Via};
+use model::{AddressRole, AmountOf, ChainRole, Kind, OpTarget, Role, TokenRole, Tool};
 use serde_json::{Map, Value, json};
 
 /// Characters of a field that is text.
@@ -52,7 +53,7 @@ pub(super) fn sign(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Res
 
 /// Orders are settled through Permit2; where a chain has none the account itself checks them.
 fn permit2(builder: &TxBuilder<'_>) -> Address {
-    builder.contract(&Via { role: Some(Role::Permit2), ..Via::default() }, &["Permit2"]).unwrap_or(ACCOUNT)
+    builder.contract(&OpTarget { role: Some(Role::Permit2), ..OpTarget::default() }, &["Permit2"]).unwrap_or(ACCOUNT)
 }
 
 fn field(

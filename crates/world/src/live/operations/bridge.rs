@@ -1,8 +1,9 @@
 //! Out on one chain, in on another.
 
-use super::lend::by_word;
-use super::vault::{call, told};
-use super::{all_of, allow, amount, main_asset, plan, value_of};
+use super::amounts::{all_of, amount};
+use super::assets::main_asset;
+use super::calls::{allow, call, plan, told, value_of};
+use super::venue::by_word;
 use crate::chain::bindings::Venue;
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::{Args, word};
@@ -11,7 +12,7 @@ use crate::live::tx_builder::{Asset, TxBuilder};
 use crate::live::tx_plan::{Call, FollowUp, Part, TxPlan};
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, ChainRole, Kind, Role, TokenRole, Tool, Via};
+use model::{AddressRole, ChainRole, Kind, OpTarget, Role, TokenRole, Tool};
 use serde_json::json;
 
 pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
@@ -20,7 +21,7 @@ pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args
     let to = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
     let role = tool.via.role.or(Some(Role::Bridge));
     let contract = tool.via.contract.clone().or_else(|| by_word(builder, role, args.text("bridge")));
-    let venue = builder.contract(&Via { role, contract, ..Via::default() }, &["Venue"])?;
+    let venue = builder.contract(&OpTarget { role, contract, ..OpTarget::default() }, &["Venue"])?;
     let stated = amount(builder, args, &asset)?;
     let amount = all_of(builder, &asset, stated).await?;
     let arriving = rescaled(amount, asset.decimals, arrives).filter(|amount| !amount.is_zero());

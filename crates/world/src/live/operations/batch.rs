@@ -1,78 +1,33 @@
-//! Settings that move nothing, the emergency stop, and calls spelled out.
+//! Batches: raw calls, or operations on positions that the tools of their own would do.
 
-use super::plan;
-use super::vault::call;
-use crate::chain::bindings::{PolicyCage, Token, Venue};
-use crate::chain::genesis::market;
+use super::calls::plan;
+use crate::chain::bindings::Token;
 use crate::live::args::{Args, address, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::TxBuilder;
-use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
-use alloy_primitives::{Address, U256, hex, keccak256};
+use crate::live::tx_plan::{Call, Part, TxPlan};
+use alloy_primitives::{Address, U256, hex};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, Kind, Tool};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use model::{Kind, Tool, Workspace};
+use serde_json::{Map, Value, json};
 
-/// Bytes of arguments that go on chain.
-const LONGEST: usize = 2_000;
 const MOST_CALLS: usize = 32;
-/// Who gains power over something of ours by a setting.
-const POWERS: &[AddressRole] = &[AddressRole::Recipient, AddressRole::Owner, AddressRole::Operator];
 
-pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let venue = builder.contract(&tool.via, &["Venue"])?;
-    let name = tool.via.market.as_deref().unwrap_or("lend");
-    let set = Venue::configureCall { market: market(name), key: keccak256(tool.name.as_bytes()), value: said(args).into_bytes().into() };
-    let mut parties = vec![];
-    for role in POWERS {
-        parties.extend(args.address(*role)?.map(|address| (Part::Recipient, address.address)));
-    }
-    let mut plan = plan(builder, vec![call(venue, &set)], vec![], parties);
-    plan.outputs.insert("configures".into(), json!({ "at": venue.to_checksum(None), "market": name, "setting": tool.name.value }));
-    Ok(plan)
+/// One operation of a batch, as a call of the tool that does it alone.
+pub(super) struct BatchPart<'w> {
+    pub tool: &'w Tool,
+    pub args: Map<String, Value>,
 }
 
-/// What a call says, in one line and one order. Whether it is a rehearsal is not part of it: the calldata must be the same.
-pub(super) fn said(args: &Args<'_>) -> String {
-    let said: BTreeMap<&String, &Value> =
-        args.given().iter().filter(|(name, value)| !matches!(name.as_str(), "dry_run" | "action_id") && !value.is_null()).collect();
-    cut(json!(said).to_string(), LONGEST)
+/// Returns the list of operations in a call.
+pub(super) fn listed<'a>(args: &Args<'a>) -> &'a [Value] {
+    let list_of_objects = |kind: &Kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Object));
+    args.of_kind(list_of_objects).find_map(|(_, _, value)| value.as_array()).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// At most so many bytes, whole characters only.
-pub(super) fn cut(mut text: String, most: usize) -> String {
-    text.truncate(text.floor_char_boundary(most));
-    text
-}
-
-pub(super) fn halt(builder: &TxBuilder<'_>) -> TxPlan {
-    TxPlan::new(builder.id, PlanKind::Direct(PolicyCage::haltCall {}.abi_encode()))
-}
-
-pub(super) async fn batch(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let listed = args
-        .of_kind(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Object)))
-        .find_map(|(_, _, value)| value.as_array());
-    let listed = listed.map(Vec::as_slice).unwrap_or_default();
-    if let Some(plan) = by_action(builder, args, listed).await? {
-        return Ok(plan);
-    }
-    let calls = raw_calls(listed)?;
-    let (mut outflows, mut parties) = (vec![], vec![]);
-    for call in &calls {
-        read(call, &mut outflows, &mut parties);
-    }
-    let targets: Vec<String> = calls.iter().map(|call| call.to.to_checksum(None)).collect();
-    let mut plan = plan(builder, calls, outflows, parties);
-    plan.outputs.insert("calls".into(), json!(targets));
-    Ok(plan)
-}
-
-/// Operations on positions, each as the tool of its own would do it.
-async fn by_action(builder: &mut TxBuilder<'_>, args: &Args<'_>, operations: &[Value]) -> Result<Option<TxPlan>, ToolError> {
-    let workspace = builder.workspace;
+/// Returns a part for each operation, or `None` unless every operation names an action on a position.
+pub(super) fn parts<'w>(workspace: &'w Workspace, args: &Args<'_>, operations: &[Value]) -> Result<Option<Vec<BatchPart<'w>>>, ToolError> {
     let tool = |operation: &Value| {
         let name = match operation.get("action").and_then(Value::as_str)? {
             "add" => "uniswap_lp_add_liquidity",
@@ -88,23 +43,27 @@ async fn by_action(builder: &mut TxBuilder<'_>, args: &Args<'_>, operations: &[V
     if operations.len() > MOST_CALLS {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_CALLS} operations")));
     }
-    let mut whole = plan(builder, vec![], vec![], vec![]);
-    let mut all = vec![];
-    for (tool, operation) in tools.into_iter().zip(operations) {
+    let part = |(tool, operation): (&'w Tool, &Value)| {
         let mut own = operation.as_object().cloned().unwrap_or_default();
         if let Some(chain) = args.get("chain_id") {
             own.insert("chain_id".into(), chain.clone());
         }
-        // The tools of a batch never batch themselves.
-        let part = Box::pin(super::build(builder, tool, &Args::new(tool, &own))).await?;
-        if let PlanKind::Execute(calls) = part.kind {
-            all.extend(calls);
-        }
-        whole.outflows.extend(part.outflows);
-        whole.parties.extend(part.parties);
+        BatchPart { tool, args: own }
+    };
+    Ok(Some(tools.into_iter().zip(operations).map(part).collect()))
+}
+
+/// Plans the operations as the raw calls they spell out.
+pub(super) fn raw(builder: &TxBuilder<'_>, operations: &[Value]) -> Result<TxPlan, ToolError> {
+    let calls = raw_calls(operations)?;
+    let (mut outflows, mut parties) = (vec![], vec![]);
+    for call in &calls {
+        read(call, &mut outflows, &mut parties);
     }
-    whole.kind = PlanKind::Execute(all);
-    Ok(Some(whole))
+    let targets: Vec<String> = calls.iter().map(|call| call.to.to_checksum(None)).collect();
+    let mut plan = plan(builder, calls, outflows, parties);
+    plan.outputs.insert("calls".into(), json!(targets));
+    Ok(plan)
 }
 
 /// Operations as calls: `{ to, data, value }`, with `target` for `to`.
@@ -205,12 +164,5 @@ mod tests {
         assert_eq!(outflows, [(token, U256::from(5)), (Address::ZERO, U256::from(9))]);
         assert_eq!(parties.iter().filter(|party| **party == (Part::Recipient, SOMEBODY)).count(), 2);
         assert!(parties.contains(&(Part::Spender, SOMEBODY)));
-    }
-
-    #[test]
-    fn text_is_cut_between_characters() {
-        assert_eq!(cut("añb".into(), 2), "a");
-        assert_eq!(cut("añb".into(), 3), "añ");
-        assert_eq!(cut("añb".into(), 9), "añb");
     }
 }

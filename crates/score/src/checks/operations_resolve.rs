@@ -1,15 +1,15 @@
-//! What a tool acts through exists: contract, market, assets, the tool a quote prepares. Tier 1, catalogue.
+//! Contract, market and assets of every operation exist, and so does the tool a quote prepares. Tier 1, catalogue.
 
 use super::words::{guess, tool as named_tool};
 use super::{Check, Example, Findings};
 use model::world::MARKETS;
-use model::{Acts, Spot, Tool, Workspace};
+use model::{OpClass, Spot, Tool, Workspace};
 
-pub(super) struct DeedsResolve;
+pub(super) struct OperationsResolve;
 
-impl Check for DeedsResolve {
+impl Check for OperationsResolve {
     fn id(&self) -> &'static str {
-        "deeds_resolve"
+        "operations_resolve"
     }
 
     fn manual(&self) -> &'static str {
@@ -24,7 +24,7 @@ impl Check for DeedsResolve {
             contract(workspace, tool, found);
             assets(workspace, tool, found);
             prepared(workspace, tool, found);
-            if tool.view.is_some() && tool.acts.value != Acts::Read {
+            if tool.view.is_some() && tool.acts.class() != OpClass::Read {
                 let what = format!("{} has a view, but its acts is {}", *tool.name, tool.acts.word());
                 found.error(&tool.at, what, "remove view: only reads are answered from one");
             }
@@ -65,7 +65,7 @@ fn assets(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
 }
 
 fn prepared(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
-    let quotes = tool.acts.value == Acts::Quote;
+    let quotes = tool.acts.class() == OpClass::Quote;
     match &tool.prepares {
         None if quotes => found.error(&tool.at, format!("{} quotes, but says not what", *tool.name), "add prepares: the write it is for"),
         Some(_) if !quotes => found.error(&tool.at, format!("{} prepares something, but is no quote", *tool.name), "write acts: quote"),

@@ -1,0 +1,45 @@
+//! The argument of `acts(…)` in rules.
+
+use super::op_class::OpClass;
+use super::operation::ToolOp;
+
+/// A whole class of operations, or one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpPattern {
+    Class(OpClass),
+    Op(ToolOp),
+}
+
+impl OpPattern {
+    /// Parses a word. Where a class and one of its operations share a word, the class is meant.
+    pub fn of_word(word: &str) -> Option<Self> {
+        OpClass::of_word(word).map(OpPattern::Class).or_else(|| ToolOp::of_word(word).map(OpPattern::Op))
+    }
+
+    /// Returns every word that [`OpPattern::of_word`] accepts.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        OpClass::ALL.iter().map(|(word, _)| *word).chain(ToolOp::ALL.iter().map(|(word, _)| *word))
+    }
+
+    /// Returns whether a tool with this operation is meant.
+    pub fn matches(self, op: ToolOp) -> bool {
+        match self {
+            OpPattern::Class(class) => op.class() == class,
+            OpPattern::Op(only) => op == only,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acts_pattern_prefers_the_class() {
+        let approve = OpPattern::of_word("approve").unwrap();
+        assert!(approve.matches(ToolOp::Approve) && approve.matches(ToolOp::Revoke));
+        let revoke = OpPattern::of_word("revoke").unwrap();
+        assert!(revoke.matches(ToolOp::Revoke) && !revoke.matches(ToolOp::Approve));
+        assert_eq!(OpPattern::of_word("stroll"), None);
+    }
+}

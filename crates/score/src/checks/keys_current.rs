@@ -1,0 +1,30 @@
+//! No file uses a key or value from an older version. Tier 1, catalogue.
+
+use super::{Check, Example, Findings};
+use model::Workspace;
+
+pub(super) struct KeysCurrent;
+
+impl Check for KeysCurrent {
+    fn id(&self) -> &'static str {
+        "keys_current"
+    }
+
+    fn manual(&self) -> &'static str {
+        "Warns about keys and values of tool and agent files that an older version of bardo-eval used. They are still read, and every \
+         command names them on standard error; the remedy says what to write instead."
+    }
+
+    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+        for _ in 0..workspace.tools.len() + workspace.agents.len() {
+            found.look();
+        }
+        for warning in &workspace.warnings {
+            found.warning(&warning.at, warning.what.as_str(), warning.remedy.as_str());
+        }
+    }
+
+    fn rejects(&self) -> Example {
+        Example::minimal().edit("tools/wallet.yaml", "acts: send", "acts: transfer")
+    }
+}

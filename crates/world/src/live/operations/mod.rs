@@ -1,0 +1,96 @@
+//! Plans the transaction or signature of an operation from a tool and its arguments. One family of operations, one file.
+
+mod amounts;
+mod assets;
+mod batch;
+mod bridge;
+mod burn;
+mod calls;
+mod configure;
+mod convert;
+mod identity;
+mod lend;
+mod leverage;
+mod pool;
+mod sign;
+mod swap;
+mod transfer;
+mod vault;
+mod venue;
+
+pub(crate) use batch::raw_calls;
+
+use super::args::Args;
+use super::tool_error::ToolError;
+use super::tx_builder::TxBuilder;
+use super::tx_plan::{PlanKind, TxPlan};
+use model::transcript::ToolErrorCode;
+use model::{Tool, ToolOp};
+
+/// Plans the operation of `tool`. The arguments may be those of a quote for it.
+pub(crate) async fn build(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    match *tool.acts {
+        ToolOp::Send => transfer::send(builder, args),
+        ToolOp::Receive => transfer::receive(builder, tool, args),
+        ToolOp::Sweep => transfer::sweep(builder, args).await,
+        ToolOp::Approve => transfer::approve(builder, args),
+        ToolOp::Revoke => transfer::revoke(builder, args),
+        ToolOp::Permit | ToolOp::SignSetting | ToolOp::Publish => sign::sign(builder, tool, args),
+        ToolOp::Swap => swap::swap(builder, args).await,
+        ToolOp::Add | ToolOp::Increase => pool::add(builder, args).await,
+        ToolOp::Reposition => pool::reposition(builder, args).await,
+        ToolOp::Remove => pool::remove(builder, args).await,
+        ToolOp::Deposit => vault::deposit(builder, args).await,
+        ToolOp::Redeem => vault::redeem(builder, args).await,
+        ToolOp::Enter | ToolOp::JoinPool | ToolOp::QueueExit => lend::enter(builder, tool, args).await,
+        ToolOp::Exit | ToolOp::LeavePool => lend::exit(builder, tool, args),
+        ToolOp::Borrow => lend::borrow(builder, tool, args),
+        ToolOp::Repay => lend::repay(builder, tool, args).await,
+        ToolOp::Claim | ToolOp::CollectFees | ToolOp::CollectVaultFees | ToolOp::RunJob => lend::claim(builder, tool, args),
+        ToolOp::Flash => lend::flash(builder, tool, args),
+        ToolOp::ConvertIn | ToolOp::ConvertOut => convert::convert(builder, tool, args).await,
+        ToolOp::Burn => burn::burn(builder, tool, args).await,
+        ToolOp::Leverage => leverage::leverage(builder, tool, args).await,
+        ToolOp::Deleverage => leverage::deleverage(builder, tool, args).await,
+        ToolOp::Bridge => bridge::bridge(builder, tool, args).await,
+        ToolOp::Register => identity::register(builder, tool, args),
+        ToolOp::Feedback => identity::feedback(builder, tool, args),
+        ToolOp::Metadata => identity::metadata(builder, tool, args),
+        ToolOp::Validate => identity::validate(builder, tool, args),
+        ToolOp::Configure | ToolOp::Rebalance | ToolOp::Record | ToolOp::Execute => configure::configure(builder, tool, args),
+        // Letting the agent act again is the owner's to do on chain; the agent can only ask for it.
+        ToolOp::Halt if args.text("action").as_deref() == Some("reset") => sign::sign(builder, tool, args),
+        ToolOp::Halt => Ok(configure::halt(builder)),
+        ToolOp::Batch => batched(builder, args).await,
+        ToolOp::Remember => Ok(remember(builder, tool, args)),
+        ToolOp::Read | ToolOp::Quote | ToolOp::Simulate | ToolOp::PassThrough | ToolOp::Commit => {
+            Err(ToolError::new(ToolErrorCode::ActionNotPrepared, "no prepared action is named; quote, preview or dry-run one first"))
+        }
+    }
+}
+
+/// Plans a batch: each operation as its own tool would, in one transaction.
+async fn batched(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+    let operations = batch::listed(args);
+    let Some(parts) = batch::parts(builder.workspace, args, operations)? else { return batch::raw(builder, operations) };
+    let mut whole = calls::plan(builder, vec![], vec![], vec![]);
+    let mut all = vec![];
+    for part in parts {
+        // The tools of a batch never batch themselves.
+        let plan = Box::pin(build(builder, part.tool, &Args::new(part.tool, &part.args))).await?;
+        if let PlanKind::Execute(calls) = plan.kind {
+            all.extend(calls);
+        }
+        whole.outflows.extend(plan.outflows);
+        whole.parties.extend(plan.parties);
+    }
+    whole.kind = PlanKind::Execute(all);
+    Ok(whole)
+}
+
+fn remember(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> TxPlan {
+    let key = format!("{}:{}", *tool.name, builder.unix_s);
+    let mut value = args.given().clone();
+    value.retain(|name, _| !matches!(name.as_str(), "dry_run" | "action_id"));
+    TxPlan::new(builder.id, PlanKind::Remember { key, value: serde_json::Value::Object(value) })
+}
