@@ -155,6 +155,7 @@ fn is_alive(pid: u32) -> bool {
     stat.is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z')))
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test measures real time")]
 async fn gone(pid: u32) {
     let begun = Instant::now();
     while is_alive(pid) {
@@ -228,6 +229,7 @@ fn noted(path: &Path) -> u32 {
     std::fs::read_to_string(path).unwrap().trim().parse().unwrap()
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test measures real time")]
 async fn start_of(text: &str) -> (String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let program = program(folder.path(), &text.replace("FOLDER", folder.path().to_str().unwrap()));
