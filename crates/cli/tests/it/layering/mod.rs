@@ -31,7 +31,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 
 /// Which rooms of a crate a room may use. A crate that is not listed here has one room.
 const ROOMS: &[(&str, &str, &[&str])] = &[
-    ("model", "agent", &["place", "problem", "rule", "yaml"]),
+    ("model", "agent", &["place", "problem", "review", "rule", "yaml"]),
     ("model", "catalog", &["hash", "listing", "place", "problem", "registry", "text_enum", "yaml"]),
     ("model", "defaults", &["money", "place", "problem", "yaml"]),
     ("model", "files", &[]),
@@ -50,6 +50,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("model", "reading", &["gate", "scorer"]),
     ("model", "record", &["hash", "plan", "reading", "transcript"]),
     ("model", "registry", &["place", "problem", "text_enum", "yaml"]),
+    ("model", "review", &[]),
     ("model", "rule", &["catalog", "problem"]),
     ("model", "scorer", &["text_enum"]),
     ("model", "skill", &["catalog", "place", "problem", "yaml"]),
@@ -63,7 +64,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
         "workspace",
         &[
             "agent", "catalog", "defaults", "files", "gate", "hash", "markdown", "minimal", "output", "place", "policy", "problem",
-            "registry", "skill", "subject", "suite", "tier", "world", "yaml",
+            "registry", "review", "skill", "subject", "suite", "tier", "world", "yaml",
         ],
     ),
     ("model", "world", &["place", "problem", "registry", "yaml"]),
