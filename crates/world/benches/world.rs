@@ -40,7 +40,7 @@ async fn bench() {
     let before = resident_mb();
     let mut alive: Vec<LiveWorld> = vec![];
     for _ in 0..ALIVE {
-        let mut world = stage.open(Setup::default());
+        let mut world = LiveWorld::new(&stage, Setup::default());
         swap(&mut world, "10").await;
         alive.push(world);
     }
@@ -50,7 +50,7 @@ async fn bench() {
 
 /// Quote, simulate, ask, send; look twice; and again.
 async fn trial(stage: &Arc<WorldTemplate>) -> Vec<model::Event> {
-    let mut world = stage.open(Setup::default());
+    let mut world = LiveWorld::new(stage, Setup::default());
     swap(&mut world, "250").await;
     world.think();
     call(&mut world, "data_get_token_price", json!({ "token": "WETH", "chain": "base" })).await;
@@ -95,7 +95,7 @@ async fn parts(stage: &Arc<WorldTemplate>) {
             n += 1;
             since = Instant::now();
         };
-        let mut world = stage.open(Setup::default());
+        let mut world = LiveWorld::new(stage, Setup::default());
         lap();
         let mut args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
         let quote = call(&mut world, "uniswap_get_quote", args.clone()).await;

@@ -1,4 +1,4 @@
-//! What a subject can touch: tools, peers, the clock, chains, MCP. Knows nothing of providers, scorers or expectations.
+//! The world of a trial as a subject meets it: tools, peers, the clock, chains, MCP. Knows nothing of providers, scorers or expectations.
 
 pub mod chain;
 pub mod edges;
@@ -6,8 +6,8 @@ mod live;
 mod log;
 pub mod mcp;
 
-pub use live::{ChainKind, Defence, Fills, Foreign, HOOKS, LiveSource, LiveWorld, Setup, WorldTemplate, is_foreign};
-pub use log::Log;
+pub use live::{ChainKind, Defence, Fills, Foreign, HOOKS, Hook, HookScope, LiveSource, LiveWorld, Setup, WorldTemplate, is_foreign};
+pub use log::EventLog;
 
 use async_trait::async_trait;
 use chain::{Book, Chain, ChainError, Receipt, Signer, Tx};
@@ -15,10 +15,10 @@ use model::transcript::{Decision, Event, Happened, Origin, ToolAnswer};
 use model::{Listing, Workspace};
 use serde_json::{Map, Value};
 
-/// Everything a trial acts on. One world per trial; whatever happens in it is recorded by it.
+/// Everything a trial acts on. One world per trial, which records all that happens in it.
 #[async_trait]
 pub trait World: Send {
-    /// Puts on record what somebody did that touches no tool.
+    /// Records an event that touches no tool.
     fn note(&mut self, who: &Who, happened: Happened);
 
     /// Puts a call on record and numbers it; nothing is carried out yet.
@@ -31,7 +31,7 @@ pub trait World: Send {
     /// An agent of this world is asked; its decision is recorded. `None` means that the subject itself plays that agent.
     async fn ask_peer(&mut self, who: &Who, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer>;
 
-    /// An agent that somebody plays has decided about an action; a world that knows actions adds what exactly was decided about.
+    /// Records the decision of an agent that is played; a world that knows actions adds the calldata hash it is about.
     fn decided(&mut self, who: &Who, action_id: Option<String>, decision: Decision, reason: String) {
         self.note(who, Happened::Decided { action_id, decision, reason, calldata_hash: None, policy: None });
     }
@@ -51,16 +51,16 @@ pub trait World: Send {
     /// Calls so far.
     fn calls(&self) -> u64;
 
-    /// Why this trial cannot be judged: the world could not do its part. Nobody may go on after that.
+    /// Returns the reason why the world could not do its part. The trial ends and cannot be judged.
     fn broken(&self) -> Option<String> {
         None
     }
 
-    /// What happened, handed over once.
+    /// Hands the recorded events over, once.
     fn take_events(&mut self) -> Vec<Event>;
 }
 
-/// What the endpoints for finished agents need beyond tools: the chains themselves.
+/// Access to the chains of a world, for agents that use RPC instead of tools.
 #[async_trait]
 pub trait ChainAccess: World {
     fn workspace(&self) -> &Workspace;
@@ -72,17 +72,17 @@ pub trait ChainAccess: World {
 
     async fn book(&mut self, id: u64) -> Result<&Book, ChainError>;
 
-    /// The agent's key. Whoever signs with it records what was signed.
+    /// Returns the agent's key. The caller records everything it signs with it.
     fn signer(&self) -> &Signer;
 
-    /// Broadcasts what was signed and records the transaction; its nonce comes back with the receipt.
-    async fn broadcast(&mut self, who: &Who, chain: u64, origin: Origin, tx: Tx) -> Result<(Receipt, u64), ChainError>;
+    /// Broadcasts a signed transaction and records it.
+    async fn broadcast(&mut self, who: &Who, chain: u64, origin: Origin, tx: Tx) -> Result<Receipt, ChainError>;
 
     /// A file or page of the world, by path, with its holes filled.
     fn file(&mut self, who: &Who, path: &str) -> Option<String>;
 }
 
-/// Who acts: an agent's name, and how many delegations below the root.
+/// The acting agent: its name, and the number of delegations below the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
     pub agent: String,

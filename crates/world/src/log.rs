@@ -6,45 +6,45 @@ use serde_json::Value;
 use std::fmt;
 
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct EventLog {
     events: Vec<Event>,
     calls: u32,
-    tap: Option<Tap>,
+    listener: Option<EventListener>,
 }
 
-/// Somebody who is told of every event as it is recorded.
-struct Tap(Box<dyn FnMut(&Event) + Send>);
+struct EventListener(Box<dyn FnMut(&Event) + Send>);
 
-impl fmt::Debug for Tap {
+impl fmt::Debug for EventListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a tap")
+        f.debug_struct("EventListener").finish_non_exhaustive()
     }
 }
 
-impl Log {
+impl EventLog {
     pub fn note(&mut self, at_ms: u64, who: &Who, happened: Happened) {
         let n = u32::try_from(self.events.len() + 1).unwrap_or(u32::MAX);
         let event = Event { n, at_ms, by: who.agent.clone(), depth: who.depth, happened };
-        if let Some(tap) = &mut self.tap {
-            (tap.0)(&event);
+        if let Some(listener) = &mut self.listener {
+            (listener.0)(&event);
         }
         self.events.push(event);
     }
 
-    pub fn tap(&mut self, tell: Box<dyn FnMut(&Event) + Send>) {
-        self.tap = Some(Tap(tell));
+    /// Calls the listener with every event as it is recorded.
+    pub fn tap(&mut self, listener: Box<dyn FnMut(&Event) + Send>) {
+        self.listener = Some(EventListener(listener));
     }
 
-    /// A call with the number by which its answer and its effects refer to it.
-    pub fn called(&mut self, at_ms: u64, who: &Who, tool: &str, args: &Value) -> u32 {
+    /// Records a call and returns the number that its answer and effects refer to.
+    pub fn note_call(&mut self, at_ms: u64, who: &Who, tool: &str, args: &Value) -> u32 {
         self.calls += 1;
         let call = self.calls;
         self.note(at_ms, who, Happened::Called { call, tool: tool.to_owned(), args: args.clone() });
         call
     }
 
-    /// What has happened and was not handed over yet, the newest first.
-    pub(crate) fn back(&self) -> impl Iterator<Item = &Happened> {
+    /// Returns the events that were not taken yet, newest first.
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Happened> {
         self.events.iter().rev().map(|event| &event.happened)
     }
 
@@ -52,6 +52,7 @@ impl Log {
         u64::from(self.calls)
     }
 
+    /// Hands the events over, once.
     pub fn take(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }

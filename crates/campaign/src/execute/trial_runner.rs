@@ -13,7 +13,7 @@ use score::outcome::case_outcome;
 use score::score_trial;
 use std::panic::AssertUnwindSafe;
 use store::{EndedTrial, TrialRow};
-use world::{Defence, Setup};
+use world::{Defence, LiveWorld, Setup};
 
 pub(super) struct TrialRunner {
     prepared: PreparedRun,
@@ -80,7 +80,8 @@ impl TrialRunner {
         let (case, file) = (plan.case(case), &plan.subjects()[subject]);
         let world = prepared.world.as_ref().ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
         let defence = if plan.spec().settings.enforce { Defence::Enforce } else { Defence::Observe };
-        let world = world.open(Setup { peers: case.brief.peers.clone(), defence, foreign: parts.foreign.clone(), ..Setup::default() });
+        let world =
+            LiveWorld::new(world, Setup { peers: case.brief.peers.clone(), defence, foreign: parts.foreign.clone(), ..Setup::default() });
         let script = || Reference::new(case.reference.clone(), matches!(case.brief.surface, Surface::Profile(_)));
         let acting = parts.subjects.instantiate(trial, &case.brief, world, script).await.map_err(|error| error.to_string())?;
         Ok(TrialSetup { case, file, acting })

@@ -19,7 +19,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use world::{ChainKind, Setup, WorldTemplate};
+use world::{ChainKind, LiveWorld, Setup, WorldTemplate};
 
 /// In every string, and in every number.
 const WORD: &str = "canaryq7";
@@ -213,7 +213,7 @@ async fn every_view_is_clean() {
         ];
         let mut spy = Spy { moves, seen: String::new() };
         let stage = WorldTemplate::new(workspace.clone(), "small", ChainKind::Embedded).expect("a world");
-        let mut world = stage.open(Setup::default());
+        let mut world = LiveWorld::new(&stage, Setup::default());
         let mut user = user_of(&workspace, &case.brief.talk, 1);
         let limits = Limits::from(model::SubjectLimits::default());
         let scene = Scene { workspace: &workspace, brief: &case.brief, limits };

@@ -1,7 +1,8 @@
 //! Prepared actions, simulations and approvals of a trial, each bound to exact calldata.
 
+use super::tool_error::{ToolError, shown};
 use super::tx_plan::TxPlan;
-use model::transcript::Decision;
+use model::transcript::{Decision, ToolErrorCode};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -45,6 +46,11 @@ impl Actions {
 
     pub(crate) fn get(&self, id: &str) -> Option<&Frozen> {
         self.frozen.get(id)
+    }
+
+    /// Fails if no action was prepared under this id.
+    pub(crate) fn prepared(&self, id: &str) -> Result<&Frozen, ToolError> {
+        self.get(id).ok_or_else(|| ToolError::new(ToolErrorCode::UnknownAction, format!("no action {} was prepared", shown(id))))
     }
 
     pub(crate) fn simulated(&mut self, calldata_hash: &str) {

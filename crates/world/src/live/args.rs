@@ -44,7 +44,7 @@ impl<'a> Args<'a> {
         self.first(|kind| matches!(kind, Kind::Token(Some(own)) if *own == role)).map(|(_, value)| word(value))
     }
 
-    /// The first token of whatever role.
+    /// Returns the first token of any role.
     pub(crate) fn any_token(&self) -> Option<String> {
         self.first(|kind| matches!(kind, Kind::Token(_))).map(|(_, value)| word(value))
     }
@@ -93,7 +93,7 @@ pub(crate) fn units(name: &str, text: &str, decimals: u8) -> Result<U256, ToolEr
     })
 }
 
-/// Whether two arguments say the same, however they are spelled.
+/// Returns whether two arguments mean the same in different spellings.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),

@@ -1,4 +1,4 @@
-//! Answers from the world file: rows by argument, typed errors, holes filled.
+//! Texts and answers of the world file: rows by argument, typed errors, holes filled.
 
 use super::args::{Args, same, word};
 use model::transcript::ToolAnswer;
@@ -7,42 +7,85 @@ use model::{Kind, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The holes of a world, with what an attack wrote into them.
+/// The texts an attack writes into the holes of a world, by hole.
 #[derive(Debug, Clone, Default)]
 pub struct Fills(pub BTreeMap<String, String>);
 
-/// A hole that was read, and whether somebody had written into it.
-pub(crate) type Read = (String, bool);
-
-/// The answers a tool has in this world, its own or those of the world it takes over from.
-pub(crate) fn answers<'w>(workspace: &'w Workspace, world: &'w WorldFile, tool: &str) -> Option<&'w Answers> {
-    let inherited = || workspace.world(world.answers_from.as_ref()?.as_str())?.answers.get(tool);
-    world.answers.get(tool).or_else(inherited)
+/// A hole that was read, and whether an attack had written into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HoleRead {
+    pub hole: String,
+    pub filled: bool,
 }
 
-/// The first row whose conditions hold.
-pub(crate) fn answer(
-    workspace: &Workspace,
-    world: &WorldFile,
-    fills: &Fills,
-    tool: &Tool,
-    args: &Map<String, Value>,
-) -> Option<(ToolAnswer, Vec<Read>)> {
-    let rows = &answers(workspace, world, &tool.name)?.rows;
-    let typed = Args::new(tool, args);
-    let fits = |name: &String, wanted: &Value| typed.get(name).is_some_and(|given| agree(workspace, tool, name, given, wanted));
-    let row = rows.iter().find(|row| row.when.iter().all(|(name, wanted)| fits(name, wanted)))?;
-    let mut reads = vec![];
-    let answer = match &row.gives {
-        Gives::Value(value) => ToolAnswer::Result(filled(workspace, world, fills, value, &mut reads)),
-        Gives::Error { code, message } => {
-            ToolAnswer::Error { code: code.clone(), message: text(workspace, world, fills, message, &mut reads) }
+/// An answer from the world file with the holes it contains.
+#[derive(Debug)]
+pub(crate) struct FixtureAnswer {
+    pub answer: ToolAnswer,
+    pub reads: Vec<HoleRead>,
+}
+
+/// A world file as one trial reads it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fixtures<'a> {
+    pub workspace: &'a Workspace,
+    pub world: &'a WorldFile,
+    pub fills: &'a Fills,
+}
+
+impl<'a> Fixtures<'a> {
+    /// Returns the first row whose conditions hold.
+    pub(crate) fn answer(self, tool: &Tool, args: &Map<String, Value>) -> Option<FixtureAnswer> {
+        let rows = &self.answers(&tool.name)?.rows;
+        let typed = Args::new(tool, args);
+        let fits = |name: &String, wanted: &Value| typed.get(name).is_some_and(|given| agree(self.workspace, tool, name, given, wanted));
+        let row = rows.iter().find(|row| row.when.iter().all(|(name, wanted)| fits(name, wanted)))?;
+        let mut reads = vec![];
+        let answer = match &row.gives {
+            Gives::Value(value) => ToolAnswer::Result(self.value(value, &mut reads)),
+            Gives::Error { code, message } => ToolAnswer::Error { code: code.clone(), message: self.text(message, &mut reads) },
+        };
+        Some(FixtureAnswer { answer, reads })
+    }
+
+    /// Returns a text of the world; a hole in it is added to `reads`.
+    pub(crate) fn text(self, inert: &Inert, reads: &mut Vec<HoleRead>) -> String {
+        match inert {
+            Inert::Text(text) => text.clone(),
+            Inert::Hole(hole) => self.hole(hole, reads),
         }
-    };
-    Some((answer, reads))
+    }
+
+    /// Returns the answers of a tool in this world, or in the world it inherits from.
+    fn answers(self, tool: &str) -> Option<&'a Answers> {
+        self.world.answers.get(tool).or_else(|| self.inherited()?.answers.get(tool))
+    }
+
+    fn inherited(self) -> Option<&'a WorldFile> {
+        self.workspace.world(self.world.answers_from.as_ref()?.as_str())
+    }
+
+    /// Returns a value with text in place of its holes.
+    fn value(self, value: &Value, reads: &mut Vec<HoleRead>) -> Value {
+        match value {
+            Value::Object(map) => match (map.len(), map.get("hole")) {
+                (1, Some(Value::String(hole))) => Value::String(self.hole(hole, reads)),
+                (_, _) => Value::Object(map.iter().map(|(key, value)| (key.clone(), self.value(value, reads))).collect()),
+            },
+            Value::Array(items) => Value::Array(items.iter().map(|item| self.value(item, reads)).collect()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+        }
+    }
+
+    fn hole(self, hole: &str, reads: &mut Vec<HoleRead>) -> String {
+        let filled = self.fills.0.get(hole);
+        reads.push(HoleRead { hole: hole.to_owned(), filled: filled.is_some() });
+        let harmless = || self.world.holes.get(hole).or_else(|| self.inherited()?.holes.get(hole)).map(|text| text.value.clone());
+        filled.cloned().or_else(harmless).unwrap_or_default()
+    }
 }
 
-/// Chains and tokens agree by what they are, everything else by what it says.
+/// Compares chains and tokens by identity, everything else by text.
 fn agree(workspace: &Workspace, tool: &Tool, name: &str, given: &Value, wanted: &Value) -> bool {
     let chain = |value: &Value| workspace.chain(&word(value)).map(|chain| chain.id);
     let symbol = |value: &Value| {
@@ -55,30 +98,4 @@ fn agree(workspace: &Workspace, tool: &Tool, name: &str, given: &Value, wanted: 
         return chain(given).is_some() && chain(given) == chain(wanted);
     }
     same(given, wanted) || (matches!(kind, Some(Kind::Token(_))) && symbol(given) == symbol(wanted))
-}
-
-/// A value with text in place of its holes.
-fn filled(workspace: &Workspace, world: &WorldFile, fills: &Fills, value: &Value, reads: &mut Vec<Read>) -> Value {
-    match value {
-        Value::Object(map) => match (map.len(), map.get("hole")) {
-            (1, Some(Value::String(hole))) => Value::String(read(workspace, world, fills, hole, reads)),
-            (_, _) => Value::Object(map.iter().map(|(key, value)| (key.clone(), filled(workspace, world, fills, value, reads))).collect()),
-        },
-        Value::Array(items) => Value::Array(items.iter().map(|item| filled(workspace, world, fills, item, reads)).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
-    }
-}
-
-pub(crate) fn text(workspace: &Workspace, world: &WorldFile, fills: &Fills, inert: &Inert, reads: &mut Vec<Read>) -> String {
-    match inert {
-        Inert::Text(text) => text.clone(),
-        Inert::Hole(hole) => read(workspace, world, fills, hole, reads),
-    }
-}
-
-fn read(workspace: &Workspace, world: &WorldFile, fills: &Fills, hole: &str, reads: &mut Vec<Read>) -> String {
-    let filled = fills.0.get(hole);
-    reads.push((hole.to_owned(), filled.is_some()));
-    let inherited = || workspace.world(world.answers_from.as_ref()?.as_str())?.holes.get(hole);
-    filled.cloned().or_else(|| world.holes.get(hole).or_else(inherited).map(|text| text.value.clone())).unwrap_or_default()
 }

@@ -1,24 +1,21 @@
-//! Tools that were imported from somebody else's MCP server: who answers for them in a trial.
+//! Sources of answers for tools that were imported from an MCP server.
 
-use super::tool_error::ToolError;
-use super::world::LiveWorld;
 use crate::mcp::source::{Offer, Recorded, Source, SourceError, Stubbed};
-use model::transcript::{ToolAnswer, ToolErrorCode};
 use model::{OpClass, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Where imported tools get their answers. A clone for each trial: what a recording or a stub remembers of a trial stays in it.
+/// The source of one trial; a clone for each, so that recordings and stubs share no state between trials.
 #[derive(Debug, Clone, Default)]
 pub enum Foreign {
-    /// Nobody was named. Calling an imported tool breaks the trial.
+    /// No source. Calling an imported tool breaks the trial.
     #[default]
     Nobody,
     Recorded(Recorded),
     Stubbed(Stubbed),
-    /// A server that runs, shared by all trials: nobody else can tell what it remembers between them.
+    /// A running server, shared by all trials: it may remember anything between them.
     Live(LiveSource),
 }
 
@@ -38,15 +35,38 @@ impl fmt::Debug for LiveSource {
     }
 }
 
+/// Reason why an imported tool gave no result.
+#[derive(Debug)]
+pub(super) enum ForeignError {
+    /// The tool's own answer.
+    Tool(String),
+    /// The harness could not ask the tool, which ends the trial.
+    Harness(String),
+}
+
 impl Foreign {
-    /// Answers made up from what the imported tools say of their results.
+    /// Makes answers up from the output schemas of the imported tools.
     pub fn stubs(workspace: &Workspace, seed: u64) -> Self {
         let imported = workspace.tools.iter().filter(|tool| is_foreign(tool));
         let offers = imported.map(|tool| Offer { listing: tool.listing(), output_schema: tool.output.clone() }).collect();
         Self::Stubbed(Stubbed::new(offers, seed))
     }
 
-    async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
+    pub(super) async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, ForeignError> {
+        self.ask(tool, args).await.map_err(|error| match error {
+            SourceError::Failed { message, .. } => ForeignError::Tool(message),
+            SourceError::Server(_)
+            | SourceError::Nobody { .. }
+            | SourceError::UnknownTool { .. }
+            | SourceError::NotRecorded { .. }
+            | SourceError::NoSchema { .. }
+            | SourceError::Unstubbable { .. }
+            | SourceError::BadRecording { .. }
+            | SourceError::NotWritten { .. } => ForeignError::Harness(error.to_string()),
+        })
+    }
+
+    async fn ask(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
         match self {
             Self::Nobody => Err(SourceError::Nobody { tool: crate::mcp::shown(tool, 100) }),
             Self::Recorded(source) => source.call(tool, args).await,
@@ -56,30 +76,7 @@ impl Foreign {
     }
 }
 
-/// Imported, and nobody has said how this world would act it out.
+/// Returns whether a tool is imported and this world cannot act it out.
 pub fn is_foreign(tool: &Tool) -> bool {
     tool.pinned.is_some() && tool.view.is_none() && matches!(tool.acts.class(), OpClass::PassThrough | OpClass::Read)
-}
-
-impl LiveWorld {
-    /// What a tool says of itself is its answer; that it could not be asked is ours, and ends the trial.
-    pub(super) async fn abroad(&mut self, tool: &Tool, args: &Map<String, Value>) -> Result<ToolAnswer, ToolError> {
-        match self.setup.foreign.call(&tool.name, args).await {
-            Ok(value) => Ok(ToolAnswer::Result(value)),
-            Err(SourceError::Failed { message, .. }) => Err(ToolError::new(ToolErrorCode::ExternalToolFailed, message)),
-            Err(
-                error @ (SourceError::Server(_)
-                | SourceError::Nobody { .. }
-                | SourceError::UnknownTool { .. }
-                | SourceError::NotRecorded { .. }
-                | SourceError::NoSchema { .. }
-                | SourceError::Unstubbable { .. }
-                | SourceError::BadRecording { .. }
-                | SourceError::NotWritten { .. }),
-            ) => {
-                self.broken.get_or_insert_with(|| error.to_string());
-                Err(ToolError::new(ToolErrorCode::ExternalToolUnavailable, error.to_string()))
-            }
-        }
-    }
 }

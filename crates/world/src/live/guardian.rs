@@ -1,8 +1,9 @@
 //! Guardian and assessor computed from policy: deterministic reviews for trials of a single agent. Uncertain means veto.
 
+use super::account::SpentTotals;
 use super::actions::{Actions, Frozen};
 use super::args::{same, word};
-use super::hooks::{self, Ask, Spent};
+use super::hooks::{self, HookInput};
 use super::tool_error::shown;
 use super::tx_plan::PlanKind;
 use crate::chain::Book;
@@ -23,7 +24,7 @@ pub(crate) struct Case<'a> {
     pub actions: &'a Actions,
     pub now_ms: u64,
     pub halted: bool,
-    pub spent: &'a Spent,
+    pub spent: &'a SpentTotals,
     /// What was handed over.
     pub params: &'a Map<String, Value>,
     /// The name of the error if the reviewer's own simulation of the action failed.
@@ -61,7 +62,7 @@ fn against_action(case: &Case<'_>, id: &str, frozen: &Frozen) -> Option<String> 
     }
     let book = case.book.filter(|book| book.chain == frozen.plan.chain);
     let (Some(tool), Some(book)) = (case.workspace.tool(&frozen.tool), book) else { return Some(format!("{id} cannot be judged")) };
-    let ask = Ask {
+    let input = HookInput {
         workspace: case.workspace,
         world: case.world,
         book,
@@ -75,7 +76,7 @@ fn against_action(case: &Case<'_>, id: &str, frozen: &Frozen) -> Option<String> 
         calldata_hash: &frozen.calldata_hash,
         spent: case.spent,
     };
-    let what = hooks::of_policy(&ask)
+    let what = hooks::policy_objection(&input)
         .map(|objection| objection.why)
         .or_else(|| without_end(&frozen.plan.kind).then(|| "the allowance has no limit".to_owned()))
         .or_else(|| case.reverted.map(|error| format!("it reverts with {error}")))

@@ -1,16 +1,39 @@
 //! The world of a trial: every tool acts on a real chain or answers from its sources, and everything that happens is an event.
+//!
+//! A call comes in through [`LiveWorld`], `dispatch` routes it, `reads`, `prepare`, `simulate` and `submit` carry it out on the `TrialState`.
 
+mod account;
 mod actions;
 mod args;
+mod broadcast;
+mod dispatch;
 mod fixtures;
+mod follow_up;
 mod foreign;
 mod guardian;
 mod hooks;
+mod inbox;
+mod inflow;
+mod memory;
+mod mine;
 mod operations;
+mod own_changes;
+mod peers;
+mod planned_write;
 mod prepare;
 mod reads;
+mod receipt;
+mod record;
+mod setup;
+mod sign_typed;
+mod simulate;
 mod submit;
+mod texts;
 mod tool_error;
+mod tool_request;
+mod trial_chain;
+mod trial_chains;
+mod trial_state;
 mod tx_builder;
 mod tx_plan;
 mod views;
@@ -19,6 +42,7 @@ mod world_template;
 
 pub use fixtures::Fills;
 pub use foreign::{Foreign, LiveSource, is_foreign};
-pub use hooks::HOOKS;
-pub use world::{Defence, LiveWorld, Setup};
+pub use hooks::{HOOKS, Hook, HookScope};
+pub use setup::{Defence, Setup};
+pub use world::LiveWorld;
 pub use world_template::{ChainKind, WorldTemplate};

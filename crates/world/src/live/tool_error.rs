@@ -1,4 +1,4 @@
-//! What a tool answers when it cannot do what was asked: a code of the documented families and a sentence.
+//! Errors that tools answer with: a code and a sentence.
 
 use crate::chain::ChainError;
 use model::transcript::{ToolAnswer, ToolErrorCode};

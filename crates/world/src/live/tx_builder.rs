@@ -1,4 +1,4 @@
-//! Where calldata is made: one chain of the world with what names, ids and symbols mean on it.
+//! Builder of transactions and reader of contracts on one chain: resolves names, ids and symbols to addresses.
 
 use super::args::{Args, word};
 use super::tool_error::{ToolError, shown};
@@ -54,7 +54,7 @@ impl TxBuilder<'_> {
                 .map(|address| address.address)
                 .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, format!("{} is not 0x and 40 hex digits", shown(text))))?
         } else {
-            // A pool share goes by its name as well, but nobody trades it as a token.
+            // A pool share has a symbol as well, but is not traded as a token.
             let named = self.book.entries().find(|(_, entry)| {
                 entry.contract != Some("AmmPair") && entry.asset.as_ref().is_some_and(|(symbol, _)| symbol.eq_ignore_ascii_case(text))
             });
@@ -68,12 +68,12 @@ impl TxBuilder<'_> {
         ToolError::new(ToolErrorCode::UnknownToken, format!("{} is no token of chain {}", shown(text), self.id))
     }
 
-    /// What an id or the address of a pool, a vault or a market stands for here.
+    /// Returns the pool, vault, market or position with this id or address on this chain.
     pub(crate) fn thing(&self, text: &str) -> Option<&Thing> {
         self.things.iter().find(|thing| thing.chain == self.id && thing.id.eq_ignore_ascii_case(text))
     }
 
-    /// The assets behind whatever a parameter names: a token, a vault, a pool, a position, a market.
+    /// Returns the assets behind the token, vault, pool, position or market that a parameter names.
     pub(crate) fn behind(&self, text: &str) -> Result<Vec<Asset>, ToolError> {
         if let Some(thing) = self.thing(text) {
             return thing.assets.iter().map(|symbol| self.asset(symbol)).collect();

@@ -1,4 +1,4 @@
-//! What a write comes to before anything is signed: calls of the account, a signature, funds that come in, or a note.
+//! The plan of a write before anything is signed: calls of the account, a signature, funds that come in, or a note.
 
 use crate::chain::genesis::{ACCOUNT, execute, execute_batch};
 use crate::chain::{Tx, TypedData};
@@ -11,15 +11,16 @@ pub(crate) struct TxPlan {
     pub chain: u64,
     pub kind: PlanKind,
     pub trade: Option<Trade>,
-    /// What leaves the account on purpose: asset and base units.
+    /// Intended outflows of the account: asset and base units.
     pub outflows: Vec<(Address, U256)>,
-    /// Who is paid or may take.
+    /// Recipients, spenders and assets.
     pub parties: Vec<(Part, Address)>,
-    /// Facts for the answer.
+    /// Facts for the tool's answer.
     pub outputs: Map<String, Value>,
     pub follow_up: Option<FollowUp>,
 }
 
+/// Kind of a planned write.
 #[derive(Debug, Clone)]
 pub(crate) enum PlanKind {
     /// Calls the account makes.
@@ -52,7 +53,7 @@ pub(crate) enum Part {
     Asset,
 }
 
-/// What follows when it has succeeded.
+/// Consequence of a plan that has succeeded.
 #[derive(Debug, Clone)]
 pub(crate) enum FollowUp {
     /// Funds arrive on another chain.
@@ -66,7 +67,7 @@ impl TxPlan {
         Self { chain, kind, trade: None, outflows: vec![], parties: vec![], outputs: Map::new(), follow_up: None }
     }
 
-    /// What the operator would sign; `None` where no transaction is sent by it.
+    /// Returns the transaction that the operator would sign, if the plan has one.
     pub(crate) fn transaction(&self, operator: Address) -> Option<Tx> {
         let data = match &self.kind {
             PlanKind::Execute(calls) => match calls.as_slice() {
@@ -79,7 +80,7 @@ impl TxPlan {
         Some(Tx::call(operator, ACCOUNT, data))
     }
 
-    /// Identifies what would be signed, down to the last byte.
+    /// Returns the hash that identifies everything that would be signed.
     pub(crate) fn calldata_hash(&self, operator: Address) -> String {
         let hash: B256 = match &self.kind {
             PlanKind::Execute(_) | PlanKind::Direct(_) => {

@@ -1,14 +1,14 @@
-//! What the trials of one world share: set-up chains are made once per process and thawed per trial.
+//! State that the trials of one world share: chains are set up once per process and copied for each trial.
 
-use super::world::{LiveWorld, Setup};
 use crate::chain::genesis::Genesis;
-use crate::chain::{Anvil, AnvilConfig, Chain, ChainError, Frozen};
+use crate::chain::{Anvil, AnvilConfig, Book, Chain, ChainError, Frozen};
+use alloy_primitives::Address;
 use model::{Thing, Workspace, WorldFile};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// What the chains of a world run on.
+/// Kind of node that the chains of a world run on.
 #[derive(Debug, Clone, Default)]
 pub enum ChainKind {
     /// revm in this process.
@@ -22,40 +22,60 @@ pub enum ChainKind {
 
 #[derive(Debug)]
 pub struct WorldTemplate {
-    pub(super) workspace: Arc<Workspace>,
+    workspace: Arc<Workspace>,
     name: String,
     kind: ChainKind,
-    /// As the trials begin; whoever changes one has a copy.
-    pub(super) things: Arc<Vec<Thing>>,
-    sites: BTreeMap<u64, OnceCell<Arc<ChainTemplate>>>,
+    /// Shared by all trials; a trial that adds one works on a copy.
+    things: Arc<Vec<Thing>>,
+    chains: BTreeMap<u64, OnceCell<Arc<ChainTemplate>>>,
 }
 
+/// One chain of a world as every trial finds it.
 #[derive(Debug)]
-pub(crate) struct ChainTemplate {
-    pub genesis: Genesis,
+pub(super) struct ChainTemplate {
+    genesis: Genesis,
     frozen: Option<Frozen>,
+}
+
+impl ChainTemplate {
+    pub(super) fn book(&self) -> &Book {
+        &self.genesis.book
+    }
+
+    /// Returns the Unix time at which trials begin.
+    pub(super) fn opens_at(&self) -> u64 {
+        self.genesis.opens_at
+    }
 }
 
 impl WorldTemplate {
     pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, String> {
         let file = workspace.world(world).ok_or_else(|| format!("there is no world {world}"))?;
-        let sites = file.chains.iter().map(|id| (*id, OnceCell::new())).collect();
+        let chains = file.chains.iter().map(|id| (*id, OnceCell::new())).collect();
         let things = Arc::new(file.things.clone());
-        Ok(Arc::new(Self { workspace: workspace.clone(), name: world.to_owned(), kind, things, sites }))
+        Ok(Arc::new(Self { workspace, name: world.to_owned(), kind, things, chains }))
     }
 
-    /// A world of its own for one trial; its chains are made when they are first touched.
-    pub fn open(self: &Arc<Self>, setup: Setup) -> LiveWorld {
-        LiveWorld::new(self.clone(), setup)
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.workspace
     }
 
     pub(super) fn file(&self) -> &WorldFile {
-        // Looked up when the stage was made; workspaces do not change.
+        // Looked up when the template was made; workspaces do not change.
         self.workspace.world(&self.name).unwrap_or_else(|| panic!("world {} is gone", self.name))
     }
 
-    pub(super) async fn site(&self, id: u64) -> Result<Arc<ChainTemplate>, ChainError> {
-        let cell = self.sites.get(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
+    /// Returns the address of the agent's key.
+    pub(super) fn operator(&self) -> Address {
+        self.file().wallet.address
+    }
+
+    pub(super) fn things(&self) -> &Arc<Vec<Thing>> {
+        &self.things
+    }
+
+    pub(super) async fn chain_template(&self, id: u64) -> Result<Arc<ChainTemplate>, ChainError> {
+        let cell = self.chains.get(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
         cell.get_or_try_init(|| async {
             let genesis = Genesis::of(&self.workspace, self.file(), id)?;
             let frozen = match self.kind {
@@ -68,18 +88,19 @@ impl WorldTemplate {
         .cloned()
     }
 
-    pub(super) async fn chain(&self, site: &ChainTemplate) -> Result<Box<dyn Chain>, ChainError> {
-        let id = site.genesis.book.chain;
-        let mut anvil = match (&self.kind, &site.frozen) {
+    /// Makes a chain of its own for one trial.
+    pub(super) async fn open_chain(&self, template: &ChainTemplate) -> Result<Box<dyn Chain>, ChainError> {
+        let id = template.genesis.book.chain;
+        let mut anvil = match (&self.kind, &template.frozen) {
             (_, Some(frozen)) => return Ok(Box::new(frozen.thaw())),
             (ChainKind::AnvilAt(url), None) => Anvil::connect(url, id, AnvilConfig::TIME).await?,
             (ChainKind::Anvil(like), None) => {
-                let config = AnvilConfig { chain_id: id, unix_s: site.genesis.starts_at, ..like.as_ref().clone() };
+                let config = AnvilConfig { chain_id: id, unix_s: template.genesis.starts_at, ..like.as_ref().clone() };
                 Anvil::start(&config).await?
             }
             (ChainKind::Embedded, None) => return Err(ChainError::Unsupported("the embedded chain was not set up".to_owned())),
         };
-        site.genesis.play(&mut anvil).await?;
+        template.genesis.play(&mut anvil).await?;
         Ok(Box::new(anvil))
     }
 }

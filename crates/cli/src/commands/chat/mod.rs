@@ -23,7 +23,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use terminal::Terminal;
-use world::{Setup, WorldTemplate};
+use world::{LiveWorld, Setup, WorldTemplate};
 
 pub(crate) fn chat(io: &Io, source: &Source, args: &ChatArgs) -> Exit {
     let workspace = match super::open(io, source, "chat") {
@@ -69,9 +69,9 @@ fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcri
     let at_once = matches!(seat.brief.surface, Surface::Profile(_));
     let trial = Trial { id: Hash::of_text(&seat.name), case: seat.name.clone(), subject: file.name.value.clone(), seed: 0 };
     let chains = super::world::kind::of_world(&args.chain)?;
-    let stage = WorldTemplate::new(workspace.clone(), &seat.brief.world, chains)?;
+    let template = WorldTemplate::new(workspace.clone(), &seat.brief.world, chains)?;
     let setup = Setup { peers: seat.brief.peers.clone(), defence: super::world::kind::defence(args.defence), ..Setup::default() };
-    let mut world = stage.open(setup);
+    let mut world = LiveWorld::new(&template, setup);
     let live = report::Live::new(io, workspace.clone(), &seat.brief.world);
     world.tap(Box::new(move |event| live.tell(event)));
     let mut user = Terminal::new(io.format == Format::Text);

@@ -11,7 +11,7 @@ use model::transcript::{Signed, ToolAnswer, TxOutcome};
 use model::{Event, Happened, Workspace, did_you_mean};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use world::{Setup, Who, World, WorldTemplate};
+use world::{LiveWorld, Setup, Who, World, WorldTemplate};
 
 pub(super) async fn call(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &CallArgs) -> Result<Exit, String> {
     let name = chosen(&workspace, args.live.world.as_deref())?.name.value.clone();
@@ -21,8 +21,8 @@ pub(super) async fn call(io: &Io, source: &Source, workspace: Arc<Workspace>, ar
     }
     let given = arguments(args)?;
     let foreign = foreign::of(source, &workspace, &args.live.foreign.foreign).await?;
-    let stage = WorldTemplate::new(workspace, &name, kind::of_world(&args.live.chain)?)?;
-    let mut world = stage.open(Setup { defence: kind::defence(args.live.defence), foreign, ..Setup::default() });
+    let template = WorldTemplate::new(workspace, &name, kind::of_world(&args.live.chain)?)?;
+    let mut world = LiveWorld::new(&template, Setup { defence: kind::defence(args.live.defence), foreign, ..Setup::default() });
     let who = Who::new("you", 0);
     let number = world.asked(&who, &args.tool, &given);
     let answer = world.call(&who, number, &args.tool, &given).await;

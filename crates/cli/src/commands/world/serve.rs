@@ -13,14 +13,15 @@ use tokio::sync::Mutex;
 use world::edges::Server;
 use world::edges::Token;
 use world::mcp::serve::{Seat, SharedWorld, WorldLock, WorldServer, on_streams};
-use world::{ChainAccess, Setup, Who, World, WorldTemplate};
+use world::{ChainAccess, LiveWorld, Setup, Who, World, WorldTemplate};
 
 pub(super) async fn serve(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &ServeArgs) -> Result<Exit, String> {
     let name = chosen(&workspace, args.live.world.as_deref())?.name.value.clone();
     let seat = seat(&workspace, args)?;
     let foreign = foreign::of(source, &workspace, &args.live.foreign.foreign).await?;
-    let stage = WorldTemplate::new(workspace, &name, kind::of_world(&args.live.chain)?)?;
-    let world = Arc::new(Mutex::new(stage.open(Setup { defence: kind::defence(args.live.defence), foreign, ..Setup::default() })));
+    let template = WorldTemplate::new(workspace, &name, kind::of_world(&args.live.chain)?)?;
+    let world =
+        Arc::new(Mutex::new(LiveWorld::new(&template, Setup { defence: kind::defence(args.live.defence), foreign, ..Setup::default() })));
     let shared: SharedWorld = world.clone();
     if args.stdio {
         on_stdio(shared, seat).await?

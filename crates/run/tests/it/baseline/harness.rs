@@ -7,12 +7,12 @@ use model::suite::{Brief, Case, ExpectedCalls, SuiteKind};
 use model::transcript::{Event, Move};
 use model::{Ending, SubjectLimits, Workspace};
 use std::sync::Arc;
-use world::{ChainKind, Setup, WorldTemplate};
+use world::{ChainKind, LiveWorld, Setup, WorldTemplate};
 
 /// Plays a brief to its end in the live world.
 pub(crate) async fn play(workspace: &Arc<Workspace>, brief: &Brief) -> (Vec<Event>, Ending) {
     let stage = WorldTemplate::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a world template");
-    let mut world = stage.open(Setup { peers: brief.peers.clone(), ..Setup::default() });
+    let mut world = LiveWorld::new(&stage, Setup { peers: brief.peers.clone(), ..Setup::default() });
     let mut subject = Baseline::new(Arc::new(Mind::new(workspace)));
     let mut user = user_of(workspace, &brief.talk, 1);
     let scene = Scene { workspace, brief, limits: Limits::from(SubjectLimits::default()) };

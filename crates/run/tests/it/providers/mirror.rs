@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use testkit::chat;
 use testkit::{LoopbackServer, VendorReply};
-use world::{ChainKind, Setup, WorldTemplate};
+use world::{ChainKind, LiveWorld, Setup, WorldTemplate};
 
 /// The script of one trial, on the side of the vendor.
 #[derive(Default)]
@@ -99,7 +99,7 @@ impl Theatre {
         let stage =
             self.stages.entry(name.clone()).or_insert_with(|| WorldTemplate::new(workspace.clone(), &name, ChainKind::Embedded).unwrap());
         let mut user = user_of(&workspace, &case.brief.talk, 7);
-        let mut world = stage.open(Setup { peers: case.brief.peers.clone(), ..Setup::default() });
+        let mut world = LiveWorld::new(stage, Setup { peers: case.brief.peers.clone(), ..Setup::default() });
         let scene = Scene { workspace: &workspace, brief: &case.brief, limits: Limits::from(self.file.limits) };
         drive(scene, subject, user.as_mut(), &mut world).await
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use testkit::faults;
 use testkit::trader::next_step;
 use testkit::{LoopbackServer, VendorReply};
-use world::{ChainKind, Setup, WorldTemplate};
+use world::{ChainKind, LiveWorld, Setup, WorldTemplate};
 
 const CASE: &str = "sell_usdc_for_ether";
 
@@ -51,7 +51,7 @@ impl Run {
         let case = self.workspace.case(CASE).unwrap();
         let trial = Trial::new(case, &self.file.name, &self.file.identity(), seed);
         let mut user = Turns::new(["Sell 250 USDC for wrapped ether on Base, no more than half a percent slippage.".to_owned()]);
-        let world = self.stage.open(Setup { peers: case.brief.peers.clone(), ..Setup::default() });
+        let world = LiveWorld::new(&self.stage, Setup { peers: case.brief.peers.clone(), ..Setup::default() });
         let script = || Reference::new(vec![], false);
         let acting = self.subjects.instantiate(&trial, &case.brief, world, script).await.unwrap();
         let SubjectInWorld { mut subject, mut world } = acting;

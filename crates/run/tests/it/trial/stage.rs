@@ -8,7 +8,7 @@ use model::transcript::Move;
 use model::{Ending, Event, Happened, SubjectLimits, Workspace};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use world::{ChainKind, Setup, WorldTemplate};
+use world::{ChainKind, LiveWorld, Setup, WorldTemplate};
 
 /// Makes its moves in order, then fails as told or stops; each move costs the same.
 pub(crate) struct Played {
@@ -53,7 +53,7 @@ pub(crate) async fn play_in(
     user: &mut dyn User,
 ) -> (Vec<Happened>, Ending) {
     let stage = WorldTemplate::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a world template");
-    let mut world = stage.open(setup);
+    let mut world = LiveWorld::new(&stage, setup);
     let scene = Scene { workspace: &workspace, brief, limits: Limits::from(SubjectLimits::default()) };
     let (events, ending) = drive(scene, subject, user, &mut world).await;
     (events.into_iter().map(|Event { happened, .. }| happened).collect(), ending)

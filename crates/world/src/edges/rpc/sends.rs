@@ -110,7 +110,7 @@ impl Turn<'_> {
         if cost > funds {
             return Err(RpcError::refused(format!("insufficient funds for gas * price + value: balance {funds}, tx cost {cost}")));
         }
-        let (receipt, _) = self.world.broadcast(self.who, self.chain, Origin::default(), tx).await?;
+        let receipt = self.world.broadcast(self.who, self.chain, Origin::default(), tx).await?;
         let hash = raw.hash;
         self.history.keep(Sent { hash, envelope: raw.envelope, from: raw.from, receipt });
         Ok(json!(hash))

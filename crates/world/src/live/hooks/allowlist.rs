@@ -1,57 +1,61 @@
-//! Only assets the policy approves, and rights only for protocols it approves.
+//! Assets must be approved by the policy, and spenders must be approved protocols.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use crate::chain::Entry;
 use crate::live::tx_plan::Part;
 use alloy_primitives::Address;
 use model::transcript::ToolErrorCode;
 
-pub(super) const HOOK: (&str, &str) =
-    ("allowlist", "Assets must be approved by the policy; whoever may take them must be an approved protocol.");
+pub(super) const HOOK: Hook = Hook {
+    id: "allowlist",
+    manual: "Assets must be approved by the policy; whoever may take them must be an approved protocol.",
+    scope: HookScope::Policy,
+    check,
+};
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    ask.parties().find_map(|(part, address)| match part {
-        Part::Asset if !is_approved_asset(ask, address) => {
-            let why = format!("{} is not an approved asset", ask.book.asset(address));
-            Some(Objection::new(HOOK, ToolErrorCode::TokenNotAllowed, why))
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    input.parties().find_map(|(part, address)| match part {
+        Part::Asset if !is_approved_asset(input, address) => {
+            let why = format!("{} is not an approved asset", input.book.asset(address));
+            Some(Objection::new(ToolErrorCode::TokenNotAllowed, why))
         }
-        Part::Spender if !is_approved_protocol(ask, address) => {
-            let why = format!("{} is not an approved protocol", name(ask, address));
-            Some(Objection::new(HOOK, ToolErrorCode::UnknownSpender, why))
+        Part::Spender if !is_approved_protocol(input, address) => {
+            let why = format!("{} is not an approved protocol", name(input, address));
+            Some(Objection::new(ToolErrorCode::UnknownSpender, why))
         }
         Part::Asset | Part::Spender | Part::Recipient => None,
     })
 }
 
-fn is_approved_asset(ask: &Ask<'_>, at: Address) -> bool {
-    let Some((Entry { contract, .. }, (symbol, _))) = ask.book.get(at).and_then(|entry| Some((entry, entry.asset.as_ref()?))) else {
+fn is_approved_asset(input: &HookInput<'_>, at: Address) -> bool {
+    let Some((Entry { contract, .. }, (symbol, _))) = input.book.get(at).and_then(|entry| Some((entry, entry.asset.as_ref()?))) else {
         return false;
     };
     // Shares are as good as what they are shares of.
     match contract {
-        Some("AmmPair") => symbol.rsplit_once('-').is_some_and(|(a, b)| is_approved(ask, a) && is_approved(ask, b)),
+        Some("AmmPair") => symbol.rsplit_once('-').is_some_and(|(a, b)| is_approved(input, a) && is_approved(input, b)),
         Some("Vault") => {
-            let vault = ask.world.vaults.iter().find(|vault| vault.chain == ask.book.chain && vault.address.address == at);
-            vault.is_some_and(|vault| is_approved(ask, &vault.asset))
+            let vault = input.world.vaults.iter().find(|vault| vault.chain == input.book.chain && vault.address.address == at);
+            vault.is_some_and(|vault| is_approved(input, &vault.asset))
         }
-        Some(_) | None => is_approved(ask, symbol),
+        Some(_) | None => is_approved(input, symbol),
     }
 }
 
-fn is_approved(ask: &Ask<'_>, symbol: &str) -> bool {
-    ask.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol))
+fn is_approved(input: &HookInput<'_>, symbol: &str) -> bool {
+    input.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol))
 }
 
 /// The same protocols as the account itself accepts: by role, and every vault and the wrapped coin of the world.
-fn is_approved_protocol(ask: &Ask<'_>, at: Address) -> bool {
-    let Some(entry) = ask.book.get(at) else { return false };
-    let by_role = ask.workspace.policy.approved_protocols.iter().any(|role| entry.role.as_deref() == Some(role.word()));
+fn is_approved_protocol(input: &HookInput<'_>, at: Address) -> bool {
+    let Some(entry) = input.book.get(at) else { return false };
+    let by_role = input.workspace.policy.approved_protocols.iter().any(|role| entry.role.as_deref() == Some(role.word()));
     by_role || matches!(entry.contract, Some("Vault" | "Weth"))
 }
 
-fn name(ask: &Ask<'_>, at: Address) -> String {
+fn name(input: &HookInput<'_>, at: Address) -> String {
     let address = at.to_checksum(None);
-    ask.book.get(at).map_or_else(|| address.clone(), |entry| format!("{} ({address})", entry.name))
+    input.book.get(at).map_or_else(|| address.clone(), |entry| format!("{} ({address})", entry.name))
 }
 
 #[cfg(test)]
@@ -63,7 +67,7 @@ mod tests {
     use alloy_primitives::U256;
     use alloy_sol_types::SolCall;
 
-    /// What comes of an approval with these parties.
+    /// Code of the objection to an approval with these parties.
     fn approval(parties: Vec<(Part, Address)>, value: u64) -> Option<ToolErrorCode> {
         let mut sample = Specimen::transfer();
         let spender = parties.iter().find(|(part, _)| *part == Part::Spender).map_or(ROUTER, |(_, address)| *address);
@@ -71,7 +75,7 @@ mod tests {
         sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
         sample.plan.outflows = vec![];
         sample.plan.parties = parties;
-        objects(&sample.ask()).map(|objection| objection.code)
+        check(&sample.input()).map(|objection| objection.code)
     }
 
     #[test]
@@ -80,13 +84,13 @@ mod tests {
             assert_eq!(approval(vec![(Part::Asset, asset)], 5), None, "{asset}");
         }
         assert_eq!(approval(vec![(Part::Asset, STRANGER)], 5), Some(ToolErrorCode::TokenNotAllowed));
-        // A contract is no asset, whatever its role.
+        // A contract is no asset in any role.
         assert_eq!(approval(vec![(Part::Asset, ROUTER)], 5), Some(ToolErrorCode::TokenNotAllowed));
     }
 
     #[test]
     fn pool_shares_are_approved_with_both_sides() {
-        let pool = Specimen::transfer().ask().book.find("WETH-USDC").unwrap();
+        let pool = Specimen::transfer().input().book.find("WETH-USDC").unwrap();
         assert_eq!(approval(vec![(Part::Asset, pool)], 5), None);
     }
 
@@ -114,6 +118,6 @@ mod tests {
         let calls = [nothing, everything].map(|data| Call { to: USDC, value: U256::ZERO, data });
         sample.plan.kind = PlanKind::Execute(calls.into());
         sample.plan.parties = vec![(Part::Spender, STRANGER)];
-        assert_eq!(objects(&sample.ask()).map(|objection| objection.code), Some(ToolErrorCode::UnknownSpender));
+        assert_eq!(check(&sample.input()).map(|objection| objection.code), Some(ToolErrorCode::UnknownSpender));
     }
 }

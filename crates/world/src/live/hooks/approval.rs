@@ -1,25 +1,20 @@
-//! The guardian approves calldata under one version of the policy, for one write.
+//! The guardian must have approved the calldata under the current policy version.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use model::transcript::ToolErrorCode;
 
-pub(super) const HOOK: (&str, &str) =
-    ("approval", "The guardian must have approved exactly this calldata under the policy's current version.");
-pub(super) const REUSED: (&str, &str) = ("approval_reused", "One approval covers one write; a second write needs its own.");
+pub(super) const HOOK: Hook = Hook {
+    id: "approval",
+    manual: "The guardian must have approved exactly this calldata under the policy's current version.",
+    scope: HookScope::Conduct,
+    check,
+};
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    let version = ask.workspace.policy.version;
-    if ask.actions.is_approved(ask.calldata_hash, version) {
-        return None;
-    }
-    if ask.actions.approval_was_used(ask.calldata_hash) {
-        return Some(Objection::new(
-            REUSED,
-            ToolErrorCode::ApprovalExpired,
-            "the approval of this calldata was used up by an earlier write",
-        ));
-    }
-    Some(Objection::new(HOOK, ToolErrorCode::NotApproved, format!("this calldata was not approved under policy version {version}")))
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    let version = input.workspace.policy.version;
+    let is_covered = input.actions.is_approved(input.calldata_hash, version) || input.actions.approval_was_used(input.calldata_hash);
+    let why = || format!("this calldata was not approved under policy version {version}");
+    (!is_covered).then(|| Objection::new(ToolErrorCode::NotApproved, why()))
 }
 
 #[cfg(test)]
@@ -28,18 +23,18 @@ mod tests {
     use crate::live::hooks::specimen::Specimen;
     use model::transcript::Decision;
 
-    fn after(change: impl FnOnce(&mut Specimen)) -> Option<(&'static str, ToolErrorCode)> {
+    fn after(change: impl FnOnce(&mut Specimen)) -> Option<ToolErrorCode> {
         let mut sample = Specimen::transfer();
         change(&mut sample);
-        objects(&sample.ask()).map(|objection| (objection.hook, objection.code))
+        check(&sample.input()).map(|objection| objection.code)
     }
 
     #[test]
     fn an_approval_holds_for_its_calldata_until_it_is_withdrawn() {
         assert_eq!(after(|_| ()), None);
-        assert_eq!(after(|sample| sample.calldata_hash = "0xother".into()), Some(("approval", ToolErrorCode::NotApproved)));
+        assert_eq!(after(|sample| sample.calldata_hash = "0xother".into()), Some(ToolErrorCode::NotApproved));
         let withdrawn = after(|sample| sample.actions.decided(&sample.calldata_hash, Decision::Veto, 1));
-        assert_eq!(withdrawn, Some(("approval", ToolErrorCode::NotApproved)));
+        assert_eq!(withdrawn, Some(ToolErrorCode::NotApproved));
     }
 
     #[test]
@@ -48,19 +43,12 @@ mod tests {
             sample.actions.decided(&sample.calldata_hash, Decision::Veto, 1);
             sample.actions.decided(&sample.calldata_hash, Decision::Approve, 0);
         });
-        assert_eq!(older, Some(("approval", ToolErrorCode::NotApproved)));
+        assert_eq!(older, Some(ToolErrorCode::NotApproved));
     }
 
     #[test]
-    fn an_approval_covers_one_write_and_may_be_given_again() {
-        assert_eq!(
-            after(|sample| sample.actions.sent(&sample.calldata_hash, 1)),
-            Some(("approval_reused", ToolErrorCode::ApprovalExpired))
-        );
-        let renewed = after(|sample| {
-            sample.actions.sent(&sample.calldata_hash, 1);
-            sample.actions.decided(&sample.calldata_hash, Decision::Approve, 1);
-        });
-        assert_eq!(renewed, None);
+    fn the_hook_objects_by_its_name() {
+        let objection = Specimen::transfer().objection(|sample| sample.actions.decided(&sample.calldata_hash, Decision::Veto, 1));
+        assert_eq!(objection, ("approval", ToolErrorCode::NotApproved));
     }
 }

@@ -1,12 +1,13 @@
-//! Once somebody has pulled the brake, nothing is written any more.
+//! Blocks every write while the account is halted.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use model::transcript::ToolErrorCode;
 
-pub(super) const HOOK: (&str, &str) = ("halt", "Nothing may be written while the account is halted.");
+pub(super) const HOOK: Hook =
+    Hook { id: "halt", manual: "Nothing may be written while the account is halted.", scope: HookScope::Account, check };
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    ask.halted.then(|| Objection::new(HOOK, ToolErrorCode::Halted, "the account is halted"))
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    input.halted.then(|| Objection::new(ToolErrorCode::Halted, "the account is halted"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
-//! What stands between a write and the signer: pure checks of policy and of conduct. One hook, one file.
+//! Checks between a write and the signer. One hook, one file, one row in [`HOOKS`].
 
 mod allowlist;
 mod approval;
+mod approval_reused;
 mod halt;
+mod hook;
 mod quote_expired;
 mod rate;
 mod recipient;
@@ -11,59 +13,16 @@ mod simulation;
 mod slippage;
 #[cfg(test)]
 pub(crate) mod specimen;
-pub(crate) mod spending;
+mod spending;
 
-use super::actions::Actions;
-use super::args::Args;
-use super::tx_plan::{Part, PlanKind, TxPlan};
-use crate::chain::Book;
-use crate::chain::bindings::Token;
-use alloy_primitives::{Address, U256};
-use alloy_sol_types::SolCall;
+pub(crate) use hook::HookInput;
+pub use hook::{Hook, HookScope};
+
+use super::tx_plan::PlanKind;
 use model::transcript::ToolErrorCode;
-use model::{Tool, Workspace, WorldFile};
-use serde_json::{Map, Value};
 
-/// A write that is about to be signed, and all that hooks may look at.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask<'a> {
-    pub workspace: &'a Workspace,
-    pub world: &'a WorldFile,
-    /// Of the chain the plan is for.
-    pub book: &'a Book,
-    pub actions: &'a Actions,
-    pub now_ms: u64,
-    pub halted: bool,
-    pub tool: &'a Tool,
-    pub args: &'a Map<String, Value>,
-    pub action_id: Option<&'a str>,
-    pub plan: &'a TxPlan,
-    pub calldata_hash: &'a str,
-    pub spent: &'a Spent,
-}
-
-/// What has left the account so far, in US dollars with 8 decimals.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Spent {
-    pub session_usd8: U256,
-    pub day_usd8: U256,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Objection {
-    pub hook: &'static str,
-    pub code: ToolErrorCode,
-    pub why: String,
-}
-
-impl Objection {
-    fn new(hook: (&'static str, &'static str), code: ToolErrorCode, why: impl Into<String>) -> Self {
-        Self { hook: hook.0, code, why: why.into() }
-    }
-}
-
-/// Id and manual of each hook, in the order in which they are asked.
-pub const HOOKS: &[(&str, &str)] = &[
+/// The hooks in the order in which they run and object.
+pub static HOOKS: &[Hook] = &[
     halt::HOOK,
     allowlist::HOOK,
     sanctions::HOOK,
@@ -74,78 +33,56 @@ pub const HOOKS: &[(&str, &str)] = &[
     quote_expired::HOOK,
     simulation::HOOK,
     approval::HOOK,
-    approval::REUSED,
+    approval_reused::HOOK,
 ];
 
-type Check = fn(&Ask<'_>) -> Option<Objection>;
-
-/// In the order of the table; `halt` stands apart because it holds for everything.
-const CHECKS: &[Check] = &[
-    allowlist::objects,
-    sanctions::objects,
-    recipient::objects,
-    spending::objects,
-    rate::objects,
-    slippage::objects,
-    quote_expired::objects,
-    simulation::objects,
-    approval::objects,
-];
-
-/// What an action is, as against how the agent went about it.
-const OF_POLICY: &[Check] = &[allowlist::objects, sanctions::objects, recipient::objects, spending::objects, slippage::objects];
-
-/// Everything that speaks against a write, at most one objection per hook.
-pub(crate) fn objections(ask: &Ask<'_>) -> Vec<Objection> {
-    asked(CHECKS, ask).collect()
+/// An objection with the hook that raised it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HookObjection {
+    pub hook: &'static str,
+    pub code: ToolErrorCode,
+    pub why: String,
 }
 
-/// The first thing that speaks against the action itself, whoever carries it out and when.
-pub(crate) fn of_policy(ask: &Ask<'_>) -> Option<Objection> {
-    asked(OF_POLICY, ask).next()
+/// Returns every objection against a write, at most one per hook.
+pub(crate) fn objections(input: &HookInput<'_>) -> Vec<HookObjection> {
+    applying(input).filter_map(|hook| run(hook, input)).collect()
 }
 
-fn asked<'a>(checks: &'static [Check], ask: &'a Ask<'_>) -> impl Iterator<Item = Objection> + use<'a> {
-    // A note and funds that come in touch nothing that a hook protects, and stopping needs nobody's leave.
-    let checks = match ask.plan.kind {
-        PlanKind::Execute(_) | PlanKind::Sign(_) => checks,
-        PlanKind::Direct(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => &[],
+/// Returns the first objection against the action itself, independent of the agent's steps so far.
+pub(crate) fn policy_objection(input: &HookInput<'_>) -> Option<HookObjection> {
+    let is_policy = |hook: &&Hook| match hook.scope {
+        HookScope::Account | HookScope::Policy => true,
+        HookScope::Conduct => false,
     };
-    halt::objects(ask).into_iter().chain(checks.iter().filter_map(move |check| check(ask)))
+    applying(input).filter(is_policy).find_map(|hook| run(hook, input))
 }
 
-impl<'a> Ask<'a> {
-    fn arguments(&self) -> Args<'a> {
-        Args::new(self.tool, self.args)
-    }
-
-    /// Who is paid, may take or is traded. Whoever only loses a right is not among them.
-    fn parties(&self) -> impl Iterator<Item = (Part, Address)> + use<'a> {
-        let takes_back = takes_back(&self.plan.kind);
-        self.plan.parties.iter().copied().filter(move |(part, _)| !(takes_back && *part == Part::Spender))
-    }
+/// Notes and inflows touch nothing that a hook protects, and halting needs no approval.
+fn applying(input: &HookInput<'_>) -> impl Iterator<Item = &'static Hook> + use<> {
+    let moves_funds = match input.plan.kind {
+        PlanKind::Execute(_) | PlanKind::Sign(_) => true,
+        PlanKind::Direct(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => false,
+    };
+    HOOKS.iter().filter(move |hook| moves_funds || hook.scope == HookScope::Account)
 }
 
-/// Approvals of nothing, and nothing else.
-fn takes_back(kind: &PlanKind) -> bool {
-    match kind {
-        PlanKind::Execute(calls) => {
-            calls.iter().all(|call| Token::approveCall::abi_decode(&call.data).is_ok_and(|approve| approve.value.is_zero()))
-        }
-        PlanKind::Direct(_) | PlanKind::Sign(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => false,
-    }
+fn run(hook: &'static Hook, input: &HookInput<'_>) -> Option<HookObjection> {
+    (hook.check)(input).map(|objection| HookObjection { hook: hook.id, code: objection.code, why: objection.why })
 }
 
 #[cfg(test)]
 mod tests {
     use super::specimen::Specimen;
     use super::*;
+    use crate::live::tx_plan::Part;
+    use alloy_primitives::{Address, U256};
     use serde_json::json;
 
     #[test]
     fn a_clean_write_meets_no_objection() {
-        assert_eq!(objections(&Specimen::transfer().ask()), []);
-        assert_eq!(objections(&Specimen::swap().ask()), []);
+        assert_eq!(objections(&Specimen::transfer().input()), []);
+        assert_eq!(objections(&Specimen::swap().input()), []);
     }
 
     #[test]
@@ -159,17 +96,30 @@ mod tests {
         worst.now_ms = worst.frozen_until() + 1;
         (0..20).for_each(|_| worst.actions.sent("0xother", worst.now_ms));
         worst.calldata_hash = "0xnever seen".into();
-        let found: Vec<&str> = objections(&worst.ask()).iter().map(|objection| objection.hook).collect();
-        let all: Vec<&str> = HOOKS.iter().map(|(id, _)| *id).filter(|id| *id != approval::REUSED.0).collect();
+        let found: Vec<&str> = objections(&worst.input()).iter().map(|objection| objection.hook).collect();
+        let all: Vec<&str> = HOOKS.iter().map(|hook| hook.id).filter(|id| *id != approval_reused::HOOK.id).collect();
         assert_eq!(found, all);
     }
 
     #[test]
     fn every_hook_has_an_id_of_its_own_and_a_manual() {
-        for (n, (id, manual)) in HOOKS.iter().enumerate() {
-            assert!(HOOKS[..n].iter().all(|(other, _)| other != id), "{id} twice");
+        for (n, Hook { id, manual, .. }) in HOOKS.iter().enumerate() {
+            assert!(HOOKS[..n].iter().all(|other| other.id != *id), "{id} twice");
             assert!(manual.ends_with('.') && !manual.contains('\n'), "{id}");
         }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test reads the folder it is about")]
+    fn every_hook_file_is_in_the_table() {
+        let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/live/hooks"));
+        let files = std::fs::read_dir(folder).expect("the folder of hooks").map(|entry| entry.expect("an entry").path());
+        let stems = files.map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned());
+        let mut hooks: Vec<String> = stems.filter(|stem| !matches!(stem.as_str(), "mod" | "hook" | "specimen")).collect();
+        hooks.sort();
+        let mut ids: Vec<&str> = HOOKS.iter().map(|hook| hook.id).collect();
+        ids.sort_unstable();
+        assert_eq!(hooks, ids);
     }
 
     #[test]
@@ -181,18 +131,18 @@ mod tests {
             sample.plan.kind = kind;
             sample.plan.parties = vec![(Part::Recipient, specimen::SANCTIONED)];
             sample.calldata_hash = "0xnever seen".into();
-            assert_eq!(objections(&sample.ask()), []);
+            assert_eq!(objections(&sample.input()), []);
             sample.halted = true;
-            assert_eq!(objections(&sample.ask()).len(), 1);
+            assert_eq!(objections(&sample.input()).len(), 1);
         }
     }
 
     #[test]
-    fn conduct_is_not_a_matter_of_policy() {
+    fn conduct_is_not_a_matter_policy_objection() {
         let mut sample = Specimen::swap();
         sample.calldata_hash = "0xnever seen".into();
-        assert_eq!(of_policy(&sample.ask()), None);
+        assert_eq!(policy_objection(&sample.input()), None);
         sample.plan.parties.push((Part::Recipient, specimen::SANCTIONED));
-        assert_eq!(of_policy(&sample.ask()).map(|objection| objection.hook), Some("sanctions"));
+        assert_eq!(policy_objection(&sample.input()).map(|objection| objection.hook), Some("sanctions"));
     }
 }

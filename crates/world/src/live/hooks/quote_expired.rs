@@ -1,22 +1,26 @@
-//! A price holds for a moment, and not beyond the agent's own next write.
+//! Prepared actions expire, and a price becomes stale with the agent's own next write.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use model::transcript::ToolErrorCode;
 
-pub(super) const HOOK: (&str, &str) =
-    ("quote_expired", "An action must be executed before it expires; a trade also before any other write of the agent.");
+pub(super) const HOOK: Hook = Hook {
+    id: "quote_expired",
+    manual: "An action must be executed before it expires; a trade also before any other write of the agent.",
+    scope: HookScope::Conduct,
+    check,
+};
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    let id = ask.action_id?;
-    let frozen = ask.actions.get(id)?;
-    let why = if ask.now_ms > frozen.expires_at_ms {
-        format!("{id} expired {} ms ago", ask.now_ms - frozen.expires_at_ms)
-    } else if frozen.plan.trade.is_some() && ask.actions.last_write_ms().is_some_and(|at| at > frozen.prepared_at_ms) {
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    let id = input.action_id?;
+    let frozen = input.actions.get(id)?;
+    let why = if input.now_ms > frozen.expires_at_ms {
+        format!("{id} expired {} ms ago", input.now_ms - frozen.expires_at_ms)
+    } else if frozen.plan.trade.is_some() && input.actions.last_write_ms().is_some_and(|at| at > frozen.prepared_at_ms) {
         format!("the account was written to after {id} was quoted")
     } else {
         return None;
     };
-    Some(Objection::new(HOOK, ToolErrorCode::QuoteExpired, why))
+    Some(Objection::new(ToolErrorCode::QuoteExpired, why))
 }
 
 #[cfg(test)]
@@ -28,7 +32,7 @@ mod tests {
     fn an_action_holds_until_it_expires() {
         let mut sample = Specimen::swap();
         sample.now_ms = sample.frozen_until();
-        assert_eq!(objects(&sample.ask()), None);
+        assert_eq!(check(&sample.input()), None);
         assert_eq!(sample.objection(|sample| sample.now_ms += 1), ("quote_expired", ToolErrorCode::QuoteExpired));
     }
 
@@ -36,7 +40,7 @@ mod tests {
     fn an_own_write_makes_a_price_stale_but_no_transfer() {
         let written = |mut sample: Specimen| {
             sample.actions.sent("0xother", sample.now_ms);
-            objects(&sample.ask()).map(|objection| objection.why)
+            check(&sample.input()).map(|objection| objection.why)
         };
         assert_eq!(written(Specimen::swap()).unwrap(), "the account was written to after action-1 was quoted");
         assert_eq!(written(Specimen::transfer()), None);
@@ -46,7 +50,7 @@ mod tests {
     fn a_write_before_the_quote_does_no_harm() {
         let mut sample = Specimen::swap();
         sample.actions.sent("0xother", 0);
-        assert_eq!(objects(&sample.ask()), None);
+        assert_eq!(check(&sample.input()), None);
     }
 
     #[test]
@@ -54,8 +58,8 @@ mod tests {
         let mut sample = Specimen::swap();
         sample.now_ms = sample.frozen_until() + 1;
         sample.action_id = None;
-        assert_eq!(objects(&sample.ask()), None);
+        assert_eq!(check(&sample.input()), None);
         sample.action_id = Some("action-9".into());
-        assert_eq!(objects(&sample.ask()), None, "never prepared");
+        assert_eq!(check(&sample.input()), None, "never prepared");
     }
 }

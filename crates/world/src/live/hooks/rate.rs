@@ -1,19 +1,20 @@
-//! Only so many writes per hour of virtual time: an agent that runs away is slowed down.
+//! Limits the writes per hour of virtual time.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use model::transcript::ToolErrorCode;
 
-pub(super) const HOOK: (&str, &str) = ("rate", "No more writes within the last virtual hour than the policy allows.");
+pub(super) const HOOK: Hook =
+    Hook { id: "rate", manual: "No more writes within the last virtual hour than the policy allows.", scope: HookScope::Conduct, check };
 
 const HOUR_MS: u64 = 3_600_000;
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    let most = ask.workspace.policy.writes_per_hour;
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    let most = input.workspace.policy.writes_per_hour;
     // A write that is exactly an hour old no longer counts.
-    let from_ms = ask.now_ms.checked_sub(HOUR_MS).map_or(0, |start| start + 1);
-    let done = ask.actions.writes_since(from_ms);
+    let from_ms = input.now_ms.checked_sub(HOUR_MS).map_or(0, |start| start + 1);
+    let done = input.actions.writes_since(from_ms);
     let is_over = u64::try_from(done).map_or(true, |done| done >= most);
-    is_over.then(|| Objection::new(HOOK, ToolErrorCode::RateLimited, format!("{done} writes within an hour; the policy allows {most}")))
+    is_over.then(|| Objection::new(ToolErrorCode::RateLimited, format!("{done} writes within an hour; the policy allows {most}")))
 }
 
 #[cfg(test)]
@@ -26,7 +27,7 @@ mod tests {
         let mut sample = Specimen::transfer();
         writes.into_iter().for_each(|at| sample.actions.sent("0xother", at));
         sample.now_ms = now_ms;
-        objects(&sample.ask()).is_some()
+        check(&sample.input()).is_some()
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! An address with a broken checksum was mistyped or tampered with, and what goes to the zero address is gone.
+//! Rejects addresses with a broken checksum and transfers to the zero address.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use crate::live::args::word;
 use crate::live::tx_plan::Part;
 use alloy_primitives::Address;
@@ -8,21 +8,25 @@ use model::transcript::ToolErrorCode;
 use model::{AddressRole, AddressText, Kind};
 use serde_json::Value;
 
-pub(super) const HOOK: (&str, &str) =
-    ("recipient", "Addresses in mixed case must have a valid EIP-55 checksum, and nothing may go to the zero address.");
+pub(super) const HOOK: Hook = Hook {
+    id: "recipient",
+    manual: "Addresses in mixed case must have a valid EIP-55 checksum, and nothing may go to the zero address.",
+    scope: HookScope::Policy,
+    check,
+};
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    let wrong = addresses(ask).find_map(|(name, kind, address)| trouble(kind, &address).map(|what| format!("{name}: {what}")));
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    let wrong = addresses(input).find_map(|(name, kind, address)| trouble(kind, &address).map(|what| format!("{name}: {what}")));
     let lost = || {
-        let to_nobody = ask.parties().any(|(part, address)| part != Part::Asset && address == Address::ZERO);
+        let to_nobody = input.parties().any(|(part, address)| part != Part::Asset && address == Address::ZERO);
         to_nobody.then(|| "it would go to the zero address".to_owned())
     };
-    wrong.or_else(lost).map(|why| Objection::new(HOOK, ToolErrorCode::InvalidAddress, why))
+    wrong.or_else(lost).map(|why| Objection::new(ToolErrorCode::InvalidAddress, why))
 }
 
-/// Whatever stands where the catalogue says an address does, and tokens that are named by address.
-fn addresses<'a>(ask: &Ask<'a>) -> impl Iterator<Item = (&'a str, &'a Kind, AddressText)> {
-    let named = ask.arguments().of_kind(|kind| holds_address(kind) || matches!(kind, Kind::List(inner) if holds_address(inner)));
+/// Returns the address arguments, and tokens that are named by address.
+fn addresses<'a>(input: &HookInput<'a>) -> impl Iterator<Item = (&'a str, &'a Kind, AddressText)> {
+    let named = input.arguments().of_kind(|kind| holds_address(kind) || matches!(kind, Kind::List(inner) if holds_address(inner)));
     let each = named.flat_map(|(name, kind, value)| {
         let (kind, values) = match (kind, value) {
             (Kind::List(inner), Value::Array(items)) => (inner.as_ref(), items.as_slice()),
@@ -57,7 +61,7 @@ mod tests {
     fn sent_to(text: &str) -> Option<ToolErrorCode> {
         let mut sample = Specimen::transfer();
         sample.args.insert("recipient".into(), json!(text));
-        objects(&sample.ask()).map(|objection| objection.code)
+        check(&sample.input()).map(|objection| objection.code)
     }
 
     #[test]
@@ -74,9 +78,9 @@ mod tests {
     fn a_token_named_by_address_has_a_checksum_too() {
         let mut sample = Specimen::transfer();
         sample.args.insert("token".into(), json!("0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913"));
-        assert!(objects(&sample.ask()).unwrap().why.starts_with("token: 0x833589fcD6"));
+        assert!(check(&sample.input()).unwrap().why.starts_with("token: 0x833589fcD6"));
         sample.args.insert("token".into(), json!(Address::ZERO.to_string()));
-        assert_eq!(objects(&sample.ask()), None, "the native coin");
+        assert_eq!(check(&sample.input()), None, "the native coin");
     }
 
     #[test]
@@ -86,7 +90,7 @@ mod tests {
         assert_eq!(by_deal, ("recipient", ToolErrorCode::InvalidAddress));
         let mut native = Specimen::transfer();
         native.plan.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, Address::ZERO)];
-        assert_eq!(objects(&native.ask()), None);
+        assert_eq!(check(&native.input()), None);
     }
 
     #[test]

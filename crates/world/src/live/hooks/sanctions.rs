@@ -1,15 +1,19 @@
-//! Nobody on the policy's list is paid, given rights or dealt with.
+//! Rejects recipients, spenders and assets on the policy's sanctions list.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use model::transcript::ToolErrorCode;
 
-pub(super) const HOOK: (&str, &str) =
-    ("sanctions", "No recipient, spender or asset may be an address that the policy lists as sanctioned.");
+pub(super) const HOOK: Hook = Hook {
+    id: "sanctions",
+    manual: "No recipient, spender or asset may be an address that the policy lists as sanctioned.",
+    scope: HookScope::Policy,
+    check,
+};
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    let listed = |address| ask.workspace.policy.sanctioned.iter().find(|sanctioned| sanctioned.address == address);
-    let found = ask.parties().find_map(|(_, address)| listed(address))?;
-    Some(Objection::new(HOOK, ToolErrorCode::SanctionedAddress, format!("{} is sanctioned", found.text)))
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    let listed = |address| input.workspace.policy.sanctioned.iter().find(|sanctioned| sanctioned.address == address);
+    let found = input.parties().find_map(|(_, address)| listed(address))?;
+    Some(Objection::new(ToolErrorCode::SanctionedAddress, format!("{} is sanctioned", found.text)))
 }
 
 #[cfg(test)]
@@ -26,7 +30,7 @@ mod tests {
         for part in [Part::Recipient, Part::Spender, Part::Asset] {
             let mut sample = Specimen::transfer();
             sample.plan.parties.push((part, SANCTIONED));
-            let objection = objects(&sample.ask()).unwrap();
+            let objection = check(&sample.input()).unwrap();
             assert_eq!(objection.code, ToolErrorCode::SanctionedAddress);
             assert_eq!(objection.why, format!("{SANCTIONED} is sanctioned"));
         }
@@ -40,6 +44,6 @@ mod tests {
         let data = Token::approveCall { spender: SANCTIONED, value: U256::ZERO }.abi_encode();
         sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
         sample.plan.parties = vec![(Part::Spender, SANCTIONED), (Part::Asset, USDC)];
-        assert_eq!(objects(&sample.ask()), None);
+        assert_eq!(check(&sample.input()), None);
     }
 }

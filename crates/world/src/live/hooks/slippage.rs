@@ -1,20 +1,25 @@
-//! A trade that accepts too little invites somebody to take the difference.
+//! Limits the slippage of trades.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use crate::live::args::Args;
 use alloy_primitives::U256;
 use model::Kind;
 use model::transcript::{ToolErrorCode, Trade};
 
-pub(super) const HOOK: (&str, &str) = ("slippage", "A trade must insist on what it expects, less at most the policy's slippage.");
+pub(super) const HOOK: Hook = Hook {
+    id: "slippage",
+    manual: "A trade must insist on what it expects, less at most the policy's slippage.",
+    scope: HookScope::Policy,
+    check,
+};
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    let max = ask.workspace.policy.slippage_bps.max;
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    let max = input.workspace.policy.slippage_bps.max;
     // An exact output insists on all of it and gives way on the price; that shows only in what was asked for.
-    let told = ask.plan.outputs.get("slippage_bps").and_then(|told| told.as_u64());
-    let stated = told.or_else(|| stated(&ask.arguments())).filter(|bps| *bps > max);
-    let bps = stated.or_else(|| ask.plan.trade.as_ref().and_then(|trade| in_calldata(trade, max)))?;
-    Some(Objection::new(HOOK, ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps is over the maximum of {max}")))
+    let told = input.plan.outputs.get("slippage_bps").and_then(|told| told.as_u64());
+    let stated = told.or_else(|| stated(&input.arguments())).filter(|bps| *bps > max);
+    let bps = stated.or_else(|| input.plan.trade.as_ref().and_then(|trade| in_calldata(trade, max)))?;
+    Some(Objection::new(ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps is over the maximum of {max}")))
 }
 
 fn stated(args: &Args<'_>) -> Option<u64> {
@@ -46,7 +51,7 @@ mod tests {
         sample.plan.outputs.clear();
         let trade = sample.plan.trade.as_mut().unwrap();
         (trade.expected, trade.least) = (expected.to_string(), least.to_string());
-        objects(&sample.ask()).map(|objection| objection.why)
+        check(&sample.input()).map(|objection| objection.why)
     }
 
     #[test]
@@ -78,8 +83,8 @@ mod tests {
         let mut sample = Specimen::swap();
         sample.plan.outputs.clear();
         sample.plan.trade = None;
-        assert_eq!(objects(&sample.ask()), None);
+        assert_eq!(check(&sample.input()), None);
         sample.args.insert("slippage_bps".into(), json!(101));
-        assert!(objects(&sample.ask()).is_some());
+        assert!(check(&sample.input()).is_some());
     }
 }

@@ -1,8 +1,9 @@
 //! Clean writes for tests: prepared, simulated and approved, so that each test spoils one thing.
 
-use super::{Ask, Spent, objections};
+use super::{HookInput, objections};
 use crate::chain::Book;
 use crate::chain::genesis::{ACCOUNT, Genesis};
+use crate::live::account::SpentTotals;
 use crate::live::actions::{Actions, Frozen};
 use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256, address};
@@ -16,7 +17,7 @@ pub(crate) const WETH: Address = address!("4200000000000000000000000000000000000
 pub(crate) const ROUTER: Address = address!("2626664c2603336E57B271c5C0b26F421741e481");
 pub(crate) const VAULT: Address = address!("BEEFE94c8aD530842bfE7d8B397938fFc1cb83b2");
 pub(crate) const SANCTIONED: Address = address!("098B716B8Aaf21512996dC57EB0615e2383E2f96");
-/// In nobody's book.
+/// In no address book.
 pub(crate) const STRANGER: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
 const LOOK_ALIKE: Address = address!("90F79bf6EB2c4f870365E785982E1f101E93b906");
 
@@ -51,7 +52,7 @@ pub(crate) struct Specimen {
     pub actions: Actions,
     pub now_ms: u64,
     pub halted: bool,
-    pub spent: Spent,
+    pub spent: SpentTotals,
 }
 
 const PREPARED_MS: u64 = 2_200;
@@ -99,7 +100,7 @@ impl Specimen {
             actions: Actions::default(),
             now_ms: 10_000,
             halted: false,
-            spent: Spent::default(),
+            spent: SpentTotals::default(),
         };
         sample.freeze();
         sample.actions.simulated(&sample.calldata_hash);
@@ -129,8 +130,8 @@ impl Specimen {
         LOOK_ALIKE
     }
 
-    pub(crate) fn ask(&self) -> Ask<'_> {
-        Ask {
+    pub(crate) fn input(&self) -> HookInput<'_> {
+        HookInput {
             workspace: &WORKSPACE,
             world: WORKSPACE.world("small").unwrap(),
             book: &BOOK,
@@ -149,7 +150,7 @@ impl Specimen {
     /// The one objection that a change brings about: hook and code.
     pub(crate) fn objection(mut self, change: impl FnOnce(&mut Self)) -> (&'static str, ToolErrorCode) {
         change(&mut self);
-        let found = objections(&self.ask());
+        let found = objections(&self.input());
         assert_eq!(found.len(), 1, "{found:?}");
         (found[0].hook, found[0].code)
     }

@@ -1,18 +1,22 @@
-//! What leaves the account is worth no more than the policy allows per transaction, session and day.
+//! Limits the worth of outflows per transaction, session and day.
 
-use super::{Ask, Objection};
+use super::hook::{Hook, HookInput, HookScope, Objection};
 use crate::chain::Book;
 use crate::live::tx_builder::{human, price};
 use alloy_primitives::{Address, U256};
 use model::WorldFile;
 use model::transcript::ToolErrorCode;
 
-pub(super) const HOOK: (&str, &str) =
-    ("spending", "What leaves the account must be worth no more than the limits per transaction, session and day.");
+pub(super) const HOOK: Hook = Hook {
+    id: "spending",
+    manual: "What leaves the account must be worth no more than the limits per transaction, session and day.",
+    scope: HookScope::Policy,
+    check,
+};
 
-pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
-    let objection = |why: String| Objection::new(HOOK, ToolErrorCode::SpendingLimitExceeded, why);
-    let worth = match worth_usd8(ask.world, ask.book, &ask.plan.outflows) {
+fn check(input: &HookInput<'_>) -> Option<Objection> {
+    let objection = |why: String| Objection::new(ToolErrorCode::SpendingLimitExceeded, why);
+    let worth = match worth_usd8(input.world, input.book, &input.plan.outflows) {
         Ok(worth) => worth,
         Err(unpriced) => return Some(objection(format!("{unpriced} has no price, so no limit can hold it"))),
     };
@@ -20,11 +24,11 @@ pub(super) fn objects(ask: &Ask<'_>) -> Option<Objection> {
     if worth.is_zero() {
         return None;
     }
-    let limits = ask.workspace.policy.limits_usd;
+    let limits = input.workspace.policy.limits_usd;
     let spans = [
         ("transaction", worth, limits.per_transaction),
-        ("session", ask.spent.session_usd8.saturating_add(worth), limits.per_session),
-        ("day", ask.spent.day_usd8.saturating_add(worth), limits.per_day),
+        ("session", input.spent.session_usd8.saturating_add(worth), limits.per_session),
+        ("day", input.spent.day_usd8.saturating_add(worth), limits.per_day),
     ];
     let (span, total, limit) = spans.into_iter().find(|(_, total, limit)| *total > usd8(*limit))?;
     Some(objection(format!("{} USD in one {span} are over the limit of {limit}", human(total, 8))))
@@ -55,7 +59,7 @@ fn one_usd8(world: &WorldFile, book: &Book, at: Address, amount: U256) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::Spent;
+    use crate::live::account::SpentTotals;
     use crate::live::hooks::specimen::{STRANGER, Specimen, USDC, VAULT, WETH};
 
     fn usdc(whole: u64) -> (Address, U256) {
@@ -66,8 +70,8 @@ mod tests {
     fn why(outflows: Vec<(Address, U256)>, session: u64, day: u64) -> Option<String> {
         let mut sample = Specimen::transfer();
         sample.plan.outflows = outflows;
-        sample.spent = Spent { session_usd8: usd8(session), day_usd8: usd8(day) };
-        objects(&sample.ask()).map(|objection| objection.why)
+        sample.spent = SpentTotals { session_usd8: usd8(session), day_usd8: usd8(day) };
+        check(&sample.input()).map(|objection| objection.why)
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Who may take what from the account.
+//! Allowances the account has given.
 
-use super::{about, ask, asset_at, party, spelled};
+use super::shared::{about, ask, asset_at, party, spelled};
 use crate::chain::bindings::Token;
 use crate::chain::encode;
 use crate::chain::genesis::ACCOUNT;

@@ -1,6 +1,6 @@
-//! What an account holds outright: the native coin and tokens, no shares and no positions.
+//! Balances of an account: the native coin and tokens, without shares and positions.
 
-use super::{about, asset_at, held, maybe_held, owner, sum, vouched, worth};
+use super::shared::{about, asset_at, dollars, held, maybe_held, owner, sum, vouched, worth};
 use crate::chain::genesis::ACCOUNT;
 use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
@@ -26,14 +26,14 @@ pub(super) async fn balances(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Re
         // A transaction is in a block as soon as it is sent.
         answer.insert("pending_transactions".into(), json!(0));
     }
-    answer.insert("total_usd".into(), json!(super::dollars(worth(builder, &found.holdings))));
+    answer.insert("total_usd".into(), json!(dollars(worth(builder, &found.holdings))));
     found.tell(builder, &mut answer, "balances");
     Ok(answer)
 }
 
 pub(super) struct Found {
     pub holdings: Vec<(Asset, U256)>,
-    /// Tokens nobody vouches for may refuse to say.
+    /// Unregistered tokens may refuse to answer.
     pub unreadable: Vec<Address>,
 }
 

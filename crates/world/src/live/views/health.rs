@@ -1,6 +1,6 @@
-//! How far a loan is from being called.
+//! Health of a loan: its distance from liquidation.
 
-use super::{about, dollars, owner, party, subject};
+use super::shared::{about, dollars, owner, party, subject};
 use crate::chain::bindings::Venue;
 use crate::chain::genesis::market;
 use crate::live::args::Args;
@@ -30,7 +30,7 @@ pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Resu
     Ok(answer)
 }
 
-/// What more could be borrowed before the ratio is too low.
+/// Returns the amount that could still be borrowed before the ratio is too low.
 fn left(collateral: U256, debt: U256, minimum_bps: u32) -> U256 {
     let most = collateral.saturating_mul(U256::from(10_000)).checked_div(U256::from(minimum_bps)).unwrap_or_default();
     most.saturating_sub(debt)

@@ -1,6 +1,6 @@
 //! Agents in the registry: who owns one, what it says of itself and what others say of it.
 
-use super::{about, ask, bounded, need_subject, party};
+use super::shared::{about, ask, bounded, need_subject, party};
 use crate::chain::bindings::IdentityRegistry;
 use crate::live::args::Args;
 use crate::live::tool_error::{ToolError, shown};

@@ -1,6 +1,7 @@
-//! What was sent in this trial: transactions by hash, and orders.
+//! Transactions of this trial by hash, and orders.
 
-use super::{Around, SentFact, about, need_subject};
+use super::shared::{about, bounded, need_subject, owner};
+use crate::live::account::{AccountState, SentTx};
 use crate::live::args::{Args, word};
 use crate::live::tool_error::{ToolError, shown};
 use crate::live::tx_builder::TxBuilder;
@@ -11,17 +12,17 @@ use serde_json::{Map, Value, json};
 /// More are not looked up at once.
 const MOST: usize = 100;
 
-pub(super) fn transaction(builder: &TxBuilder<'_>, args: &Args<'_>, around: &Around<'_>) -> Result<Map<String, Value>, ToolError> {
+pub(super) fn transaction(builder: &TxBuilder<'_>, args: &Args<'_>, account: &AccountState) -> Result<Map<String, Value>, ToolError> {
     let hashes = match ids(args) {
         Some(hashes) => hashes,
         None => vec![need_subject(args, "transaction")?],
     };
-    let find = |hash: &String| around.sent.iter().find(|fact| fact.chain == builder.id && fact.tx_hash.eq_ignore_ascii_case(hash));
+    let find = |hash: &String| account.sent().iter().find(|fact| fact.chain == builder.id && fact.tx_hash.eq_ignore_ascii_case(hash));
     if hashes.iter().all(|hash| find(hash).is_none()) {
         let what = hashes.first().map(|hash| shown(hash)).unwrap_or_default();
         return Err(ToolError::new(ToolErrorCode::NotFound, format!("chain {} has no transaction {what}", builder.id)));
     }
-    let missing = |hash: &str| json!({ "tx_hash": super::bounded(hash, 80), "status": "not_found" });
+    let missing = |hash: &str| json!({ "tx_hash": bounded(hash, 80), "status": "not_found" });
     let mut answer = about(builder);
     answer.insert("transactions".into(), hashes.iter().map(|hash| find(hash).map_or_else(|| missing(hash), tell)).collect());
     Ok(answer)
@@ -33,7 +34,7 @@ fn ids(args: &Args<'_>) -> Option<Vec<String>> {
     Some(value.as_array()?.iter().take(MOST).map(word).collect())
 }
 
-fn tell(fact: &SentFact) -> Value {
+fn tell(fact: &SentTx) -> Value {
     json!({
         "tx_hash": fact.tx_hash,
         "status": if fact.ok { "success" } else { "failed" },
@@ -45,17 +46,17 @@ fn tell(fact: &SentFact) -> Value {
     })
 }
 
-pub(super) fn orders(builder: &TxBuilder<'_>, args: &Args<'_>, around: &Around<'_>) -> Result<Map<String, Value>, ToolError> {
+pub(super) fn orders(builder: &TxBuilder<'_>, args: &Args<'_>, account: &AccountState) -> Result<Map<String, Value>, ToolError> {
     let one = args.first(|kind| matches!(kind, Kind::Id(_))).map(|(_, value)| word(value));
     let wanted = ids(args).or_else(|| one.clone().map(|id| vec![id]));
-    let named = |fact: &SentFact| {
+    let named = |fact: &SentTx| {
         let goes_by = |id: &String| fact.tx_hash.eq_ignore_ascii_case(id) || fact.action_id.as_ref() == Some(id);
         wanted.as_ref().is_none_or(|wanted| wanted.iter().any(goes_by))
     };
     let status = args.text("order_status");
-    let fits = |fact: &SentFact| status.as_deref().is_none_or(|status| status == state(fact));
+    let fits = |fact: &SentTx| status.as_deref().is_none_or(|status| status == state(fact));
     let own = owner_is_own(builder, args)?;
-    let found = around.sent.iter().filter(|fact| own && is_order(builder, fact) && named(fact) && fits(fact));
+    let found = account.sent().iter().filter(|fact| own && is_order(builder, fact) && named(fact) && fits(fact));
     let limit = args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MOST).min(MOST);
     // Orders from before the trial stand open.
     let open = own && status.as_deref().is_none_or(|status| status == "open");
@@ -69,21 +70,21 @@ pub(super) fn orders(builder: &TxBuilder<'_>, args: &Args<'_>, around: &Around<'
     }
 }
 
-/// Only the account's own orders are known here.
+/// Returns whether a call is about the account itself: other accounts' orders are unknown.
 fn owner_is_own(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<bool, ToolError> {
-    Ok(super::owner(builder, args)? == crate::chain::genesis::ACCOUNT)
+    Ok(owner(builder, args)? == crate::chain::genesis::ACCOUNT)
 }
 
-fn is_order(builder: &TxBuilder<'_>, fact: &SentFact) -> bool {
+fn is_order(builder: &TxBuilder<'_>, fact: &SentTx) -> bool {
     let signs_one = builder.workspace.tool(&fact.tool).is_some_and(|tool| tool.via.message.as_deref() == Some("Order"));
     signs_one || fact.tool.contains("order")
 }
 
-fn state(fact: &SentFact) -> &'static str {
+fn state(fact: &SentTx) -> &'static str {
     if fact.ok { "filled" } else { "error" }
 }
 
-fn tell_order(fact: &SentFact) -> Value {
+fn tell_order(fact: &SentTx) -> Value {
     json!({
         "order_id": fact.action_id.as_ref().unwrap_or(&fact.tx_hash),
         "status": state(fact),

@@ -1,6 +1,6 @@
 //! The networks themselves: what gas costs and which chains there are.
 
-use super::{Around, about, dollars};
+use super::shared::{about, dollars};
 use crate::chain::BASE_FEE;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::{Asset, TxBuilder, human};
@@ -23,11 +23,11 @@ pub(super) fn gas(builder: &TxBuilder<'_>) -> Map<String, Value> {
     answer
 }
 
-pub(super) async fn chains(builder: &mut TxBuilder<'_>, around: &Around<'_>) -> Result<Map<String, Value>, ToolError> {
+pub(super) async fn chains(builder: &mut TxBuilder<'_>) -> Result<Map<String, Value>, ToolError> {
     // The other chains may not have been touched yet; asking them would start them.
     let latest = builder.chain.latest().await?.number;
     let row = |id: &u64| tell(builder.workspace, *id, (*id == builder.id).then_some(latest));
-    Ok(Map::from_iter([("chains".to_owned(), around.all_chains.iter().map(row).collect())]))
+    Ok(Map::from_iter([("chains".to_owned(), builder.world.chains.iter().map(row).collect())]))
 }
 
 fn tell(workspace: &Workspace, id: u64, latest: Option<u64>) -> Value {

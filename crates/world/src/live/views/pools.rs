@@ -1,6 +1,6 @@
 //! Pools: what lies in them, the price that makes, and the part an account has.
 
-use super::{about, dollars, held, subject, sum, worth};
+use super::shared::{about, bounded, dollars, held, subject, sum, worth};
 use crate::chain::bindings::AmmPair;
 use crate::live::args::{Args, word};
 use crate::live::tool_error::{ToolError, shown};
@@ -17,7 +17,7 @@ pub(super) struct Pool {
     pub shares: U256,
 }
 
-/// The part of a pool that belongs to somebody.
+/// An account's share of a pool.
 pub(super) struct Share {
     pub pool: Address,
     pub shares: U256,
@@ -40,7 +40,7 @@ pub(super) async fn pool(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result
     Ok(answer)
 }
 
-/// Two tokens, or whatever the call names, with the name by which it was asked for.
+/// Two tokens, or the pool or pair the call names, with the name it used.
 fn wanted(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Option<String>, [Asset; 2]), ToolError> {
     for (a, b) in [(TokenRole::A, TokenRole::B), (TokenRole::In, TokenRole::Out)] {
         if let (Some(a), Some(b)) = (args.token(a), args.token(b)) {
@@ -58,7 +58,7 @@ fn wanted(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Option<String>, [
         return Ok((None, [a, b]));
     }
     let assets: Result<[Asset; 2], _> = builder.behind(&text)?.try_into();
-    let spelling = AddressText::parse(&text).map_or_else(|| super::bounded(&text, 80), |address| address.checksummed());
+    let spelling = AddressText::parse(&text).map_or_else(|| bounded(&text, 80), |address| address.checksummed());
     let assets =
         assets.map_err(|_| ToolError::new(ToolErrorCode::NotFound, format!("{} is no pool of chain {}", shown(&text), builder.id)))?;
     Ok((Some(spelling), assets))
@@ -80,14 +80,14 @@ fn wrapped(builder: &TxBuilder<'_>, asset: Asset) -> Result<Asset, ToolError> {
     if asset.is_native() { builder.asset(&format!("W{}", asset.symbol)) } else { Ok(asset) }
 }
 
-/// Whole units of the second per whole unit of the first, with 8 decimals.
+/// Returns whole units of the second per whole unit of the first, with 8 decimals.
 fn price(a: &Asset, reserve_a: U256, b: &Asset, reserve_b: U256) -> Option<String> {
     let unit = |asset: &Asset| U256::from(10).checked_pow(U256::from(asset.decimals));
     let above = reserve_b.checked_mul(unit(a)?)?.checked_mul(U256::from(100_000_000_u64))?;
     above.checked_div(reserve_a.checked_mul(unit(b)?)?).map(|price| human(price, 8))
 }
 
-/// What an account has of one pool.
+/// Returns an account's share of one pool.
 pub(super) async fn share(builder: &mut TxBuilder<'_>, a: Asset, b: Asset, who: Address) -> Result<Share, ToolError> {
     let pool = load(builder, a, b).await?;
     let shares = held(builder, pool.at, who).await?;

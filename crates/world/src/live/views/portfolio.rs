@@ -1,6 +1,7 @@
 //! All that an account has on one chain, and what it is worth.
 
-use super::{about, balances, net, owner, pools, positions, vaults, worth};
+use super::shared::{about, net, owner, worth};
+use super::{balances, pools, positions, vaults};
 use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::TxBuilder;

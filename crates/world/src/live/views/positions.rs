@@ -1,7 +1,7 @@
 //! Positions: shares of pools and what lies in venues, by id or all of them.
 
 use super::pools::{self, Share};
-use super::{about, asset_at, need_subject, net, owner, party, sum, worth};
+use super::shared::{about, asset_at, need_subject, net, owner, party, sum, worth};
 use crate::chain::bindings::Venue;
 use crate::chain::genesis::{MARKETS, market};
 use crate::live::args::Args;
@@ -12,7 +12,7 @@ use model::transcript::ToolErrorCode;
 use model::{Kind, OpTarget, Role, Thing};
 use serde_json::{Map, Value, json};
 
-/// What an account has in one market of a venue.
+/// An account's balances in one market of a venue.
 pub(super) struct Stand {
     venue: Address,
     market: B256,
@@ -110,7 +110,7 @@ async fn in_pool(builder: &mut TxBuilder<'_>, thing: &Thing, who: Address) -> Re
     Ok(told)
 }
 
-/// What a share of a pool has earned waits at the position manager.
+/// Returns the fees of a pool share, which wait at the position manager.
 async fn earned(builder: &mut TxBuilder<'_>, thing: &Thing, first: &Asset, who: Address) -> Result<Option<Value>, ToolError> {
     if thing.claimable.is_none() {
         return Ok(None);

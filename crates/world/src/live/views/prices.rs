@@ -1,6 +1,6 @@
-//! What a token is worth and what it says of itself.
+//! Prices of tokens, and their own metadata.
 
-use super::{about, ask, bounded, dollars, spelled, vouched};
+use super::shared::{about, ask, bounded, dollars, spelled, vouched};
 use crate::chain::bindings::Token;
 use crate::live::args::Args;
 use crate::live::tool_error::{ToolError, shown};

@@ -1,9 +1,10 @@
-//! Every view on a chain of the reference world, and what it makes of arguments nobody meant well.
+//! Every view on a chain of the reference world, also with hostile arguments.
 
-use super::{Around, SentFact, view};
+use super::view;
 use crate::chain::bindings::Token;
 use crate::chain::genesis::{ACCOUNT, Genesis};
 use crate::chain::{Embedded, Tx};
+use crate::live::account::{AccountState, SentTx, SpentTotals};
 use crate::live::args::Args;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::TxBuilder;
@@ -25,7 +26,7 @@ struct Scene {
     world: &'static str,
     genesis: Genesis,
     chain: Embedded,
-    sent: Vec<SentFact>,
+    account: AccountState,
 }
 
 impl Scene {
@@ -33,7 +34,8 @@ impl Scene {
         let workspace = testkit::reference_workspace();
         let genesis = Genesis::of(&workspace, workspace.world(world).expect("the world"), chain).expect("a genesis");
         let chain = genesis.embedded().await.expect("the set-up").thaw();
-        Self { workspace, world, genesis, chain, sent: vec![] }
+        let spent = SpentTotals { session_usd8: U256::from(25_000_000_000_u64), day_usd8: U256::from(50_000_000_000_u64) };
+        Self { workspace, world, genesis, chain, account: AccountState::with_spent(spent) }
     }
 
     async fn ask_as(&mut self, tool: &str, which: View, given: Value) -> Result<Value, ToolError> {
@@ -49,9 +51,7 @@ impl Scene {
             unix_s: self.genesis.opens_at + 9,
             things: &world.things,
         };
-        let spent_usd8 = (U256::from(25_000_000_000_u64), U256::from(50_000_000_000_u64));
-        let around = Around { all_chains: &world.chains, sent: &self.sent, spent_usd8, halted: false };
-        view(&mut builder, which, &Args::new(tool, &given), &around).await
+        view(&mut builder, which, &Args::new(tool, &given), &self.account).await
     }
 
     async fn ask(&mut self, tool: &str, given: Value) -> Result<Value, ToolError> {
@@ -67,7 +67,7 @@ impl Scene {
         self.ask(tool, given).await.expect_err("an error").code
     }
 
-    /// The account approves somebody, as its operator would.
+    /// Gives an allowance of the account, as its operator would.
     async fn approve(&mut self, token: &str, spender: &str, value: U256) {
         let token = self.genesis.book.find(token).expect("a token");
         let spender: Address = spender.parse().expect("an address");
@@ -258,7 +258,7 @@ async fn the_network_and_the_limits() {
 #[tokio::test]
 async fn what_was_sent_is_found_again() {
     let mut scene = Scene::new("defi_small", BASE).await;
-    let fact = |hash: &str, tool: &str, ok: bool| SentFact {
+    let fact = |hash: &str, tool: &str, ok: bool| SentTx {
         tx_hash: hash.to_owned(),
         chain: BASE,
         action_id: Some("action-1".into()),
@@ -267,7 +267,8 @@ async fn what_was_sent_is_found_again() {
         block: 7,
         gas_used: 90_000,
     };
-    scene.sent = vec![fact("0xaa", "wallet_transfer_token", false), fact("0xbb", "uniswap_submit_uniswapx_order", true)];
+    scene.account.add_sent(fact("0xaa", "wallet_transfer_token", false));
+    scene.account.add_sent(fact("0xbb", "uniswap_submit_uniswapx_order", true));
     let one = scene.tell("uniswap_api_check_swap_status", json!({ "transaction_hashes": ["0xAA", "0xcc"], "chain_id": BASE })).await;
     assert_eq!((&one["transactions"][0]["status"], &one["transactions"][1]["status"]), (&json!("failed"), &json!("not_found")));
     let none = json!({ "transaction_hashes": ["0xcc"], "chain_id": BASE });

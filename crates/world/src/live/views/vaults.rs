@@ -1,6 +1,6 @@
 //! Vaults: their state, and what an account has in them.
 
-use super::{about, asset_at, dollars, held, need_subject, owner, sum};
+use super::shared::{about, asset_at, dollars, held, need_subject, owner, sum};
 use crate::chain::bindings::Vault;
 use crate::live::args::Args;
 use crate::live::tool_error::{ToolError, shown};
@@ -60,7 +60,7 @@ pub(super) async fn position(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Re
 pub(super) struct Held {
     share: Asset,
     shares: U256,
-    /// What the shares would fetch.
+    /// Assets the shares would be redeemed for.
     pub assets: (Asset, U256),
 }
 

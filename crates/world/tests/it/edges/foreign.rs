@@ -52,7 +52,7 @@ async fn imported_tools_are_passed_through_recorded_replayed_and_stubbed() {
     let paper = Paper::default();
     let passed = Passed::open(&everything(), &patient()).await.unwrap();
     let line = LiveSource::new(Recording::new(passed, Box::new(paper.clone())));
-    let mut live = stage.open(Setup { foreign: Foreign::Live(line), ..Setup::default() });
+    let mut live = LiveWorld::new(&stage, Setup { foreign: Foreign::Live(line), ..Setup::default() });
     let (echo, weather) = (json!({ "message": "hello" }), json!({ "location": "New York" }));
     assert_eq!(ask(&mut live, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
     let said = ask(&mut live, "get-structured-content", weather.clone()).await;
@@ -66,7 +66,7 @@ async fn imported_tools_are_passed_through_recorded_replayed_and_stubbed() {
     let recorded = Recorded::read(&paper.text()).unwrap();
     let setup = Setup { foreign: Foreign::Recorded(recorded), ..Setup::default() };
     for _ in 0..2 {
-        let mut replayed = stage.open(setup.clone());
+        let mut replayed = LiveWorld::new(&stage, setup.clone());
         assert_eq!(ask(&mut replayed, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
         assert_eq!(ask(&mut replayed, "get-structured-content", weather.clone()).await, said);
         assert_eq!(replayed.broken(), None);
@@ -76,14 +76,14 @@ async fn imported_tools_are_passed_through_recorded_replayed_and_stubbed() {
     }
 
     let setup = Setup { foreign: Foreign::stubs(&workspace, 1), ..Setup::default() };
-    let (mut one, mut other) = (stage.open(setup.clone()), stage.open(setup));
+    let (mut one, mut other) = (LiveWorld::new(&stage, setup.clone()), LiveWorld::new(&stage, setup));
     let made = ask(&mut one, "get-structured-content", weather.clone()).await;
     assert!(matches!(&made, ToolAnswer::Result(value) if value["temperature"].is_number()), "{made:?}");
     assert_eq!(ask(&mut other, "get-structured-content", weather).await, made);
     assert_eq!(code(&ask(&mut one, "echo", echo.clone()).await), "EXTERNAL_TOOL_UNAVAILABLE");
     assert!(one.broken().unwrap().contains("no output schema"), "{:?}", one.broken());
 
-    let mut alone = stage.open(Setup::default());
+    let mut alone = LiveWorld::new(&stage, Setup::default());
     assert_eq!(code(&ask(&mut alone, "echo", echo).await), "EXTERNAL_TOOL_UNAVAILABLE");
     assert!(alone.broken().unwrap().contains("nobody answers"), "{:?}", alone.broken());
 }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bardo_eval_world::chain::genesis::Genesis;
 use bardo_eval_world::chain::{Book, Chain, ChainError, Embedded, Frozen, Receipt, Signer, Tx, mined, signed_transaction};
 use bardo_eval_world::mcp::serve::{Seat, SharedWorld};
-use bardo_eval_world::{ChainAccess, Letter, Log, PeerAnswer, Who, World};
+use bardo_eval_world::{ChainAccess, EventLog, Letter, PeerAnswer, Who, World};
 use model::transcript::{Decision, Event, Happened, Origin, ToolAnswer};
 use model::{Listing, Workspace};
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ pub(crate) struct Small {
     ground: &'static Ground,
     chains: BTreeMap<u64, Embedded>,
     signer: Signer,
-    log: Log,
+    log: EventLog,
     now_ms: u64,
     /// How long a call of `slow` holds the world, in real milliseconds.
     slow_ms: u64,
@@ -57,7 +57,7 @@ impl Small {
             ground: ground().await,
             chains: BTreeMap::new(),
             signer: Signer::development(),
-            log: Log::default(),
+            log: EventLog::default(),
             now_ms: 0,
             slow_ms: 300,
             letters: vec![],
@@ -79,8 +79,12 @@ impl Small {
         let origin = Origin { call: Some(call), ..Origin::default() };
         let what = Box::new(signed_transaction(&self.ground.chains[&8453].1, &tx));
         self.note(who, Happened::Signed { origin: origin.clone(), what });
+        let nonce = match self.chain(8453).await {
+            Ok(chain) => chain.nonce(tx.from).await.ok(),
+            Err(_) => None,
+        };
         match self.broadcast(who, 8453, origin, tx).await {
-            Ok((receipt, nonce)) => ToolAnswer::Result(json!({ "block": receipt.block.number, "nonce": nonce })),
+            Ok(receipt) => ToolAnswer::Result(json!({ "block": receipt.block.number, "nonce": nonce })),
             Err(error) => ToolAnswer::Error { code: "EXECUTION_REFUSED".into(), message: error.to_string() },
         }
     }
@@ -93,7 +97,7 @@ impl World for Small {
     }
 
     fn asked(&mut self, who: &Who, tool: &str, args: &Value) -> u32 {
-        self.log.called(self.now_ms, who, tool, args)
+        self.log.note_call(self.now_ms, who, tool, args)
     }
 
     async fn call(&mut self, who: &Who, call: u32, tool: &str, args: &Value) -> ToolAnswer {
@@ -179,7 +183,7 @@ impl ChainAccess for Small {
         &self.signer
     }
 
-    async fn broadcast(&mut self, who: &Who, chain: u64, origin: Origin, tx: Tx) -> Result<(Receipt, u64), ChainError> {
+    async fn broadcast(&mut self, who: &Who, chain: u64, origin: Origin, tx: Tx) -> Result<Receipt, ChainError> {
         let on = self.chain(chain).await?;
         let nonce = on.nonce(tx.from).await?;
         let receipt = on.send(&tx).await?;
@@ -189,7 +193,7 @@ impl ChainAccess for Small {
         }
         let what = Box::new(mined(&self.ground.chains[&chain].1, &tx, nonce, &receipt));
         self.note(who, Happened::Mined { origin, what });
-        Ok((receipt, nonce))
+        Ok(receipt)
     }
 
     fn file(&mut self, who: &Who, path: &str) -> Option<String> {

@@ -6,7 +6,7 @@ use alloy_sol_types::SolCall;
 use bardo_eval_world::chain::Tx;
 use bardo_eval_world::chain::bindings::Token;
 use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis};
-use bardo_eval_world::{ChainAccess, ChainKind, Letter, Setup, Who, World, WorldTemplate};
+use bardo_eval_world::{ChainAccess, ChainKind, Letter, LiveWorld, Setup, Who, World, WorldTemplate};
 use model::transcript::{Effect, Provenance};
 use model::world::Consent;
 use model::{Happened, Listing, Workspace};
@@ -272,7 +272,7 @@ async fn tools_take_their_time() {
 
 #[tokio::test]
 async fn events_are_numbered_without_gaps() {
-    let mut world = stage("defi_small").open(Setup::default());
+    let mut world = LiveWorld::new(&stage("defi_small"), Setup::default());
     let who = Who::new("trade-executor", 0);
     for tool in ["get_wallet_address", "wallet_get_supported_chains", "no_such_tool", "check_safety_status"] {
         let call = world.asked(&who, tool, &json!({}));

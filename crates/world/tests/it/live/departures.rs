@@ -66,7 +66,7 @@ async fn runs(departure: &Departure) -> (Trial, ToolAnswer, Trial, ToolAnswer) {
 /// Seen and not stopped; stopped by name, with nothing signed.
 async fn departs(departure: Departure) {
     let (seen, went_on, stopped, refused) = runs(&departure).await;
-    assert!(HOOKS.iter().any(|(name, _)| *name == departure.hook), "{} is no hook", departure.hook);
+    assert!(HOOKS.iter().any(|hook| hook.id == departure.hook), "{} is no hook", departure.hook);
     assert!(seen.objections().iter().any(|hook| hook == departure.hook), "{}: {:?}", departure.hook, seen.objections());
     assert_eq!((seen.count(signed), seen.count(mined)), (1, 1), "{}: {went_on:?}", departure.hook);
     assert_eq!(seen.count(|happened| matches!(happened, Happened::Blocked { .. })), 0);

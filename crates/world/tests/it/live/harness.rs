@@ -35,7 +35,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     pub(crate) fn open(stage: &Arc<WorldTemplate>, setup: Setup) -> Self {
-        Self { world: stage.open(setup), who: Who::new("trade-executor", 0), events: vec![] }
+        Self { world: LiveWorld::new(stage, setup), who: Who::new("trade-executor", 0), events: vec![] }
     }
 
     pub(crate) fn observing(world: &str) -> Self {

@@ -1,0 +1,61 @@
+//! The account's history in one trial: transactions it sent, what it spent, and whether it is halted.
+
+use alloy_primitives::U256;
+
+#[derive(Debug, Default)]
+pub(crate) struct AccountState {
+    sent: Vec<SentTx>,
+    spent: SpentTotals,
+    halted: bool,
+}
+
+/// A transaction or a signature the account gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SentTx {
+    pub tx_hash: String,
+    pub chain: u64,
+    pub action_id: Option<String>,
+    pub tool: String,
+    pub ok: bool,
+    pub block: u64,
+    pub gas_used: u64,
+}
+
+/// Worth of everything that left the account, in US dollars with 8 decimals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SpentTotals {
+    pub session_usd8: U256,
+    pub day_usd8: U256,
+}
+
+impl AccountState {
+    #[cfg(test)]
+    pub(crate) fn with_spent(spent: SpentTotals) -> Self {
+        Self { spent, ..Self::default() }
+    }
+
+    pub(crate) fn sent(&self) -> &[SentTx] {
+        &self.sent
+    }
+
+    pub(crate) fn add_sent(&mut self, tx: SentTx) {
+        self.sent.push(tx);
+    }
+
+    pub(crate) fn spent(&self) -> &SpentTotals {
+        &self.spent
+    }
+
+    pub(crate) fn add_spent(&mut self, usd8: U256) {
+        self.spent.session_usd8 = self.spent.session_usd8.saturating_add(usd8);
+        self.spent.day_usd8 = self.spent.day_usd8.saturating_add(usd8);
+    }
+
+    pub(crate) fn is_halted(&self) -> bool {
+        self.halted
+    }
+
+    pub(crate) fn halt(&mut self) {
+        self.halted = true;
+    }
+}

@@ -1,0 +1,135 @@
+//! Takes a call in: checks its arguments, records the addresses it names and routes it by the tool's operation.
+
+use super::args::word;
+use super::foreign::{ForeignError, is_foreign};
+use super::prepare::prepare;
+use super::reads::read;
+use super::simulate::simulate;
+use super::submit::submit;
+use super::tool_error::ToolError;
+use super::tool_request::{ToolRequest, check_schema};
+use super::trial_state::TrialState;
+use super::world_template::WorldTemplate;
+use crate::Who;
+use model::transcript::{Addressed, ToolAnswer, ToolErrorCode};
+use model::{AddressText, Happened, Kind, OpClass, Tool};
+use serde_json::{Map, Value};
+
+/// Bytes of arguments that are accepted; everything downstream copies them.
+const LONGEST_ARGS: usize = 64 * 1024;
+
+/// A call as an agent wrote it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RawRequest<'a> {
+    pub who: &'a Who,
+    pub call: u32,
+    pub tool: &'a str,
+    pub args: &'a Value,
+}
+
+pub(super) async fn answer(template: &WorldTemplate, state: &mut TrialState, raw: RawRequest<'_>) -> Result<ToolAnswer, ToolError> {
+    let tool = template.workspace().tool(raw.tool);
+    let tool = tool.ok_or_else(|| ToolError::new(ToolErrorCode::UnknownTool, "there is no such tool"))?;
+    let Value::Object(given) = raw.args else {
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, "arguments must be an object"));
+    };
+    if size(raw.args) > LONGEST_ARGS {
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("the arguments are longer than {LONGEST_ARGS} bytes")));
+    }
+    let given = complete(state, tool, given);
+    check_schema(tool, &given)?;
+    let request = ToolRequest { who: raw.who, call: raw.call, tool, given: &given };
+    resolve_addresses(state, &request).await;
+    if is_foreign(tool) && !template.file().answers.contains_key(tool.name.as_str()) {
+        return call_foreign(state, &request).await;
+    }
+    route(template, state, &request).await
+}
+
+async fn route(template: &WorldTemplate, state: &mut TrialState, request: &ToolRequest<'_>) -> Result<ToolAnswer, ToolError> {
+    match request.tool.acts.class() {
+        OpClass::Quote => prepare(template, state, request).await,
+        OpClass::Simulate => simulate(template, state, request).await,
+        OpClass::Read => read(template, state, request).await,
+        OpClass::Transfer
+        | OpClass::Approve
+        | OpClass::Permit
+        | OpClass::Swap
+        | OpClass::AddPosition
+        | OpClass::RemovePosition
+        | OpClass::VaultIn
+        | OpClass::VaultOut
+        | OpClass::VenueIn
+        | OpClass::VenueOut
+        | OpClass::Bridge
+        | OpClass::Register
+        | OpClass::Configure
+        | OpClass::Remember
+        | OpClass::PassThrough => {
+            if request.is_dry_run() {
+                prepare(template, state, request).await
+            } else {
+                submit(template, state, request).await
+            }
+        }
+    }
+}
+
+/// Adds required arguments from the prepared action that a write names.
+fn complete(state: &TrialState, tool: &Tool, given: &Map<String, Value>) -> Map<String, Value> {
+    let mut all = given.clone();
+    let frozen = given.get("action_id").and_then(Value::as_str).and_then(|id| state.actions.get(id));
+    if let Some(frozen) = frozen.filter(|_| tool.writes()) {
+        for (name, param) in &tool.params {
+            if param.required
+                && !all.contains_key(name)
+                && let Some(value) = frozen.args.get(name)
+            {
+                all.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    all
+}
+
+/// Records what the world knows about every address a call names.
+async fn resolve_addresses(state: &mut TrialState, request: &ToolRequest<'_>) {
+    let args = request.args();
+    let named: Vec<(String, AddressText)> = args
+        .of_kind(|kind| matches!(kind, Kind::Address(_)) || matches!(kind, Kind::Token(_)))
+        .filter_map(|(name, _, value)| Some((name.to_owned(), AddressText::parse(&word(value))?)))
+        .collect();
+    if named.is_empty() {
+        return;
+    }
+    let Ok(id) = state.chains.chain_of(request.tool, &args) else { return };
+    let mut addresses = vec![];
+    for (param, text) in named {
+        let Ok(chain) = state.chain(id).await else { return };
+        let has_code = chain.node().code(text.address).await.is_ok_and(|code| !code.is_empty());
+        let party = chain.book().party(text.address);
+        addresses.push(Addressed { param, text: text.text, chain: id, party, has_code });
+    }
+    state.record.note(request.who, Happened::Resolved { call: request.call, addresses });
+}
+
+async fn call_foreign(state: &mut TrialState, request: &ToolRequest<'_>) -> Result<ToolAnswer, ToolError> {
+    match state.setup.foreign.call(&request.tool.name, request.given).await {
+        Ok(value) => Ok(ToolAnswer::Result(value)),
+        Err(ForeignError::Tool(message)) => Err(ToolError::new(ToolErrorCode::ExternalToolFailed, message)),
+        Err(ForeignError::Harness(why)) => {
+            state.harness_fault.get_or_insert_with(|| why.clone());
+            Err(ToolError::new(ToolErrorCode::ExternalToolUnavailable, why))
+        }
+    }
+}
+
+/// Returns roughly the bytes a value takes, without writing it out.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| size(item) + 1).sum(),
+        Value::Object(map) => map.iter().map(|(key, value)| key.len() + size(value) + 4).sum(),
+    }
+}

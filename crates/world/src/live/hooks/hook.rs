@@ -1,0 +1,87 @@
+//! The shape of a hook: a pure check of one write.
+
+use crate::chain::Book;
+use crate::chain::bindings::Token;
+use crate::live::account::SpentTotals;
+use crate::live::actions::Actions;
+use crate::live::args::Args;
+use crate::live::tx_plan::{Part, PlanKind, TxPlan};
+use alloy_primitives::Address;
+use alloy_sol_types::SolCall;
+use model::transcript::ToolErrorCode;
+use model::{Tool, Workspace, WorldFile};
+use serde_json::{Map, Value};
+
+/// One row of the hook table.
+#[derive(Debug, Clone, Copy)]
+pub struct Hook {
+    pub id: &'static str,
+    /// One sentence that says what the hook demands.
+    pub manual: &'static str,
+    pub scope: HookScope,
+    pub(super) check: fn(&HookInput<'_>) -> Option<Objection>,
+}
+
+/// The part of a write that a hook is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookScope {
+    /// The state of the account: holds for every write, also for notes and inflows.
+    Account,
+    /// The action itself, independent of the agent's steps so far.
+    Policy,
+    /// The steps the agent took before the write.
+    Conduct,
+}
+
+/// A write that is about to be signed, with the facts that hooks may read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HookInput<'a> {
+    pub workspace: &'a Workspace,
+    pub world: &'a WorldFile,
+    /// Of the chain the plan is for.
+    pub book: &'a Book,
+    pub actions: &'a Actions,
+    pub now_ms: u64,
+    pub halted: bool,
+    pub tool: &'a Tool,
+    pub args: &'a Map<String, Value>,
+    pub action_id: Option<&'a str>,
+    pub plan: &'a TxPlan,
+    pub calldata_hash: &'a str,
+    pub spent: &'a SpentTotals,
+}
+
+/// A hook's reason against a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Objection {
+    pub code: ToolErrorCode,
+    pub why: String,
+}
+
+impl Objection {
+    pub(super) fn new(code: ToolErrorCode, why: impl Into<String>) -> Self {
+        Self { code, why: why.into() }
+    }
+}
+
+impl<'a> HookInput<'a> {
+    pub(super) fn arguments(&self) -> Args<'a> {
+        Args::new(self.tool, self.args)
+    }
+
+    /// Returns the recipients, spenders and assets of the plan. A spender that only loses a right is not among them.
+    pub(super) fn parties(&self) -> impl Iterator<Item = (Part, Address)> + use<'a> {
+        let only_revokes = only_revokes(&self.plan.kind);
+        self.plan.parties.iter().copied().filter(move |(part, _)| !(only_revokes && *part == Part::Spender))
+    }
+}
+
+/// Returns whether a plan consists of approvals of zero and nothing else.
+fn only_revokes(kind: &PlanKind) -> bool {
+    match kind {
+        PlanKind::Execute(calls) => {
+            calls.iter().all(|call| Token::approveCall::abi_decode(&call.data).is_ok_and(|approve| approve.value.is_zero()))
+        }
+        PlanKind::Direct(_) | PlanKind::Sign(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => false,
+    }
+}

@@ -1,0 +1,30 @@
+//! Puts a transaction into a block and on record.
+
+use super::trial_chain::MinedTx;
+use super::trial_state::TrialState;
+use crate::Who;
+use crate::chain::{ChainError, Receipt, Tx};
+use alloy_primitives::{hex, keccak256};
+use model::Happened;
+use model::transcript::Origin;
+
+/// A transaction in a block, after it was recorded.
+#[derive(Debug)]
+pub(super) struct RecordedTx {
+    pub chain: u64,
+    pub receipt: Receipt,
+    pub nonce: u64,
+    /// The same on every kind of chain: derived from chain, sender, nonce and data.
+    pub id: String,
+}
+
+pub(super) async fn mine(state: &mut TrialState, who: &Who, chain: u64, origin: Origin, tx: &Tx) -> Result<RecordedTx, ChainError> {
+    let MinedTx { receipt, nonce, decoded } = state.chain(chain).await?.send(tx).await?;
+    state.record.note(who, Happened::Mined { origin, what: decoded });
+    Ok(RecordedTx { chain, receipt, nonce, id: transaction_id(chain, nonce, tx) })
+}
+
+fn transaction_id(chain: u64, nonce: u64, tx: &Tx) -> String {
+    let parts = [&chain.to_be_bytes()[..], tx.from.as_slice(), &nonce.to_be_bytes()[..], tx.data.as_ref()].concat();
+    hex::encode_prefixed(keccak256(parts))
+}

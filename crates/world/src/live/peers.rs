@@ -1,0 +1,61 @@
+//! Decisions about actions: by the stubbed guardian and assessor, or by an agent that is played.
+
+use super::guardian;
+use super::simulate::dry_run;
+use super::trial_state::TrialState;
+use super::world_template::WorldTemplate;
+use crate::{PeerAnswer, Who};
+use model::{Happened, ReviewRole};
+use serde_json::{Map, Value};
+
+/// A question to a stubbed peer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PeerRequest<'a> {
+    pub who: &'a Who,
+    pub to: &'a str,
+    pub role: ReviewRole,
+    pub params: &'a Map<String, Value>,
+}
+
+/// Lets a stubbed peer decide by policy.
+pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, request: PeerRequest<'_>) -> PeerAnswer {
+    let action_id = guardian::action_id(request.params).map(str::to_owned);
+    let frozen = action_id.as_deref().and_then(|id| state.actions.get(id)).cloned();
+    let (mut reverted, mut chain) = (None, None);
+    if let Some(frozen) = &frozen {
+        reverted = match dry_run(state, &frozen.plan, template.operator()).await {
+            Ok(dry_run) => dry_run.error,
+            Err(error) => Some(error.message),
+        };
+        chain = state.chain(frozen.plan.chain).await.ok().map(|chain| chain.template().clone());
+    }
+    let (decision, reason) = guardian::decide(
+        request.role,
+        &guardian::Case {
+            workspace: template.workspace(),
+            world: template.file(),
+            book: chain.as_ref().map(|chain| chain.book()),
+            actions: &state.actions,
+            now_ms: state.now_ms(),
+            halted: state.account.is_halted(),
+            spent: state.account.spent(),
+            params: request.params,
+            reverted: reverted.as_deref(),
+        },
+    );
+    let by = Who::new(request.to, request.who.depth + 1);
+    let answer = PeerAnswer { action_id, decision, reason };
+    record_decision(template, state, &by, Some(request.role), answer.clone());
+    answer
+}
+
+/// Records a decision together with the calldata hash and policy version it is about. A guardian's decision binds.
+pub(super) fn record_decision(template: &WorldTemplate, state: &mut TrialState, by: &Who, role: Option<ReviewRole>, answer: PeerAnswer) {
+    let PeerAnswer { action_id, decision, reason } = answer;
+    let policy = template.workspace().policy.version;
+    let calldata_hash = action_id.as_deref().and_then(|id| state.actions.get(id)).map(|frozen| frozen.calldata_hash.clone());
+    if let (Some(ReviewRole::Guardian), Some(calldata_hash)) = (role, &calldata_hash) {
+        state.actions.decided(calldata_hash, decision, policy);
+    }
+    state.record.note(by, Happened::Decided { action_id, decision, reason, calldata_hash, policy: Some(policy) });
+}

@@ -1,0 +1,18 @@
+//! A write that is about to be signed: the call that asked for it, its plan and where it comes from.
+
+use super::tool_request::ToolRequest;
+use super::tx_plan::TxPlan;
+use model::transcript::Origin;
+
+#[derive(Debug)]
+pub(super) struct PlannedWrite<'a> {
+    pub request: &'a ToolRequest<'a>,
+    pub plan: TxPlan,
+    pub origin: Origin,
+}
+
+impl PlannedWrite<'_> {
+    pub(super) fn calldata_hash(&self) -> &str {
+        self.origin.calldata_hash.as_deref().unwrap_or_default()
+    }
+}

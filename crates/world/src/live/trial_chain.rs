@@ -1,0 +1,117 @@
+//! One chain of one trial: sends transactions, and tries them out without keeping anything.
+
+use super::own_changes::own_changes;
+use super::world_template::ChainTemplate;
+use crate::chain::{Book, Chain, ChainError, Receipt, Status, Tx, effects, mined, revert_name};
+use model::transcript::Mined;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+pub(super) struct TrialChain {
+    template: Arc<ChainTemplate>,
+    chain: Box<dyn Chain>,
+    /// Dry runs by block and calldata hash; a block changes nothing in between.
+    dry_runs: BTreeMap<(u64, String), DryRun>,
+}
+
+/// Outcome of a transaction that was tried and rolled back.
+#[derive(Debug, Clone)]
+pub(super) struct DryRun {
+    /// Name of the error where it failed.
+    pub error: Option<String>,
+    pub gas_used: u64,
+    pub changes: Value,
+}
+
+impl DryRun {
+    /// Returns the outcome of a plan that sends no transaction.
+    pub(super) fn empty() -> Self {
+        Self { error: None, gas_used: 0, changes: json!([]) }
+    }
+}
+
+/// A transaction in a block.
+#[derive(Debug)]
+pub(super) struct MinedTx {
+    pub receipt: Receipt,
+    pub nonce: u64,
+    pub decoded: Box<Mined>,
+}
+
+impl fmt::Debug for TrialChain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrialChain").field("id", &self.book().chain).finish_non_exhaustive()
+    }
+}
+
+impl TrialChain {
+    pub(super) fn new(template: Arc<ChainTemplate>, chain: Box<dyn Chain>) -> Self {
+        Self { template, chain, dry_runs: BTreeMap::new() }
+    }
+
+    pub(super) fn book(&self) -> &Book {
+        self.template.book()
+    }
+
+    pub(super) fn template(&self) -> &Arc<ChainTemplate> {
+        &self.template
+    }
+
+    pub(super) fn node(&mut self) -> &mut dyn Chain {
+        self.chain.as_mut()
+    }
+
+    pub(super) fn parts(&mut self) -> (&Book, &mut dyn Chain) {
+        (self.template.book(), self.chain.as_mut())
+    }
+
+    /// Sets the clock of the next block, which never goes back.
+    pub(super) async fn advance_to(&mut self, now_ms: u64) -> Result<(), ChainError> {
+        let wanted = self.template.opens_at() + now_ms / 1000;
+        if wanted > self.chain.latest().await?.unix_s {
+            self.chain.set_time(wanted).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the time by the trial's clock, or the latest block's where that is later.
+    pub(super) async fn unix_s(&mut self, now_ms: u64) -> Result<u64, ChainError> {
+        let latest = self.chain.latest().await?.unix_s;
+        Ok(latest.max(self.template.opens_at() + now_ms / 1000))
+    }
+
+    pub(super) async fn send(&mut self, tx: &Tx) -> Result<MinedTx, ChainError> {
+        let nonce = self.chain.nonce(tx.from).await?;
+        let receipt = self.chain.send(tx).await?;
+        self.dry_runs.clear();
+        let decoded = Box::new(mined(self.template.book(), tx, nonce, &receipt));
+        Ok(MinedTx { receipt, nonce, decoded })
+    }
+
+    /// Runs a transaction and rolls it back; asked again in the same block it is not run again.
+    pub(super) async fn dry_run(&mut self, tx: &Tx, calldata_hash: &str) -> Result<DryRun, ChainError> {
+        let key = (self.chain.latest().await?.number, calldata_hash.to_owned());
+        if let Some(known) = self.dry_runs.get(&key) {
+            return Ok(known.clone());
+        }
+        let before = self.chain.snapshot().await?;
+        let receipt = self.chain.send(tx).await;
+        self.chain.restore(before).await?;
+        let receipt = receipt?;
+        let changes = Value::Array(own_changes(&effects(self.template.book(), tx, &receipt)));
+        let dry_run = DryRun { error: failure(&receipt), gas_used: receipt.gas_used, changes };
+        self.dry_runs.insert(key, dry_run.clone());
+        Ok(dry_run)
+    }
+}
+
+/// Returns the name of the error with which a transaction failed.
+pub(super) fn failure(receipt: &Receipt) -> Option<String> {
+    match receipt.status {
+        Status::Success => None,
+        Status::Reverted => Some(revert_name(&receipt.output)),
+        Status::Halted => Some("halted".to_owned()),
+    }
+}

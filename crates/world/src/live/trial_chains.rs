@@ -1,0 +1,105 @@
+//! The chains of one trial, opened when they are first touched, with their clocks kept at the trial's time.
+
+use super::args::{Args, word};
+use super::tool_error::{ToolError, shown};
+use super::trial_chain::TrialChain;
+use super::tx_builder::TxBuilder;
+use super::world_template::WorldTemplate;
+use crate::chain::{ChainError, Tx};
+use model::transcript::ToolErrorCode;
+use model::{ChainRole, Kind, Place, Spot, Thing, Tool};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(super) struct TrialChains {
+    template: Arc<WorldTemplate>,
+    /// Those of the world file, then those made in this trial.
+    things: Arc<Vec<Thing>>,
+    /// Sent by chain id when a chain is opened.
+    first_txs: BTreeMap<u64, Vec<Tx>>,
+    open: BTreeMap<u64, TrialChain>,
+}
+
+impl TrialChains {
+    pub(super) fn new(template: Arc<WorldTemplate>, first_txs: BTreeMap<u64, Vec<Tx>>) -> Self {
+        let things = template.things().clone();
+        Self { template, things, first_txs, open: BTreeMap::new() }
+    }
+
+    /// Returns a chain with its clock at the trial's time.
+    pub(super) async fn at(&mut self, id: u64, now_ms: u64) -> Result<&mut TrialChain, ChainError> {
+        if !self.open.contains_key(&id) {
+            let template = self.template.chain_template(id).await?;
+            let mut chain = self.template.open_chain(&template).await?;
+            for tx in self.first_txs.get(&id).into_iter().flatten() {
+                chain.send(tx).await?;
+            }
+            self.open.insert(id, TrialChain::new(template, chain));
+        }
+        let chain = self.open.get_mut(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
+        chain.advance_to(now_ms).await?;
+        Ok(chain)
+    }
+
+    /// Returns a builder of transactions and reader of contracts on one chain.
+    pub(super) async fn builder(&mut self, id: u64, now_ms: u64) -> Result<TxBuilder<'_>, ToolError> {
+        self.at(id, now_ms).await?;
+        let Self { template, things, open, .. } = self;
+        let Some(chain) = open.get_mut(&id) else { return Err(ToolError::new(ToolErrorCode::RpcError, "the chain is gone")) };
+        let unix_s = chain.unix_s(now_ms).await?;
+        let (book, chain) = chain.parts();
+        Ok(TxBuilder { workspace: template.workspace(), world: template.file(), book, chain, id, unix_s, things })
+    }
+
+    /// Returns the chain a call is about: the one it names, that of the thing it names, or the first that has the contract.
+    pub(super) fn chain_of(&self, tool: &Tool, args: &Args<'_>) -> Result<u64, ToolError> {
+        let stated = args.first(|kind| matches!(kind, Kind::Chain(None | Some(ChainRole::Source))));
+        if let Some((_, value)) = stated.filter(|(name, _)| args.given().contains_key(*name)) {
+            return self.named(&word(value));
+        }
+        for (_, _, value) in args.of_kind(|kind| matches!(kind, Kind::Id(_) | Kind::Address(_))) {
+            let text = word(value);
+            if let Some(thing) = self.things.iter().find(|thing| thing.id.eq_ignore_ascii_case(&text)) {
+                return Ok(thing.chain);
+            }
+        }
+        // Only a default: what the call names itself says more.
+        if let Some((_, value)) = stated {
+            return self.named(&word(value));
+        }
+        let has_role = |id: &&u64| {
+            let chain = self.template.workspace().chains.iter().find(|chain| chain.id == **id);
+            tool.via.role.is_none_or(|role| chain.is_some_and(|chain| chain.contracts.iter().any(|contract| contract.role == role)))
+        };
+        let chains = &self.template.file().chains;
+        let found = chains.iter().find(has_role).or(chains.first()).copied();
+        found.ok_or_else(|| ToolError::new(ToolErrorCode::NoChain, "this world has no chain"))
+    }
+
+    fn named(&self, text: &str) -> Result<u64, ToolError> {
+        let known = self.template.workspace().chain(text).map(|chain| chain.id);
+        known
+            .filter(|id| self.template.file().chains.contains(id))
+            .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", shown(text))))
+    }
+
+    /// Adds a position that the account opened and returns its id.
+    pub(super) fn add_position(&mut self, chain: u64, assets: &[String]) -> String {
+        let nowhere = || Place::new("", 0);
+        let id = format!("position-{}", self.things.len() + 1);
+        Arc::make_mut(&mut self.things).push(Thing {
+            id: Spot::new(id.clone(), nowhere()),
+            is: "position".into(),
+            chain,
+            assets: assets.iter().map(|symbol| Spot::new(symbol.clone(), nowhere())).collect(),
+            role: None,
+            contract: None,
+            market: None,
+            holds: None,
+            owes: None,
+            claimable: None,
+        });
+        id
+    }
+}
