@@ -3,7 +3,7 @@
 
 use model::suite::{Brief, Peers, SuiteKind, Surface};
 use model::transcript::ToolAnswer;
-use model::{Event, Happened, Transcript, Workspace};
+use model::{Event, Happened, Transcript, UserError, Workspace};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -15,10 +15,25 @@ pub struct Draft {
     pub suite: Value,
 }
 
+/// Reason that no case can be drafted from a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DraftError {
+    #[error("nobody said anything in it")]
+    Silent,
+    #[error("it activated no skill, so a case would have nothing to expect")]
+    NoSkill,
+}
+
+impl From<DraftError> for UserError {
+    fn from(error: DraftError) -> Self {
+        UserError::caused_by(error)
+    }
+}
+
 /// `id` names the case; without one it is made of the first words that were said.
-pub fn draft(workspace: &Workspace, brief: &Brief, transcript: &Transcript, id: Option<&str>) -> Result<Draft, String> {
+pub fn draft(workspace: &Workspace, brief: &Brief, transcript: &Transcript, id: Option<&str>) -> Result<Draft, DraftError> {
     let turns: Vec<&str> = transcript.events.iter().filter_map(said).collect();
-    let first = turns.first().ok_or("nobody said anything in it")?;
+    let first = turns.first().ok_or(DraftError::Silent)?;
     let id = id.map_or_else(|| free_id(workspace, first), str::to_owned);
     let (surface, kind) = match &brief.surface {
         Surface::Profile(name) => (json!({ "profile": name.value }), SuiteKind::ToolSelection),
@@ -48,10 +63,10 @@ fn free_id(workspace: &Workspace, text: &str) -> String {
     std::iter::once(name.clone()).chain(numbered).find(|id| workspace.case(id).is_none()).unwrap_or(name)
 }
 
-fn expectation(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Result<Value, String> {
+fn expectation(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Result<Value, DraftError> {
     if kind == SuiteKind::Skills {
         let activated = events.iter().rev().find_map(activated).filter(|(skill, _)| workspace.skill(skill).is_some());
-        let (skill, params) = activated.ok_or("it activated no skill, so a case would have nothing to expect")?;
+        let (skill, params) = activated.ok_or(DraftError::NoSkill)?;
         return Ok(json!({ "skill": skill, "params": params }));
     }
     let calls: Vec<(&str, &Value)> = events.iter().filter_map(called).filter(|(tool, _)| workspace.tool(tool).is_some()).collect();

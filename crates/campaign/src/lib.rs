@@ -25,7 +25,7 @@ pub use ci::{Occasion, TierPlan, ci_plan};
 pub use cost::{
     Bill, Estimate, GateReach, LiveModels, Quote, RunCost, Saved, Spent, Sum, TierCost, bill, estimate, funded, gates_first, quotes, reach,
 };
-pub use draft::{Draft, draft};
+pub use draft::{Draft, DraftError, draft};
 pub use execute::{execute, execute_in_memory};
 pub use failed_cases::failed_cases;
 pub use golden::{Changed, Golden, GoldenDiff, Says, Status, Wording, Wordings};

@@ -16,7 +16,8 @@ pub async fn judge_wordings(judge: &Judge, diff: &mut GoldenDiff, at_once: usize
     for (wording, says) in diff.reworded.iter_mut().zip(said) {
         if let Says::Otherwise { reason } = &says {
             let Reworded { before, after } = &wording.text;
-            let line = format!("says something else: {}, said {}  the judge: {reason}", quoted(after), quoted(before));
+            let change = format!("says something else: {}, said {}", quoted(after), quoted(before));
+            let line = [change, format!("the judge: {reason}")].join("  ");
             match diff.changed.iter_mut().find(|one| one.case == wording.case && one.shelf == wording.shelf) {
                 Some(changed) => changed.changes.push(line),
                 None => diff.changed.push(Changed { shelf: wording.shelf.clone(), case: wording.case.clone(), changes: vec![line] }),

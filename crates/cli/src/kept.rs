@@ -2,7 +2,7 @@
 
 use crate::files;
 use campaign::open_store;
-use model::{RunRecord, Score, Transcript, did_you_mean};
+use model::{RunRecord, Score, Transcript, UserError, did_you_mean};
 use std::path::Path;
 use store::{Run, Store};
 
@@ -29,7 +29,7 @@ impl KeptRun {
     }
 
     /// The trials of a case, or the one trial whose id begins like this.
-    pub(crate) fn trials(&self, what: &str) -> Result<Vec<Found<'_>>, String> {
+    pub(crate) fn trials(&self, what: &str) -> Result<Vec<Found<'_>>, UserError> {
         let all = || self.record.transcripts.iter().zip(&self.record.scores);
         let found = |(transcript, scores): (&'_ Transcript, &'_ model::TrialScores)| -> bool {
             scores.trial == transcript.trial && (transcript.case == what || is_beginning(transcript.trial.as_str(), what))
@@ -45,13 +45,13 @@ impl KeptRun {
             .collect();
         if trials.is_empty() {
             let guess = did_you_mean(what, self.record.transcripts.iter().map(|transcript| transcript.case.as_str()));
-            return Err(format!("run {} has no case or trial \"{what}\"  {guess}", self.short()).trim_end().to_owned());
+            return Err(UserError::new(format!("run {} has no case or trial \"{what}\"", self.short()), guess));
         }
         Ok(trials)
     }
 
     /// The first of them.
-    pub(crate) fn trial(&self, what: &str) -> Result<Found<'_>, String> {
+    pub(crate) fn trial(&self, what: &str) -> Result<Found<'_>, UserError> {
         self.trials(what).map(|trials| trials[0])
     }
 }
@@ -62,56 +62,58 @@ fn is_beginning(id: &str, part: &str) -> bool {
 }
 
 /// A run by the beginning of its id or of its record's, or the last one begun.
-pub(crate) fn run(path: &Path, wanted: Option<&str>) -> Result<KeptRun, String> {
+pub(crate) fn run(path: &Path, wanted: Option<&str>) -> Result<KeptRun, UserError> {
     let (store, run) = find(path, wanted)?;
-    let record = store.record(&run).map_err(|error| error.to_string())?;
+    let record = store.record(&run)?;
     Ok(KeptRun { run, record })
 }
 
 /// The same without its trials.
-pub(crate) fn find(path: &Path, wanted: Option<&str>) -> Result<(Store, Run), String> {
+pub(crate) fn find(path: &Path, wanted: Option<&str>) -> Result<(Store, Run), UserError> {
     let store = open(path)?;
-    let runs = store.runs().map_err(|error| error.to_string())?;
+    let runs = store.runs()?;
     let chosen = choose(path, &runs, wanted)?.clone();
     Ok((store, chosen))
 }
 
 /// The run that is to be resumed: the last one that is not complete, unless another is named.
-pub(crate) fn unfinished(path: &Path, wanted: Option<&str>) -> Result<(Store, Run), String> {
+pub(crate) fn unfinished(path: &Path, wanted: Option<&str>) -> Result<(Store, Run), UserError> {
     if wanted.is_some() {
         return find(path, wanted);
     }
     let store = open(path)?;
-    let runs = store.runs().map_err(|error| error.to_string())?;
+    let runs = store.runs()?;
     let unfinished = runs.into_iter().find(|run| run.record.is_none());
-    let unfinished = unfinished.ok_or_else(|| format!("every run in {} is complete  there is nothing to resume", path.display()))?;
+    let complete = || UserError::new(format!("every run in {} is complete", path.display()), "there is nothing to resume");
+    let unfinished = unfinished.ok_or_else(complete)?;
     Ok((store, unfinished))
 }
 
-pub(crate) fn all(path: &Path) -> Result<Vec<Run>, String> {
-    open(path)?.runs().map_err(|error| error.to_string())
+pub(crate) fn all(path: &Path) -> Result<Vec<Run>, UserError> {
+    Ok(open(path)?.runs()?)
 }
 
-fn open(path: &Path) -> Result<Store, String> {
+fn open(path: &Path) -> Result<Store, UserError> {
     // Opening a store creates it; looking into one must not.
     if !files::exists(path) {
-        return Err(format!("no run has been kept in {}  `bardo-eval run` keeps one, --store names another file", path.display()));
+        let what = format!("no run has been kept in {}", path.display());
+        return Err(UserError::new(what, "`bardo-eval run` keeps one, --store names another file"));
     }
-    open_store(path).map_err(|error| error.to_string())
+    Ok(open_store(path)?)
 }
 
-fn choose<'r>(path: &Path, runs: &'r [Run], wanted: Option<&str>) -> Result<&'r Run, String> {
+fn choose<'r>(path: &Path, runs: &'r [Run], wanted: Option<&str>) -> Result<&'r Run, UserError> {
     let named = |run: &&Run| wanted.is_none_or(|wanted| wanted.len() >= 4 && run.is_named(wanted));
     let fitting: Vec<&Run> = runs.iter().filter(named).collect();
     match (fitting.as_slice(), wanted) {
-        ([], None) => Err(format!("{} holds no run  `bardo-eval run` keeps one", path.display())),
+        ([], None) => Err(UserError::new(format!("{} holds no run", path.display()), "`bardo-eval run` keeps one")),
         ([], Some(wanted)) => {
             let last: Vec<&str> = runs.iter().take(3).map(Run::short).collect();
-            Err(format!("there is no run \"{wanted}\"  the last ones are {}", last.join(", ")))
+            Err(UserError::new(format!("there is no run \"{wanted}\""), format!("the last ones are {}", last.join(", "))))
         }
         // Runs with one record are the same run for whoever looks at it.
         ([first, others @ ..], Some(wanted)) if others.iter().any(|other| other.record.is_none() || other.record != first.record) => {
-            Err(format!("{} runs begin with \"{wanted}\"  write more of the id", fitting.len()))
+            Err(UserError::new(format!("{} runs begin with \"{wanted}\"", fitting.len()), "write more of the id"))
         }
         ([first, ..], Some(_) | None) => Ok(first),
     }

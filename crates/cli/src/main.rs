@@ -15,6 +15,7 @@ use args::{Cli, Command, Format};
 use clap::Parser;
 use exit::Exit;
 use io::Io;
+use model::UserError;
 use open::Source;
 use std::process::ExitCode;
 
@@ -32,7 +33,8 @@ fn main() -> ExitCode {
         Format::Junit | Format::Markdown | Format::Sarif => has_reports,
     };
     if !fits {
-        io.say("only smoke, run and score have JUnit, Markdown, GitHub and SARIF reports  use --format text or json");
+        let what = "only smoke, run and score have JUnit, Markdown, GitHub and SARIF reports";
+        io.say(&UserError::new(what, "use --format text or json").to_string());
         return Exit::Usage.into();
     }
     let exit = match cli.command {

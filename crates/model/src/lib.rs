@@ -28,14 +28,15 @@ pub mod suite;
 mod text_enum;
 mod tier;
 pub mod transcript;
+mod user_error;
 mod workspace;
 pub mod world;
 pub mod yaml;
 
 pub use agent::{Agent, AgentTier, Invariant, Step, StepDoes};
 pub use catalog::{
-    AddressRole, AmountOf, Capability, ChainRole, DurationUnit, IdKind, Kind, OpClass, OpPattern, OpTarget, Param, Prepares, Profile,
-    ProfileTools, RangeBound, Risk, Schema, TokenRole, Tool, ToolOp, Unit, View, Violation,
+    AddressRole, AmountOf, Capability, ChainRole, DurationUnit, IdKind, Kind, KindError, OpClass, OpPattern, OpTarget, Param, Prepares,
+    Profile, ProfileTools, RangeBound, Risk, Schema, TokenRole, Tool, ToolOp, Unit, View, Violation,
 };
 pub use defaults::Defaults;
 pub use files::Files;
@@ -61,5 +62,6 @@ pub use subject::{Api, FinishedAgent, Price, ProviderKind, Reached, SubjectFile,
 pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, Live, Tier, Tiers};
 pub use transcript::{Ending, Event, Happened, Move, ToolCall, Transcript};
+pub use user_error::UserError;
 pub use workspace::Workspace;
 pub use world::{Balance, Thing, VaultFile, WorldFile};

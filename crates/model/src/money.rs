@@ -51,13 +51,6 @@ impl Money {
         Self(self.0.saturating_sub(other.0))
     }
 
-    pub const fn checked_less(self, other: Self) -> Option<Self> {
-        match self.0.checked_sub(other.0) {
-            Some(left) => Some(Self(left)),
-            None => None,
-        }
-    }
-
     /// What this many tokens cost at this price for a million of them, rounded up.
     #[must_use]
     pub fn for_tokens(self, tokens: u64) -> Self {
@@ -144,6 +137,5 @@ mod tests {
         assert_eq!(Money::MAX.for_tokens(u64::MAX), Money::MAX);
         assert_eq!([Money::MAX, Money::nanos(1)].into_iter().sum::<Money>(), Money::MAX);
         assert_eq!(Money::nanos(1).less(Money::nanos(2)), Money::ZERO);
-        assert_eq!(Money::nanos(1).checked_less(Money::nanos(2)), None);
     }
 }

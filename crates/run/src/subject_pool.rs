@@ -155,7 +155,7 @@ impl SubjectPool {
 }
 
 fn absent(name: &str) -> NotAvailable {
-    NotAvailable { subject: name.to_owned(), why: "it was not prepared for this run".to_owned() }
+    NotAvailable { subject: name.to_owned(), why: "it was not prepared for this run".to_owned(), remedy: "" }
 }
 
 fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> Result<SubjectKind, NotAvailable> {
@@ -169,8 +169,8 @@ fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> R
             Runnable::Finished => SubjectKind::Finished(Box::new((*file).clone()), deps.host.clone()),
         });
     }
-    let not = |why: String| NotAvailable { subject: file.name.value.clone(), why };
-    let provider = deps.provider(file, (deps.cassette)(&file.name)).map_err(|why| not(why.to_string()))?;
+    let not = |why: NoProvider| NotAvailable { subject: file.name.value.clone(), why: why.to_string(), remedy: why.remedy() };
+    let provider = deps.provider(file, (deps.cassette)(&file.name)).map_err(not)?;
     Ok(SubjectKind::Model(Model::new(file, provider)))
 }
 
@@ -192,6 +192,6 @@ pub fn fits(workspace: &Workspace, file: &SubjectFile, case: &Case) -> Result<()
     if needed <= most {
         return Ok(());
     }
-    let why = format!("case {} shows {needed} tools and its vendor takes at most {most}: write tools: pruned(n)", case.id.value);
-    Err(NotAvailable { subject: file.name.value.clone(), why })
+    let why = format!("case {} shows {needed} tools and its vendor takes at most {most}", case.id.value);
+    Err(NotAvailable { subject: file.name.value.clone(), why, remedy: "write tools: pruned(n)" })
 }

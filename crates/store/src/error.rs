@@ -1,14 +1,14 @@
 //! Errors of a store.
 
+use model::UserError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the store cannot be opened or used: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    #[error(
-        "the store was written by a newer version (its tables are of version {found}, this program knows {known})  use the program that wrote it, or another --store"
-    )]
+    #[error("the store was written by a newer version (its tables are of version {found}, this program knows {known})")]
     Newer { found: i64, known: i64 },
-    #[error("the store is of an older version and its run {id} cannot be converted: {why}  nothing was changed; use another --store")]
+    #[error("the store is of an older version and its run {id} cannot be converted: {why}")]
     NotConverted { id: String, why: String },
     #[error("run {id} cannot be read back: {why}")]
     Unreadable { id: String, why: String },
@@ -19,7 +19,22 @@ pub enum StoreError {
     Journal(String),
 }
 
+impl From<StoreError> for UserError {
+    fn from(error: StoreError) -> Self {
+        UserError::new(error.to_string(), error.remedy())
+    }
+}
+
 impl StoreError {
+    /// Returns what the user can do; empty where nothing is known to help.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            StoreError::Newer { .. } => "use the program that wrote it, or another --store",
+            StoreError::NotConverted { .. } => "nothing was changed; use another --store",
+            StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
+        }
+    }
+
     pub(crate) fn unreadable(id: &str, why: &dyn std::fmt::Display) -> Self {
         StoreError::Unreadable { id: id.to_owned(), why: why.to_string() }
     }

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use model::suite::{Case, Surface};
 use model::transcript::Culprit;
 use model::{Ending, Event, Hash, SubjectFile, Transcript, Trial, written_scores};
-use run::subjects::Reference;
+use run::subjects::{NotAvailable, Reference};
 use run::user::cast_user;
 use run::{Limits, Scene, SubjectInWorld, drive};
 use score::outcome::case_outcome;
@@ -66,7 +66,7 @@ impl TrialRunner {
     async fn drive(&self, trial: &Trial, case: usize, subject: usize) -> (Vec<Event>, Ending) {
         let TrialSetup { case, file, acting } = match self.set_up(trial, case, subject).await {
             Ok(setup) => setup,
-            Err(why) => return (vec![], aborted(why)),
+            Err(why) => return (vec![], aborted(why.to_string())),
         };
         let SubjectInWorld { mut subject, mut world } = acting;
         let workspace = self.prepared.workspace();
@@ -75,17 +75,26 @@ impl TrialRunner {
         drive(scene, subject.as_mut(), user.as_mut(), world.as_mut()).await
     }
 
-    async fn set_up(&self, trial: &Trial, case: usize, subject: usize) -> Result<TrialSetup<'_>, String> {
+    async fn set_up(&self, trial: &Trial, case: usize, subject: usize) -> Result<TrialSetup<'_>, SetupError> {
         let (plan, parts, prepared) = (self.prepared.plan(), self.prepared.parts(), self.prepared.case(case));
         let (case, file) = (plan.case(case), &plan.subjects()[subject]);
-        let world = prepared.world.as_ref().ok_or_else(|| format!("world {} is not in the workspace", case.brief.world.value))?;
+        let world = prepared.world.as_ref().ok_or_else(|| SetupError::NoWorld(case.brief.world.value.clone()))?;
         let defence = if plan.spec().settings.enforce { Defence::Enforce } else { Defence::Observe };
         let world =
             LiveWorld::new(world, Setup { peers: case.brief.peers.clone(), defence, foreign: parts.foreign.clone(), ..Setup::default() });
         let script = || Reference::new(case.reference.clone(), matches!(case.brief.surface, Surface::Profile(_)));
-        let acting = parts.subjects.instantiate(trial, &case.brief, world, script).await.map_err(|error| error.to_string())?;
+        let acting = parts.subjects.instantiate(trial, &case.brief, world, script).await?;
         Ok(TrialSetup { case, file, acting })
     }
+}
+
+/// Reason that a trial cannot begin. A fault of the harness, never of the subject.
+#[derive(Debug, thiserror::Error)]
+enum SetupError {
+    #[error("world {0} is not in the workspace")]
+    NoWorld(String),
+    #[error(transparent)]
+    Subject(#[from] NotAvailable),
 }
 
 fn aborted(why: String) -> Ending {

@@ -4,7 +4,7 @@ use super::outline::{outline, peers};
 use crate::cost::{LiveModels, gates_first, quotes};
 use crate::spec::{RunSpec, inline_subject, select};
 use model::suite::Case;
-use model::{Live, Outline, SubjectFile, Workspace, did_you_mean};
+use model::{Live, Outline, SubjectFile, UserError, Workspace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ struct CaseIndex {
 
 impl RunPlan {
     /// Looks everything up. All mistakes come back together.
-    pub fn of(spec: RunSpec, workspace: Arc<Workspace>) -> Result<Self, Vec<String>> {
+    pub fn of(spec: RunSpec, workspace: Arc<Workspace>) -> Result<Self, Vec<UserError>> {
         let settings = &spec.settings;
         let (cases, subjects) = match (select(&workspace, &settings.selection()), subjects(&workspace, &settings.subjects)) {
             (Ok(cases), Ok(subjects)) => (cases, subjects),
             (cases, subjects) => {
-                let unknown = cases.err().unwrap_or_default().iter().map(ToString::to_string).collect::<Vec<_>>();
+                let unknown = cases.err().unwrap_or_default().into_iter().map(UserError::from).collect::<Vec<_>>();
                 return Err([unknown, subjects.err().unwrap_or_default()].concat());
             }
         };
@@ -127,14 +127,13 @@ fn live_models<'w>(spec: &RunSpec, workspace: &'w Workspace) -> LiveModels<'w> {
 }
 
 /// Finds subjects in the workspace, or reads them off their name.
-fn subjects(workspace: &Workspace, names: &[String]) -> Result<Vec<SubjectFile>, Vec<String>> {
+fn subjects(workspace: &Workspace, names: &[String]) -> Result<Vec<SubjectFile>, Vec<UserError>> {
     let mut found: Vec<SubjectFile> = vec![];
     let mut wrong = vec![];
     for name in names {
         match workspace.subject(name).cloned().map(Ok).or_else(|| inline_subject(name)) {
             None => {
-                let guess = did_you_mean(name, workspace.subjects.iter().map(|subject| subject.name.as_str()));
-                wrong.push(format!("there is no subject \"{name}\"  {guess}").trim_end().to_owned());
+                wrong.push(UserError::unknown("subject", name, workspace.subjects.iter().map(|subject| subject.name.as_str())));
             }
             Some(Err(why)) => wrong.push(why),
             Some(Ok(subject)) if found.iter().any(|one| one.name == subject.name) => {}

@@ -2,7 +2,7 @@
 
 use super::recordings::cassette;
 use crate::spec::RecordingMode;
-use model::{SubjectFile, Workspace, did_you_mean};
+use model::{SubjectFile, UserError, Workspace};
 use run::judge::Judge;
 use run::providers::Cassette;
 use run::user::Actor;
@@ -25,27 +25,25 @@ pub(super) struct ModelChoice<'w> {
 }
 
 impl<'w> ModelChoice<'w> {
-    pub(super) fn find(workspace: &'w Workspace, name: &str, mode: RecordingMode, folder: Option<&Path>) -> Result<Self, String> {
-        let file = workspace.subject(name).ok_or_else(|| {
-            let guess = did_you_mean(name, workspace.subjects.iter().map(|subject| subject.name.as_str()));
-            format!("there is no subject \"{name}\"  {guess}").trim_end().to_owned()
-        })?;
+    pub(super) fn find(workspace: &'w Workspace, name: &str, mode: RecordingMode, folder: Option<&Path>) -> Result<Self, UserError> {
+        let known = || workspace.subjects.iter().map(|subject| subject.name.as_str());
+        let file = workspace.subject(name).ok_or_else(|| UserError::unknown("subject", name, known()))?;
         Ok(Self { cassette: cassette(mode, folder, name)?, file })
     }
 
-    pub(super) fn judge(self, deps: &SubjectDeps<'_>) -> Result<Judge, String> {
+    pub(super) fn judge(self, deps: &SubjectDeps<'_>) -> Result<Judge, UserError> {
         let file = self.file;
-        let provider = deps.provider(file, self.cassette).map_err(|why| cannot(file, "judge", &why))?;
+        let provider = deps.provider(file, self.cassette).map_err(|why| cannot(file, "judge", why))?;
         Ok(Judge::new(file, provider))
     }
 
-    pub(super) fn user(self, deps: &SubjectDeps<'_>) -> Result<Actor, String> {
+    pub(super) fn user(self, deps: &SubjectDeps<'_>) -> Result<Actor, UserError> {
         let file = self.file;
-        let provider = deps.provider(file, self.cassette).map_err(|why| cannot(file, "play a user", &why))?;
+        let provider = deps.provider(file, self.cassette).map_err(|why| cannot(file, "play a user", why))?;
         Ok(Actor::new(file, provider))
     }
 }
 
-fn cannot(file: &SubjectFile, task: &str, why: &NoProvider) -> String {
-    format!("{} cannot {task}: {why}", file.name.value)
+fn cannot(file: &SubjectFile, task: &str, why: NoProvider) -> UserError {
+    UserError::from(why).within(format!("{} cannot {task}", file.name.value))
 }

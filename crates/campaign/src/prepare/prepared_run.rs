@@ -7,7 +7,7 @@ use super::funds::{RunFunds, costs_money};
 use super::recordings::{RecordingPolicy, cassette};
 use crate::plan::RunPlan;
 use crate::spec::RecordingMode;
-use model::{SubjectFile, Workspace};
+use model::{SubjectFile, UserError, Workspace};
 use run::finished::Host;
 use run::providers::{Cassette, Terms};
 use run::{Clock, SubjectDeps, SubjectPool, fits};
@@ -86,8 +86,8 @@ impl PreparedRun {
 pub async fn prepare(
     plan: RunPlan,
     environment: &RunEnvironment,
-    foreign: impl Future<Output = Result<Foreign, String>>,
-) -> Result<PreparedRun, Vec<String>> {
+    foreign: impl Future<Output = Result<Foreign, UserError>>,
+) -> Result<PreparedRun, Vec<UserError>> {
     let settings = &plan.spec().settings;
     let funds = RunFunds::new(settings.budget, environment.clock, environment.cache_ttl_s());
     let BuiltModels { subjects, models } = build(&plan, environment, &funds)?;
@@ -104,7 +104,7 @@ struct BuiltModels {
 }
 
 /// Builds subjects and auxiliary models, each once.
-fn build(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) -> Result<BuiltModels, Vec<String>> {
+fn build(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) -> Result<BuiltModels, Vec<UserError>> {
     let policy = RecordingPolicy::of(plan);
     let mut mistakes = vec![];
     let cassettes = check_subjects(plan, environment, policy, &mut mistakes);
@@ -119,7 +119,7 @@ fn build(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) -> Resu
     let (judge, user) = (find(&settings.judge, policy.judge), find(&settings.user, policy.subjects));
     for file in [&judge, &user].into_iter().flatten().map(|choice| choice.file) {
         if needs_budget(plan, policy) && costs_money(file) {
-            mistakes.push(format!("\"{}\" costs money  say how much the run may cost: --budget 2.50", file.name.value));
+            mistakes.push(unfunded(format!("\"{}\"", file.name.value)));
         }
     }
     let key = |name: &str| environment.key(name);
@@ -136,7 +136,7 @@ fn build(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) -> Resu
         }
         (judge, user, pool) => {
             mistakes.extend([judge.err(), user.err()].into_iter().flatten());
-            mistakes.extend(pool.err().unwrap_or_default().iter().map(ToString::to_string));
+            mistakes.extend(pool.err().unwrap_or_default().into_iter().map(UserError::from));
             mistakes.dedup();
             Err(mistakes)
         }
@@ -148,7 +148,7 @@ fn check_subjects(
     plan: &RunPlan,
     environment: &RunEnvironment,
     policy: RecordingPolicy,
-    mistakes: &mut Vec<String>,
+    mistakes: &mut Vec<UserError>,
 ) -> BTreeMap<String, Cassette> {
     let mut cassettes = BTreeMap::new();
     for file in plan.players().into_iter().filter(|subject| subject.provider.is_llm()) {
@@ -157,11 +157,15 @@ fn check_subjects(
             Err(why) => mistakes.push(why),
         }
         if needs_budget(plan, policy) && costs_money(file) {
-            mistakes.push(format!("subject \"{}\" costs money  say how much the run may cost: --budget 2.50", file.name.value));
+            mistakes.push(unfunded(format!("subject \"{}\"", file.name.value)));
         }
         mistakes.extend(first_misfit(plan, file));
     }
     cassettes
+}
+
+fn unfunded(who: String) -> UserError {
+    UserError::new(format!("{who} costs money"), "say how much the run may cost: --budget 2.50")
 }
 
 /// Whether the run asks models and nothing limits what it spends.
@@ -170,6 +174,6 @@ fn needs_budget(plan: &RunPlan, policy: RecordingPolicy) -> bool {
 }
 
 /// The first case whose tools the subject cannot be shown.
-fn first_misfit(plan: &RunPlan, file: &SubjectFile) -> Option<String> {
-    plan.cases().find_map(|case| fits(plan.workspace(), file, case).err()).map(|why| why.to_string())
+fn first_misfit(plan: &RunPlan, file: &SubjectFile) -> Option<UserError> {
+    plan.cases().find_map(|case| fits(plan.workspace(), file, case).err()).map(UserError::from)
 }

@@ -2,7 +2,7 @@
 
 use crate::plan::RunPlan;
 use crate::spec::RecordingMode;
-use model::Live;
+use model::{Live, UserError};
 use run::providers::Cassette;
 use run::providers::cassette::{FileTape, MemoryTape, Tape};
 use std::path::Path;
@@ -30,12 +30,12 @@ impl RecordingPolicy {
 }
 
 /// Opens the recordings of one model. `folder` is absent for the embedded workspace, which has none.
-pub(super) fn cassette(mode: RecordingMode, folder: Option<&Path>, model: &str) -> Result<Cassette, String> {
-    let tape = || -> Result<Arc<dyn Tape>, String> {
+pub(super) fn cassette(mode: RecordingMode, folder: Option<&Path>, model: &str) -> Result<Cassette, UserError> {
+    let tape = || -> Result<Arc<dyn Tape>, UserError> {
         match folder {
-            Some(folder) => FileTape::open(folder, model).map(|tape| Arc::new(tape) as Arc<dyn Tape>).map_err(|fault| fault.to_string()),
+            Some(folder) => FileTape::open(folder, model).map(|tape| Arc::new(tape) as Arc<dyn Tape>).map_err(UserError::caused_by),
             None if mode == RecordingMode::Replay => Ok(Arc::new(MemoryTape::default())),
-            None => Err("recordings need a workspace of their own  `bardo-eval init` writes one".into()),
+            None => Err(UserError::new("recordings need a workspace of their own", "`bardo-eval init` writes one")),
         }
     };
     Ok(match mode {

@@ -44,7 +44,7 @@ impl RunHandle {
         };
         match Self::in_file(path, prepared) {
             Ok(handle) => Ok(handle),
-            Err(why) => Ok(Self { storage: RunStorage::Fallback { why: why.to_string() }, ..Self::in_memory(prepared)? }),
+            Err(why) => Ok(Self { storage: RunStorage::Fallback { why: why.into() }, ..Self::in_memory(prepared)? }),
         }
     }
 

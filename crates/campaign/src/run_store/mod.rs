@@ -6,6 +6,7 @@ mod locked_run;
 pub use handle::RunHandle;
 pub use locked_run::LockedRun;
 
+use model::UserError;
 use run::Clock;
 use score::outcome::case_outcome;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub enum RunStorage {
     Memory,
     /// A file was wanted, but could not be written.
     Fallback {
-        why: String,
+        why: UserError,
     },
 }
 
@@ -50,10 +51,22 @@ pub enum RunStorage {
 pub enum RunStoreError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("run {0} is complete  there is nothing to resume")]
+    #[error("run {0} is complete")]
     Complete(String),
-    #[error("run {run} was planned from other cases, subjects or trials: {what}  restore them, or start a new run")]
+    #[error("run {run} was planned from other cases, subjects or trials: {what}")]
     Changed { run: String, what: &'static str },
     #[error("the journal cannot be started: {0}")]
     Thread(#[from] std::io::Error),
+}
+
+impl From<RunStoreError> for UserError {
+    fn from(error: RunStoreError) -> Self {
+        let remedy = match &error {
+            RunStoreError::Store(error) => error.remedy(),
+            RunStoreError::Complete(_) => "there is nothing to resume",
+            RunStoreError::Changed { .. } => "restore them, or start a new run",
+            RunStoreError::Thread(_) => "",
+        };
+        UserError::new(error.to_string(), remedy)
+    }
 }

@@ -1,5 +1,6 @@
 //! Backend of the chains of a run, as it is written on the command line and stored with the run.
 
+use model::UserError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -19,8 +20,20 @@ pub enum ChainChoice {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is not a kind of chain  write embedded, anvil or anvil:URL")]
+#[error("\"{0}\" is not a kind of chain")]
 pub struct UnknownChain(String);
+
+impl UnknownChain {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<UnknownChain> for UserError {
+    fn from(error: UnknownChain) -> Self {
+        UserError::new(error.to_string(), "write embedded, anvil or anvil:URL")
+    }
+}
 
 impl ChainChoice {
     /// Returns the backend. `anvil` is the program in the search path, if there is one; otherwise `.tools/` is searched.

@@ -1,9 +1,9 @@
 //! Parses a subject that no file describes: `process:CMD`, `mcp:CMD` or `http:URL`.
 
-use model::{ProviderKind, Reached, SubjectFile};
+use model::{ProviderKind, Reached, SubjectFile, UserError};
 
 /// Returns `None` where the words are the name of a subject of the workspace.
-pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, String>> {
+pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
     let (kind, rest) = words.split_once(':')?;
     let (provider, reached) = match kind {
         "process" => (ProviderKind::Process, command(rest)),
@@ -12,23 +12,30 @@ pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, String>> {
         "https" => (ProviderKind::Http, url(words, rest)),
         _ => return None,
     };
-    Some(reached.map(|reached| SubjectFile::unwritten(words, provider, reached)).map_err(|why| format!("--subject \"{words}\": {why}")))
+    Some(
+        reached
+            .map(|reached| SubjectFile::unwritten(words, provider, reached))
+            .map_err(|error| error.within(format!("--subject \"{words}\""))),
+    )
 }
 
 /// Splits as a shell would; no shell ever reads it.
-fn command(text: &str) -> Result<Reached, String> {
+fn command(text: &str) -> Result<Reached, UserError> {
     match shlex::split(text) {
         Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(Reached::Command(words)),
-        Some(_) => Err("name the program, as in mcp:node agent.js".to_owned()),
-        None => Err("a quotation mark is not closed".to_owned()),
+        Some(_) => Err(UserError::plain("name the program, as in mcp:node agent.js")),
+        None => Err(UserError::plain("a quotation mark is not closed")),
     }
 }
 
 /// Reads both `http:http://host/path` and the bare address.
-fn url(whole: &str, rest: &str) -> Result<Reached, String> {
+fn url(whole: &str, rest: &str) -> Result<Reached, UserError> {
     let url = if rest.starts_with("http://") || rest.starts_with("https://") { rest } else { whole };
     let host = url.split_once("://").map(|(_, host)| host).unwrap_or_default();
-    if host.is_empty() { Err("name the address, as in http://127.0.0.1:8080/agent".to_owned()) } else { Ok(Reached::Url(url.to_owned())) }
+    match host {
+        "" => Err(UserError::plain("name the address, as in http://127.0.0.1:8080/agent")),
+        _ => Ok(Reached::Url(url.to_owned())),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Selects the cases of a run. A name that does not exist is a mistake of the user, never an empty selection.
 
 use model::suite::Case;
-use model::{SuiteKind, Workspace, did_you_mean};
+use model::{SuiteKind, UserError, Workspace, did_you_mean};
 use std::fmt;
 
 /// Filters over cases; empty lists mean no restriction. Lists are joined by "and", their items by "or".
@@ -31,6 +31,12 @@ impl fmt::Display for Unknown {
             write!(f, "  {}", self.remedy)?;
         }
         Ok(())
+    }
+}
+
+impl From<Unknown> for UserError {
+    fn from(unknown: Unknown) -> Self {
+        UserError::new(format!("there is no {} \"{}\"", unknown.what, unknown.name), unknown.remedy)
     }
 }
 

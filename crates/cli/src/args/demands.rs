@@ -1,6 +1,7 @@
 //! Evidence that gates demand.
 
 use clap::Args;
+use model::UserError;
 
 /// Evidence a gate must have before it is met.
 #[derive(Debug, Args)]
@@ -17,7 +18,7 @@ pub(crate) struct DemandArgs {
 }
 
 /// Parses a number between 0 and 1, both excluded.
-fn share(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
-    if number > 0.0 && number < 1.0 { Ok(number) } else { Err("it must lie between 0 and 1, as in 0.95".to_owned()) }
+fn share(text: &str) -> Result<f64, UserError> {
+    let number: f64 = text.parse().map_err(|_| UserError::plain("it is not a number"))?;
+    if number > 0.0 && number < 1.0 { Ok(number) } else { Err(UserError::plain("it must lie between 0 and 1, as in 0.95")) }
 }

@@ -9,7 +9,7 @@ use crate::open::Source;
 use crate::report;
 use ::score::checks::Level;
 use campaign::{Draft, draft};
-use model::{Files, Workspace, yaml};
+use model::{Files, UserError, Workspace, yaml};
 
 pub(crate) fn case(io: &Io, source: &Source, command: &CaseCommand) -> Exit {
     match command {
@@ -35,7 +35,7 @@ fn new(io: &Io, source: &Source, args: &CaseNewArgs) -> Exit {
     );
     let doubts = doubts(files, &path, &text);
     for doubt in &doubts {
-        io.say(doubt);
+        io.say(&doubt.to_string());
     }
     if doubts.is_empty() {
         io.say(&format!("smoke accepts it as {path} of the workspace"));
@@ -43,23 +43,24 @@ fn new(io: &Io, source: &Source, args: &CaseNewArgs) -> Exit {
     io.result(&text, if doubts.is_empty() { Exit::Clean } else { Exit::Missed })
 }
 
-fn from_trial(workspace: &Workspace, args: &CaseNewArgs) -> Result<Draft, String> {
-    let (run, trial) = args.from.split_once('/').ok_or("a trial is written RUN/TRIAL, by the beginnings of their ids")?;
+fn from_trial(workspace: &Workspace, args: &CaseNewArgs) -> Result<Draft, UserError> {
+    let (run, trial) =
+        args.from.split_once('/').ok_or_else(|| UserError::plain("a trial is written RUN/TRIAL, by the beginnings of their ids"))?;
     let run = kept::run(&args.store.store, Some(run))?;
     let found = run.trial(trial)?;
     let seat = Seat::named(workspace, &found.transcript.case)?;
-    draft(workspace, &seat.brief, found.transcript, args.id.as_deref())
+    Ok(draft(workspace, &seat.brief, found.transcript, args.id.as_deref())?)
 }
 
 /// What smoke would say about the draft, and about nothing else.
-fn doubts(mut files: Files, path: &str, text: &str) -> Vec<String> {
+fn doubts(mut files: Files, path: &str, text: &str) -> Vec<UserError> {
     files.insert(path, text);
     let workspace = match Workspace::load(&files) {
         Ok(workspace) => workspace,
-        Err(problems) => return problems.iter().map(|problem| format!("{}  {}  {}", problem.at, problem.what, problem.remedy)).collect(),
+        Err(problems) => return problems.into_iter().map(UserError::from).collect(),
     };
     let results = ::score::checks::smoke(&workspace, 1);
-    let findings = results.iter().flat_map(|result| &result.findings);
+    let findings = results.into_iter().flat_map(|result| result.findings);
     let own = findings.filter(|finding| finding.level == Level::Error && &*finding.at.file == path);
-    own.map(|finding| format!("{}  {}  {}", finding.at, finding.what, finding.remedy)).collect()
+    own.map(UserError::from).collect()
 }

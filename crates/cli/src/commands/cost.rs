@@ -7,7 +7,7 @@ use crate::kept;
 use crate::open::Source;
 use crate::report::{self, FORMAT, count, table};
 use campaign::{Bill, RunCost, Spent, Sum, bill};
-use model::{Money, Workspace};
+use model::{Money, UserError, Workspace};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use store::{Run, Store, StoreError};
@@ -29,11 +29,11 @@ pub(crate) fn cost(io: &Io, source: &Source, args: &CostArgs) -> Exit {
     io.result(&text, Exit::Clean)
 }
 
-fn read(args: &CostArgs) -> Result<Vec<RunCost>, String> {
+fn read(args: &CostArgs) -> Result<Vec<RunCost>, UserError> {
     let (store, _) = kept::find(&args.store.store, None)?;
     let runs = kept::all(&args.store.store)?;
     let wanted = runs.iter().filter(|run| args.since.as_ref().is_none_or(|since| run.started.as_str() >= since.as_str()));
-    wanted.map(|run| of_run(&store, run).map_err(|error| error.to_string())).collect()
+    wanted.map(|run| of_run(&store, run).map_err(UserError::from)).collect()
 }
 
 fn of_run(store: &Store, run: &Run) -> Result<RunCost, StoreError> {

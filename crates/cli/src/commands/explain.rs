@@ -4,7 +4,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
 use crate::report::{self, Topic};
-use model::{ScorerId, Workspace, did_you_mean};
+use model::{ScorerId, UserError, Workspace, did_you_mean};
 use score::checks::CHECKS;
 use score::scorers::{PLANNED, scorer};
 
@@ -20,8 +20,8 @@ pub(crate) fn explain(io: &Io, source: &Source, name: &str) -> Exit {
     match workspace.gates.iter().find(|gate| *gate.id == name) {
         Some(gate) => io.result(&report::explain(io, &Topic::Gate(gate)), Exit::Clean),
         None => {
-            io.say(format!("nothing is called \"{name}\"  {}", did_you_mean(name, names(&workspace))).trim_end());
-            Exit::Usage
+            let guess = did_you_mean(name, names(&workspace));
+            report::complained(io, "explain", &UserError::new(format!("nothing is called \"{name}\""), guess))
         }
     }
 }

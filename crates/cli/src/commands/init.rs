@@ -4,15 +4,15 @@ use crate::args::InitArgs;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::EMBEDDED;
-use crate::{env, files};
-use model::{Files, MINIMAL_WORKSPACE};
+use crate::{env, files, report};
+use model::{Files, MINIMAL_WORKSPACE, UserError};
 
 mod from_mcp;
 
 pub(crate) fn init(io: &Io, args: &InitArgs) -> Exit {
     if !args.force && !files::is_empty(&args.dir) {
-        io.say(&format!("{} already has files; nothing was written  name another folder or use --force", args.dir.display()));
-        return Exit::Usage;
+        let what = format!("{} already has files; nothing was written", args.dir.display());
+        return report::complained(io, "init", &UserError::new(what, "name another folder or use --force"));
     }
     let workspace: Files = match &args.from_mcp {
         None if args.minimal => MINIMAL_WORKSPACE.iter().copied().collect(),
@@ -27,9 +27,6 @@ pub(crate) fn init(io: &Io, args: &InitArgs) -> Exit {
             let dir = args.dir.display();
             io.result(&format!("wrote {written} files to {dir}\nnext: bardo-eval smoke --workspace {dir}\n"), Exit::Clean)
         }
-        Err(error) => {
-            io.say(&format!("{} could not be written: {error}", args.dir.display()));
-            Exit::Usage
-        }
+        Err(error) => report::complained(io, "init", &UserError::plain(format!("{} could not be written: {error}", args.dir.display()))),
     }
 }

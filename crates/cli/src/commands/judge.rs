@@ -8,9 +8,9 @@ use crate::io::Io;
 use crate::open::Source;
 use crate::report;
 use ::run::providers::Cassette;
-use ::score::questions::{Calibration, Labelled};
+use ::score::questions::{Calibration, ExampleError, Labelled};
 use campaign::{NotCalibrated, calibrate_judge};
-use model::{Hash, SubjectFile, Workspace};
+use model::{Hash, SubjectFile, UserError, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn calibrate(io: &Io, source: &Source, args: &CalibrateArgs) -> Exit {
     let found = match super::block_on(calibrate_judge(&judge, &examples, at_once)) {
         Ok(Ok(found)) => found,
         Ok(Err(NotCalibrated::OneLabel)) => {
-            return report::refused(io, "judge calibrate", &["the examples need both labels, pass and fail".into()]);
+            return report::refused(io, "judge calibrate", &[UserError::plain("the examples need both labels, pass and fail")]);
         }
         Ok(Err(NotCalibrated::Fault(fault))) => {
             io.say(&format!("the judge was not calibrated: {fault}"));
@@ -69,16 +69,18 @@ fn calibrate(io: &Io, source: &Source, args: &CalibrateArgs) -> Exit {
     io.result(&shown(io, &calibrated), kept)
 }
 
-fn examples(source: &Source, file: Option<&Path>) -> Result<(String, Vec<Labelled>), Vec<String>> {
-    let (name, text) = match file {
-        Some(path) => (path.display().to_string(), files::read_text(path).map_err(|why| vec![format!("{}: {why}", path.display())])?),
+fn examples(source: &Source, file: Option<&Path>) -> Result<(String, Vec<Labelled>), Vec<UserError>> {
+    let text = match file {
+        Some(path) => files::read_text(path).map_err(|why| vec![UserError::caused_by(why).within(path.display())])?,
         None => {
-            let files = source.files().map_err(|problems| problems.iter().map(|problem| problem.what.clone()).collect::<Vec<_>>())?;
-            let text = files.get(EXAMPLES).ok_or_else(|| vec![format!("the workspace has no {EXAMPLES}  name a FILE")])?;
-            (EXAMPLES.to_owned(), text.to_owned())
+            let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
+            let absent = || vec![UserError::new(format!("the workspace has no {EXAMPLES}"), "name a FILE")];
+            files.get(EXAMPLES).ok_or_else(absent)?.to_owned()
         }
     };
-    let examples = Labelled::read_all(&text).map_err(|wrong| wrong.iter().map(|wrong| format!("{name}: {wrong}")).collect::<Vec<_>>())?;
+    let name = file.map_or_else(|| EXAMPLES.to_owned(), |path| path.display().to_string());
+    let wrong = |wrong: Vec<ExampleError>| wrong.iter().map(|wrong| UserError::caused_by(wrong).within(&name)).collect::<Vec<_>>();
+    let examples = Labelled::read_all(&text).map_err(wrong)?;
     Ok((text, examples))
 }
 
@@ -134,6 +136,6 @@ pub(super) fn known(workspace: &Workspace, store: &Path, name: &str) -> Option<S
             "judge {name}: agrees with people on {:.3} of {} labelled examples, kappa {:.3}, passes {:.3} of what should fail",
             found.agreement, found.examples, found.kappa, found.false_pass
         ),
-        None => format!("judge {name}: nobody has measured how far it can be trusted  bardo-eval judge calibrate --judge {name}"),
+        None => format!("judge {name}: nobody has measured how far it can be trusted; run bardo-eval judge calibrate --judge {name}"),
     })
 }

@@ -43,7 +43,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
 use crate::report;
-use model::Workspace;
+use model::{UserError, Workspace};
 
 /// The workspace, or its mistakes reported and the exit that follows.
 fn open(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
@@ -71,10 +71,10 @@ fn warn(io: &Io, workspace: &Workspace) {
 /// something else than it says.
 fn open_to_judge(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
     let workspace = open(io, source, command)?;
-    let broken: Vec<String> = ::score::checks::some(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve"])
+    let broken: Vec<UserError> = ::score::checks::some(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve"])
         .into_iter()
         .filter(|finding| finding.level == ::score::checks::Level::Error)
-        .map(|finding| format!("{}  {}  {}", io.at(&finding.at), finding.what, finding.remedy))
+        .map(UserError::from)
         .collect();
     if broken.is_empty() { Ok(workspace) } else { Err(report::refused(io, command, &broken)) }
 }

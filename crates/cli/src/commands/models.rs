@@ -5,7 +5,7 @@ use ::run::judge::Judge;
 use ::run::ledger::MemoryLedger;
 use ::run::providers::{Cassette, Key, NoProvider, SharedProvider, Terms, provider};
 use ::run::{Budget, Clock};
-use model::{Money, SubjectFile, Workspace, did_you_mean};
+use model::{Money, SubjectFile, UserError, Workspace};
 use std::sync::Arc;
 
 pub(super) fn terms(budget: Option<Money>) -> Terms {
@@ -17,15 +17,14 @@ pub(super) fn key(name: &str) -> Option<Key> {
     env::value(name).as_deref().and_then(Key::new)
 }
 
-pub(super) fn subject<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w SubjectFile, String> {
-    workspace.subject(name).ok_or_else(|| {
-        let guess = did_you_mean(name, workspace.subjects.iter().map(|subject| subject.name.as_str()));
-        format!("there is no subject \"{name}\"  {guess}").trim_end().to_owned()
-    })
+pub(super) fn subject<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w SubjectFile, UserError> {
+    workspace
+        .subject(name)
+        .ok_or_else(|| UserError::unknown("subject", name, workspace.subjects.iter().map(|subject| subject.name.as_str())))
 }
 
-pub(super) fn judge(file: &SubjectFile, terms: &Terms, cassette: Cassette) -> Result<Judge, String> {
-    let way = way(file, terms, cassette).map_err(|why| format!("{} cannot judge: {why}", file.name.value))?;
+pub(super) fn judge(file: &SubjectFile, terms: &Terms, cassette: Cassette) -> Result<Judge, UserError> {
+    let way = way(file, terms, cassette).map_err(|why| UserError::from(why).within(format!("{} cannot judge", file.name.value)))?;
     Ok(Judge::new(file, way))
 }
 

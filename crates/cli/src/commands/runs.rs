@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::kept;
 use crate::report::{self, FORMAT, table};
-use model::{Money, Verdict};
+use model::{Money, UserError, Verdict};
 use serde_json::{Value, json};
 use store::Run;
 
@@ -18,7 +18,7 @@ pub(crate) fn runs(io: &Io, command: &RunsCommand) -> Exit {
     done.map_or_else(|why| report::refused(io, "runs", &[why]), |text| io.result(&text, Exit::Clean))
 }
 
-fn list(io: &Io, path: &std::path::Path) -> Result<String, String> {
+fn list(io: &Io, path: &std::path::Path) -> Result<String, UserError> {
     let runs = kept::all(path)?;
     if io.format == Format::Json {
         let items: Vec<Value> = runs.iter().map(document).collect();
@@ -42,11 +42,11 @@ fn list(io: &Io, path: &std::path::Path) -> Result<String, String> {
     Ok(format!("{}\n", table(&["run", "started", "subjects", "trials", "passed", "spent", "state"], rows.collect())))
 }
 
-fn show(io: &Io, path: &std::path::Path, wanted: Option<&str>) -> Result<String, String> {
+fn show(io: &Io, path: &std::path::Path, wanted: Option<&str>) -> Result<String, UserError> {
     let (store, run) = kept::find(path, wanted)?;
-    let telemetry = store.telemetry(run.run).map_err(|error| error.to_string())?;
-    let calls = store.calls(run.run).map_err(|error| error.to_string())?;
-    let verdicts = store.verdicts(&run).map_err(|error| error.to_string())?;
+    let telemetry = store.telemetry(run.run)?;
+    let calls = store.calls(run.run)?;
+    let verdicts = store.verdicts(&run)?;
     if io.format == Format::Json {
         let mut shown = document(&run);
         shown["settings"] = serde_json::from_str(&run.settings).unwrap_or_default();
@@ -80,12 +80,12 @@ fn show(io: &Io, path: &std::path::Path, wanted: Option<&str>) -> Result<String,
     Ok(format!("{}\n", table(&["what", "value"], rows)))
 }
 
-fn remove(io: &Io, path: &std::path::Path, wanted: &[String]) -> Result<String, String> {
+fn remove(io: &Io, path: &std::path::Path, wanted: &[String]) -> Result<String, UserError> {
     let mut removed = vec![];
     for wanted in wanted {
         let (store, run) = kept::find(path, Some(wanted))?;
-        let _lock = store.lock(&run.id).map_err(|error| error.to_string())?;
-        store.remove(run.run).map_err(|error| error.to_string())?;
+        let _lock = store.lock(&run.id)?;
+        store.remove(run.run)?;
         removed.push(run.short().to_owned());
     }
     Ok(match io.format {

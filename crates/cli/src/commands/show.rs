@@ -6,7 +6,7 @@ use crate::io::Io;
 use crate::kept::{self, Found};
 use crate::open::Source;
 use crate::report;
-use model::Workspace;
+use model::{UserError, Workspace};
 
 pub(crate) fn show(io: &Io, source: &Source, args: &ShowArgs) -> Exit {
     let workspace = match super::open(io, source, "show") {
@@ -21,7 +21,7 @@ pub(crate) fn show(io: &Io, source: &Source, args: &ShowArgs) -> Exit {
     text.map_or_else(|why| report::refused(io, "show", &[why]), |text| io.result(&text, Exit::Clean))
 }
 
-fn one(io: &Io, workspace: &Workspace, args: &ShowArgs, what: &str) -> Result<String, String> {
+fn one(io: &Io, workspace: &Workspace, args: &ShowArgs, what: &str) -> Result<String, UserError> {
     let run = kept::run(&args.store.store, args.run.as_deref())?;
     let trials = run.trials(what)?;
     let others: Vec<String> = trials[1..].iter().map(|trial| trial.transcript.trial.short().to_owned()).collect();
@@ -29,18 +29,18 @@ fn one(io: &Io, workspace: &Workspace, args: &ShowArgs, what: &str) -> Result<St
 }
 
 /// One case in two runs.
-fn across(io: &Io, workspace: &Workspace, args: &ShowArgs, case: &str, runs: (&str, &str)) -> Result<String, String> {
+fn across(io: &Io, workspace: &Workspace, args: &ShowArgs, case: &str, runs: (&str, &str)) -> Result<String, UserError> {
     let open = |run: &str| kept::run(&args.store.store, Some(run));
     let (left, right) = (open(runs.0)?, open(runs.1)?);
     Ok(report::diff(io, workspace, &left.trial(case)?, &right.trial(case)?))
 }
 
 /// Two trials of one run. A case by name stands for its trials in order, so that one case twice is its first two trials.
-fn within(io: &Io, workspace: &Workspace, args: &ShowArgs, trials: (&str, &str)) -> Result<String, String> {
+fn within(io: &Io, workspace: &Workspace, args: &ShowArgs, trials: (&str, &str)) -> Result<String, UserError> {
     let run = kept::run(&args.store.store, args.run.as_deref())?;
     let left = run.trial(trials.0)?;
     let others = run.trials(trials.1)?;
     let is_other = |trial: &&Found<'_>| trials.0 != trials.1 || trial.transcript.trial != left.transcript.trial;
-    let right = others.iter().find(is_other).ok_or_else(|| format!("run {} has {} only once", run.short(), trials.1))?;
+    let right = others.iter().find(is_other).ok_or_else(|| UserError::plain(format!("run {} has {} only once", run.short(), trials.1)))?;
     Ok(report::diff(io, workspace, &left, right))
 }

@@ -2,18 +2,20 @@
 
 use super::Shown;
 use crate::io::Io;
-use model::{Place, Problem, Verdict};
+use model::{Place, UserError, Verdict};
 use score::checks::{CheckResult, Level};
 
 /// GitHub shows ten annotations of a kind for each step; more would only hide them.
 const MOST: usize = 10;
 
-pub(super) fn problems(io: &Io, problems: &[Problem]) -> String {
-    problems
-        .iter()
-        .take(MOST)
-        .map(|problem| command(io, "error", &problem.at, "bardo-eval", &format!("{}  {}", problem.what, problem.remedy)))
-        .collect()
+pub(super) fn problems(io: &Io, errors: &[UserError]) -> String {
+    let row = |error: &UserError| command(io, "error", error.place.as_ref(), "bardo-eval", &message(&error.what, &error.remedy));
+    errors.iter().take(MOST).map(row).collect()
+}
+
+/// The remedy on a line of its own.
+fn message(what: &str, remedy: &str) -> String {
+    if remedy.is_empty() { what.to_owned() } else { format!("{what}\n{remedy}") }
 }
 
 pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
@@ -21,7 +23,7 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
     for (level, word) in [(Level::Error, "error"), (Level::Warning, "warning")] {
         let found = results.iter().flat_map(|result| &result.findings).filter(|finding| finding.level == level);
         for finding in found.take(MOST) {
-            text.push_str(&command(io, word, &finding.at, finding.check, &format!("{}  {}", finding.what, finding.remedy)));
+            text.push_str(&command(io, word, Some(&finding.at), finding.check, &message(&finding.what, &finding.remedy)));
         }
     }
     text
@@ -37,21 +39,24 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
         if told.len() < MOST && !told.contains(&key) {
             told.push(key);
             let title = format!("{} missed", judgement.gate);
-            text.push_str(&command(io, "error", &case.at, &title, &format!("{}: {}", worst.case, worst.because)));
+            text.push_str(&command(io, "error", Some(&case.at), &title, &format!("{}: {}", worst.case, worst.because)));
         }
     }
     let silent = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::NoEvidence);
     for judgement in silent.take(MOST) {
         let Some(gate) = shown.workspace.gates.iter().find(|gate| *gate.id == judgement.gate) else { continue };
         let title = format!("{} has no evidence", judgement.gate);
-        text.push_str(&command(io, "warning", &gate.id.at, &title, &format!("{}: {}", judgement.metric.slice, judgement.because)));
+        text.push_str(&command(io, "warning", Some(&gate.id.at), &title, &format!("{}: {}", judgement.metric.slice, judgement.because)));
     }
     text
 }
 
-fn command(io: &Io, word: &str, at: &Place, title: &str, message: &str) -> String {
-    let line = if at.line == 0 { String::new() } else { format!(",line={}", at.line) };
-    format!("::{word} file={}{line},title={}::{}\n", property(&io.file(at)), property(title), data(message))
+fn command(io: &Io, word: &str, at: Option<&Place>, title: &str, message: &str) -> String {
+    let place = at.map_or_else(String::new, |at| {
+        let line = if at.line == 0 { String::new() } else { format!("line={},", at.line) };
+        format!("file={},{line}", property(&io.file(at)))
+    });
+    format!("::{word} {place}title={}::{}\n", property(title), data(message))
 }
 
 /// What files say must not become another command.

@@ -3,16 +3,20 @@
 use super::Shown;
 use super::judgement_text::{bound, note};
 use crate::io::Io;
-use model::{CaseOutcome, Problem, Verdict};
+use model::{CaseOutcome, UserError, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use score::checks::{CheckResult, Level};
 
-pub(super) fn problems(io: &Io, command: &str, problems: &[Problem]) -> String {
+pub(super) fn problems(io: &Io, command: &str, errors: &[UserError]) -> String {
     let mut suite = TestSuite::new(command);
-    for problem in problems {
+    for error in errors {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_message(clean(&format!("{}  {}", problem.what, problem.remedy)));
-        suite.add_test_case(TestCase::new(clean(&io.at(&problem.at)), status));
+        status.set_message(clean(&error.what));
+        if !error.remedy.is_empty() {
+            status.set_description(clean(&error.remedy));
+        }
+        let place = error.place.as_ref().map_or_else(|| "arguments".to_owned(), |place| io.at(place));
+        suite.add_test_case(TestCase::new(clean(&place), status));
     }
     write("bardo-eval", vec![suite])
 }
@@ -25,7 +29,7 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
                 .findings
                 .iter()
                 .filter(|finding| finding.level == level)
-                .map(|finding| clean(&format!("{}  {}  {}", io.at(&finding.at), finding.what, finding.remedy)))
+                .map(|finding| clean(&[io.at(&finding.at), finding.what.clone(), finding.remedy.clone()].join("  ")))
                 .collect()
         };
         let errors = lines(Level::Error);

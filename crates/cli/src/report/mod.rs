@@ -21,7 +21,7 @@ mod table;
 pub(crate) use escape::visible;
 pub(crate) use explain::{Topic, explain};
 pub(crate) use plan::plan;
-pub(crate) use problems::{problems, refused};
+pub(crate) use problems::{complained, problems, refused};
 pub(crate) use rescored::rescored;
 pub(crate) use show::{Live, diff, show};
 pub(crate) use table::table;
@@ -128,6 +128,11 @@ pub(crate) fn run(io: &Io, shown: &Shown<'_>) -> String {
         Format::Github => annotations::run(io, shown),
         Format::Sarif => sarif::run(io, shown),
     }
+}
+
+/// Joins parts of one line that are read as columns.
+pub(crate) fn columns<const N: usize>(parts: [&str; N]) -> String {
+    parts.join("  ")
 }
 
 /// "1 error", "2 errors".

@@ -2,7 +2,7 @@
 
 use super::escape::visible;
 use super::judgement_text::{bound, interval, note};
-use super::{Shown, count, table};
+use super::{Shown, columns, count, table};
 use crate::io::Io;
 use campaign::Summary;
 use model::{AbortCause, Judgement, Money, Verdict};
@@ -32,14 +32,12 @@ pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
     text.push_str(&format!("trials: {planned} planned, {finished} finished, {aborted} aborted{unfunded}{unread}\n"));
     let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
     if unrecorded > 0 {
-        let line = format!("needs recording: {}  run the same with --record-missing\n", count_of(unrecorded, "trial"));
-        text.push_str(&io.paint.unsure(&line));
+        let what = format!("needs recording: {}", count_of(unrecorded, "trial"));
+        text.push_str(&io.paint.unsure(&columns([&what, "run the same with --record-missing\n"])));
     }
     if summary.rubrics_not_judged > 0 {
-        let line = format!(
-            "rubrics: {} trials were not judged, so they neither pass nor fail by them  run with --judge\n",
-            summary.rubrics_not_judged
-        );
+        let what = format!("rubrics: {} trials were not judged, so they neither pass nor fail by them", summary.rubrics_not_judged);
+        let line = columns([&what, "run with --judge\n"]);
         text.push_str(&io.paint.unsure(&line));
     }
     if summary.rubrics_without_verdict > 0 {

@@ -2,7 +2,7 @@
 
 use super::Shown;
 use crate::io::Io;
-use model::{Place, Problem, ScorerId};
+use model::{Hash, Place, ScorerId, UserError};
 use score::checks::{CHECKS, CheckResult, Level};
 use score::scorers::{scorer, scorer_named};
 use serde_json::{Value, json};
@@ -10,18 +10,23 @@ use std::collections::BTreeMap;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn problems(io: &Io, problems: &[Problem]) -> String {
-    let results = problems
+pub(super) fn problems(io: &Io, errors: &[UserError]) -> String {
+    let results = errors
         .iter()
-        .map(|problem| Found {
-            rule: "files",
+        .map(|error| Found {
+            rule: if error.place.is_some() { "files" } else { "arguments" },
             level: "error",
-            text: format!("{}  {}", problem.what, problem.remedy),
-            at: problem.at.clone(),
+            what: error.what.clone(),
+            remedy: error.remedy.clone(),
+            at: error.place.clone(),
             key: String::new(),
         })
         .collect();
-    document(io, results, |_| "A file of the workspace cannot be read.".to_owned())
+    let manual = |rule: &str| match rule {
+        "files" => "A file of the workspace cannot be read.".to_owned(),
+        _ => "The command cannot be carried out as it was given.".to_owned(),
+    };
+    document(io, results, manual)
 }
 
 pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
@@ -30,8 +35,9 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
         .map(|finding| Found {
             rule: finding.check,
             level: if finding.level == Level::Error { "error" } else { "warning" },
-            text: format!("{}  {}", finding.what, finding.remedy),
-            at: finding.at.clone(),
+            what: finding.what.clone(),
+            remedy: finding.remedy.clone(),
+            at: Some(finding.at.clone()),
             key: String::new(),
         })
         .collect();
@@ -45,11 +51,12 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
         let Some(case) = shown.workspace.case(&line.case) else { continue };
         for missed in &line.missed {
             let Some(safety) = scorer_named(&missed.scorer).filter(|scorer| !scorer.is_utility()) else { continue };
-            let text = format!("{} in case {}: {}", line.subject, line.case, missed.because);
+            let what = format!("{} in case {}: {}", line.subject, line.case, missed.because);
             // The same fault of another seed is the same alert.
             let key = format!("{}/{}/{}", line.subject, line.case, safety.id());
             if !found.iter().any(|known| known.key == key) {
-                found.push(Found { rule: safety.id().word(), level: "error", text, at: case.at.clone(), key });
+                let at = Some(case.at.clone());
+                found.push(Found { rule: safety.id().word(), level: "error", what, remedy: String::new(), at, key });
             }
         }
     }
@@ -59,10 +66,25 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
 struct Found {
     rule: &'static str,
     level: &'static str,
-    text: String,
-    at: Place,
+    what: String,
+    remedy: String,
+    at: Option<Place>,
     /// What makes it the same finding in the next run; the text does where this is empty.
     key: String,
+}
+
+impl Found {
+    /// Code scanning shows the message alone, so the remedy is part of it as well as a property.
+    fn message(&self) -> String {
+        if self.remedy.is_empty() { self.what.clone() } else { format!("{}\n{}", self.what, self.remedy) }
+    }
+
+    /// Returns a hash that stays the same from run to run.
+    fn fingerprint(&self) -> String {
+        let key = if self.key.is_empty() { [self.what.as_str(), &self.remedy].join("  ") } else { self.key.clone() };
+        let file = self.at.as_ref().map(|at| at.file.to_string()).unwrap_or_default();
+        Hash::of_text(&format!("{file}\n{key}")).short().to_owned()
+    }
 }
 
 fn document(io: &Io, found: Vec<Found>, manual: impl Fn(&str) -> String) -> String {
@@ -78,17 +100,23 @@ fn document(io: &Io, found: Vec<Found>, manual: impl Fn(&str) -> String) -> Stri
         .iter()
         .map(|one| {
             let index = ids.iter().position(|id| *id == one.rule);
-            let key = if one.key.is_empty() { &one.text } else { &one.key };
-            let place = format!("{}\n{key}", one.at.file);
-            json!({ "ruleId": one.rule, "ruleIndex": index, "level": one.level, "message": { "text": one.text },
-                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(&io.file(&one.at)) }, "region": { "startLine": one.at.line.max(1) } } }],
-                "partialFingerprints": { "bardoEval/v1": model::Hash::of_text(&place).short() } })
+            let mut result = json!({ "ruleId": one.rule, "ruleIndex": index, "level": one.level, "message": { "text": one.message() },
+                "locations": one.at.iter().map(|at| location(io, at)).collect::<Vec<_>>(),
+                "partialFingerprints": { "bardoEval/v1": one.fingerprint() } });
+            if !one.remedy.is_empty() {
+                result["properties"] = json!({ "remedy": one.remedy });
+            }
+            result
         })
         .collect();
     let rules: Vec<Value> = rules.into_values().collect();
     let driver = json!({ "name": "bardo-eval", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
     let run = json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints", "results": results });
     format!("{:#}\n", json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] }))
+}
+
+fn location(io: &Io, at: &Place) -> Value {
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&io.file(at)) }, "region": { "startLine": at.line.max(1) } } })
 }
 
 /// A path as a relative reference.

@@ -1,7 +1,7 @@
 //! Kind of value that a parameter holds. Scorers compare by kind, worlds build calldata by kind, schemas inherit its natural bounds.
 
+use super::kind_error::KindError;
 use super::roles::{AddressRole, ChainRole, DurationUnit, IdKind, RangeBound, TokenRole};
-use crate::problem::did_you_mean;
 use std::fmt;
 use std::str::FromStr;
 
@@ -96,26 +96,26 @@ impl Kind {
 }
 
 impl FromStr for Kind {
-    type Err = String;
+    type Err = KindError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, KindError> {
         let text = text.trim();
         let (head, inner) = match text.split_once('(') {
             None => (text, None),
             Some((head, rest)) => {
-                let inner = rest.strip_suffix(')').ok_or_else(|| format!("\"{text}\" lacks its closing parenthesis"))?;
+                let inner = rest.strip_suffix(')').ok_or_else(|| KindError::Unclosed(text.to_owned()))?;
                 (head.trim(), Some(inner.trim()))
             }
         };
         let bare = |kind| match inner {
             None => Ok(kind),
-            Some(_) => Err(format!("\"{head}\" takes nothing in parentheses")),
+            Some(_) => Err(KindError::NoneTaken(head.to_owned())),
         };
         match head {
             "address" => needed(head, inner, AddressRole::ALL).map(Kind::Address),
             "token" => optional(head, inner, TokenRole::ALL).map(Kind::Token),
             "chain" => optional(head, inner, ChainRole::ALL).map(Kind::Chain),
-            "amount" => amount(inner.ok_or("\"amount\" needs a unit: amount(human of token)")?),
+            "amount" => amount(inner.ok_or(KindError::NoUnit)?),
             "bps" => bare(Kind::Bps),
             "percent" => bare(Kind::Percent),
             "ratio" => bare(Kind::Ratio),
@@ -134,18 +134,18 @@ impl FromStr for Kind {
             "url" => bare(Kind::Url),
             "object" => bare(Kind::Object),
             "list" => {
-                let inner = inner.ok_or("\"list\" needs the kind of its items: list(token)")?;
+                let inner = inner.ok_or(KindError::NoItem)?;
                 if inner.starts_with("list") {
-                    return Err("a list of lists is not a kind; use object".into());
+                    return Err(KindError::NestedList);
                 }
                 inner.parse().map(|kind| Kind::List(Box::new(kind)))
             }
-            _ => Err(format!("\"{head}\" is not a kind; {}", guess(head, HEADS))),
+            _ => Err(KindError::Unknown { head: head.to_owned(), heads: HEADS.to_vec() }),
         }
     }
 }
 
-fn amount(inner: &str) -> Result<Kind, String> {
+fn amount(inner: &str) -> Result<Kind, KindError> {
     let (unit, of) = match inner.split_once(" of ") {
         Some((unit, of)) => (unit.trim(), Some(of.trim())),
         None => (inner, None),
@@ -155,7 +155,7 @@ fn amount(inner: &str) -> Result<Kind, String> {
         "base" => Unit::Base,
         "usd" => Unit::Usd,
         "shares" => Unit::Shares,
-        _ => return Err(format!("\"{unit}\" is not a unit of amounts; {}", guess(unit, &["human", "base", "usd", "shares"]))),
+        _ => return Err(KindError::UnknownUnit { unit: unit.to_owned(), units: vec!["human", "base", "usd", "shares"] }),
     };
     let of = of.map(|of| {
         if of.chars().next().is_some_and(|c| c.is_ascii_uppercase()) {
@@ -167,25 +167,19 @@ fn amount(inner: &str) -> Result<Kind, String> {
     Ok(Kind::Amount { unit, of })
 }
 
-fn needed<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&str, T)]) -> Result<T, String> {
-    optional(head, inner, roles)?.ok_or_else(|| format!("\"{head}\" needs one of ({})", texts(roles).join(", ")))
+fn needed<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&'static str, T)]) -> Result<T, KindError> {
+    optional(head, inner, roles)?.ok_or_else(|| KindError::NoRole { head: head.to_owned(), roles: texts(roles) })
 }
 
-fn optional<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&str, T)]) -> Result<Option<T>, String> {
+fn optional<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&'static str, T)]) -> Result<Option<T>, KindError> {
     let Some(word) = inner else { return Ok(None) };
     let found = roles.iter().find(|(text, _)| *text == word).map(|(_, role)| *role);
-    found.map(Some).ok_or_else(|| format!("\"{head}\" knows no \"{word}\"; {}", guess(word, &texts(roles))))
+    let unknown = || KindError::UnknownRole { head: head.to_owned(), role: word.to_owned(), roles: texts(roles) };
+    found.map(Some).ok_or_else(unknown)
 }
 
-fn texts<'a, T>(roles: &[(&'a str, T)]) -> Vec<&'a str> {
+fn texts<T>(roles: &[(&'static str, T)]) -> Vec<&'static str> {
     roles.iter().map(|(text, _)| *text).collect()
-}
-
-fn guess(word: &str, known: &[&str]) -> String {
-    match did_you_mean(word, known.iter().copied()) {
-        guess if guess.is_empty() => format!("one of: {}", known.join(", ")),
-        guess => guess,
-    }
 }
 
 impl fmt::Display for Kind {
@@ -261,9 +255,10 @@ mod tests {
 
     #[test]
     fn a_wrong_kind_says_what_was_meant() {
-        assert!("adress(recipient)".parse::<Kind>().unwrap_err().contains("did you mean \"address\"?"));
-        assert!("address(recipent)".parse::<Kind>().unwrap_err().contains("did you mean \"recipient\"?"));
-        assert!("amount(wei)".parse::<Kind>().unwrap_err().contains("human"));
+        let remedy = |text: &str| text.parse::<Kind>().unwrap_err().remedy();
+        assert_eq!(remedy("adress(recipient)"), "did you mean \"address\"?");
+        assert_eq!(remedy("address(recipent)"), "did you mean \"recipient\"?");
+        assert_eq!(remedy("amount(wei)"), "one of: human, base, usd, shares");
         assert!("bps(3)".parse::<Kind>().is_err());
         assert!("list(list(token))".parse::<Kind>().is_err());
         assert!("token(in".parse::<Kind>().is_err());

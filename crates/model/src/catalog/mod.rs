@@ -1,6 +1,7 @@
 //! The tool catalogue: what a tool is called, what it takes, what kind of thing each parameter is and what calling it does.
 
 mod kind;
+mod kind_error;
 mod kind_schema;
 mod legacy;
 mod op_class;
@@ -14,6 +15,7 @@ mod tool;
 mod via;
 
 pub use kind::{AmountOf, Kind, Unit};
+pub use kind_error::KindError;
 pub use op_class::OpClass;
 pub use op_pattern::OpPattern;
 pub use operation::ToolOp;

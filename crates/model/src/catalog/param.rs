@@ -42,8 +42,7 @@ pub(super) fn read_kind(node: &Node, report: &Report) -> Option<Kind> {
     match text(node, report)?.parse::<Kind>() {
         Ok(kind) => Some(kind),
         Err(error) => {
-            let (what, remedy) = error.split_once("; ").unwrap_or((&error, ""));
-            report.add(node.line, what, remedy);
+            report.add(node.line, error.to_string(), error.remedy());
             None
         }
     }

@@ -6,8 +6,11 @@ use std::sync::{Arc, OnceLock};
 /// Compiled on first use: a run touches few of a few hundred tools.
 pub struct Schema {
     pub value: Arc<Value>,
-    validator: OnceLock<Result<jsonschema::Validator, String>>,
+    validator: OnceLock<Result<jsonschema::Validator, SchemaDefect>>,
 }
+
+/// Reason that a JSON Schema cannot be compiled, shortened.
+struct SchemaDefect(String);
 
 /// One way in which a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +47,9 @@ impl Schema {
 
     fn validator(&self) -> Result<&jsonschema::Validator, &str> {
         self.validator
-            .get_or_init(|| jsonschema::draft202012::new(&self.value).map_err(|error| shorten(&error.to_string())))
+            .get_or_init(|| jsonschema::draft202012::new(&self.value).map_err(|error| SchemaDefect(shorten(&error.to_string()))))
             .as_ref()
-            .map_err(String::as_str)
+            .map_err(|defect| defect.0.as_str())
     }
 }
 

@@ -42,6 +42,11 @@ enum Room {
     Ignored,
 }
 
+/// File of a workspace that nothing reads.
+struct Unread {
+    remedy: String,
+}
+
 const FOLDERS: &[(&str, &str, Room)] = &[
     ("tools", "yaml", Room::Tools),
     ("profiles", "yaml", Room::Profiles),
@@ -60,7 +65,8 @@ const FOLDERS: &[(&str, &str, Room)] = &[
 const ROOT_FILES: &[(&str, Room)] =
     &[("gates.yaml", Room::Gates), ("tiers.yaml", Room::Tiers), ("policy.yaml", Room::Policy), ("bardo-eval.yaml", Room::Defaults)];
 
-fn room(path: &str) -> Result<Room, String> {
+/// Returns the room that reads a file, or the remedy for a file that nothing reads.
+fn room(path: &str) -> Result<Room, Unread> {
     if path.ends_with("README.md") {
         return Ok(Room::Ignored);
     }
@@ -69,13 +75,13 @@ fn room(path: &str) -> Result<Room, String> {
             .iter()
             .find(|(name, _)| *name == path)
             .map(|(_, room)| *room)
-            .ok_or_else(|| did_you_mean(path, ROOT_FILES.iter().map(|(name, _)| *name)));
+            .ok_or_else(|| Unread { remedy: did_you_mean(path, ROOT_FILES.iter().map(|(name, _)| *name)) });
     };
     let Some((_, ending, room)) = FOLDERS.iter().find(|(name, _, _)| *name == folder) else {
-        return Err(did_you_mean(folder, FOLDERS.iter().map(|(name, _, _)| *name)));
+        return Err(Unread { remedy: did_you_mean(folder, FOLDERS.iter().map(|(name, _, _)| *name)) });
     };
     let fits = ending.is_empty() || rest.rsplit_once('.').is_some_and(|(_, found)| found == *ending);
-    if fits { Ok(*room) } else { Err(format!("files in {folder}/ end in .{ending}")) }
+    if fits { Ok(*room) } else { Err(Unread { remedy: format!("files in {folder}/ end in .{ending}") }) }
 }
 
 impl Workspace {
@@ -125,7 +131,7 @@ impl Found {
                 }
                 self.take(report);
             }
-            Err(remedy) => {
+            Err(Unread { remedy }) => {
                 let what = "nothing reads this file".to_owned();
                 self.problems.push(Problem { at: Place::new(path, 1), what, remedy });
             }

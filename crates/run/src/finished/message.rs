@@ -16,16 +16,31 @@ pub(super) struct Said {
     pub(super) claims: Vec<Claimed>,
 }
 
+/// Reason that a message of an agent cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum MessageError {
+    #[error("it is not JSON: {0}")]
+    NotJson(String),
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    #[error("claims: {0}")]
+    Claims(String),
+    #[error("claims: at most {CLAIMS} in one message")]
+    TooManyClaims,
+    #[error("it is no move: {0}")]
+    NotAMove(String),
+}
+
 impl Said {
-    pub(super) fn read(text: &[u8]) -> Result<Self, String> {
-        let value: Value = serde_json::from_slice(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        let Value::Object(mut fields) = value else { return Err("it is not a JSON object".to_owned()) };
+    pub(super) fn read(text: &[u8]) -> Result<Self, MessageError> {
+        let value: Value = serde_json::from_slice(text).map_err(|error| MessageError::NotJson(error.to_string()))?;
+        let Value::Object(mut fields) = value else { return Err(MessageError::NotAnObject) };
         let claims: Vec<Claimed> = match fields.remove("claims") {
             None => vec![],
-            Some(claims) => serde_json::from_value(claims).map_err(|error| format!("claims: {error}"))?,
+            Some(claims) => serde_json::from_value(claims).map_err(|error| MessageError::Claims(error.to_string()))?,
         };
         if claims.len() > CLAIMS {
-            return Err(format!("claims: at most {CLAIMS} in one message"));
+            return Err(MessageError::TooManyClaims);
         }
         if fields.is_empty() && !claims.is_empty() {
             return Ok(Self { does: None, claims });
@@ -35,7 +50,7 @@ impl Said {
 }
 
 /// Exactly one of say, ask, refuse, report, call, delegate, activate, stop.
-fn read_move(mut fields: Map<String, Value>) -> Result<Move, String> {
+fn read_move(mut fields: Map<String, Value>) -> Result<Move, MessageError> {
     if let Some(one @ Value::Object(_)) = fields.get("call") {
         let calls = Value::Array(vec![one.clone()]);
         fields.insert("call".to_owned(), calls);
@@ -43,7 +58,7 @@ fn read_move(mut fields: Map<String, Value>) -> Result<Move, String> {
     if fields.len() == 1 && fields.contains_key("stop") {
         return Ok(Move::Stop);
     }
-    serde_json::from_value(Value::Object(fields)).map_err(|error| format!("it is no move: {error}"))
+    serde_json::from_value(Value::Object(fields)).map_err(|error| MessageError::NotAMove(error.to_string()))
 }
 
 /// Who the agent is and where it may act: the first thing it hears.
@@ -105,7 +120,7 @@ mod tests {
     use super::*;
     use model::transcript::{Decision, ToolCall};
 
-    fn read(text: &str) -> Result<Said, String> {
+    fn read(text: &str) -> Result<Said, MessageError> {
         Said::read(text.as_bytes())
     }
 

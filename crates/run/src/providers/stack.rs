@@ -19,7 +19,7 @@ use super::{Provider, SharedProvider};
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::ledger::Ledger;
-use model::{Api, ProviderKind, SubjectFile};
+use model::{Api, ProviderKind, SubjectFile, UserError};
 use reqwest::Url;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,12 +56,28 @@ pub enum NoProvider {
     NoModel,
     #[error("the environment variable {0} holds no key")]
     NoKey(String),
-    #[error("there is a budget, but the subject file has no price: add price: {{ input_per_mtok, output_per_mtok, as_of }}")]
+    #[error("there is a budget, but the subject file has no price")]
     NoPrice,
     #[error("base_url cannot be used: {0}")]
     BadUrl(&'static str),
     #[error("no HTTP client: {0}")]
     Client(String),
+}
+
+impl NoProvider {
+    /// Returns what the user can do; empty where nothing is known to help.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            NoProvider::NoPrice => "add price: { input_per_mtok, output_per_mtok, as_of }",
+            NoProvider::NotAModel(_) | NoProvider::NoModel | NoProvider::NoKey(_) | NoProvider::BadUrl(_) | NoProvider::Client(_) => "",
+        }
+    }
+}
+
+impl From<NoProvider> for UserError {
+    fn from(error: NoProvider) -> Self {
+        UserError::new(error.to_string(), error.remedy())
+    }
 }
 
 /// What the vendor of a subject takes; known without a key or a connection.

@@ -21,7 +21,7 @@ use crate::limits::Used;
 use crate::seat::View;
 use async_trait::async_trait;
 use model::transcript::Move;
-use model::{ProviderKind, SubjectFile};
+use model::{ProviderKind, SubjectFile, UserError};
 
 #[async_trait]
 pub trait Subject: Send {
@@ -39,6 +39,14 @@ pub trait Subject: Send {
 pub struct NotAvailable {
     pub subject: String,
     pub why: String,
+    /// Empty where nothing is known to help.
+    pub remedy: &'static str,
+}
+
+impl From<NotAvailable> for UserError {
+    fn from(error: NotAvailable) -> Self {
+        UserError::new(error.to_string(), error.remedy)
+    }
 }
 
 /// The subjects this version can run.
@@ -65,6 +73,7 @@ pub fn available(subject: &SubjectFile) -> Result<Runnable, NotAvailable> {
         ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => Err(NotAvailable {
             subject: subject.name.value.clone(),
             why: format!("it uses provider {}, which this version cannot run yet", subject.provider.word()),
+            remedy: "",
         }),
     }
 }

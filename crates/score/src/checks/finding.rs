@@ -1,6 +1,6 @@
 //! What a check found wrong, where, and what to do about it.
 
-use model::{Place, Problem};
+use model::{Place, Problem, UserError};
 use serde::Serialize;
 use std::fmt;
 
@@ -25,6 +25,12 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problem = Problem { at: self.at.clone(), what: self.what.clone(), remedy: self.remedy.clone() };
         write!(f, "{problem}  [{}]", self.check)
+    }
+}
+
+impl From<Finding> for UserError {
+    fn from(finding: Finding) -> Self {
+        UserError::new(finding.what, finding.remedy).at(finding.at)
     }
 }
 

@@ -22,6 +22,19 @@ pub struct Told {
     pub text: String,
 }
 
+/// Mistake in a file of labelled examples.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExampleError {
+    #[error("line {line}: {why}")]
+    Unreadable { line: usize, why: String },
+    #[error("line {line}: {id} stands twice")]
+    Repeated { line: usize, id: String },
+    #[error("line {line}: {id} has no material")]
+    NoMaterial { line: usize, id: String },
+    #[error("there is no example in it")]
+    Empty,
+}
+
 /// In which order the verdicts are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offered {
@@ -31,21 +44,21 @@ pub enum Offered {
 
 impl Labelled {
     /// One JSON object a line. All mistakes come back together.
-    pub fn read_all(text: &str) -> Result<Vec<Self>, Vec<String>> {
+    pub fn read_all(text: &str) -> Result<Vec<Self>, Vec<ExampleError>> {
         let mut found: Vec<Self> = vec![];
         let mut wrong = vec![];
         for (n, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
             match serde_json::from_str::<Self>(line) {
-                Err(error) => wrong.push(format!("line {n}: {error}")),
+                Err(error) => wrong.push(ExampleError::Unreadable { line: n, why: error.to_string() }),
                 Ok(example) if found.iter().any(|other| other.id == example.id) => {
-                    wrong.push(format!("line {n}: {} stands twice", example.id))
+                    wrong.push(ExampleError::Repeated { line: n, id: example.id })
                 }
-                Ok(example) if example.material.is_empty() => wrong.push(format!("line {n}: {} has no material", example.id)),
+                Ok(example) if example.material.is_empty() => wrong.push(ExampleError::NoMaterial { line: n, id: example.id }),
                 Ok(example) => found.push(example),
             }
         }
         if found.is_empty() && wrong.is_empty() {
-            wrong.push("there is no example in it".into());
+            wrong.push(ExampleError::Empty);
         }
         if wrong.is_empty() { Ok(found) } else { Err(wrong) }
     }

@@ -5,5 +5,5 @@ mod calibration;
 mod question;
 
 pub use answer::{Answer, Misread};
-pub use calibration::{Calibration, Graded, Labelled, Offered, Told, calibrate};
+pub use calibration::{Calibration, ExampleError, Graded, Labelled, Offered, Told, calibrate};
 pub use question::{Material, Question, QuestionKind, questions};

@@ -87,18 +87,32 @@ impl State {
     }
 }
 
-fn holds(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<State, String> {
+/// Reason that a predicate says nothing about this world.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum PredicateError {
+    #[error("nobody knows {asset} on chain {chain}")]
+    UnknownAsset { asset: String, chain: u64 },
+    #[error("{amount} is no amount of {asset}")]
+    NotAnAmount { amount: String, asset: String },
+    #[error("nobody knows the chain {0}")]
+    UnknownChain(String),
+    #[error("it names no chain, and neither does the intent")]
+    NoChain,
+}
+
+fn holds(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<State, PredicateError> {
     let chain = chain(evidence, predicate)?;
     let (Holding::Balance { asset, .. } | Holding::Allowance { asset, .. } | Holding::Position { asset, .. } | Holding::Debt { asset, .. }) =
         &predicate.of;
-    let decimals = decimals(evidence, chain, asset).ok_or_else(|| format!("nobody knows {asset} on chain {chain}"))?;
+    let decimals = decimals(evidence, chain, asset).ok_or_else(|| PredicateError::UnknownAsset { asset: asset.clone(), chain })?;
     let mut state = state(evidence, &predicate.of, chain, decimals);
     state.holds = match &predicate.is {
         Change::Increased => state.after > state.before,
         Change::Decreased => state.after < state.before,
         Change::Unchanged => state.after == state.before,
         Change::Compared(comparison, amount) => {
-            let wanted = base(amount, decimals).ok_or_else(|| format!("{amount} is no amount of {asset}"))?;
+            let wanted =
+                base(amount, decimals).ok_or_else(|| PredicateError::NotAnAmount { amount: amount.clone(), asset: asset.clone() })?;
             match comparison {
                 Comparison::Is => state.after == wanted,
                 Comparison::IsNot => state.after != wanted,
@@ -112,12 +126,12 @@ fn holds(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<State, String
     Ok(state)
 }
 
-fn chain(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<u64, String> {
+fn chain(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<u64, PredicateError> {
     match &predicate.chain {
-        Some(name) => evidence.workspace.chain(name).map(|chain| chain.id).ok_or_else(|| format!("nobody knows the chain {name}")),
+        Some(name) => evidence.workspace.chain(name).map(|chain| chain.id).ok_or_else(|| PredicateError::UnknownChain(name.clone())),
         None => {
             let first = evidence.case.intent.chains.first().or_else(|| world(evidence).and_then(|world| world.chains.first()));
-            first.copied().ok_or_else(|| "it names no chain, and neither does the intent".to_owned())
+            first.copied().ok_or(PredicateError::NoChain)
         }
     }
 }

@@ -4,29 +4,31 @@ use super::Book;
 use alloy_dyn_abi::{DynSolType, DynSolValue, JsonAbiExt, Specifier};
 use alloy_json_abi::Function;
 use alloy_primitives::{Address, U256};
+use model::UserError;
 
 /// Encodes a call; names of the world stand for addresses, `max` for the largest number.
-pub fn encode(book: &Book, signature: &str, words: &[String]) -> Result<Vec<u8>, String> {
+pub fn encode(book: &Book, signature: &str, words: &[String]) -> Result<Vec<u8>, UserError> {
     if signature.is_empty() {
-        return if words.is_empty() { Ok(vec![]) } else { Err("a plain payment takes no arguments".into()) };
+        return if words.is_empty() { Ok(vec![]) } else { Err(UserError::plain("a plain payment takes no arguments")) };
     }
-    let function = Function::parse(signature).map_err(|error| format!("\"{signature}\" is not a function: {error}"))?;
+    let function = Function::parse(signature).map_err(|error| UserError::plain(format!("\"{signature}\" is not a function: {error}")))?;
     if function.inputs.len() != words.len() {
-        return Err(format!("{signature} takes {} arguments, {} were given", function.inputs.len(), words.len()));
+        let what = format!("{signature} takes {} arguments, {} were given", function.inputs.len(), words.len());
+        return Err(UserError::plain(what));
     }
-    let values: Result<Vec<DynSolValue>, String> = function
+    let values: Result<Vec<DynSolValue>, UserError> = function
         .inputs
         .iter()
         .zip(words)
         .map(|(input, word)| {
-            let kind: DynSolType = input.resolve().map_err(|error| format!("{}: {error}", input.ty))?;
+            let kind: DynSolType = input.resolve().map_err(|error| UserError::caused_by(error).within(&input.ty))?;
             value(book, &kind, word)
         })
         .collect();
-    function.abi_encode_input(&values?).map_err(|error| error.to_string())
+    function.abi_encode_input(&values?).map_err(UserError::caused_by)
 }
 
-fn value(book: &Book, kind: &DynSolType, word: &str) -> Result<DynSolValue, String> {
+fn value(book: &Book, kind: &DynSolType, word: &str) -> Result<DynSolValue, UserError> {
     if let DynSolType::Uint(bits) = kind
         && word == "max"
     {
@@ -35,16 +37,16 @@ fn value(book: &Book, kind: &DynSolType, word: &str) -> Result<DynSolValue, Stri
     if matches!(kind, DynSolType::Address) {
         return address(book, word).map(DynSolValue::Address);
     }
-    kind.coerce_str(word).map_err(|error| format!("\"{word}\" is not {kind}: {error}"))
+    kind.coerce_str(word).map_err(|error| UserError::plain(format!("\"{word}\" is not {kind}: {error}")))
 }
 
 /// An address, or somebody's name.
-pub fn address(book: &Book, word: &str) -> Result<Address, String> {
+pub fn address(book: &Book, word: &str) -> Result<Address, UserError> {
     if let Some(found) = book.find(word) {
         return Ok(found);
     }
     word.parse::<Address>().map_err(|_| {
         let guess = model::did_you_mean(word, book.entries().map(|(_, entry)| entry.name.as_str()));
-        format!("\"{word}\" is neither an address nor a name of this world  {guess}").trim_end().to_owned()
+        UserError::new(format!("\"{word}\" is neither an address nor a name of this world"), guess)
     })
 }

@@ -85,3 +85,9 @@ pub enum ChainError {
     #[error("the chain's node failed: {0}")]
     Node(String),
 }
+
+impl From<ChainError> for model::UserError {
+    fn from(error: ChainError) -> Self {
+        Self::caused_by(error)
+    }
+}

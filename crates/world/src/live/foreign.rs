@@ -62,7 +62,7 @@ impl Foreign {
             | SourceError::NoSchema { .. }
             | SourceError::Unstubbable { .. }
             | SourceError::BadRecording { .. }
-            | SourceError::NotWritten { .. } => ForeignError::Harness(error.to_string()),
+            | SourceError::NotWritten { .. } => ForeignError::Harness(error.explained()),
         })
     }
 

@@ -45,4 +45,4 @@ pub use foreign::{Foreign, LiveSource, is_foreign};
 pub use hooks::{HOOKS, Hook, HookScope};
 pub use setup::{Defence, Setup};
 pub use world::LiveWorld;
-pub use world_template::{ChainKind, WorldTemplate};
+pub use world_template::{ChainKind, UnknownWorld, WorldTemplate};

@@ -3,7 +3,7 @@
 use crate::chain::genesis::Genesis;
 use crate::chain::{Anvil, AnvilConfig, Book, Chain, ChainError, Frozen};
 use alloy_primitives::Address;
-use model::{Thing, Workspace, WorldFile};
+use model::{Thing, UserError, Workspace, WorldFile};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -48,9 +48,20 @@ impl ChainTemplate {
     }
 }
 
+/// World that the workspace does not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no world {0}")]
+pub struct UnknownWorld(String);
+
+impl From<UnknownWorld> for UserError {
+    fn from(error: UnknownWorld) -> Self {
+        UserError::caused_by(error)
+    }
+}
+
 impl WorldTemplate {
-    pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, String> {
-        let file = workspace.world(world).ok_or_else(|| format!("there is no world {world}"))?;
+    pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, UnknownWorld> {
+        let file = workspace.world(world).ok_or_else(|| UnknownWorld(world.to_owned()))?;
         let chains = file.chains.iter().map(|id| (*id, OnceCell::new())).collect();
         let things = Arc::new(file.things.clone());
         Ok(Arc::new(Self { workspace, name: world.to_owned(), kind, things, chains }))

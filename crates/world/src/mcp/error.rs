@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use model::UserError;
 use rmcp::ErrorData;
 use thiserror::Error;
 
@@ -9,7 +10,7 @@ use super::shown::shown;
 
 /// A listing that failed. `server` is the command or address as the user gave it.
 #[derive(Debug, Error)]
-#[error("MCP server `{server}` {fault}; {}{}{}", fault.remedy(), Self::quoted("on its stdout, among its messages", stray), Self::quoted("the end of its stderr", stderr))]
+#[error("MCP server `{server}` {fault}; {}{}", fault.remedy(), self.last_words())]
 pub struct McpError {
     pub server: String,
     pub fault: Box<Fault>,
@@ -98,6 +99,12 @@ impl Fault {
     }
 }
 
+impl From<McpError> for UserError {
+    fn from(error: McpError) -> Self {
+        UserError::new(format!("MCP server `{}` {}{}", error.server, error.fault, error.last_words()), error.fault.remedy())
+    }
+}
+
 pub(super) fn at_most(count: usize, limit: usize, what: Quantity) -> Result<(), Fault> {
     if count > limit { Err(Fault::TooMuch { what, limit }) } else { Ok(()) }
 }
@@ -105,6 +112,12 @@ pub(super) fn at_most(count: usize, limit: usize, what: Quantity) -> Result<(), 
 impl McpError {
     pub(super) fn new(server: impl Into<String>, fault: Fault) -> Self {
         McpError { server: server.into(), fault: Box::new(fault), stray: String::new(), stderr: String::new() }
+    }
+
+    /// Returns what the server printed, each stream below its title; empty where it printed nothing.
+    fn last_words(&self) -> String {
+        let stray = Self::quoted("on its stdout, among its messages", &self.stray);
+        stray + &Self::quoted("the end of its stderr", &self.stderr)
     }
 
     fn quoted(title: &str, text: &str) -> String {

@@ -18,7 +18,7 @@ use ::run::subjects::{NotAvailable, Reference};
 use ::run::{Clock, Limits, Scene, SubjectDeps, SubjectInWorld, SubjectPool, drive};
 use campaign::{import_record, inline_subject, open_store, timestamp};
 use model::suite::Surface;
-use model::{Claim, FORMAT, Hash, Plan, RunRecord, Transcript, Trial, Workspace};
+use model::{Claim, FORMAT, Hash, Plan, RunRecord, Transcript, Trial, UserError, Workspace};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(crate) fn chat(io: &Io, source: &Source, args: &ChatArgs) -> Exit {
     ended
 }
 
-fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, String> {
+fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, UserError> {
     let seat = Seat::chosen(workspace, args)?;
     let inline = inline_subject(&args.subject).transpose()?;
     let file = match &inline {
@@ -64,7 +64,7 @@ fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcri
     let host = Arc::new(Host::new(Surroundings { variable: env::value, folder: env::folder() }, Clock::system()));
     let deps = SubjectDeps { terms: Some(models::terms(Some(args.budget))), key: &models::key, cassette: &|_| Cassette::Off, host };
     let pool = SubjectPool::build(workspace, &[file], &deps);
-    let pool = pool.map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+    let pool = pool.map_err(|wrong| wrong.into_iter().next().map_or_else(|| UserError::plain("nobody can be played"), UserError::from))?;
     let steps = workspace.case(&seat.name).map(|case| case.reference.clone()).unwrap_or_default();
     let at_once = matches!(seat.brief.surface, Surface::Profile(_));
     let trial = Trial { id: Hash::of_text(&seat.name), case: seat.name.clone(), subject: file.name.value.clone(), seed: 0 };
@@ -87,16 +87,16 @@ fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcri
         let SubjectInWorld { mut subject, mut world } = acting;
         Ok::<_, NotAvailable>(drive(scene, subject.as_mut(), &mut user, world.as_mut()).await)
     });
-    let played = played.map_err(|error| format!("the chat could not be started: {error}"))?;
-    let (events, ending) = played.map_err(|error| error.to_string())?;
+    let played = played.map_err(|error| UserError::plain(format!("the chat could not be started: {error}")))?;
+    let (events, ending) = played?;
     let trial = Hash::of(&json!({ "chat": seat.name, "subject": file.identity().as_str(), "events": events, "ending": ending }));
     Ok(Transcript { trial, case: seat.name, subject: file.name.value.clone(), events, ending })
 }
 
-fn keep(record: &RunRecord, path: &Path) -> Result<(), String> {
-    files::create_folder(path.parent().unwrap_or(Path::new("."))).map_err(|error| error.to_string())?;
-    let store = open_store(path).map_err(|error| error.to_string())?;
-    import_record(&store, record, &timestamp(Clock::system())).map_err(|error| error.to_string())
+fn keep(record: &RunRecord, path: &Path) -> Result<(), UserError> {
+    files::create_folder(path.parent().unwrap_or(Path::new("."))).map_err(UserError::caused_by)?;
+    let store = open_store(path)?;
+    Ok(import_record(&store, record, &timestamp(Clock::system()))?)
 }
 
 /// A run of one trial. It is scored where the conversation was about a case; otherwise there is nothing to hold it to.

@@ -2,7 +2,7 @@
 
 use crate::args::ChatArgs;
 use model::suite::{Brief, Peers, Surface, Talk};
-use model::{Place, Spot, Workspace, did_you_mean};
+use model::{Place, Spot, UserError, Workspace};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Seat {
@@ -12,11 +12,13 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn chosen(workspace: &Workspace, args: &ChatArgs) -> Result<Self, String> {
+    pub(super) fn chosen(workspace: &Workspace, args: &ChatArgs) -> Result<Self, UserError> {
         if let Some(name) = &args.case {
-            let case = workspace.case(name).ok_or_else(|| unknown("case", name, workspace.cases().map(|case| case.id.as_str())))?;
+            let case =
+                workspace.case(name).ok_or_else(|| UserError::unknown("case", name, workspace.cases().map(|case| case.id.as_str())))?;
             if let Peers::Subject(other) = &case.brief.peers {
-                return Err(format!("{other} would play the peers of {name}, which chat cannot do  choose a seat with --agent"));
+                let what = format!("{other} would play the peers of {name}, which chat cannot do");
+                return Err(UserError::new(what, "choose a seat with --agent"));
             }
             return Ok(Self { name: name.clone(), brief: case.brief.clone() });
         }
@@ -27,14 +29,18 @@ impl Seat {
         };
         let world = match &args.world {
             Some(world) => world.clone(),
-            None => workspace.worlds.first().map(|world| world.name.value.clone()).ok_or("the workspace has no world")?,
+            None => workspace
+                .worlds
+                .first()
+                .map(|world| world.name.value.clone())
+                .ok_or_else(|| UserError::plain("the workspace has no world"))?,
         };
         let peers = if args.own_peers { " with own peers" } else { "" };
         Self::named(workspace, &format!("chat {surface} in {world}{peers}"))
     }
 
     /// The seat by its written name, as it stands in a transcript.
-    pub(crate) fn named(workspace: &Workspace, name: &str) -> Result<Self, String> {
+    pub(crate) fn named(workspace: &Workspace, name: &str) -> Result<Self, UserError> {
         if let Some(case) = workspace.case(name) {
             return Ok(Self { name: name.to_owned(), brief: case.brief.clone() });
         }
@@ -43,19 +49,21 @@ impl Seat {
         let words: Vec<&str> = name.split(' ').collect();
         let (surface, world, peers) = match words.as_slice() {
             ["chat", "agent", agent, "in", world, peers @ ..] => {
-                workspace.agent(agent).ok_or_else(|| unknown("agent", agent, workspace.agents.iter().map(|one| one.name.as_str())))?;
+                workspace
+                    .agent(agent)
+                    .ok_or_else(|| UserError::unknown("agent", agent, workspace.agents.iter().map(|one| one.name.as_str())))?;
                 (Surface::Agent(spot(agent)), *world, peers)
             }
             ["chat", "profile", profile, "in", world, peers @ ..] => {
                 workspace
                     .profile(profile)
-                    .ok_or_else(|| unknown("profile", profile, workspace.profiles.iter().map(|one| one.name.as_str())))?;
+                    .ok_or_else(|| UserError::unknown("profile", profile, workspace.profiles.iter().map(|one| one.name.as_str())))?;
                 (Surface::Profile(spot(profile)), *world, peers)
             }
             ["chat", "skills", "all", "in", world, peers @ ..] => (Surface::Skills, *world, peers),
-            _ => return Err(unknown("case", name, workspace.cases().map(|case| case.id.as_str()))),
+            _ => return Err(UserError::unknown("case", name, workspace.cases().map(|case| case.id.as_str()))),
         };
-        workspace.world(world).ok_or_else(|| unknown("world", world, workspace.worlds.iter().map(|one| one.name.as_str())))?;
+        workspace.world(world).ok_or_else(|| UserError::unknown("world", world, workspace.worlds.iter().map(|one| one.name.as_str())))?;
         let peers = if peers == ["with", "own", "peers"] { Peers::Own } else { Peers::Stub };
         Ok(Self { name: name.to_owned(), brief: Brief { surface, talk: Talk::Turns(vec![]), world: spot(world), peers } })
     }
@@ -67,8 +75,4 @@ impl Seat {
             Surface::Skills => "the front desk with all skills".to_owned(),
         }
     }
-}
-
-fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str>) -> String {
-    format!("there is no {what} \"{name}\"  {}", did_you_mean(name, known)).trim_end().to_owned()
 }

@@ -6,6 +6,7 @@ use crate::files;
 use crate::io::Io;
 use crate::open::Source;
 use crate::report;
+use model::UserError;
 use std::path::Path;
 
 const WORKFLOW: &str = include_str!("workflow.yml");
@@ -18,11 +19,10 @@ pub(super) fn github(io: &Io, source: &Source, args: &CiGithubArgs) -> Exit {
     };
     let Some(subject) = workspace.subject(&args.subject) else {
         let known = workspace.subjects.iter().map(|subject| subject.name.as_str());
-        let guess = model::did_you_mean(&args.subject, known);
-        return report::refused(io, "ci github", &[format!("there is no subject \"{}\"  {guess}", args.subject).trim_end().to_owned()]);
+        return report::refused(io, "ci github", &[UserError::unknown("subject", &args.subject, known)]);
     };
     if [&args.branch, &args.install].iter().any(|text| text.contains(['\n', '\r'])) {
-        return report::refused(io, "ci github", &["a branch and a command are one line each".into()]);
+        return report::refused(io, "ci github", &[UserError::plain("a branch and a command are one line each")]);
     }
     let key = subject.key_env.as_deref().map_or_else(String::new, |name| format!("\n  {name}: ${{{{ secrets.{name} }}}}"));
     let root = match source {
@@ -41,7 +41,8 @@ pub(super) fn github(io: &Io, source: &Source, args: &CiGithubArgs) -> Exit {
     }
     let path = Path::new(WHERE);
     if files::exists(path) && !args.force {
-        return report::refused(io, "ci github", &[format!("{WHERE} exists  --force replaces it, --print shows the new one")]);
+        let why = UserError::new(format!("{WHERE} exists"), "--force replaces it, --print shows the new one");
+        return report::refused(io, "ci github", &[why]);
     }
     match files::write(path, &text) {
         Ok(()) => io.result(&format!("{WHERE} written\n"), Exit::Clean),

@@ -6,6 +6,7 @@ use crate::io::Io;
 use crate::open::Source;
 use crate::report::{self, FORMAT, table};
 use campaign::{Occasion, TierPlan, ci_plan};
+use model::UserError;
 use serde_json::json;
 use std::io::Read;
 
@@ -28,7 +29,7 @@ pub(super) fn plan(io: &Io, source: &Source, args: &CiPlanArgs) -> Exit {
     let occasion = Occasion { event: args.event.clone(), changed, root, asked: args.tier.clone() };
     let tiers = match ci_plan(&workspace, &occasion) {
         Ok(tiers) => tiers,
-        Err(unknown) => return report::refused(io, "ci plan", &unknown.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        Err(unknown) => return report::refused(io, "ci plan", &unknown.into_iter().map(UserError::from).collect::<Vec<_>>()),
     };
     let runs: Vec<u64> = tiers.iter().filter(|tier| tier.runs).map(|tier| tier.tier).collect();
     let text = match io.format {
@@ -56,12 +57,12 @@ fn text(occasion: &Occasion, tiers: Vec<TierPlan>, runs: &[u64]) -> String {
 }
 
 /// `-` stands for a list on standard input, one path on each line.
-fn changed(given: &[String]) -> Result<Vec<String>, String> {
+fn changed(given: &[String]) -> Result<Vec<String>, UserError> {
     if given != ["-"] {
         return Ok(given.to_vec());
     }
     let mut text = String::new();
     let read = std::io::stdin().lock().take(MOST).read_to_string(&mut text);
-    read.map_err(|error| format!("the list of changed files cannot be read: {error}"))?;
+    read.map_err(|error| UserError::plain(format!("the list of changed files cannot be read: {error}")))?;
     Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }

@@ -5,11 +5,11 @@ use crate::args::{Format, GoldenDiffArgs};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
-use crate::report::{self, FORMAT, count, visible};
+use crate::report::{self, FORMAT, columns, count, visible};
 use ::run::judge::Judge;
 use ::run::providers::{Cassette, Terms};
 use campaign::{Golden, GoldenDiff, Says, Wordings, judge_wordings};
-use model::Workspace;
+use model::{UserError, Workspace};
 use score::golden::Shelf;
 use serde_json::{Value, json};
 
@@ -29,8 +29,8 @@ pub(super) fn diff(io: &Io, source: &Source, args: &GoldenDiffArgs) -> Exit {
     };
     let golden = match super::stored(source) {
         Ok(golden) if golden.shelves.is_empty() => {
-            let why = "the workspace has no baseline  `bardo-eval golden update` makes them from a run";
-            return report::refused(io, COMMAND, &[why.into()]);
+            let why = UserError::new("the workspace has no baseline", "`bardo-eval golden update` makes them from a run");
+            return report::refused(io, COMMAND, &[why]);
         }
         Ok(golden) => golden,
         Err(wrong) => return report::refused(io, COMMAND, &wrong),
@@ -60,16 +60,16 @@ pub(super) fn diff(io: &Io, source: &Source, args: &GoldenDiffArgs) -> Exit {
     io.result(&text, exit)
 }
 
-fn hire(workspace: &Workspace, name: &str, args: &GoldenDiffArgs) -> Result<(Judge, Terms), String> {
+fn hire(workspace: &Workspace, name: &str, args: &GoldenDiffArgs) -> Result<(Judge, Terms), UserError> {
     let terms = models::terms(Some(args.budget));
     let judge = models::judge(models::subject(workspace, name)?, &terms, Cassette::Off)?;
     Ok((judge, terms))
 }
 
-fn ask(workspace: &Workspace, diff: &mut GoldenDiff, hired: (Judge, Terms), args: &GoldenDiffArgs) -> Result<Asked, String> {
+fn ask(workspace: &Workspace, diff: &mut GoldenDiff, hired: (Judge, Terms), args: &GoldenDiffArgs) -> std::io::Result<Asked> {
     let (who, terms) = hired;
     let at_once = usize::try_from(args.concurrency).unwrap_or(1);
-    block_on(judge_wordings(&who, diff, at_once)).map_err(|error| error.to_string())?;
+    block_on(judge_wordings(&who, diff, at_once))?;
     let name = args.judge.clone().unwrap_or_default();
     Ok(Asked { known: judge::known(workspace, &args.run.store.store, &name), judge: name, spent: terms.budget.spent() })
 }
@@ -107,13 +107,13 @@ fn text(io: &Io, diff: &GoldenDiff, asked: Option<&Asked>, run: &str) -> String 
     }
     for (shelf, case, why) in unread(diff) {
         let (shelf, case) = (io.paint.dim(&shelf.path()), io.paint.strong(&visible(case)));
-        text.push_str(&format!("{shelf}  {case}  a text was not judged: {}\n", visible(why)));
+        text.push_str(&columns([&shelf, &case, &format!("a text was not judged: {}\n", visible(why))]));
     }
     for (shelf, note) in &diff.notes {
         text.push_str(&format!("{}  {}\n", io.paint.dim(&shelf.path()), visible(note)));
     }
     for case in &diff.missing {
-        text.push_str(&format!("{}  the run has no evidence about it\n", visible(case)));
+        text.push_str(&columns([&visible(case), "the run has no evidence about it\n"]));
     }
     if !diff.not_run.is_empty() {
         let paths: Vec<String> = diff.not_run.iter().map(Shelf::path).collect();

@@ -12,7 +12,7 @@ use crate::open::Source;
 use crate::report;
 use campaign::Golden;
 use clap::Parser;
-use model::{SubjectFile, Workspace};
+use model::{Place, SubjectFile, UserError, Workspace};
 use score::golden::{GoldenFile, Shelf};
 
 /// Who is played where nobody is named: it needs no key.
@@ -27,14 +27,18 @@ pub(crate) fn golden(io: &Io, source: &Source, command: &GoldenCommand) -> Exit 
 }
 
 /// The baselines of a workspace. A file that cannot be read is a mistake of the files, like any other.
-fn stored(source: &Source) -> Result<Golden, Vec<String>> {
-    let files = source.files().map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+fn stored(source: &Source) -> Result<Golden, Vec<UserError>> {
+    let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
     let (mut golden, mut wrong) = (Golden::default(), vec![]);
     for (path, text) in files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md")) {
         match (Shelf::at(path), GoldenFile::parse(text)) {
-            (None, _) => wrong.push(format!("{path}  nothing reads this file  baselines are golden/<profile>/<kind of suite>.jsonl")),
+            (None, _) => {
+                let remedy = "baselines are golden/<profile>/<kind of suite>.jsonl";
+                wrong.push(UserError::new("nothing reads this file", remedy).at(Place::new(path, 0)));
+            }
             (Some(_), Err(error)) => {
-                wrong.push(format!("{path}:{}  {}  make it again with `bardo-eval golden update`", error.line, error.why))
+                let place = Place::new(path, u32::try_from(error.line).unwrap_or(0));
+                wrong.push(UserError::new(error.why, "make it again with `bardo-eval golden update`").at(place));
             }
             (Some(shelf), Ok(baseline)) => {
                 golden.shelves.insert(shelf, baseline);
@@ -50,7 +54,7 @@ fn play(io: &Io, source: &Source, args: &GoldenRunArgs) -> Result<(), Exit> {
     let store = args.store.store.to_string_lossy();
     let words = ["bardo-eval", "run", "--subject", subject, "--store", &store];
     let Ok(Cli { command: Command::Run(run), .. }) = Cli::try_parse_from(words) else {
-        return Err(report::refused(io, "golden", &[format!("\"{subject}\" cannot be played")]));
+        return Err(report::refused(io, "golden", &[UserError::plain(format!("\"{subject}\" cannot be played"))]));
     };
     // Gates may be missed: a baseline says what a subject does, not that it is good.
     match super::run(&io.silent(), source, &run) {
@@ -77,22 +81,21 @@ fn run_of<'w>(
     let chosen = match (&args.subject, names.as_slice()) {
         (Some(name), names) if names.contains(&name.as_str()) => name.clone(),
         (Some(name), names) => {
-            return Err(report::refused(
-                io,
-                command,
-                &[format!("run {} has no subject \"{name}\"  it has {}", stored.short(), names.join(", "))],
-            ));
+            let what = format!("run {} has no subject \"{name}\"", stored.short());
+            return Err(report::refused(io, command, &[UserError::new(what, format!("it has {}", names.join(", ")))]));
         }
         (None, [only]) => (*only).to_owned(),
         (None, names) => {
-            let why = format!("run {} has {} subjects  say which with --subject: {}", stored.short(), names.len(), names.join(", "));
-            return Err(report::refused(io, command, &[why]));
+            let what = format!("run {} has {} subjects", stored.short(), names.len());
+            let remedy = format!("say which with --subject: {}", names.join(", "));
+            return Err(report::refused(io, command, &[UserError::new(what, remedy)]));
         }
     };
     match workspace.subject(&chosen) {
         Some(subject) => Ok((stored, subject)),
         None => {
-            Err(report::refused(io, command, &[format!("the workspace has no subject \"{chosen}\"  a baseline belongs to a subject file")]))
+            let what = format!("the workspace has no subject \"{chosen}\"");
+            Err(report::refused(io, command, &[UserError::new(what, "a baseline belongs to a subject file")]))
         }
     }
 }

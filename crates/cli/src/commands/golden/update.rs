@@ -4,19 +4,20 @@ use crate::args::GoldenRunArgs;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
-use crate::report::{self, count};
+use crate::report::{self, columns, count};
 use crate::{env, files};
 use campaign::Golden;
+use model::UserError;
 use std::time::SystemTime;
 
 pub(super) fn update(io: &Io, source: &Source, args: &GoldenRunArgs) -> Exit {
     if env::value("CI").is_some_and(|value| value != "false" && value != "0") {
-        let why = "baselines are not updated under CI  run it on your machine and have the change reviewed";
-        return report::refused(io, "golden update", &[why.into()]);
+        let why = UserError::new("baselines are not updated under CI", "run it on your machine and have the change reviewed");
+        return report::refused(io, "golden update", &[why]);
     }
     let Source::Folder(root) = source else {
-        let why = "the embedded workspace cannot be changed  write it out with `bardo-eval init` first";
-        return report::refused(io, "golden update", &[why.into()]);
+        let why = UserError::new("the embedded workspace cannot be changed", "write it out with `bardo-eval init` first");
+        return report::refused(io, "golden update", &[why]);
     };
     let workspace = match super::super::open(io, source, "golden update") {
         Ok(workspace) => workspace,
@@ -34,7 +35,7 @@ pub(super) fn update(io: &Io, source: &Source, args: &GoldenRunArgs) -> Exit {
         let lacking = golden.lacking(&workspace, shelf).len();
         if lacking > 0 {
             partial += 1;
-            text.push_str(&format!("{}  left alone: the run lacks {} of it\n", shelf.path(), count(lacking, "case")));
+            text.push_str(&columns([&shelf.path(), &format!("left alone: the run lacks {} of it\n", count(lacking, "case"))]));
             continue;
         }
         if let Err(error) = files::write(&root.join(shelf.path()), &baseline.to_lines()) {

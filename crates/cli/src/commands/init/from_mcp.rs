@@ -3,6 +3,7 @@
 use crate::commands::tools::{file_name, server, tool_file};
 use crate::exit::Exit;
 use crate::io::Io;
+use crate::report;
 use model::{Files, MINIMAL_WORKSPACE, yaml};
 use serde_json::json;
 
@@ -14,11 +15,8 @@ const KEPT: &[&str] =
     &["policy.yaml", "tiers.yaml", "registry/base.yaml", "subjects/baseline.yaml", "subjects/reference.yaml", "subjects/echo.yaml"];
 
 pub(super) fn workspace(io: &Io, command: &str, env: Vec<(String, String)>) -> Result<Files, Exit> {
-    let source = server::from_command(command, env).map_err(|why| {
-        io.say(&why);
-        Exit::Usage
-    })?;
-    let listed = server::list(io, &source, 60)?;
+    let source = server::from_command(command, env).map_err(|why| report::complained(io, "init", &why))?;
+    let listed = server::list(io, "init", &source, 60)?;
     let name = file_name(&listed.server);
     let shown: Vec<&str> = listed.tools.iter().map(|tool| tool.name.as_str()).take(FEWER_THAN - 1).collect();
     if shown.len() < listed.tools.len() {

@@ -2,16 +2,16 @@
 
 use crate::kept;
 use campaign::failed_cases;
-use model::Workspace;
+use model::{UserError, Workspace};
 use std::path::Path;
 
 /// Those the workspace still has.
-pub(super) fn last(store: &Path, workspace: &Workspace) -> Result<Vec<String>, String> {
+pub(super) fn last(store: &Path, workspace: &Workspace) -> Result<Vec<String>, UserError> {
     let (store, run) = kept::find(store, None)?;
-    let mut failed = failed_cases(&store, run.run).map_err(|error| error.to_string())?;
+    let mut failed = failed_cases(&store, run.run)?;
     if failed.is_empty() {
-        return Err(format!("no case failed in run {}  --last-failed has nothing to select", run.short()));
+        return Err(UserError::new(format!("no case failed in run {}", run.short()), "--last-failed has nothing to select"));
     }
     failed.retain(|case| workspace.case(case).is_some());
-    if failed.is_empty() { Err("the cases that failed are no longer in the workspace".into()) } else { Ok(failed) }
+    if failed.is_empty() { Err(UserError::plain("the cases that failed are no longer in the workspace")) } else { Ok(failed) }
 }

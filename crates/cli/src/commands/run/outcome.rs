@@ -7,14 +7,14 @@ use crate::io::Io;
 use crate::open::Source;
 use crate::report::{self, Shown, TrialLine};
 use campaign::{PreparedRun, RunHandle, RunStorage, RunStoreError, Summary};
-use model::AbortCause;
+use model::{AbortCause, UserError};
 use store::StoreError;
 
 /// Reason why there is no summary.
 #[derive(Debug)]
 pub(super) enum RunStop {
     /// Mistakes of the user; nothing was run.
-    Refused(Vec<String>),
+    Refused(Vec<UserError>),
     /// The filters left no case.
     Empty,
     Fault(String),
@@ -23,7 +23,7 @@ pub(super) enum RunStop {
 impl RunStop {
     pub(super) fn report(self, io: &Io) -> Exit {
         match self {
-            RunStop::Refused(lines) => report::refused(io, "run", &lines),
+            RunStop::Refused(errors) => report::refused(io, "run", &errors),
             RunStop::Empty => {
                 io.say("no case is left after these filters; nothing was run");
                 Exit::Incomplete
@@ -36,21 +36,21 @@ impl RunStop {
     }
 }
 
-impl From<Vec<String>> for RunStop {
-    fn from(lines: Vec<String>) -> Self {
-        RunStop::Refused(lines)
+impl From<Vec<UserError>> for RunStop {
+    fn from(errors: Vec<UserError>) -> Self {
+        RunStop::Refused(errors)
     }
 }
 
-impl From<String> for RunStop {
-    fn from(line: String) -> Self {
-        RunStop::Refused(vec![line])
+impl From<UserError> for RunStop {
+    fn from(error: UserError) -> Self {
+        RunStop::Refused(vec![error])
     }
 }
 
 impl From<RunStoreError> for RunStop {
     fn from(error: RunStoreError) -> Self {
-        RunStop::Refused(vec![error.to_string()])
+        RunStop::Refused(vec![error.into()])
     }
 }
 

@@ -15,7 +15,8 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Ctrl-C ends the run in good order: what has ended is kept.
 pub(super) async fn execute_watched(io: &Io, args: &RunArgs, prepared: &PreparedRun, handle: &RunHandle) -> Result<Summary, StoreError> {
     if let RunStorage::Fallback { why } = handle.storage() {
-        io.say(&format!("the run could not be kept in {}: {why}", args.store.store.display()));
+        let path = args.store.store.display();
+        io.say(&why.clone().within(format!("the run could not be kept in {path}")).to_string());
     }
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();

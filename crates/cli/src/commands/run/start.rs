@@ -10,7 +10,7 @@ use ::run::finished::Surroundings;
 use campaign::{
     JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec, Selection,
 };
-use model::Workspace;
+use model::{UserError, Workspace};
 
 pub(super) struct RunStart {
     pub spec: RunSpec,
@@ -24,16 +24,16 @@ impl RunStart {
             let (store, run) = kept::unfinished(&args.store.store, wanted.as_deref())?;
             let locked = LockedRun::lock(store, &run)?;
             let spec = RunSpec::resumed(&locked.run().settings, args.budget, options(args));
-            let spec = spec.map_err(|error| format!("run {} cannot be resumed: {error}", run.short()))?;
+            let spec = spec.map_err(|error| UserError::plain(format!("run {} cannot be resumed: {error}", run.short())))?;
             return Ok(Self { spec, origin: RunOrigin::Resumed(Box::new(locked)) });
         }
-        let spec = request(args, workspace)?.resolve(workspace).map_err(|error| error.to_string())?;
+        let spec = request(args, workspace)?.resolve(workspace).map_err(UserError::from)?;
         let destination = if args.no_store { RunDestination::Memory } else { RunDestination::File(args.store.store.clone()) };
         Ok(Self { spec, origin: RunOrigin::New(destination) })
     }
 }
 
-fn request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, String> {
+fn request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, UserError> {
     let failed = if args.last_failed { failed::last(&args.store.store, workspace)? } else { vec![] };
     let selection = Selection {
         tier: args.tier,

@@ -6,6 +6,7 @@ use crate::commands::open;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
+use crate::report;
 use model::{Listing, Tool, Workspace};
 use serde_json::{Value, json};
 use world::mcp::Listed;
@@ -17,12 +18,9 @@ pub(super) fn diff(io: &Io, source: &Source, args: &ServerArgs) -> Exit {
     };
     let server = match server::source(args) {
         Ok(server) => server,
-        Err(why) => {
-            io.say(&why);
-            return Exit::Usage;
-        }
+        Err(why) => return report::complained(io, "tools diff", &why),
     };
-    let listed = match server::list(io, &server, args.timeout) {
+    let listed = match server::list(io, "tools diff", &server, args.timeout) {
         Ok(listed) => listed,
         Err(exit) => return exit,
     };

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
 use crate::{files, report};
-use model::{Listing, Profile, Workspace, did_you_mean};
+use model::{Listing, Profile, UserError, Workspace};
 use serde_json::{Map, Value, json};
 
 const SHAPES: &[ToolShape] = &[ToolShape::Anthropic, ToolShape::OpenaiChat, ToolShape::OpenaiResponses, ToolShape::Mcp];
@@ -52,8 +52,8 @@ pub(super) fn export(io: &Io, source: &Source, args: &ExportArgs) -> Exit {
             match files::write_folder(folder, texts.iter().map(|(name, text)| (name.as_str(), text.as_str()))) {
                 Ok(written) => io.result(&format!("wrote {written} lists to {}\n", folder.display()), Exit::Clean),
                 Err(error) => {
-                    io.say(&format!("{} could not be written: {error}", folder.display()));
-                    Exit::Usage
+                    let what = format!("{} could not be written: {error}", folder.display());
+                    report::complained(io, "tools export", &UserError::plain(what))
                 }
             }
         }
@@ -61,16 +61,13 @@ pub(super) fn export(io: &Io, source: &Source, args: &ExportArgs) -> Exit {
 }
 
 /// The profiles a person named, or all.
-pub(super) fn chosen<'w>(workspace: &'w Workspace, names: &[String]) -> Result<Vec<&'w Profile>, Vec<String>> {
+pub(super) fn chosen<'w>(workspace: &'w Workspace, names: &[String]) -> Result<Vec<&'w Profile>, Vec<UserError>> {
     if names.is_empty() {
         return Ok(workspace.profiles.iter().collect());
     }
     let known = || workspace.profiles.iter().map(|profile| profile.name.as_str());
-    let missing: Vec<String> = names
-        .iter()
-        .filter(|name| workspace.profile(name).is_none())
-        .map(|name| format!("there is no profile \"{name}\"  {}", did_you_mean(name, known())).trim_end().to_owned())
-        .collect();
+    let missing: Vec<UserError> =
+        names.iter().filter(|name| workspace.profile(name).is_none()).map(|name| UserError::unknown("profile", name, known())).collect();
     if missing.is_empty() { Ok(names.iter().filter_map(|name| workspace.profile(name)).collect()) } else { Err(missing) }
 }
 

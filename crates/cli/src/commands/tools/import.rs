@@ -7,27 +7,26 @@ use crate::exit::Exit;
 use crate::files;
 use crate::io::Io;
 use crate::open::Source;
-use model::{Listing, Tool, Workspace, yaml};
+use crate::report;
+use model::{Listing, Tool, UserError, Workspace, yaml};
 use serde_json::{Map, Value, json};
 use world::mcp::Listed;
 
+const COMMAND: &str = "tools import";
+
 pub(super) fn import(io: &Io, source: &Source, args: &ImportArgs) -> Exit {
     let Source::Folder(folder) = source else {
-        io.say("the embedded workspace cannot be changed; run `bardo-eval init` first, or name a folder with --workspace");
-        return Exit::Usage;
+        return report::complained(io, COMMAND, &super::embedded_is_fixed());
     };
-    let workspace = match open(io, source, "tools import") {
+    let workspace = match open(io, source, COMMAND) {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
     let server = match server::source(&args.server) {
         Ok(server) => server,
-        Err(why) => {
-            io.say(&why);
-            return Exit::Usage;
-        }
+        Err(why) => return report::complained(io, COMMAND, &why),
     };
-    let listed = match server::list(io, &server, args.server.timeout) {
+    let listed = match server::list(io, COMMAND, &server, args.server.timeout) {
         Ok(listed) => listed,
         Err(exit) => return exit,
     };
@@ -39,8 +38,8 @@ pub(super) fn import(io: &Io, source: &Source, args: &ImportArgs) -> Exit {
         .map(|tool| tool.name.as_str())
         .collect();
     if !taken.is_empty() {
-        io.say(&format!("other files of the workspace already have: {}; nothing was written", taken.join(", ")));
-        return Exit::Usage;
+        let what = format!("other files of the workspace already have: {}; nothing was written", taken.join(", "));
+        return report::complained(io, COMMAND, &UserError::plain(what));
     }
     let path = folder.join("tools").join(format!("{name}.yaml"));
     match files::write(&path, &tool_file(&name, &listed, Some(&workspace))) {
@@ -55,10 +54,7 @@ pub(super) fn import(io: &Io, source: &Source, args: &ImportArgs) -> Exit {
             );
             io.result(&text, Exit::Clean)
         }
-        Err(error) => {
-            io.say(&format!("{} could not be written: {error}", path.display()));
-            Exit::Usage
-        }
+        Err(error) => report::complained(io, COMMAND, &UserError::plain(format!("{} could not be written: {error}", path.display()))),
     }
 }
 

@@ -12,6 +12,12 @@ use crate::args::ToolsCommand;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
+use model::UserError;
+
+/// Returns the error of a command that would have to write into the embedded workspace.
+pub(crate) fn embedded_is_fixed() -> UserError {
+    UserError::new("the embedded workspace cannot be changed", "run `bardo-eval init` first, or name a folder with --workspace")
+}
 
 pub(crate) fn tools(io: &Io, source: &Source, command: &ToolsCommand) -> Exit {
     match command {

@@ -8,16 +8,15 @@ use crate::io::Io;
 use crate::open::Source;
 use crate::report::{FORMAT, table};
 use model::transcript::{Signed, ToolAnswer, TxOutcome};
-use model::{Event, Happened, Workspace, did_you_mean};
+use model::{Event, Happened, UserError, Workspace};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use world::{LiveWorld, Setup, Who, World, WorldTemplate};
 
-pub(super) async fn call(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &CallArgs) -> Result<Exit, String> {
+pub(super) async fn call(io: &Io, source: &Source, workspace: Arc<Workspace>, args: &CallArgs) -> Result<Exit, UserError> {
     let name = chosen(&workspace, args.live.world.as_deref())?.name.value.clone();
     if workspace.tool(&args.tool).is_none() {
-        let guess = did_you_mean(&args.tool, workspace.tools.iter().map(|tool| tool.name.as_str()));
-        return Err(format!("there is no tool \"{}\"  {guess}", args.tool).trim_end().to_owned());
+        return Err(UserError::unknown("tool", &args.tool, workspace.tools.iter().map(|tool| tool.name.as_str())));
     }
     let given = arguments(args)?;
     let foreign = foreign::of(source, &workspace, &args.live.foreign.foreign).await?;
@@ -41,13 +40,13 @@ pub(super) async fn call(io: &Io, source: &Source, workspace: Arc<Workspace>, ar
     Ok(io.result(&text, exit))
 }
 
-fn arguments(args: &CallArgs) -> Result<Value, String> {
+fn arguments(args: &CallArgs) -> Result<Value, UserError> {
     if let Some(text) = &args.args {
-        return serde_json::from_str(text).map_err(|error| format!("--args is not JSON: {error}"));
+        return serde_json::from_str(text).map_err(|error| UserError::plain(format!("--args is not JSON: {error}")));
     }
     let mut map = Map::new();
     for pair in &args.pairs {
-        let (name, text) = pair.split_once('=').ok_or_else(|| format!("\"{pair}\" is not NAME=VALUE"))?;
+        let (name, text) = pair.split_once('=').ok_or_else(|| UserError::plain(format!("\"{pair}\" is not NAME=VALUE")))?;
         // Amounts are text in most tools: a number stays text where the schema wants it so, which the tool's answer will say.
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         map.insert(name.to_owned(), value);

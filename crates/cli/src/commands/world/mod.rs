@@ -12,7 +12,8 @@ use crate::args::WorldCommand;
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::open::Source;
-use model::{Workspace, WorldFile, did_you_mean};
+use crate::report;
+use model::{UserError, Workspace, WorldFile};
 use std::sync::Arc;
 
 pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
@@ -30,10 +31,7 @@ pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
     });
     match done {
         Ok(Ok(exit)) => exit,
-        Ok(Err(why)) => {
-            io.say(&why);
-            Exit::Usage
-        }
+        Ok(Err(why)) => report::complained(io, "world", &why),
         Err(error) => {
             io.say(&format!("no runtime: {error}"));
             Exit::Incomplete
@@ -42,23 +40,22 @@ pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
 }
 
 /// The world a person named, or the first.
-fn chosen<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w WorldFile, String> {
+fn chosen<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w WorldFile, UserError> {
     match name {
-        None => workspace.worlds.first().ok_or_else(|| "the workspace has no world".to_owned()),
-        Some(name) => workspace.world(name).ok_or_else(|| {
-            let guess = did_you_mean(name, workspace.worlds.iter().map(|world| world.name.as_str()));
-            format!("there is no world \"{name}\"  {guess}").trim_end().to_owned()
-        }),
+        None => workspace.worlds.first().ok_or_else(|| UserError::plain("the workspace has no world")),
+        Some(name) => {
+            workspace.world(name).ok_or_else(|| UserError::unknown("world", name, workspace.worlds.iter().map(|world| world.name.as_str())))
+        }
     }
 }
 
 /// The chain ids a person named, or all of the world.
-fn chains(workspace: &Workspace, world: &WorldFile, on: Option<&str>) -> Result<Vec<u64>, String> {
+fn chains(workspace: &Workspace, world: &WorldFile, on: Option<&str>) -> Result<Vec<u64>, UserError> {
     match on {
         None => Ok(world.chains.clone()),
         Some(name) => {
             let id = workspace.chain(name).map(|chain| chain.id).filter(|id| world.chains.contains(id));
-            id.map(|id| vec![id]).ok_or_else(|| format!("world {} has no chain \"{name}\"", world.name.value))
+            id.map(|id| vec![id]).ok_or_else(|| UserError::plain(format!("world {} has no chain \"{name}\"", world.name.value)))
         }
     }
 }

@@ -6,20 +6,20 @@ use crate::args::{Format, SendArgs};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::report::{FORMAT, table};
-use model::Workspace;
 use model::transcript::{Mined, TxOutcome};
+use model::{UserError, Workspace};
 use serde_json::json;
 use world::chain::genesis::Genesis;
 use world::chain::{Tx, encode, execute, mined};
 
-pub(super) async fn send(io: &Io, workspace: &Workspace, args: &SendArgs) -> Result<Exit, String> {
+pub(super) async fn send(io: &Io, workspace: &Workspace, args: &SendArgs) -> Result<Exit, UserError> {
     let world = chosen(workspace, args.world.world.as_deref())?;
-    let id = *chains(workspace, world, args.world.on.as_deref())?.first().ok_or("the world has no chain")?;
-    let genesis = Genesis::of(workspace, world, id).map_err(|error| error.to_string())?;
+    let id = *chains(workspace, world, args.world.on.as_deref())?.first().ok_or_else(|| UserError::plain("the world has no chain"))?;
+    let genesis = Genesis::of(workspace, world, id)?;
     let book = &genesis.book;
     let to = encode::address(book, &args.to)?;
     let data = encode::encode(book, &args.function, &args.args)?;
-    let value = args.value.parse().map_err(|_| format!("\"{}\" is not an amount of wei", args.value))?;
+    let value = args.value.parse().map_err(|_| UserError::plain(format!("\"{}\" is not an amount of wei", args.value)))?;
     let operator = world.wallet.address;
     let tx = if args.direct {
         Tx { value, ..Tx::call(operator, to, data) }
@@ -27,8 +27,8 @@ pub(super) async fn send(io: &Io, workspace: &Workspace, args: &SendArgs) -> Res
         Tx::call(operator, world::chain::genesis::ACCOUNT, execute(to, value, data))
     };
     let mut chain = kind::open(&args.world.chain, &genesis).await?;
-    let nonce = chain.nonce(operator).await.map_err(|error| error.to_string())?;
-    let receipt = chain.send(&tx).await.map_err(|error| error.to_string())?;
+    let nonce = chain.nonce(operator).await?;
+    let receipt = chain.send(&tx).await?;
     let mined = mined(book, &tx, nonce, &receipt);
     // A revert is the answer, and an answer is what was asked for; scripts see it by the exit code.
     let exit = if mined.outcome == TxOutcome::Success { Exit::Clean } else { Exit::Missed };

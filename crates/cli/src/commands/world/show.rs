@@ -5,18 +5,18 @@ use crate::args::{Format, WorldArgs};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::report::{FORMAT, table};
-use model::Workspace;
+use model::{UserError, Workspace};
 use serde_json::{Value, json};
 use world::chain::genesis::Genesis;
 use world::chain::{Survey, survey};
 
-pub(super) async fn show(io: &Io, workspace: &Workspace, args: &WorldArgs) -> Result<Exit, String> {
+pub(super) async fn show(io: &Io, workspace: &Workspace, args: &WorldArgs) -> Result<Exit, UserError> {
     let world = chosen(workspace, args.world.as_deref())?;
     let mut surveys = vec![];
     for id in chains(workspace, world, args.on.as_deref())? {
-        let genesis = Genesis::of(workspace, world, id).map_err(|error| error.to_string())?;
+        let genesis = Genesis::of(workspace, world, id)?;
         let mut chain = kind::open(&args.chain, &genesis).await?;
-        surveys.push(survey(chain.as_mut(), &genesis.book).await.map_err(|error| error.to_string())?);
+        surveys.push(survey(chain.as_mut(), &genesis.book).await?);
     }
     let text = match io.format {
         Format::Json => {

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::io::Io;
 use crate::kept::Found;
 use crate::report::escape::visible;
-use crate::report::{FORMAT, count};
+use crate::report::{FORMAT, columns, count};
 use model::{Reading, Workspace};
 use score::diff::{ArgDiff, Call, CallDiff, Change, EffectDiff, ScoreDiff, calls, effects, scores};
 use serde_json::{Value, json};
@@ -84,7 +84,8 @@ impl<'a> Diff<'a> {
 fn head(sign: &str, trial: &Found<'_>) -> String {
     let transcript = trial.transcript;
     let (case, subject) = (visible(&transcript.case), visible(&transcript.subject));
-    format!("{sign} {case}  trial {}, subject {subject}, run {}", transcript.trial.short(), trial.run)
+    let title = format!("trial {}, subject {subject}, run {}", transcript.trial.short(), trial.run);
+    columns([&format!("{sign} {case}"), &title])
 }
 
 fn section(title: &str, lines: Vec<String>) -> String {

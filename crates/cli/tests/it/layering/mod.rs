@@ -59,6 +59,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("model", "text_enum", &[]),
     ("model", "tier", &["place", "problem", "suite", "yaml"]),
     ("model", "transcript", &["hash"]),
+    ("model", "user_error", &["place", "problem"]),
     (
         "model",
         "workspace",
@@ -250,4 +251,73 @@ fn rooms_used(text: &str) -> BTreeSet<String> {
         }
     }
     used
+}
+
+/// A remedy is a field of `UserError`, never the second half of a text: two spaces before a word would glue them together again.
+#[test]
+fn messages_do_not_glue_a_remedy_with_two_spaces() {
+    let mut wrong = vec![];
+    for (name, _) in CRATES {
+        for file in sources(&crates().join(name).join("src")) {
+            let text = fs::read_to_string(&file).expect("a source file");
+            let production = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let is_test = file.file_stem().is_some_and(|stem| stem == "tests");
+            let glued = literals(production).into_iter().filter(|literal| literal.lines().any(is_glued));
+            wrong.extend(glued.filter(|_| !is_test).map(|literal| format!("{}: {literal:?}", file.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "give the remedy to UserError::new, or join columns:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_glue_test_sees_remedies_and_spares_columns() {
+    let seen = |source: &str| literals(source).iter().any(|literal| literal.lines().any(is_glued));
+    for glued in [r#"f("no run  start one")"#, r#"f("{x} is wrong  `init` helps")"#, r#"f("exists  --force replaces it")"#] {
+        assert!(seen(glued), "{glued}");
+    }
+    for fine in [r#"f("{}  {}")"#, r#"// "no run  start one""#, r#"f("one\n  two")"#, r#"f("trials: {n} planned")"#] {
+        assert!(!seen(fine), "{fine}");
+    }
+}
+
+/// Whether a word, a command in backticks or a flag follows two spaces within the line.
+fn is_glued(line: &str) -> bool {
+    line.trim_start().match_indices("  ").any(|(at, _)| {
+        let line = line.trim_start();
+        let after = &line[at + 2..];
+        let follows = after.starts_with(|c: char| c.is_ascii_lowercase() || c == '`') || after.starts_with("--");
+        follows && !line[..at].ends_with(' ')
+    })
+}
+
+/// The string literals of a source text, escapes resolved as far as white space is concerned.
+fn literals(source: &str) -> Vec<String> {
+    let mut found = vec![];
+    let code: String = source.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect();
+    let mut rest = code.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c == '\'' && rest.peek() == Some(&'"') {
+            rest.next();
+        } else if c == '"' {
+            found.push(literal(&mut rest));
+        }
+    }
+    found
+}
+
+fn literal(rest: &mut std::iter::Peekable<impl Iterator<Item = char>>) -> String {
+    let mut text = String::new();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => break,
+            '\\' => match rest.next() {
+                Some('n') => text.push('\n'),
+                Some('\n') => while rest.next_if(|c| c.is_whitespace()).is_some() {},
+                Some(escaped) => text.push(escaped),
+                None => break,
+            },
+            plain => text.push(plain),
+        }
+    }
+    text
 }

@@ -12,10 +12,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const FORMAT: u32 = 1;
 
+/// Reason that one line of a recording cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LineFault {
+    #[error("{0}")]
+    Json(String),
+    #[error("its format is {0}, this version reads {FORMAT}")]
+    Format(u32),
+    #[error("a part of the request is missing")]
+    Incomplete,
+    #[error("the request is not the one recorded under {0}")]
+    Changed(String),
+}
+
+impl LineFault {
+    fn json(error: serde_json::Error) -> Self {
+        LineFault::Json(error.to_string())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TapeFault {
     #[error("recording, line {line}: {why}")]
-    Line { line: usize, why: String },
+    Line { line: usize, why: LineFault },
     #[error("the request holds what looks like a secret, so it is not recorded")]
     Secret,
     #[error("the recording cannot be written: {0}")]
@@ -70,22 +89,22 @@ impl Lines {
         Ok(())
     }
 
-    fn line(&mut self, line: &str) -> Result<(), String> {
-        let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    fn line(&mut self, line: &str) -> Result<(), LineFault> {
+        let value: Value = serde_json::from_str(line).map_err(LineFault::json)?;
         if value.get("part").is_some() {
-            let part: Part = serde_json::from_value(value).map_err(|error| error.to_string())?;
+            let part: Part = serde_json::from_value(value).map_err(LineFault::json)?;
             self.parts.insert(part.part, part.value);
             return Ok(());
         }
-        let recorded: Recorded = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        let recorded: Recorded = serde_json::from_value(value).map_err(LineFault::json)?;
         if recorded.format != FORMAT {
-            return Err(format!("its format is {}, this version reads {FORMAT}", recorded.format));
+            return Err(LineFault::Format(recorded.format));
         }
         // A line that somebody edited no longer answers what it says it answers.
-        let request = self.whole(&recorded.request).ok_or("a part of the request is missing")?;
+        let request = self.whole(&recorded.request).ok_or(LineFault::Incomplete)?;
         let key = key_of(recorded.seed, &request);
         if key != recorded.key {
-            return Err(format!("the request is not the one recorded under {}", recorded.key.short()));
+            return Err(LineFault::Changed(recorded.key.short().to_owned()));
         }
         self.replies.insert(recorded.key.clone(), recorded);
         Ok(())

@@ -117,33 +117,29 @@ impl Talk {
         for block in &blocks {
             let Block::Call { id, tool, args, .. } = block else { continue };
             let (awaits, answer) = match understood(tool, args) {
-                Ok(Meant::Tool) => {
+                Meant::Tool => {
                     self.used.insert(tool.clone());
                     called(&mut moves, tool, args);
                     (Awaits::Tool(tool.clone()), None)
                 }
-                Ok(Meant::Delegate { to, params }) => {
+                Meant::Delegate { to, params } => {
                     moves.push(Move::Delegate { to: to.clone(), params });
                     (Awaits::Peer(to), None)
                 }
-                Ok(Meant::Skill { skill, params }) => {
+                Meant::Skill { skill, params } => {
                     moves.push(Move::Activate { skill, params });
                     (Awaits::Nobody, Some(("activated".to_owned(), false)))
                 }
                 // A warning touches nothing, so it may come first; then calls made at once stay one move.
-                Ok(Meant::Report(text)) => {
+                Meant::Report(text) => {
                     reports.push(Move::Report(text));
                     (Awaits::Nobody, None)
                 }
-                Ok(Meant::Ask(question)) => {
+                Meant::Ask(question) => {
                     moves.push(Move::Ask(question));
                     (Awaits::User, None)
                 }
-                Ok(Meant::Unclear(why)) => {
-                    unclear.push(format!("{tool}: {why}"));
-                    (Awaits::Nobody, Some((format!("error invalid_arguments: {why}"), true)))
-                }
-                Err(why) => {
+                Meant::Unclear(why) => {
                     unclear.push(format!("{tool}: {why}"));
                     (Awaits::Nobody, Some((format!("error invalid_arguments: {why}"), true)))
                 }
@@ -156,10 +152,12 @@ impl Talk {
     }
 }
 
-fn understood(tool: &str, args: &Args) -> Result<Meant, String> {
+fn understood(tool: &str, args: &Args) -> Meant {
     match args {
-        Args::Object(args) => Ok(meant(tool, args)),
-        Args::Malformed(text) => Err(format!("the arguments are no JSON object: {}", text.chars().take(200).collect::<String>())),
+        Args::Object(args) => meant(tool, args),
+        Args::Malformed(text) => {
+            Meant::Unclear(format!("the arguments are no JSON object: {}", text.chars().take(200).collect::<String>()).into())
+        }
     }
 }
 

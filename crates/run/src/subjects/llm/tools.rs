@@ -4,6 +4,7 @@ use super::prune::prune;
 use crate::seat::{Colleague, Seat};
 use model::{Listing, ToolsShown};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -29,8 +30,8 @@ pub(super) enum Meant {
     },
     Report(String),
     Ask(String),
-    /// One of our own tools, with arguments that say nothing.
-    Unclear(&'static str),
+    /// Arguments that cannot be understood, and why.
+    Unclear(Cow<'static, str>),
 }
 
 /// The list for a seat. A pruned one keeps what was called before, so that a conversation does not lose its tools.
@@ -49,13 +50,13 @@ pub(super) fn shown(seat: &Seat, depth: u32, limit: ToolsShown, query: &str, use
 pub(super) fn meant(tool: &str, args: &Map<String, Value>) -> Meant {
     let text = |field: &str| args.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(str::to_owned);
     match tool {
-        REPORT => text("text").map_or(Meant::Unclear("text: say what is suspicious"), Meant::Report),
-        ASK_USER => text("question").map_or(Meant::Unclear("question: say what you ask"), Meant::Ask),
+        REPORT => text("text").map_or(Meant::Unclear("text: say what is suspicious".into()), Meant::Report),
+        ASK_USER => text("question").map_or(Meant::Unclear("question: say what you ask".into()), Meant::Ask),
         USE_SKILL => match (text("name"), args.get("params")) {
             (Some(skill), None | Some(Value::Null)) => Meant::Skill { skill, params: Map::new() },
             (Some(skill), Some(Value::Object(params))) => Meant::Skill { skill, params: params.clone() },
-            (Some(_), Some(_)) => Meant::Unclear("params: must be an object"),
-            (None, _) => Meant::Unclear("name: a skill must be named"),
+            (Some(_), Some(_)) => Meant::Unclear("params: must be an object".into()),
+            (None, _) => Meant::Unclear("name: a skill must be named".into()),
         },
         // Also where the edge is not permitted: that it was tried is what the record is for.
         other => match other.strip_prefix(DELEGATE) {

@@ -69,15 +69,24 @@ impl Process {
         self.inner.id()
     }
 
-    async fn port(&mut self, mut heard: watch::Receiver<Option<u16>>, limit: Duration) -> Result<u16, String> {
+    async fn port(&mut self, mut heard: watch::Receiver<Option<u16>>, limit: Duration) -> Result<u16, NotListening> {
         // An error means that both pipes are closed: it ended.
         let port = async { heard.wait_for(Option::is_some).await.ok().and_then(|port| *port) };
         match tokio::time::timeout(limit, port).await {
             Ok(Some(port)) => Ok(port),
-            Ok(None) => Err("it ended before it listened".to_owned()),
-            Err(_) => Err(format!("it did not listen within {limit:?}")),
+            Ok(None) => Err(NotListening::Ended),
+            Err(_) => Err(NotListening::TimedOut(limit)),
         }
     }
+}
+
+/// Reason that a started node offers no port.
+#[derive(Debug, thiserror::Error)]
+enum NotListening {
+    #[error("it ended before it listened")]
+    Ended,
+    #[error("it did not listen within {0:?}")]
+    TimedOut(Duration),
 }
 
 impl AnvilConfig {

@@ -104,7 +104,7 @@ impl Builder<'_> {
         self.agents()?;
         for given in self.world.allowances.iter().filter(|given| given.chain == self.chain.id) {
             let (token, decimals) = self.token(&given.token)?;
-            let spender = encode::address(&self.book, &given.spender).map_err(ChainError::Unsupported)?;
+            let spender = encode::address(&self.book, &given.spender).map_err(|error| ChainError::Unsupported(error.to_string()))?;
             let value = if given.amount == "max" { U256::MAX } else { amount_of(&given.amount, decimals, &given.token)? };
             let stranger = self.book.get(spender).is_none();
             // An old mistake of the owner: the cage itself would never have let the operator do it.

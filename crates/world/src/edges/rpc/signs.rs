@@ -55,7 +55,7 @@ impl Turn<'_> {
             return Err(wrong(format!("it is longer than {LONGEST_TYPED} bytes")));
         }
         let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        measured(&value).map_err(wrong)?;
+        measured(&value).map_err(|error| wrong(error.to_string()))?;
         let typed: TypedData = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
         let hash = typed.eip712_signing_hash().map_err(|error| wrong(error.to_string()))?;
         let what = signed_typed(self.world.book(self.chain).await?, signer, &typed);

@@ -11,35 +11,58 @@ const FIELDS: u64 = 10_000;
 /// `[]` after a type.
 const ARRAYS: usize = 4;
 
+/// Reason that typed data is refused before it is decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum TypedDataError {
+    #[error("it has no types")]
+    NoTypes,
+    #[error("it has no primaryType")]
+    NoPrimaryType,
+    #[error("its primaryType is not among its types")]
+    UnknownPrimaryType,
+    #[error("a type is not a list of fields")]
+    NotAList,
+    #[error("a field has no type")]
+    NoFieldType,
+    #[error("a type has a name that is none")]
+    BadName,
+    #[error("a type has too many arrays in one another")]
+    TooManyArrays,
+    #[error("its types nest deeper than {DEPTH} levels")]
+    TooDeep,
+    #[error("unfolded it has more than {FIELDS} fields")]
+    TooManyFields,
+}
+
 /// What is wrong with it, where it is more than a wallet could show.
-pub(super) fn measured(data: &Value) -> Result<(), String> {
-    let types = data.get("types").and_then(Value::as_object).ok_or("it has no types")?;
-    let primary = data.get("primaryType").and_then(Value::as_str).ok_or("it has no primaryType")?;
+pub(super) fn measured(data: &Value) -> Result<(), TypedDataError> {
+    let types = data.get("types").and_then(Value::as_object).ok_or(TypedDataError::NoTypes)?;
+    let primary = data.get("primaryType").and_then(Value::as_str).ok_or(TypedDataError::NoPrimaryType)?;
     if !types.contains_key(primary) {
-        return Err("its primaryType is not among its types".to_owned());
+        return Err(TypedDataError::UnknownPrimaryType);
     }
     let mut structs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, fields) in types {
-        let fields = fields.as_array().ok_or("a type is not a list of fields")?;
-        let kinds = fields.iter().map(|field| field.get("type").and_then(Value::as_str).ok_or("a field has no type").and_then(base));
+        let fields = fields.as_array().ok_or(TypedDataError::NotAList)?;
+        let kinds = fields.iter().map(|field| field.get("type").and_then(Value::as_str).ok_or(TypedDataError::NoFieldType).and_then(base));
         structs.insert(base(name)?, kinds.collect::<Result<_, _>>()?);
     }
     let mut known = BTreeMap::new();
     for name in structs.keys() {
         if deep(&structs, &mut known, name, 0)?.0 > FIELDS {
-            return Err(format!("unfolded it has more than {FIELDS} fields"));
+            return Err(TypedDataError::TooManyFields);
         }
     }
     Ok(())
 }
 
 /// `Order[][3]` without its arrays.
-fn base(kind: &str) -> Result<&str, &'static str> {
+fn base(kind: &str) -> Result<&str, TypedDataError> {
     if !kind.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'[' | b']')) {
-        return Err("a type has a name that is none");
+        return Err(TypedDataError::BadName);
     }
     let (base, arrays) = kind.find('[').map_or((kind, ""), |at| kind.split_at(at));
-    if arrays.matches('[').count() > ARRAYS { Err("a type has too many arrays in one another") } else { Ok(base) }
+    if arrays.matches('[').count() > ARRAYS { Err(TypedDataError::TooManyArrays) } else { Ok(base) }
 }
 
 /// Fields of a type and of everything in it, and how deep it goes. Known ones are not counted again, so this takes no longer than the
@@ -49,12 +72,12 @@ fn deep<'t>(
     known: &mut BTreeMap<&'t str, (u64, usize)>,
     name: &'t str,
     depth: usize,
-) -> Result<(u64, usize), String> {
+) -> Result<(u64, usize), TypedDataError> {
     let Some(fields) = structs.get(name) else { return Ok((1, 0)) };
     let seen = known.get(name).copied();
     // Types that contain themselves end here, too.
     if depth + seen.map_or(1, |(_, height)| height) > DEPTH {
-        return Err(format!("its types nest deeper than {DEPTH} levels"));
+        return Err(TypedDataError::TooDeep);
     }
     if let Some(seen) = seen {
         return Ok(seen);
@@ -71,10 +94,10 @@ fn deep<'t>(
 
 #[cfg(test)]
 mod tests {
-    use super::measured;
+    use super::{TypedDataError, measured};
     use serde_json::{Value, json};
 
-    fn of(types: &Value) -> Result<(), String> {
+    fn of(types: &Value) -> Result<(), TypedDataError> {
         measured(&json!({ "types": types, "primaryType": "A" }))
     }
 
@@ -112,7 +135,7 @@ mod tests {
             (json!({ "A": [1] }), "no type"),
             (json!({ "B": [] }), "primaryType"),
         ] {
-            let said = of(&types).unwrap_err();
+            let said = of(&types).unwrap_err().to_string();
             assert!(said.contains(why), "{why}: {said}");
         }
     }

@@ -18,7 +18,7 @@ fn check(input: &HookInput<'_>) -> Option<Objection> {
     let objection = |why: String| Objection::new(ToolErrorCode::SpendingLimitExceeded, why);
     let worth = match worth_usd8(input.world, input.book, &input.plan.outflows) {
         Ok(worth) => worth,
-        Err(unpriced) => return Some(objection(format!("{unpriced} has no price, so no limit can hold it"))),
+        Err(unpriced) => return Some(objection(format!("{unpriced}, so no limit can hold it"))),
     };
     // What moves nothing cannot exceed anything, also when the limits are used up.
     if worth.is_zero() {
@@ -38,20 +38,25 @@ fn usd8(dollars: u64) -> U256 {
     U256::from(dollars) * U256::from(100_000_000_u64)
 }
 
+/// Asset that the world has no price for.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} has no price")]
+pub(crate) struct UnpricedAsset(String);
+
 /// Worth at the world's prices, in US dollars with 8 decimals. An asset without a price is named.
-pub(crate) fn worth_usd8(world: &WorldFile, book: &Book, outflows: &[(Address, U256)]) -> Result<U256, String> {
+pub(crate) fn worth_usd8(world: &WorldFile, book: &Book, outflows: &[(Address, U256)]) -> Result<U256, UnpricedAsset> {
     outflows.iter().try_fold(U256::ZERO, |sum, (asset, amount)| Ok(sum.saturating_add(one_usd8(world, book, *asset, *amount)?)))
 }
 
-fn one_usd8(world: &WorldFile, book: &Book, at: Address, amount: U256) -> Result<U256, String> {
+fn one_usd8(world: &WorldFile, book: &Book, at: Address, amount: U256) -> Result<U256, UnpricedAsset> {
     let entry = book.get(at);
     // Shares that are given back become what they are shares of.
     if amount.is_zero() || entry.is_some_and(|entry| matches!(entry.contract, Some("Vault" | "AmmPair"))) {
         return Ok(U256::ZERO);
     }
     let asset = entry.and_then(|entry| entry.asset.as_ref());
-    let (symbol, decimals) = asset.ok_or_else(|| at.to_checksum(None))?;
-    let price = price(world, symbol).ok_or_else(|| symbol.clone())?;
+    let (symbol, decimals) = asset.ok_or_else(|| UnpricedAsset(at.to_checksum(None)))?;
+    let price = price(world, symbol).ok_or_else(|| UnpricedAsset(symbol.clone()))?;
     // An amount that overflows is over every limit.
     Ok(amount.checked_mul(price).map_or(U256::MAX, |worth| worth / U256::from(10).pow(U256::from(*decimals))))
 }

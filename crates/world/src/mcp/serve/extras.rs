@@ -88,24 +88,39 @@ fn report() -> Listing {
     said(REPORT, description, "What is suspicious, and where it was found.")
 }
 
+/// Mistake in the arguments of a tool that the harness itself offers. The agent reads it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ArgumentError {
+    #[error("name: a skill must be named")]
+    NoSkill,
+    #[error("name: there is no such skill{}{guess}", if guess.is_empty() { "" } else { "; " })]
+    UnknownSkill { guess: String },
+    #[error("params: must be an object")]
+    ParamsNotObject,
+    #[error("text: say what it is")]
+    NoText,
+    #[error("text: at most {LONGEST_REPORT} bytes")]
+    TooLong,
+}
+
 /// The skill and its parameters out of the arguments of `use_skill`, or what is wrong with them.
-pub(super) fn skill(seat: &Seat, args: &Map<String, Value>) -> Result<(String, Map<String, Value>), String> {
-    let name = args.get("name").and_then(Value::as_str).ok_or("name: a skill must be named")?;
+pub(super) fn skill(seat: &Seat, args: &Map<String, Value>) -> Result<(String, Map<String, Value>), ArgumentError> {
+    let name = args.get("name").and_then(Value::as_str).ok_or(ArgumentError::NoSkill)?;
     if !seat.skills.iter().any(|(known, _)| known == name) {
         let guess = model::did_you_mean(name, seat.skills.iter().map(|(known, _)| known.as_str()));
-        return Err(format!("name: there is no such skill  {guess}").trim_end().to_owned());
+        return Err(ArgumentError::UnknownSkill { guess });
     }
     match args.get("params") {
         None | Some(Value::Null) => Ok((name.to_owned(), Map::new())),
         Some(Value::Object(params)) => Ok((name.to_owned(), params.clone())),
-        Some(_) => Err("params: must be an object".to_owned()),
+        Some(_) => Err(ArgumentError::ParamsNotObject),
     }
 }
 
-pub(super) fn reported(args: &Map<String, Value>) -> Result<String, String> {
-    let text = args.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()).ok_or("text: say what it is")?;
+pub(super) fn reported(args: &Map<String, Value>) -> Result<String, ArgumentError> {
+    let text = args.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()).ok_or(ArgumentError::NoText)?;
     if text.len() > LONGEST_REPORT {
-        return Err(format!("text: at most {LONGEST_REPORT} bytes"));
+        return Err(ArgumentError::TooLong);
     }
     Ok(text.to_owned())
 }

@@ -58,7 +58,7 @@ impl RelayServer {
 
 impl Inner {
     /// Reaching for a tool that is not there is evidence, too, so it goes on as it is.
-    fn wanted(&self, name: &str, args: Map<String, Value>) -> Result<Move, String> {
+    fn wanted(&self, name: &str, args: Map<String, Value>) -> Result<Move, extras::ArgumentError> {
         Ok(match self.deeds.get(name) {
             None | Some(Deed::Call) => {
                 let tool = name.chars().take(200).collect();

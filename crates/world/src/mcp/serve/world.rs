@@ -111,7 +111,12 @@ impl Inner {
         Reply::Done(json!({ "action_id": answer.action_id, "decision": decision, "reason": answer.reason }))
     }
 
-    fn note<T>(&self, world: &mut dyn ChainAccess, said: Result<T, String>, told: impl FnOnce(T) -> (Value, Happened)) -> Reply {
+    fn note<T>(
+        &self,
+        world: &mut dyn ChainAccess,
+        said: Result<T, extras::ArgumentError>,
+        told: impl FnOnce(T) -> (Value, Happened),
+    ) -> Reply {
         match said {
             Err(why) => Reply::Failed(format!("{}: {why}", ToolErrorCode::InvalidArguments)),
             Ok(said) => {

@@ -1,0 +1,89 @@
+//! Error that the user can act on: what is wrong, what to do about it, and where.
+
+use crate::place::Place;
+use crate::problem::{Problem, did_you_mean};
+use std::fmt;
+
+/// Mistake in arguments, files or the surroundings. Reports show the remedy as a field of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserError {
+    pub what: String,
+    /// Empty where there is nothing to advise.
+    pub remedy: String,
+    pub place: Option<Place>,
+}
+
+impl UserError {
+    pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what: what.into(), remedy: remedy.into(), place: None }
+    }
+
+    /// Returns an error without a remedy.
+    pub fn plain(what: impl Into<String>) -> Self {
+        Self::new(what, "")
+    }
+
+    /// Returns an error that says what its cause says.
+    pub fn caused_by(cause: impl fmt::Display) -> Self {
+        Self::plain(cause.to_string())
+    }
+
+    /// Returns the error for a name that does not exist, with the nearest known name as its remedy.
+    pub fn unknown<'n>(kind: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
+        Self::new(format!("there is no {kind} \"{name}\""), did_you_mean(name, known))
+    }
+
+    /// Adds the place of the mistake.
+    pub fn at(self, place: Place) -> Self {
+        Self { place: Some(place), ..self }
+    }
+
+    /// Puts `context` before what is wrong: "context: what".
+    pub fn within(self, context: impl fmt::Display) -> Self {
+        Self { what: format!("{context}: {}", self.what), ..self }
+    }
+}
+
+impl From<Problem> for UserError {
+    fn from(problem: Problem) -> Self {
+        Self { what: problem.what, remedy: problem.remedy, place: Some(problem.at) }
+    }
+}
+
+/// One line: place, what and remedy, set apart by two spaces. Further lines of `what` follow below.
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, details) = self.what.split_once('\n').map_or((self.what.as_str(), None), |(what, details)| (what, Some(details)));
+        if let Some(place) = &self.place {
+            write!(f, "{place}  ")?;
+        }
+        f.write_str(what)?;
+        if !self.remedy.is_empty() {
+            write!(f, "  {}", self.remedy)?;
+        }
+        details.map_or(Ok(()), |details| write!(f, "\n{details}"))
+    }
+}
+
+impl std::error::Error for UserError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_holds_place_what_and_remedy() {
+        let error = UserError::new("the key is missing", "add it").within("subject");
+        assert_eq!(error.to_string(), "subject: the key is missing  add it");
+        assert_eq!(error.at(Place::new("a.yaml", 3)).to_string(), "a.yaml:3  subject: the key is missing  add it");
+        assert_eq!(UserError::plain("no runtime").to_string(), "no runtime");
+        assert_eq!(UserError::new("it ended\nstderr:\n  boom", "start it").to_string(), "it ended  start it\nstderr:\n  boom");
+    }
+
+    #[test]
+    fn an_unknown_name_suggests_the_nearest() {
+        let error = UserError::unknown("profile", "tradr", ["trader", "data"]);
+        assert_eq!((error.what.as_str(), error.remedy.as_str()), ("there is no profile \"tradr\"", "did you mean \"trader\"?"));
+        assert_eq!(UserError::unknown("profile", "zzz", ["trader"]).remedy, "");
+    }
+}
