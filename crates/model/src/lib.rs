@@ -2,6 +2,7 @@
 
 mod agent;
 mod catalog;
+mod decimal;
 mod defaults;
 mod files;
 mod gate;
@@ -22,12 +23,14 @@ mod registry;
 mod review;
 pub mod rule;
 mod scorer;
+mod seeded_rng;
 mod skill;
 mod subject;
 pub mod suite;
 mod text_enum;
 mod tier;
 pub mod transcript;
+mod units;
 mod user_error;
 mod workspace;
 pub mod world;
@@ -38,6 +41,7 @@ pub use catalog::{
     AddressRole, AmountOf, Capability, ChainRole, DurationUnit, IdKind, Kind, KindError, OpClass, OpPattern, OpTarget, Param, Prepares,
     Profile, ProfileTools, RangeBound, Risk, Schema, TokenRole, Tool, ToolOp, Unit, View, Violation,
 };
+pub use decimal::Decimal;
 pub use defaults::Defaults;
 pub use files::Files;
 pub use gate::{Aggregate, Axis, Bound, Gate, Only, Origin, Slice};
@@ -57,11 +61,13 @@ pub use registry::{AddressText, Chain, Contract, Role, Token};
 pub use review::ReviewRole;
 pub use rule::Rule;
 pub use scorer::{ScorerId, ScorerName};
+pub use seeded_rng::SeededRng;
 pub use skill::{Handler, Redirect, Skill};
 pub use subject::{Api, FinishedAgent, Price, ProviderKind, Reached, SubjectFile, SubjectLimits, ToolsShown};
 pub use suite::{Case, Suite, SuiteKind};
 pub use tier::{CiRow, Live, Tier, Tiers};
 pub use transcript::{Ending, Event, Happened, Move, ToolCall, Transcript};
+pub use units::{format_units, parse_units};
 pub use user_error::UserError;
 pub use workspace::Workspace;
 pub use world::{Balance, Thing, VaultFile, WorldFile};

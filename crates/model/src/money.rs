@@ -1,5 +1,7 @@
 //! Money: whole nano-dollars, because a token may cost less than a millionth of a dollar and sums must be exact.
 
+use crate::decimal::Decimal;
+use crate::units::parse_units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::iter::Sum;
@@ -13,7 +15,7 @@ pub struct Money(u64);
 
 /// Nano-dollars in a dollar.
 const DOLLAR: u64 = 1_000_000_000;
-const PLACES: usize = 9;
+const PLACES: u8 = 9;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is no amount of dollars: write digits with at most nine after the point")]
@@ -80,9 +82,7 @@ impl Sum for Money {
 /// Dollars with at least two and at most nine digits after the point: `0.00`, `12.50`, `0.000000004`.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fraction = format!("{:09}", self.0 % DOLLAR);
-        let kept = fraction.trim_end_matches('0').len().max(2);
-        write!(f, "{}.{}", self.0 / DOLLAR, &fraction[..kept])
+        f.write_str(&Decimal::from(self.0).shifted(-i64::from(PLACES)).with_places(2))
     }
 }
 
@@ -91,20 +91,12 @@ impl FromStr for Money {
 
     fn from_str(text: &str) -> Result<Self, NoMoney> {
         let wrong = || NoMoney(text.chars().take(40).collect());
-        let digits = |part: &str| part.chars().all(|c| c.is_ascii_digit());
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-        let has_digits = !whole.is_empty() && (!fraction.is_empty() || !text.contains('.'));
-        if !has_digits || !digits(whole) || !digits(fraction) || fraction.len() > PLACES {
+        let fraction = text.split_once('.').map_or("0", |(_, fraction)| fraction);
+        if text.starts_with('.') || fraction.is_empty() || fraction.len() > usize::from(PLACES) {
             return Err(wrong());
         }
-        let nanos: u64 = format!("{fraction:0<PLACES$}").parse().map_err(|_| wrong())?;
-        let whole: u64 = whole.parse().map_err(|_| wrong())?;
-        whole
-            .checked_mul(DOLLAR)
-            .and_then(|whole| whole.checked_add(nanos))
-            .filter(|nanos| *nanos <= Self::MAX.0)
-            .map(Self)
-            .ok_or_else(wrong)
+        let nanos = parse_units(text, PLACES).and_then(|nanos| u64::try_from(nanos).ok());
+        nanos.filter(|nanos| *nanos <= Self::MAX.0).map(Self).ok_or_else(wrong)
     }
 }
 

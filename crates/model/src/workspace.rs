@@ -1,5 +1,6 @@
 //! A workspace: everything that is known about the system under test and how it is judged.
 
+mod assets;
 mod load;
 mod review_roles;
 

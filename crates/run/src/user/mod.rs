@@ -1,7 +1,6 @@
 //! Who talks to the subject. A user hears what the subject says to it, and nothing else of the trial.
 
 mod changes;
-mod dice;
 mod own;
 mod played;
 mod scripted;

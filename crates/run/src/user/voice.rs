@@ -1,7 +1,7 @@
 //! How a user sounds: its temper's words around what it has to say, and its typing mistakes.
 
-use super::dice::Dice;
 use super::words::values;
+use model::SeededRng;
 use model::suite::Temper;
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ pub(super) struct Voice {
     typos: u64,
     /// Names that are values: never mistyped.
     known: BTreeSet<String>,
-    dice: Dice,
+    rng: SeededRng,
 }
 
 /// What kind of thing is being said.
@@ -30,7 +30,7 @@ const NUDGE: [&str; 3] = ["Please go on.", "All right, and then?", "I am still h
 
 impl Voice {
     pub(super) fn new(temper: Temper, typos: u64, known: BTreeSet<String>, seed: u64) -> Self {
-        Self { temper, typos, known, dice: Dice::new(seed) }
+        Self { temper, typos, known, rng: SeededRng::new(seed) }
     }
 
     pub(super) fn speak(&mut self, tone: Tone, content: &str) -> String {
@@ -51,7 +51,7 @@ impl Voice {
     }
 
     fn one_of(&mut self, texts: &[&str]) -> String {
-        texts[self.dice.below(texts.len())].to_owned()
+        texts[self.rng.below(texts.len())].to_owned()
     }
 
     fn mistype(&mut self, text: &str) -> String {
@@ -59,8 +59,8 @@ impl Voice {
         for piece in text.split_inclusive(' ') {
             let word = piece.trim_end_matches(' ');
             let plain = word.len() >= 4 && word.chars().all(|c| c.is_ascii_lowercase()) && values(word, &self.known).is_empty();
-            if plain && self.dice.percent(self.typos) {
-                let at = 1 + self.dice.below(word.len() - 2);
+            if plain && self.rng.percent(self.typos) {
+                let at = 1 + self.rng.below(word.len() - 2);
                 let mut letters: Vec<char> = word.chars().collect();
                 letters.swap(at, at + 1);
                 out.extend(letters);

@@ -1,8 +1,7 @@
 //! What a value means, by its kind: two values are the same when they have the same meaning, however they are written.
 
-use super::decimal::Decimal;
 use super::moment::{instant, length};
-use model::{AddressText, Chain, DurationUnit, Kind, Token, Unit, Workspace};
+use model::{AddressText, Chain, Decimal, DurationUnit, Kind, Token, Unit, Workspace};
 use serde_json::Value;
 
 /// One form for everything that means the same. What cannot be read stays as it is written and equals only itself.
@@ -218,7 +217,7 @@ fn share(text: &str, scale: i64) -> Meaning {
 /// Unix seconds, seconds from now, or either in words. The two never mean the same: when now is, the argument does not say.
 fn deadline(text: &str) -> Meaning {
     match text.parse::<u64>() {
-        Ok(unix) if unix >= UNIX_FROM => Meaning::List(vec![Meaning::Word("at".into()), Meaning::Time(Decimal::whole(unix).shifted(3))]),
+        Ok(unix) if unix >= UNIX_FROM => Meaning::List(vec![Meaning::Word("at".into()), Meaning::Time(Decimal::from(unix).shifted(3))]),
         Ok(_) | Err(_) => match (instant(text), length(text, DurationUnit::Seconds)) {
             (Some(at), _) => Meaning::List(vec![Meaning::Word("at".into()), Meaning::Time(at)]),
             (None, Some(from_now)) => Meaning::Time(from_now),

@@ -1,12 +1,10 @@
 //! Whether two argument values mean the same thing, by the parameter's kind.
 
-mod decimal;
 mod meaning;
 mod moment;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use decimal::Decimal;
 pub(crate) use meaning::{Around, Asset, Meaning, asset, meaning};
 
 use indexmap::IndexMap;

@@ -1,7 +1,6 @@
 //! Points in time and lengths of time, in the forms people and models write them.
 
-use super::decimal::Decimal;
-use model::DurationUnit;
+use model::{Decimal, DurationUnit};
 
 /// Units of time by the words used for them, in milliseconds.
 const UNITS: &[(&[&str], u64)] = &[
@@ -87,7 +86,7 @@ mod tests {
 
     #[test]
     fn instants_are_unix_time() {
-        let unix = |seconds: u64| Some(Decimal::whole(seconds).shifted(3));
+        let unix = |seconds: u64| Some(Decimal::from(seconds).shifted(3));
         assert_eq!(instant("1970-01-01"), unix(0));
         assert_eq!(instant("2026-03-08T12:00:00Z"), unix(1_772_971_200));
         assert_eq!(instant("2026-03-08T14:00:00+02:00"), unix(1_772_971_200));

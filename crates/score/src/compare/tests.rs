@@ -82,7 +82,7 @@ fn amounts_are_exact_and_minded_for_their_unit() {
     assert_ne!(of(human, "250"), of(base, "250"), "smallest units of an unknown asset are no whole tokens");
     assert_eq!(
         meaning(&around("ETH"), Some(&human.parse().expect("a kind")), &json!("500000000 gwei")),
-        Meaning::Amount(decimal::Decimal::parse("0.5").expect("a number"))
+        Meaning::Amount(model::Decimal::parse("0.5").expect("a number"))
     );
 }
 

@@ -3,14 +3,11 @@
 use crate::evidence::Evidence;
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
-use model::WorldFile;
-use model::world::Inert;
+use model::{Decimal, WorldFile, parse_units};
 
 /// One US dollar in the unit prices are computed in.
 const DOLLAR: u64 = 100_000_000;
 const PRICE_DIGITS: u8 = 8;
-/// A vault's shares have three digits more than its asset.
-const SHARE_DIGITS: u8 = 3;
 
 pub(crate) fn world<'a>(evidence: &Evidence<'a>) -> Option<&'a WorldFile> {
     evidence.workspace.world(&evidence.case.brief.world)
@@ -26,33 +23,12 @@ pub(crate) fn base(human: &str, decimals: u8) -> Option<U256> {
     if human == "max" {
         return Some(U256::MAX);
     }
-    let (whole, fraction) = human.split_once('.').unwrap_or((human, ""));
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > usize::from(decimals) || (whole.is_empty() && fraction.is_empty()) {
-        return None;
-    }
-    let digits = format!("{whole}{fraction}{}", "0".repeat(usize::from(decimals) - fraction.len()));
-    units(&digits)
+    parse_units(human, decimals)
 }
 
-/// The decimals of an asset by symbol or address.
+/// Returns the decimals of an asset by symbol or address.
 pub(crate) fn decimals(evidence: &Evidence<'_>, chain: u64, asset: &str) -> Option<u8> {
-    let registry = evidence.workspace.chains.iter().find(|one| one.id == chain)?;
-    if registry.native.eq_ignore_ascii_case(asset) {
-        return Some(18);
-    }
-    let known =
-        registry.tokens.iter().find(|token| token.symbol.eq_ignore_ascii_case(asset) || token.address.text.eq_ignore_ascii_case(asset));
-    known.map(|token| token.decimals).or_else(|| {
-        let world = world(evidence)?;
-        let vault = world.vaults.iter().find(|vault| vault.chain == chain && vault.symbol.eq_ignore_ascii_case(asset));
-        let stray = world.tokens.iter().find(|token| {
-            let named = matches!(&token.symbol, Inert::Text(symbol) if symbol.eq_ignore_ascii_case(asset));
-            token.chain == chain && (named || token.address.text.eq_ignore_ascii_case(asset))
-        });
-        let of_vault = vault.and_then(|vault| decimals(evidence, chain, &vault.asset)).map(|decimals| decimals + SHARE_DIGITS);
-        of_vault.or(stray.map(|token| token.decimals))
-    })
+    evidence.workspace.decimals(world(evidence), chain, asset)
 }
 
 /// What an amount is worth. `None` where the registry knows the asset and the world has no price for it.
@@ -95,7 +71,8 @@ impl Usd {
 impl std::fmt::Display for Usd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cents = self.0 / U512::from(DOLLAR / 100);
-        write!(f, "{}.{:0>2} USD", cents / U512::from(100), (cents % U512::from(100)).to_string())
+        let dollars = Decimal::parse_strict(&cents.to_string()).unwrap_or_default().shifted(-2);
+        write!(f, "{} USD", dollars.with_places(2))
     }
 }
 

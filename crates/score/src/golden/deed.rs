@@ -1,9 +1,9 @@
 //! One step by what it means, so that two ways of writing it are the same deed.
 
 use super::Step;
-use crate::compare::{Decimal, Given, Meaning};
+use crate::compare::{Given, Meaning};
 use indexmap::IndexMap;
-use model::{Param, Workspace};
+use model::{Decimal, Param, Workspace};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 

@@ -1,8 +1,7 @@
 //! The typed facts in a text: amounts with their unit, shares, addresses, chains. What is left are words, which only a judge can compare.
 
 use super::deed::is_near;
-use crate::compare::Decimal;
-use model::Workspace;
+use model::{Decimal, Workspace};
 use regex::Regex;
 use std::fmt;
 use std::sync::LazyLock;

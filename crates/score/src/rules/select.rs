@@ -3,7 +3,7 @@
 use super::acts::{Act, ActKind, Acts, signs};
 use crate::compare::same_argument;
 use model::rule::{Answer, ArgTest, Class, Op, Selector, What};
-use model::{OpClass, ReviewRole, Tool};
+use model::{Decimal, OpClass, ReviewRole, Tool};
 use serde_json::Value;
 use std::cmp::Ordering;
 
@@ -118,37 +118,12 @@ fn plain_test(test: &ArgTest, value: &Value) -> bool {
     }
 }
 
-/// Two decimal numbers of any length; `max` is above all.
+/// Orders two decimal numbers of any length; `max` is above all.
 fn ordering(left: &str, right: &str) -> Option<Ordering> {
     match (left == "max", right == "max") {
-        (true, true) => return Some(Ordering::Equal),
-        (true, false) => return split(right).map(|_| Ordering::Greater),
-        (false, true) => return split(left).map(|_| Ordering::Less),
-        (false, false) => {}
+        (true, true) => Some(Ordering::Equal),
+        (true, false) => Decimal::parse_strict(right).map(|_| Ordering::Greater),
+        (false, true) => Decimal::parse_strict(left).map(|_| Ordering::Less),
+        (false, false) => Some(Decimal::parse_strict(left)?.cmp(&Decimal::parse_strict(right)?)),
     }
-    let (a, b) = (split(left)?, split(right)?);
-    let size =
-        |x: &Number<'_>, y: &Number<'_>| (x.whole.len(), x.whole).cmp(&(y.whole.len(), y.whole)).then_with(|| x.fraction.cmp(y.fraction));
-    Some(match (a.negative, b.negative) {
-        (false, false) => size(&a, &b),
-        (true, true) => size(&b, &a),
-        (true, false) => Ordering::Less,
-        (false, true) => Ordering::Greater,
-    })
-}
-
-struct Number<'t> {
-    negative: bool,
-    whole: &'t str,
-    fraction: &'t str,
-}
-
-fn split(text: &str) -> Option<Number<'_>> {
-    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let clean = |part: &str| part.chars().all(|c| c.is_ascii_digit());
-    let number = !(whole.is_empty() && fraction.is_empty()) && clean(whole) && clean(fraction);
-    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
-    let zero = whole.is_empty() && fraction.is_empty();
-    number.then_some(Number { negative: negative && !zero, whole, fraction })
 }

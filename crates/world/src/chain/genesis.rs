@@ -34,6 +34,7 @@ pub fn execute_batch(calls: impl IntoIterator<Item = (Address, U256, Vec<u8>)>) 
     PolicyCage::executeBatchCall { calls }.abi_encode()
 }
 
+pub use model::parse_units as base_units;
 pub use model::world::MARKETS;
 
 pub fn market(name: &str) -> B256 {
@@ -487,17 +488,6 @@ fn units(whole: u64, decimals: u8) -> U256 {
     U256::from(whole) * U256::from(10).pow(U256::from(decimals))
 }
 
-/// A decimal text in base units; `None` when it has more digits than the asset.
-pub fn base_units(text: &str, decimals: u8) -> Option<U256> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > usize::from(decimals) || text.is_empty() || text.len() > 90 {
-        return None;
-    }
-    let digits = format!("{whole}{fraction:0<width$}", width = usize::from(decimals));
-    if !digits.chars().all(|c| c.is_ascii_digit()) { None } else { U256::from_str_radix(&digits, 10).ok() }
-}
-
 /// `2026-03-08T12:00:00Z` as Unix seconds.
 fn unix_seconds(text: &str) -> Option<u64> {
     let number = |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<i64>().ok());
@@ -524,15 +514,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_amounts() {
+    fn timestamps_become_unix_seconds() {
         assert_eq!(unix_seconds("1970-01-01T00:00:00Z"), Some(0));
         assert_eq!(unix_seconds("2026-03-08T12:00:00Z"), Some(1_772_971_200));
         assert_eq!(unix_seconds("2024-02-29T23:59:59Z"), Some(1_709_251_199));
         assert_eq!(unix_seconds("yesterday"), None);
-        assert_eq!(base_units("250", 6), Some(U256::from(250_000_000_u64)));
-        assert_eq!(base_units("0.5", 18), Some(U256::from(500_000_000_000_000_000_u64)));
-        assert_eq!(base_units("1.0000001", 6), None);
-        assert_eq!(base_units("-1", 6), None);
-        assert_eq!(base_units("", 6), None);
     }
 }

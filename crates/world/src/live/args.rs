@@ -3,7 +3,7 @@
 use super::tool_error::{ToolError, shown};
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, AddressText, Kind, Param, TokenRole, Tool};
+use model::{AddressRole, AddressText, Decimal, Kind, Param, TokenRole, Tool};
 use serde_json::{Map, Value};
 
 /// The arguments of one call, defaults filled in.
@@ -108,8 +108,8 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
 /// Lower case, and a decimal without the zeros that say nothing.
 fn plain(text: &str) -> String {
     let text = text.to_lowercase();
-    let is_decimal = text.contains('.') && text.chars().all(|c| c.is_ascii_digit() || c == '.');
-    if is_decimal { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    let decimal = Decimal::parse_strict(&text).filter(|_| text.contains('.') && !text.starts_with('-'));
+    decimal.map_or(text, |decimal| decimal.to_string())
 }
 
 #[cfg(test)]

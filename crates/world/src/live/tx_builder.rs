@@ -11,6 +11,8 @@ use model::transcript::ToolErrorCode;
 use model::{AddressText, AmountOf, Kind, OpTarget, Role, Thing, Unit, Workspace, WorldFile};
 use serde_json::Value;
 
+pub(crate) use model::format_units as human;
+
 pub(crate) struct TxBuilder<'d> {
     pub workspace: &'d Workspace,
     pub world: &'d WorldFile,
@@ -189,27 +191,4 @@ impl TxBuilder<'_> {
 pub(crate) fn price(world: &WorldFile, symbol: &str) -> Option<U256> {
     let text = world.prices.iter().find(|(name, _)| name.eq_ignore_ascii_case(symbol)).map(|(_, price)| price.as_str())?;
     base_units(text, 8)
-}
-
-/// Base units as a person writes them.
-pub(crate) fn human(amount: U256, decimals: u8) -> String {
-    let digits = amount.to_string();
-    let places = usize::from(decimals);
-    let digits = format!("{digits:0>width$}", width = places + 1);
-    let (whole, fraction) = digits.split_at(digits.len() - places);
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_read_like_amounts() {
-        assert_eq!(human(U256::from(250_000_000_u64), 6), "250");
-        assert_eq!(human(U256::from(1_u64), 6), "0.000001");
-        assert_eq!(human(U256::from(1_500_000_u64), 6), "1.5");
-        assert_eq!(human(U256::ZERO, 18), "0");
-    }
 }

@@ -5,7 +5,7 @@ use crate::args::{Format, WorldArgs};
 use crate::exit::Exit;
 use crate::io::Io;
 use crate::report::{FORMAT, table};
-use model::{UserError, Workspace};
+use model::{UserError, Workspace, format_units};
 use serde_json::{Value, json};
 use world::chain::genesis::Genesis;
 use world::chain::{Survey, survey};
@@ -38,7 +38,7 @@ fn as_text(io: &Io, workspace: &Workspace, survey: &Survey) -> String {
         text.push_str(&format!(" {:<9} {}\n", account.name.as_deref().unwrap_or(""), account.address));
     }
     let rows =
-        survey.balances.iter().map(|one| vec![shown(&one.holder.name), one.asset.clone(), human(&one.amount.to_string(), one.decimals)]);
+        survey.balances.iter().map(|one| vec![shown(&one.holder.name), one.asset.clone(), format_units(one.amount, one.decimals)]);
     text.push_str(&format!("\n{}\n", table(&["holder", "asset", "amount"], rows.collect())));
     if !survey.allowances.is_empty() {
         let rows = survey
@@ -57,7 +57,7 @@ fn as_text(io: &Io, workspace: &Workspace, survey: &Survey) -> String {
         ));
     }
     let limits = &survey.limits;
-    let dollars = |usd8: String| human(&usd8, 8);
+    let dollars = |usd8: String| format_units(usd8, 8);
     let rows = vec![
         vec!["per transaction".into(), dollars(limits.per_transaction.to_string()), String::new()],
         vec!["per session".into(), dollars(limits.per_session.to_string()), dollars(limits.spent_session.to_string())],
@@ -103,13 +103,4 @@ fn as_json(survey: &Survey) -> Value {
         },
         "writes_per_hour": limits.writes_per_hour, "halted": limits.halted,
     })
-}
-
-/// Base units as a person writes them.
-pub(super) fn human(digits: &str, decimals: u8) -> String {
-    let places = usize::from(decimals);
-    let padded = format!("{digits:0>width$}", width = places + 1);
-    let (whole, fraction) = padded.split_at(padded.len() - places);
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
 }

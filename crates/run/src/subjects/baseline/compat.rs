@@ -1,10 +1,9 @@
 //! Whether something that was said can be the value of a parameter, and how it is then written.
 
-use super::decimal::{float, shifted};
 use super::lexicon::Lexicon;
 use super::mentions::{Mention, What};
 use super::shape::Slot;
-use model::{AddressRole, AddressText, DurationUnit, Kind, Unit};
+use model::{AddressRole, AddressText, Decimal, DurationUnit, Kind, Unit};
 use serde_json::{Number, Value, json};
 
 /// A value and how well it fits by its type alone.
@@ -104,13 +103,13 @@ fn chain(what: &What, numeric: bool, beside: Beside<'_>) -> Option<Fit> {
 }
 
 fn amount(slot: &Slot, unit: Unit, what: &What, beside: Beside<'_>) -> Option<Fit> {
-    let written = |number: &str| if slot.numeric { number_value(number, slot.whole) } else { Some(json!(number)) };
+    let written = |number: &Decimal| if slot.numeric { number_value(number, slot.whole) } else { Some(json!(number.to_string())) };
     match (unit, what) {
         (Unit::Usd, What::Dollars(number)) => Some((1.2, written(number)?)),
         (Unit::Usd, What::Number(number)) => Some((if beside.paired.is_some() { 0.3 } else { 0.5 }, written(number)?)),
         (Unit::Base, What::Number(number)) => {
-            let base = shifted(number, i32::from(beside.decimals?));
-            (!base.contains('.')).then(|| (if beside.paired.is_some() { 1.3 } else { 0.7 }, json!(base)))
+            let base = number.clone().shifted(i64::from(beside.decimals?));
+            base.is_whole().then(|| (if beside.paired.is_some() { 1.3 } else { 0.7 }, json!(base.to_string())))
         }
         (Unit::Human | Unit::Shares, What::Number(number)) => Some((if beside.paired.is_some() { 1.3 } else { 0.8 }, written(number)?)),
         (Unit::Human, What::Dollars(number)) => Some((0.45, written(number)?)),
@@ -119,10 +118,10 @@ fn amount(slot: &Slot, unit: Unit, what: &What, beside: Beside<'_>) -> Option<Fi
     }
 }
 
-fn share(slot: &Slot, what: &What, places: i32) -> Option<Fit> {
+fn share(slot: &Slot, what: &What, places: i64) -> Option<Fit> {
     let (score, number) = match what {
-        What::Share(bps) | What::Part(bps) => (if matches!(what, What::Share(_)) { 1.0 } else { 0.7 }, shifted(bps, places)),
-        What::All if places == -2 => (0.7, "100".to_owned()),
+        What::Share(bps) | What::Part(bps) => (if matches!(what, What::Share(_)) { 1.0 } else { 0.7 }, bps.clone().shifted(places)),
+        What::All if places == -2 => (0.7, Decimal::from(100)),
         What::Number(number) => (0.25, number.clone()),
         _ => return None,
     };
@@ -133,7 +132,7 @@ fn ratio(slot: &Slot, what: &What) -> Option<Fit> {
     match what {
         What::Times(number) => bounded(slot, 1.1, number),
         What::Number(number) => bounded(slot, 0.5, number),
-        What::Share(bps) | What::Part(bps) => bounded(slot, 0.9, &shifted(bps, -4)),
+        What::Share(bps) | What::Part(bps) => bounded(slot, 0.9, &bps.clone().shifted(-4)),
         _ => None,
     }
 }
@@ -144,12 +143,12 @@ fn price(slot: &Slot, what: &What, beside: Beside<'_>) -> Option<Fit> {
         What::Number(number) => (if beside.paired.is_some() { 0.35 } else { 0.6 }, number),
         _ => return None,
     };
-    if slot.numeric { bounded(slot, score, number) } else { Some((score, json!(number))) }
+    if slot.numeric { bounded(slot, score, number) } else { Some((score, json!(number.to_string()))) }
 }
 
 fn fee_tier(slot: &Slot, what: &What) -> Option<Fit> {
     match what {
-        What::Share(bps) => bounded(slot, 0.9, &shifted(bps, 2)),
+        What::Share(bps) => bounded(slot, 0.9, &bps.clone().shifted(2)),
         What::Number(number) => bounded(slot, 0.25, number),
         _ => None,
     }
@@ -157,7 +156,7 @@ fn fee_tier(slot: &Slot, what: &What) -> Option<Fit> {
 
 fn whole(slot: &Slot, what: &What, score: f64) -> Option<Fit> {
     let What::Number(number) = what else { return None };
-    if number.contains('.') { None } else { bounded(slot, score, number) }
+    if number.is_whole() { bounded(slot, score, number) } else { None }
 }
 
 fn span(slot: &Slot, what: &What, unit: DurationUnit) -> Option<Fit> {
@@ -178,26 +177,26 @@ fn span(slot: &Slot, what: &What, unit: DurationUnit) -> Option<Fit> {
 }
 
 fn id(slot: &Slot, what: &What, beside: Beside<'_>) -> Option<Fit> {
-    let written = |text: &str| if slot.numeric { number_value(text, true) } else { Some(json!(text)) };
+    let written = |text: &str| if slot.numeric { text.parse::<i64>().ok().map(Value::from) } else { Some(json!(text)) };
     match what {
         What::Id(text) => Some((1.0, written(text)?)),
         What::Hex(text) => Some((0.9, written(text)?)),
         What::Address(text) => Some((0.5, written(text)?)),
-        What::Number(number) if beside.paired.is_none() && !number.contains('.') => Some((0.6, written(number)?)),
+        What::Number(number) if beside.paired.is_none() && number.is_whole() => Some((0.6, written(&number.to_string())?)),
         _ => None,
     }
 }
 
-fn bounded(slot: &Slot, score: f64, number: &str) -> Option<Fit> {
-    if !slot.within(float(number)) {
+fn bounded(slot: &Slot, score: f64, number: &Decimal) -> Option<Fit> {
+    if !slot.within(number.as_f64()) {
         return None;
     }
     number_value(number, slot.whole).map(|value| (score, value))
 }
 
-fn number_value(number: &str, whole: bool) -> Option<Value> {
-    if whole || !number.contains('.') {
-        return number.parse::<i64>().ok().map(Value::from);
+fn number_value(number: &Decimal, whole: bool) -> Option<Value> {
+    if whole || number.is_whole() {
+        return number.as_i64().map(Value::from);
     }
-    Number::from_f64(float(number)).map(Value::Number)
+    Number::from_f64(number.as_f64()).map(Value::Number)
 }

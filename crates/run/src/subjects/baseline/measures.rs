@@ -1,10 +1,10 @@
 //! Numbers and what they count: percent, basis points, dollars, times, parts and lengths of time, in figures or in words.
 
-use super::decimal::{float, plain, shifted};
-use super::mentions::{What, scaled};
+use super::mentions::What;
 use super::words::Word;
+use model::Decimal;
 
-const SMALL: &[(&str, u32)] = &[
+const SMALL: &[(&str, u64)] = &[
     ("one", 1),
     ("two", 2),
     ("three", 3),
@@ -27,10 +27,9 @@ const SMALL: &[(&str, u32)] = &[
     ("eighty", 80),
     ("ninety", 90),
 ];
-const LARGE: &[(&str, i32)] = &[("hundred", 2), ("thousand", 3), ("grand", 3), ("million", 6), ("billion", 9)];
+const LARGE: &[(&str, i64)] = &[("hundred", 2), ("thousand", 3), ("grand", 3), ("million", 6), ("billion", 9)];
 /// In basis points.
-const PARTS: &[(&str, &str)] =
-    &[("half", "5000"), ("third", "3333"), ("quarter", "2500"), ("fifth", "2000"), ("tenth", "1000"), ("halve", "5000")];
+const PARTS: &[(&str, u64)] = &[("half", 5000), ("third", 3333), ("quarter", 2500), ("fifth", 2000), ("tenth", 1000), ("halve", 5000)];
 const UNITS: &[(&str, u64)] = &[
     ("second", 1),
     ("sec", 1),
@@ -60,16 +59,16 @@ pub(super) fn measure_at(words: &[Word], at: usize) -> Option<(What, usize)> {
     let after = |n: usize| words.get(at + count + n).map(|word| word.lower.as_str());
     let raw = words[at].raw.as_str();
     if raw.ends_with('%') || after(0).is_some_and(|next| matches!(next, "%" | "percent" | "pct" | "percentage")) {
-        return Some((What::Share(shifted(&number.value, 2)), count + usize::from(!raw.ends_with('%'))));
+        return Some((What::Share(number.value.shifted(2)), count + usize::from(!raw.ends_with('%'))));
     }
     if after(0) == Some("per") && after(1) == Some("cent") {
-        return Some((What::Share(shifted(&number.value, 2)), count + 2));
+        return Some((What::Share(number.value.shifted(2)), count + 2));
     }
     // "half a percent"
     if matches!(after(0), Some("a" | "of")) && matches!(after(1), Some("percent" | "%" | "a")) {
         let skip = if after(1) == Some("a") { 2 } else { 1 };
         if after(skip) == Some("percent") {
-            return Some((What::Share(shifted(&number.value, 2)), count + skip + 1));
+            return Some((What::Share(number.value.shifted(2)), count + skip + 1));
         }
     }
     if after(0).is_some_and(|next| matches!(next, "bps" | "bp" | "bips")) {
@@ -85,7 +84,7 @@ pub(super) fn measure_at(words: &[Word], at: usize) -> Option<(What, usize)> {
         return Some((What::Dollars(number.value), count + 1));
     }
     if after(0).is_some_and(|next| matches!(next, "cent" | "cents")) {
-        return Some((What::Dollars(shifted(&number.value, -2)), count + 1));
+        return Some((What::Dollars(number.value.shifted(-2)), count + 1));
     }
     if let Some(seconds) = words.get(at + count).and_then(unit) {
         return Some((span(&number.value, seconds), count + 1));
@@ -106,11 +105,11 @@ pub(super) fn measure_at(words: &[Word], at: usize) -> Option<(What, usize)> {
     if number.part && after(0) == Some("of") && matches!(after(1), Some("a" | "an")) {
         return Some((What::Number(number.value), count + 2));
     }
-    if number.part { Some((What::Part(shifted(&number.value, 4)), count)) } else { Some((What::Number(number.value), count)) }
+    if number.part { Some((What::Part(number.value.shifted(4)), count)) } else { Some((What::Number(number.value), count)) }
 }
 
 struct Counted {
-    value: String,
+    value: Decimal,
     /// "half": a part of something rather than a number of things, unless a unit follows.
     part: bool,
 }
@@ -121,13 +120,13 @@ fn number_at(words: &[Word], at: usize) -> Option<(Counted, usize)> {
     if let Some(number) = scaled(raw) {
         let times = words.get(at + 1).and_then(|next| LARGE.iter().find(|(word, _)| *word == next.lower));
         return Some(match times {
-            Some((_, places)) => (value(shifted(&number, *places)), 2),
+            Some((_, places)) => (value(number.shifted(*places)), 2),
             None => (value(number), 1),
         });
     }
     if compact(raw).is_some() {
         let digits: String = raw.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
-        return plain(&digits).map(|number| (value(number), 1));
+        return Decimal::parse_typed(&digits).map(|number| (value(number), 1));
     }
     in_words(words, at)
 }
@@ -136,7 +135,7 @@ fn number_at(words: &[Word], at: usize) -> Option<(Counted, usize)> {
 fn in_words(words: &[Word], at: usize) -> Option<(Counted, usize)> {
     let lower = |n: usize| words.get(at + n).map_or("", |word| word.lower.as_str());
     let small = |word: &str| SMALL.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
-    let part = |word: &str| PARTS.iter().find(|(name, _)| *name == word.trim_end_matches('s')).map(|(_, bps)| shifted(bps, -4));
+    let part = |word: &str| PARTS.iter().find(|(name, _)| *name == word.trim_end_matches('s')).map(|(_, bps)| Decimal::from(*bps).shifted(-4));
     let large = |word: &str| LARGE.iter().find(|(name, _)| *name == word).map(|(_, places)| *places);
     if let Some(value) = part(lower(0)).filter(|_| lower(0) == "half" || at > 0 && lower(0) != "quarter") {
         return Some((Counted { value, part: true }, 1));
@@ -149,7 +148,7 @@ fn in_words(words: &[Word], at: usize) -> Option<(Counted, usize)> {
     if lower(0) == "a"
         && let Some(places) = large(lower(1))
     {
-        return Some((Counted { value: shifted("1", places), part: false }, 2));
+        return Some((Counted { value: Decimal::from(1).shifted(places), part: false }, 2));
     }
     let mut value = small(lower(0))?;
     let mut count = 1;
@@ -160,18 +159,30 @@ fn in_words(words: &[Word], at: usize) -> Option<(Counted, usize)> {
         count = 2;
     }
     if lower(count) == "and" && matches!(lower(count + 1), "a" | "one") && lower(count + 2) == "half" {
-        return Some((Counted { value: format!("{value}.5"), part: false }, count + 3));
+        return Some((Counted { value: Decimal::from(value * 10 + 5).shifted(-1), part: false }, count + 3));
     }
     if value == 3 && lower(count) == "quarters" {
-        return Some((Counted { value: "0.75".into(), part: true }, count + 1));
+        return Some((Counted { value: Decimal::from(75).shifted(-2), part: true }, count + 1));
     }
     let places = large(lower(count));
     // A lone "one" is a pronoun far more often than a number.
     if value == 1 && places.is_none() && words.get(at + count).and_then(unit).is_none() && !lower(count).starts_with("percent") {
         return None;
     }
-    let number = shifted(&value.to_string(), places.unwrap_or(0));
+    let number = Decimal::from(value).shifted(places.unwrap_or(0));
     Some((Counted { value: number, part: false }, count + usize::from(places.is_some())))
+}
+
+/// "2k", "1.5m" and the like.
+fn scaled(raw: &str) -> Option<Decimal> {
+    if let Some(number) = Decimal::parse_typed(raw) {
+        return Some(number);
+    }
+    let lower = raw.to_lowercase();
+    let (places, number) = [("k", 3), ("m", 6), ("mn", 6), ("mio", 6), ("b", 9), ("bn", 9)]
+        .iter()
+        .find_map(|(suffix, places)| lower.strip_suffix(suffix).and_then(Decimal::parse_typed).map(|number| (*places, number)))?;
+    Some(number.shifted(places))
 }
 
 /// "all of it", "all my ETH", "everything": not "all right", "all supported bridges".
@@ -194,7 +205,7 @@ fn unit(word: &Word) -> Option<u64> {
 /// "24h", "7d", "3x".
 fn compact(raw: &str) -> Option<What> {
     let split = raw.find(|c: char| c.is_ascii_alphabetic())?;
-    let number = plain(&raw[..split])?;
+    let number = Decimal::parse_typed(&raw[..split])?;
     let seconds = match raw[split..].to_lowercase().as_str() {
         "x" => return Some(What::Times(number)),
         "%" => return None,
@@ -215,16 +226,16 @@ fn period(words: &[Word], at: usize) -> Option<(What, usize)> {
     let recent = matches!(words[at].lower.as_str(), "last" | "past" | "previous" | "this");
     // "a quarter" is a part far more often than three months, and "a second" one more of something.
     let one = matches!(words[at].lower.as_str(), "a" | "an" | "per") && !matches!(words[at + 1].lower.as_str(), "quarter" | "second");
-    (recent || one).then(|| (span("1", seconds), 2))
+    (recent || one).then(|| (span(&Decimal::from(1), seconds), 2))
 }
 
-fn span(number: &str, seconds: u64) -> What {
+fn span(number: &Decimal, seconds: u64) -> What {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a length of time that a person names fits, and is no less than nothing"
     )]
-    let total = (float(number) * seconds as f64).round() as u64;
+    let total = (number.as_f64() * seconds as f64).round() as u64;
     let (count, letter) = [(86_400, 'd'), (3600, 'h'), (60, 'm'), (1, 's')]
         .into_iter()
         .find(|(unit, _)| total.is_multiple_of(*unit) && total >= *unit)
@@ -264,12 +275,16 @@ mod tests {
         found.into_iter().next().unwrap()
     }
 
+    fn decimal(text: &str) -> Decimal {
+        Decimal::parse_strict(text).unwrap()
+    }
+
     fn number(text: &str) -> What {
-        What::Number(text.into())
+        What::Number(decimal(text))
     }
 
     fn share(text: &str) -> What {
-        What::Share(text.into())
+        What::Share(decimal(text))
     }
 
     #[test]
@@ -288,7 +303,7 @@ mod tests {
         ] {
             assert_eq!(one(text), number(value), "{text}");
         }
-        assert_eq!(one("half of the ether"), What::Part("5000".into()));
+        assert_eq!(one("half of the ether"), What::Part(decimal("5000")));
     }
 
     #[test]
@@ -309,12 +324,12 @@ mod tests {
 
     #[test]
     fn dollars_times_and_parts() {
-        assert_eq!(one("$1,500"), What::Dollars("1500".into()));
-        assert_eq!(one("500 dollars"), What::Dollars("500".into()));
-        assert_eq!(one("5 cents"), What::Dollars("0.05".into()));
-        assert_eq!(one("3x"), What::Times("3".into()));
-        assert_eq!(one("half of it"), What::Part("5000".into()));
-        assert_eq!(one("three quarters of it"), What::Part("7500".into()));
+        assert_eq!(one("$1,500"), What::Dollars(decimal("1500")));
+        assert_eq!(one("500 dollars"), What::Dollars(decimal("500")));
+        assert_eq!(one("5 cents"), What::Dollars(decimal("0.05")));
+        assert_eq!(one("3x"), What::Times(decimal("3")));
+        assert_eq!(one("half of it"), What::Part(decimal("5000")));
+        assert_eq!(one("three quarters of it"), What::Part(decimal("7500")));
         assert_eq!(one("all of it"), What::All);
         assert_eq!(one("everything"), What::All);
         assert!(read("all supported bridges and one of them").is_empty());

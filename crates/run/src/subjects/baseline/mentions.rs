@@ -1,10 +1,9 @@
 //! Typed things in what was said: numbers with their units, tokens, chains, addresses, ids, times.
 
-use super::decimal::{plain, shifted};
 use super::lexicon::Lexicon;
 use super::measures;
 use super::words::{Word, words};
-use model::AddressText;
+use model::{AddressText, Decimal};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mention {
@@ -17,15 +16,14 @@ pub(super) struct Mention {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum What {
-    /// Plain decimal digits.
-    Number(String),
-    Dollars(String),
+    Number(Decimal),
+    Dollars(Decimal),
     /// Basis points.
-    Share(String),
+    Share(Decimal),
     /// "3x".
-    Times(String),
+    Times(Decimal),
     /// A part of what there is, in basis points: half, a quarter.
-    Part(String),
+    Part(Decimal),
     /// Everything there is.
     All,
     /// Seconds, and how it was written.
@@ -113,7 +111,7 @@ fn mention_at(lexicon: &Lexicon, words: &[Word], at: usize) -> Option<(What, usi
         if let What::Number(number) = &what
             && at > 0
             && matches!(words[at - 1].lower.as_str(), "chain" | "id" | "chainid" | "network")
-            && let Ok(id) = number.parse::<u64>()
+            && let Some(id) = number.as_u64()
             && lexicon.is_chain(id)
         {
             return Some((What::Chain(id), count));
@@ -160,16 +158,4 @@ fn id(raw: &str) -> Option<What> {
         return None;
     }
     Some(What::Id(text.to_owned()))
-}
-
-/// "2k", "1.5m" and the like.
-pub(super) fn scaled(raw: &str) -> Option<String> {
-    if let Some(number) = plain(raw) {
-        return Some(number);
-    }
-    let lower = raw.to_lowercase();
-    let (places, number) = [("k", 3), ("m", 6), ("mn", 6), ("mio", 6), ("b", 9), ("bn", 9)]
-        .iter()
-        .find_map(|(suffix, places)| lower.strip_suffix(suffix).and_then(plain).map(|number| (*places, number)))?;
-    Some(shifted(&number, places))
 }

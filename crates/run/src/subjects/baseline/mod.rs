@@ -13,7 +13,6 @@ mod anchors;
 mod choices;
 mod compat;
 mod cues;
-mod decimal;
 mod desk;
 #[cfg(test)]
 mod example;

@@ -64,7 +64,7 @@ pub(super) fn terms(lexicon: &Lexicon, shape: &Shape, filled: &Filled, turns: &[
 fn said_amounts(said: &Said) -> Vec<(String, String)> {
     let amounts = said.mentions.iter().filter_map(|mention| {
         let What::Number(number) = &mention.what else { return None };
-        counted(said, mention).map(|(_, symbol)| (symbol.to_owned(), number.clone()))
+        counted(said, mention).map(|(_, symbol)| (symbol.to_owned(), number.to_string()))
     });
     amounts.collect()
 }
