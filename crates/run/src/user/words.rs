@@ -1,17 +1,11 @@
 //! Words of a conversation: what a question asks for, and which values a text names.
 
+use lexical::{Fold, contains_phrase};
 use std::collections::BTreeSet;
 
-/// Lower case, punctuation gone, one space between words.
-pub(super) fn folded(text: &str) -> String {
-    let lower = text.to_lowercase();
-    lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a phrase stands in a text as whole words.
+/// Reports whether a phrase occurs in a text as whole words, regardless of case and punctuation.
 pub(super) fn names(text: &str, phrase: &str) -> bool {
-    let (text, phrase) = (folded(text), folded(phrase));
-    !phrase.is_empty() && format!(" {text} ").contains(&format!(" {phrase} "))
+    contains_phrase(text, phrase, Fold::Punctuation)
 }
 
 /// How people ask without a question mark.

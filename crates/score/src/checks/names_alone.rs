@@ -2,7 +2,7 @@
 
 use super::words::{percent, said};
 use super::{Check, Example, Findings};
-use crate::quality::Names;
+use crate::quality::NameIndex;
 use model::suite::{Case, ExpectedCalls};
 use model::{Place, Workspace};
 
@@ -31,7 +31,7 @@ impl Check for NamesAlone {
         for profile in &workspace.profiles {
             let tools = profile.select(&workspace.tools);
             let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-            let ranked = Names::of(&names);
+            let ranked = NameIndex::new(&names);
             let mut own = Group::new(format!("of profile {}", *profile.name));
             for case in workspace.cases().filter(|case| case.profile() == Some(profile.name.as_str())) {
                 let Some(missed) = misses(workspace, case, &ranked) else { continue };
@@ -93,7 +93,7 @@ impl Group {
 }
 
 /// Nothing where the case does not say which tools are right.
-fn misses(workspace: &Workspace, case: &Case, names: &Names<'_>) -> Option<bool> {
+fn misses(workspace: &Workspace, case: &Case, names: &NameIndex<'_>) -> Option<bool> {
     let Some(ExpectedCalls::AnyOf(alternatives)) = &case.expect.calls else { return None };
     let asked: Vec<&str> = said(case).into_iter().map(|text| text.value).collect();
     let asked = asked.join(" ");

@@ -1,7 +1,8 @@
 //! The prompt does not name the tool or skill it asks for. Spec 2.1 and 2.3: selection, not reading.
 
-use super::words::{said, says};
+use super::words::said;
 use super::{Check, Example, Findings};
+use lexical::{Fold, contains_phrase};
 use model::Workspace;
 use model::suite::Case;
 use std::collections::BTreeSet;
@@ -23,7 +24,7 @@ impl Check for PromptHidesAnswer {
             let answers = answers(workspace, case);
             for text in said(case) {
                 found.look();
-                for answer in answers.iter().filter(|answer| says(&text, answer) || says(&text, &answer.replace('_', " "))) {
+                for answer in answers.iter().filter(|answer| names(&text, answer)) {
                     let what = format!("the user of case {} says \"{answer}\", which is the answer", *case.id);
                     found.error(&text.at, what, "say what is wanted in other words");
                 }
@@ -35,6 +36,12 @@ impl Check for PromptHidesAnswer {
         let from = "How many dollars in USDC do I have left on Base?";
         Example::minimal().edit("suites/tool_selection/trader.yaml", from, "Use wallet get balance to see my USDC on Base.")
     }
+}
+
+/// Reports whether a text says the name of a tool or a skill, with underscores or with spaces.
+fn names(text: &str, answer: &str) -> bool {
+    let says = |phrase: &str| contains_phrase(text, phrase, Fold::Spacing);
+    says(answer) || says(&answer.replace('_', " "))
 }
 
 /// Every name under which the expected tools and the expected skill go.

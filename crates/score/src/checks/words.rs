@@ -63,22 +63,6 @@ pub(super) fn said(case: &Case) -> Vec<Spot<&str>> {
     }
 }
 
-/// Whether a phrase stands in a text as whole words, in any case and spacing.
-pub(super) fn says(text: &str, phrase: &str) -> bool {
-    let (text, phrase) = (spaced(text), spaced(phrase));
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    !phrase.is_empty()
-        && text.match_indices(&phrase).any(|(start, found)| {
-            let before = text[..start].chars().next_back();
-            let after = text[start + found.len()..].chars().next();
-            !before.is_some_and(is_word) && !after.is_some_and(is_word)
-        })
-}
-
-fn spaced(text: &str) -> String {
-    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// What is left of a prompt without its particulars: lower case, no punctuation, `#` for numbers and `@` for addresses.
 pub(super) fn gist(prompt: &str) -> String {
     let words = prompt.to_lowercase();
@@ -128,16 +112,6 @@ pub(super) fn is_writing(workspace: &Workspace, case: &Case) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_phrase_is_found_as_words_only() {
-        assert!(says("Please use Swap_Get_Quote, now", "swap_get_quote"));
-        assert!(says("please swap  get\nquote", "swap get quote"));
-        assert!(!says("swap_get_quotes", "swap_get_quote"));
-        assert!(!says("my_swap_get_quote", "swap_get_quote"));
-        assert!(says("Über execute-swap.", "execute-swap"));
-        assert!(!says("anything", ""));
-    }
 
     #[test]
     fn particulars_do_not_make_a_prompt_another() {

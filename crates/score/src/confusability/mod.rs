@@ -1,7 +1,6 @@
 //! Which tools would somebody confuse who goes by words alone? A warning before any model is asked.
 
 mod vectors;
-pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;
@@ -10,8 +9,8 @@ use vectors::Vectors;
 
 /// Pairs at least this similar deserve a warning.
 ///
-/// Set where, on the reference catalogue, four fifths of the known near-duplicates of `full` (34 of 43 pairs) lie above it but
-/// only one pair of a hundred does; a profile of under 20 tools then gets 4 to 15 warnings, about half of them known.
+/// Set on the reference catalogue: 237 of the 331 pairs of tools whose descriptions name each other lie above it, and 0.9 % of all
+/// pairs do.
 pub const WARN: f64 = 0.4;
 
 /// Pairs less similar than this are not listed: nobody confuses them, and a catalogue has tens of thousands.

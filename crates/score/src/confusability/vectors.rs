@@ -1,9 +1,8 @@
 //! Documents as vectors of weighted words, sparse and of length one.
 
-use std::collections::BTreeMap;
-
 use super::Doc;
-use super::words::{stem, words};
+use lexical::{StopWords, stem, terms};
+use std::collections::BTreeMap;
 
 // A name is what a model reads first and repeats; a description explains; parameters are much alike everywhere.
 const NAME: f64 = 3.0;
@@ -45,11 +44,12 @@ impl Vectors {
 }
 
 fn counted(doc: &Doc<'_>, stems: &mut BTreeMap<String, String>) -> BTreeMap<String, f64> {
+    let words = |text: &str| terms(text, StopWords::Grammar);
     let mut weights = BTreeMap::new();
     let fields = [
         (NAME, words(doc.name)),
         (DESCRIPTION, words(doc.description)),
-        (PARAM, doc.params.iter().flat_map(|param| words(param)).collect()),
+        (PARAM, doc.params.iter().flat_map(|param| words(param)).collect::<Vec<_>>()),
     ];
     for (weight, words) in fields {
         let mut here: BTreeMap<String, u32> = BTreeMap::new();

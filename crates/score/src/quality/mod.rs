@@ -7,6 +7,6 @@ mod rehearsal;
 mod stand;
 
 pub(crate) use mutants::{Mutant, Neighbours, mutants};
-pub(crate) use names::Names;
+pub(crate) use names::NameIndex;
 pub use rehearsal::rehearse;
 pub(crate) use stand::Stand;

@@ -37,8 +37,7 @@ fn as_text(io: &Io, workspace: &Workspace, survey: &Survey) -> String {
     for account in &survey.accounts {
         text.push_str(&format!(" {:<9} {}\n", account.name.as_deref().unwrap_or(""), account.address));
     }
-    let rows =
-        survey.balances.iter().map(|one| vec![shown(&one.holder.name), one.asset.clone(), format_units(one.amount, one.decimals)]);
+    let rows = survey.balances.iter().map(|one| vec![shown(&one.holder.name), one.asset.clone(), format_units(one.amount, one.decimals)]);
     text.push_str(&format!("\n{}\n", table(&["holder", "asset", "amount"], rows.collect())));
     if !survey.allowances.is_empty() {
         let rows = survey

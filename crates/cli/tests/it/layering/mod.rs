@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 const CRATES: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("jsongen", &[]),
-    ("score", &["jsongen", "model"]),
+    ("lexical", &[]),
+    ("score", &["jsongen", "lexical", "model"]),
     ("world", &["jsongen", "model"]),
     ("store", &["model"]),
-    ("run", &["model", "store", "world"]),
+    ("run", &["lexical", "model", "store", "world"]),
     ("campaign", &["model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
     ("cli", &["campaign", "model", "run", "score", "store", "world"]),

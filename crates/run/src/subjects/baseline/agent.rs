@@ -1,7 +1,6 @@
 //! The seat of an agent: understand the request, plan, walk, report.
 
 use super::frame::Frame;
-use super::index::query;
 use super::mentions::Said;
 use super::mind::Mind;
 use super::plan::{Plan, Request};
@@ -11,6 +10,7 @@ use super::story::{Outcome, Story};
 use super::terms;
 use super::walk::{Ground, Walk};
 use crate::seat::View;
+use lexical::TermQuery;
 use model::Agent;
 use model::transcript::Move;
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(super) fn next(frame: &mut Frame, mind: &Mind, view: &View<'_>, agent: &Agen
     if frame.walk.is_none() {
         let newest = frame.turns.len().saturating_sub(1);
         // An answer to a question, or a figure put right, seldom says again what is wanted.
-        let says_enough = frame.turns.last().is_some_and(|said| query(&said.words).len() >= REQUEST);
+        let says_enough = frame.turns.last().is_some_and(|said| TermQuery::from_tokens(&said.words).len() >= REQUEST);
         if frame.wanted.is_none() || (frame.asked == 0 && says_enough) {
             frame.wanted = Some(newest);
         }

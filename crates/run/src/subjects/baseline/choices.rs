@@ -2,7 +2,6 @@
 
 use super::mentions::Said;
 use super::shape::{Choice, Slot};
-use super::words::is_glue;
 use serde_json::{Value, json};
 
 /// The choices of a parameter that were said, best first.
@@ -21,14 +20,14 @@ pub(super) fn chosen<'s>(said: &Said, slot: &'s Slot) -> Vec<&'s Choice> {
 
 /// How much of a choice was said, and where first. Half of its words are the least.
 fn said_as(said: &Said, choice: &Choice) -> Option<(f64, usize)> {
-    let whole = said.words.iter().position(|word| !word.negated && word.lower == choice.lower && !is_glue(&word.lower));
+    let whole = said.words.iter().position(|word| !word.negated && word.lower == choice.lower && !word.is_stop_word());
     if let Some(at) = whole {
         return Some((2.0, at));
     }
     let places: Vec<usize> = choice
         .stems
         .iter()
-        .filter_map(|stem| said.words.iter().position(|word| !word.negated && word.stem == *stem && !is_glue(&word.lower)))
+        .filter_map(|stem| said.words.iter().position(|word| !word.negated && word.stem == *stem && !word.is_stop_word()))
         .collect();
     let share = places.len() as f64 / choice.stems.len().max(1) as f64;
     (share > 0.5).then(|| (share, places.into_iter().min().unwrap_or(0)))

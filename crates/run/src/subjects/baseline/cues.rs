@@ -65,7 +65,7 @@ pub(super) fn pull(said: &Said, slot: &Slot, mention: &Mention) -> f64 {
         } else {
             continue;
         };
-        if distance > 6 || word.sentence != sentence || word.is_glue() {
+        if distance > 6 || word.sentence != sentence || word.is_stop_word() {
             continue;
         }
         if let Some(weight) = slot.cues.get(&word.stem) {
@@ -112,7 +112,7 @@ pub(super) fn counted<'s>(said: &'s Said, mention: &Mention) -> Option<(usize, &
         let What::Token(symbol) = &other.what else { return None };
         let near = other.from >= mention.to && other.from - mention.to <= 4;
         let between = said.words.get(mention.to..other.from)?;
-        let joined = between.iter().all(|word| is_light(&word.lower) || !word.is_glue()) && between.len() <= 4;
+        let joined = between.iter().all(|word| is_light(&word.lower) || !word.is_stop_word()) && between.len() <= 4;
         let same = said.words.get(other.from).is_some_and(|word| word.clause == clause);
         let other_number = said.mentions.iter().any(|m| m.from >= mention.to && m.from < other.from && matches!(m.what, What::Number(_)));
         (near && joined && same && !other_number).then_some((at, symbol.as_str()))

@@ -2,11 +2,11 @@
 
 use super::fill::{Filled, fill};
 use super::frame::Frame;
-use super::index::query;
 use super::mentions::Said;
 use super::mind::{KnownSkill, Mind};
 use super::questions::ask;
 use crate::seat::View;
+use lexical::TermQuery;
 use model::transcript::Move;
 
 const SPEAKS: f64 = 0.15;
@@ -53,8 +53,8 @@ pub(super) fn next(frame: &mut Frame, mind: &Mind, view: &View<'_>) -> Move {
 }
 
 fn ranked(mind: &Mind, shown: &[usize], said: &Said) -> Vec<Choice> {
-    let query = query(&said.words);
-    let mass: f64 = query.iter().filter(|(_, weight)| *weight > 0.0).map(|(stem, weight)| weight * mind.skill_index.idf(stem)).sum();
+    let query = TermQuery::from_tokens(&said.words);
+    let mass = mind.skill_index.mass(&query);
     let found = mind.skill_index.search(&query);
     let phrases = mind.phrase_index.search(&query);
     // The one phrase of a skill that is nearest: people ask for one thing in many ways, but rarely in all of them at once.
@@ -77,7 +77,7 @@ fn ranked(mind: &Mind, shown: &[usize], said: &Said) -> Vec<Choice> {
 
 /// Whether the newest turn is about something else: it says enough of its own, and another skill fits it clearly better.
 fn changes(ranked: &[Choice], topic: usize, said: &Said) -> bool {
-    let words = query(&said.words).iter().filter(|(_, weight)| *weight > 0.0).count();
+    let words = TermQuery::from_tokens(&said.words).count_wanted();
     let (Some(best), Some(current)) = (ranked.first(), ranked.iter().find(|choice| choice.skill == topic)) else { return false };
     best.skill != topic
         && words >= REQUEST
@@ -110,9 +110,9 @@ fn extract(mind: &Mind, skill: &KnownSkill, frame: &Frame) -> Filled {
 #[cfg(test)]
 mod tests {
     use super::super::example::reference;
-    use super::super::index::Index;
-    use super::super::mind::{phrase_docs, phrases, skill_docs};
+    use super::super::mind::{INDEX_PARAMS, phrase_docs, phrases, skill_docs};
     use super::*;
+    use lexical::Bm25Index;
 
     /// Examples of the skill files, each asked of a mind that never saw it: how often the skill is found by the others.
     #[test]
@@ -125,8 +125,8 @@ mod tests {
             for (n, example) in skill.examples.iter().enumerate() {
                 let mut without = workspace.skills.clone();
                 without[at].examples.remove(n);
-                mind.skill_index = Index::new(&skill_docs(&without));
-                mind.phrase_index = Index::new(&phrase_docs(&without));
+                mind.skill_index = Bm25Index::new(INDEX_PARAMS, &skill_docs(&without));
+                mind.phrase_index = Bm25Index::new(INDEX_PARAMS, &phrase_docs(&without));
                 mind.phrases = phrases(&without).map(|(skill, _)| skill).collect();
                 let said = Said::new(&mind.lexicon, example);
                 let order: Vec<usize> = ranked(&mind, &shown, &said).iter().map(|choice| choice.skill).collect();

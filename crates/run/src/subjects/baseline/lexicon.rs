@@ -1,6 +1,7 @@
 //! Tokens and chains by any of their names, from the registry files.
 
-use super::words::{Word, terms, words};
+use super::words::terms;
+use lexical::{WordToken, tokenize};
 use model::{Chain, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +29,7 @@ impl Lexicon {
     pub(super) fn new(workspace: &Workspace) -> Self {
         let mut lexicon = Self::default();
         for tool in &workspace.tools {
-            lexicon.ordinary.extend(words(&tool.description).into_iter().filter(|word| word.raw == word.lower).map(|word| word.lower));
+            lexicon.ordinary.extend(tokenize(&tool.description).into_iter().filter(|word| word.raw == word.lower).map(|word| word.lower));
             lexicon.taken.extend(terms(&tool.name));
             lexicon.taken.extend(terms(&tool.description));
         }
@@ -94,18 +95,18 @@ impl Lexicon {
     }
 
     /// The token that begins here, and how many words it takes.
-    pub(super) fn token_at(&self, words: &[Word], at: usize) -> Option<(&str, usize)> {
+    pub(super) fn token_at(&self, words: &[WordToken], at: usize) -> Option<(&str, usize)> {
         let (symbol, count) = longest(&self.tokens, words, at, self.longest)?;
         let word = &words[at];
         let numbered = at > 0 && words[at - 1].lower.starts_with(|c: char| c.is_ascii_digit());
         let named = count > 1 || word.raw.chars().any(char::is_uppercase) || numbered || !self.ordinary.contains(&word.lower);
         // At the start of a sentence a capital says nothing.
         let opening = word.raw != *symbol && (at == 0 || words[at - 1].sentence != word.sentence) && self.ordinary.contains(&word.lower);
-        (named && !opening && !word.is_glue()).then_some((symbol.as_str(), count))
+        (named && !opening && !word.is_stop_word()).then_some((symbol.as_str(), count))
     }
 
     /// The chain that begins here, and how many words it takes.
-    pub(super) fn chain_at(&self, words: &[Word], at: usize) -> Option<(u64, usize)> {
+    pub(super) fn chain_at(&self, words: &[WordToken], at: usize) -> Option<(u64, usize)> {
         let (id, count) = longest(&self.chains, words, at, self.longest)?;
         let word = &words[at];
         let before = at.checked_sub(1).map(|before| words[before].lower.as_str());
@@ -146,7 +147,7 @@ impl Lexicon {
     }
 }
 
-fn longest<'l, T>(names: &'l BTreeMap<Vec<String>, T>, words: &[Word], at: usize, most: usize) -> Option<(&'l T, usize)> {
+fn longest<'l, T>(names: &'l BTreeMap<Vec<String>, T>, words: &[WordToken], at: usize, most: usize) -> Option<(&'l T, usize)> {
     (1..=most.min(words.len() - at)).rev().find_map(|count| {
         let said: Vec<String> = words[at..at + count].iter().map(|word| word.lower.clone()).collect();
         names.get(&said).map(|found| (found, count))
@@ -164,13 +165,13 @@ mod tests {
 
     fn token(text: &str) -> Option<(String, usize)> {
         let lexicon = Lexicon::new(&reference());
-        let words = words(text);
+        let words = tokenize(text);
         (0..words.len()).find_map(|at| lexicon.token_at(&words, at).map(|(symbol, count)| (symbol.to_owned(), count)))
     }
 
     fn chain(text: &str) -> Option<u64> {
         let lexicon = Lexicon::new(&reference());
-        let words = words(text);
+        let words = tokenize(text);
         (0..words.len()).find_map(|at| lexicon.chain_at(&words, at).map(|(id, _)| id))
     }
 

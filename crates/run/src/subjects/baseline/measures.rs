@@ -1,7 +1,7 @@
 //! Numbers and what they count: percent, basis points, dollars, times, parts and lengths of time, in figures or in words.
 
 use super::mentions::What;
-use super::words::Word;
+use lexical::WordToken;
 use model::Decimal;
 
 const SMALL: &[(&str, u64)] = &[
@@ -47,7 +47,7 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 /// The measure that begins here, and how many words it takes.
-pub(super) fn measure_at(words: &[Word], at: usize) -> Option<(What, usize)> {
+pub(super) fn measure_at(words: &[WordToken], at: usize) -> Option<(What, usize)> {
     let lower = words[at].lower.as_str();
     if matches!(lower, "all" | "everything" | "entire" | "whole" | "max" | "maximum") {
         return whole(words, at).then_some((What::All, 1));
@@ -114,7 +114,7 @@ struct Counted {
     part: bool,
 }
 
-fn number_at(words: &[Word], at: usize) -> Option<(Counted, usize)> {
+fn number_at(words: &[WordToken], at: usize) -> Option<(Counted, usize)> {
     let raw = words[at].raw.trim_matches(|c| matches!(c, '$' | '€' | '%' | '#' | '~'));
     let value = |value| Counted { value, part: false };
     if let Some(number) = scaled(raw) {
@@ -132,10 +132,11 @@ fn number_at(words: &[Word], at: usize) -> Option<(Counted, usize)> {
 }
 
 /// "two", "fifty five", "a hundred", "half", "three quarters", "one and a half", "a third".
-fn in_words(words: &[Word], at: usize) -> Option<(Counted, usize)> {
+fn in_words(words: &[WordToken], at: usize) -> Option<(Counted, usize)> {
     let lower = |n: usize| words.get(at + n).map_or("", |word| word.lower.as_str());
     let small = |word: &str| SMALL.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
-    let part = |word: &str| PARTS.iter().find(|(name, _)| *name == word.trim_end_matches('s')).map(|(_, bps)| Decimal::from(*bps).shifted(-4));
+    let part =
+        |word: &str| PARTS.iter().find(|(name, _)| *name == word.trim_end_matches('s')).map(|(_, bps)| Decimal::from(*bps).shifted(-4));
     let large = |word: &str| LARGE.iter().find(|(name, _)| *name == word).map(|(_, places)| *places);
     if let Some(value) = part(lower(0)).filter(|_| lower(0) == "half" || at > 0 && lower(0) != "quarter") {
         return Some((Counted { value, part: true }, 1));
@@ -186,7 +187,7 @@ fn scaled(raw: &str) -> Option<Decimal> {
 }
 
 /// "all of it", "all my ETH", "everything": not "all right", "all supported bridges".
-fn whole(words: &[Word], at: usize) -> bool {
+fn whole(words: &[WordToken], at: usize) -> bool {
     let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     match words[at].lower.as_str() {
         "all" => {
@@ -198,7 +199,7 @@ fn whole(words: &[Word], at: usize) -> bool {
     }
 }
 
-fn unit(word: &Word) -> Option<u64> {
+fn unit(word: &WordToken) -> Option<u64> {
     UNITS.iter().find(|(name, _)| *name == word.stem || *name == word.lower.trim_end_matches('s')).map(|(_, seconds)| *seconds)
 }
 
@@ -221,7 +222,7 @@ fn compact(raw: &str) -> Option<What> {
 }
 
 /// "an hour", "last week", "the past month".
-fn period(words: &[Word], at: usize) -> Option<(What, usize)> {
+fn period(words: &[WordToken], at: usize) -> Option<(What, usize)> {
     let seconds = words.get(at + 1).and_then(unit)?;
     let recent = matches!(words[at].lower.as_str(), "last" | "past" | "previous" | "this");
     // "a quarter" is a part far more often than three months, and "a second" one more of something.
@@ -254,11 +255,11 @@ pub(super) fn date(raw: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::words;
     use super::*;
+    use lexical::tokenize;
 
     fn read(text: &str) -> Vec<What> {
-        let words = words(text);
+        let words = tokenize(text);
         let mut found = vec![];
         let mut at = 0;
         while at < words.len() {

@@ -2,7 +2,7 @@
 
 use super::lexicon::Lexicon;
 use super::measures;
-use super::words::{Word, words};
+use lexical::{WordToken, tokenize};
 use model::{AddressText, Decimal};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -47,13 +47,13 @@ pub(super) enum What {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Said {
     pub text: String,
-    pub words: Vec<Word>,
+    pub words: Vec<WordToken>,
     pub mentions: Vec<Mention>,
 }
 
 impl Said {
     pub(super) fn new(lexicon: &Lexicon, text: &str) -> Self {
-        let words = words(text);
+        let words = tokenize(text);
         let mentions = mentions(lexicon, &words);
         Self { text: text.to_owned(), words, mentions }
     }
@@ -81,7 +81,7 @@ impl Said {
     }
 }
 
-fn mentions(lexicon: &Lexicon, words: &[Word]) -> Vec<Mention> {
+fn mentions(lexicon: &Lexicon, words: &[WordToken]) -> Vec<Mention> {
     let mut found = vec![];
     let mut at = 0;
     while at < words.len() {
@@ -98,7 +98,7 @@ fn mentions(lexicon: &Lexicon, words: &[Word]) -> Vec<Mention> {
     found
 }
 
-fn mention_at(lexicon: &Lexicon, words: &[Word], at: usize) -> Option<(What, usize)> {
+fn mention_at(lexicon: &Lexicon, words: &[WordToken], at: usize) -> Option<(What, usize)> {
     let word = &words[at];
     if let Some(what) = literal(&word.raw) {
         return Some((what, 1));
@@ -122,7 +122,7 @@ fn mention_at(lexicon: &Lexicon, words: &[Word], at: usize) -> Option<(What, usi
 }
 
 /// "on ETH" is a chain, "0.2 ETH" a token.
-fn chain_or_token(lexicon: &Lexicon, words: &[Word], at: usize) -> Option<(What, usize)> {
+fn chain_or_token(lexicon: &Lexicon, words: &[WordToken], at: usize) -> Option<(What, usize)> {
     let chain = lexicon.chain_at(words, at).map(|(id, count)| (What::Chain(id), count));
     let token = lexicon.token_at(words, at).map(|(symbol, count)| (What::Token(symbol.to_owned()), count));
     match (chain, token) {

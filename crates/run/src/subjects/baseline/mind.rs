@@ -1,11 +1,11 @@
 //! What the baseline knows before anybody speaks: indexes and shapes made once from tool, agent, skill, output and registry files.
 
 use super::anchors;
-use super::index::{Doc, Index};
 use super::lexicon::Lexicon;
 use super::outputs::OutputShape;
 use super::shape::Shape;
 use super::words::stems;
+use lexical::{Bm25Index, Bm25Params, Spelling, WeightedField};
 use model::{Agent, Handler, Listing, OpClass, Policy, Skill, Tool, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ pub struct Mind {
     pub(super) lexicon: Lexicon,
     pub(super) tools: Vec<KnownTool>,
     pub(super) tool_names: BTreeMap<String, usize>,
-    pub(super) tool_index: Index,
+    pub(super) tool_index: Bm25Index,
     pub(super) agents: Vec<Agent>,
-    pub(super) agent_index: Index,
+    pub(super) agent_index: Bm25Index,
     pub(super) skills: Vec<KnownSkill>,
-    pub(super) skill_index: Index,
+    pub(super) skill_index: Bm25Index,
     /// Every trigger and example of a skill by itself, and the skill it belongs to.
-    pub(super) phrase_index: Index,
+    pub(super) phrase_index: Bm25Index,
     pub(super) phrases: Vec<usize>,
     pub(super) outputs: BTreeMap<String, OutputShape>,
     pub(super) policy: Policy,
@@ -49,11 +49,16 @@ pub(super) struct KnownSkill {
     pub shape: Shape,
 }
 
+type FieldDoc = Vec<WeightedField>;
+
+/// Settings of all indexes of the baseline.
+pub(super) const INDEX_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: Spelling::Fuzzy };
+
 // A name is chosen to be told apart by, a description explains, parameters are much alike everywhere.
-const NAME: f64 = 2.2;
-const ABOUT: f64 = 1.0;
+pub(super) const NAME: f64 = 2.2;
+pub(super) const DESCRIPTION: f64 = 1.0;
 const ANCHOR: f64 = 0.9;
-const PARAM: f64 = 0.35;
+pub(super) const PARAM: f64 = 0.35;
 const EXAMPLE: f64 = 0.8;
 const PROSE: f64 = 0.4;
 
@@ -69,12 +74,12 @@ impl Mind {
         Self {
             lexicon: Lexicon::new(workspace),
             tools: workspace.tools.iter().map(KnownTool::new).collect(),
-            tool_index: Index::new(&tool_docs(&workspace.tools, &tool_names, &workspace.skills)),
+            tool_index: Bm25Index::new(INDEX_PARAMS, &tool_docs(&workspace.tools, &tool_names, &workspace.skills)),
             tool_names,
-            agent_index: Index::new(&agent_docs(workspace)),
+            agent_index: Bm25Index::new(INDEX_PARAMS, &agent_docs(workspace)),
             agents: workspace.agents.clone(),
-            skill_index: Index::new(&skill_docs(&workspace.skills)),
-            phrase_index: Index::new(&phrase_docs(&workspace.skills)),
+            skill_index: Bm25Index::new(INDEX_PARAMS, &skill_docs(&workspace.skills)),
+            phrase_index: Bm25Index::new(INDEX_PARAMS, &phrase_docs(&workspace.skills)),
             phrases: phrases(&workspace.skills).map(|(skill, _)| skill).collect(),
             skills: workspace
                 .skills
@@ -116,8 +121,8 @@ impl KnownTool {
     }
 }
 
-fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) -> Vec<Doc> {
-    let mut docs: Vec<Doc> = vec![];
+fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) -> Vec<FieldDoc> {
+    let mut docs: Vec<FieldDoc> = vec![];
     let mut anchored: Vec<Vec<String>> = vec![vec![]; tools.len()];
     for (at, tool) in tools.iter().enumerate() {
         let parted = anchors::part(&tool.description, at, names);
@@ -133,10 +138,16 @@ fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) 
         }
         let handled = skills.iter().filter(|skill| matches!(&skill.handler, Handler::Tool(name) if tool.answers_to(name)));
         let examples = handled.flat_map(spoken).collect();
-        docs.push(vec![(NAME, stems(&tool.name)), (ABOUT, parted.own), (NAME * 0.5, aliases), (PARAM, params), (EXAMPLE, examples)]);
+        docs.push(vec![
+            WeightedField::new(NAME, stems(&tool.name)),
+            WeightedField::new(DESCRIPTION, parted.own),
+            WeightedField::new(NAME * 0.5, aliases),
+            WeightedField::new(PARAM, params),
+            WeightedField::new(EXAMPLE, examples),
+        ]);
     }
     for (doc, anchored) in docs.iter_mut().zip(anchored) {
-        doc.push((ANCHOR, anchored));
+        doc.push(WeightedField::new(ANCHOR, anchored));
     }
     docs
 }
@@ -154,11 +165,11 @@ pub(super) fn phrases(skills: &[Skill]) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-pub(super) fn phrase_docs(skills: &[Skill]) -> Vec<Doc> {
-    phrases(skills).map(|(_, phrase)| vec![(1.0, stems(phrase))]).collect()
+pub(super) fn phrase_docs(skills: &[Skill]) -> Vec<FieldDoc> {
+    phrases(skills).map(|(_, phrase)| vec![WeightedField::new(1.0, stems(phrase))]).collect()
 }
 
-pub(super) fn skill_docs(skills: &[Skill]) -> Vec<Doc> {
+pub(super) fn skill_docs(skills: &[Skill]) -> Vec<FieldDoc> {
     let mut anchored: Vec<Vec<String>> = vec![vec![]; skills.len()];
     for redirect in skills.iter().flat_map(|skill| &skill.redirects) {
         if let Some(to) = skills.iter().position(|skill| *skill.name == *redirect.to) {
@@ -168,30 +179,30 @@ pub(super) fn skill_docs(skills: &[Skill]) -> Vec<Doc> {
     let doc = |(skill, anchored): (&Skill, Vec<String>)| {
         let params = skill.params.iter().flat_map(|(name, param)| [stems(name), stems(&param.description)].concat()).collect();
         vec![
-            (NAME, stems(&skill.name)),
-            (ABOUT, stems(&skill.description)),
-            (1.6, skill.triggers.iter().flat_map(|trigger| stems(trigger)).collect()),
-            (EXAMPLE, skill.examples.iter().flat_map(|example| stems(example)).collect()),
-            (ANCHOR, anchored),
-            (PARAM, params),
-            (0.25, stems(&skill.body)),
+            WeightedField::new(NAME, stems(&skill.name)),
+            WeightedField::new(DESCRIPTION, stems(&skill.description)),
+            WeightedField::new(1.6, skill.triggers.iter().flat_map(|trigger| stems(trigger)).collect()),
+            WeightedField::new(EXAMPLE, skill.examples.iter().flat_map(|example| stems(example)).collect()),
+            WeightedField::new(ANCHOR, anchored),
+            WeightedField::new(PARAM, params),
+            WeightedField::new(0.25, stems(&skill.body)),
         ]
     };
     skills.iter().zip(anchored).map(doc).collect()
 }
 
-fn agent_docs(workspace: &Workspace) -> Vec<Doc> {
+fn agent_docs(workspace: &Workspace) -> Vec<FieldDoc> {
     let doc = |agent: &Agent| {
         let skills: Vec<&Skill> =
             workspace.skills.iter().filter(|skill| matches!(&skill.handler, Handler::Agent(name) if **name == *agent.name)).collect();
         let tools = workspace.agent_tools(&agent.name);
         vec![
-            (NAME, stems(&agent.name)),
-            (1.6, stems(&agent.role)),
-            (EXAMPLE, skills.iter().flat_map(|skill| spoken(skill)).collect()),
-            (ABOUT, skills.iter().flat_map(|skill| stems(&skill.description)).collect()),
-            (PROSE, stems(&agent.prompt)),
-            (PROSE, tools.iter().flat_map(|tool| stems(&tool.name)).collect()),
+            WeightedField::new(NAME, stems(&agent.name)),
+            WeightedField::new(1.6, stems(&agent.role)),
+            WeightedField::new(EXAMPLE, skills.iter().flat_map(|skill| spoken(skill)).collect()),
+            WeightedField::new(DESCRIPTION, skills.iter().flat_map(|skill| stems(&skill.description)).collect()),
+            WeightedField::new(PROSE, stems(&agent.prompt)),
+            WeightedField::new(PROSE, tools.iter().flat_map(|tool| stems(&tool.name)).collect()),
         ]
     };
     workspace.agents.iter().map(doc).collect()

@@ -1,24 +1,28 @@
 //! Tools by how well they fit what was said: the one retrieval, for the baseline and for whoever shows a model fewer tools.
 
 use super::fill::{Filled, fill};
-use super::index::{Doc, Index, query};
 use super::mentions::Said;
-use super::mind::{KnownTool, Mind};
-use super::words::{stems, words};
+use super::mind::{DESCRIPTION, INDEX_PARAMS, KnownTool, Mind, NAME, PARAM};
+use super::words::stems;
+use lexical::{Bm25Index, TermQuery, WeightedField, tokenize};
 use model::Listing;
 
 /// The places of the listings, best first, by their names, descriptions and parameters alone.
 pub fn rank(listings: &[Listing], said: &str) -> Vec<usize> {
-    let doc = |listing: &Listing| -> Doc {
+    let doc = |listing: &Listing| {
         let params = listing.input_schema["properties"]
             .as_object()
             .into_iter()
             .flatten()
             .flat_map(|(name, property)| [stems(name), stems(property["description"].as_str().unwrap_or_default())].concat());
-        vec![(2.2, stems(&listing.name)), (1.0, stems(&listing.description)), (0.35, params.collect())]
+        vec![
+            WeightedField::new(NAME, stems(&listing.name)),
+            WeightedField::new(DESCRIPTION, stems(&listing.description)),
+            WeightedField::new(PARAM, params.collect()),
+        ]
     };
-    let docs: Vec<Doc> = listings.iter().map(doc).collect();
-    let found = Index::new(&docs).search(&query(&words(said)));
+    let docs: Vec<Vec<WeightedField>> = listings.iter().map(doc).collect();
+    let found = Bm25Index::new(INDEX_PARAMS, &docs).search(&TermQuery::from_tokens(&tokenize(said)));
     let mut order: Vec<usize> = (0..listings.len()).collect();
     // A stable sort: where nothing was said about either, the order of the list stands.
     order.sort_by(|a, b| found[*b].score.total_cmp(&found[*a].score));
@@ -51,8 +55,8 @@ pub(super) struct Wish<'w> {
 /// The tools in question, best first.
 pub(super) fn ranked<'m>(mind: &'m Mind, tools: &[&'m KnownTool], wish: Wish<'_>) -> Vec<Ranked<'m>> {
     let Wish { wanted: said, turns } = wish;
-    let query = query(&said.words);
-    let mass: f64 = query.iter().filter(|(_, weight)| *weight > 0.0).map(|(stem, weight)| weight * mind.tool_index.idf(stem)).sum();
+    let query = TermQuery::from_tokens(&said.words);
+    let mass = mind.tool_index.mass(&query);
     let found = mind.tool_index.search(&query);
     let asks = is_question(said);
     let mut near: Vec<(f64, f64, &KnownTool)> = tools

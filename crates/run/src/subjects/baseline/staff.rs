@@ -1,10 +1,10 @@
 //! Which specialists a request is for, and in which order: whoever only looks comes before whoever acts.
 
-use super::index::query;
 use super::mentions::Said;
 use super::mind::{KnownTool, Mind};
 use super::plan::{Request, Task};
 use super::rank::{Wish, ranked};
+use lexical::TermQuery;
 use model::Agent;
 
 const SPEAKS: f64 = 0.2;
@@ -54,8 +54,8 @@ const CLOSE: usize = 8;
 
 /// Best first: by what their files say of them, and the nearest ones by the best of their tools as well.
 fn fits<'m>(mind: &'m Mind, names: &[&str], said: &Said) -> Vec<Fit<'m>> {
-    let query = query(&said.words);
-    let mass: f64 = query.iter().filter(|(_, weight)| *weight > 0.0).map(|(stem, weight)| weight * mind.agent_index.idf(stem)).sum();
+    let query = TermQuery::from_tokens(&said.words);
+    let mass = mind.agent_index.mass(&query);
     let found = mind.agent_index.search(&query);
     let mut near: Vec<(usize, &Agent)> = mind.agents.iter().enumerate().filter(|(_, agent)| names.contains(&agent.name.as_str())).collect();
     near.sort_by(|a, b| found[b.0].score.total_cmp(&found[a.0].score));

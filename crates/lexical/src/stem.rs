@@ -1,11 +1,11 @@
-//! Porter's stemmer: English words without their endings, so that "swapping" meets "swap" and "allowances" meets "allowance".
+//! Porter's stemmer: strips English endings, so that "swapping" meets "swap" and "allowances" meets "allowance".
 
-/// The stem of a lower-case word. Anything that is not plain ASCII letters stays as it is.
-pub(super) fn stem(word: &str) -> String {
+/// Returns the stem of a lower-case word. Anything that is not plain ASCII letters stays as it is.
+pub fn stem(word: &str) -> String {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
     }
-    let mut stem = Stem(word.as_bytes().to_vec());
+    let mut stem = StemBuffer(word.as_bytes().to_vec());
     stem.plural();
     stem.past();
     stem.y();
@@ -16,9 +16,9 @@ pub(super) fn stem(word: &str) -> String {
     String::from_utf8(stem.0).unwrap_or_else(|_| word.to_owned())
 }
 
-struct Stem(Vec<u8>);
+struct StemBuffer(Vec<u8>);
 
-impl Stem {
+impl StemBuffer {
     fn is_consonant(&self, at: usize) -> bool {
         match self.0[at] {
             b'a' | b'e' | b'i' | b'o' | b'u' => false,
@@ -27,7 +27,7 @@ impl Stem {
         }
     }
 
-    /// How often a vowel is followed by a consonant in the first `len` letters.
+    /// Counts how often a vowel is followed by a consonant in the first `len` letters.
     fn measure(&self, len: usize) -> usize {
         (1..len).filter(|at| self.is_consonant(*at) && !self.is_consonant(at - 1)).count()
     }
@@ -50,7 +50,7 @@ impl Stem {
             && !matches!(self.0[len - 1], b'w' | b'x' | b'y')
     }
 
-    /// The length before an ending, if the word has it.
+    /// Returns the length before an ending, if the word has it.
     fn before(&self, ending: &str) -> Option<usize> {
         self.0.ends_with(ending.as_bytes()).then(|| self.0.len() - ending.len())
     }
@@ -95,7 +95,7 @@ impl Stem {
         }
     }
 
-    /// The first ending of the list that the word has; replaced where enough is left before it.
+    /// Replaces the first ending of the list that the word has, where enough is left before it.
     fn first_of(&mut self, endings: &[(&str, &str)], least: usize) {
         let found = endings.iter().find_map(|(ending, with)| self.before(ending).map(|len| (len, *with)));
         if let Some((len, with)) = found.filter(|(len, _)| self.measure(*len) >= least) {

@@ -1,0 +1,17 @@
+//! The words of a text: tokeniser, stemmer, phrase search and BM25F retrieval. Knows nothing of tools, agents or chains.
+
+mod bm25;
+mod phrase;
+mod query;
+mod stem;
+mod stop_words;
+mod terms;
+mod token;
+
+pub use bm25::{Bm25Index, Bm25Params, DocScore, Spelling, WeightedField};
+pub use phrase::{Fold, contains_phrase, fold};
+pub use query::TermQuery;
+pub use stem::stem;
+pub use stop_words::StopWords;
+pub use terms::{stems, terms};
+pub use token::{WordToken, tokenize};

@@ -1,0 +1,62 @@
+//! Stop words: words that carry no topic.
+
+/// Words of English grammar: no topic in prose of a tool file nor in a message. Sorted.
+#[rustfmt::skip]
+const GRAMMAR: &[&str] = &[
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "before", "but", "by", "can", "do", "does",
+    "each", "for", "from", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "may", "more", "no", "not", "of", "on",
+    "one", "only", "or", "other", "per", "rather", "s", "so", "t", "than", "that", "the", "their", "them", "then", "this", "to", "use",
+    "what", "when", "which", "with",
+];
+
+/// Words of conversation: pronouns, helping verbs and courtesies of messages. Sorted.
+#[rustfmt::skip]
+const CONVERSATION: &[&str] = &[
+    "above", "actually", "again", "am", "anything", "because", "being", "below", "could", "did", "doing", "done", "either", "else",
+    "every", "everything", "exactly", "few", "get", "give", "go", "going", "got", "had", "having", "he", "her", "here", "hers", "him",
+    "his", "itself", "just", "let", "like", "ll", "look", "make", "me", "might", "most", "much", "must", "my", "need", "needs", "neither",
+    "nor", "now", "off", "once", "our", "ours", "out", "over", "own", "please", "put", "quite", "re", "same", "say", "see", "she",
+    "should", "some", "such", "take", "tell", "there", "these", "they", "thing", "those", "too", "under", "until", "up", "us", "ve",
+    "very", "want", "was", "we", "were", "where", "whether", "while", "who", "whose", "why", "will", "would", "yes", "yet", "you", "your",
+    "yours",
+];
+
+/// The stop words that a text is read without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopWords {
+    /// Grammar alone: in the name of a tool, `get` and `make` tell it from another.
+    Grammar,
+    /// Grammar and conversation.
+    Conversation,
+}
+
+impl StopWords {
+    /// Reports whether a lower-case word is one of them.
+    pub fn contains(self, lower: &str) -> bool {
+        let has = |list: &[&str]| list.binary_search(&lower).is_ok();
+        match self {
+            Self::Grammar => has(GRAMMAR),
+            Self::Conversation => has(GRAMMAR) || has(CONVERSATION),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted_and_apart() {
+        for list in [GRAMMAR, CONVERSATION] {
+            assert!(list.windows(2).all(|pair| pair[0] < pair[1]));
+        }
+        assert!(!CONVERSATION.iter().any(|word| GRAMMAR.contains(word)));
+    }
+
+    #[test]
+    fn verbs_of_names_are_words_of_conversation() {
+        assert!(StopWords::Conversation.contains("get") && !StopWords::Grammar.contains("get"));
+        assert!(StopWords::Conversation.contains("the") && StopWords::Grammar.contains("the"));
+        assert!(!StopWords::Conversation.contains("swap"));
+    }
+}
