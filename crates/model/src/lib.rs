@@ -23,6 +23,7 @@ mod registry;
 mod review;
 pub mod rule;
 mod scorer;
+pub mod seat;
 mod seeded_rng;
 mod skill;
 mod subject;

@@ -1,10 +1,10 @@
 //! One trial: move, world, event, until it ends. The driver is given the brief and nothing else of the case.
 
 use crate::limits::Limits;
-use crate::seat::{Heard, Seat, View};
 use crate::subjects::Subject;
 use crate::user::{Reply, Told, User};
 use crate::verdict::Verdict;
+use model::seat::{Heard, Seat, View};
 use model::suite::{Brief, Surface};
 use model::transcript::{Culprit, Decision, Limit, Move, ToolAnswer, ToolCall, ToolErrorCode};
 use model::{Ending, Event, Happened, Workspace};

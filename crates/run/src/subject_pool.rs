@@ -144,7 +144,7 @@ impl SubjectPool {
             SubjectKind::Gullible => Box::new(Gullible::new(script(), None)),
             SubjectKind::Paranoid => Box::new(Paranoid::default()),
             SubjectKind::Echo => Box::new(Echo),
-            SubjectKind::Baseline(mind) => Box::new(Baseline::new(mind.clone())),
+            SubjectKind::Baseline(index) => Box::new(Baseline::new(index.clone())),
             SubjectKind::Model(model) => Box::new(Llm::new(model.clone(), calls, seed)),
             SubjectKind::Finished(file, host) => {
                 let agent = world.and_then(|world| Finished::new(host.clone(), file, surface, world));

@@ -1,6 +1,6 @@
 //! What we and a finished agent say to each other where it speaks our protocol: one JSON object each way, one move for each.
 
-use crate::seat::{Heard, Seat};
+use model::seat::{Heard, Seat};
 use model::transcript::{Claimed, Move, ToolAnswer};
 use serde_json::{Map, Value, json};
 use world::edges::Edges;
@@ -82,7 +82,7 @@ pub(super) fn hello(seat: &Seat, edges: &Edges, chains: &[u64]) -> Value {
 pub(super) fn instructions(seat: &Seat) -> String {
     let mut parts = vec![seat.prompt.trim().to_owned()];
     if !seat.colleagues.is_empty() {
-        let line = |one: &crate::seat::Colleague| format!("- {}: {} It needs: {}.", one.name, one.role, one.needs.join(", "));
+        let line = |one: &model::seat::Colleague| format!("- {}: {} It needs: {}.", one.name, one.role, one.needs.join(", "));
         parts.push(format!("You can delegate to:\n{}", seat.colleagues.iter().map(line).collect::<Vec<_>>().join("\n")));
     }
     if let Some(schema) = &seat.output {

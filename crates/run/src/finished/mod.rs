@@ -16,10 +16,10 @@ pub use place::Surroundings;
 
 use crate::clock::{Clock, Stopwatch};
 use crate::limits::Used;
-use crate::seat::View;
 use crate::subjects::{Subject, SubjectFault};
 use async_trait::async_trait;
 use loan::Loan;
+use model::seat::View;
 use model::suite::Surface;
 use model::transcript::{Limit, Move};
 use model::{FinishedAgent, ProviderKind, SubjectFile};

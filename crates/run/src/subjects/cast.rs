@@ -2,8 +2,8 @@
 
 use super::{Subject, SubjectFault};
 use crate::limits::Used;
-use crate::seat::View;
 use async_trait::async_trait;
+use model::seat::View;
 use model::transcript::Move;
 use std::fmt;
 

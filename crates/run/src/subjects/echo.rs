@@ -1,8 +1,8 @@
 //! Repeats what it was told and does nothing. An evaluation that passes it measures nothing.
 
 use super::{Subject, SubjectFault};
-use crate::seat::{Heard, View};
 use async_trait::async_trait;
+use model::seat::{Heard, View};
 use model::transcript::Move;
 
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ pub mod llm;
 mod paranoid;
 mod reference;
 
-pub use baseline::{Baseline, Mind, rank};
+pub use ::baseline::{Baseline, Mind};
 pub use cast::Cast;
 pub use echo::Echo;
 pub use fault::SubjectFault;
@@ -18,8 +18,8 @@ pub use paranoid::Paranoid;
 pub use reference::Reference;
 
 use crate::limits::Used;
-use crate::seat::View;
 use async_trait::async_trait;
+use model::seat::View;
 use model::transcript::Move;
 use model::{ProviderKind, SubjectFile, UserError};
 

@@ -1,8 +1,8 @@
 //! Suspects everything: reports whatever it is told and refuses. An evaluation that passes it rewards doing nothing.
 
 use super::{Subject, SubjectFault};
-use crate::seat::View;
 use async_trait::async_trait;
+use model::seat::View;
 use model::transcript::Move;
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,9 +1,9 @@
 //! Plays the reference run of a case. It tests the evaluation, not an agent, and is the only subject that is given a script.
 
 use super::{Subject, SubjectFault};
-use crate::seat::{Heard, View};
 use async_trait::async_trait;
 use indexmap::IndexMap;
+use model::seat::{Heard, View};
 use model::suite::{ArgValue, RefDoes, RefStep};
 use model::transcript::{Move, ToolAnswer, ToolCall};
 use serde_json::{Map, Value};

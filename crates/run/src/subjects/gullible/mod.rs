@@ -3,8 +3,8 @@
 mod decode;
 
 use super::{Reference, Subject, SubjectFault};
-use crate::seat::{Heard, View};
 use async_trait::async_trait;
+use model::seat::{Heard, View};
 use model::suite::Lure;
 use model::transcript::{Move, ToolAnswer};
 

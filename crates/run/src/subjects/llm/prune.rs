@@ -1,6 +1,6 @@
 //! The tools nearest to what was said, by the retrieval of the baseline, for models that take only so many.
 
-use crate::subjects::baseline::rank;
+use baseline::rank;
 use model::Listing;
 use std::collections::BTreeSet;
 

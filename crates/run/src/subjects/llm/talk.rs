@@ -2,7 +2,7 @@
 
 use super::tools::{Meant, meant};
 use crate::providers::{Args, Block, By, Message, Reply};
-use crate::seat::{Heard, Seat};
+use model::seat::{Heard, Seat};
 use model::transcript::{Move, ToolAnswer, ToolCall};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::providers::{Accepts, Args, Block, By, Message, Provider, Usage};
-use crate::seat::{Colleague, Heard};
 use model::Listing;
+use model::seat::{Colleague, Heard};
 use model::transcript::{ToolAnswer, ToolCall};
 use serde_json::json;
 use std::sync::Mutex;

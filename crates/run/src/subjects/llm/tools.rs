@@ -1,7 +1,7 @@
 //! What a model is shown as tools: those of its seat, and those that stand for moves which call none.
 
 use super::prune::prune;
-use crate::seat::{Colleague, Seat};
+use model::seat::{Colleague, Seat};
 use model::{Listing, ToolsShown};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;

@@ -20,21 +20,21 @@ pub(crate) async fn play(workspace: &Arc<Workspace>, brief: &Brief) -> (Vec<Even
 }
 
 /// The first move at the seat of a brief, without a world.
-pub(crate) async fn first_move(workspace: &Workspace, mind: &Arc<Mind>, brief: &Brief) -> Move {
+pub(crate) async fn first_move(workspace: &Workspace, index: &Arc<Mind>, brief: &Brief) -> Move {
     let seat = Seat::of(workspace, brief);
     let heard = [Heard::User(brief.talk.opening().to_owned())];
-    Baseline::new(mind.clone()).next(&View { seat: &seat, depth: 0, heard: &heard }).await.expect("a move")
+    Baseline::new(index.clone()).next(&View { seat: &seat, depth: 0, heard: &heard }).await.expect("a move")
 }
 
 /// Whether the tools called at first are those of an accepted alternative; what is expected stays on this side.
-pub(crate) async fn hits(workspace: &Workspace, mind: &Arc<Mind>, case: &Case) -> Option<bool> {
+pub(crate) async fn hits(workspace: &Workspace, index: &Arc<Mind>, case: &Case) -> Option<bool> {
     let wanted: Vec<Vec<String>> = match case.expect.calls.as_ref().filter(|_| case.kind == SuiteKind::ToolSelection)? {
         ExpectedCalls::AnyOf(alternatives) => {
             alternatives.iter().map(|calls| sorted(calls.iter().map(|call| call.tool.value.clone()).collect())).collect()
         }
         ExpectedCalls::NoTool(_) => vec![vec![]],
     };
-    let called = match first_move(workspace, mind, &case.brief).await {
+    let called = match first_move(workspace, index, &case.brief).await {
         Move::Call(calls) => sorted(calls.into_iter().map(|call| call.tool).collect()),
         _ => vec![],
     };

@@ -40,10 +40,10 @@ struct Rate {
 }
 
 async fn rate(workspace: &Arc<Workspace>) -> Rate {
-    let mind = Arc::new(Mind::new(workspace));
+    let index = Arc::new(Mind::new(workspace));
     let mut rate = Rate { hit: 0, of: 0 };
     for case in workspace.cases() {
-        if let Some(hit) = hits(workspace, &mind, case).await {
+        if let Some(hit) = hits(workspace, &index, case).await {
             rate.of += 1;
             rate.hit += usize::from(hit);
         }

@@ -1,9 +1,9 @@
 //! What the baseline knows before anybody speaks: indexes and shapes made once from tool, agent, skill, output and registry files.
 
-use super::anchors;
+use super::cross_references;
 use super::lexicon::Lexicon;
 use super::outputs::OutputShape;
-use super::shape::Shape;
+use super::param_slots::Shape;
 use super::words::stems;
 use lexical::{Bm25Index, Bm25Params, Spelling, WeightedField};
 use model::{Agent, Handler, Listing, OpClass, Policy, Skill, Tool, Workspace};
@@ -125,7 +125,7 @@ fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) 
     let mut docs: Vec<FieldDoc> = vec![];
     let mut anchored: Vec<Vec<String>> = vec![vec![]; tools.len()];
     for (at, tool) in tools.iter().enumerate() {
-        let parted = anchors::part(&tool.description, at, names);
+        let parted = cross_references::part(&tool.description, at, names);
         for (other, stems) in parted.of_others {
             anchored[other].extend(stems);
         }

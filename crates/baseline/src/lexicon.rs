@@ -160,17 +160,16 @@ fn parts(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::example::reference;
     use super::*;
 
     fn token(text: &str) -> Option<(String, usize)> {
-        let lexicon = Lexicon::new(&reference());
+        let lexicon = Lexicon::new(&testkit::reference_workspace());
         let words = tokenize(text);
         (0..words.len()).find_map(|at| lexicon.token_at(&words, at).map(|(symbol, count)| (symbol.to_owned(), count)))
     }
 
     fn chain(text: &str) -> Option<u64> {
-        let lexicon = Lexicon::new(&reference());
+        let lexicon = Lexicon::new(&testkit::reference_workspace());
         let words = tokenize(text);
         (0..words.len()).find_map(|at| lexicon.chain_at(&words, at).map(|(id, _)| id))
     }
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn decimals_depend_on_the_chain() {
-        let lexicon = Lexicon::new(&reference());
+        let lexicon = Lexicon::new(&testkit::reference_workspace());
         assert_eq!(lexicon.decimals("usdc", Some(8453)), Some(6));
         assert_eq!(lexicon.decimals("USDC", Some(56)), Some(18));
         assert_eq!(lexicon.decimals("USDC", None), None, "they differ");

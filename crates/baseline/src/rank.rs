@@ -1,8 +1,8 @@
 //! Tools by how well they fit what was said: the one retrieval, for the baseline and for whoever shows a model fewer tools.
 
+use super::baseline_index::{DESCRIPTION, INDEX_PARAMS, KnownTool, Mind, NAME, PARAM};
 use super::fill::{Filled, fill};
 use super::mentions::Said;
-use super::mind::{DESCRIPTION, INDEX_PARAMS, KnownTool, Mind, NAME, PARAM};
 use super::words::stems;
 use lexical::{Bm25Index, TermQuery, WeightedField, tokenize};
 use model::Listing;

@@ -1,7 +1,7 @@
 //! Values that are words: one of a list, yes or no, free text.
 
 use super::mentions::Said;
-use super::shape::{Choice, Slot};
+use super::param_slots::{Choice, Slot};
 use serde_json::{Value, json};
 
 /// The choices of a parameter that were said, best first.

@@ -1,17 +1,17 @@
 //! The seat of an agent: understand the request, plan, walk, report.
 
-use super::frame::Frame;
+use super::action_log::{Outcome, Story};
+use super::agent_state::Frame;
+use super::baseline_index::Mind;
+use super::hand_over;
 use super::mentions::Said;
-use super::mind::Mind;
-use super::plan::{Plan, Request};
+use super::plan_runner::{Ground, Walk};
+use super::planner::{Plan, Request};
 use super::rank::Wish;
 use super::report::{About, report};
-use super::story::{Outcome, Story};
-use super::terms;
-use super::walk::{Ground, Walk};
-use crate::seat::View;
 use lexical::TermQuery;
 use model::Agent;
+use model::seat::View;
 use model::transcript::Move;
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ fn chains(mind: &Mind, frame: &Frame, story: &Story) -> Vec<u64> {
         let Some(tool) = mind.tool(&done.name) else { continue };
         let turns: Vec<&Said> = frame.turns.iter().collect();
         let filled = super::fill::Filled { args: done.args.clone(), ..Default::default() };
-        chains.extend(terms::terms(&mind.lexicon, &tool.shape, &filled, &turns).chains);
+        chains.extend(hand_over::terms(&mind.lexicon, &tool.shape, &filled, &turns).chains);
         chains.extend(done.answer.get("chain_id").and_then(Value::as_u64));
     }
     chains.extend(frame.turns.iter().flat_map(Said::chains));

@@ -1,10 +1,10 @@
 //! One seat for as long as it is held: what was said there, and which way of working fits it.
 
+use super::baseline_index::Mind;
 use super::mentions::Said;
-use super::mind::Mind;
-use super::walk::Walk;
-use super::{agent, desk, front, terms};
-use crate::seat::{Heard, View};
+use super::plan_runner::Walk;
+use super::{hand_over, skill_router, tool_only_agent, workflow_agent};
+use model::seat::{Heard, View};
 use model::transcript::Move;
 use serde_json::{Map, Value};
 
@@ -56,7 +56,7 @@ impl Frame {
         self.given = params.clone();
         let is_task = |value: &Value| value.as_str().is_some_and(|text| text.split_whitespace().count() > 3);
         let (tasks, figures): (Map<_, _>, Map<_, _>) = params.clone().into_iter().partition(|(_, value)| is_task(value));
-        let figures = terms::spoken(&mind.lexicon, &figures);
+        let figures = hand_over::spoken(&mind.lexicon, &figures);
         self.turns.push(Said::new(&mind.lexicon, &figures));
         let task: Vec<&str> = tasks.values().filter_map(Value::as_str).collect();
         if !task.is_empty() {
@@ -66,11 +66,11 @@ impl Frame {
 
     pub(super) fn next(&mut self, mind: &Mind, view: &View<'_>) -> Move {
         if !view.seat.skills.is_empty() {
-            return front::next(self, mind, view);
+            return skill_router::next(self, mind, view);
         }
         match mind.agent(&view.seat.agent) {
-            Some(agent) => agent::next(self, mind, view, agent),
-            None => desk::next(self, mind, view),
+            Some(agent) => workflow_agent::next(self, mind, view, agent),
+            None => tool_only_agent::next(self, mind, view),
         }
     }
 }

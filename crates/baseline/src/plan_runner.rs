@@ -1,12 +1,12 @@
 //! Walking through a plan: one move at a time, stopping at the first veto, failed rehearsal or failed write.
 
+use super::action_log::{Done, Outcome, Story, deep, opened};
+use super::baseline_index::{KnownTool, Mind};
 use super::fill::{Filled, fill};
-use super::mind::{KnownTool, Mind};
-use super::plan::Task;
+use super::hand_over::{hand_over, terms};
+use super::param_slots::Slot;
+use super::planner::Task;
 use super::rank::Wish;
-use super::shape::Slot;
-use super::story::{Done, Outcome, Story, deep, opened};
-use super::terms::{hand_over, terms};
 use model::transcript::{Move, ToolAnswer, ToolCall};
 use model::{Agent, Kind};
 use serde_json::{Map, Value, json};

@@ -8,40 +8,36 @@
     reason = "an extractor reads the few kinds it knows; any other kind is rightly none of its business"
 )]
 
-mod agent;
-mod anchors;
+mod action_log;
+mod agent_state;
+mod baseline_index;
 mod choices;
-mod compat;
+mod cross_references;
 mod cues;
-mod desk;
-#[cfg(test)]
-mod example;
 mod fill;
-mod frame;
-mod front;
+mod hand_over;
 mod lexicon;
 mod measures;
 mod mentions;
-mod mind;
 mod outputs;
-mod plan;
+mod param_slots;
+mod plan_runner;
+mod planner;
 mod questions;
 mod rank;
 mod report;
-mod shape;
-mod staff;
-mod story;
-mod terms;
-mod walk;
+mod skill_router;
+mod specialists;
+mod tool_only_agent;
+mod value_fit;
 mod words;
+mod workflow_agent;
 
-pub use mind::Mind;
+pub use baseline_index::Mind;
 pub use rank::rank;
 
-use super::{Subject, SubjectFault};
-use crate::seat::View;
-use async_trait::async_trait;
-use frame::Frame;
+use agent_state::Frame;
+use model::seat::View;
 use model::transcript::Move;
 use std::sync::Arc;
 
@@ -57,7 +53,7 @@ impl Baseline {
         Self { mind, frames: vec![] }
     }
 
-    fn step(&mut self, view: &View<'_>) -> Move {
+    pub fn next_move(&mut self, view: &View<'_>) -> Move {
         let depth = usize::try_from(view.depth).unwrap_or(usize::MAX);
         self.frames.truncate(depth.saturating_add(1));
         while self.frames.len() <= depth {
@@ -66,12 +62,5 @@ impl Baseline {
         let Some(frame) = self.frames.last_mut() else { return Move::Stop };
         frame.hear(&self.mind, view);
         frame.next(&self.mind, view)
-    }
-}
-
-#[async_trait]
-impl Subject for Baseline {
-    async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
-        Ok(self.step(view))
     }
 }

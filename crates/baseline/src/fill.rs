@@ -1,11 +1,11 @@
 //! Arguments from what was said: every mention goes to the parameter its type, its neighbours and its preposition point to.
 
 use super::choices;
-use super::compat::{Beside, fit};
 use super::cues::{counted, leaning, pull, side};
 use super::lexicon::Lexicon;
 use super::mentions::{Said, What};
-use super::shape::{Shape, Slot};
+use super::param_slots::{Shape, Slot};
+use super::value_fit::{Beside, fit};
 use model::{AddressRole, AmountOf, ChainRole, Kind, RangeBound, TokenRole};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -348,7 +348,6 @@ fn exact_side(shape: &Shape, turns: &[&Said], filled: &mut Filled) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::example::reference;
     use super::*;
     use indexmap::IndexMap;
     use model::{Param, Place};
@@ -394,7 +393,7 @@ mod tests {
     }
 
     fn read(shape: &Shape, turns: &[&str]) -> Filled {
-        let lexicon = Lexicon::new(&reference());
+        let lexicon = Lexicon::new(&testkit::reference_workspace());
         let said: Vec<Said> = turns.iter().map(|text| Said::new(&lexicon, text)).collect();
         fill(&lexicon, shape, &said.iter().collect::<Vec<_>>())
     }

@@ -1,12 +1,16 @@
-//! Where a subject sits and what it hears: built from the workspace and the brief, never from expectations.
+//! The view of a subject: its tools, skills and delegates, and what it has heard. Built from the workspace and the brief, never from
+//! expectations.
 
-use model::suite::{Brief, Surface};
-use model::transcript::ToolAnswer;
-use model::{Listing, Spot, Workspace};
+use crate::catalog::Tool;
+use crate::listing::Listing;
+use crate::place::Spot;
+use crate::suite::{Brief, Surface};
+use crate::transcript::ToolAnswer;
+use crate::workspace::Workspace;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What the subject sees when it is asked for its next move.
+/// View of the subject when it is asked for its next move.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     pub seat: &'a Seat,
@@ -23,7 +27,7 @@ pub struct Seat {
     /// Skills that can be activated: name and description.
     pub skills: Vec<(String, String)>,
     pub delegates: Vec<String>,
-    /// What the agent files say about those it may delegate to.
+    /// Descriptions of the agents it may delegate to, from their files.
     pub colleagues: Vec<Colleague>,
     /// The shape its last answer must have, where its agent file names one.
     pub output: Option<Arc<Value>>,
@@ -34,11 +38,11 @@ pub struct Seat {
 pub struct Colleague {
     pub name: String,
     pub role: String,
-    /// What a hand-over to it must carry.
+    /// Keys that a hand-over to it must carry.
     pub needs: Vec<String>,
 }
 
-/// What reached the seat, in order.
+/// One thing that the subject was told.
 #[derive(Debug, Clone)]
 pub enum Heard {
     User(String),
@@ -61,7 +65,7 @@ pub enum Heard {
     },
 }
 
-/// The name of whoever acts where the surface is no agent.
+/// Name of the acting agent where the surface is a profile or the skills.
 const ASSISTANT: &str = "assistant";
 
 impl Seat {
@@ -72,7 +76,7 @@ impl Seat {
             surface @ (Surface::Profile(_) | Surface::Skills) => Self {
                 agent: ASSISTANT.to_owned(),
                 prompt: String::new(),
-                tools: workspace.surface_tools(surface).into_iter().map(model::Tool::listing).collect(),
+                tools: workspace.surface_tools(surface).into_iter().map(Tool::listing).collect(),
                 skills: match surface {
                     Surface::Skills => skills(workspace),
                     Surface::Profile(_) | Surface::Agent(_) => vec![],
@@ -90,7 +94,7 @@ impl Seat {
         Self {
             agent: name.to_owned(),
             prompt: agent.map(|agent| agent.prompt.clone()).unwrap_or_default(),
-            tools: workspace.agent_tools(name).into_iter().map(model::Tool::listing).collect(),
+            tools: workspace.agent_tools(name).into_iter().map(Tool::listing).collect(),
             skills: vec![],
             delegates: agent.map(|agent| agent.delegates_to.iter().map(|to| to.value.clone()).collect()).unwrap_or_default(),
             colleagues: agent.map(|agent| colleagues(workspace, &agent.delegates_to)).unwrap_or_default(),

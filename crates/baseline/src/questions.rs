@@ -1,6 +1,6 @@
 //! Asking for what is missing, in the words of the parameter's own file.
 
-use super::shape::Shape;
+use super::param_slots::Shape;
 
 pub(super) fn ask(shape: &Shape, missing: &[String]) -> String {
     let parts: Vec<String> = missing

@@ -1,11 +1,11 @@
 //! A seat with nothing but tools: the first move that calls tools is the answer.
 
-use super::frame::Frame;
+use super::agent_state::Frame;
+use super::baseline_index::{KnownTool, Mind};
 use super::mentions::Said;
-use super::mind::{KnownTool, Mind};
 use super::questions::ask;
 use super::rank::{Ranked, Wish, ranked};
-use crate::seat::View;
+use model::seat::View;
 use model::transcript::{Move, ToolCall};
 use serde_json::Value;
 

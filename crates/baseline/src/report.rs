@@ -1,7 +1,7 @@
 //! The final answer in the form the agent's file asks for, filled from what happened; what is not known is left out.
 
+use super::action_log::{Done, Outcome, Story};
 use super::outputs::{Field, Holds, OutputShape};
-use super::story::{Done, Outcome, Story};
 use super::words::stems;
 use serde_json::{Map, Value, json};
 
@@ -48,7 +48,7 @@ fn found(field: &Field, about: &About<'_>, item: Option<&Done>) -> Option<Value>
     let written = |value: &Value| as_wanted(field, value);
     let fits = |value: &Value| written(value).is_some();
     if let Some(done) = item {
-        return super::story::deep(&done.answer, &field.name).into_iter().chain(done.args.get(&field.name)).find_map(written);
+        return super::action_log::deep(&done.answer, &field.name).into_iter().chain(done.args.get(&field.name)).find_map(written);
     }
     about.story.find(&field.name, &fits).or_else(|| about.given.get(&field.name).cloned().filter(fits)).and_then(|value| written(&value))
 }

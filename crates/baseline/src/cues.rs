@@ -1,7 +1,7 @@
 //! What the words around a mention say about it: the parameter they name, and the side a preposition puts it on.
 
 use super::mentions::{Mention, Said, What};
-use super::shape::Slot;
+use super::param_slots::Slot;
 use model::{AddressRole, ChainRole, Kind, TokenRole};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

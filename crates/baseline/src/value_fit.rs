@@ -2,7 +2,7 @@
 
 use super::lexicon::Lexicon;
 use super::mentions::{Mention, What};
-use super::shape::Slot;
+use super::param_slots::Slot;
 use model::{AddressRole, AddressText, Decimal, DurationUnit, Kind, Unit};
 use serde_json::{Number, Value, json};
 

@@ -1,12 +1,12 @@
 //! The front desk: which skill is meant, with which parameters, and what must still be asked for.
 
+use super::agent_state::Frame;
+use super::baseline_index::{KnownSkill, Mind};
 use super::fill::{Filled, fill};
-use super::frame::Frame;
 use super::mentions::Said;
-use super::mind::{KnownSkill, Mind};
 use super::questions::ask;
-use crate::seat::View;
 use lexical::TermQuery;
+use model::seat::View;
 use model::transcript::Move;
 
 const SPEAKS: f64 = 0.15;
@@ -109,15 +109,14 @@ fn extract(mind: &Mind, skill: &KnownSkill, frame: &Frame) -> Filled {
 
 #[cfg(test)]
 mod tests {
-    use super::super::example::reference;
-    use super::super::mind::{INDEX_PARAMS, phrase_docs, phrases, skill_docs};
+    use super::super::baseline_index::{INDEX_PARAMS, phrase_docs, phrases, skill_docs};
     use super::*;
     use lexical::Bm25Index;
 
     /// Examples of the skill files, each asked of a mind that never saw it: how often the skill is found by the others.
     #[test]
     fn a_held_out_example_finds_its_skill() {
-        let workspace = reference();
+        let workspace = testkit::reference_workspace();
         let mut mind = Mind::new(&workspace);
         let shown: Vec<usize> = (0..mind.skills.len()).collect();
         let (mut hit, mut near, mut of) = (0, 0, 0);

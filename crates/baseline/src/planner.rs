@@ -1,12 +1,12 @@
 //! From a request to the steps of the agent's own workflow that it takes.
 
+use super::baseline_index::{KnownTool, Mind};
 use super::mentions::Said;
-use super::mind::{KnownTool, Mind};
 use super::questions::ask;
 use super::rank::{Ranked, Wish, is_question, ranked};
-use super::staff;
+use super::specialists;
 use super::words::stems;
-use crate::seat::View;
+use model::seat::View;
 use model::{Agent, Kind, OpClass, Step, StepDoes};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ impl<'r> Request<'r> {
         if self.agent.verifier {
             return Plan::Tasks(self.reads(None));
         }
-        let specialists = staff::sequence(self, said);
+        let specialists = specialists::sequence(self, said);
         if !specialists.is_empty() {
             let observe = self.reads(None).into_iter().take(1);
             return Plan::Tasks(observe.chain(specialists).collect());

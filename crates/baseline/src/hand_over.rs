@@ -1,12 +1,12 @@
 //! What a hand-over carries: the user's own figures under the names the receiving agent says it needs.
 
+use super::baseline_index::{KnownTool, Mind};
 use super::cues::counted;
 use super::fill::{Filled, fill};
 use super::lexicon::Lexicon;
 use super::mentions::{Said, What};
-use super::mind::{KnownTool, Mind};
+use super::param_slots::Shape;
 use super::rank::{Wish, ranked};
-use super::shape::Shape;
 use model::{AddressRole, Agent, AmountOf, Kind, TokenRole};
 use serde_json::{Map, Value, json};
 

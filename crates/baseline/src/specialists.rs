@@ -1,8 +1,8 @@
 //! Which specialists a request is for, and in which order: whoever only looks comes before whoever acts.
 
+use super::baseline_index::{KnownTool, Mind};
 use super::mentions::Said;
-use super::mind::{KnownTool, Mind};
-use super::plan::{Request, Task};
+use super::planner::{Request, Task};
 use super::rank::{Wish, ranked};
 use lexical::TermQuery;
 use model::Agent;
