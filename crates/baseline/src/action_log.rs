@@ -1,9 +1,9 @@
-//! What was done at a seat so far and what came of it: the only source of its final answer.
+//! Log of the actions of one agent and their results: the only source of its final answer.
 
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
-pub(super) struct Done {
+pub(crate) struct LoggedAction {
     /// The tool or the agent.
     pub name: String,
     pub is_agent: bool,
@@ -14,9 +14,9 @@ pub(super) struct Done {
     pub wrote: bool,
 }
 
-/// How the request ended.
+/// Outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) enum Outcome {
+pub(crate) enum RequestOutcome {
     /// Nothing was changed, and nothing was asked to be.
     #[default]
     Informed,
@@ -28,34 +28,34 @@ pub(super) enum Outcome {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Story {
-    pub done: Vec<Done>,
-    pub outcome: Outcome,
+pub(crate) struct ActionLog {
+    pub done: Vec<LoggedAction>,
+    pub outcome: RequestOutcome,
 }
 
-impl Story {
-    /// In one or two sentences, from what happened alone.
-    pub(super) fn told(&self) -> String {
-        let names = |wanted: fn(&Done) -> bool| {
+impl ActionLog {
+    /// Summarises the log in one or two sentences.
+    pub(crate) fn told(&self) -> String {
+        let names = |wanted: fn(&LoggedAction) -> bool| {
             let names: Vec<&str> = self.done.iter().filter(|done| wanted(done)).map(|done| done.name.as_str()).collect();
             names.join(", ")
         };
         let asked = names(|done| done.ok && !done.wrote);
         let wrote = names(|done| done.ok && done.wrote);
         match &self.outcome {
-            Outcome::Informed if asked.is_empty() => "Nothing was done.".to_owned(),
-            Outcome::Informed => format!("Answered from {asked}; nothing was changed."),
-            Outcome::Done if wrote.is_empty() => format!("Done through {asked}."),
-            Outcome::Done => format!("{wrote} was carried out after {asked}."),
-            Outcome::Vetoed(why) => format!("Vetoed, so nothing more was sent: {why}"),
-            Outcome::Failed(why) => format!("It failed: {why}"),
-            Outcome::Declined(why) => why.clone(),
+            RequestOutcome::Informed if asked.is_empty() => "Nothing was done.".to_owned(),
+            RequestOutcome::Informed => format!("Answered from {asked}; nothing was changed."),
+            RequestOutcome::Done if wrote.is_empty() => format!("Done through {asked}."),
+            RequestOutcome::Done => format!("{wrote} was carried out after {asked}."),
+            RequestOutcome::Vetoed(why) => format!("Vetoed, so nothing more was sent: {why}"),
+            RequestOutcome::Failed(why) => format!("It failed: {why}"),
+            RequestOutcome::Declined(why) => why.clone(),
         }
     }
 
-    /// The newest value under a name, wherever it lies: answers of writes first, then other answers, then what was asked with.
-    pub(super) fn find(&self, name: &str, fits: &dyn Fn(&Value) -> bool) -> Option<Value> {
-        let mut by_weight: Vec<&Done> = self.done.iter().rev().filter(|done| done.ok).collect();
+    /// Returns the newest value under a name: from answers of writes, then other answers, then arguments.
+    pub(crate) fn find(&self, name: &str, fits: &dyn Fn(&Value) -> bool) -> Option<Value> {
+        let mut by_weight: Vec<&LoggedAction> = self.done.iter().rev().filter(|done| done.ok).collect();
         by_weight.sort_by_key(|done| !done.wrote);
         let answers = by_weight.iter().map(|done| &done.answer);
         answers
@@ -66,8 +66,8 @@ impl Story {
     }
 }
 
-/// Every value under a name, the outer ones first.
-pub(super) fn deep<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
+/// Returns every value under a name, the outer ones first.
+pub(crate) fn deep<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
     let mut found = vec![];
     let mut level = vec![value];
     while !level.is_empty() && found.len() < 64 {
@@ -87,8 +87,8 @@ pub(super) fn deep<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
     found
 }
 
-/// What an answer says in JSON, also where it is JSON inside a text.
-pub(super) fn opened(value: &Value) -> Value {
+/// Returns an answer as JSON, also where it is JSON inside a text.
+pub(crate) fn opened(value: &Value) -> Value {
     match value {
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.clone(),

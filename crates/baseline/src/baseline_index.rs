@@ -1,40 +1,40 @@
-//! What the baseline knows before anybody speaks: indexes and shapes made once from tool, agent, skill, output and registry files.
+//! Indexes and parameter slots, built once from tool, agent, skill, output and registry files.
 
-use super::cross_references;
-use super::lexicon::Lexicon;
-use super::outputs::OutputShape;
-use super::param_slots::Shape;
-use super::words::stems;
+use crate::cross_references;
+use crate::lexicon::NameLexicon;
+use crate::outputs::OutputShape;
+use crate::param_slots::ParamSlots;
+use crate::words::stems;
 use lexical::{Bm25Index, Bm25Params, Spelling, WeightedField};
 use model::{Agent, Handler, Listing, OpClass, Policy, Skill, Tool, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Shared by all trials of a run. It holds nothing of suites, worlds, gates or subjects.
 #[derive(Debug)]
-pub struct Mind {
-    pub(super) lexicon: Lexicon,
-    pub(super) tools: Vec<KnownTool>,
-    pub(super) tool_names: BTreeMap<String, usize>,
-    pub(super) tool_index: Bm25Index,
-    pub(super) agents: Vec<Agent>,
-    pub(super) agent_index: Bm25Index,
-    pub(super) skills: Vec<KnownSkill>,
-    pub(super) skill_index: Bm25Index,
+pub struct BaselineIndex {
+    pub(crate) lexicon: NameLexicon,
+    pub(crate) tools: Vec<KnownTool>,
+    pub(crate) tool_names: BTreeMap<String, usize>,
+    pub(crate) tool_index: Bm25Index,
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) agent_index: Bm25Index,
+    pub(crate) skills: Vec<KnownSkill>,
+    pub(crate) skill_index: Bm25Index,
     /// Every trigger and example of a skill by itself, and the skill it belongs to.
-    pub(super) phrase_index: Bm25Index,
-    pub(super) phrases: Vec<usize>,
-    pub(super) outputs: BTreeMap<String, OutputShape>,
-    pub(super) policy: Policy,
+    pub(crate) phrase_index: Bm25Index,
+    pub(crate) phrases: Vec<usize>,
+    pub(crate) outputs: BTreeMap<String, OutputShape>,
+    pub(crate) policy: Policy,
 }
 
 #[derive(Debug)]
-pub(super) struct KnownTool {
+pub(crate) struct KnownTool {
     pub name: String,
     pub writes: bool,
     pub class: OpClass,
     /// The writes that this one can freeze.
     pub prepares: Vec<String>,
-    pub shape: Shape,
+    pub shape: ParamSlots,
     pub takes_dry_run: bool,
     pub takes_action_id: bool,
     /// All that its file says of it.
@@ -44,25 +44,25 @@ pub(super) struct KnownTool {
 }
 
 #[derive(Debug)]
-pub(super) struct KnownSkill {
+pub(crate) struct KnownSkill {
     pub name: String,
-    pub shape: Shape,
+    pub shape: ParamSlots,
 }
 
 type FieldDoc = Vec<WeightedField>;
 
 /// Settings of all indexes of the baseline.
-pub(super) const INDEX_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: Spelling::Fuzzy };
+pub(crate) const INDEX_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: Spelling::Fuzzy };
 
 // A name is chosen to be told apart by, a description explains, parameters are much alike everywhere.
-pub(super) const NAME: f64 = 2.2;
-pub(super) const DESCRIPTION: f64 = 1.0;
+pub(crate) const NAME: f64 = 2.2;
+pub(crate) const DESCRIPTION: f64 = 1.0;
 const ANCHOR: f64 = 0.9;
-pub(super) const PARAM: f64 = 0.35;
+pub(crate) const PARAM: f64 = 0.35;
 const EXAMPLE: f64 = 0.8;
 const PROSE: f64 = 0.4;
 
-impl Mind {
+impl BaselineIndex {
     pub fn new(workspace: &Workspace) -> Self {
         let mut tool_names = BTreeMap::new();
         for (at, tool) in workspace.tools.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Mind {
             }
         }
         Self {
-            lexicon: Lexicon::new(workspace),
+            lexicon: NameLexicon::new(workspace),
             tools: workspace.tools.iter().map(KnownTool::new).collect(),
             tool_index: Bm25Index::new(INDEX_PARAMS, &tool_docs(&workspace.tools, &tool_names, &workspace.skills)),
             tool_names,
@@ -84,23 +84,23 @@ impl Mind {
             skills: workspace
                 .skills
                 .iter()
-                .map(|skill| KnownSkill { name: skill.name.value.clone(), shape: Shape::new(&skill.params) })
+                .map(|skill| KnownSkill { name: skill.name.value.clone(), shape: ParamSlots::new(&skill.params) })
                 .collect(),
             outputs: workspace.outputs.iter().map(|output| (output.name.value.clone(), OutputShape::new(&output.schema.value))).collect(),
             policy: workspace.policy.clone(),
         }
     }
 
-    pub(super) fn tool(&self, name: &str) -> Option<&KnownTool> {
+    pub(crate) fn tool(&self, name: &str) -> Option<&KnownTool> {
         self.tool_names.get(name).map(|at| &self.tools[*at])
     }
 
-    pub(super) fn agent(&self, name: &str) -> Option<&Agent> {
+    pub(crate) fn agent(&self, name: &str) -> Option<&Agent> {
         self.agents.iter().find(|agent| *agent.name == name)
     }
 
-    /// The tools of a seat that are known, in the order they are shown.
-    pub(super) fn known<'m>(&'m self, listings: &[Listing]) -> Vec<&'m KnownTool> {
+    /// Returns the known ones of the listed tools, in their order.
+    pub(crate) fn known<'m>(&'m self, listings: &[Listing]) -> Vec<&'m KnownTool> {
         listings.iter().filter_map(|listing| self.tool(&listing.name)).collect()
     }
 }
@@ -112,7 +112,7 @@ impl KnownTool {
             writes: tool.writes(),
             class: tool.acts.class(),
             prepares: tool.prepares.iter().flat_map(|prepares| prepares.tools()).map(|tool| tool.value.clone()).collect(),
-            shape: Shape::new(&tool.params),
+            shape: ParamSlots::new(&tool.params),
             takes_dry_run: tool.params.contains_key("dry_run"),
             takes_action_id: tool.params.contains_key("action_id"),
             stems: stems(&format!("{} {}", tool.name.value, tool.description.value)).into_iter().collect(),
@@ -125,7 +125,7 @@ fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) 
     let mut docs: Vec<FieldDoc> = vec![];
     let mut anchored: Vec<Vec<String>> = vec![vec![]; tools.len()];
     for (at, tool) in tools.iter().enumerate() {
-        let parted = cross_references::part(&tool.description, at, names);
+        let parted = cross_references::split(&tool.description, at, names);
         for (other, stems) in parted.of_others {
             anchored[other].extend(stems);
         }
@@ -152,24 +152,24 @@ fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) 
     docs
 }
 
-/// How people ask for a skill.
+/// Stems of the phrases that people ask for a skill with.
 fn spoken(skill: &Skill) -> Vec<String> {
     let triggers = skill.triggers.iter().map(|trigger| trigger.as_str());
     triggers.chain(skill.examples.iter().map(String::as_str)).flat_map(stems).collect()
 }
 
-pub(super) fn phrases(skills: &[Skill]) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn phrases(skills: &[Skill]) -> impl Iterator<Item = (usize, &str)> {
     skills.iter().enumerate().flat_map(|(at, skill)| {
         let triggers = skill.triggers.iter().map(|trigger| trigger.as_str());
         triggers.chain(skill.examples.iter().map(String::as_str)).map(move |phrase| (at, phrase))
     })
 }
 
-pub(super) fn phrase_docs(skills: &[Skill]) -> Vec<FieldDoc> {
+pub(crate) fn phrase_docs(skills: &[Skill]) -> Vec<FieldDoc> {
     phrases(skills).map(|(_, phrase)| vec![WeightedField::new(1.0, stems(phrase))]).collect()
 }
 
-pub(super) fn skill_docs(skills: &[Skill]) -> Vec<FieldDoc> {
+pub(crate) fn skill_docs(skills: &[Skill]) -> Vec<FieldDoc> {
     let mut anchored: Vec<Vec<String>> = vec![vec![]; skills.len()];
     for redirect in skills.iter().flat_map(|skill| &skill.redirects) {
         if let Some(to) = skills.iter().position(|skill| *skill.name == *redirect.to) {

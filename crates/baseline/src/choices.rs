@@ -1,12 +1,12 @@
 //! Values that are words: one of a list, yes or no, free text.
 
-use super::mentions::Said;
-use super::param_slots::{Choice, Slot};
+use crate::mentions::ParsedMessage;
+use crate::param_slots::{EnumChoice, ParamSlot};
 use serde_json::{Value, json};
 
 /// The choices of a parameter that were said, best first.
-pub(super) fn chosen<'s>(said: &Said, slot: &'s Slot) -> Vec<&'s Choice> {
-    let mut found: Vec<(f64, usize, &Choice)> = slot
+pub(crate) fn chosen<'s>(said: &ParsedMessage, slot: &'s ParamSlot) -> Vec<&'s EnumChoice> {
+    let mut found: Vec<(f64, usize, &EnumChoice)> = slot
         .choices
         .iter()
         .filter_map(|choice| {
@@ -18,8 +18,8 @@ pub(super) fn chosen<'s>(said: &Said, slot: &'s Slot) -> Vec<&'s Choice> {
     found.into_iter().map(|(_, _, choice)| choice).collect()
 }
 
-/// How much of a choice was said, and where first. Half of its words are the least.
-fn said_as(said: &Said, choice: &Choice) -> Option<(f64, usize)> {
+/// Returns the share of a choice that was said, and where first; more than half of its words are needed.
+fn said_as(said: &ParsedMessage, choice: &EnumChoice) -> Option<(f64, usize)> {
     let whole = said.words.iter().position(|word| !word.negated && word.lower == choice.lower && !word.is_stop_word());
     if let Some(at) = whole {
         return Some((2.0, at));
@@ -34,7 +34,7 @@ fn said_as(said: &Said, choice: &Choice) -> Option<(f64, usize)> {
 }
 
 /// True where the words of the parameter's name were said, false where they were denied.
-pub(super) fn flag(said: &Said, slot: &Slot) -> Option<bool> {
+pub(crate) fn flag(said: &ParsedMessage, slot: &ParamSlot) -> Option<bool> {
     if slot.name_stems.is_empty() {
         return None;
     }
@@ -44,7 +44,7 @@ pub(super) fn flag(said: &Said, slot: &Slot) -> Option<bool> {
 }
 
 /// Words in quotation marks, behind "called" and "named", or one written with underscores behind the name of the parameter.
-pub(super) fn text(said: &Said, slot: &Slot) -> Option<Value> {
+pub(crate) fn text(said: &ParsedMessage, slot: &ParamSlot) -> Option<Value> {
     let quoted = quoted(&said.text).into_iter().next();
     let named = || {
         let at =
@@ -67,8 +67,8 @@ pub(super) fn text(said: &Said, slot: &Slot) -> Option<Value> {
     introduced().or(quoted).or_else(named).filter(wanted).map(|text| json!(text))
 }
 
-/// What stands between quotation marks.
-pub(super) fn quoted(text: &str) -> Vec<String> {
+/// Returns the texts between quotation marks.
+pub(crate) fn quoted(text: &str) -> Vec<String> {
     let mut found = vec![];
     for (open, close) in [('"', '"'), ('“', '”'), ('«', '»')] {
         let mut rest = text;

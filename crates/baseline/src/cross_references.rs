@@ -1,17 +1,17 @@
-//! What tools say of each other: "to compare venues use X" describes X, not the tool whose description it stands in.
+//! Cross-references in tool descriptions: "to compare venues use X" describes X, not the tool whose description says it.
 
-use super::words::stems;
+use crate::words::stems;
 use std::collections::BTreeMap;
 
-/// A description without the clauses about others, and those clauses under the names they belong to.
+/// Stems of a description: its own, and those of clauses about other tools.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Parted {
+pub(crate) struct SplitDescription {
     pub own: Vec<String>,
     pub of_others: Vec<(usize, Vec<String>)>,
 }
 
-pub(super) fn part(description: &str, own: usize, names: &BTreeMap<String, usize>) -> Parted {
-    let mut parted = Parted::default();
+pub(crate) fn split(description: &str, own: usize, names: &BTreeMap<String, usize>) -> SplitDescription {
+    let mut parted = SplitDescription::default();
     for sentence in sentences(description) {
         for clause in sentence.split([',', ';', ':']) {
             let named: Vec<usize> = clause
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_clause_that_names_another_belongs_to_it() {
         let names = BTreeMap::from([("pool_list".to_owned(), 0), ("pool_scan".to_owned(), 1)]);
-        let parted = part("Lists pools of a pair. For new launches, deep scanning is pool_scan; ends here.", 0, &names);
+        let parted = split("Lists pools of a pair. For new launches, deep scanning is pool_scan; ends here.", 0, &names);
         assert_eq!(parted.own, stems("Lists pools pair new launches ends"));
         assert_eq!(parted.of_others, [(1, stems("deep scanning"))]);
     }

@@ -1,11 +1,12 @@
-//! What the words around a mention say about it: the parameter they name, and the side a preposition puts it on.
+//! Cues around a mention: the parameter that neighbouring words name, and the side a preposition puts it on.
 
-use super::mentions::{Mention, Said, What};
-use super::param_slots::Slot;
+use crate::mention_value::MentionValue;
+use crate::mentions::{ParsedMessage, TypedMention};
+use crate::param_slots::ParamSlot;
 use model::{AddressRole, ChainRole, Kind, TokenRole};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum PhraseSide {
     /// for, into, to
     Toward,
     /// from, with, using
@@ -35,26 +36,26 @@ fn is_light(lower: &str) -> bool {
     ) || lower.starts_with(|c: char| c.is_ascii_digit() || c == '$')
 }
 
-pub(super) fn side(said: &Said, mention: &Mention) -> Side {
+pub(crate) fn side(said: &ParsedMessage, mention: &TypedMention) -> PhraseSide {
     let before = said.words[..mention.from].iter().rev().take(5);
     let mut seen = None;
     for word in before {
         match word.lower.as_str() {
-            "for" | "into" | "to" | "onto" | "toward" | "towards" => return Side::Toward,
+            "for" | "into" | "to" | "onto" | "toward" | "towards" => return PhraseSide::Toward,
             // "over on Base", "to sit on Base": the preposition before decides.
             "on" if seen.is_none() => seen = Some("on"),
-            "from" | "with" | "using" | "against" => return Side::Away,
-            "out" if seen == Some("of") => return Side::Away,
+            "from" | "with" | "using" | "against" => return PhraseSide::Away,
+            "out" if seen == Some("of") => return PhraseSide::Away,
             "of" => seen = Some("of"),
             light if is_light(light) => {}
-            _ => return Side::Unsaid,
+            _ => return PhraseSide::Unsaid,
         }
     }
-    Side::Unsaid
+    PhraseSide::Unsaid
 }
 
-/// How strongly the neighbouring words name this parameter; near ones more.
-pub(super) fn pull(said: &Said, slot: &Slot, mention: &Mention) -> f64 {
+/// Returns how strongly the neighbouring words name this parameter; near ones count more.
+pub(crate) fn pull(said: &ParsedMessage, slot: &ParamSlot, mention: &TypedMention) -> f64 {
     let sentence = said.words.get(mention.from).map_or(0, |word| word.sentence);
     let mut pull: f64 = 0.0;
     for (at, word) in said.words.iter().enumerate() {
@@ -85,36 +86,37 @@ pub(super) fn pull(said: &Said, slot: &Slot, mention: &Mention) -> f64 {
     pull
 }
 
-/// What the preposition is worth for a parameter with a side.
-pub(super) fn leaning(kind: &Kind, side: Side) -> f64 {
+/// Returns what the preposition adds to the score of a parameter with a side.
+pub(crate) fn leaning(kind: &Kind, side: PhraseSide) -> f64 {
     let wants = match kind {
-        Kind::Token(Some(TokenRole::Out)) => Side::Toward,
-        Kind::Token(Some(TokenRole::In)) => Side::Away,
-        Kind::Chain(Some(ChainRole::Destination)) => Side::Toward,
-        Kind::Chain(Some(ChainRole::Source)) => Side::Away,
-        Kind::Address(AddressRole::Recipient) => Side::Toward,
+        Kind::Token(Some(TokenRole::Out)) => PhraseSide::Toward,
+        Kind::Token(Some(TokenRole::In)) => PhraseSide::Away,
+        Kind::Chain(Some(ChainRole::Destination)) => PhraseSide::Toward,
+        Kind::Chain(Some(ChainRole::Source)) => PhraseSide::Away,
+        Kind::Address(AddressRole::Recipient) => PhraseSide::Toward,
         _ => return 0.0,
     };
     match (side, wants) {
-        (Side::Unsaid, _) => 0.0,
+        (PhraseSide::Unsaid, _) => 0.0,
         (said, wanted) if said == wanted => 1.2,
         _ => -1.0,
     }
 }
 
-/// The token a number counts: "250 USDC", "0.2 of my plain ETH", "60 of them" (none).
-pub(super) fn counted<'s>(said: &'s Said, mention: &Mention) -> Option<(usize, &'s str)> {
-    if !matches!(mention.what, What::Number(_) | What::All | What::Part(_)) {
+/// Returns the token a number counts: "250 USDC", "0.2 of my plain ETH", "60 of them" (none).
+pub(crate) fn counted<'s>(said: &'s ParsedMessage, mention: &TypedMention) -> Option<(usize, &'s str)> {
+    if !matches!(mention.what, MentionValue::Number(_) | MentionValue::All | MentionValue::Part(_)) {
         return None;
     }
     let clause = said.words.get(mention.from)?.clause;
     said.mentions.iter().enumerate().find_map(|(at, other)| {
-        let What::Token(symbol) = &other.what else { return None };
+        let MentionValue::Token(symbol) = &other.what else { return None };
         let near = other.from >= mention.to && other.from - mention.to <= 4;
         let between = said.words.get(mention.to..other.from)?;
         let joined = between.iter().all(|word| is_light(&word.lower) || !word.is_stop_word()) && between.len() <= 4;
         let same = said.words.get(other.from).is_some_and(|word| word.clause == clause);
-        let other_number = said.mentions.iter().any(|m| m.from >= mention.to && m.from < other.from && matches!(m.what, What::Number(_)));
+        let other_number =
+            said.mentions.iter().any(|m| m.from >= mention.to && m.from < other.from && matches!(m.what, MentionValue::Number(_)));
         (near && joined && same && !other_number).then_some((at, symbol.as_str()))
     })
 }

@@ -1,17 +1,18 @@
-//! Arguments from what was said: every mention goes to the parameter its type, its neighbours and its preposition point to.
+//! Fills parameters from messages: every mention goes to the parameter its type, its neighbours and its preposition point to.
 
-use super::choices;
-use super::cues::{counted, leaning, pull, side};
-use super::lexicon::Lexicon;
-use super::mentions::{Said, What};
-use super::param_slots::{Shape, Slot};
-use super::value_fit::{Beside, fit};
+use crate::choices;
+use crate::cues::{counted, leaning, pull, side};
+use crate::lexicon::NameLexicon;
+use crate::mention_value::MentionValue;
+use crate::mentions::ParsedMessage;
+use crate::param_slots::{ParamSlot, ParamSlots};
+use crate::value_fit::{FitContext, fit};
 use model::{AddressRole, AmountOf, ChainRole, Kind, RangeBound, TokenRole};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Filled {
+pub(crate) struct FilledParams {
     pub args: Map<String, Value>,
     /// Names of required parameters that nothing was said for.
     pub missing: Vec<String>,
@@ -24,9 +25,9 @@ pub(super) struct Filled {
     pub also: Vec<(String, Value)>,
 }
 
-impl Filled {
-    /// How well the parameters and what was said go together, between 0 and 1.
-    pub(super) fn harmony(&self, shape: &Shape) -> f64 {
+impl FilledParams {
+    /// Returns how well parameters and message fit each other, between 0 and 1.
+    pub(crate) fn harmony(&self, shape: &ParamSlots) -> f64 {
         let required = shape.slots.iter().filter(|slot| slot.required).count();
         let lacking = self.missing.len() as f64 + 0.5 * self.padded as f64;
         let filled = if required == 0 { 1.0 } else { 1.0 - lacking / required as f64 };
@@ -35,13 +36,13 @@ impl Filled {
     }
 }
 
-/// Least score at which something that was said becomes the value of a parameter nobody insists on.
+/// Least score at which a mention becomes the value of an optional parameter.
 const OPTIONAL: f64 = 0.62;
 const REQUIRED: f64 = 0.3;
 
-/// Turns from the oldest to the newest: what was said last counts first.
-pub(super) fn fill(lexicon: &Lexicon, shape: &Shape, turns: &[&Said]) -> Filled {
-    let mut filled = Filled::default();
+/// Fills parameters from turns, oldest first; the newest turn that fits decides.
+pub(crate) fn fill(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage]) -> FilledParams {
+    let mut filled = FilledParams::default();
     for (age, said) in turns.iter().rev().enumerate() {
         let used = fill_turn(lexicon, shape, said, age, &mut filled);
         if age == 0 {
@@ -55,14 +56,14 @@ pub(super) fn fill(lexicon: &Lexicon, shape: &Shape, turns: &[&Said]) -> Filled 
     filled
 }
 
-struct Candidate {
+struct SlotCandidate {
     slot: usize,
     mention: usize,
     score: f64,
     value: Value,
 }
 
-fn fill_turn(lexicon: &Lexicon, shape: &Shape, said: &Said, age: usize, filled: &mut Filled) -> BTreeSet<usize> {
+fn fill_turn(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, age: usize, filled: &mut FilledParams) -> BTreeSet<usize> {
     let mut used = BTreeSet::new();
     let mut done: BTreeSet<usize> = BTreeSet::new();
     // Tokens and chains first: what an amount means depends on them.
@@ -80,7 +81,7 @@ fn fill_turn(lexicon: &Lexicon, shape: &Shape, said: &Said, age: usize, filled: 
             let slot = &shape.slots[candidate.slot];
             let least = if slot.required { REQUIRED } else { OPTIONAL };
             let shared =
-                !amounts && matches!(slot.kind, Kind::Chain(_)) && !matches!(said.mentions[candidate.mention].what, What::Chain(_));
+                !amounts && matches!(slot.kind, Kind::Chain(_)) && !matches!(said.mentions[candidate.mention].what, MentionValue::Chain(_));
             if candidate.score < least || done.contains(&candidate.slot) || (!shared && used.contains(&candidate.mention)) {
                 continue;
             }
@@ -107,7 +108,13 @@ fn counts_something(kind: &Kind) -> bool {
     !matches!(kind, Kind::Token(_) | Kind::Chain(_) | Kind::Address(_) | Kind::List(_))
 }
 
-fn candidates_for(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &Filled, (at, slot): (usize, &Slot)) -> Vec<Candidate> {
+fn candidates_for(
+    lexicon: &NameLexicon,
+    shape: &ParamSlots,
+    said: &ParsedMessage,
+    filled: &FilledParams,
+    (at, slot): (usize, &ParamSlot),
+) -> Vec<SlotCandidate> {
     let chain = chain_given(lexicon, shape, filled);
     let asset = asset_of(slot, filled);
     said.mentions
@@ -117,8 +124,8 @@ fn candidates_for(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &Filled
         .filter_map(|(number, mention)| {
             let paired = counted(said, mention);
             let decimals = asset.as_deref().and_then(|symbol| lexicon.decimals(symbol, chain));
-            let beside = Beside { lexicon, paired: paired.map(|(_, symbol)| symbol), decimals };
-            let (base, value) = fit(slot, &slot.kind, mention, beside)?;
+            let context = FitContext { lexicon, paired: paired.map(|(_, symbol)| symbol), decimals };
+            let (base, value) = fit(slot, &slot.kind, mention, context)?;
             let mut score = base + 0.45 * pull(said, slot, mention) + leaning(&slot.kind, side(said, mention));
             score += match (paired, &asset) {
                 (Some((_, symbol)), Some(asset)) if symbol.eq_ignore_ascii_case(asset) => 0.8,
@@ -126,13 +133,13 @@ fn candidates_for(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &Filled
                 _ => 0.0,
             };
             score += role_of_counted(shape, slot, said, number);
-            Some(Candidate { slot: at, mention: number, score, value })
+            Some(SlotCandidate { slot: at, mention: number, score, value })
         })
         .collect()
 }
 
-/// The token that a number stands before is the one the tool's amount counts.
-fn role_of_counted(shape: &Shape, slot: &Slot, said: &Said, number: usize) -> f64 {
+/// Scores a token after a number: it is the one the tool's amount counts.
+fn role_of_counted(shape: &ParamSlots, slot: &ParamSlot, said: &ParsedMessage, number: usize) -> f64 {
     if !matches!(slot.kind, Kind::Token(_)) {
         return 0.0;
     }
@@ -145,27 +152,27 @@ fn role_of_counted(shape: &Shape, slot: &Slot, said: &Said, number: usize) -> f6
     }
 }
 
-fn asset_of(slot: &Slot, filled: &Filled) -> Option<String> {
+fn asset_of(slot: &ParamSlot, filled: &FilledParams) -> Option<String> {
     match slot.counts()? {
         AmountOf::Symbol(symbol) => Some(symbol.clone()),
         AmountOf::Param(name) => filled.args.get(name).and_then(Value::as_str).map(str::to_owned),
     }
 }
 
-fn chain_given(lexicon: &Lexicon, shape: &Shape, filled: &Filled) -> Option<u64> {
+fn chain_given(lexicon: &NameLexicon, shape: &ParamSlots, filled: &FilledParams) -> Option<u64> {
     let slot = shape.slots.iter().find(|slot| matches!(slot.kind, Kind::Chain(None | Some(ChainRole::Source))))?;
     let value = filled.args.get(&slot.name)?;
     value.as_u64().or_else(|| lexicon.chain_called(value.as_str()?))
 }
 
-/// A list takes all that is of its kind.
-fn lists(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, used: &mut BTreeSet<usize>) {
+/// Fills lists with all mentions of their kind.
+fn lists(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     for slot in &shape.slots {
         let Kind::List(item) = &slot.kind else { continue };
         if filled.args.contains_key(&slot.name) {
             continue;
         }
-        let beside = Beside { lexicon, paired: None, decimals: None };
+        let context = FitContext { lexicon, paired: None, decimals: None };
         let least = if slot.required { REQUIRED } else { OPTIONAL };
         let mut values: Vec<Value> = vec![];
         for (number, mention) in said.mentions.iter().enumerate() {
@@ -173,7 +180,7 @@ fn lists(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, use
                 continue;
             }
             if let Some((score, value)) =
-                fit(slot, item, mention, beside).filter(|(score, _)| score + 0.45 * pull(said, slot, mention) >= least)
+                fit(slot, item, mention, context).filter(|(score, _)| score + 0.45 * pull(said, slot, mention) >= least)
                 && score > 0.5
                 && !values.contains(&value)
             {
@@ -190,8 +197,8 @@ fn lists(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, use
     }
 }
 
-/// Of two bounds the smaller is the lower one, whatever the order.
-fn ordered_bounds(shape: &Shape, filled: &mut Filled) {
+/// Makes the smaller of two bounds the lower one, in whichever order they were said.
+fn ordered_bounds(shape: &ParamSlots, filled: &mut FilledParams) {
     let bound = |wanted: RangeBound| {
         shape
             .slots
@@ -209,7 +216,7 @@ fn ordered_bounds(shape: &Shape, filled: &mut Filled) {
     }
 }
 
-fn words_of(shape: &Shape, said: &Said, filled: &mut Filled) {
+fn words_of(shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams) {
     for slot in &shape.slots {
         if filled.args.contains_key(&slot.name) {
             continue;
@@ -227,16 +234,16 @@ fn words_of(shape: &Shape, said: &Said, filled: &mut Filled) {
 }
 
 /// An object is filled like the parameters of a tool, from what found no other place; half of one is none.
-fn objects(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, used: &mut BTreeSet<usize>) {
+fn objects(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     for slot in shape.slots.iter().filter(|slot| slot.required) {
         let (Some(inside), false) = (&slot.inside, filled.args.contains_key(&slot.name)) else { continue };
         let free = (0..said.mentions.len()).filter(|number| !used.contains(number));
         let free: Vec<usize> = free.collect();
-        let rest = Said { mentions: free.iter().map(|number| said.mentions[*number].clone()).collect(), ..said.clone() };
-        let mut own = Filled::default();
+        let rest = ParsedMessage { mentions: free.iter().map(|number| said.mentions[*number].clone()).collect(), ..said.clone() };
+        let mut own = FilledParams::default();
         let took = fill_turn(lexicon, inside, &rest, 1, &mut own);
-        // What need not be there is given where it was named.
-        let named = |slot: &Slot| slot.name_stems.iter().all(|stem| said.words.iter().any(|word| word.stem == *stem && !word.negated));
+        // Optional ones are filled only where they were named.
+        let named = |slot: &ParamSlot| slot.name_stems.iter().all(|stem| said.words.iter().any(|word| word.stem == *stem && !word.negated));
         own.args.retain(|name, _| inside.slot(name).is_some_and(|slot| slot.required || named(slot)));
         let whole = inside.slots.iter().all(|slot| !slot.required || own.args.contains_key(&slot.name));
         if own.args.is_empty() || !whole {
@@ -249,7 +256,7 @@ fn objects(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, u
 }
 
 /// "on Base and Arbitrum", "of WETH and of LINK": where one is taken and several are named, there is one call for each.
-fn repeats(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, used: &mut BTreeSet<usize>) {
+fn repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     let alike = |kind: &Kind| shape.slots.iter().filter(|slot| std::mem::discriminant(&slot.kind) == std::mem::discriminant(kind)).count();
     for slot in &shape.slots {
         let single = match &slot.kind {
@@ -261,11 +268,11 @@ fn repeats(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, u
         if !single || !filled.also.is_empty() {
             continue;
         }
-        let beside = Beside { lexicon, paired: None, decimals: None };
+        let context = FitContext { lexicon, paired: None, decimals: None };
         let mut more = vec![];
         for (number, mention) in said.mentions.iter().enumerate() {
-            let fits = if used.contains(&number) || mention.negated { None } else { fit(slot, &slot.kind, mention, beside) };
-            let strict = !matches!(mention.what, What::Number(_) | What::Hex(_));
+            let fits = if used.contains(&number) || mention.negated { None } else { fit(slot, &slot.kind, mention, context) };
+            let strict = !matches!(mention.what, MentionValue::Number(_) | MentionValue::Hex(_));
             if let Some((score, value)) = fits.filter(|(score, _)| *score >= 0.9)
                 && strict
                 && filled.args.get(&slot.name) != Some(&value)
@@ -279,8 +286,8 @@ fn repeats(lexicon: &Lexicon, shape: &Shape, said: &Said, filled: &mut Filled, u
     }
 }
 
-/// What follows from the rest: the chain of a registered address, which side an amount fixes, text that must be there.
-fn complete(lexicon: &Lexicon, shape: &Shape, turns: &[&Said], filled: &mut Filled) {
+/// Adds values that follow from others: the chain of a registered address, the side an amount fixes, required text.
+fn complete(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
     exact_side(shape, turns, filled);
     let chains: BTreeSet<u64> = turns.iter().flat_map(|said| said.chains()).collect();
     for slot in shape.slots.iter().filter(|slot| slot.required) {
@@ -305,16 +312,16 @@ fn complete(lexicon: &Lexicon, shape: &Shape, turns: &[&Said], filled: &mut Fill
     }
 }
 
-fn address_chain(lexicon: &Lexicon, what: &What) -> Option<u64> {
-    if let What::Address(text) = what { lexicon.at_address(text).map(|(_, chain)| chain) } else { None }
+fn address_chain(lexicon: &NameLexicon, what: &MentionValue) -> Option<u64> {
+    if let MentionValue::Address(text) = what { lexicon.at_address(text).map(|(_, chain)| chain) } else { None }
 }
 
-pub(super) fn chain_value(lexicon: &Lexicon, slot: &Slot, id: u64) -> Option<Value> {
+pub(crate) fn chain_value(lexicon: &NameLexicon, slot: &ParamSlot, id: u64) -> Option<Value> {
     if slot.numeric { Some(json!(id)) } else { lexicon.chain_name(id).map(|name| json!(name)) }
 }
 
 /// "exactly 0.5 WETH": where the number counts what is bought, parameters that ask which side is fixed say so.
-fn exact_side(shape: &Shape, turns: &[&Said], filled: &mut Filled) {
+fn exact_side(shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
     let role = |wanted: TokenRole| {
         let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, Kind::Token(Some(role)) if *role == wanted))?;
         filled.args.get(&slot.name).and_then(Value::as_str).map(str::to_owned)
@@ -353,7 +360,7 @@ mod tests {
     use model::{Param, Place};
 
     /// A parameter from a line: kind, type and what it is for; a leading `?` makes it optional.
-    fn shape(lines: &[(&str, &str, &str, &str)]) -> Shape {
+    fn shape(lines: &[(&str, &str, &str, &str)]) -> ParamSlots {
         let params: IndexMap<String, Param> = lines
             .iter()
             .map(|(name, kind, declared, about)| {
@@ -377,10 +384,10 @@ mod tests {
                 ((*name).to_owned(), param)
             })
             .collect();
-        Shape::new(&params)
+        ParamSlots::new(&params)
     }
 
-    fn trade() -> Shape {
+    fn trade() -> ParamSlots {
         shape(&[
             ("token_in", "token(in)", "string", "Token to sell."),
             ("token_out", "token(out)", "string", "Token to buy."),
@@ -392,13 +399,13 @@ mod tests {
         ])
     }
 
-    fn read(shape: &Shape, turns: &[&str]) -> Filled {
-        let lexicon = Lexicon::new(&testkit::reference_workspace());
-        let said: Vec<Said> = turns.iter().map(|text| Said::new(&lexicon, text)).collect();
+    fn read(shape: &ParamSlots, turns: &[&str]) -> FilledParams {
+        let lexicon = NameLexicon::new(&testkit::reference_workspace());
+        let said: Vec<ParsedMessage> = turns.iter().map(|text| ParsedMessage::new(&lexicon, text)).collect();
         fill(&lexicon, shape, &said.iter().collect::<Vec<_>>())
     }
 
-    fn args(shape: &Shape, turns: &[&str]) -> Value {
+    fn args(shape: &ParamSlots, turns: &[&str]) -> Value {
         Value::Object(read(shape, turns).args)
     }
 
@@ -439,7 +446,7 @@ mod tests {
             let at = Place::new("", 0);
             params.insert(name.to_owned(), Param { kind, required: true, default: None, description: String::new(), schema, at });
         }
-        let tune = Shape::new(&params);
+        let tune = ParamSlots::new(&params);
         let wanted = json!({ "strategy_name": "calm_range", "changes": [{ "parameter": "threshold_bps", "value": 440 }] });
         assert_eq!(args(&tune, &["Tune the strategy calm_range: set the parameter threshold_bps to 440"]), wanted);
         assert_eq!(read(&tune, &["Tune the strategy calm_range: the parameter threshold_bps is too low"]).missing, ["changes"]);

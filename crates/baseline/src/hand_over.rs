@@ -1,18 +1,19 @@
-//! What a hand-over carries: the user's own figures under the names the receiving agent says it needs.
+//! Hand-overs: the user's own figures under the names the receiving agent says it needs.
 
-use super::baseline_index::{KnownTool, Mind};
-use super::cues::counted;
-use super::fill::{Filled, fill};
-use super::lexicon::Lexicon;
-use super::mentions::{Said, What};
-use super::param_slots::Shape;
-use super::rank::{Wish, ranked};
+use crate::baseline_index::{BaselineIndex, KnownTool};
+use crate::cues::counted;
+use crate::fill::{FilledParams, fill};
+use crate::lexicon::NameLexicon;
+use crate::mention_value::MentionValue;
+use crate::mentions::ParsedMessage;
+use crate::param_slots::ParamSlots;
+use crate::rank::{UserRequest, ranked};
 use model::{AddressRole, Agent, AmountOf, Kind, TokenRole};
 use serde_json::{Map, Value, json};
 
 /// The user's terms for an action, as its arguments state them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Terms {
+pub(crate) struct ActionTerms {
     pub spend: Vec<(String, String)>,
     pub receive: Vec<String>,
     pub chains: Vec<u64>,
@@ -21,8 +22,8 @@ pub(super) struct Terms {
     pub deadline: Option<Value>,
 }
 
-pub(super) fn terms(lexicon: &Lexicon, shape: &Shape, filled: &Filled, turns: &[&Said]) -> Terms {
-    let mut terms = Terms::default();
+pub(crate) fn terms(lexicon: &NameLexicon, shape: &ParamSlots, filled: &FilledParams, turns: &[&ParsedMessage]) -> ActionTerms {
+    let mut terms = ActionTerms::default();
     let text = |name: &str| filled.args.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     for slot in &shape.slots {
         let Some(value) = filled.args.get(&slot.name) else { continue };
@@ -61,17 +62,17 @@ pub(super) fn terms(lexicon: &Lexicon, shape: &Shape, filled: &Filled, turns: &[
 }
 
 /// Numbers that stand before a token.
-fn said_amounts(said: &Said) -> Vec<(String, String)> {
+fn said_amounts(said: &ParsedMessage) -> Vec<(String, String)> {
     let amounts = said.mentions.iter().filter_map(|mention| {
-        let What::Number(number) = &mention.what else { return None };
+        let MentionValue::Number(number) = &mention.what else { return None };
         counted(said, mention).map(|(_, symbol)| (symbol.to_owned(), number.to_string()))
     });
     amounts.collect()
 }
 
-impl Terms {
+impl ActionTerms {
     /// Under one of the names agents ask for them by.
-    pub(super) fn named(&self, need: &str) -> Option<Value> {
+    pub(crate) fn named(&self, need: &str) -> Option<Value> {
         match need {
             "spend" if !self.spend.is_empty() => {
                 Some(self.spend.iter().map(|(token, amount)| json!({ "token": token, "at_most": amount })).collect())
@@ -88,15 +89,15 @@ impl Terms {
 }
 
 /// The hand-over to an agent: what it needs, and the task in the user's words.
-pub(super) fn hand_over(mind: &Mind, agent: &Agent, wish: Wish<'_>, task: &str) -> Map<String, Value> {
-    let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| mind.tool(name)).collect();
-    let turns = wish.turns;
-    let target = ranked(mind, &tools, wish).into_iter().next();
-    let terms = target.as_ref().map(|target| terms(&mind.lexicon, &target.tool.shape, &target.filled, turns)).unwrap_or_default();
+pub(crate) fn hand_over(index: &BaselineIndex, agent: &Agent, request: UserRequest<'_>, task: &str) -> Map<String, Value> {
+    let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| index.tool(name)).collect();
+    let turns = request.turns;
+    let target = ranked(index, &tools, request).into_iter().next();
+    let terms = target.as_ref().map(|target| terms(&index.lexicon, &target.tool.shape, &target.filled, turns)).unwrap_or_default();
     let mut params = Map::new();
     params.insert("task".into(), json!(task));
     for need in &agent.needs {
-        let value = terms.named(need).or_else(|| by_tools(mind, &tools, need, turns));
+        let value = terms.named(need).or_else(|| by_tools(index, &tools, need, turns));
         if let Some(value) = value {
             params.insert(need.clone(), value);
         }
@@ -105,20 +106,20 @@ pub(super) fn hand_over(mind: &Mind, agent: &Agent, wish: Wish<'_>, task: &str) 
 }
 
 /// A need that is the parameter of one of the agent's tools, by that name or by the end of it.
-fn by_tools(mind: &Mind, tools: &[&KnownTool], need: &str, turns: &[&Said]) -> Option<Value> {
+fn by_tools(index: &BaselineIndex, tools: &[&KnownTool], need: &str, turns: &[&ParsedMessage]) -> Option<Value> {
     let named = |tool: &&KnownTool| {
         tool.shape.slots.iter().find(|slot| slot.name == need || slot.name.starts_with(&format!("{need}_"))).map(|slot| slot.name.clone())
     };
     tools.iter().find_map(|tool| {
         let name = named(tool)?;
-        let filled = fill(&mind.lexicon, &tool.shape, turns);
+        let filled = fill(&index.lexicon, &tool.shape, turns);
         let slot = tool.shape.slot(&name)?;
         filled.args.get(&name).filter(|_| !matches!(slot.kind, Kind::Text)).cloned()
     })
 }
 
-/// A hand-over as somebody would say it, so that it is read like anything else.
-pub(super) fn spoken(lexicon: &Lexicon, params: &Map<String, Value>) -> String {
+/// Writes a hand-over as a message, so that it is read like any other.
+pub(crate) fn spoken(lexicon: &NameLexicon, params: &Map<String, Value>) -> String {
     let mut parts = vec![];
     for (name, value) in params {
         let items: Vec<&Value> = match value {

@@ -1,12 +1,12 @@
 //! Tokens and chains by any of their names, from the registry files.
 
-use super::words::terms;
+use crate::words::terms;
 use lexical::{WordToken, tokenize};
 use model::{Chain, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
-pub(super) struct Lexicon {
+pub(crate) struct NameLexicon {
     /// Lower-case names, word by word, with the symbol they mean.
     tokens: BTreeMap<Vec<String>, String>,
     chains: BTreeMap<Vec<String>, u64>,
@@ -25,8 +25,8 @@ pub(super) struct Lexicon {
 const BEFORE_CHAIN: &[&str] =
     &["on", "to", "from", "onto", "over", "at", "in", "via", "across", "and", "or", "chain", "network", "between"];
 
-impl Lexicon {
-    pub(super) fn new(workspace: &Workspace) -> Self {
+impl NameLexicon {
+    pub(crate) fn new(workspace: &Workspace) -> Self {
         let mut lexicon = Self::default();
         for tool in &workspace.tools {
             lexicon.ordinary.extend(tokenize(&tool.description).into_iter().filter(|word| word.raw == word.lower).map(|word| word.lower));
@@ -58,7 +58,7 @@ impl Lexicon {
         let natives: BTreeSet<&String> = chains.iter().map(|chain| &chain.native).collect();
         let symbols: BTreeSet<String> =
             tokens().map(|token| token.symbol.to_lowercase()).chain(natives.iter().map(|native| native.to_lowercase())).collect();
-        // A word of one token's name alone stands for it, unless tools are called so too.
+        // A word that is part of one token's name only names that token, unless tools use it too.
         let mut owners: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for token in tokens() {
             for word in parts(&token.name) {
@@ -94,8 +94,8 @@ impl Lexicon {
         }
     }
 
-    /// The token that begins here, and how many words it takes.
-    pub(super) fn token_at(&self, words: &[WordToken], at: usize) -> Option<(&str, usize)> {
+    /// Returns the token that begins here, and the number of its words.
+    pub(crate) fn token_at(&self, words: &[WordToken], at: usize) -> Option<(&str, usize)> {
         let (symbol, count) = longest(&self.tokens, words, at, self.longest)?;
         let word = &words[at];
         let numbered = at > 0 && words[at - 1].lower.starts_with(|c: char| c.is_ascii_digit());
@@ -105,8 +105,8 @@ impl Lexicon {
         (named && !opening && !word.is_stop_word()).then_some((symbol.as_str(), count))
     }
 
-    /// The chain that begins here, and how many words it takes.
-    pub(super) fn chain_at(&self, words: &[WordToken], at: usize) -> Option<(u64, usize)> {
+    /// Returns the chain that begins here, and the number of its words.
+    pub(crate) fn chain_at(&self, words: &[WordToken], at: usize) -> Option<(u64, usize)> {
         let (id, count) = longest(&self.chains, words, at, self.longest)?;
         let word = &words[at];
         let before = at.checked_sub(1).map(|before| words[before].lower.as_str());
@@ -118,20 +118,20 @@ impl Lexicon {
         (named && !unit).then_some((*id, count))
     }
 
-    pub(super) fn chain_name(&self, id: u64) -> Option<&str> {
+    pub(crate) fn chain_name(&self, id: u64) -> Option<&str> {
         self.names.get(&id).map(String::as_str)
     }
 
-    pub(super) fn chain_called(&self, name: &str) -> Option<u64> {
+    pub(crate) fn chain_called(&self, name: &str) -> Option<u64> {
         self.chains.get(&parts(name)).copied()
     }
 
-    pub(super) fn is_chain(&self, id: u64) -> bool {
+    pub(crate) fn is_chain(&self, id: u64) -> bool {
         self.names.contains_key(&id)
     }
 
-    /// The decimals of a token on a chain; on any where none is named, if they are the same everywhere.
-    pub(super) fn decimals(&self, symbol: &str, chain: Option<u64>) -> Option<u8> {
+    /// Returns the decimals of a token on a chain; without a chain, those it has on all of them.
+    pub(crate) fn decimals(&self, symbol: &str, chain: Option<u64>) -> Option<u8> {
         let symbol = symbol.to_lowercase();
         if let Some(chain) = chain {
             return self.decimals.get(&(symbol, chain)).copied();
@@ -141,8 +141,8 @@ impl Lexicon {
         known.all(|other| other == first).then_some(first)
     }
 
-    /// The symbol and chain of a registered token's address.
-    pub(super) fn at_address(&self, address: &str) -> Option<(&str, u64)> {
+    /// Returns the symbol and chain of a registered token's address.
+    pub(crate) fn at_address(&self, address: &str) -> Option<(&str, u64)> {
         self.addresses.get(&address.to_lowercase()).map(|(symbol, chain)| (symbol.as_str(), *chain))
     }
 }
@@ -163,13 +163,13 @@ mod tests {
     use super::*;
 
     fn token(text: &str) -> Option<(String, usize)> {
-        let lexicon = Lexicon::new(&testkit::reference_workspace());
+        let lexicon = NameLexicon::new(&testkit::reference_workspace());
         let words = tokenize(text);
         (0..words.len()).find_map(|at| lexicon.token_at(&words, at).map(|(symbol, count)| (symbol.to_owned(), count)))
     }
 
     fn chain(text: &str) -> Option<u64> {
-        let lexicon = Lexicon::new(&testkit::reference_workspace());
+        let lexicon = NameLexicon::new(&testkit::reference_workspace());
         let words = tokenize(text);
         (0..words.len()).find_map(|at| lexicon.chain_at(&words, at).map(|(id, _)| id))
     }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn decimals_depend_on_the_chain() {
-        let lexicon = Lexicon::new(&testkit::reference_workspace());
+        let lexicon = NameLexicon::new(&testkit::reference_workspace());
         assert_eq!(lexicon.decimals("usdc", Some(8453)), Some(6));
         assert_eq!(lexicon.decimals("USDC", Some(56)), Some(18));
         assert_eq!(lexicon.decimals("USDC", None), None, "they differ");

@@ -1,7 +1,7 @@
 //! The embedded default subject: a lexical agent without model, key or network. It is the floor that any LLM must beat.
 //!
-//! It reads tool, agent, skill, output and registry files once (`Mind`) and then only what its views show. It never takes orders
-//! from tool answers or messages: whatever is not said by the user or handed over by the delegating agent is data.
+//! It reads tool, agent, skill, output and registry files once ([`BaselineIndex`]) and then only what its views show. It never takes
+//! orders from tool answers or messages: only the user and the delegating agent say what to do; all else is data.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -18,10 +18,12 @@ mod fill;
 mod hand_over;
 mod lexicon;
 mod measures;
+mod mention_value;
 mod mentions;
 mod outputs;
 mod param_slots;
 mod plan_runner;
+mod plan_task;
 mod planner;
 mod questions;
 mod rank;
@@ -33,34 +35,42 @@ mod value_fit;
 mod words;
 mod workflow_agent;
 
-pub use baseline_index::Mind;
+pub use baseline_index::BaselineIndex;
 pub use rank::rank;
 
-use agent_state::Frame;
+use agent_state::AgentState;
 use model::seat::View;
 use model::transcript::Move;
 use std::sync::Arc;
 
+/// The baseline in one trial.
 #[derive(Debug)]
 pub struct Baseline {
-    mind: Arc<Mind>,
+    index: Arc<BaselineIndex>,
     /// One per delegation under way, the root first.
-    frames: Vec<Frame>,
+    states: Vec<AgentState>,
 }
 
 impl Baseline {
-    pub fn new(mind: Arc<Mind>) -> Self {
-        Self { mind, frames: vec![] }
+    pub fn new(index: Arc<BaselineIndex>) -> Self {
+        Self { index, states: vec![] }
     }
 
+    /// Returns the next move of the agent whose turn it is.
     pub fn next_move(&mut self, view: &View<'_>) -> Move {
         let depth = usize::try_from(view.depth).unwrap_or(usize::MAX);
-        self.frames.truncate(depth.saturating_add(1));
-        while self.frames.len() <= depth {
-            self.frames.push(Frame::default());
+        self.states.truncate(depth.saturating_add(1));
+        while self.states.len() <= depth {
+            self.states.push(AgentState::default());
         }
-        let Some(frame) = self.frames.last_mut() else { return Move::Stop };
-        frame.hear(&self.mind, view);
-        frame.next(&self.mind, view)
+        let Some(state) = self.states.last_mut() else { return Move::Stop };
+        state.hear(&self.index, view);
+        if !view.seat.skills.is_empty() {
+            return skill_router::next(state, &self.index, view);
+        }
+        match self.index.agent(&view.seat.agent) {
+            Some(agent) => workflow_agent::next(state, &self.index, view, agent),
+            None => tool_only_agent::next(state, &self.index, view),
+        }
     }
 }

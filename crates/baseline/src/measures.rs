@@ -1,6 +1,6 @@
 //! Numbers and what they count: percent, basis points, dollars, times, parts and lengths of time, in figures or in words.
 
-use super::mentions::What;
+use crate::mention_value::MentionValue;
 use lexical::WordToken;
 use model::Decimal;
 
@@ -47,10 +47,10 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 /// The measure that begins here, and how many words it takes.
-pub(super) fn measure_at(words: &[WordToken], at: usize) -> Option<(What, usize)> {
+pub(crate) fn measure_at(words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
     let lower = words[at].lower.as_str();
     if matches!(lower, "all" | "everything" | "entire" | "whole" | "max" | "maximum") {
-        return whole(words, at).then_some((What::All, 1));
+        return whole(words, at).then_some((MentionValue::All, 1));
     }
     if let Some(found) = period(words, at) {
         return Some(found);
@@ -59,32 +59,32 @@ pub(super) fn measure_at(words: &[WordToken], at: usize) -> Option<(What, usize)
     let after = |n: usize| words.get(at + count + n).map(|word| word.lower.as_str());
     let raw = words[at].raw.as_str();
     if raw.ends_with('%') || after(0).is_some_and(|next| matches!(next, "%" | "percent" | "pct" | "percentage")) {
-        return Some((What::Share(number.value.shifted(2)), count + usize::from(!raw.ends_with('%'))));
+        return Some((MentionValue::Share(number.value.shifted(2)), count + usize::from(!raw.ends_with('%'))));
     }
     if after(0) == Some("per") && after(1) == Some("cent") {
-        return Some((What::Share(number.value.shifted(2)), count + 2));
+        return Some((MentionValue::Share(number.value.shifted(2)), count + 2));
     }
     // "half a percent"
     if matches!(after(0), Some("a" | "of")) && matches!(after(1), Some("percent" | "%" | "a")) {
         let skip = if after(1) == Some("a") { 2 } else { 1 };
         if after(skip) == Some("percent") {
-            return Some((What::Share(number.value.shifted(2)), count + skip + 1));
+            return Some((MentionValue::Share(number.value.shifted(2)), count + skip + 1));
         }
     }
     if after(0).is_some_and(|next| matches!(next, "bps" | "bp" | "bips")) {
-        return Some((What::Share(number.value), count + 1));
+        return Some((MentionValue::Share(number.value), count + 1));
     }
     if after(0) == Some("basis") && after(1).is_some_and(|next| next.starts_with("point")) {
-        return Some((What::Share(number.value), count + 2));
+        return Some((MentionValue::Share(number.value), count + 2));
     }
     if raw.starts_with('$') || raw.ends_with('$') {
-        return Some((What::Dollars(number.value), count));
+        return Some((MentionValue::Dollars(number.value), count));
     }
     if after(0).is_some_and(|next| matches!(next, "dollar" | "dollars" | "usd" | "bucks" | "$")) {
-        return Some((What::Dollars(number.value), count + 1));
+        return Some((MentionValue::Dollars(number.value), count + 1));
     }
     if after(0).is_some_and(|next| matches!(next, "cent" | "cents")) {
-        return Some((What::Dollars(number.value.shifted(-2)), count + 1));
+        return Some((MentionValue::Dollars(number.value.shifted(-2)), count + 1));
     }
     if let Some(seconds) = words.get(at + count).and_then(unit) {
         return Some((span(&number.value, seconds), count + 1));
@@ -100,23 +100,23 @@ pub(super) fn measure_at(words: &[WordToken], at: usize) -> Option<(What, usize)
     }
     // "half an ether" is a number of them, "half of the ether" a part of what there is.
     if number.part && matches!(after(0), Some("a" | "an")) {
-        return Some((What::Number(number.value), count + 1));
+        return Some((MentionValue::Number(number.value), count + 1));
     }
     if number.part && after(0) == Some("of") && matches!(after(1), Some("a" | "an")) {
-        return Some((What::Number(number.value), count + 2));
+        return Some((MentionValue::Number(number.value), count + 2));
     }
-    if number.part { Some((What::Part(number.value.shifted(4)), count)) } else { Some((What::Number(number.value), count)) }
+    if number.part { Some((MentionValue::Part(number.value.shifted(4)), count)) } else { Some((MentionValue::Number(number.value), count)) }
 }
 
-struct Counted {
+struct SpokenNumber {
     value: Decimal,
     /// "half": a part of something rather than a number of things, unless a unit follows.
     part: bool,
 }
 
-fn number_at(words: &[WordToken], at: usize) -> Option<(Counted, usize)> {
+fn number_at(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
     let raw = words[at].raw.trim_matches(|c| matches!(c, '$' | '€' | '%' | '#' | '~'));
-    let value = |value| Counted { value, part: false };
+    let value = |value| SpokenNumber { value, part: false };
     if let Some(number) = scaled(raw) {
         let times = words.get(at + 1).and_then(|next| LARGE.iter().find(|(word, _)| *word == next.lower));
         return Some(match times {
@@ -132,24 +132,24 @@ fn number_at(words: &[WordToken], at: usize) -> Option<(Counted, usize)> {
 }
 
 /// "two", "fifty five", "a hundred", "half", "three quarters", "one and a half", "a third".
-fn in_words(words: &[WordToken], at: usize) -> Option<(Counted, usize)> {
+fn in_words(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
     let lower = |n: usize| words.get(at + n).map_or("", |word| word.lower.as_str());
     let small = |word: &str| SMALL.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
     let part =
         |word: &str| PARTS.iter().find(|(name, _)| *name == word.trim_end_matches('s')).map(|(_, bps)| Decimal::from(*bps).shifted(-4));
     let large = |word: &str| LARGE.iter().find(|(name, _)| *name == word).map(|(_, places)| *places);
     if let Some(value) = part(lower(0)).filter(|_| lower(0) == "half" || at > 0 && lower(0) != "quarter") {
-        return Some((Counted { value, part: true }, 1));
+        return Some((SpokenNumber { value, part: true }, 1));
     }
     if matches!(lower(0), "a" | "one" | "an")
         && let Some(value) = part(lower(1))
     {
-        return Some((Counted { value, part: true }, 2));
+        return Some((SpokenNumber { value, part: true }, 2));
     }
     if lower(0) == "a"
         && let Some(places) = large(lower(1))
     {
-        return Some((Counted { value: Decimal::from(1).shifted(places), part: false }, 2));
+        return Some((SpokenNumber { value: Decimal::from(1).shifted(places), part: false }, 2));
     }
     let mut value = small(lower(0))?;
     let mut count = 1;
@@ -160,10 +160,10 @@ fn in_words(words: &[WordToken], at: usize) -> Option<(Counted, usize)> {
         count = 2;
     }
     if lower(count) == "and" && matches!(lower(count + 1), "a" | "one") && lower(count + 2) == "half" {
-        return Some((Counted { value: Decimal::from(value * 10 + 5).shifted(-1), part: false }, count + 3));
+        return Some((SpokenNumber { value: Decimal::from(value * 10 + 5).shifted(-1), part: false }, count + 3));
     }
     if value == 3 && lower(count) == "quarters" {
-        return Some((Counted { value: Decimal::from(75).shifted(-2), part: true }, count + 1));
+        return Some((SpokenNumber { value: Decimal::from(75).shifted(-2), part: true }, count + 1));
     }
     let places = large(lower(count));
     // A lone "one" is a pronoun far more often than a number.
@@ -171,7 +171,7 @@ fn in_words(words: &[WordToken], at: usize) -> Option<(Counted, usize)> {
         return None;
     }
     let number = Decimal::from(value).shifted(places.unwrap_or(0));
-    Some((Counted { value: number, part: false }, count + usize::from(places.is_some())))
+    Some((SpokenNumber { value: number, part: false }, count + usize::from(places.is_some())))
 }
 
 /// "2k", "1.5m" and the like.
@@ -204,11 +204,11 @@ fn unit(word: &WordToken) -> Option<u64> {
 }
 
 /// "24h", "7d", "3x".
-fn compact(raw: &str) -> Option<What> {
+fn compact(raw: &str) -> Option<MentionValue> {
     let split = raw.find(|c: char| c.is_ascii_alphabetic())?;
     let number = Decimal::parse_typed(&raw[..split])?;
     let seconds = match raw[split..].to_lowercase().as_str() {
-        "x" => return Some(What::Times(number)),
+        "x" => return Some(MentionValue::Times(number)),
         "%" => return None,
         "s" | "sec" => 1,
         "min" | "mins" => 60,
@@ -222,7 +222,7 @@ fn compact(raw: &str) -> Option<What> {
 }
 
 /// "an hour", "last week", "the past month".
-fn period(words: &[WordToken], at: usize) -> Option<(What, usize)> {
+fn period(words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
     let seconds = words.get(at + 1).and_then(unit)?;
     let recent = matches!(words[at].lower.as_str(), "last" | "past" | "previous" | "this");
     // "a quarter" is a part far more often than three months, and "a second" one more of something.
@@ -230,7 +230,7 @@ fn period(words: &[WordToken], at: usize) -> Option<(What, usize)> {
     (recent || one).then(|| (span(&Decimal::from(1), seconds), 2))
 }
 
-fn span(number: &Decimal, seconds: u64) -> What {
+fn span(number: &Decimal, seconds: u64) -> MentionValue {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -243,11 +243,11 @@ fn span(number: &Decimal, seconds: u64) -> What {
         .map_or((total, 's'), |(unit, letter)| (total / unit, letter));
     // People count one day in hours, and more in days.
     let text = if (count, letter) == (1, 'd') { "24h".to_owned() } else { format!("{count}{letter}") };
-    What::Span { seconds: total, text }
+    MentionValue::Span { seconds: total, text }
 }
 
 /// An ISO date, with or without a time of day.
-pub(super) fn date(raw: &str) -> Option<String> {
+pub(crate) fn date(raw: &str) -> Option<String> {
     let day = raw.get(..10)?;
     let shaped = day.bytes().enumerate().all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
     (shaped && (raw.len() == 10 || raw.as_bytes()[10] == b'T')).then(|| raw.to_owned())
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
     use lexical::tokenize;
 
-    fn read(text: &str) -> Vec<What> {
+    fn read(text: &str) -> Vec<MentionValue> {
         let words = tokenize(text);
         let mut found = vec![];
         let mut at = 0;
@@ -270,7 +270,7 @@ mod tests {
         found
     }
 
-    fn one(text: &str) -> What {
+    fn one(text: &str) -> MentionValue {
         let found = read(text);
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         found.into_iter().next().unwrap()
@@ -280,12 +280,12 @@ mod tests {
         Decimal::parse_strict(text).unwrap()
     }
 
-    fn number(text: &str) -> What {
-        What::Number(decimal(text))
+    fn number(text: &str) -> MentionValue {
+        MentionValue::Number(decimal(text))
     }
 
-    fn share(text: &str) -> What {
-        What::Share(decimal(text))
+    fn share(text: &str) -> MentionValue {
+        MentionValue::Share(decimal(text))
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
         ] {
             assert_eq!(one(text), number(value), "{text}");
         }
-        assert_eq!(one("half of the ether"), What::Part(decimal("5000")));
+        assert_eq!(one("half of the ether"), MentionValue::Part(decimal("5000")));
     }
 
     #[test]
@@ -325,14 +325,14 @@ mod tests {
 
     #[test]
     fn dollars_times_and_parts() {
-        assert_eq!(one("$1,500"), What::Dollars(decimal("1500")));
-        assert_eq!(one("500 dollars"), What::Dollars(decimal("500")));
-        assert_eq!(one("5 cents"), What::Dollars(decimal("0.05")));
-        assert_eq!(one("3x"), What::Times(decimal("3")));
-        assert_eq!(one("half of it"), What::Part(decimal("5000")));
-        assert_eq!(one("three quarters of it"), What::Part(decimal("7500")));
-        assert_eq!(one("all of it"), What::All);
-        assert_eq!(one("everything"), What::All);
+        assert_eq!(one("$1,500"), MentionValue::Dollars(decimal("1500")));
+        assert_eq!(one("500 dollars"), MentionValue::Dollars(decimal("500")));
+        assert_eq!(one("5 cents"), MentionValue::Dollars(decimal("0.05")));
+        assert_eq!(one("3x"), MentionValue::Times(decimal("3")));
+        assert_eq!(one("half of it"), MentionValue::Part(decimal("5000")));
+        assert_eq!(one("three quarters of it"), MentionValue::Part(decimal("7500")));
+        assert_eq!(one("all of it"), MentionValue::All);
+        assert_eq!(one("everything"), MentionValue::All);
         assert!(read("all supported bridges and one of them").is_empty());
         assert!(read("get a second opinion").is_empty());
     }
@@ -350,7 +350,7 @@ mod tests {
             ("three months", 7_776_000, "90d"),
             ("ten seconds", 10, "10s"),
         ] {
-            assert_eq!(one(text), What::Span { seconds, text: short.into() }, "{text}");
+            assert_eq!(one(text), MentionValue::Span { seconds, text: short.into() }, "{text}");
         }
     }
 

@@ -4,20 +4,20 @@ use model::Schema;
 use serde_json::Value;
 
 #[derive(Debug)]
-pub(super) struct OutputShape {
-    pub fields: Vec<Field>,
+pub(crate) struct OutputShape {
+    pub fields: Vec<OutputField>,
 }
 
 #[derive(Debug)]
-pub(super) struct Field {
+pub(crate) struct OutputField {
     pub name: String,
     pub required: bool,
-    pub holds: Holds,
+    pub holds: FieldKind,
     schema: Schema,
 }
 
 #[derive(Debug)]
-pub(super) enum Holds {
+pub(crate) enum FieldKind {
     Choice(Vec<String>),
     Text,
     Whole,
@@ -30,9 +30,9 @@ pub(super) enum Holds {
 }
 
 impl OutputShape {
-    pub(super) fn new(schema: &Value) -> Self {
+    pub(crate) fn new(schema: &Value) -> Self {
         let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, property)| Field {
+        let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, property)| OutputField {
             name: name.clone(),
             required: required.contains(&name.as_str()),
             holds: holds(property),
@@ -42,23 +42,23 @@ impl OutputShape {
     }
 }
 
-impl Field {
-    pub(super) fn accepts(&self, value: &Value) -> bool {
+impl OutputField {
+    pub(crate) fn accepts(&self, value: &Value) -> bool {
         self.schema.accepts(value)
     }
 }
 
-fn holds(property: &Value) -> Holds {
+fn holds(property: &Value) -> FieldKind {
     if let Some(words) = property["enum"].as_array() {
-        return Holds::Choice(words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        return FieldKind::Choice(words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
     }
     match property["type"].as_str().unwrap_or_default() {
-        "string" => Holds::Text,
-        "integer" => Holds::Whole,
-        "number" => Holds::Number,
-        "boolean" => Holds::Truth,
-        "array" if property["items"]["properties"].is_object() => Holds::Items(OutputShape::new(&property["items"])),
-        "array" => Holds::List,
-        _ => Holds::Other,
+        "string" => FieldKind::Text,
+        "integer" => FieldKind::Whole,
+        "number" => FieldKind::Number,
+        "boolean" => FieldKind::Truth,
+        "array" if property["items"]["properties"].is_object() => FieldKind::Items(OutputShape::new(&property["items"])),
+        "array" => FieldKind::List,
+        _ => FieldKind::Other,
     }
 }

@@ -1,18 +1,18 @@
-//! What a tool or a skill takes, prepared for filling: kinds, bounds, choices and the words that point to each parameter.
+//! Parameters of a tool or a skill, prepared for filling: kinds, bounds, choices and the words that point to each.
 
-use super::words::{stems, terms};
+use crate::words::{stems, terms};
 use indexmap::IndexMap;
 use model::{AmountOf, Kind, Param, Place};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
-pub(super) struct Shape {
-    pub slots: Vec<Slot>,
+pub(crate) struct ParamSlots {
+    pub slots: Vec<ParamSlot>,
 }
 
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(crate) struct ParamSlot {
     pub name: String,
     pub kind: Kind,
     pub required: bool,
@@ -25,42 +25,42 @@ pub(super) struct Slot {
     pub cues: BTreeMap<String, f64>,
     /// Words of the name alone.
     pub name_stems: Vec<String>,
-    pub choices: Vec<Choice>,
+    pub choices: Vec<EnumChoice>,
     pub about: String,
     /// "max" fits the schema.
     pub takes_max: bool,
     pub item_numeric: bool,
-    /// What an object, or each object of a list, is made of.
-    pub inside: Option<Box<Shape>>,
+    /// Properties of an object, or of each object of a list.
+    pub inside: Option<Box<ParamSlots>>,
 }
 
 #[derive(Debug)]
-pub(super) struct Choice {
+pub(crate) struct EnumChoice {
     pub value: Value,
     pub stems: Vec<String>,
     pub lower: String,
 }
 
-impl Shape {
-    pub(super) fn new(params: &IndexMap<String, Param>) -> Self {
+impl ParamSlots {
+    pub(crate) fn new(params: &IndexMap<String, Param>) -> Self {
         // The two parameters that give actions an identity are the walker's business, not the user's.
         let slots = params.iter().filter(|(name, _)| !matches!(name.as_str(), "dry_run" | "action_id"));
-        Self { slots: slots.filter_map(|(name, param)| Slot::new(name, param)).collect() }
+        Self { slots: slots.map(|(name, param)| ParamSlot::new(name, param)).collect() }
     }
 
-    pub(super) fn slot(&self, name: &str) -> Option<&Slot> {
+    pub(crate) fn slot(&self, name: &str) -> Option<&ParamSlot> {
         self.slots.iter().find(|slot| slot.name == name)
     }
 }
 
-impl Slot {
-    fn new(name: &str, param: &Param) -> Option<Self> {
+impl ParamSlot {
+    fn new(name: &str, param: &Param) -> Self {
         let schema = &param.schema;
         let item = schema.get("items").unwrap_or(&Value::Null);
         let declared = schema["type"].as_str().unwrap_or("string");
         let kind = param.kind.clone().unwrap_or_else(|| guessed(declared, schema));
         let choices = schema["enum"].as_array().or_else(|| item["enum"].as_array());
-        let choices = choices.into_iter().flatten().map(Choice::new).collect();
+        let choices = choices.into_iter().flatten().map(EnumChoice::new).collect();
         let mut cues = BTreeMap::new();
         for stem in stems(&param.description) {
             cues.insert(stem, 1.0);
@@ -70,7 +70,7 @@ impl Slot {
             cues.insert(stem.clone(), 2.0);
         }
         let pattern = schema["pattern"].as_str().unwrap_or_default();
-        Some(Self {
+        Self {
             name: name.to_owned(),
             kind,
             required: param.required,
@@ -86,41 +86,41 @@ impl Slot {
             takes_max: pattern.contains("max"),
             item_numeric: matches!(item["type"].as_str(), Some("integer" | "number")),
             inside: inside(schema, &param.at).or_else(|| inside(item, &param.at)).map(Box::new),
-        })
+        }
     }
 
     /// The parameter whose asset this amount counts.
-    pub(super) fn counts(&self) -> Option<&AmountOf> {
+    pub(crate) fn counts(&self) -> Option<&AmountOf> {
         self.kind.amount().and_then(|(_, of)| of)
     }
 
-    /// Whether a value is one of those there are to choose from, where there are such.
-    pub(super) fn lists(&self, value: &Value) -> bool {
+    /// Reports whether a value is one of the choices; any value is where there are none.
+    pub(crate) fn lists(&self, value: &Value) -> bool {
         self.choices.is_empty() || self.choices.iter().any(|choice| choice.value == *value)
     }
 
-    pub(super) fn within(&self, number: f64) -> bool {
+    pub(crate) fn within(&self, number: f64) -> bool {
         self.low.is_none_or(|low| number >= low) && self.high.is_none_or(|high| number <= high)
     }
 
-    /// How a person would call it.
-    pub(super) fn spoken(&self) -> String {
+    /// Returns the name as a person would say it.
+    pub(crate) fn spoken(&self) -> String {
         self.name.replace('_', " ")
     }
 }
 
-/// The properties of an object, each a parameter whose kind nobody has said.
-fn inside(schema: &Value, at: &Place) -> Option<Shape> {
+/// Returns the properties of an object as parameters without a declared kind.
+fn inside(schema: &Value, at: &Place) -> Option<ParamSlots> {
     let required = |name: &String| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
-    let slots = schema["properties"].as_object()?.iter().filter_map(|(name, schema)| {
+    let slots = schema["properties"].as_object()?.iter().map(|(name, schema)| {
         let description = schema["description"].as_str().unwrap_or_default().to_owned();
         let param = Param { kind: None, required: required(name), default: None, description, schema: schema.clone(), at: at.clone() };
-        Slot::new(name, &param)
+        ParamSlot::new(name, &param)
     });
-    Some(Shape { slots: slots.collect() })
+    Some(ParamSlots { slots: slots.collect() })
 }
 
-/// Where a tool was imported and nobody has said what its parameters are.
+/// Guesses the kind of a parameter whose file declares none, as with imported tools.
 fn guessed(declared: &str, schema: &Value) -> Kind {
     match declared {
         _ if schema.get("enum").is_some() => Kind::Enum,
@@ -133,7 +133,7 @@ fn guessed(declared: &str, schema: &Value) -> Kind {
     }
 }
 
-impl Choice {
+impl EnumChoice {
     fn new(value: &Value) -> Self {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut stems = stems(&text);

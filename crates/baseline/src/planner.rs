@@ -1,47 +1,20 @@
-//! From a request to the steps of the agent's own workflow that it takes.
+//! Plans a request: the steps of the agent's own workflow that it takes.
 
-use super::baseline_index::{KnownTool, Mind};
-use super::mentions::Said;
-use super::questions::ask;
-use super::rank::{Ranked, Wish, is_question, ranked};
-use super::specialists;
-use super::words::stems;
+use crate::baseline_index::{BaselineIndex, KnownTool};
+use crate::mentions::ParsedMessage;
+use crate::plan_task::PlanTask;
+use crate::questions::ask;
+use crate::rank::{RankedTool, UserRequest, is_question, ranked};
+use crate::specialists;
+use crate::words::stems;
 use model::seat::View;
 use model::{Agent, Kind, OpClass, Step, StepDoes};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// One thing to do next.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Task {
-    Read {
-        tool: String,
-    },
-    /// A quote, a preview or a dry run that freezes the write `target`.
-    Prepare {
-        tool: String,
-        target: String,
-    },
-    Simulate {
-        tool: String,
-    },
-    /// An independent opinion on the prepared action.
-    Consult {
-        agent: String,
-    },
-    Execute {
-        tool: String,
-    },
-    /// A specialist takes part of the request.
-    Delegate {
-        agent: String,
-        task: String,
-    },
-}
-
 #[derive(Debug)]
-pub(super) enum Plan {
-    Tasks(Vec<Task>),
+pub(crate) enum AgentPlan {
+    Tasks(Vec<PlanTask>),
     Ask(String),
     /// Nothing here does that.
     Nothing,
@@ -49,73 +22,79 @@ pub(super) enum Plan {
 
 /// Reads of one request; more is a scan.
 const READS: usize = 5;
-/// How much of what was said a tool's file must speak of.
+/// Least share of the message that a tool's file must cover.
 const SPEAKS: f64 = 0.1;
-/// The same for a write that has no use for any figure or name that was given: nothing but its words speaks for it.
+/// The same for a write that uses no figure or name of the message.
 const SPEAKS_ALONE: f64 = 0.25;
 
-pub(super) struct Request<'r> {
-    pub mind: &'r Mind,
+pub(crate) struct WorkflowPlanner<'r> {
+    pub index: &'r BaselineIndex,
     pub agent: &'r Agent,
     pub tools: Vec<&'r KnownTool>,
-    pub wish: Wish<'r>,
+    pub request: UserRequest<'r>,
     pub delegates: &'r [String],
     pub given: &'r Map<String, Value>,
-    /// Whether a question may still be asked.
+    /// A question may still be asked.
     pub may_ask: bool,
 }
 
-impl<'r> Request<'r> {
-    pub(super) fn new(mind: &'r Mind, agent: &'r Agent, view: &'r View<'_>, wish: Wish<'r>, given: &'r Map<String, Value>) -> Self {
-        Self { mind, agent, tools: mind.known(&view.seat.tools), wish, delegates: &view.seat.delegates, given, may_ask: true }
+impl<'r> WorkflowPlanner<'r> {
+    pub(crate) fn new(
+        index: &'r BaselineIndex,
+        agent: &'r Agent,
+        view: &'r View<'_>,
+        request: UserRequest<'r>,
+        given: &'r Map<String, Value>,
+    ) -> Self {
+        Self { index, agent, tools: index.known(&view.seat.tools), request, delegates: &view.seat.delegates, given, may_ask: true }
     }
 
-    pub(super) fn plan(&self) -> Plan {
-        let said = self.wish.wanted;
+    pub(crate) fn plan(&self) -> AgentPlan {
+        let said = self.request.wanted;
         if self.agent.verifier {
-            return Plan::Tasks(self.reads(None));
+            return AgentPlan::Tasks(self.reads(None));
         }
-        let specialists = specialists::sequence(self, said);
+        let specialists = specialists::sequence(self.index, self.agent, self.delegates, said);
         if !specialists.is_empty() {
             let observe = self.reads(None).into_iter().take(1);
-            return Plan::Tasks(observe.chain(specialists).collect());
+            return AgentPlan::Tasks(observe.chain(specialists).collect());
         }
         let ranking = self.ranking();
-        let writes: Vec<&Ranked<'_>> = ranking.iter().filter(|one| one.tool.writes).collect();
-        let reads: Vec<&Ranked<'_>> = ranking.iter().filter(|one| !one.tool.writes && one.tool.class != OpClass::Simulate).collect();
+        let writes: Vec<&RankedTool<'_>> = ranking.iter().filter(|one| one.tool.writes).collect();
+        let reads: Vec<&RankedTool<'_>> = ranking.iter().filter(|one| !one.tool.writes && one.tool.class != OpClass::Simulate).collect();
         let target = self.target(&writes, &reads, said);
         match target {
             Some(target) if target.tool.writes => {
                 let missing: Vec<String> = self.unknown(target);
                 if !missing.is_empty() && self.may_ask {
-                    return Plan::Ask(ask(&target.tool.shape, &missing));
+                    return AgentPlan::Ask(ask(&target.tool.shape, &missing));
                 }
                 if !missing.is_empty() {
-                    return Plan::Nothing;
+                    return AgentPlan::Nothing;
                 }
-                Plan::Tasks(self.actions(target, &writes, said))
+                AgentPlan::Tasks(self.actions(target, &writes, said))
             }
-            Some(target) => Plan::Tasks(self.reads(Some(&target.tool.name))),
-            None => Plan::Nothing,
+            Some(target) => AgentPlan::Tasks(self.reads(Some(&target.tool.name))),
+            None => AgentPlan::Nothing,
         }
     }
 
-    pub(super) fn ranking(&self) -> Vec<Ranked<'r>> {
-        ranked(self.mind, &self.tools, self.wish)
+    pub(crate) fn ranking(&self) -> Vec<RankedTool<'r>> {
+        ranked(self.index, &self.tools, self.request)
     }
 
-    /// What a write lacks and no earlier step can bring: a quote is an object that the walk has by then.
-    fn unknown(&self, target: &Ranked<'_>) -> Vec<String> {
+    /// Returns the parameters that a write lacks and no earlier step brings; a quote is an object the runner has by then.
+    fn unknown(&self, target: &RankedTool<'_>) -> Vec<String> {
         let is_object = |name: &String| target.tool.shape.slot(name).is_some_and(|slot| matches!(slot.kind, Kind::Object));
         let missing = target.filled.missing.iter().filter(|name| !is_object(name) && !self.given.contains_key(*name));
         missing.filter(|name| !self.will_be_answered(target.tool, name)).cloned().collect()
     }
 
-    /// Which of several ways or things is meant, where a read that comes first in the workflow speaks of just that.
+    /// Reports whether an earlier read of the workflow answers which of several ids or choices is meant.
     fn will_be_answered(&self, target: &KnownTool, name: &str) -> bool {
         let Some(slot) = target.shape.slot(name).filter(|slot| matches!(slot.kind, Kind::Enum | Kind::Id(_))) else { return false };
         let calls = |step: &'r Step| match &step.does {
-            StepDoes::Call(names) => names.iter().filter_map(|name| self.mind.tool(name)).collect(),
+            StepDoes::Call(names) => names.iter().filter_map(|name| self.index.tool(name)).collect(),
             StepDoes::Delegate(_) | StepDoes::Ask(_) | StepDoes::Say(_) => vec![],
         };
         let before =
@@ -126,7 +105,7 @@ impl<'r> Request<'r> {
         })
     }
 
-    fn target<'a>(&self, writes: &[&'a Ranked<'r>], reads: &[&'a Ranked<'r>], said: &Said) -> Option<&'a Ranked<'r>> {
+    fn target<'a>(&self, writes: &[&'a RankedTool<'r>], reads: &[&'a RankedTool<'r>], said: &ParsedMessage) -> Option<&'a RankedTool<'r>> {
         let write = writes.first().copied().filter(|write| {
             let least = if write.filled.used > 0 { SPEAKS } else { SPEAKS_ALONE };
             *self.agent.writes && write.covered >= least
@@ -145,46 +124,46 @@ impl<'r> Request<'r> {
     }
 
     /// The reads of the workflow, each step's best, and the one that is meant.
-    fn reads(&self, target: Option<&str>) -> Vec<Task> {
-        let mut tasks: Vec<Task> = vec![];
+    fn reads(&self, target: Option<&str>) -> Vec<PlanTask> {
+        let mut tasks: Vec<PlanTask> = vec![];
         let mut met = target.is_none();
         for step in &self.agent.workflow {
             tasks.extend(self.always_asked(step));
             let StepDoes::Call(names) = &step.does else { continue };
-            let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.mind.tool(name)).filter(|tool| !tool.writes).collect();
+            let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.index.tool(name)).filter(|tool| !tool.writes).collect();
             let has_target = target.is_some_and(|target| tools.iter().any(|tool| tool.name == target));
             if tools.is_empty() || (!has_target && !self.applies(step)) {
                 continue;
             }
             if tools.iter().any(|tool| tool.class == OpClass::Simulate) {
                 let simulates = tools.iter().find(|tool| tool.class == OpClass::Simulate && self.given.contains_key("action_id"));
-                tasks.extend(simulates.map(|tool| Task::Simulate { tool: tool.name.clone() }));
+                tasks.extend(simulates.map(|tool| PlanTask::Simulate { tool: tool.name.clone() }));
                 continue;
             }
             let chosen = if has_target { target.map(str::to_owned) } else { self.best_fillable(&tools) };
             met |= has_target;
-            tasks.extend(chosen.map(|tool| Task::Read { tool }).filter(|task| !tasks.contains(task)));
+            tasks.extend(chosen.map(|tool| PlanTask::Read { tool }).filter(|task| !tasks.contains(task)));
         }
         if let (false, Some(target)) = (met, target) {
-            tasks.push(Task::Read { tool: target.to_owned() });
+            tasks.push(PlanTask::Read { tool: target.to_owned() });
         }
-        // Where there are too many, what was asked for stays.
+        // The target stays where there are too many.
         while tasks.len() > READS {
-            let last = tasks.iter().rposition(|task| !matches!(task, Task::Read { tool } if Some(tool.as_str()) == target));
+            let last = tasks.iter().rposition(|task| !matches!(task, PlanTask::Read { tool } if Some(tool.as_str()) == target));
             tasks.remove(last.unwrap_or(0));
         }
         tasks
     }
 
     /// A specialist whom the workflow asks on any account. Those who judge actions are asked when there is one.
-    fn always_asked(&self, step: &Step) -> Option<Task> {
+    fn always_asked(&self, step: &Step) -> Option<PlanTask> {
         let StepDoes::Delegate(to) = &step.does else { return None };
         let free = step.when.is_none() && !self.decides(to) && self.delegates.contains(to);
-        free.then(|| Task::Delegate { agent: to.value.clone(), task: self.wish.wanted.text.clone() })
+        free.then(|| PlanTask::Delegate { agent: to.value.clone(), task: self.request.wanted.text.clone() })
     }
 
     fn best_fillable(&self, tools: &[&'r KnownTool]) -> Option<String> {
-        let ranking = ranked(self.mind, tools, self.wish);
+        let ranking = ranked(self.index, tools, self.request);
         ranking.into_iter().find(|one| one.filled.missing.is_empty()).map(|one| one.tool.name.clone())
     }
 
@@ -192,15 +171,15 @@ impl<'r> Request<'r> {
     fn applies(&self, step: &Step) -> bool {
         let Some(when) = &step.when else { return true };
         let said: BTreeSet<&str> =
-            self.wish.turns.iter().flat_map(|said| &said.words).filter(|word| !word.negated).map(|word| word.stem.as_str()).collect();
+            self.request.turns.iter().flat_map(|said| &said.words).filter(|word| !word.negated).map(|word| word.stem.as_str()).collect();
         let stems = stems(when);
-        let whole: f64 = stems.iter().map(|stem| self.mind.tool_index.idf(stem)).sum();
-        let shared: f64 = stems.iter().filter(|stem| said.contains(stem.as_str())).map(|stem| self.mind.tool_index.idf(stem)).sum();
+        let whole: f64 = stems.iter().map(|stem| self.index.tool_index.idf(stem)).sum();
+        let shared: f64 = stems.iter().filter(|stem| said.contains(stem.as_str())).map(|stem| self.index.tool_index.idf(stem)).sum();
         whole > 0.0 && shared / whole >= 0.5
     }
 
     /// Everything around the writes that are wanted, in the order of the workflow.
-    fn actions(&self, target: &Ranked<'_>, writes: &[&Ranked<'_>], said: &Said) -> Vec<Task> {
+    fn actions(&self, target: &RankedTool<'_>, writes: &[&RankedTool<'_>], said: &ParsedMessage) -> Vec<PlanTask> {
         let mut tasks = vec![];
         let targets = self.targets(target, writes, said);
         for (n, target) in targets.iter().enumerate() {
@@ -210,13 +189,13 @@ impl<'r> Request<'r> {
     }
 
     /// The write that is meant, and others that single sentences ask for; allowances come first.
-    fn targets(&self, target: &Ranked<'_>, writes: &[&Ranked<'_>], said: &Said) -> Vec<String> {
+    fn targets(&self, target: &RankedTool<'_>, writes: &[&RankedTool<'_>], said: &ParsedMessage) -> Vec<String> {
         let mut targets = vec![target.tool.name.clone()];
         let tools: Vec<&KnownTool> = writes.iter().map(|write| write.tool).collect();
         let sentences = said.words.last().map_or(0, |word| word.sentence + 1);
         for sentence in (0..sentences).filter(|_| sentences > 1) {
             let alone = said.sentence(sentence);
-            let ranking = ranked(self.mind, &tools, Wish { wanted: &alone, turns: self.wish.turns });
+            let ranking = ranked(self.index, &tools, UserRequest { wanted: &alone, turns: self.request.turns });
             let (Some(best), Some(main)) = (ranking.first(), ranking.iter().find(|one| one.tool.name == target.tool.name)) else {
                 continue;
             };
@@ -225,49 +204,48 @@ impl<'r> Request<'r> {
                 targets.push(best.tool.name.clone());
             }
         }
-        targets.sort_by_key(|name| self.mind.tool(name).is_none_or(|tool| tool.class != OpClass::Approve));
+        targets.sort_by_key(|name| self.index.tool(name).is_none_or(|tool| tool.class != OpClass::Approve));
         targets.truncate(3);
         targets
     }
 
-    fn action(&self, target: &str, first: bool, last: bool) -> Vec<Task> {
-        let mut tasks: Vec<Task> = vec![];
+    fn action(&self, target: &str, first: bool, last: bool) -> Vec<PlanTask> {
+        let mut tasks: Vec<PlanTask> = vec![];
         let mut prepared = false;
         let mut executed = false;
         for step in &self.agent.workflow {
             match &step.does {
                 StepDoes::Call(names) => {
-                    let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.mind.tool(name)).collect();
+                    let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.index.tool(name)).collect();
                     let quotes = tools.iter().find(|tool| tool.prepares.iter().any(|name| name == target));
                     if let Some(simulate) = rehearsal(&tools) {
-                        tasks.extend((!executed).then(|| Task::Simulate { tool: simulate.name.clone() }));
+                        tasks.extend((!executed).then(|| PlanTask::Simulate { tool: simulate.name.clone() }));
                     } else if let Some(quote) = quotes.filter(|_| !prepared) {
                         let quote = self.best_quote(&tools, target).unwrap_or_else(|| quote.name.clone());
-                        tasks.push(Task::Prepare { tool: quote, target: target.to_owned() });
+                        tasks.push(PlanTask::Prepare { tool: quote, target: target.to_owned() });
                         prepared = true;
                     } else if tools.iter().any(|tool| tool.name == target) {
                         // The same tools stand in a step before the approval as dry runs and in one after it in earnest.
-                        let judged = tasks.iter().any(|task| matches!(task, Task::Consult { .. } | Task::Simulate { .. }));
+                        let judged = tasks.iter().any(|task| matches!(task, PlanTask::Consult { .. } | PlanTask::Simulate { .. }));
                         if !prepared && !judged {
-                            tasks.push(Task::Prepare { tool: target.to_owned(), target: target.to_owned() });
+                            tasks.push(PlanTask::Prepare { tool: target.to_owned(), target: target.to_owned() });
                             prepared = true;
                         } else if judged && !executed {
-                            tasks.push(Task::Execute { tool: target.to_owned() });
+                            tasks.push(PlanTask::Execute { tool: target.to_owned() });
                             executed = true;
                         }
                     } else if tools.iter().all(|tool| !tool.writes) && self.applies(step) && if executed { last } else { first } {
-                        let best =
-                            self.best_fillable(&tools.iter().copied().filter(|tool| tool.class != OpClass::Quote).collect::<Vec<_>>());
-                        tasks.extend(best.map(|tool| Task::Read { tool }).filter(|task| executed || !tasks.contains(task)));
+                        let best = self.best_fillable(&tools.iter().copied().filter(|tool| tool.class != OpClass::Quote).collect::<Vec<_>>());
+                        tasks.extend(best.map(|tool| PlanTask::Read { tool }).filter(|task| executed || !tasks.contains(task)));
                     }
                 }
                 StepDoes::Delegate(agent) => {
-                    let verifier = self.mind.agent(agent).is_some_and(|agent| agent.verifier);
+                    let verifier = self.index.agent(agent).is_some_and(|agent| agent.verifier);
                     if verifier && !executed && self.decides(agent) {
-                        tasks.push(Task::Consult { agent: agent.value.clone() });
+                        tasks.push(PlanTask::Consult { agent: agent.value.clone() });
                     } else if verifier && first && !executed && self.applies(step) {
-                        // Whoever judges a partner or a place is told of it, not of an action.
-                        tasks.push(Task::Delegate { agent: agent.value.clone(), task: self.wish.wanted.text.clone() });
+                        // A verifier of partners or places gets the request, not an action.
+                        tasks.push(PlanTask::Delegate { agent: agent.value.clone(), task: self.request.wanted.text.clone() });
                     }
                 }
                 StepDoes::Ask(_) | StepDoes::Say(_) => {}
@@ -276,58 +254,61 @@ impl<'r> Request<'r> {
         self.completed(tasks, target, prepared, executed)
     }
 
-    /// No write without a prepared action, a simulation and an approval, whatever the workflow forgot.
-    fn completed(&self, mut tasks: Vec<Task>, target: &str, prepared: bool, executed: bool) -> Vec<Task> {
+    /// Adds the prepared action, the simulation and the approval that a workflow left out.
+    fn completed(&self, mut tasks: Vec<PlanTask>, target: &str, prepared: bool, executed: bool) -> Vec<PlanTask> {
         if !executed {
-            tasks.push(Task::Execute { tool: target.to_owned() });
+            tasks.push(PlanTask::Execute { tool: target.to_owned() });
         }
-        let judged = |tasks: &[Task]| {
-            tasks.iter().position(|task| matches!(task, Task::Consult { .. } | Task::Simulate { .. } | Task::Execute { .. })).unwrap_or(0)
+        let judged = |tasks: &[PlanTask]| {
+            tasks
+                .iter()
+                .position(|task| matches!(task, PlanTask::Consult { .. } | PlanTask::Simulate { .. } | PlanTask::Execute { .. }))
+                .unwrap_or(0)
         };
-        let takes_dry_run = self.mind.tool(target).is_some_and(|tool| tool.takes_dry_run);
+        let takes_dry_run = self.index.tool(target).is_some_and(|tool| tool.takes_dry_run);
         if !prepared && takes_dry_run {
             let quote = self.tools.iter().find(|tool| tool.prepares.iter().any(|name| name == target));
             let tool = quote.map_or(target, |quote| quote.name.as_str()).to_owned();
-            tasks.insert(judged(&tasks), Task::Prepare { tool, target: target.to_owned() });
+            tasks.insert(judged(&tasks), PlanTask::Prepare { tool, target: target.to_owned() });
         }
-        let execute = |tasks: &[Task]| tasks.iter().position(|task| matches!(task, Task::Execute { .. })).unwrap_or(tasks.len());
-        if !tasks.iter().any(|task| matches!(task, Task::Simulate { .. }))
+        let execute = |tasks: &[PlanTask]| tasks.iter().position(|task| matches!(task, PlanTask::Execute { .. })).unwrap_or(tasks.len());
+        if !tasks.iter().any(|task| matches!(task, PlanTask::Simulate { .. }))
             && let Some(tool) = self.tools.iter().find(|tool| tool.class == OpClass::Simulate)
         {
-            let before = tasks.iter().rposition(|task| matches!(task, Task::Consult { .. })).unwrap_or_else(|| execute(&tasks));
-            tasks.insert(before, Task::Simulate { tool: tool.name.clone() });
+            let before = tasks.iter().rposition(|task| matches!(task, PlanTask::Consult { .. })).unwrap_or_else(|| execute(&tasks));
+            tasks.insert(before, PlanTask::Simulate { tool: tool.name.clone() });
         }
-        let guarded = tasks.iter().any(|task| matches!(task, Task::Consult { agent } if self.guards(agent)));
+        let guarded = tasks.iter().any(|task| matches!(task, PlanTask::Consult { agent } if self.guards(agent)));
         if let (false, Some(guard)) = (guarded, self.delegates.iter().find(|name| self.guards(name))) {
             let at = execute(&tasks);
-            tasks.insert(at, Task::Consult { agent: guard.clone() });
+            tasks.insert(at, PlanTask::Consult { agent: guard.clone() });
         }
         tasks
     }
 
-    /// Whether an agent answers with a decision.
+    /// Reports whether an agent answers with a decision.
     fn decides(&self, name: &str) -> bool {
         let decision = |agent: &Agent| {
-            self.mind.outputs.get(&agent.output.value).is_some_and(|shape| shape.fields.iter().any(|field| field.name == "decision"))
+            self.index.outputs.get(&agent.output.value).is_some_and(|shape| shape.fields.iter().any(|field| field.name == "decision"))
         };
-        self.mind.agent(name).is_some_and(|agent| agent.verifier && decision(agent))
+        self.index.agent(name).is_some_and(|agent| agent.verifier && decision(agent))
     }
 
-    /// Whether it has to be shown the very action.
+    /// Reports whether an agent needs the very action.
     fn guards(&self, name: &str) -> bool {
-        self.mind.agent(name).is_some_and(|agent| agent.verifier && agent.needs.iter().any(|need| need == "action_id"))
+        self.index.agent(name).is_some_and(|agent| agent.verifier && agent.needs.iter().any(|need| need == "action_id"))
     }
 
     /// Of several quotes for one write, the one that takes the same parameters as the write: what is sent later then says the same.
     fn best_quote(&self, tools: &[&'r KnownTool], target: &str) -> Option<String> {
-        let write = self.mind.tool(target)?;
+        let write = self.index.tool(target)?;
         let quotes: Vec<&KnownTool> = tools.iter().copied().filter(|tool| tool.prepares.iter().any(|name| name == target)).collect();
         let alike = |quote: &KnownTool| {
             let shared = quote.shape.slots.iter().filter_map(|slot| Some((slot, write.shape.slot(&slot.name)?)));
             shared.map(|(own, other)| if own.kind == other.kind { 1 } else { -1 }).sum::<i32>()
         };
-        let fillable: Vec<Ranked<'_>> =
-            ranked(self.mind, &quotes, self.wish).into_iter().filter(|one| one.filled.missing.is_empty()).collect();
+        let fillable: Vec<RankedTool<'_>> =
+            ranked(self.index, &quotes, self.request).into_iter().filter(|one| one.filled.missing.is_empty()).collect();
         let most = fillable.iter().map(|one| alike(one.tool)).max()?;
         fillable.into_iter().find(|one| alike(one.tool) == most).map(|one| one.tool.name.clone())
     }

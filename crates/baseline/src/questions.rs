@@ -1,8 +1,8 @@
 //! Asking for what is missing, in the words of the parameter's own file.
 
-use super::param_slots::Shape;
+use crate::param_slots::ParamSlots;
 
-pub(super) fn ask(shape: &Shape, missing: &[String]) -> String {
+pub(crate) fn ask(shape: &ParamSlots, missing: &[String]) -> String {
     let parts: Vec<String> = missing
         .iter()
         .filter_map(|name| shape.slot(name))

@@ -1,29 +1,29 @@
 //! The final answer in the form the agent's file asks for, filled from what happened; what is not known is left out.
 
-use super::action_log::{Done, Outcome, Story};
-use super::outputs::{Field, Holds, OutputShape};
-use super::words::stems;
+use crate::action_log::{ActionLog, LoggedAction, RequestOutcome};
+use crate::outputs::{FieldKind, OutputField, OutputShape};
+use crate::words::stems;
 use serde_json::{Map, Value, json};
 
-/// What the report is about beside the story.
+/// Inputs of a report.
 #[derive(Debug)]
-pub(super) struct About<'a> {
-    pub story: &'a Story,
+pub(crate) struct ReportInput<'a> {
+    pub log: &'a ActionLog,
     /// Ids of the chains spoken of.
     pub chains: &'a [u64],
     /// Stems of the tool's name, its operation and the class of it.
     pub operation: &'a [String],
-    /// What was asked for.
+    /// The request in the user's words.
     pub request: &'a str,
-    /// What was handed over.
+    /// Parameters of the delegation.
     pub given: &'a Map<String, Value>,
 }
 
-pub(super) fn report(shape: &OutputShape, about: &About<'_>) -> String {
+pub(crate) fn report(shape: &OutputShape, about: &ReportInput<'_>) -> String {
     Value::Object(object(shape, about, None)).to_string()
 }
 
-fn object(shape: &OutputShape, about: &About<'_>, item: Option<&Done>) -> Map<String, Value> {
+fn object(shape: &OutputShape, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Map<String, Value> {
     let fields = shape.fields.iter().filter_map(|field| {
         let value = value(field, about, item)?;
         field.accepts(&value).then(|| (field.name.clone(), value))
@@ -31,52 +31,52 @@ fn object(shape: &OutputShape, about: &About<'_>, item: Option<&Done>) -> Map<St
     fields.collect()
 }
 
-fn value(field: &Field, about: &About<'_>, item: Option<&Done>) -> Option<Value> {
+fn value(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
     match &field.holds {
-        Holds::Choice(words) => choice(field, words, about, item).map(Value::String),
-        Holds::Text => found(field, about, item).or_else(|| text(field, about, item)),
-        Holds::Whole | Holds::Number => chain(field, about).or_else(|| found(field, about, item)),
-        Holds::Truth => found(field, about, item).or_else(|| item.filter(|_| field.required).map(|done| json!(done.ok))),
-        Holds::Items(shape) => items(field, shape, about),
-        Holds::List => found(field, about, item).or_else(|| field.required.then(|| json!([]))),
-        Holds::Other => found(field, about, item),
+        FieldKind::Choice(words) => choice(field, words, about, item).map(Value::String),
+        FieldKind::Text => found(field, about, item).or_else(|| text(field, about, item)),
+        FieldKind::Whole | FieldKind::Number => chain(field, about).or_else(|| found(field, about, item)),
+        FieldKind::Truth => found(field, about, item).or_else(|| item.filter(|_| field.required).map(|done| json!(done.ok))),
+        FieldKind::Items(shape) => items(field, shape, about),
+        FieldKind::List => found(field, about, item).or_else(|| field.required.then(|| json!([]))),
+        FieldKind::Other => found(field, about, item),
     }
 }
 
 /// A value under the same name, as the form wants it written.
-fn found(field: &Field, about: &About<'_>, item: Option<&Done>) -> Option<Value> {
+fn found(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
     let written = |value: &Value| as_wanted(field, value);
     let fits = |value: &Value| written(value).is_some();
     if let Some(done) = item {
-        return super::action_log::deep(&done.answer, &field.name).into_iter().chain(done.args.get(&field.name)).find_map(written);
+        return crate::action_log::deep(&done.answer, &field.name).into_iter().chain(done.args.get(&field.name)).find_map(written);
     }
-    about.story.find(&field.name, &fits).or_else(|| about.given.get(&field.name).cloned().filter(fits)).and_then(|value| written(&value))
+    about.log.find(&field.name, &fits).or_else(|| about.given.get(&field.name).cloned().filter(fits)).and_then(|value| written(&value))
 }
 
-fn as_wanted(field: &Field, value: &Value) -> Option<Value> {
+fn as_wanted(field: &OutputField, value: &Value) -> Option<Value> {
     if field.accepts(value) {
         return Some(value.clone());
     }
     let turned = match (&field.holds, value) {
-        (Holds::Text, Value::Number(number)) => json!(number.to_string()),
-        (Holds::Whole, Value::String(text)) => json!(text.parse::<i64>().ok()?),
-        (Holds::Number, Value::String(text)) => json!(text.parse::<f64>().ok()?),
+        (FieldKind::Text, Value::Number(number)) => json!(number.to_string()),
+        (FieldKind::Whole, Value::String(text)) => json!(text.parse::<i64>().ok()?),
+        (FieldKind::Number, Value::String(text)) => json!(text.parse::<f64>().ok()?),
         _ => return None,
     };
     field.accepts(&turned).then_some(turned)
 }
 
 /// A number for the chain is the chain that was spoken of.
-fn chain(field: &Field, about: &About<'_>) -> Option<Value> {
+fn chain(field: &OutputField, about: &ReportInput<'_>) -> Option<Value> {
     let named = stems(&field.name).iter().any(|stem| stem == "chain");
     about.chains.first().filter(|_| named).map(|id| json!(id))
 }
 
-fn text(field: &Field, about: &About<'_>, item: Option<&Done>) -> Option<Value> {
+fn text(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
     if !field.required && item.is_none() {
         return None;
     }
-    let Some(done) = item else { return Some(json!(about.story.told())) };
+    let Some(done) = item else { return Some(json!(about.log.told())) };
     // Of an item only what it must have: who or what, and for what.
     field.required.then(|| {
         let by_name = ["agent", "tool", "name", "check", "source"].contains(&field.name.as_str());
@@ -88,8 +88,8 @@ fn short(text: &str) -> String {
     text.chars().take(160).collect()
 }
 
-fn items(field: &Field, shape: &OutputShape, about: &About<'_>) -> Option<Value> {
-    let relevant = about.story.done.iter().filter(|done| {
+fn items(field: &OutputField, shape: &OutputShape, about: &ReportInput<'_>) -> Option<Value> {
+    let relevant = about.log.done.iter().filter(|done| {
         let wants_agents = shape.fields.iter().any(|field| field.name == "agent");
         let wants_operations = shape.fields.iter().any(|field| field.name == "operation");
         if wants_agents {
@@ -106,11 +106,11 @@ fn items(field: &Field, shape: &OutputShape, about: &About<'_>) -> Option<Value>
     (field.required || !items.is_empty()).then(|| Value::Array(items))
 }
 
-fn choice(field: &Field, words: &[String], about: &About<'_>, item: Option<&Done>) -> Option<String> {
+fn choice(field: &OutputField, words: &[String], about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<String> {
     let outcome = match item {
         Some(done) if done.ok => OUTCOMES[1].1,
         Some(_) => OUTCOMES[3].1,
-        None => words_of(&about.story.outcome),
+        None => words_of(&about.log.outcome),
     };
     let telling = words.iter().filter(|word| OUTCOMES.iter().any(|(_, known)| known.contains(&word.as_str()))).count();
     // One such word among others, as in a list of operations, does not make it a list of outcomes.
@@ -133,7 +133,7 @@ fn choice(field: &Field, words: &[String], about: &About<'_>, item: Option<&Done
     words.iter().find(|word| matches!(word.as_str(), "unknown" | "none" | "other")).cloned()
 }
 
-/// How forms call an outcome, the plainest word first.
+/// Words of output schemas for each outcome, the plainest first.
 const OUTCOMES: &[(&str, &[&str])] = &[
     ("informed", &["informed", "success", "planned", "complete", "completed", "done", "ok", "approve", "nothing_to_do", "partial"]),
     ("done", &["success", "done", "executed", "completed", "complete", "approved", "approve", "ok", "informed", "passed"]),
@@ -142,13 +142,13 @@ const OUTCOMES: &[(&str, &[&str])] = &[
     ("declined", &["declined", "nothing_to_do", "skipped", "failure", "failed", "veto", "partial"]),
 ];
 
-fn words_of(outcome: &Outcome) -> &'static [&'static str] {
+fn words_of(outcome: &RequestOutcome) -> &'static [&'static str] {
     let at = match outcome {
-        Outcome::Informed => 0,
-        Outcome::Done => 1,
-        Outcome::Vetoed(_) => 2,
-        Outcome::Failed(_) => 3,
-        Outcome::Declined(_) => 4,
+        RequestOutcome::Informed => 0,
+        RequestOutcome::Done => 1,
+        RequestOutcome::Vetoed(_) => 2,
+        RequestOutcome::Failed(_) => 3,
+        RequestOutcome::Declined(_) => 4,
     };
     OUTCOMES[at].1
 }

@@ -1,10 +1,10 @@
-//! The front desk: which skill is meant, with which parameters, and what must still be asked for.
+//! Routes messages to skills: picks the skill, fills its parameters and asks for the missing ones.
 
-use super::agent_state::Frame;
-use super::baseline_index::{KnownSkill, Mind};
-use super::fill::{Filled, fill};
-use super::mentions::Said;
-use super::questions::ask;
+use crate::agent_state::AgentState;
+use crate::baseline_index::{BaselineIndex, KnownSkill};
+use crate::fill::{FilledParams, fill};
+use crate::mentions::ParsedMessage;
+use crate::questions::ask;
 use lexical::TermQuery;
 use model::seat::View;
 use model::transcript::Move;
@@ -12,71 +12,71 @@ use model::transcript::Move;
 const SPEAKS: f64 = 0.15;
 const HARMONY: f64 = 0.6;
 const PHRASE: f64 = 0.4;
-/// How much better another skill must fit before a later turn changes the topic.
+/// Lead that another skill needs before a later turn changes the topic.
 const TURN: f64 = 0.25;
 /// As many words of a topic make a request of their own.
 const REQUEST: usize = 3;
 
-struct Choice {
+struct SkillScore {
     skill: usize,
-    filled: Filled,
+    filled: FilledParams,
     score: f64,
     covered: f64,
 }
 
-pub(super) fn next(frame: &mut Frame, mind: &Mind, view: &View<'_>) -> Move {
+pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>) -> Move {
     let shown: Vec<usize> =
-        (0..mind.skills.len()).filter(|at| view.seat.skills.iter().any(|(name, _)| *name == mind.skills[*at].name)).collect();
-    let Some(newest) = frame.turns.last() else { return Move::Stop };
-    let ranked = ranked(mind, &shown, newest);
-    let current = frame.topic.filter(|topic| !changes(&ranked, *topic, newest));
+        (0..index.skills.len()).filter(|at| view.seat.skills.iter().any(|(name, _)| *name == index.skills[*at].name)).collect();
+    let Some(newest) = state.turns.last() else { return Move::Stop };
+    let ranked = ranked(index, &shown, newest);
+    let current = state.topic.filter(|topic| !changes(&ranked, *topic, newest));
     let chosen = match current {
         Some(topic) => topic,
         None => {
             // A new topic: what was said about the old one stays said, but asks for nothing.
-            frame.topic_since = frame.turns.len() - 1;
+            state.topic_since = state.turns.len() - 1;
             match ranked.first().filter(|best| best.covered >= SPEAKS) {
                 Some(best) => best.skill,
                 None => return Move::Say("I have no skill for that, so I have done nothing.".to_owned()),
             }
         }
     };
-    frame.topic = Some(chosen);
-    let skill = &mind.skills[chosen];
-    let filled = extract(mind, skill, frame);
-    if !filled.missing.is_empty() && frame.asked < 2 {
-        frame.asked += 1;
+    state.topic = Some(chosen);
+    let skill = &index.skills[chosen];
+    let filled = extract(index, skill, state);
+    if !filled.missing.is_empty() && state.asked < 2 {
+        state.asked += 1;
         return Move::Ask(ask(&skill.shape, &filled.missing));
     }
-    frame.asked = 0;
+    state.asked = 0;
     Move::Activate { skill: skill.name.clone(), params: filled.args }
 }
 
-fn ranked(mind: &Mind, shown: &[usize], said: &Said) -> Vec<Choice> {
+fn ranked(index: &BaselineIndex, shown: &[usize], said: &ParsedMessage) -> Vec<SkillScore> {
     let query = TermQuery::from_tokens(&said.words);
-    let mass = mind.skill_index.mass(&query);
-    let found = mind.skill_index.search(&query);
-    let phrases = mind.phrase_index.search(&query);
+    let mass = index.skill_index.mass(&query);
+    let found = index.skill_index.search(&query);
+    let phrases = index.phrase_index.search(&query);
     // The one phrase of a skill that is nearest: people ask for one thing in many ways, but rarely in all of them at once.
-    let mut nearest = vec![0.0_f64; mind.skills.len()];
-    for (skill, phrase) in mind.phrases.iter().zip(&phrases) {
+    let mut nearest = vec![0.0_f64; index.skills.len()];
+    for (skill, phrase) in index.phrases.iter().zip(&phrases) {
         nearest[*skill] = nearest[*skill].max(phrase.score / mass.max(1.0));
     }
-    let mut choices: Vec<Choice> = shown
+    let mut choices: Vec<SkillScore> = shown
         .iter()
         .map(|skill| {
-            let filled = fill(&mind.lexicon, &mind.skills[*skill].shape, &[said]);
+            let filled = fill(&index.lexicon, &index.skills[*skill].shape, &[said]);
             let score =
-                found[*skill].score / mass.max(1.0) + PHRASE * nearest[*skill] + HARMONY * filled.harmony(&mind.skills[*skill].shape);
-            Choice { skill: *skill, filled, score, covered: found[*skill].covered }
+                found[*skill].score / mass.max(1.0) + PHRASE * nearest[*skill] + HARMONY * filled.harmony(&index.skills[*skill].shape);
+            SkillScore { skill: *skill, filled, score, covered: found[*skill].covered }
         })
         .collect();
     choices.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.skill.cmp(&b.skill)));
     choices
 }
 
-/// Whether the newest turn is about something else: it says enough of its own, and another skill fits it clearly better.
-fn changes(ranked: &[Choice], topic: usize, said: &Said) -> bool {
+/// Reports whether the newest turn changes the topic: it says enough of its own, and another skill fits it clearly better.
+fn changes(ranked: &[SkillScore], topic: usize, said: &ParsedMessage) -> bool {
     let words = TermQuery::from_tokens(&said.words).count_wanted();
     let (Some(best), Some(current)) = (ranked.first(), ranked.iter().find(|choice| choice.skill == topic)) else { return false };
     best.skill != topic
@@ -86,15 +86,15 @@ fn changes(ranked: &[Choice], topic: usize, said: &Said) -> bool {
         && best.filled.missing.len() <= current.filled.missing.len() + 1
 }
 
-/// From the turns of this topic; what is still missing, from before.
-fn extract(mind: &Mind, skill: &KnownSkill, frame: &Frame) -> Filled {
-    let own: Vec<&Said> = frame.turns[frame.topic_since..].iter().collect();
-    let filled = fill(&mind.lexicon, &skill.shape, &own);
+/// Fills parameters from the turns of this topic; missing ones from earlier turns.
+fn extract(index: &BaselineIndex, skill: &KnownSkill, state: &AgentState) -> FilledParams {
+    let own: Vec<&ParsedMessage> = state.turns[state.topic_since..].iter().collect();
+    let filled = fill(&index.lexicon, &skill.shape, &own);
     if filled.missing.is_empty() {
         return filled;
     }
-    let all: Vec<&Said> = frame.turns.iter().collect();
-    let wider = fill(&mind.lexicon, &skill.shape, &all);
+    let all: Vec<&ParsedMessage> = state.turns.iter().collect();
+    let wider = fill(&index.lexicon, &skill.shape, &all);
     let mut merged = filled;
     for name in std::mem::take(&mut merged.missing) {
         match wider.args.get(&name) {
@@ -109,26 +109,26 @@ fn extract(mind: &Mind, skill: &KnownSkill, frame: &Frame) -> Filled {
 
 #[cfg(test)]
 mod tests {
-    use super::super::baseline_index::{INDEX_PARAMS, phrase_docs, phrases, skill_docs};
     use super::*;
+    use crate::baseline_index::{INDEX_PARAMS, phrase_docs, phrases, skill_docs};
     use lexical::Bm25Index;
 
     /// Examples of the skill files, each asked of a mind that never saw it: how often the skill is found by the others.
     #[test]
     fn a_held_out_example_finds_its_skill() {
         let workspace = testkit::reference_workspace();
-        let mut mind = Mind::new(&workspace);
-        let shown: Vec<usize> = (0..mind.skills.len()).collect();
+        let mut index = BaselineIndex::new(&workspace);
+        let shown: Vec<usize> = (0..index.skills.len()).collect();
         let (mut hit, mut near, mut of) = (0, 0, 0);
         for (at, skill) in workspace.skills.iter().enumerate() {
             for (n, example) in skill.examples.iter().enumerate() {
                 let mut without = workspace.skills.clone();
                 without[at].examples.remove(n);
-                mind.skill_index = Bm25Index::new(INDEX_PARAMS, &skill_docs(&without));
-                mind.phrase_index = Bm25Index::new(INDEX_PARAMS, &phrase_docs(&without));
-                mind.phrases = phrases(&without).map(|(skill, _)| skill).collect();
-                let said = Said::new(&mind.lexicon, example);
-                let order: Vec<usize> = ranked(&mind, &shown, &said).iter().map(|choice| choice.skill).collect();
+                index.skill_index = Bm25Index::new(INDEX_PARAMS, &skill_docs(&without));
+                index.phrase_index = Bm25Index::new(INDEX_PARAMS, &phrase_docs(&without));
+                index.phrases = phrases(&without).map(|(skill, _)| skill).collect();
+                let said = ParsedMessage::new(&index.lexicon, example);
+                let order: Vec<usize> = ranked(&index, &shown, &said).iter().map(|choice| choice.skill).collect();
                 of += 1;
                 hit += usize::from(order[0] == at);
                 near += usize::from(order[..3].contains(&at));

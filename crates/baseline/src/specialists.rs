@@ -1,34 +1,34 @@
-//! Which specialists a request is for, and in which order: whoever only looks comes before whoever acts.
+//! Specialists for a request, in order: those that only read come before those that write.
 
-use super::baseline_index::{KnownTool, Mind};
-use super::mentions::Said;
-use super::planner::{Request, Task};
-use super::rank::{Wish, ranked};
+use crate::baseline_index::{BaselineIndex, KnownTool};
+use crate::mentions::ParsedMessage;
+use crate::plan_task::PlanTask;
+use crate::rank::{UserRequest, ranked};
 use lexical::TermQuery;
 use model::Agent;
 
 const SPEAKS: f64 = 0.2;
-/// A sentence sends somebody only where he fits it nearly as well as the best fits the whole.
+/// An agent is sent for one sentence only where it fits it nearly as well as the best agent fits the whole request.
 const SENTENCE: f64 = 0.6;
 const MOST: usize = 4;
 
-struct Fit<'m> {
+struct AgentFit<'m> {
     agent: &'m str,
     writes: bool,
     score: f64,
     covered: f64,
 }
 
-pub(super) fn sequence(request: &Request<'_>, said: &Said) -> Vec<Task> {
-    let mind = request.mind;
+/// Returns one delegation per specialist that an agent should send, readers before writers; none where it fits best itself.
+pub(crate) fn sequence(index: &BaselineIndex, agent: &Agent, delegates: &[String], said: &ParsedMessage) -> Vec<PlanTask> {
     let names: Vec<&str> =
-        request.delegates.iter().map(String::as_str).filter(|name| mind.agent(name).is_some_and(|agent| !agent.verifier)).collect();
+        delegates.iter().map(String::as_str).filter(|name| index.agent(name).is_some_and(|agent| !agent.verifier)).collect();
     if names.is_empty() {
         return vec![];
     }
-    let fits = |said: &Said| fits(mind, &names, said);
+    let fits = |said: &ParsedMessage| fits(index, &names, said);
     let whole = fits(said);
-    let own = self::fits(mind, &[request.agent.name.as_str()], said).first().map_or(0.0, |own| own.score);
+    let own = self::fits(index, &[agent.name.as_str()], said).first().map_or(0.0, |own| own.score);
     let Some(best) = whole.first().filter(|best| best.covered >= SPEAKS && best.score > own) else { return vec![] };
     let mut chosen: Vec<(bool, &str, String)> = vec![];
     let sentences = said.words.last().map_or(0, |word| word.sentence + 1);
@@ -46,27 +46,28 @@ pub(super) fn sequence(request: &Request<'_>, said: &Said) -> Vec<Task> {
     chosen.push((best.writes, best.agent, said.text.clone()));
     chosen.sort_by_key(|(writes, _, _)| *writes);
     let skip = chosen.len().saturating_sub(MOST);
-    chosen.into_iter().skip(skip).map(|(_, agent, task)| Task::Delegate { agent: agent.to_owned(), task }).collect()
+    chosen.into_iter().skip(skip).map(|(_, agent, task)| PlanTask::Delegate { agent: agent.to_owned(), task }).collect()
 }
 
-/// How many are looked at closely.
+/// Number of agents whose tools are tried.
 const CLOSE: usize = 8;
 
 /// Best first: by what their files say of them, and the nearest ones by the best of their tools as well.
-fn fits<'m>(mind: &'m Mind, names: &[&str], said: &Said) -> Vec<Fit<'m>> {
+fn fits<'m>(index: &'m BaselineIndex, names: &[&str], said: &ParsedMessage) -> Vec<AgentFit<'m>> {
     let query = TermQuery::from_tokens(&said.words);
-    let mass = mind.agent_index.mass(&query);
-    let found = mind.agent_index.search(&query);
-    let mut near: Vec<(usize, &Agent)> = mind.agents.iter().enumerate().filter(|(_, agent)| names.contains(&agent.name.as_str())).collect();
+    let mass = index.agent_index.mass(&query);
+    let found = index.agent_index.search(&query);
+    let mut near: Vec<(usize, &Agent)> =
+        index.agents.iter().enumerate().filter(|(_, agent)| names.contains(&agent.name.as_str())).collect();
     near.sort_by(|a, b| found[b.0].score.total_cmp(&found[a.0].score));
     near.truncate(CLOSE);
-    let mut fits: Vec<Fit<'m>> = near
+    let mut fits: Vec<AgentFit<'m>> = near
         .into_iter()
         .map(|(at, agent)| {
-            let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| mind.tool(name)).collect();
-            let tool = ranked(mind, &tools, Wish { wanted: said, turns: &[said] }).first().map_or(0.0, |best| best.score);
+            let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| index.tool(name)).collect();
+            let tool = ranked(index, &tools, UserRequest { wanted: said, turns: &[said] }).first().map_or(0.0, |best| best.score);
             let score = found[at].score / mass.max(1.0) + 0.6 * tool;
-            Fit { agent: &agent.name, writes: *agent.writes, score, covered: found[at].covered }
+            AgentFit { agent: &agent.name, writes: *agent.writes, score, covered: found[at].covered }
         })
         .collect();
     fits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.agent.cmp(b.agent)));

@@ -1,10 +1,10 @@
-//! A seat with nothing but tools: the first move that calls tools is the answer.
+//! An agent with tools alone: its first move that calls tools is the answer.
 
-use super::agent_state::Frame;
-use super::baseline_index::{KnownTool, Mind};
-use super::mentions::Said;
-use super::questions::ask;
-use super::rank::{Ranked, Wish, ranked};
+use crate::agent_state::AgentState;
+use crate::baseline_index::{BaselineIndex, KnownTool};
+use crate::mentions::ParsedMessage;
+use crate::questions::ask;
+use crate::rank::{RankedTool, UserRequest, ranked};
 use model::seat::View;
 use model::transcript::{Move, ToolCall};
 use serde_json::Value;
@@ -14,36 +14,36 @@ const SPEAKS: f64 = 0.12;
 /// A tool that is not here but fits so much better shows that none here is meant.
 const ELSEWHERE: f64 = 0.35;
 
-pub(super) fn next(frame: &mut Frame, mind: &Mind, view: &View<'_>) -> Move {
-    let turns: Vec<&Said> = frame.turns.iter().collect();
+pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>) -> Move {
+    let turns: Vec<&ParsedMessage> = state.turns.iter().collect();
     let Some(wanted) = turns.first() else { return Move::Stop };
-    let wish = Wish { wanted, turns: &turns };
-    let tools = mind.known(&view.seat.tools);
-    let best = match frame.pending.and_then(|pending| mind.tools.get(pending)) {
+    let request = UserRequest { wanted, turns: &turns };
+    let tools = index.known(&view.seat.tools);
+    let best = match state.pending.and_then(|pending| index.tools.get(pending)) {
         // An answer to a question seldom says again what is wanted.
-        Some(asked) => ranked(mind, &[asked], wish).into_iter().next(),
-        None => choose(mind, &tools, wish),
+        Some(asked) => ranked(index, &[asked], request).into_iter().next(),
+        None => choose(index, &tools, request),
     };
     let Some(best) = best else { return Move::Say("None of the tools I have here fits that, so I have done nothing.".to_owned()) };
-    if frame.pending.is_none() && !best.filled.missing.is_empty() && best.tool.writes {
-        frame.pending = mind.tool_names.get(&best.tool.name).copied();
+    if state.pending.is_none() && !best.filled.missing.is_empty() && best.tool.writes {
+        state.pending = index.tool_names.get(&best.tool.name).copied();
         return Move::Ask(ask(&best.tool.shape, &best.filled.missing));
     }
-    frame.pending = None;
+    state.pending = None;
     Move::Call(calls(&best))
 }
 
 /// The tool that is meant, if one of these is.
-pub(super) fn choose<'m>(mind: &'m Mind, tools: &[&'m KnownTool], wish: Wish<'_>) -> Option<Ranked<'m>> {
-    let best = ranked(mind, tools, wish).into_iter().next()?;
-    let all: Vec<&KnownTool> = mind.tools.iter().collect();
-    let anywhere = ranked(mind, &all, wish).into_iter().next()?;
+pub(crate) fn choose<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool], request: UserRequest<'_>) -> Option<RankedTool<'m>> {
+    let best = ranked(index, tools, request).into_iter().next()?;
+    let all: Vec<&KnownTool> = index.tools.iter().collect();
+    let anywhere = ranked(index, &all, request).into_iter().next()?;
     let elsewhere = anywhere.tool.name != best.tool.name && anywhere.score - best.score > ELSEWHERE;
     (best.covered >= SPEAKS && !elsewhere).then_some(best)
 }
 
 /// The call, and one more for each further value of a parameter that takes one.
-fn calls(best: &Ranked<'_>) -> Vec<ToolCall> {
+fn calls(best: &RankedTool<'_>) -> Vec<ToolCall> {
     let first = ToolCall { tool: best.tool.name.clone(), args: Value::Object(best.filled.args.clone()) };
     let more = best.filled.also.iter().map(|(name, value)| {
         let mut args = best.filled.args.clone();

@@ -2,10 +2,10 @@
 
 use lexical::StopWords;
 
-pub(super) fn terms(text: &str) -> Vec<String> {
+pub(crate) fn terms(text: &str) -> Vec<String> {
     lexical::terms(text, StopWords::Conversation)
 }
 
-pub(super) fn stems(text: &str) -> Vec<String> {
+pub(crate) fn stems(text: &str) -> Vec<String> {
     lexical::stems(text, StopWords::Conversation)
 }

@@ -1,14 +1,15 @@
-//! The seat of an agent: understand the request, plan, walk, report.
+//! An agent with a workflow: plans the request, runs the plan, reports.
 
-use super::action_log::{Outcome, Story};
-use super::agent_state::Frame;
-use super::baseline_index::Mind;
-use super::hand_over;
-use super::mentions::Said;
-use super::plan_runner::{Ground, Walk};
-use super::planner::{Plan, Request};
-use super::rank::Wish;
-use super::report::{About, report};
+use crate::action_log::{ActionLog, RequestOutcome};
+use crate::agent_state::AgentState;
+use crate::baseline_index::BaselineIndex;
+use crate::fill::FilledParams;
+use crate::hand_over;
+use crate::mentions::ParsedMessage;
+use crate::plan_runner::{PlanRunner, RunnerContext};
+use crate::planner::{AgentPlan, WorkflowPlanner};
+use crate::rank::UserRequest;
+use crate::report::{ReportInput, report};
 use lexical::TermQuery;
 use model::Agent;
 use model::seat::View;
@@ -18,96 +19,96 @@ use serde_json::Value;
 /// As many words of a topic make a request of their own.
 const REQUEST: usize = 3;
 
-pub(super) fn next(frame: &mut Frame, mind: &Mind, view: &View<'_>, agent: &Agent) -> Move {
-    if frame.walk.is_none() {
-        let newest = frame.turns.len().saturating_sub(1);
+pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>, agent: &Agent) -> Move {
+    if state.runner.is_none() {
+        let newest = state.turns.len().saturating_sub(1);
         // An answer to a question, or a figure put right, seldom says again what is wanted.
-        let says_enough = frame.turns.last().is_some_and(|said| TermQuery::from_tokens(&said.words).len() >= REQUEST);
-        if frame.wanted.is_none() || (frame.asked == 0 && says_enough) {
-            frame.wanted = Some(newest);
+        let says_enough = state.turns.last().is_some_and(|said| TermQuery::from_tokens(&said.words).len() >= REQUEST);
+        if state.wanted.is_none() || (state.asked == 0 && says_enough) {
+            state.wanted = Some(newest);
         }
-        match begin(frame, mind, view, agent) {
-            Ok(walk) => frame.walk = Some(walk),
+        match begin(state, index, view, agent) {
+            Ok(runner) => state.runner = Some(runner),
             Err(question) => {
-                frame.asked += 1;
+                state.asked += 1;
                 return Move::Ask(question);
             }
         }
     }
-    let turns: Vec<&Said> = frame.turns.iter().collect();
-    let (Some(walk), Some(wanted)) = (&mut frame.walk, frame.wanted.and_then(|at| turns.get(at))) else { return Move::Stop };
-    let wish = Wish { wanted, turns: &turns };
-    if let Some(next) = walk.step(Ground { mind, wish, given: &frame.given }) {
+    let turns: Vec<&ParsedMessage> = state.turns.iter().collect();
+    let (Some(runner), Some(wanted)) = (&mut state.runner, state.wanted.and_then(|at| turns.get(at))) else { return Move::Stop };
+    let request = UserRequest { wanted, turns: &turns };
+    if let Some(next) = runner.step(RunnerContext { index, request, given: &state.given }) {
         return next;
     }
-    let mut story = std::mem::take(&mut walk.story);
+    let mut log = std::mem::take(&mut runner.log);
     if agent.verifier {
-        story.outcome = judged(mind, agent, frame, &story);
+        log.outcome = judged(index, agent, state, &log);
     }
-    let said = told(mind, agent, frame, &story);
-    frame.walk = None;
-    frame.asked = 0;
+    let said = told(index, agent, state, &log);
+    state.runner = None;
+    state.asked = 0;
     Move::Say(said)
 }
 
-fn begin(frame: &Frame, mind: &Mind, view: &View<'_>, agent: &Agent) -> Result<Walk, String> {
-    let turns: Vec<&Said> = frame.turns.iter().collect();
-    let Some(wanted) = frame.wanted.and_then(|at| turns.get(at)) else { return Ok(Walk::default()) };
-    let mut request = Request::new(mind, agent, view, Wish { wanted, turns: &turns }, &frame.given);
-    request.may_ask = frame.asked == 0;
-    match request.plan() {
-        Plan::Tasks(tasks) => Ok(Walk::new(tasks, &frame.given)),
-        Plan::Ask(question) => Err(question),
-        Plan::Nothing => Ok(Walk::declined("Nothing was done: this is not something I can do from here.")),
+fn begin(state: &AgentState, index: &BaselineIndex, view: &View<'_>, agent: &Agent) -> Result<PlanRunner, String> {
+    let turns: Vec<&ParsedMessage> = state.turns.iter().collect();
+    let Some(wanted) = state.wanted.and_then(|at| turns.get(at)) else { return Ok(PlanRunner::default()) };
+    let mut planner = WorkflowPlanner::new(index, agent, view, UserRequest { wanted, turns: &turns }, &state.given);
+    planner.may_ask = state.asked == 0;
+    match planner.plan() {
+        AgentPlan::Tasks(tasks) => Ok(PlanRunner::new(tasks, &state.given)),
+        AgentPlan::Ask(question) => Err(question),
+        AgentPlan::Nothing => Ok(PlanRunner::declined("Nothing was done: this is not something I can do from here.")),
     }
 }
 
-fn told(mind: &Mind, agent: &Agent, frame: &Frame, story: &Story) -> String {
-    let chains = chains(mind, frame, story);
-    let named = story.done.iter().rev().find(|done| done.wrote).or_else(|| story.done.iter().rev().find(|done| !done.is_agent));
-    let operation = named.and_then(|done| mind.tool(&done.name)).map(|tool| tool.operation.clone()).unwrap_or_default();
-    let request = frame.turns.last().map(|said| said.text.clone()).unwrap_or_default();
-    let about = About { story, chains: &chains, operation: &operation, request: &request, given: &frame.given };
-    match mind.outputs.get(agent.output.as_str()) {
+fn told(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &ActionLog) -> String {
+    let chains = chains(index, state, log);
+    let named = log.done.iter().rev().find(|done| done.wrote).or_else(|| log.done.iter().rev().find(|done| !done.is_agent));
+    let operation = named.and_then(|done| index.tool(&done.name)).map(|tool| tool.operation.clone()).unwrap_or_default();
+    let request = state.turns.last().map(|said| said.text.clone()).unwrap_or_default();
+    let about = ReportInput { log, chains: &chains, operation: &operation, request: &request, given: &state.given };
+    match index.outputs.get(agent.output.as_str()) {
         Some(shape) => report(shape, &about),
-        None => story.told(),
+        None => log.told(),
     }
 }
 
 /// The chains that calls were made on, then those that were spoken of.
-fn chains(mind: &Mind, frame: &Frame, story: &Story) -> Vec<u64> {
+fn chains(index: &BaselineIndex, state: &AgentState, log: &ActionLog) -> Vec<u64> {
     let mut chains: Vec<u64> = vec![];
-    for done in story.done.iter().rev().filter(|done| !done.is_agent) {
-        let Some(tool) = mind.tool(&done.name) else { continue };
-        let turns: Vec<&Said> = frame.turns.iter().collect();
-        let filled = super::fill::Filled { args: done.args.clone(), ..Default::default() };
-        chains.extend(hand_over::terms(&mind.lexicon, &tool.shape, &filled, &turns).chains);
+    for done in log.done.iter().rev().filter(|done| !done.is_agent) {
+        let Some(tool) = index.tool(&done.name) else { continue };
+        let turns: Vec<&ParsedMessage> = state.turns.iter().collect();
+        let filled = FilledParams { args: done.args.clone(), ..Default::default() };
+        chains.extend(hand_over::terms(&index.lexicon, &tool.shape, &filled, &turns).chains);
         chains.extend(done.answer.get("chain_id").and_then(Value::as_u64));
     }
-    chains.extend(frame.turns.iter().flat_map(Said::chains));
+    chains.extend(state.turns.iter().flat_map(ParsedMessage::chains));
     chains
 }
 
 /// A verifier approves what it could run and read, within the policy's figures; anything else is a veto.
-fn judged(mind: &Mind, agent: &Agent, frame: &Frame, story: &Story) -> Outcome {
+fn judged(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &ActionLog) -> RequestOutcome {
     let needs_action = agent.needs.iter().any(|need| need == "action_id");
-    if needs_action && !frame.given.contains_key("action_id") {
-        return Outcome::Vetoed("no action was handed over".to_owned());
+    if needs_action && !state.given.contains_key("action_id") {
+        return RequestOutcome::Vetoed("no action was handed over".to_owned());
     }
-    if let Some(failed) = story.done.iter().find(|done| !done.ok) {
-        return Outcome::Vetoed(format!("{} did not succeed: {}", failed.name, failed.answer.get("error").unwrap_or(&Value::Null)));
+    if let Some(failed) = log.done.iter().find(|done| !done.ok) {
+        return RequestOutcome::Vetoed(format!("{} did not succeed: {}", failed.name, failed.answer.get("error").unwrap_or(&Value::Null)));
     }
-    let slippage = frame.given.get("slippage_bps").and_then(Value::as_u64);
-    if slippage.is_some_and(|bps| bps > mind.policy.slippage_bps.max) {
-        return Outcome::Vetoed("the slippage is over the policy's maximum".to_owned());
+    let slippage = state.given.get("slippage_bps").and_then(Value::as_u64);
+    if slippage.is_some_and(|bps| bps > index.policy.slippage_bps.max) {
+        return RequestOutcome::Vetoed("the slippage is over the policy's maximum".to_owned());
     }
-    let unapproved = frame
+    let unapproved = state
         .turns
         .iter()
-        .flat_map(Said::tokens)
-        .find(|token| !mind.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(token)));
+        .flat_map(ParsedMessage::tokens)
+        .find(|token| !index.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(token)));
     if let Some(token) = unapproved {
-        return Outcome::Vetoed(format!("{token} is not an approved asset"));
+        return RequestOutcome::Vetoed(format!("{token} is not an approved asset"));
     }
-    if story.done.is_empty() { Outcome::Vetoed("nothing could be checked".to_owned()) } else { Outcome::Done }
+    if log.done.is_empty() { RequestOutcome::Vetoed("nothing could be checked".to_owned()) } else { RequestOutcome::Done }
 }

@@ -11,7 +11,7 @@ const SIMILAR: f64 = 0.55;
 pub struct Bm25Params {
     /// Saturation: how soon the repetition of a word stops counting.
     pub k1: f64,
-    /// How much a long field is held against a document, between 0 and 1.
+    /// Length normalisation: 0 ignores the length of a field, 1 divides by it.
     pub b: f64,
     pub spelling: Spelling,
 }

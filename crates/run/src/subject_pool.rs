@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::finished::{Finished, Host, Lent, Surroundings};
 use crate::providers::{self, Cassette, Key, NoProvider, SharedProvider, Terms};
 use crate::subjects::llm::{EXTRAS, Llm, Model};
-use crate::subjects::{Baseline, Cast, Echo, Gullible, Mind, NotAvailable, Paranoid, Reference, Runnable, Subject, available};
+use crate::subjects::{Baseline, BaselineIndex, Cast, Echo, Gullible, NotAvailable, Paranoid, Reference, Runnable, Subject, available};
 use model::suite::{Brief, Peers, Surface};
 use model::{Case, Hash, SubjectFile, ToolsShown, Trial, Workspace};
 use serde_json::json;
@@ -71,7 +71,7 @@ enum SubjectKind {
     Gullible,
     Paranoid,
     Echo,
-    Baseline(Arc<Mind>),
+    Baseline(Arc<BaselineIndex>),
     Model(Arc<Model>),
     Finished(Box<SubjectFile>, Arc<Host>),
 }
@@ -165,7 +165,7 @@ fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> R
             Runnable::Gullible => SubjectKind::Gullible,
             Runnable::Paranoid => SubjectKind::Paranoid,
             Runnable::Echo => SubjectKind::Echo,
-            Runnable::Baseline => SubjectKind::Baseline(Arc::new(Mind::new(workspace))),
+            Runnable::Baseline => SubjectKind::Baseline(Arc::new(BaselineIndex::new(workspace))),
             Runnable::Finished => SubjectKind::Finished(Box::new((*file).clone()), deps.host.clone()),
         });
     }

@@ -9,7 +9,7 @@ pub mod llm;
 mod paranoid;
 mod reference;
 
-pub use ::baseline::{Baseline, Mind};
+pub use ::baseline::{Baseline, BaselineIndex};
 pub use cast::Cast;
 pub use echo::Echo;
 pub use fault::SubjectFault;

@@ -1,7 +1,7 @@
 //! Tools under names that mean nothing: what is left of the hit rate shows how much the baseline reads beyond names.
 
 use crate::baseline::harness::hits;
-use bardo_eval_run::subjects::Mind;
+use bardo_eval_run::subjects::BaselineIndex;
 use model::{Files, Workspace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ struct Rate {
 }
 
 async fn rate(workspace: &Arc<Workspace>) -> Rate {
-    let index = Arc::new(Mind::new(workspace));
+    let index = Arc::new(BaselineIndex::new(workspace));
     let mut rate = Rate { hit: 0, of: 0 };
     for case in workspace.cases() {
         if let Some(hit) = hits(workspace, &index, case).await {
