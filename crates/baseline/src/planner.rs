@@ -235,7 +235,8 @@ impl<'r> WorkflowPlanner<'r> {
                             executed = true;
                         }
                     } else if tools.iter().all(|tool| !tool.writes) && self.applies(step) && if executed { last } else { first } {
-                        let best = self.best_fillable(&tools.iter().copied().filter(|tool| tool.class != OpClass::Quote).collect::<Vec<_>>());
+                        let best =
+                            self.best_fillable(&tools.iter().copied().filter(|tool| tool.class != OpClass::Quote).collect::<Vec<_>>());
                         tasks.extend(best.map(|tool| PlanTask::Read { tool }).filter(|task| executed || !tasks.contains(task)));
                     }
                 }

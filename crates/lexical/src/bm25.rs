@@ -168,8 +168,7 @@ fn grams(stem: &str) -> Vec<[char; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stop_words::StopWords;
-    use crate::terms;
+    use crate::terms::{self, TermSplit};
     use crate::token::tokenize;
 
     const FUZZY: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: Spelling::Fuzzy };
@@ -179,7 +178,7 @@ mod tests {
     }
 
     fn spelt(params: Bm25Params) -> Bm25Index {
-        let stems = |text: &str| terms::stems(text, StopWords::Conversation);
+        let stems = |text: &str| terms::stems(text, TermSplit::Conversation);
         let doc = |name: &str, about: &str| vec![WeightedField::new(2.5, stems(name)), WeightedField::new(1.0, stems(about))];
         Bm25Index::new(
             params,

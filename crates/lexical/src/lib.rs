@@ -12,6 +12,5 @@ pub use bm25::{Bm25Index, Bm25Params, DocScore, Spelling, WeightedField};
 pub use phrase::{Fold, contains_phrase, fold};
 pub use query::TermQuery;
 pub use stem::stem;
-pub use stop_words::StopWords;
-pub use terms::{stems, terms};
+pub use terms::{TermSplit, stems, terms};
 pub use token::{WordToken, tokenize};

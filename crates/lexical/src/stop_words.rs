@@ -23,7 +23,7 @@ const CONVERSATION: &[&str] = &[
 
 /// The stop words that a text is read without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopWords {
+pub(crate) enum StopWords {
     /// Grammar alone: in the name of a tool, `get` and `make` tell it from another.
     Grammar,
     /// Grammar and conversation.
@@ -32,7 +32,7 @@ pub enum StopWords {
 
 impl StopWords {
     /// Reports whether a lower-case word is one of them.
-    pub fn contains(self, lower: &str) -> bool {
+    pub(crate) fn contains(self, lower: &str) -> bool {
         let has = |list: &[&str]| list.binary_search(&lower).is_ok();
         match self {
             Self::Grammar => has(GRAMMAR),

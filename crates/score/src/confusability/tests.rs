@@ -1,7 +1,7 @@
 //! The ranking on documents small enough to judge by eye.
 
 use super::{Doc, Pair, WARN, confusable};
-use lexical::{StopWords, stem};
+use lexical::{TermSplit, stem};
 
 fn doc<'a>(name: &'a str, description: &'a str, params: &[&'a str]) -> Doc<'a> {
     Doc { name, description, params: params.to_vec() }
@@ -58,7 +58,7 @@ fn the_words_named_are_shared() {
     let stems = |name: &str| -> Vec<String> {
         let doc = docs.iter().find(|doc| doc.name == name).unwrap();
         let text = format!("{} {} {}", doc.name, doc.description, doc.params.join(" "));
-        lexical::stems(&text, StopWords::Grammar)
+        lexical::stems(&text, TermSplit::Catalogue)
     };
     let pairs = confusable(&docs);
     for pair in &pairs {

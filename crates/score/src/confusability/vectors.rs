@@ -1,7 +1,7 @@
 //! Documents as vectors of weighted words, sparse and of length one.
 
 use super::Doc;
-use lexical::{StopWords, stem, terms};
+use lexical::{TermSplit, stem, terms};
 use std::collections::BTreeMap;
 
 // A name is what a model reads first and repeats; a description explains; parameters are much alike everywhere.
@@ -44,7 +44,7 @@ impl Vectors {
 }
 
 fn counted(doc: &Doc<'_>, stems: &mut BTreeMap<String, String>) -> BTreeMap<String, f64> {
-    let words = |text: &str| terms(text, StopWords::Grammar);
+    let words = |text: &str| terms(text, TermSplit::Catalogue);
     let mut weights = BTreeMap::new();
     let fields = [
         (NAME, words(doc.name)),

@@ -1,6 +1,6 @@
 //! Tools picked by their names alone: BM25 over the words of the names.
 
-use lexical::{Bm25Index, Bm25Params, Spelling, StopWords, TermQuery, WeightedField};
+use lexical::{Bm25Index, Bm25Params, Spelling, TermQuery, TermSplit, WeightedField};
 
 /// The usual constants; a name has few words, so nothing is guessed from spelling.
 const PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.75, spelling: Spelling::Exact };
@@ -28,7 +28,7 @@ impl<'a> NameIndex<'a> {
 }
 
 fn stems(text: &str) -> Vec<String> {
-    lexical::stems(text, StopWords::Grammar)
+    lexical::stems(text, TermSplit::Catalogue)
 }
 
 #[cfg(test)]

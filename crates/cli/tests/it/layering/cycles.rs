@@ -8,8 +8,7 @@ use super::{CRATES, crates};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cycles that are still there, by crate and files. The list may only shrink.
-const KNOWN: &[(&str, &[&str])] = &[
-];
+const KNOWN: &[(&str, &[&str])] = &[];
 
 /// Re-exports of re-exports end somewhere; a longer chain is a mistake of this test.
 const DEEPEST: usize = 8;
