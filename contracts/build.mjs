@@ -7,22 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const VERSION = '0.8.37'; // also named in scripts/install-test-tools
 const LARGEST = 24_576; // bytes of runtime code (EIP-170)
-// What the account asks of every asset and venue in each transaction, and what carries out a swap.
-const OFTEN = [
-  'balanceOf(address)',
-  'movesOf(address)',
-  'count(address)',
-  'standing()',
-  'execute(address,uint256,bytes)',
-  'transferFrom(address,address,uint256)',
-  'transfer(address,uint256)',
-  'worth(uint256)',
-  'getReserves()',
-  'swap(uint256,uint256,address)',
-  'getPair(address,address)',
-  'swapExactIn(uint256,uint256,address[],address,uint256)',
-];
-
+const TRANSIENT = 'Transient storage as defined by EIP-1153'; // a warning on every use
 const here = dirname(fileURLToPath(import.meta.url));
 const output = process.argv[2];
 if (!output) fail('usage: node contracts/build.mjs <output folder>');
@@ -36,23 +21,26 @@ try {
 if (!solc.version().startsWith(`${VERSION}+`)) fail(`solc is ${solc.version()}, not ${VERSION}: run scripts/install-test-tools`);
 
 const names = readdirSync(join(here, 'src')).filter((name) => name.endsWith('.sol')).sort();
-const common = { evmVersion: 'prague', metadata: { appendCBOR: false, bytecodeHash: 'none' } };
-const optimizer = { enabled: true, runs: 200 };
 const compiled = compile({
   language: 'Solidity',
   sources: Object.fromEntries(names.map((name) => [name, { content: readFileSync(join(here, 'src', name), 'utf8') }])),
-  settings: { ...common, optimizer, viaIR: true, outputSelection: { '*': { '*': ['abi', 'storageLayout', 'ir'] } } },
+  settings: {
+    evmVersion: 'prague',
+    viaIR: true,
+    optimizer: { enabled: true, runs: 200 },
+    metadata: { appendCBOR: false, bytecodeHash: 'none' },
+    outputSelection: { '*': { '*': ['abi', 'storageLayout', 'evm.bytecode.object', 'evm.deployedBytecode'] } },
+  },
 });
 
 mkdirSync(output, { recursive: true });
 for (const name of names) {
   const contract = name.slice(0, -'.sol'.length);
-  const { abi, ir, storageLayout } = compiled.contracts[name]?.[contract] ?? fail(`${name} holds no ${contract}`);
-  // Abstract contracts have no code, libraries of ours have no functions to call from outside.
-  if (ir === '' || abi.every((entry) => entry.type === 'error')) continue;
-  if (ir.includes('loadimmutable(')) fail(`${contract} has immutables: it could not be etched`);
+  const { abi, evm, storageLayout } = compiled.contracts[name]?.[contract] ?? fail(`${name} holds no ${contract}`);
+  // Abstract contracts have no code, and the libraries have no functions to call from outside.
+  if (evm.deployedBytecode.object === '' || abi.every((entry) => entry.type === 'error')) continue;
+  if (Object.keys(evm.deployedBytecode.immutableReferences ?? {}).length > 0) fail(`${contract} has immutables: it could not be etched`);
   if (abi.some((entry) => entry.type === 'constructor')) fail(`${contract} has a constructor: it could not be etched`);
-  const evm = assemble(contract, oftenFirst(ir));
   const size = evm.deployedBytecode.object.length / 2;
   if (size > LARGEST) fail(`${contract} has ${size} bytes of code, more than ${LARGEST}`);
   // Where each variable lies, so that a changed slot can be named.
@@ -62,27 +50,9 @@ for (const name of names) {
   if (process.env.SIZES) console.error(`${contract} ${size}`);
 }
 
-// A contract looks for the function that is called in the order of their selectors, one after the other. Here those of OFTEN come first.
-function oftenFirst(ir) {
-  return ir.replace(/( +)switch selector\n(?:\n\1case 0x[0-9a-f]{8}\n\1\{\n[^]*?\n\1\}\n)+/g, (whole, indent) => {
-    const [head, ...cases] = whole.split(`\n${indent}case `);
-    const rank = (text) => OFTEN.findIndex((signature) => text.includes(`// ${signature}\n`)) >>> 0;
-    cases.sort((a, b) => rank(a) - rank(b));
-    return [head, ...cases].join(`\n${indent}case `);
-  });
-}
-
-function assemble(contract, ir) {
-  const settings = { ...common, optimizer: { ...optimizer, details: { yul: true } } };
-  settings.outputSelection = { '*': { '*': ['evm.bytecode.object', 'evm.deployedBytecode.object'] } };
-  const { contracts } = compile({ language: 'Yul', sources: { [contract]: { content: ir } }, settings });
-  return Object.values(contracts[contract])[0].evm;
-}
-
 function compile(input) {
   const compiled = JSON.parse(solc.compile(JSON.stringify(input)));
-  // Said of every use of transient storage in Yul, also where the compiler itself put it.
-  const complaints = (compiled.errors ?? []).filter(({ message }) => !message.startsWith('Transient storage as defined by EIP-1153'));
+  const complaints = (compiled.errors ?? []).filter(({ message }) => !message.startsWith(TRANSIENT));
   for (const { formattedMessage } of complaints) console.error(formattedMessage);
   if (complaints.length > 0) fail('the compiler complains; warnings count');
   return compiled;

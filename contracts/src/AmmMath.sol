@@ -26,7 +26,7 @@ library AmmMath {
 
     function sqrt(uint256 x) internal pure returns (uint256 root) {
         if (x == 0) return 0;
-        // Newton from above: the start is a power of two not below the root, so each step falls until it stands.
+        // Newton's method from above: the start is a power of two not below the root, so each step falls until the root is reached.
         uint256 bits;
         unchecked {
             for (uint256 rest = x; rest > 0; rest >>= 1) bits++;

@@ -6,7 +6,7 @@ import {Erc20} from "./Erc20.sol";
 import {Guarded} from "./Guarded.sol";
 import {IERC20, Transfers} from "./Transfers.sol";
 
-/// Two tokens with a constant product. It trusts only its own balances: what did not arrive was not paid.
+/// Constant-product pair of two tokens. It trusts only its own balances.
 contract AmmPair is Erc20, Guarded {
     error InsufficientShares();
     error ProductDecreased(uint256 before, uint256 afterwards);
@@ -17,7 +17,7 @@ contract AmmPair is Erc20, Guarded {
     event Swap(address indexed sender, uint256 amount0In, uint256 amount1In, uint256 amount0Out, uint256 amount1Out, address indexed to);
     event Sync(uint112 reserve0, uint112 reserve1);
 
-    // Belongs to nobody for ever, so that a share can never be made arbitrarily dear.
+    // Locked for ever, so that the price of a share cannot be inflated at will.
     uint256 public constant MINIMUM_LIQUIDITY = 1_000;
 
     address public factory;
@@ -38,12 +38,12 @@ contract AmmPair is Erc20, Guarded {
         return (_reserve0, _reserve1, _updatedAt);
     }
 
-    /// All that a share's worth depends on, in one answer.
-    function standing() external view returns (address, uint256, address, uint256, uint256) {
+    /// Tokens, reserves and supply of shares: all that the value of a share depends on.
+    function poolState() external view returns (address, uint256, address, uint256, uint256) {
         return (token0, _reserve0, token1, _reserve1, totalSupply);
     }
 
-    /// Shares for whatever was sent here since the last call; the scarcer of the two sides counts.
+    /// Mints shares for the tokens that were sent here since the last call; the scarcer side counts.
     function mint(address to) external guarded returns (uint256 shares) {
         (uint256 balance0, uint256 balance1) = _balances();
         uint256 amount0 = balance0 - _reserve0;
@@ -82,7 +82,7 @@ contract AmmPair is Erc20, Guarded {
         emit Burn(msg.sender, amount0, amount1, to, shares);
     }
 
-    /// Pays first, then looks whether the product, with the fee taken off what came in, still holds.
+    /// Pays first, then requires that the product, with the fee taken off the input, has not decreased.
     function swap(uint256 amount0Out, uint256 amount1Out, address to) external guarded {
         if (amount0Out == 0 && amount1Out == 0) revert AmmMath.InsufficientOutput();
         (uint256 reserve0, uint256 reserve1) = (_reserve0, _reserve1);
@@ -101,14 +101,14 @@ contract AmmPair is Erc20, Guarded {
         emit Swap(msg.sender, amount0In, amount1In, amount0Out, amount1Out, to);
     }
 
-    /// Gives what lies here beyond the reserves to anybody who asks.
+    /// Sends balances beyond the reserves to any address.
     function skim(address to) external guarded {
         (uint256 balance0, uint256 balance1) = _balances();
         if (balance0 > _reserve0) Transfers.send(token0, to, balance0 - _reserve0);
         if (balance1 > _reserve1) Transfers.send(token1, to, balance1 - _reserve1);
     }
 
-    /// Takes the balances as they are for the reserves.
+    /// Sets the reserves to the balances.
     function sync() external guarded {
         (uint256 balance0, uint256 balance1) = _balances();
         _update(balance0, balance1);

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {AmmMath} from "./AmmMath.sol";
 import {AmmRoutes} from "./AmmRoutes.sol";
 
-/// What a swap would give or cost now, and how far it moves the price. The impact leaves the fee out: it compares with the same
+/// Quotes a swap and its price impact. The impact leaves the fee out: it compares with the same
 /// amount at the pairs' present prices less their fees, in bps rounded up.
 contract AmmQuoter is AmmRoutes {
     function quoteExactIn(uint256 amountIn, address[] calldata path) external view returns (uint256 amountOut, uint256 impactBps) {

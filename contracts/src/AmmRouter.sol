@@ -11,7 +11,7 @@ interface IWeth {
     function withdraw(uint256 value) external;
 }
 
-/// The way in for traders and liquidity providers: paths, bounds, deadline. Amounts are measured where they arrive, so tokens that keep a fee work
+/// Swaps along a path and liquidity, with bounds and deadline. Amounts are measured where they arrive, so tokens with a fee on transfer work
 /// with exact input; with exact output they fail the bound instead of giving less.
 contract AmmRouter is AmmRoutes, Guarded {
     error Expired(uint256 deadline);
@@ -27,7 +27,7 @@ contract AmmRouter is AmmRoutes, Guarded {
         _;
     }
 
-    // Only what is unwrapped for somebody passes through here.
+    // Only unwrapped coins arrive here.
     receive() external payable {
         if (msg.sender != weth) revert Transfers.WrongValue(msg.value, 0);
     }
@@ -56,7 +56,7 @@ contract AmmRouter is AmmRoutes, Guarded {
     {
         _checkPath(path);
         amountIn = amountOut;
-        address pair; // in the end that of the first two
+        address pair; // after the loop, the pair of the first two
         for (uint256 i = path.length - 1; i > 0; i--) {
             (address tokenIn, address tokenOut) = (_token(path[i - 1]), _token(path[i]));
             pair = _pair(tokenIn, tokenOut);
@@ -128,7 +128,7 @@ contract AmmRouter is AmmRoutes, Guarded {
         }
     }
 
-    // Each pair is paid already when its turn comes; what it was paid is what lies there beyond its reserve.
+    // Each pair is paid before its turn; its input is its balance beyond the reserve.
     function _swap(address[] calldata path, address pair, address to) private returns (uint256 received) {
         uint256 last = path.length - 1;
         bool unwrap = path[last] == Transfers.NATIVE;

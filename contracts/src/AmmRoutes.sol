@@ -15,7 +15,7 @@ interface IPair {
     function swap(uint256 amount0Out, uint256 amount1Out, address to) external;
 }
 
-/// Finding the way along a path; in a path the zero address stands for the native coin, which travels as its wrapped token.
+/// Resolves a path to pairs. In a path the zero address is the native coin, which is swapped as its wrapped token.
 abstract contract AmmRoutes is Once {
     error NoPair(address a, address b);
     error IdenticalTokens();

@@ -4,15 +4,11 @@ pragma solidity 0.8.37;
 import {Guarded} from "./Guarded.sol";
 import {Once} from "./Once.sol";
 
-interface ICounted {
-    function counter() external view returns (address);
-}
-
 interface ISanctions {
     function isSanctioned(address account) external view returns (bool);
 }
 
-/// What the owner of a cage has set, and its fingerprint. The operator can change none of it.
+/// The policy of a cage: roles, approved assets and protocols, limits, sanctions. Only the owner changes it.
 abstract contract CageConfig is Once, Guarded {
     error NotOwner(address caller);
     error NotGuardian(address caller);
@@ -22,7 +18,6 @@ abstract contract CageConfig is Once, Guarded {
     error ProtocolNotApproved(address protocol);
     error SanctionedAddress(address account);
     error SanctionsOracleUnavailable();
-    error AlreadyCounting(address counter);
 
     event OwnerSet(address indexed owner);
     event OperatorSet(address indexed operator);
@@ -34,37 +29,34 @@ abstract contract CageConfig is Once, Guarded {
     event ArbitraryCalldataSet(bool allowed);
     event SanctionSet(address indexed account, bool sanctioned);
     event SanctionsOracleSet(address oracle);
-    event CounterSet(address counter);
     event EmergencyHalt(address indexed by);
     event Resumed(address indexed by);
 
     enum AssetKind {
-        None,
-        Plain, // worth its pinned price; the zero address is the native coin
-        VaultShare, // worth what the vault would pay, at the pinned price of its asset
-        PairShare // worth its part of the pair, at the pinned prices of both tokens
-
+        None, // not approved
+        Plain, // valued at its price; the zero address is the native coin
+        VaultShare, // valued at what the vault would pay out, at the price of the vault's asset
+        PairShare // valued at its part of the pair, at the prices of both tokens
     }
 
     enum ProtocolKind {
-        None,
-        Generic, // only selectors that are whitelisted, or anything if arbitrary calldata is allowed
+        None, // not approved
+        Generic, // only whitelisted selectors, or any if arbitrary calldata is allowed
         Router,
         Vault,
         Venue,
         Permit2,
         Wrapper
-
     }
 
     struct Asset {
         AssetKind kind;
         uint8 decimals;
-        bool base; // cash: no limit on its share of the account
-        uint128 priceUsd8;
+        bool base; // cash: its share of the account is not limited
+        uint128 priceUsd8; // USD with 8 decimals for one whole unit
     }
 
-    /// All in force as they stand: 0 USD allows nothing, 10,000 bps never binds. Only the two rebalance limits are off at 0.
+    /// All limits bind as written: 0 USD allows nothing, 10,000 bps never binds. Only the two rebalance limits are off at 0.
     struct Limits {
         uint128 perTxUsd8;
         uint128 perSessionUsd8;
@@ -90,20 +82,17 @@ abstract contract CageConfig is Once, Guarded {
     mapping(address => ProtocolKind) public protocolKind;
     mapping(bytes4 => bool) public selectorAllowed;
     mapping(address => bool) public sanctioned;
-    // All that a measurement needs of an asset in one word: address, kind, decimals, whether it is cash, price.
-    uint256[] internal _rows;
-    // How often the owner has set an asset or a venue, or a venue was first visited: what was valued before is not valued by today's scales.
-    uint256 internal _scales;
-    uint256[] internal _venues; // those the account has been to; in the others it has nothing
-    mapping(address => bool) private _visited; // kept when the approval goes: what it owes there comes back with it
     Limits internal _limits;
-    // Where venues count what they do to the account, and whether one of those visited does not count there: then each is asked by itself.
-    address public counter;
-    bool internal _apart;
-    // Sum of the hashes of all entries of the mappings above: independent of the order in which they were set.
-    uint256 private _fingerprints;
 
-    // Also closed while the cage is acting: a measurement must not change its scales half-way.
+    address[] internal _assets; // the approved ones
+    // Venues that the account has called. It has positions in no others, because only its own calls open one.
+    // A venue stays listed when its approval is withdrawn, so that its positions count again if it is approved again.
+    address[] internal _usedVenues;
+    mapping(address => bool) private _isUsedVenue;
+    // Sum of the hashes of all entries in the four mappings above, so that the order of changes does not matter.
+    uint256 private _entriesHash;
+
+    // Also refused while a call is in progress: the policy must not change between two measurements.
     modifier onlyOwner() {
         if (msg.sender != owner) revert NotOwner(msg.sender);
         if (_inside) revert Reentered();
@@ -133,6 +122,8 @@ abstract contract CageConfig is Once, Guarded {
         );
     }
 
+    // --- setters
+
     function setOwner(address owner_) external onlyOwner {
         owner = owner_;
         emit OwnerSet(owner_);
@@ -148,31 +139,28 @@ abstract contract CageConfig is Once, Guarded {
         emit GuardianSet(guardian_);
     }
 
-    /// Kind `None` withdraws the approval.
+    /// Approves an asset or changes its terms; kind `None` withdraws the approval.
     function setAsset(address asset, AssetKind kind, uint8 decimals, bool base, uint128 priceUsd8) external onlyOwner {
         if (decimals > 36 || priceUsd8 > type(uint64).max) revert LimitOutOfRange();
-        AssetKind was = assetInfo[asset].kind;
-        _forget(was != AssetKind.None, "asset", asset, abi.encode(assetInfo[asset]));
-        assetInfo[asset] = Asset(kind, decimals, base, priceUsd8);
-        _remember(kind != AssetKind.None, "asset", asset, abi.encode(assetInfo[asset]));
-        _scales++;
-        uint256 row = uint256(uint160(asset)) | uint256(kind) << 160 | uint256(decimals) << 168 | uint256(priceUsd8) << 184;
-        _list(_rows, base ? row | 1 << 176 : row, was != AssetKind.None, kind != AssetKind.None);
-        if (kind == AssetKind.None) delete assetInfo[asset];
-        else if (_rows.length > _limits.maxAssets) revert TooManyAssets(_limits.maxAssets);
+        bool wasApproved = isApprovedAsset(asset);
+        if (wasApproved) _removeEntry("asset", asset, abi.encode(assetInfo[asset]));
+        if (kind == AssetKind.None) {
+            delete assetInfo[asset];
+            if (wasApproved) _unlistAsset(asset);
+        } else {
+            assetInfo[asset] = Asset(kind, decimals, base, priceUsd8);
+            _addEntry("asset", asset, abi.encode(assetInfo[asset]));
+            if (!wasApproved) _assets.push(asset);
+            if (_assets.length > _limits.maxAssets) revert TooManyAssets(_limits.maxAssets);
+        }
         emit AssetSet(asset, kind, decimals, base, priceUsd8);
     }
 
-    /// Kind `None` withdraws the approval.
+    /// Approves a protocol or changes its kind; kind `None` withdraws the approval.
     function setProtocol(address protocol, ProtocolKind kind) external onlyOwner {
-        ProtocolKind was = protocolKind[protocol];
-        _forget(was != ProtocolKind.None, "protocol", protocol, abi.encode(was));
+        if (isApprovedProtocol(protocol)) _removeEntry("protocol", protocol, abi.encode(protocolKind[protocol]));
         protocolKind[protocol] = kind;
-        _remember(kind != ProtocolKind.None, "protocol", protocol, abi.encode(kind));
-        if (_visited[protocol]) {
-            _list(_venues, uint160(protocol), was == ProtocolKind.Venue, kind == ProtocolKind.Venue);
-            _scales++;
-        }
+        if (kind != ProtocolKind.None) _addEntry("protocol", protocol, abi.encode(kind));
         emit ProtocolSet(protocol, kind);
     }
 
@@ -180,10 +168,11 @@ abstract contract CageConfig is Once, Guarded {
         _setLimits(limits_);
     }
 
+    /// Allows a function of `Generic` protocols.
     function setSelector(bytes4 selector, bool allowed) external onlyOwner {
-        _forget(selectorAllowed[selector], "selector", address(bytes20(selector)), "");
+        if (selectorAllowed[selector]) _removeEntry("selector", address(bytes20(selector)), "");
         selectorAllowed[selector] = allowed;
-        _remember(allowed, "selector", address(bytes20(selector)), "");
+        if (allowed) _addEntry("selector", address(bytes20(selector)), "");
         emit SelectorSet(selector, allowed);
     }
 
@@ -193,22 +182,15 @@ abstract contract CageConfig is Once, Guarded {
     }
 
     function setSanctioned(address account, bool sanctioned_) external onlyOwner {
-        _forget(sanctioned[account], "sanctioned", account, "");
+        if (sanctioned[account]) _removeEntry("sanctioned", account, "");
         sanctioned[account] = sanctioned_;
-        _remember(sanctioned_, "sanctioned", account, "");
+        if (sanctioned_) _addEntry("sanctioned", account, "");
         emit SanctionSet(account, sanctioned_);
     }
 
     function setSanctionsOracle(address oracle) external onlyOwner {
         sanctionsOracle = oracle;
         emit SanctionsOracleSet(oracle);
-    }
-
-    /// Once for all: what was kept is known by its count.
-    function setCounter(address counter_) external onlyOwner {
-        if (counter != address(0)) revert AlreadyCounting(counter);
-        counter = counter_;
-        emit CounterSet(counter_);
     }
 
     function halt() external {
@@ -229,8 +211,7 @@ abstract contract CageConfig is Once, Guarded {
     }
 
     function assets() external view returns (address[] memory listed) {
-        listed = new address[](_rows.length);
-        for (uint256 i = 0; i < listed.length; i++) listed[i] = address(uint160(_rows[i]));
+        return _assets;
     }
 
     function isApprovedAsset(address asset) public view returns (bool) {
@@ -241,7 +222,7 @@ abstract contract CageConfig is Once, Guarded {
         return protocolKind[protocol] != ProtocolKind.None;
     }
 
-    /// Whether the cage may deal with this address; fails if the list outside cannot be asked.
+    /// Returns whether the account may deal with an address. Reverts if the sanctions oracle gives no valid answer.
     function checkSanctions(address account) public view returns (bool) {
         if (sanctioned[account]) return false;
         address oracle = sanctionsOracle;
@@ -254,61 +235,52 @@ abstract contract CageConfig is Once, Guarded {
         return listed == 0;
     }
 
-    /// One number for everything the owner has set; halting and sessions are not part of it.
+    /// Fingerprint of the policy. Halting and sessions are not part of it.
     function policyHash() external view returns (bytes32) {
-        return keccak256(abi.encode(owner, operator, guardian, allowArbitraryCalldata, sanctionsOracle, counter, _limits, _fingerprints));
+        return keccak256(abi.encode(owner, operator, guardian, allowArbitraryCalldata, sanctionsOracle, _limits, _entriesHash));
     }
 
-    function _needAsset(address asset) internal view {
+    // --- internals
+
+    function _requireAsset(address asset) internal view {
         if (!isApprovedAsset(asset)) revert AssetNotApproved(asset);
     }
 
-    function _needProtocol(address protocol) internal view {
+    function _requireProtocol(address protocol) internal view {
         if (!isApprovedProtocol(protocol)) revert ProtocolNotApproved(protocol);
     }
 
-    function _needClean(address account) internal view {
+    function _requireNotSanctioned(address account) internal view {
         if (!checkSanctions(account)) revert SanctionedAddress(account);
     }
 
+    /// Lists a venue at its first call, so that it is valued from then on.
+    function _trackVenue(address target) internal {
+        if (protocolKind[target] != ProtocolKind.Venue || _isUsedVenue[target]) return;
+        _isUsedVenue[target] = true;
+        _usedVenues.push(target);
+    }
+
     function _setLimits(Limits memory l) private {
-        bool fits = l.maxPositionBps <= 10_000 && l.maxConcentrationBps <= 10_000 && l.maxSlippageBps <= 10_000;
-        if (!fits || l.maxDrawdownBps > 10_000) revert LimitOutOfRange();
+        bool inRange = l.maxPositionBps <= 10_000 && l.maxConcentrationBps <= 10_000 && l.maxSlippageBps <= 10_000;
+        if (!inRange || l.maxDrawdownBps > 10_000) revert LimitOutOfRange();
         _limits = l;
         emit LimitsSet(l);
     }
 
-    function _remember(bool present, string memory what, address key, bytes memory value) private {
-        unchecked { if (present) _fingerprints += uint256(keccak256(abi.encode(what, key, value))); }
-    }
-
-    function _forget(bool present, string memory what, address key, bytes memory value) private {
-        unchecked { if (present) _fingerprints -= uint256(keccak256(abi.encode(what, key, value))); }
-    }
-
-    // Positions arise only when the account itself enters, so a venue is looked at from the first visit on.
-    function _visit(address target) internal {
-        if (protocolKind[target] != ProtocolKind.Venue || _visited[target]) return;
-        _visited[target] = true;
-        _venues.push(uint160(target));
-        _scales++;
-        (bool ok, bytes memory answer) = target.staticcall(abi.encodeCall(ICounted.counter, ()));
-        bool counts = ok && answer.length == 32 && counter != address(0) && abi.decode(answer, (uint256)) == uint160(counter);
-        if (!counts) _apart = true;
-    }
-
-    // Items are told apart by the address in their lower part; what is listed already is replaced.
-    function _list(uint256[] storage list, uint256 item, bool was, bool is_) private {
-        if (!was) {
-            if (is_) list.push(item);
-            return;
+    function _unlistAsset(address asset) private {
+        uint256 last = _assets.length - 1;
+        for (uint256 i = 0; i < last; i++) {
+            if (_assets[i] == asset) _assets[i] = _assets[last];
         }
-        uint256 last = list.length - 1;
-        for (uint256 i = 0; i <= last; i++) {
-            if (uint160(list[i]) != uint160(item)) continue;
-            list[i] = is_ ? item : list[last];
-            if (!is_) list.pop();
-            return;
-        }
+        _assets.pop();
+    }
+
+    function _addEntry(string memory what, address key, bytes memory value) private {
+        unchecked { _entriesHash += uint256(keccak256(abi.encode(what, key, value))); }
+    }
+
+    function _removeEntry(string memory what, address key, bytes memory value) private {
+        unchecked { _entriesHash -= uint256(keccak256(abi.encode(what, key, value))); }
     }
 }

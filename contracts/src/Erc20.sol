@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Once} from "./Once.sol";
 import {Signatures} from "./Signatures.sol";
 
-/// The fungible part that tokens, pair shares and vault shares have in common, with EIP-2612 permits.
+/// ERC-20 with EIP-2612 permits: the base of tokens, pair shares and vault shares.
 abstract contract Erc20 is Once {
     error InsufficientBalance(address account, uint256 balance, uint256 needed);
     error InsufficientAllowance(address spender, uint256 allowance, uint256 needed);
@@ -69,7 +69,7 @@ abstract contract Erc20 is Once {
         _approve(owner_, spender, value);
     }
 
-    // Computed each time: neither address nor chain nor name is fixed when the code is written.
+    // Computed each time: address, chain and name are not known at compile time.
     function DOMAIN_SEPARATOR() public view returns (bytes32) {
         return keccak256(abi.encode(DOMAIN_TYPEHASH, keccak256(bytes(name)), keccak256(bytes(version)), block.chainid, address(this)));
     }

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "./Token.sol";
 
-/// Keeps a share of every transfer: what arrives is less than what was sent. Starts at 1 % for the owner.
+/// Token with a fee on transfer: less arrives than was sent. Starts at 1 % for the owner.
 contract FeeToken is Token {
     error FeeTooHigh(uint256 bps);
 

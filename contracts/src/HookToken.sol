@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "./Token.sol";
 
-/// Calls somebody in the middle of every transfer: the means of re-entrancy attacks. Failures of the hook are reported, not passed on.
+/// Token that calls another contract during every transfer, for re-entrancy attacks. A failure of the hook is emitted, not passed on.
 contract HookToken is Token {
     event HookSet(address target, bytes data);
     event HookRan(address indexed target, bool ok, bytes answer);

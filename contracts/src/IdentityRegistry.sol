@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {Once} from "./Once.sol";
 
-/// Agents as owned numbers with a page of their own, what others say of them, and checks they asked for (after ERC-8004).
-/// Everything textual here is written by strangers.
+/// Agents as tokens with a URI, feedback by others, and validations by request (after ERC-8004).
+/// All text here is written by strangers.
 contract IdentityRegistry is Once {
     error UnknownAgent(uint256 agentId);
     error NotAgentOwner(uint256 agentId, address caller);
@@ -142,7 +142,7 @@ contract IdentityRegistry is Once {
         return (given.client, given.score, given.revoked);
     }
 
-    /// How many stand unrevoked, and their average score rounded down (0 without any).
+    /// Number of feedbacks that are not revoked, and their average score rounded down (0 without any).
     function summary(uint256 agentId) external view exists(agentId) returns (uint256 count, uint256 averageScore) {
         Feedback[] storage all = _feedback[agentId];
         uint256 total;

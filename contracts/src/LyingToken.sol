@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "./Token.sol";
 
-/// Says one thing and does another, as its owner chooses. Honest at first, so that a world can hand it out.
+/// Token whose answers and events can be false, as its owner chooses. Honest at first, so that a world can distribute it.
 contract LyingToken is Token {
     enum Mode {
         Honest,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// One owner who may hand over.
+/// A contract with one owner, who may transfer the ownership.
 abstract contract Owned {
     error NotOwner(address caller);
 

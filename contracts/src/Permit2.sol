@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Signatures} from "./Signatures.sol";
 import {Transfers} from "./Transfers.sol";
 
-/// Uniswap's Permit2 as far as agents meet it, with the same signatures, typed data, events and errors: allowances with an amount and an end, and
+/// The parts of Uniswap's Permit2 that agents meet, with the same signatures, typed data, events and errors: allowances with an amount and an end, and
 /// transfers by a signature that is used once. It has nothing to configure, so there is no `init`.
 contract Permit2 {
     error SignatureExpired(uint256 signatureDeadline);
@@ -103,7 +103,7 @@ contract Permit2 {
         Transfers.pull(token, from, to, amount);
     }
 
-    /// Takes every named allowance back.
+    /// Revokes the allowances.
     function lockdown(TokenSpenderPair[] calldata approvals) external {
         for (uint256 i = 0; i < approvals.length; i++) {
             allowance[msg.sender][approvals[i].token][approvals[i].spender].amount = 0;
@@ -125,7 +125,7 @@ contract Permit2 {
         Transfers.pull(permitted.permitted.token, owner, details.to, details.requestedAmount);
     }
 
-    /// Makes signatures that are out there worthless before they are used.
+    /// Invalidates signatures before they are used.
     function invalidateUnorderedNonces(uint256 word, uint256 mask) external {
         nonceBitmap[msg.sender][word] |= mask;
         emit UnorderedNonceInvalidation(msg.sender, word, mask);

@@ -4,15 +4,20 @@ pragma solidity 0.8.37;
 import {CageLedger} from "./CageLedger.sol";
 import {CageRules} from "./CageRules.sol";
 import {CageValue} from "./CageValue.sol";
+import {Reverts} from "./Reverts.sol";
 import {Signatures} from "./Signatures.sol";
 import {Transfers} from "./Transfers.sol";
 
-/// The agent's account. It holds the funds; the operator acts only through it, and what the owner forbade reverts.
-/// A call is read before it is made (CageRules) and measured after it was made (CageValue); nothing is believed.
+/// The agent's account. It holds the funds; the operator can act only through `execute` and `executeBatch`, within the owner's policy.
 ///
-/// Spent is the larger of two measures: USD that left in plain assets, and USD by which the whole account (shares, positions and
-/// debts included) became poorer. So taking one's own money out of a vault costs nothing, and sending it elsewhere on the way does.
-/// Not seen, because it does not pass through here: what others pull later by an allowance or a signature of the operator.
+/// Each call is checked before it is made (CageRules). The whole account is valued before and after it (CageValue), and the limits are applied to
+/// the difference and to the records of earlier calls (CageLedger). What a contract returns or emits is never taken as proof.
+///
+/// The amount spent by a call is the larger of two measures: the USD value of plain assets that left, and the USD value that the whole account,
+/// including shares, positions and debts, lost. So withdrawing the account's own money from a vault costs nothing, and withdrawing it to
+/// another address counts in full.
+///
+/// Not covered: assets that others pull later with an allowance or a signature of the operator. They show as a loss in the next call.
 contract PolicyCage is CageRules, CageValue, CageLedger {
     error NotOperator(address caller);
     error Halted();
@@ -32,14 +37,17 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
         bytes data;
     }
 
-    struct Totals {
-        uint256 opening; // level before the first call
-        uint256 spent;
+    /// An `execute` or `executeBatch` in progress.
+    struct Execution {
+        Valuation start; // before the first call
+        Valuation latest; // after the latest call
+        uint256 openingLevel;
+        uint256 spentUsd;
         bool rebalanced;
     }
 
-    // Rounding of a few values is no slippage: a hundredth of a cent.
-    uint256 private constant CRUMB = 1e4;
+    // Losses up to a hundredth of a cent are rounding, not slippage.
+    uint256 private constant DUST_USD = 1e4;
 
     receive() external payable {
         emit Received(msg.sender, msg.value);
@@ -48,149 +56,142 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     // --- the operator
 
     function execute(address target, uint256 value, bytes calldata data) external guarded returns (bytes memory answer) {
-        _needOperator();
-        _expire();
-        _needRate(1);
-        _visit(target);
-        Ruling memory r = _judge(target, value, data);
-        address[] memory named = new address[](3);
-        _note(named, 0, target, r);
-        Sheet memory s = _measure(!r.told, named);
-        Totals memory totals;
-        totals.opening = _level(_net(s));
-        answer = _act(target, value, data, r, s, totals);
-        _close(1, totals, s);
+        _requireOperator();
+        _dropExpired();
+        _requireRate(1);
+        CallTerms memory terms = _checkCall(target, value, data);
+        _trackVenue(target);
+        Execution memory execution = _startExecution();
+        answer = _perform(execution, target, value, data, terms);
+        _finishExecution(execution, 1);
     }
 
-    /// All or nothing, and judged as a whole before the first call is made. Limits see the batch as one transaction, the rebalance limits as one
-    /// rebalance, the rate as so many writes as there are calls that are no approvals, but one at least.
+    /// Makes all calls or none. All are checked before the first is made. The spending limits see one transaction, the rebalance limits one
+    /// rebalance. The rate limit counts the calls without approvals, and at least one.
     function executeBatch(Call[] calldata calls) external guarded returns (bytes[] memory answers) {
         if (calls.length == 0) revert EmptyBatch();
-        _needOperator();
-        _expire();
-        for (uint256 i = 0; i < calls.length; i++) _visit(calls[i].target);
-        Ruling[] memory rulings = new Ruling[](calls.length);
-        address[] memory named = new address[](3 * calls.length);
-        (uint256 writes, bool all) = (0, false);
+        _requireOperator();
+        _dropExpired();
+        CallTerms[] memory terms = new CallTerms[](calls.length);
+        uint256 writes = 0;
         for (uint256 i = 0; i < calls.length; i++) {
-            Ruling memory r = rulings[i] = _judge(calls[i].target, calls[i].value, calls[i].data);
-            _note(named, 3 * i, calls[i].target, r);
-            if (!r.approves) writes++;
-            if (!r.told) all = true;
+            terms[i] = _checkCall(calls[i].target, calls[i].value, calls[i].data);
+            _trackVenue(calls[i].target);
+            if (!terms[i].isApproval) writes++;
         }
         if (writes == 0) writes = 1;
-        _needRate(writes);
-        Sheet memory s = _measure(all, named);
-        Totals memory totals;
-        totals.opening = _level(_net(s));
+        _requireRate(writes);
+        Execution memory execution = _startExecution();
         answers = new bytes[](calls.length);
         for (uint256 i = 0; i < calls.length; i++) {
-            answers[i] = _act(calls[i].target, calls[i].value, calls[i].data, rulings[i], s, totals);
+            answers[i] = _perform(execution, calls[i].target, calls[i].value, calls[i].data, terms[i]);
         }
-        _close(writes, totals, s);
+        _finishExecution(execution, writes);
     }
 
-    function _needOperator() private view {
+    function _requireOperator() private view {
         if (msg.sender != operator) revert NotOperator(msg.sender);
         if (halted) revert Halted();
     }
 
-    function _note(address[] memory named, uint256 place, address target, Ruling memory r) private pure {
-        (named[place], named[place + 1], named[place + 2]) = (target, r.named, r.alsoNamed);
+    function _startExecution() private view returns (Execution memory execution) {
+        execution.start = _valuate();
+        execution.latest = execution.start;
+        execution.openingLevel = _levelOf(execution.start.totalUsd);
     }
 
-    function _act(address target, uint256 value, bytes calldata data, Ruling memory r, Sheet memory s, Totals memory totals)
+    /// Makes one call and applies the limits that hold for each call.
+    function _perform(Execution memory execution, address target, uint256 value, bytes calldata data, CallTerms memory terms)
         private
         returns (bytes memory answer)
     {
-        if (r.rebalances && !totals.rebalanced) {
-            _needRebalance();
-            totals.rebalanced = true;
+        if (terms.isRebalance && !execution.rebalanced) {
+            _requireRebalanceAllowed();
+            execution.rebalanced = true;
         }
-        bool soldForOther = r.pays && r.swaps;
-        uint256 had = soldForOther ? Transfers.balance(r.soldFor, r.recipient) : 0;
+        bool isSwapForOther = terms.isPayment && terms.isSwap;
+        uint256 recipientHad = isSwapForOther ? Transfers.balance(terms.boughtAsset, terms.recipient) : 0;
 
-        answer = _call(target, value, data);
+        bool ok;
+        (ok, answer) = target.call{value: value}(data);
+        if (!ok) Reverts.bubble(answer);
 
-        Change memory c = _compare(s);
-        uint256 loss = c.given > c.got ? c.given - c.got : 0;
-        uint256 spent = c.outflow > loss ? c.outflow : loss;
-        totals.spent += spent;
-        _needBudget(totals.spent);
-        if (soldForOther) {
-            uint256 gotUsd = _value(r.soldFor, Transfers.balance(r.soldFor, r.recipient) - had);
-            _needFairness(gotUsd < c.outflow ? c.outflow - gotUsd : 0, c.outflow);
-        } else if (!r.pays && (r.trades || (r.tradesIfPaid && c.got > 0))) {
-            _needFairness(loss, c.given);
+        Valuation memory current = _valuate();
+        Change memory change = _compare(execution.latest, current);
+        execution.latest = current;
+        uint256 lossUsd = change.lostUsd > change.gainedUsd ? change.lostUsd - change.gainedUsd : 0;
+        uint256 spentUsd = change.outflowUsd > lossUsd ? change.outflowUsd : lossUsd;
+        execution.spentUsd += spentUsd;
+        _requireBudget(execution.spentUsd);
+        if (isSwapForOther) {
+            uint256 boughtUsd = _usdValue(terms.boughtAsset, Transfers.balance(terms.boughtAsset, terms.recipient) - recipientHad);
+            _requireFairTrade(boughtUsd < change.outflowUsd ? change.outflowUsd - boughtUsd : 0, change.outflowUsd);
+        } else if (!terms.isPayment && (terms.isTrade || (terms.isTradeIfPaid && change.gainedUsd > 0))) {
+            _requireFairTrade(lossUsd, change.lostUsd);
         }
-        if (r.pays) _bookPayment(loss);
-        emit Executed(target, data.length < 4 ? bytes4(0) : bytes4(data), spent);
+        if (terms.isPayment) _recordPayment(lossUsd);
+        emit Executed(target, data.length < 4 ? bytes4(0) : bytes4(data), spentUsd);
     }
 
-    function _close(uint256 writes, Totals memory totals, Sheet memory s) private {
-        uint256 value = _net(s);
-        _needSpread(s, value);
-        if (s.stirred) _needStays(s, value);
-        _needNoDrawdown(value, totals.opening);
-        _bookLevels(totals.opening, _level(value));
-        if (!s.quiet) _keep(s);
-        _book(writes, totals.rebalanced, totals.spent);
+    /// Applies the limits that hold for the execution as a whole, and records it.
+    function _finishExecution(Execution memory execution, uint256 writes) private {
+        uint256 totalUsd = execution.latest.totalUsd;
+        _requireSpread(execution, totalUsd);
+        _requireHealthyVenues(execution, totalUsd);
+        _requireNoDrawdown(totalUsd, execution.openingLevel);
+        _recordLevels(execution.openingLevel, _levelOf(totalUsd));
+        _recordExecution(writes, execution.rebalanced, execution.spentUsd);
     }
 
-    function _call(address target, uint256 value, bytes calldata data) private returns (bytes memory) {
-        (bool ok, bytes memory answer) = target.call{value: value}(data);
-        if (!ok) {
-            assembly ("memory-safe") { revert(add(answer, 32), mload(answer)) }
-        }
-        return answer;
-    }
+    // --- limits on the result of a call
 
-    // --- what must hold after a call
-
-    function _needFairness(uint256 loss, uint256 given) private view {
+    function _requireFairTrade(uint256 lossUsd, uint256 givenUsd) private view {
         uint256 max = _limits.maxSlippageBps;
-        if (loss > CRUMB && loss * 10_000 > given * max) revert SlippageExceeded(given == 0 ? 10_000 : loss * 10_000 / given, max);
+        if (lossUsd <= DUST_USD || lossUsd * 10_000 <= givenUsd * max) return;
+        revert SlippageExceeded(givenUsd == 0 ? 10_000 : lossUsd * 10_000 / givenUsd, max);
     }
 
-    // Only what grew is asked: an account that is out of proportion by the market may still be put right.
-    function _needSpread(Sheet memory s, uint256 total) private view {
-        Line[] memory lines = s.lines;
-        for (uint256 i = 0; i < lines.length;) {
-            Line memory line = lines[i];
-            unchecked { i++; }
-            if (line.balance <= line.first || _isBase(line.row)) continue;
-            uint256 bps = _share(line.value, total);
-            if (!_isPlain(line.row)) {
-                if (bps > _limits.maxPositionBps) revert PositionExceeded(_asset(line.row), bps, _limits.maxPositionBps);
-            } else if (bps > _limits.maxConcentrationBps) {
-                revert ConcentrationExceeded(_asset(line.row), bps, _limits.maxConcentrationBps);
+    // Only holdings that grew are checked: an account that the market has put out of proportion may still be put right.
+    function _requireSpread(Execution memory execution, uint256 totalUsd) private view {
+        for (uint256 i = 0; i < execution.latest.assets.length; i++) {
+            AssetValue memory holding = execution.latest.assets[i];
+            if (holding.balance <= execution.start.assets[i].balance) continue;
+            Asset memory info = assetInfo[holding.asset];
+            if (info.base) continue;
+            uint256 bps = _shareBps(holding.usd, totalUsd);
+            if (info.kind == AssetKind.Plain) {
+                if (bps > _limits.maxConcentrationBps) revert ConcentrationExceeded(holding.asset, bps, _limits.maxConcentrationBps);
+            } else if (bps > _limits.maxPositionBps) {
+                revert PositionExceeded(holding.asset, bps, _limits.maxPositionBps);
             }
         }
     }
 
-    function _needStays(Sheet memory s, uint256 total) private view {
-        (uint256 min, uint256 max) = (_limits.minCollateralRatioBps, _limits.maxPositionBps);
-        for (uint256 i = 0; i < s.stays.length;) {
-            Stay memory stay = s.stays[i];
-            unchecked { i++; }
-            if (stay.supplied > stay.firstSupplied) {
-                uint256 bps = _share(stay.supplied, total);
-                if (bps > max) revert PositionExceeded(stay.venue, bps, max);
+    // Likewise: a position must not grow too large, and a collateral ratio below the minimum must not become worse.
+    function _requireHealthyVenues(Execution memory execution, uint256 totalUsd) private view {
+        (uint256 minRatio, uint256 maxShare) = (_limits.minCollateralRatioBps, _limits.maxPositionBps);
+        for (uint256 i = 0; i < execution.latest.venues.length; i++) {
+            VenueValue memory before = execution.start.venues[i];
+            VenueValue memory current = execution.latest.venues[i];
+            if (current.suppliedUsd > before.suppliedUsd) {
+                uint256 bps = _shareBps(current.suppliedUsd, totalUsd);
+                if (bps > maxShare) revert PositionExceeded(current.venue, bps, maxShare);
             }
-            if (stay.owed == 0 || stay.supplied * 10_000 >= stay.owed * min) continue;
-            bool worse = stay.firstOwed == 0 || stay.supplied * stay.firstOwed < stay.firstSupplied * stay.owed;
-            if (worse) revert CollateralRatioTooLow(stay.supplied * 10_000 / stay.owed, min);
+            if (current.suppliedUsd * 10_000 >= current.owedUsd * minRatio) continue;
+            bool isWorse = before.owedUsd == 0 || current.suppliedUsd * before.owedUsd < before.suppliedUsd * current.owedUsd;
+            if (isWorse) revert CollateralRatioTooLow(current.suppliedUsd * 10_000 / current.owedUsd, minRatio);
         }
     }
 
-    function _share(uint256 part, uint256 total) private pure returns (uint256) {
-        return part == 0 ? 0 : total == 0 ? 10_000 : part * 10_000 / total;
+    function _shareBps(uint256 partUsd, uint256 totalUsd) private pure returns (uint256) {
+        if (partUsd == 0) return 0;
+        return totalUsd == 0 ? 10_000 : partUsd * 10_000 / totalUsd;
     }
 
     // --- the owner
 
     function withdraw(address asset, uint256 amount, address to) external onlyOwner {
-        if (isApprovedAsset(asset)) _bookPayment(usdValue(asset, amount));
+        if (isApprovedAsset(asset)) _recordPayment(usdValue(asset, amount));
         Transfers.send(asset, to, amount);
         emit Withdrawn(asset, amount, to);
     }
@@ -198,46 +199,45 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     // --- views
 
     function checkConcentration(address asset) external view returns (bool ok, uint256 bps) {
-        bps = _share(usdValue(asset, Transfers.balance(asset, address(this))), nav());
+        bps = _shareBps(usdValue(asset, Transfers.balance(asset, address(this))), nav());
         Asset memory info = assetInfo[asset];
         ok = info.base || bps <= (info.kind == AssetKind.Plain ? _limits.maxConcentrationBps : _limits.maxPositionBps);
     }
 
     function checkCollateralRatio(address venue) external view returns (bool ok, uint256 bps) {
-        _needProtocol(venue);
-        (uint256 supplied, uint256 owed,) = _walk(venue);
-        bps = owed == 0 ? type(uint256).max : supplied * 10_000 / owed;
+        _requireProtocol(venue);
+        (uint256 suppliedUsd, uint256 owedUsd) = _venueValue(venue);
+        bps = owedUsd == 0 ? type(uint256).max : suppliedUsd * 10_000 / owedUsd;
         ok = bps >= _limits.minCollateralRatioBps;
     }
 
     function checkDrawdown() external view returns (bool ok, uint256 bps) {
-        bps = _drawdown(nav(), 0);
+        bps = _drawdownBps(nav(), 0);
         ok = bps <= _limits.maxDrawdownBps;
     }
 
-    /// Fails with the error that a swap with these bounds would fail with at worst; otherwise says what it would count as spent.
+    /// Reverts with the error that the worst swap within these bounds would cause; otherwise returns the amount it would count as spent.
     function validateTrade(address protocol, address assetIn, uint256 amountIn, address assetOut, uint256 minOut, address recipient)
         external
         view
         returns (uint256 spentUsd)
     {
         if (halted) revert Halted();
-        _needRate(1);
-        _needClean(protocol);
-        _needProtocol(protocol);
-        _needAsset(assetIn);
-        _needAsset(assetOut);
-        _needClean(recipient);
-        _needRebalance();
+        _requireRate(1);
+        _requireNotSanctioned(protocol);
+        _requireProtocol(protocol);
+        _requireAsset(assetIn);
+        _requireAsset(assetOut);
+        _requireNotSanctioned(recipient);
+        _requireRebalanceAllowed();
         spentUsd = usdValue(assetIn, amountIn);
-        _needBudget(spentUsd);
-        uint256 got = usdValue(assetOut, minOut);
-        _needFairness(got < spentUsd ? spentUsd - got : 0, spentUsd);
-        Asset memory info = assetInfo[assetOut];
-        if (recipient != address(this) || info.base) return spentUsd;
-        uint256 total = nav() + got;
-        uint256 held = usdValue(assetOut, Transfers.balance(assetOut, address(this))) + got;
-        uint256 bps = _share(held, total > spentUsd ? total - spentUsd : 0);
+        _requireBudget(spentUsd);
+        uint256 boughtUsd = usdValue(assetOut, minOut);
+        _requireFairTrade(boughtUsd < spentUsd ? spentUsd - boughtUsd : 0, spentUsd);
+        if (recipient != address(this) || assetInfo[assetOut].base) return spentUsd;
+        uint256 totalUsd = nav() + boughtUsd;
+        uint256 heldUsd = usdValue(assetOut, Transfers.balance(assetOut, address(this))) + boughtUsd;
+        uint256 bps = _shareBps(heldUsd, totalUsd > spentUsd ? totalUsd - spentUsd : 0);
         if (bps > _limits.maxConcentrationBps) revert ConcentrationExceeded(assetOut, bps, _limits.maxConcentrationBps);
     }
 

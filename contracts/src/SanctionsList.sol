@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Once} from "./Once.sol";
 import {Owned} from "./Owned.sol";
 
-/// The outside list of sanctioned addresses that a cage asks. It can be taken down, to see whether the cage fails closed.
+/// External sanctions oracle of a cage. It can be taken down, to test that the cage fails closed.
 contract SanctionsList is Once, Owned {
     error OutOfService();
 

@@ -5,7 +5,7 @@ interface IERC1271 {
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4);
 }
 
-/// Whose signature is this? First by ECDSA (an account with delegated code still has its key), then by asking the account (ERC-1271).
+/// Checks signatures: by ECDSA first (an account with delegated code still has its key), then by asking the account (ERC-1271).
 library Signatures {
     bytes4 internal constant MAGIC = 0x1626ba7e;
     // Signatures in the upper half of the curve order are the mirror image of another valid one.
@@ -13,14 +13,8 @@ library Signatures {
 
     function recover(bytes32 hash, bytes memory signature) internal pure returns (address) {
         if (signature.length != 65) return address(0);
-        bytes32 r;
-        bytes32 s;
-        uint8 v;
-        assembly ("memory-safe") {
-            r := mload(add(signature, 32))
-            s := mload(add(signature, 64))
-            v := byte(0, mload(add(signature, 96)))
-        }
+        (bytes32 r, bytes32 s) = abi.decode(signature, (bytes32, bytes32));
+        uint8 v = uint8(signature[64]);
         if (uint256(s) > HALF_ORDER) return address(0);
         return ecrecover(hash, v < 27 ? v + 27 : v, r, s);
     }

@@ -6,8 +6,8 @@ import {Guarded} from "./Guarded.sol";
 import {Owned} from "./Owned.sol";
 import {IERC20, Transfers} from "./Transfers.sol";
 
-/// ERC-4626. A thousand shares and one asset that nobody owns stand behind every conversion: giving to the vault to make
-/// the next depositor's shares round to nothing costs the giver far more than it takes.
+/// ERC-4626. Conversions add a thousand virtual shares and one virtual asset, so that an inflation attack (a gift that makes the next
+/// depositor's shares round to zero) costs the attacker far more than it gains.
 contract Vault is Erc20, Owned, Guarded {
     error Paused();
     error ExceedsMax(address account, uint256 amount, uint256 maximum);
@@ -85,7 +85,7 @@ contract Vault is Erc20, Owned, Guarded {
         _leave(assets, shares, receiver, owner_);
     }
 
-    // --- views; rounding is always in favour of those who stay
+    // --- views; rounding is always in favour of the remaining shareholders
 
     function totalAssets() public view returns (uint256) {
         return IERC20(asset).balanceOf(address(this));
@@ -97,11 +97,6 @@ contract Vault is Erc20, Owned, Guarded {
 
     function convertToAssets(uint256 shares) public view returns (uint256) {
         return shares * (totalAssets() + 1) / (totalSupply + VIRTUAL_SHARES);
-    }
-
-    /// All that the worth of shares depends on, in one answer.
-    function worth(uint256 shares) external view returns (address, uint256) {
-        return (asset, convertToAssets(shares));
     }
 
     function previewDeposit(uint256 assets) public view returns (uint256) {
@@ -158,7 +153,7 @@ contract Vault is Erc20, Owned, Guarded {
         emit Withdraw(msg.sender, receiver, owner_, assets, shares);
     }
 
-    // A token that keeps a fee or lies would let the newcomer share in what others paid.
+    // With a token that keeps a fee or lies, the new shares would be paid by the other shareholders.
     function _take(uint256 assets) private {
         uint256 before = totalAssets();
         Transfers.pull(asset, msg.sender, address(this), assets);

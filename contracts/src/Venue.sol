@@ -2,17 +2,17 @@
 pragma solidity 0.8.37;
 
 import {Guarded} from "./Guarded.sol";
-import {Moves} from "./Moves.sol";
 import {Once} from "./Once.sol";
 import {Owned} from "./Owned.sol";
+import {Reverts} from "./Reverts.sol";
 import {Transfers} from "./Transfers.sol";
 
 interface IBorrower {
     function onFlash(address asset, uint256 amount, bytes calldata data) external;
 }
 
-/// One contract for whatever takes an asset, holds a position and pays: lending, staking, perpetuals, yield, bridges.
-/// A market is a name that the owner opened; the zero address stands for the native coin. All markets share one till.
+/// Generic protocol with positions: lending, staking, perpetuals, yield, bridges.
+/// A market is a name that the owner opened; the zero address is the native coin. All markets share one pool of liquidity.
 contract Venue is Once, Owned, Guarded {
     error UnknownMarket(bytes32 market);
     error PositionTooSmall(uint256 held, uint256 needed);
@@ -25,7 +25,6 @@ contract Venue is Once, Owned, Guarded {
     error InvalidRecipient(address to);
     error TooLittleReceived(uint256 received, uint256 minimum);
     error AlreadyReleased(uint256 srcChain, uint256 nonce);
-    error AlreadyCounting(address counter);
 
     event MarketSet(bytes32 indexed market, bool open, uint256 minRatioBps);
     event PriceSet(address indexed asset, uint256 priceUsd8, uint8 decimals);
@@ -43,7 +42,6 @@ contract Venue is Once, Owned, Guarded {
     event Settled(address indexed account, bytes32 indexed market, address indexed asset, int256 change);
     event Funded(address indexed asset, uint256 amount);
     event Configured(address indexed account, bytes32 indexed market, bytes32 indexed key, bytes value);
-    event CounterSet(address counter);
     event Flashed(address indexed account, address indexed asset, uint256 amount);
 
     struct Market {
@@ -77,8 +75,6 @@ contract Venue is Once, Owned, Guarded {
     mapping(address => mapping(bytes32 => mapping(address => Position))) private _positions;
     mapping(address => Holding[]) private _keys; // market and asset of every position an account ever had
     mapping(address => mapping(bytes32 => mapping(bytes32 => bytes32))) public settings; // account, market, key: hash of the value
-    mapping(address => uint256) public movesOf; // how often something was done to an account's positions
-    Moves public counter; // where it is counted together with other venues
 
     function init(address owner_) external once {
         _setOwner(owner_);
@@ -105,19 +101,12 @@ contract Venue is Once, Owned, Guarded {
         emit PriceSet(asset, priceUsd8, decimals);
     }
 
-    /// Once for all: accounts rely on being counted here.
-    function setCounter(Moves counter_) external onlyOwner {
-        if (address(counter) != address(0)) revert AlreadyCounting(address(counter));
-        counter = counter_;
-        emit CounterSet(address(counter_));
-    }
-
-    /// Puts liquidity into the till.
+    /// Adds liquidity.
     function fund(address asset, uint256 amount) external payable guarded {
         emit Funded(asset, Transfers.take(asset, amount));
     }
 
-    /// Pays a reward in for one account to claim.
+    /// Funds a reward that one account may claim.
     function fundReward(address account, bytes32 market, address asset, uint256 amount) external payable onlyOwner guarded known(market) {
         uint256 arrived = Transfers.take(asset, amount);
         _position(account, market, asset).claimable += arrived;
@@ -144,7 +133,7 @@ contract Venue is Once, Owned, Guarded {
         emit Released(to, asset, amount, srcChain, nonce);
     }
 
-    // --- anybody
+    // --- any account
 
     function enter(bytes32 market, address asset, uint256 amount, bytes calldata data) external payable guarded known(market) {
         uint256 arrived = Transfers.take(asset, amount);
@@ -153,7 +142,7 @@ contract Venue is Once, Owned, Guarded {
         emit Entered(msg.sender, market, asset, arrived, data);
     }
 
-    /// The largest number stands for the whole position.
+    /// The largest number means the whole position.
     function exit(bytes32 market, address asset, uint256 amount, address to) external guarded known(market) returns (uint256) {
         Position storage position = _position(msg.sender, market, asset);
         if (amount == type(uint256).max) amount = position.supplied;
@@ -176,7 +165,7 @@ contract Venue is Once, Owned, Guarded {
         emit Borrowed(msg.sender, market, asset, amount, to);
     }
 
-    /// Takes no more than the debt; the largest number stands for all of it.
+    /// Takes no more than the debt; the largest number means all of it.
     function repay(bytes32 market, address asset, uint256 amount) external payable guarded known(market) returns (uint256) {
         Position storage position = _position(msg.sender, market, asset);
         if (amount > position.borrowed) amount = position.borrowed;
@@ -196,7 +185,7 @@ contract Venue is Once, Owned, Guarded {
         emit Claimed(msg.sender, market, asset, amount, to);
     }
 
-    /// One asset for another at the owner's prices, such as a coin for its staked twin.
+    /// Exchanges one asset for another at the owner's prices, such as a coin for its staked form.
     function convert(bytes32 market, address assetIn, uint256 amountIn, address assetOut, uint256 minOut, address to)
         external
         payable
@@ -215,7 +204,7 @@ contract Venue is Once, Owned, Guarded {
         emit Converted(msg.sender, market, assetIn, arrived, assetOut, amountOut, to);
     }
 
-    /// Locks the asset here; whoever watches the event pays out on the other chain.
+    /// Locks the asset here; a relayer that watches the event pays out on the other chain.
     function bridgeOut(address asset, uint256 amount, uint256 dstChain, address to) external payable guarded returns (uint256 nonce) {
         if (to == address(0)) revert InvalidRecipient(to);
         uint256 arrived = Transfers.take(asset, amount);
@@ -224,22 +213,20 @@ contract Venue is Once, Owned, Guarded {
         emit Bridged(msg.sender, asset, arrived, dstChain, to, nonce);
     }
 
-    /// Anything an account wants to have noted in a market: leverage, a trigger, a delegate. Nothing moves; readers take the value from the event.
+    /// Stores a setting of the account in a market: leverage, a trigger, a delegate. Nothing moves; readers take the value from the event.
     function configure(bytes32 market, bytes32 key, bytes calldata value) external known(market) {
         settings[msg.sender][market][key] = keccak256(value);
         emit Configured(msg.sender, market, key, value);
     }
 
-    /// Lends from the till until the end of the call. The money really moves: out, then back by the caller's hook or else by its allowance.
+    /// Flash loan: the asset is sent, then returned by the caller's hook or else taken by its allowance.
     function flash(bytes32 market, address asset, uint256 amount, bytes calldata data) external guarded known(market) {
         if (amount == 0) revert NothingMoved();
         uint256 had = Transfers.balance(asset, address(this));
         _pay(asset, amount, msg.sender);
         (bool ok, bytes memory answer) = msg.sender.call(abi.encodeCall(IBorrower.onFlash, (asset, amount, data)));
-        // A failure without a reason is an account without the hook, such as a cage: it borrows and returns.
-        if (!ok && answer.length > 0) {
-            assembly ("memory-safe") { revert(add(answer, 32), mload(answer)) }
-        }
+        // A failure without data is an account without the hook, such as a cage: it borrows and returns.
+        if (!ok && answer.length > 0) Reverts.bubble(answer);
         uint256 left = Transfers.balance(asset, address(this));
         if (left < had) Transfers.pull(asset, msg.sender, address(this), had - left);
         left = Transfers.balance(asset, address(this));
@@ -269,7 +256,7 @@ contract Venue is Once, Owned, Guarded {
         }
     }
 
-    /// What an account has and owes in a market, in USD with 8 decimals; assets without a price count nothing.
+    /// Collateral and debt of an account in a market, in USD with 8 decimals; assets without a price count nothing.
     function accountValue(address account, bytes32 market) public view returns (uint256 collateralUsd8, uint256 debtUsd8) {
         Holding[] storage keys = _keys[account];
         for (uint256 i = 0; i < keys.length; i++) {
@@ -295,10 +282,8 @@ contract Venue is Once, Owned, Guarded {
         return debt == 0 || minimum == 0 ? type(uint256).max : collateral * 10_000 * 1e18 / (debt * minimum);
     }
 
-    // Every way to change a position comes through here and is counted, so that whoever knows the count knows whether to look again.
+    // Lists a position when it is first touched, so that `holdings` is complete.
     function _position(address account, bytes32 market, address asset) private returns (Position storage position) {
-        unchecked { movesOf[account]++; }
-        if (address(counter) != address(0)) counter.count(account);
         position = _positions[account][market][asset];
         if (!position.known) {
             position.known = true;

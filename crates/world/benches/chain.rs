@@ -1,4 +1,4 @@
-//! What a trial's chain costs: restore, swap, decode what changed, discard. On revm, and on Anvil with snapshot and revert, in one run.
+//! Cost of a chain per trial: thaw, swap, decode the changes, discard.
 //!
 //! `cargo bench -p bardo-eval-world --bench chain`
 
@@ -8,8 +8,7 @@ use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolCall;
 use bardo_eval_world::chain::bindings::{AmmRouter, PolicyCage, Token};
 use bardo_eval_world::chain::genesis::{ACCOUNT, Genesis};
-use bardo_eval_world::chain::{Anvil, AnvilConfig, Book, Chain, Embedded, Frozen, Status, Tx, bound_hashes, mined};
-use std::path::{Path, PathBuf};
+use bardo_eval_world::chain::{Book, Chain, Embedded, FrozenChain, Status, Tx, bound_hashes, mined};
 use std::time::{Duration, Instant};
 
 const BASE: u64 = 8453;
@@ -33,26 +32,19 @@ async fn bench() {
 
     let empty = many(&[(); 10_000], async |()| drop(frozen.thaw())).await;
     println!("thaw and discard, nothing in between: median {:.2} µs", micros(&empty));
-    let mut node = {
-        let config = AnvilConfig { tools: Some(tools()), ..AnvilConfig::new(BASE, genesis.starts_at) };
-        Anvil::start(&config).await.expect("anvil")
-    };
-    genesis.play(&mut node).await.expect("the set-up on anvil");
-    node.send(&approve(&genesis.book)).await.expect("an approval");
     for (what, tx) in [("through the cage", swap_tx as fn(&Book, u64) -> Tx), ("by the key alone", bare_swap)] {
-        // No two trials swap the same amount: what one left behind is not what the next one finds.
+        // No two trials swap the same amount.
         let txs: Vec<Tx> = (0..10_000).map(|more| tx(&genesis.book, more)).collect();
-        compare(what, &frozen, &mut node, &genesis.book, &txs).await;
+        measure(what, &frozen, &genesis.book, &txs).await;
     }
 }
 
-/// The same trials on both chains, and their parts on the embedded one.
-async fn compare(what: &str, frozen: &Frozen, node: &mut Anvil, book: &Book, txs: &[Tx]) {
+async fn measure(what: &str, frozen: &FrozenChain, book: &Book, txs: &[Tx]) {
     let before = resident_mb();
     let embedded = many(txs, async |tx| trial(frozen, book, tx).await).await;
     println!("swap {what}");
     println!(
-        "  revm: {} trials, median {:.1} µs; resident {:.1} MB before, {:.1} MB after",
+        "  {} trials, median {:.1} µs; resident {:.1} MB before, {:.1} MB after",
         embedded.len(),
         micros(&embedded),
         before,
@@ -71,19 +63,9 @@ async fn compare(what: &str, frozen: &Frozen, node: &mut Anvil, book: &Book, txs
     sent.sort();
     decoded.sort();
     println!("  of which executing {gas} gas {:.1} µs, decoding {:.1} µs", micros(&sent), micros(&decoded));
-    let mut times = vec![];
-    for tx in &txs[..200] {
-        let since = Instant::now();
-        let snapshot = node.snapshot().await.expect("a snapshot");
-        swap(node, book, tx).await;
-        node.restore(snapshot).await.expect("a revert");
-        times.push(since.elapsed());
-    }
-    times.sort();
-    println!("  anvil: {} trials, median {:.1} µs; ratio {:.0}", times.len(), micros(&times), micros(&times) / micros(&embedded));
 }
 
-async fn trial(frozen: &Frozen, book: &Book, tx: &Tx) {
+async fn trial(frozen: &FrozenChain, book: &Book, tx: &Tx) {
     let mut chain = frozen.thaw();
     swap(&mut chain, book, tx).await;
 }
@@ -102,7 +84,7 @@ async fn swap(chain: &mut dyn Chain, book: &Book, tx: &Tx) {
     assert!(mined.effects.len() >= 3, "{:#?}", mined.effects);
 }
 
-/// The operator's own coins, straight to the router: what a swap costs when nobody measures the account around it.
+/// The operator's own coins, straight to the router: a swap without the cage.
 fn bare_swap(book: &Book, more: u64) -> Tx {
     let value = U256::from(50_000_000_000_000_000_u64 + more);
     let (operator, path) = (at(book, "operator"), vec![Address::ZERO, at(book, "USDC")]);
@@ -142,8 +124,4 @@ fn resident_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or_default() / 1024.0
-}
-
-fn tools() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools")
 }

@@ -1,4 +1,4 @@
-//! What a trial in a live world costs: ten calls with two writes, the world opened first; and many worlds alive at once.
+//! Cost of a trial in a live world: ten calls with two writes, the world opened first; and many worlds alive at once.
 //!
 //! `cargo bench -p bardo-eval-world --bench world`
 
@@ -33,7 +33,7 @@ async fn bench() {
     }
     times.sort();
     let at = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
-    println!("ten calls with two writes, world included: {TRIALS} trials, median {:.3} ms, p90 {:.3} ms; bar 1 ms", at(50), at(90));
+    println!("ten calls with two writes, world included: {TRIALS} trials, median {:.3} ms, p90 {:.3} ms; aim 2 ms", at(50), at(90));
 
     parts(&stage).await;
 

@@ -32,7 +32,6 @@ static ARTIFACTS: &[(&str, &str)] = artifacts![
     "HookToken",
     "IdentityRegistry",
     "LyingToken",
-    "Moves",
     "Permit2",
     "PolicyCage",
     "SanctionsList",

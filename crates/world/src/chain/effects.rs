@@ -268,10 +268,8 @@ impl Storage<'_> {
                 }
             }
         }
-        // How often an account's positions were changed, and the list of them: its length, and up to 64 entries of four words.
-        let moves = self.slot("movesOf");
+        // The list of an account's positions: its length, and up to 64 entries of four words.
         for account in self.involved {
-            self.left.remove(&mapped(moves, account.into_word()));
             let length = mapped(keys, account.into_word());
             self.left.remove(&length);
             let first = U256::from_be_bytes(keccak256(length.to_be_bytes::<32>()).0);

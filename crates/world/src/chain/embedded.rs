@@ -16,13 +16,13 @@ use transact::{TxRun, changes};
 
 /// A chain after its set-up, shared between trials: each thaws its own chain from it.
 #[derive(Debug, Clone)]
-pub struct Frozen {
+pub struct FrozenChain {
     id: u64,
     base: Arc<BaseState>,
     latest: Block,
 }
 
-impl Frozen {
+impl FrozenChain {
     /// Returns a chain with an empty overlay on the shared state.
     pub fn thaw(&self) -> Embedded {
         Embedded { id: self.id, base: self.base.clone(), overlay: Overlay::default(), latest: self.latest, next_time: None, saved: vec![] }
@@ -54,9 +54,9 @@ impl Embedded {
     }
 
     /// Ends the set-up.
-    pub fn freeze(self) -> Frozen {
+    pub fn freeze(self) -> FrozenChain {
         let Self { id, base, overlay, latest, .. } = self;
-        Frozen { id, base: Arc::new(Arc::unwrap_or_clone(base).with(overlay)), latest }
+        FrozenChain { id, base: Arc::new(Arc::unwrap_or_clone(base).with(overlay)), latest }
     }
 
     fn next_block(&self) -> Block {

@@ -4,7 +4,7 @@ mod holdings;
 pub(crate) mod opening;
 
 use super::book::{Book, Entry};
-use super::{Chain, ChainError, Embedded, Frozen, Status, Tx, contracts, decode};
+use super::{Chain, ChainError, Embedded, FrozenChain, Status, Tx, contracts, decode};
 use crate::chain::bindings::{
     AmmFactory, AmmRouter, CageConfig::Limits, FeeBurner, IdentityRegistry, PolicyCage, Token, Vault, Venue, Weth,
 };
@@ -19,9 +19,6 @@ pub const KEEPER: Address = address!("C0FFEE000000000000000000000000000000C0FF")
 pub const ACCOUNT: Address = address!("CA9E00000000000000000000000000000000CA9E");
 /// Where a chain of the registry has no factory of its own.
 const FACTORY: Address = address!("FAC700000000000000000000000000000000FAC7");
-
-/// Where all venues of a chain count their moves.
-const COUNTER: Address = address!("C027000000000000000000000000000000000C27");
 
 /// The calldata with which the operator lets the account call somebody.
 pub fn execute(target: Address, value: U256, data: Vec<u8>) -> Vec<u8> {
@@ -108,7 +105,7 @@ impl Genesis {
     }
 
     /// An embedded chain with the set-up done, to be shared by trials.
-    pub async fn embedded(&self) -> Result<Frozen, ChainError> {
+    pub async fn embedded(&self) -> Result<FrozenChain, ChainError> {
         let mut chain = Embedded::new(self.book.chain, self.starts_at);
         self.play(&mut chain).await?;
         Ok(chain.freeze())
@@ -207,7 +204,6 @@ impl<'b> Builder<'b> {
     }
 
     fn contracts(&mut self) {
-        self.name(COUNTER, "Moves", None, Some("Moves"), None);
         if !self.chain.contracts.iter().any(|contract| contract.role == Role::Factory) {
             self.name(self.factory, "AmmFactory", Some(Role::Factory), Some("AmmFactory"), None);
             self.send(self.factory, AmmFactory::initCall {}.abi_encode(), U256::ZERO, "the factory");
@@ -225,7 +221,6 @@ impl<'b> Builder<'b> {
                 self.send(at, init, U256::ZERO, &contract.name);
             }
             if kind == Some("Venue") {
-                self.send(at, Venue::setCounterCall { counter_: COUNTER }.abi_encode(), U256::ZERO, "the counter of a venue");
                 self.open_markets(at);
             }
         }
@@ -383,7 +378,6 @@ impl<'b> Builder<'b> {
         self.send(ACCOUNT, PolicyCage::initCall { owner_: KEEPER, operator_: operator }.abi_encode(), U256::ZERO, "the account");
         // Whoever may spend may also stop.
         self.send(ACCOUNT, PolicyCage::setGuardianCall { guardian_: operator }.abi_encode(), U256::ZERO, "the guardian");
-        self.send(ACCOUNT, PolicyCage::setCounterCall { counter_: COUNTER }.abi_encode(), U256::ZERO, "the counter");
         self.send(ACCOUNT, PolicyCage::setLimitsCall { limits_: UNBOUND }.abi_encode(), U256::ZERO, "the limits of the set-up");
         self.approvals();
         self.pool_shares();

@@ -17,7 +17,7 @@ pub use anvil::{Anvil, AnvilConfig};
 pub use book::{Book, Entry};
 pub(crate) use decode::revert_name;
 pub use effects::{effects, mined};
-pub use embedded::{Embedded, Frozen};
+pub use embedded::{Embedded, FrozenChain};
 pub use genesis::execute;
 pub use signer::{Signer, TypedData, signed_authorization, signed_transaction, signed_typed};
 pub use survey::{Allowance, Holding, Position, Spending, Survey, survey};

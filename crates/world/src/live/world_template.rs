@@ -1,7 +1,7 @@
 //! State that the trials of one world share: chains are set up once per process and copied for each trial.
 
 use crate::chain::genesis::Genesis;
-use crate::chain::{Anvil, AnvilConfig, Book, Chain, ChainError, Frozen};
+use crate::chain::{Anvil, AnvilConfig, Book, Chain, ChainError, FrozenChain};
 use alloy_primitives::Address;
 use model::{Thing, UserError, Workspace, WorldFile};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub struct WorldTemplate {
 #[derive(Debug)]
 pub(super) struct ChainTemplate {
     genesis: Genesis,
-    frozen: Option<Frozen>,
+    frozen: Option<FrozenChain>,
 }
 
 impl ChainTemplate {

@@ -37,3 +37,10 @@ fn every_artifact_is_listed_and_fits_on_a_chain() {
         assert!(size > 100 && size <= 24_576, "{} has {size} bytes", contract.name);
     }
 }
+
+/// The next check of the policy must fit, too.
+#[test]
+fn policy_cage_has_two_kib_of_room_below_the_code_size_limit() {
+    let size = contracts::contract("PolicyCage").runtime.len();
+    assert!(size <= 24_576 - 2_048, "{size} bytes");
+}

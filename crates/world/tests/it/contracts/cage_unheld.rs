@@ -1,4 +1,4 @@
-//! The cage looks again only at what was there or is named: each way to bring an asset in or out behind that, and that it is measured all the same.
+//! Assets that the account did not have or that a call does not name: each way to bring one in or out, and that it is measured all the same.
 
 use alloy_primitives::aliases::{U48, U160};
 use alloy_primitives::{Address, Bytes, U256};

@@ -1,7 +1,7 @@
 //! A chain in memory with our contracts on it, and the few verbs that the tests speak.
 
 use alloy_primitives::{Address, B256, Bytes, Log, U256, address, keccak256};
-use alloy_sol_types::{SolCall, SolError, SolEvent, sol};
+use alloy_sol_types::{SolCall, SolError, SolEvent};
 use k256::ecdsa::SigningKey;
 use revm::context::TxEnv;
 use revm::context::result::ExecutionResult;
@@ -13,8 +13,6 @@ use revm::{Context, DatabaseRef, ExecuteCommitEvm, ExecuteEvm, MainBuilder, Main
 
 pub(crate) use bardo_eval_world::chain::bindings::*;
 pub(crate) use bardo_eval_world::chain::contracts::contract;
-
-sol!(Moves, "../../contracts/artifacts/Moves.json");
 
 pub(crate) const CHAIN_ID: u64 = 8453;
 pub(crate) const START: u64 = 1_800_000_000;

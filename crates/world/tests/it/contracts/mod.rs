@@ -3,7 +3,7 @@
 mod amm;
 mod artifacts;
 mod cage;
-mod cage_kept;
+mod cage_positions;
 mod cage_sequence;
 mod cage_unheld;
 mod fee_burner;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use alloy_primitives::{Address, U256};
 use async_trait::async_trait;
 use bardo_eval_world::chain::genesis::Genesis;
-use bardo_eval_world::chain::{Book, Chain, ChainError, Embedded, Frozen, Receipt, Signer, Tx, mined, signed_transaction};
+use bardo_eval_world::chain::{Book, Chain, ChainError, Embedded, FrozenChain, Receipt, Signer, Tx, mined, signed_transaction};
 use bardo_eval_world::mcp::serve::{Seat, SharedWorld};
 use bardo_eval_world::{ChainAccess, EventLog, Letter, PeerAnswer, Who, World};
 use model::transcript::{Decision, Event, Happened, Origin, ToolAnswer};
@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, OnceCell};
 /// What trials share: the set-up of each chain is played once.
 struct Ground {
     workspace: Arc<Workspace>,
-    chains: BTreeMap<u64, (Frozen, Book)>,
+    chains: BTreeMap<u64, (FrozenChain, Book)>,
 }
 
 static GROUND: OnceCell<Ground> = OnceCell::const_new();

@@ -84,11 +84,6 @@ pub(crate) struct Cage {
     pub(crate) pair: Address,
 }
 
-/// Where venues count their moves.
-pub(crate) fn counter() -> Address {
-    named("moves")
-}
-
 /// 200,000 USDC (cash), 50,000 DAI, 10 WETH and 5 ether at 3,000, 10,000 of a token that calls back at 1: 305,000 USD.
 pub(crate) fn cage() -> Cage {
     let mut market = liquid();
@@ -101,7 +96,6 @@ pub(crate) fn cage() -> Cage {
     let (at, vault, venue, permit2, registry, sanctions) =
         (named("cage"), named("vault"), named("venue"), named("permit2"), named("registry"), named("sanctions"));
     let places = [
-        ("Moves", counter()),
         ("PolicyCage", at),
         ("Vault", vault),
         ("Venue", venue),
@@ -114,7 +108,6 @@ pub(crate) fn cage() -> Cage {
     }
     chain.send(OWNER, vault, Vault::initCall { asset_: usdc, name_: "Vault".into(), symbol_: "V".into(), owner_: OWNER });
     chain.send(OWNER, venue, Venue::initCall { owner_: OWNER });
-    chain.send(OWNER, venue, Venue::setCounterCall { counter_: counter() });
     chain.send(OWNER, registry, IdentityRegistry::initCall { name_: "Agents".into(), symbol_: "A".into() });
     chain.send(OWNER, sanctions, SanctionsList::initCall { owner_: OWNER });
     chain.send(OWNER, venue, Venue::setMarketCall { market: lending(), open: true, minRatioBps: 11_000 });
@@ -126,7 +119,6 @@ pub(crate) fn cage() -> Cage {
 
     chain.send(OWNER, at, PolicyCage::initCall { owner_: OWNER, operator_: operator() });
     chain.send(OWNER, at, PolicyCage::setGuardianCall { guardian_: guardian() });
-    chain.send(OWNER, at, PolicyCage::setCounterCall { counter_: counter() });
     let asset =
         |asset, kind, decimals, base, price: u128| PolicyCage::setAssetCall { asset, kind, decimals, base, priceUsd8: price * 100_000_000 };
     for call in [

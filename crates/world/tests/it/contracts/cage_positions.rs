@@ -1,10 +1,9 @@
-//! The cage keeps what positions are worth until the venue has counted a move or the owner has set an asset: each way to make what is kept
-//! untrue, and that it is measured all the same.
+//! Positions in venues are valued anew before and after each call: changes by the venue, by prices, by shares and in the middle of other calls.
 
 use alloy_primitives::{Address, Bytes, I256, U256};
 use alloy_sol_types::SolCall;
 
-use crate::contracts::cage::{Cage, VENUE, cage, call, counter, execute, lending, one, pay, usd};
+use crate::contracts::cage::{Cage, VENUE, cage, call, execute, lending, one, pay, usd};
 use crate::contracts::harness::*;
 
 fn operator(cage: &mut Cage) -> Address {
@@ -39,7 +38,7 @@ fn settle(cage: &mut Cage, asset: Address, change: i64) {
     cage.chain.send(OWNER, venue, Venue::settleCall { account, market: lending(), asset, change });
 }
 
-/// 40,000 USDC in the venue, valued and kept; limits that let it in.
+/// 40,000 USDC in the venue.
 fn lent() -> Cage {
     let mut cage = cage();
     let (usdc, venue, bob) = (cage.usdc, cage.venue, named("bob"));
@@ -51,7 +50,7 @@ fn lent() -> Cage {
 }
 
 #[test]
-fn what_is_kept_is_what_a_walk_says() {
+fn borrowing_exiting_and_repaying_leave_the_value_unchanged() {
     let mut cage = lent();
     let (usdc, dai, venue, at) = (cage.usdc, cage.dai, cage.venue, cage.at);
     let before = nav(&mut cage);
@@ -64,7 +63,7 @@ fn what_is_kept_is_what_a_walk_says() {
 }
 
 #[test]
-fn a_loss_that_the_venue_settles_between_two_calls_is_a_drawdown() {
+fn venue_loss_between_two_calls_is_a_drawdown() {
     let mut cage = lent();
     let (usdc, bob) = (cage.usdc, named("bob"));
     let before = nav(&mut cage);
@@ -75,7 +74,7 @@ fn a_loss_that_the_venue_settles_between_two_calls_is_a_drawdown() {
 }
 
 #[test]
-fn a_profit_and_a_loss_of_the_same_size_do_not_hide_each_other() {
+fn venue_profit_does_not_hide_a_later_loss() {
     let mut cage = lent();
     let (usdc, bob) = (cage.usdc, named("bob"));
     settle(&mut cage, usdc, 30_000);
@@ -85,7 +84,7 @@ fn a_profit_and_a_loss_of_the_same_size_do_not_hide_each_other() {
 }
 
 #[test]
-fn a_loss_in_the_middle_of_a_call_for_something_else_is_spent() {
+fn venue_loss_during_an_unrelated_call_counts_as_spent() {
     let mut cage = lent();
     let (usdc, hook, venue, at, bob) = (cage.usdc, cage.hook, cage.venue, cage.at, named("bob"));
     // The venue's owner is the token: it settles while the account pays somebody a token.
@@ -101,7 +100,7 @@ fn a_loss_in_the_middle_of_a_call_for_something_else_is_spent() {
 }
 
 #[test]
-fn a_new_price_values_positions_anew() {
+fn new_price_revalues_venue_positions() {
     let mut cage = cage();
     let (weth, venue, at, bob, usdc) = (cage.weth, cage.venue, cage.at, named("bob"), cage.usdc);
     ran(&mut cage, venue, &enter(weth, units(3, 18)));
@@ -117,7 +116,7 @@ fn a_new_price_values_positions_anew() {
 }
 
 #[test]
-fn an_asset_without_approval_counts_nothing_in_a_venue_either() {
+fn unapproved_asset_in_a_venue_counts_nothing() {
     let mut cage = lent();
     let (usdc, at) = (cage.usdc, cage.at);
     let before = nav(&mut cage);
@@ -129,7 +128,7 @@ fn an_asset_without_approval_counts_nothing_in_a_venue_either() {
 }
 
 #[test]
-fn shares_in_a_venue_are_never_kept() {
+fn vault_loss_reduces_shares_held_in_a_venue() {
     let mut cage = cage();
     let (usdc, vault, venue, at, bob) = (cage.usdc, cage.vault, cage.venue, cage.at, named("bob"));
     cage.set(|limits| limits.maxPositionBps = 10_000);
@@ -142,14 +141,14 @@ fn shares_in_a_venue_are_never_kept() {
     ran(&mut cage, venue, &enter(vault, shares));
     ran(&mut cage, usdc, &pay(bob, one()));
     let before = nav(&mut cage);
-    // The vault loses everything; the venue knows nothing of it.
+    // The vault loses everything; nothing happens in the venue.
     cage.chain.send(OWNER, vault, Vault::takeLossCall { assets: units(40_000, 6), to: OWNER });
     assert!(nav(&mut cage) < before - usd(39_999));
     assert_eq!(refusal(&mut cage, usdc, &pay(bob, one())), selector_of::<PolicyCage::DrawdownExceeded>());
 }
 
 #[test]
-fn a_loss_of_shares_in_a_venue_in_the_middle_of_a_call_is_spent() {
+fn vault_loss_of_shares_in_a_venue_during_a_call_counts_as_spent() {
     let mut cage = cage();
     let (hook, vault, venue, at, bob) = (cage.hook, cage.vault, cage.venue, cage.at, named("bob"));
     ran(&mut cage, vault, &Vault::depositCall { assets: units(9_000, 6), receiver: at });
@@ -165,7 +164,7 @@ fn a_loss_of_shares_in_a_venue_in_the_middle_of_a_call_is_spent() {
 }
 
 #[test]
-fn a_batch_that_goes_in_and_out_to_somebody_else_is_measured_call_by_call() {
+fn batch_that_enters_and_exits_to_another_address_is_measured_call_by_call() {
     let mut cage = lent();
     let (usdc, venue, operator) = (cage.usdc, cage.venue, operator(&mut cage));
     let exit = |amount| Venue::exitCall { market: lending(), asset: usdc, amount: units(amount, 6), to: named("thief") };
@@ -181,14 +180,11 @@ fn a_batch_that_goes_in_and_out_to_somebody_else_is_measured_call_by_call() {
     assert_eq!(nav(&mut cage), before - usd(2_000));
 }
 
-/// A second venue that takes DAI, and counts at this place if at any.
-fn other_venue(cage: &mut Cage, counter: Option<Address>) -> Address {
+/// A second venue that takes DAI.
+fn other_venue(cage: &mut Cage) -> Address {
     let (dai, at, other) = (cage.dai, cage.at, named("other venue"));
     cage.chain.etch("Venue", other);
     cage.chain.send(OWNER, other, Venue::initCall { owner_: OWNER });
-    if let Some(counter_) = counter {
-        cage.chain.send(OWNER, other, Venue::setCounterCall { counter_ });
-    }
     cage.chain.send(OWNER, other, Venue::setMarketCall { market: lending(), open: true, minRatioBps: 0 });
     cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: other, kind: VENUE });
     cage.chain.allow(at, dai, other);
@@ -196,27 +192,11 @@ fn other_venue(cage: &mut Cage, counter: Option<Address>) -> Address {
 }
 
 #[test]
-fn two_venues_that_count_together_are_told_apart() {
-    two_venues(Some(counter()));
-}
-
-#[test]
-fn a_venue_that_does_not_count_with_the_others_is_asked_by_itself() {
-    two_venues(None);
-}
-
-#[test]
-fn so_is_one_that_counts_elsewhere() {
-    two_venues(Some(named("other counter")));
-}
-
-fn two_venues(counter: Option<Address>) {
+fn losses_in_two_venues_are_both_measured() {
     let mut cage = lent();
     let (usdc, dai, at, bob) = (cage.usdc, cage.dai, cage.at, named("bob"));
-    cage.chain.etch("Moves", named("other counter"));
-    let other = other_venue(&mut cage, counter);
+    let other = other_venue(&mut cage);
     let before = nav(&mut cage);
-    // As many moves over there as over here.
     for _ in 0..4 {
         ran(&mut cage, other, &enter(dai, units(2_000, 18)));
     }
@@ -230,7 +210,7 @@ fn two_venues(counter: Option<Address>) {
 }
 
 #[test]
-fn what_happened_while_a_venue_was_not_approved_is_seen_when_it_is_again() {
+fn venue_loss_while_unapproved_shows_after_approval() {
     let mut cage = lent();
     let (usdc, venue, at) = (cage.usdc, cage.venue, cage.at);
     let before = nav(&mut cage);
@@ -241,7 +221,7 @@ fn what_happened_while_a_venue_was_not_approved_is_seen_when_it_is_again() {
 }
 
 #[test]
-fn a_call_that_fails_keeps_nothing() {
+fn refused_call_changes_no_position() {
     let mut cage = lent();
     let (usdc, venue, at) = (cage.usdc, cage.venue, cage.at);
     let before = nav(&mut cage);
@@ -252,35 +232,11 @@ fn a_call_that_fails_keeps_nothing() {
     assert_eq!(nav(&mut cage), before);
 }
 
-/// Every function of a venue that changes a position counts it; looking and configuring do not.
 #[test]
-fn a_venue_counts_every_move() {
-    let mut cage = lent();
-    let (usdc, dai, venue, at) = (cage.usdc, cage.dai, cage.venue, cage.at);
-    let mut last = cage.chain.view(venue, Venue::movesOfCall(at));
-    assert_eq!(last, U256::from(4));
-    let mut counted = |cage: &mut Cage, what: &str| {
-        let moves = cage.chain.view(venue, Venue::movesOfCall(at));
-        assert!(moves > last, "{what}");
-        last = moves;
-    };
-    ran(&mut cage, venue, &Venue::borrowCall { market: lending(), asset: dai, amount: units(10, 18), to: at });
-    counted(&mut cage, "borrow");
-    ran(&mut cage, venue, &Venue::repayCall { market: lending(), asset: dai, amount: units(5, 18) });
-    counted(&mut cage, "repay");
-    ran(&mut cage, venue, &Venue::exitCall { market: lending(), asset: usdc, amount: units(5, 6), to: at });
-    counted(&mut cage, "exit");
-    settle(&mut cage, usdc, 1);
-    counted(&mut cage, "settle up");
-    settle(&mut cage, usdc, -1);
-    counted(&mut cage, "settle down");
-}
-
-#[test]
-fn what_a_venue_gave_before_the_first_visit_is_there_when_it_begins() {
+fn position_credited_before_the_first_call_is_not_a_gain() {
     let mut cage = lent();
     let (dai, at) = (cage.dai, cage.at);
-    let other = other_venue(&mut cage, Some(counter()));
+    let other = other_venue(&mut cage);
     cage.chain.mint(dai, other, units(3_000, 18));
     let change = I256::try_from(units(3_000, 18)).expect("small");
     cage.chain.send(OWNER, other, Venue::settleCall { account: at, market: lending(), asset: dai, change });
@@ -293,56 +249,10 @@ fn what_a_venue_gave_before_the_first_visit_is_there_when_it_begins() {
 }
 
 #[test]
-fn anybody_may_count_and_nothing_follows_from_it() {
-    let mut cage = lent();
-    let (usdc, bob, at) = (cage.usdc, named("bob"), cage.at);
-    let before = nav(&mut cage);
-    cage.chain.send(named("somebody"), counter(), Moves::countCall { account: at });
-    assert_eq!(nav(&mut cage), before);
-    ran(&mut cage, usdc, &pay(bob, one()));
-    settle(&mut cage, usdc, -40_000);
-    assert_eq!(refusal(&mut cage, usdc, &pay(bob, one())), selector_of::<PolicyCage::DrawdownExceeded>());
-}
-
-#[test]
-fn a_venue_that_was_visited_before_the_counter_was_set_is_asked_by_itself() {
-    let mut cage = cage();
-    let (usdc, bob, at, operator) = (cage.usdc, named("bob"), named("late cage"), operator(&mut cage));
-    let other = other_venue(&mut cage, None);
-    cage.chain.etch("PolicyCage", at);
-    cage.chain.send(OWNER, at, PolicyCage::initCall { owner_: OWNER, operator_: operator });
-    cage.chain.send(OWNER, at, PolicyCage::setAssetCall { asset: usdc, kind: 1, decimals: 6, base: true, priceUsd8: 100_000_000 });
-    cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: other, kind: VENUE });
-    cage.chain.mint(usdc, at, units(100_000, 6));
-    cage.chain.allow(at, usdc, other);
-    cage.at = at;
-    ran(&mut cage, other, &enter(usdc, units(9_000, 6)));
-    cage.chain.send(OWNER, at, PolicyCage::setCounterCall { counter_: counter() });
-    ran(&mut cage, usdc, &pay(bob, one()));
-    let before = nav(&mut cage);
-    let change = -I256::try_from(units(5_000, 6)).expect("small");
-    cage.chain.send(OWNER, other, Venue::settleCall { account: at, market: lending(), asset: usdc, change });
-    assert_eq!(nav(&mut cage), before - usd(5_000));
-}
-
-#[test]
-fn a_counter_is_set_once_and_by_the_owner() {
-    let mut cage = cage();
-    let (at, venue, operator) = (cage.at, cage.venue, operator(&mut cage));
-    let counter_ = named("other counter");
-    let answer = cage.chain.refuse(operator, at, PolicyCage::setCounterCall { counter_ });
-    assert_eq!(split(&answer).0, selector_of::<PolicyCage::NotOwner>());
-    let answer = cage.chain.refuse(OWNER, at, PolicyCage::setCounterCall { counter_ });
-    assert_eq!(split(&answer).0, selector_of::<PolicyCage::AlreadyCounting>());
-    let answer = cage.chain.refuse(OWNER, venue, Venue::setCounterCall { counter_ });
-    assert_eq!(split(&answer).0, selector_of::<Venue::AlreadyCounting>());
-}
-
-#[test]
-fn a_position_in_one_venue_is_measured_against_what_it_was_though_all_were_quiet() {
+fn position_limit_binds_each_venue_by_itself() {
     let mut cage = lent();
     let (usdc, dai, at, bob) = (cage.usdc, cage.dai, cage.at, named("bob"));
-    let other = other_venue(&mut cage, Some(counter()));
+    let other = other_venue(&mut cage);
     cage.set(|limits| limits.perSessionUsd8 = u128::MAX);
     ran(&mut cage, other, &enter(dai, units(10_000, 18)));
     ran(&mut cage, usdc, &pay(bob, one()));
