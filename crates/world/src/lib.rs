@@ -6,7 +6,9 @@ mod live;
 mod log;
 pub mod mcp;
 
-pub use live::{ChainKind, Defence, Fills, Foreign, HOOKS, Hook, HookScope, LiveSource, LiveWorld, Setup, UnknownWorld, WorldTemplate, is_foreign};
+pub use live::{
+    ChainKind, Defence, Fills, Foreign, HOOKS, Hook, HookScope, LiveSource, LiveWorld, Setup, UnknownWorld, WorldTemplate, is_foreign,
+};
 pub use log::EventLog;
 
 use async_trait::async_trait;

@@ -69,7 +69,12 @@ impl NoProvider {
     pub fn remedy(&self) -> &'static str {
         match self {
             NoProvider::NoPrice => "add price: { input_per_mtok, output_per_mtok, as_of }",
-            NoProvider::NotAModel(_) | NoProvider::NoModel | NoProvider::NoKey(_) | NoProvider::BadUrl(_) | NoProvider::Client(_) => "",
+            NoProvider::Offline
+            | NoProvider::NotAModel(_)
+            | NoProvider::NoModel
+            | NoProvider::NoKey(_)
+            | NoProvider::BadUrl(_)
+            | NoProvider::Client(_) => "",
         }
     }
 }
