@@ -28,8 +28,8 @@ pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_
             state.wanted = Some(newest);
         }
         match begin(state, index, view, agent) {
-            Ok(runner) => state.runner = Some(runner),
-            Err(question) => {
+            Opening::Run(runner) => state.runner = Some(*runner),
+            Opening::Ask(question) => {
                 state.asked += 1;
                 return Move::Ask(question);
             }
@@ -51,15 +51,21 @@ pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_
     Move::Say(said)
 }
 
-fn begin(state: &AgentState, index: &BaselineIndex, view: &View<'_>, agent: &Agent) -> Result<PlanRunner, String> {
+/// First step of a request: carry out a plan, or ask the user for what is missing.
+enum Opening {
+    Run(Box<PlanRunner>),
+    Ask(String),
+}
+
+fn begin(state: &AgentState, index: &BaselineIndex, view: &View<'_>, agent: &Agent) -> Opening {
     let turns: Vec<&ParsedMessage> = state.turns.iter().collect();
-    let Some(wanted) = state.wanted.and_then(|at| turns.get(at)) else { return Ok(PlanRunner::default()) };
+    let Some(wanted) = state.wanted.and_then(|at| turns.get(at)) else { return Opening::Run(Box::default()) };
     let mut planner = WorkflowPlanner::new(index, agent, view, UserRequest { wanted, turns: &turns }, &state.given);
     planner.may_ask = state.asked == 0;
     match planner.plan() {
-        AgentPlan::Tasks(tasks) => Ok(PlanRunner::new(tasks, &state.given)),
-        AgentPlan::Ask(question) => Err(question),
-        AgentPlan::Nothing => Ok(PlanRunner::declined("Nothing was done: this is not something I can do from here.")),
+        AgentPlan::Tasks(tasks) => Opening::Run(Box::new(PlanRunner::new(tasks, &state.given))),
+        AgentPlan::Ask(question) => Opening::Ask(question),
+        AgentPlan::Nothing => Opening::Run(Box::new(PlanRunner::declined("Nothing was done: this is not something I can do from here."))),
     }
 }
 

@@ -200,7 +200,7 @@ impl<'r> Reader<'r> {
             return refuse("format", path, "formats of strings are not validated; write a pattern");
         }
         let pattern = map.get("pattern").and_then(Value::as_str).map(|source| self.patterns.compile(source)).transpose();
-        let pattern = pattern.map_err(|because| UnsupportedSchema::new("pattern", path, because))?;
+        let pattern = pattern.map_err(|because| UnsupportedSchema::new("pattern", path, because.to_string()))?;
         let text = TextShape { min: bounds::size(map, "minLength").unwrap_or(0), max: bounds::size(map, "maxLength"), pattern, format };
         match text.max {
             Some(max) if max < text.min => refuse("minLength", path, "it is greater than maxLength"),

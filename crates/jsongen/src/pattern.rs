@@ -1,6 +1,7 @@
 //! Regular expressions: strings that match, and a check of those that must not.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use regex::Regex;
@@ -14,12 +15,31 @@ pub(crate) struct Pattern {
     regex: Regex,
 }
 
+/// Reason that no string can be drawn from a pattern.
+#[derive(Debug)]
+pub(crate) enum PatternError {
+    /// The expression needs look-around or back-references, or is none.
+    Unsupported(String),
+    Regex(String),
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PatternError::Unsupported(source) => {
+                write!(f, "{source} is not a regular expression without look-around and back-references")
+            }
+            PatternError::Regex(why) => f.write_str(why),
+        }
+    }
+}
+
 /// Compiled patterns by source: one schema often repeats a pattern, and compiling is the most expensive step.
 #[derive(Debug, Default)]
 pub(crate) struct PatternCache(HashMap<String, Arc<Pattern>>);
 
 impl PatternCache {
-    pub(crate) fn compile(&mut self, source: &str) -> Result<Arc<Pattern>, String> {
+    pub(crate) fn compile(&mut self, source: &str) -> Result<Arc<Pattern>, PatternError> {
         if let Some(known) = self.0.get(source) {
             return Ok(Arc::clone(known));
         }
@@ -31,11 +51,10 @@ impl PatternCache {
 
 impl Pattern {
     /// JSON Schema patterns are ECMA-262, where `\d` is ten digits and not every digit of Unicode.
-    fn new(source: &str) -> Result<Self, String> {
-        let rust = jsonschema_regex::to_rust_regex(source)
-            .map_err(|()| format!("{source} is not a regular expression without look-around and back-references"))?;
-        let regex = Regex::new(&rust).map_err(|error| error.to_string())?;
-        let hir = regex_syntax::parse(&rust).map_err(|error| error.to_string())?;
+    fn new(source: &str) -> Result<Self, PatternError> {
+        let rust = jsonschema_regex::to_rust_regex(source).map_err(|()| PatternError::Unsupported(source.to_owned()))?;
+        let regex = Regex::new(&rust).map_err(|error| PatternError::Regex(error.to_string()))?;
+        let hir = regex_syntax::parse(&rust).map_err(|error| PatternError::Regex(error.to_string()))?;
         Ok(Self { hir, regex })
     }
 
