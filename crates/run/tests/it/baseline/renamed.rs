@@ -19,10 +19,16 @@ fn renamed() -> Arc<Workspace> {
     load(&files)
 }
 
+/// Replaces names everywhere but in `acts`, where an operation may share the word of an alias.
 fn replaced(text: &str, names: &BTreeMap<String, String>) -> String {
+    let line = |line: &str| if line.trim_start().starts_with("acts:") { line.to_owned() } else { replaced_words(line, names) };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+fn replaced_words(text: &str, names: &BTreeMap<String, String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut word = String::new();
-    for letter in text.chars().chain(['\n']) {
+    for letter in text.chars() {
         if letter.is_ascii_alphanumeric() || letter == '_' {
             word.push(letter);
             continue;
@@ -31,6 +37,7 @@ fn replaced(text: &str, names: &BTreeMap<String, String>) -> String {
         word.clear();
         out.push(letter);
     }
+    out.push_str(names.get(&word).unwrap_or(&word));
     out
 }
 
