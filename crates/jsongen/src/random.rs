@@ -1,5 +1,7 @@
 //! Seeded random choices, and the style that makes one sample small, large, long or non-ASCII.
 
+use model::SeededRng;
+
 /// A tendency of one whole sample, so that a few samples visit every boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
@@ -89,23 +91,5 @@ impl Random {
     /// Returns one of a non-empty slice.
     pub(crate) fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
         &items[self.below(items.len())]
-    }
-}
-
-/// SplitMix64.
-#[derive(Debug, Clone)]
-struct SeededRng(u64);
-
-impl SeededRng {
-    fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
     }
 }
