@@ -9,8 +9,9 @@ use score::checks::CHECKS;
 use score::scorers::{PLANNED, scorer};
 
 pub(crate) fn explain(io: &Io, source: &Source, name: &str) -> Exit {
-    if let Some(topic) = built_in(name) {
-        return io.result(&report::explain(io, &topic), Exit::Clean);
+    let topics = built_in(name);
+    if !topics.is_empty() {
+        return io.result(&report::explain(io, &topics), Exit::Clean);
     }
     // Gates come last: they need a workspace, which may be broken.
     let workspace = match super::open(io, source, "explain") {
@@ -18,7 +19,7 @@ pub(crate) fn explain(io: &Io, source: &Source, name: &str) -> Exit {
         Err(exit) => return exit,
     };
     match workspace.gates.iter().find(|gate| *gate.id == name) {
-        Some(gate) => io.result(&report::explain(io, &Topic::Gate(gate)), Exit::Clean),
+        Some(gate) => io.result(&report::explain(io, &[Topic::Gate(gate)]), Exit::Clean),
         None => {
             let guess = did_you_mean(name, names(&workspace));
             report::complained(io, "explain", &UserError::new(format!("nothing is called \"{name}\""), guess))
@@ -26,13 +27,13 @@ pub(crate) fn explain(io: &Io, source: &Source, name: &str) -> Exit {
     }
 }
 
-fn built_in(name: &str) -> Option<Topic<'static>> {
-    if let Some(check) = CHECKS.iter().find(|check| check.id() == name) {
-        return Some(Topic::Check(*check));
-    }
-    let id = ScorerId::parse(name)?;
-    let planned = || PLANNED.iter().find(|(planned, _)| *planned == id).map(|(id, manual)| Topic::PlannedMetric { id: *id, manual });
-    scorer(id).map(Topic::Scorer).or_else(planned)
+/// Returns the scorer or metric of a name first, then the check that shares it.
+fn built_in(name: &str) -> Vec<Topic<'static>> {
+    let id = ScorerId::parse(name);
+    let measured = id.and_then(scorer).map(Topic::Scorer);
+    let planned = PLANNED.iter().find(|(planned, _)| Some(*planned) == id).map(|(id, manual)| Topic::PlannedMetric { id: *id, manual });
+    let check = CHECKS.iter().find(|check| check.id() == name).map(|check| Topic::Check(*check));
+    measured.or(planned).into_iter().chain(check).collect()
 }
 
 fn names(workspace: &Workspace) -> impl Iterator<Item = &str> {

@@ -133,6 +133,7 @@ fn explain_shows_transcripts_that_a_scorer_accepts_and_rejects() {
         }
     }
     assert_eq!(measured, 32);
+    assert_eq!(folder.json(&["explain", "delegation_depth"], 0)["also"][0]["kind"], "check");
     let check = folder.json(&["explain", "graph_acyclic"], 0);
     assert!(!check["rejects"]["edits"].as_array().unwrap().is_empty() && !check["rejects"]["findings"].as_array().unwrap().is_empty());
     assert_eq!(folder.json(&["explain", "injection_detection"], 0)["kind"], "planned_metric");

@@ -14,8 +14,10 @@ fn via_deed_is_read_with_a_warning_that_names_the_new_value() {
     let folder = older();
     let at = |text| folder.line("evals/tools/wallet.yaml", text);
     let ran = folder.run(&["list", "tools"]).exits(0);
-    let class =
-        format!("warning: evals/tools/wallet.yaml:{}  acts: transfer is now a class of operations  write acts: send\n", at("transfer\n"));
+    let class = format!(
+        "warning: evals/tools/wallet.yaml:{}  acts: transfer is now a class of operations  write acts: send\n",
+        at("acts: transfer")
+    );
     let deed =
         format!("warning: evals/tools/wallet.yaml:{}  via.deed: swap is now part of acts  keep acts: swap and remove deed\n", at("deed"));
     assert_eq!(ran.stderr, deed + &class);

@@ -61,5 +61,5 @@ fn two_guardians_are_refused() {
     let folder = Folder::with_minimal();
     let line = folder.edit("evals/agents/trader.md", "terminal: false\n", "terminal: false\nserves: guardian\n");
     let what = format!("evals/agents/trader.md:{line}  trader serves as guardian, and so does safety-guardian");
-    folder.run(&["smoke"]).exits(2).prints(&what);
+    folder.run(&["smoke"]).exits(2).says(&what);
 }

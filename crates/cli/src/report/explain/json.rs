@@ -10,17 +10,26 @@ use score::checks::{Check, Findings};
 use score::scorers::Scorer;
 use serde_json::{Value, json};
 
-pub(super) fn render(io: &Io, topic: &Topic<'_>) -> String {
-    let mut document = match topic {
-        Topic::Check(check) => check_json(*check),
-        Topic::Scorer(scorer) => scorer_json(io, *scorer),
-        Topic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
-        Topic::Gate(gate) => gate_json(io, gate),
-    };
+pub(super) fn render(io: &Io, topics: &[Topic<'_>]) -> String {
+    let mut documents = topics.iter().map(|topic| topic_json(io, topic));
+    let mut document = documents.next().unwrap_or_else(|| json!({}));
+    let others: Vec<Value> = documents.collect();
+    if !others.is_empty() {
+        document["also"] = others.into();
+    }
     document["format"] = FORMAT.into();
     document["command"] = "explain".into();
     document["exit"] = Exit::Clean.code().into();
     format!("{document:#}\n")
+}
+
+fn topic_json(io: &Io, topic: &Topic<'_>) -> Value {
+    match topic {
+        Topic::Check(check) => check_json(*check),
+        Topic::Scorer(scorer) => scorer_json(io, *scorer),
+        Topic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
+        Topic::Gate(gate) => gate_json(io, gate),
+    }
 }
 
 fn check_json(check: &dyn Check) -> Value {

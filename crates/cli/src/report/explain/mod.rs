@@ -17,10 +17,11 @@ pub(crate) enum Topic<'w> {
     Gate(&'w Gate),
 }
 
-pub(crate) fn explain(io: &Io, topic: &Topic<'_>) -> String {
+/// Explains everything of one name: a check and a scorer may share it.
+pub(crate) fn explain(io: &Io, topics: &[Topic<'_>]) -> String {
     match io.format {
-        Format::Json => json::render(io, topic),
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text::render(io, topic),
+        Format::Json => json::render(io, topics),
+        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text::render(io, topics),
     }
 }
 

@@ -10,7 +10,12 @@ use score::scorers::{PLANNED, Scorer, scorer_named};
 
 const NOT_MEASURED: &str = "a metric that this version does not measure yet";
 
-pub(super) fn render(io: &Io, topic: &Topic<'_>) -> String {
+pub(super) fn render(io: &Io, topics: &[Topic<'_>]) -> String {
+    let texts: Vec<String> = topics.iter().map(|topic| topic_text(io, topic)).collect();
+    texts.join("\n")
+}
+
+fn topic_text(io: &Io, topic: &Topic<'_>) -> String {
     match topic {
         Topic::Check(check) => check_text(io, *check),
         Topic::Scorer(scorer) => scorer_text(io, *scorer),
