@@ -7,11 +7,11 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post};
+use axum::routing::any;
 
 use super::guard::{Refusal, local_only, read_body, refusal};
 use super::registry::TrialRegistry;
@@ -23,8 +23,8 @@ type Trials = State<Arc<TrialRegistry>>;
 pub(super) fn router(at: SocketAddr, trials: Arc<TrialRegistry>) -> Router {
     Router::new()
         .route("/mcp/{id}", any(handle_mcp))
-        .route("/rpc/{token}/{chain}", post(handle_rpc))
-        .route("/pages/{token}/{*page}", get(handle_page))
+        .route("/rpc/{token}/{chain}", any(handle_rpc))
+        .route("/pages/{token}/{*page}", any(handle_page))
         .fallback(async || not_found())
         .with_state(trials)
         .layer(from_fn_with_state(at, local_only))
@@ -32,6 +32,11 @@ pub(super) fn router(at: SocketAddr, trials: Arc<TrialRegistry>) -> Router {
 
 fn not_found() -> Refusal {
     refusal(StatusCode::NOT_FOUND, "there is nothing here")
+}
+
+/// Refuses other methods, after the token: without one, every path looks empty.
+fn allow(method: &Method, allowed: &[Method]) -> Result<(), Refusal> {
+    if allowed.contains(method) { Ok(()) } else { Err(refusal(StatusCode::METHOD_NOT_ALLOWED, "this method is not for this path")) }
 }
 
 /// Answers a missing token, a wrong one and an unknown trial alike, so that trials cannot be enumerated.
@@ -49,15 +54,21 @@ async fn handle_mcp(State(trials): Trials, Path(id): Path<String>, request: Requ
 
 async fn handle_rpc(State(trials): Trials, Path((token, chain)): Path<(String, String)>, request: Request) -> Result<Response, Refusal> {
     let (trial, chain) = trials.with_token(&token).zip(chain.parse().ok()).ok_or_else(not_found)?;
+    allow(request.method(), &[Method::POST])?;
     let body = read_body(request.into_body(), rpc::BODY).await?;
     let answer = trial.rpc.clone().answer(chain, body).await.ok_or_else(not_found)?;
     Ok(([(CONTENT_TYPE, "application/json")], answer.to_string()).into_response())
 }
 
-async fn handle_page(State(trials): Trials, path: Result<Path<(String, String)>, PathRejection>) -> Result<Response, Refusal> {
+async fn handle_page(
+    State(trials): Trials,
+    method: Method,
+    path: Result<Path<(String, String)>, PathRejection>,
+) -> Result<Response, Refusal> {
     // A path that is not UTF-8 names no page.
     let Path((token, page)) = path.map_err(|_| not_found())?;
     let trial = trials.with_token(&token).ok_or_else(not_found)?;
+    allow(&method, &[Method::GET, Method::HEAD])?;
     pages::get(&trial, &page).await
 }
 
