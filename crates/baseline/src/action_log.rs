@@ -35,7 +35,7 @@ pub(crate) struct ActionLog {
 
 impl ActionLog {
     /// Summarises the log in one or two sentences.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let names = |wanted: fn(&LoggedAction) -> bool| {
             let names: Vec<&str> = self.done.iter().filter(|done| wanted(done)).map(|done| done.name.as_str()).collect();
             names.join(", ")
@@ -59,7 +59,7 @@ impl ActionLog {
         by_weight.sort_by_key(|done| !done.wrote);
         let answers = by_weight.iter().map(|done| &done.answer);
         answers
-            .flat_map(|answer| deep(answer, name))
+            .flat_map(|answer| find_values(answer, name))
             .find(|value| fits(value))
             .cloned()
             .or_else(|| by_weight.iter().filter_map(|done| done.args.get(name)).find(|value| fits(value)).cloned())
@@ -67,7 +67,7 @@ impl ActionLog {
 }
 
 /// Returns every value under a name, the outer ones first.
-pub(crate) fn deep<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
+pub(crate) fn find_values<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
     let mut found = vec![];
     let mut level = vec![value];
     while !level.is_empty() && found.len() < 64 {
@@ -88,7 +88,7 @@ pub(crate) fn deep<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
 }
 
 /// Returns an answer as JSON, also where it is JSON inside a text.
-pub(crate) fn opened(value: &Value) -> Value {
+pub(crate) fn parse_embedded_json(value: &Value) -> Value {
     match value {
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.clone(),

@@ -4,7 +4,7 @@ use crate::baseline_index::BaselineIndex;
 use crate::hand_over;
 use crate::mentions::ParsedMessage;
 use crate::plan_runner::PlanRunner;
-use model::seat::{Heard, View};
+use model::view::{Observation, View};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Default)]
@@ -28,34 +28,34 @@ pub(crate) struct AgentState {
 }
 
 impl AgentState {
-    pub(crate) fn hear(&mut self, index: &BaselineIndex, view: &View<'_>) {
-        for heard in view.heard.iter().skip(self.read) {
+    pub(crate) fn observe(&mut self, index: &BaselineIndex, view: &View<'_>) {
+        for heard in view.observations.iter().skip(self.read) {
             match heard {
-                Heard::User(text) => self.turns.push(ParsedMessage::new(&index.lexicon, text)),
-                Heard::HandOver { params, .. } => self.take_over(index, params),
-                Heard::Answer { answer, .. } => {
+                Observation::User(text) => self.turns.push(ParsedMessage::new(&index.lexicon, text)),
+                Observation::HandOver { params, .. } => self.observe_hand_over(index, params),
+                Observation::Answer { answer, .. } => {
                     if let Some(runner) = &mut self.runner {
-                        runner.answered_by_tool(answer);
+                        runner.record_tool_answer(answer);
                     }
                 }
-                Heard::Peer { said, .. } => {
+                Observation::Peer { said, .. } => {
                     if let Some(runner) = &mut self.runner {
-                        runner.answered_by_agent(said);
+                        runner.record_agent_answer(said);
                     }
                 }
                 // Unsolicited messages carry no orders.
-                Heard::Message { .. } => {}
+                Observation::Message { .. } => {}
             }
         }
-        self.read = view.heard.len();
+        self.read = view.observations.len();
     }
 
     /// Reads a hand-over like a message: figures first, then the task, which states the request.
-    fn take_over(&mut self, index: &BaselineIndex, params: &Map<String, Value>) {
+    fn observe_hand_over(&mut self, index: &BaselineIndex, params: &Map<String, Value>) {
         self.given = params.clone();
         let is_task = |value: &Value| value.as_str().is_some_and(|text| text.split_whitespace().count() > 3);
         let (tasks, figures): (Map<_, _>, Map<_, _>) = params.clone().into_iter().partition(|(_, value)| is_task(value));
-        let figures = hand_over::spoken(&index.lexicon, &figures);
+        let figures = hand_over::hand_over_text(&index.lexicon, &figures);
         self.turns.push(ParsedMessage::new(&index.lexicon, &figures));
         let task: Vec<&str> = tasks.values().filter_map(Value::as_str).collect();
         if !task.is_empty() {

@@ -5,8 +5,8 @@ use crate::lexicon::NameLexicon;
 use crate::outputs::OutputShape;
 use crate::param_slots::ParamSlots;
 use crate::words::stems;
-use lexical::{Bm25Index, Bm25Params, Spelling, WeightedField};
-use model::{Agent, Handler, Listing, OpClass, Policy, Skill, Tool, Workspace};
+use lexical::{Bm25Index, Bm25Params, SpellingMode, WeightedField};
+use model::{Agent, OpClass, Policy, Skill, SkillHandler, Tool, ToolListing, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Shared by all trials of a run. It holds nothing of suites, worlds, gates or subjects.
@@ -52,15 +52,15 @@ pub(crate) struct KnownSkill {
 type FieldDoc = Vec<WeightedField>;
 
 /// Settings of all indexes of the baseline.
-pub(crate) const INDEX_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: Spelling::Fuzzy };
+pub(crate) const INDEX_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: SpellingMode::Fuzzy };
 
 // A name is chosen to be told apart by, a description explains, parameters are much alike everywhere.
-pub(crate) const NAME: f64 = 2.2;
-pub(crate) const DESCRIPTION: f64 = 1.0;
-const ANCHOR: f64 = 0.9;
-pub(crate) const PARAM: f64 = 0.35;
-const EXAMPLE: f64 = 0.8;
-const PROSE: f64 = 0.4;
+pub(crate) const NAME_WEIGHT: f64 = 2.2;
+pub(crate) const DESCRIPTION_WEIGHT: f64 = 1.0;
+const ANCHOR_WEIGHT: f64 = 0.9;
+pub(crate) const PARAM_WEIGHT: f64 = 0.35;
+const EXAMPLE_WEIGHT: f64 = 0.8;
+const PROSE_WEIGHT: f64 = 0.4;
 
 impl BaselineIndex {
     pub fn new(workspace: &Workspace) -> Self {
@@ -100,7 +100,7 @@ impl BaselineIndex {
     }
 
     /// Returns the known ones of the listed tools, in their order.
-    pub(crate) fn known<'m>(&'m self, listings: &[Listing]) -> Vec<&'m KnownTool> {
+    pub(crate) fn known_tools<'m>(&'m self, listings: &[ToolListing]) -> Vec<&'m KnownTool> {
         listings.iter().filter_map(|listing| self.tool(&listing.name)).collect()
     }
 }
@@ -125,7 +125,7 @@ fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) 
     let mut docs: Vec<FieldDoc> = vec![];
     let mut anchored: Vec<Vec<String>> = vec![vec![]; tools.len()];
     for (at, tool) in tools.iter().enumerate() {
-        let parted = cross_references::split(&tool.description, at, names);
+        let parted = cross_references::split_description(&tool.description, at, names);
         for (other, stems) in parted.of_others {
             anchored[other].extend(stems);
         }
@@ -136,24 +136,24 @@ fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) 
             params.extend(stems(&param.description));
             params.extend(param.schema["enum"].as_array().into_iter().flatten().filter_map(|word| word.as_str()).flat_map(stems));
         }
-        let handled = skills.iter().filter(|skill| matches!(&skill.handler, Handler::Tool(name) if tool.answers_to(name)));
-        let examples = handled.flat_map(spoken).collect();
+        let handled = skills.iter().filter(|skill| matches!(&skill.handler, SkillHandler::Tool(name) if tool.has_name(name)));
+        let examples = handled.flat_map(phrase_stems).collect();
         docs.push(vec![
-            WeightedField::new(NAME, stems(&tool.name)),
-            WeightedField::new(DESCRIPTION, parted.own),
-            WeightedField::new(NAME * 0.5, aliases),
-            WeightedField::new(PARAM, params),
-            WeightedField::new(EXAMPLE, examples),
+            WeightedField::new(NAME_WEIGHT, stems(&tool.name)),
+            WeightedField::new(DESCRIPTION_WEIGHT, parted.own),
+            WeightedField::new(NAME_WEIGHT * 0.5, aliases),
+            WeightedField::new(PARAM_WEIGHT, params),
+            WeightedField::new(EXAMPLE_WEIGHT, examples),
         ]);
     }
     for (doc, anchored) in docs.iter_mut().zip(anchored) {
-        doc.push(WeightedField::new(ANCHOR, anchored));
+        doc.push(WeightedField::new(ANCHOR_WEIGHT, anchored));
     }
     docs
 }
 
 /// Stems of the phrases that people ask for a skill with.
-fn spoken(skill: &Skill) -> Vec<String> {
+fn phrase_stems(skill: &Skill) -> Vec<String> {
     let triggers = skill.triggers.iter().map(|trigger| trigger.as_str());
     triggers.chain(skill.examples.iter().map(String::as_str)).flat_map(stems).collect()
 }
@@ -179,12 +179,12 @@ pub(crate) fn skill_docs(skills: &[Skill]) -> Vec<FieldDoc> {
     let doc = |(skill, anchored): (&Skill, Vec<String>)| {
         let params = skill.params.iter().flat_map(|(name, param)| [stems(name), stems(&param.description)].concat()).collect();
         vec![
-            WeightedField::new(NAME, stems(&skill.name)),
-            WeightedField::new(DESCRIPTION, stems(&skill.description)),
+            WeightedField::new(NAME_WEIGHT, stems(&skill.name)),
+            WeightedField::new(DESCRIPTION_WEIGHT, stems(&skill.description)),
             WeightedField::new(1.6, skill.triggers.iter().flat_map(|trigger| stems(trigger)).collect()),
-            WeightedField::new(EXAMPLE, skill.examples.iter().flat_map(|example| stems(example)).collect()),
-            WeightedField::new(ANCHOR, anchored),
-            WeightedField::new(PARAM, params),
+            WeightedField::new(EXAMPLE_WEIGHT, skill.examples.iter().flat_map(|example| stems(example)).collect()),
+            WeightedField::new(ANCHOR_WEIGHT, anchored),
+            WeightedField::new(PARAM_WEIGHT, params),
             WeightedField::new(0.25, stems(&skill.body)),
         ]
     };
@@ -194,15 +194,15 @@ pub(crate) fn skill_docs(skills: &[Skill]) -> Vec<FieldDoc> {
 fn agent_docs(workspace: &Workspace) -> Vec<FieldDoc> {
     let doc = |agent: &Agent| {
         let skills: Vec<&Skill> =
-            workspace.skills.iter().filter(|skill| matches!(&skill.handler, Handler::Agent(name) if **name == *agent.name)).collect();
+            workspace.skills.iter().filter(|skill| matches!(&skill.handler, SkillHandler::Agent(name) if **name == *agent.name)).collect();
         let tools = workspace.agent_tools(&agent.name);
         vec![
-            WeightedField::new(NAME, stems(&agent.name)),
+            WeightedField::new(NAME_WEIGHT, stems(&agent.name)),
             WeightedField::new(1.6, stems(&agent.role)),
-            WeightedField::new(EXAMPLE, skills.iter().flat_map(|skill| spoken(skill)).collect()),
-            WeightedField::new(DESCRIPTION, skills.iter().flat_map(|skill| stems(&skill.description)).collect()),
-            WeightedField::new(PROSE, stems(&agent.prompt)),
-            WeightedField::new(PROSE, tools.iter().flat_map(|tool| stems(&tool.name)).collect()),
+            WeightedField::new(EXAMPLE_WEIGHT, skills.iter().flat_map(|skill| phrase_stems(skill)).collect()),
+            WeightedField::new(DESCRIPTION_WEIGHT, skills.iter().flat_map(|skill| stems(&skill.description)).collect()),
+            WeightedField::new(PROSE_WEIGHT, stems(&agent.prompt)),
+            WeightedField::new(PROSE_WEIGHT, tools.iter().flat_map(|tool| stems(&tool.name)).collect()),
         ]
     };
     workspace.agents.iter().map(doc).collect()

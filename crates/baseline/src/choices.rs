@@ -5,12 +5,12 @@ use crate::param_slots::{EnumChoice, ParamSlot};
 use serde_json::{Value, json};
 
 /// The choices of a parameter that were said, best first.
-pub(crate) fn chosen<'s>(said: &ParsedMessage, slot: &'s ParamSlot) -> Vec<&'s EnumChoice> {
+pub(crate) fn matching_choices<'s>(said: &ParsedMessage, slot: &'s ParamSlot) -> Vec<&'s EnumChoice> {
     let mut found: Vec<(f64, usize, &EnumChoice)> = slot
         .choices
         .iter()
         .filter_map(|choice| {
-            let (score, at) = said_as(said, choice)?;
+            let (score, at) = match_choice(said, choice)?;
             Some((score, at, choice))
         })
         .collect();
@@ -19,7 +19,7 @@ pub(crate) fn chosen<'s>(said: &ParsedMessage, slot: &'s ParamSlot) -> Vec<&'s E
 }
 
 /// Returns the share of a choice that was said, and where first; more than half of its words are needed.
-fn said_as(said: &ParsedMessage, choice: &EnumChoice) -> Option<(f64, usize)> {
+fn match_choice(said: &ParsedMessage, choice: &EnumChoice) -> Option<(f64, usize)> {
     let whole = said.words.iter().position(|word| !word.negated && word.lower == choice.lower && !word.is_stop_word());
     if let Some(at) = whole {
         return Some((2.0, at));
@@ -34,7 +34,7 @@ fn said_as(said: &ParsedMessage, choice: &EnumChoice) -> Option<(f64, usize)> {
 }
 
 /// True where the words of the parameter's name were said, false where they were denied.
-pub(crate) fn flag(said: &ParsedMessage, slot: &ParamSlot) -> Option<bool> {
+pub(crate) fn match_flag(said: &ParsedMessage, slot: &ParamSlot) -> Option<bool> {
     if slot.name_stems.is_empty() {
         return None;
     }
@@ -44,8 +44,8 @@ pub(crate) fn flag(said: &ParsedMessage, slot: &ParamSlot) -> Option<bool> {
 }
 
 /// Words in quotation marks, behind "called" and "named", or one written with underscores behind the name of the parameter.
-pub(crate) fn text(said: &ParsedMessage, slot: &ParamSlot) -> Option<Value> {
-    let quoted = quoted(&said.text).into_iter().next();
+pub(crate) fn match_text(said: &ParsedMessage, slot: &ParamSlot) -> Option<Value> {
+    let quoted = quoted_texts(&said.text).into_iter().next();
     let named = || {
         let at =
             said.words.iter().position(|word| matches!(word.lower.as_str(), "called" | "named" | "titled" | "labelled" | "labeled"))?;
@@ -68,7 +68,7 @@ pub(crate) fn text(said: &ParsedMessage, slot: &ParamSlot) -> Option<Value> {
 }
 
 /// Returns the texts between quotation marks.
-pub(crate) fn quoted(text: &str) -> Vec<String> {
+pub(crate) fn quoted_texts(text: &str) -> Vec<String> {
     let mut found = vec![];
     for (open, close) in [('"', '"'), ('“', '”'), ('«', '»')] {
         let mut rest = text;

@@ -10,7 +10,7 @@ pub(crate) struct SplitDescription {
     pub of_others: Vec<(usize, Vec<String>)>,
 }
 
-pub(crate) fn split(description: &str, own: usize, names: &BTreeMap<String, usize>) -> SplitDescription {
+pub(crate) fn split_description(description: &str, own: usize, names: &BTreeMap<String, usize>) -> SplitDescription {
     let mut parted = SplitDescription::default();
     for sentence in sentences(description) {
         for clause in sentence.split([',', ';', ':']) {
@@ -43,9 +43,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clause_that_names_another_belongs_to_it() {
+    fn clause_naming_another_tool_is_split_off() {
         let names = BTreeMap::from([("pool_list".to_owned(), 0), ("pool_scan".to_owned(), 1)]);
-        let parted = split("Lists pools of a pair. For new launches, deep scanning is pool_scan; ends here.", 0, &names);
+        let parted = split_description("Lists pools of a pair. For new launches, deep scanning is pool_scan; ends here.", 0, &names);
         assert_eq!(parted.own, stems("Lists pools pair new launches ends"));
         assert_eq!(parted.of_others, [(1, stems("deep scanning"))]);
     }

@@ -3,7 +3,7 @@
 use crate::mention_value::MentionValue;
 use crate::mentions::{ParsedMessage, TypedMention};
 use crate::param_slots::ParamSlot;
-use model::{AddressRole, ChainRole, Kind, TokenRole};
+use model::{AddressRole, ChainRole, ParamKind, TokenRole};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PhraseSide {
@@ -15,7 +15,7 @@ pub(crate) enum PhraseSide {
 }
 
 /// Words before a mention that do not part it from its preposition.
-fn is_light(lower: &str) -> bool {
+fn is_filler(lower: &str) -> bool {
     matches!(
         lower,
         "my" | "our"
@@ -36,7 +36,7 @@ fn is_light(lower: &str) -> bool {
     ) || lower.starts_with(|c: char| c.is_ascii_digit() || c == '$')
 }
 
-pub(crate) fn side(said: &ParsedMessage, mention: &TypedMention) -> PhraseSide {
+pub(crate) fn phrase_side(said: &ParsedMessage, mention: &TypedMention) -> PhraseSide {
     let before = said.words[..mention.from].iter().rev().take(5);
     let mut seen = None;
     for word in before {
@@ -47,7 +47,7 @@ pub(crate) fn side(said: &ParsedMessage, mention: &TypedMention) -> PhraseSide {
             "from" | "with" | "using" | "against" => return PhraseSide::Away,
             "out" if seen == Some("of") => return PhraseSide::Away,
             "of" => seen = Some("of"),
-            light if is_light(light) => {}
+            light if is_filler(light) => {}
             _ => return PhraseSide::Unsaid,
         }
     }
@@ -55,7 +55,7 @@ pub(crate) fn side(said: &ParsedMessage, mention: &TypedMention) -> PhraseSide {
 }
 
 /// Returns how strongly the neighbouring words name this parameter; near ones count more.
-pub(crate) fn pull(said: &ParsedMessage, slot: &ParamSlot, mention: &TypedMention) -> f64 {
+pub(crate) fn name_score(said: &ParsedMessage, slot: &ParamSlot, mention: &TypedMention) -> f64 {
     let sentence = said.words.get(mention.from).map_or(0, |word| word.sentence);
     let mut pull: f64 = 0.0;
     for (at, word) in said.words.iter().enumerate() {
@@ -87,13 +87,13 @@ pub(crate) fn pull(said: &ParsedMessage, slot: &ParamSlot, mention: &TypedMentio
 }
 
 /// Returns what the preposition adds to the score of a parameter with a side.
-pub(crate) fn leaning(kind: &Kind, side: PhraseSide) -> f64 {
+pub(crate) fn side_score(kind: &ParamKind, side: PhraseSide) -> f64 {
     let wants = match kind {
-        Kind::Token(Some(TokenRole::Out)) => PhraseSide::Toward,
-        Kind::Token(Some(TokenRole::In)) => PhraseSide::Away,
-        Kind::Chain(Some(ChainRole::Destination)) => PhraseSide::Toward,
-        Kind::Chain(Some(ChainRole::Source)) => PhraseSide::Away,
-        Kind::Address(AddressRole::Recipient) => PhraseSide::Toward,
+        ParamKind::Token(Some(TokenRole::Out)) => PhraseSide::Toward,
+        ParamKind::Token(Some(TokenRole::In)) => PhraseSide::Away,
+        ParamKind::Chain(Some(ChainRole::Destination)) => PhraseSide::Toward,
+        ParamKind::Chain(Some(ChainRole::Source)) => PhraseSide::Away,
+        ParamKind::Address(AddressRole::Recipient) => PhraseSide::Toward,
         _ => return 0.0,
     };
     match (side, wants) {
@@ -104,7 +104,7 @@ pub(crate) fn leaning(kind: &Kind, side: PhraseSide) -> f64 {
 }
 
 /// Returns the token a number counts: "250 USDC", "0.2 of my plain ETH", "60 of them" (none).
-pub(crate) fn counted<'s>(said: &'s ParsedMessage, mention: &TypedMention) -> Option<(usize, &'s str)> {
+pub(crate) fn counted_token<'s>(said: &'s ParsedMessage, mention: &TypedMention) -> Option<(usize, &'s str)> {
     if !matches!(mention.what, MentionValue::Number(_) | MentionValue::All | MentionValue::Part(_)) {
         return None;
     }
@@ -113,7 +113,7 @@ pub(crate) fn counted<'s>(said: &'s ParsedMessage, mention: &TypedMention) -> Op
         let MentionValue::Token(symbol) = &other.what else { return None };
         let near = other.from >= mention.to && other.from - mention.to <= 4;
         let between = said.words.get(mention.to..other.from)?;
-        let joined = between.iter().all(|word| is_light(&word.lower) || !word.is_stop_word()) && between.len() <= 4;
+        let joined = between.iter().all(|word| is_filler(&word.lower) || !word.is_stop_word()) && between.len() <= 4;
         let same = said.words.get(other.from).is_some_and(|word| word.clause == clause);
         let other_number =
             said.mentions.iter().any(|m| m.from >= mention.to && m.from < other.from && matches!(m.what, MentionValue::Number(_)));

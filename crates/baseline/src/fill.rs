@@ -1,13 +1,13 @@
 //! Fills parameters from messages: every mention goes to the parameter its type, its neighbours and its preposition point to.
 
 use crate::choices;
-use crate::cues::{counted, leaning, pull, side};
+use crate::cues::{counted_token, name_score, phrase_side, side_score};
 use crate::lexicon::NameLexicon;
 use crate::mention_value::MentionValue;
 use crate::mentions::ParsedMessage;
 use crate::param_slots::{ParamSlot, ParamSlots};
-use crate::value_fit::{FitContext, fit};
-use model::{AddressRole, AmountOf, ChainRole, Kind, RangeBound, TokenRole};
+use crate::value_fit::{FitContext, fit_value};
+use model::{AddressRole, AmountAsset, ChainRole, ParamKind, RangeBound, TokenRole};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(crate) struct FilledParams {
 
 impl FilledParams {
     /// Returns how well parameters and message fit each other, between 0 and 1.
-    pub(crate) fn harmony(&self, shape: &ParamSlots) -> f64 {
+    pub(crate) fn fit_score(&self, shape: &ParamSlots) -> f64 {
         let required = shape.slots.iter().filter(|slot| slot.required).count();
         let lacking = self.missing.len() as f64 + 0.5 * self.padded as f64;
         let filled = if required == 0 { 1.0 } else { 1.0 - lacking / required as f64 };
@@ -37,8 +37,8 @@ impl FilledParams {
 }
 
 /// Least score at which a mention becomes the value of an optional parameter.
-const OPTIONAL: f64 = 0.62;
-const REQUIRED: f64 = 0.3;
+const MIN_OPTIONAL_SCORE: f64 = 0.62;
+const MIN_REQUIRED_SCORE: f64 = 0.3;
 
 /// Fills parameters from turns, oldest first; the newest turn that fits decides.
 pub(crate) fn fill(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage]) -> FilledParams {
@@ -50,7 +50,7 @@ pub(crate) fn fill(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMe
             filled.said = said.mentions.iter().filter(|mention| !mention.negated).count();
         }
     }
-    complete(lexicon, shape, turns, &mut filled);
+    fill_derived(lexicon, shape, turns, &mut filled);
     filled.missing =
         shape.slots.iter().filter(|slot| slot.required && !filled.args.contains_key(&slot.name)).map(|slot| slot.name.clone()).collect();
     filled
@@ -70,8 +70,8 @@ fn fill_turn(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, ag
     for amounts in [false, true] {
         let mut candidates = vec![];
         for (at, slot) in shape.slots.iter().enumerate() {
-            let is_list = matches!(slot.kind, Kind::List(_));
-            if filled.args.contains_key(&slot.name) || is_list || counts_something(&slot.kind) != amounts {
+            let is_list = matches!(slot.kind, ParamKind::List(_));
+            if filled.args.contains_key(&slot.name) || is_list || is_countable(&slot.kind) != amounts {
                 continue;
             }
             candidates.extend(candidates_for(lexicon, shape, said, filled, (at, slot)));
@@ -79,9 +79,10 @@ fn fill_turn(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, ag
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.slot.cmp(&b.slot)).then(a.mention.cmp(&b.mention)));
         for candidate in candidates {
             let slot = &shape.slots[candidate.slot];
-            let least = if slot.required { REQUIRED } else { OPTIONAL };
-            let shared =
-                !amounts && matches!(slot.kind, Kind::Chain(_)) && !matches!(said.mentions[candidate.mention].what, MentionValue::Chain(_));
+            let least = if slot.required { MIN_REQUIRED_SCORE } else { MIN_OPTIONAL_SCORE };
+            let shared = !amounts
+                && matches!(slot.kind, ParamKind::Chain(_))
+                && !matches!(said.mentions[candidate.mention].what, MentionValue::Chain(_));
             if candidate.score < least || done.contains(&candidate.slot) || (!shared && used.contains(&candidate.mention)) {
                 continue;
             }
@@ -92,20 +93,20 @@ fn fill_turn(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, ag
             filled.args.insert(slot.name.clone(), candidate.value);
         }
         if !amounts {
-            lists(lexicon, shape, said, filled, &mut used);
+            fill_lists(lexicon, shape, said, filled, &mut used);
         }
     }
-    ordered_bounds(shape, filled);
-    words_of(shape, said, filled);
-    objects(lexicon, shape, said, filled, &mut used);
+    order_bounds(shape, filled);
+    fill_choices(shape, said, filled);
+    fill_objects(lexicon, shape, said, filled, &mut used);
     if age == 0 {
-        repeats(lexicon, shape, said, filled, &mut used);
+        fill_repeats(lexicon, shape, said, filled, &mut used);
     }
     used
 }
 
-fn counts_something(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Token(_) | Kind::Chain(_) | Kind::Address(_) | Kind::List(_))
+fn is_countable(kind: &ParamKind) -> bool {
+    !matches!(kind, ParamKind::Token(_) | ParamKind::Chain(_) | ParamKind::Address(_) | ParamKind::List(_))
 }
 
 fn candidates_for(
@@ -115,36 +116,36 @@ fn candidates_for(
     filled: &FilledParams,
     (at, slot): (usize, &ParamSlot),
 ) -> Vec<SlotCandidate> {
-    let chain = chain_given(lexicon, shape, filled);
-    let asset = asset_of(slot, filled);
+    let chain = filled_chain(lexicon, shape, filled);
+    let asset = counted_asset(slot, filled);
     said.mentions
         .iter()
         .enumerate()
         .filter(|(_, mention)| !mention.negated)
         .filter_map(|(number, mention)| {
-            let paired = counted(said, mention);
+            let paired = counted_token(said, mention);
             let decimals = asset.as_deref().and_then(|symbol| lexicon.decimals(symbol, chain));
             let context = FitContext { lexicon, paired: paired.map(|(_, symbol)| symbol), decimals };
-            let (base, value) = fit(slot, &slot.kind, mention, context)?;
-            let mut score = base + 0.45 * pull(said, slot, mention) + leaning(&slot.kind, side(said, mention));
+            let (base, value) = fit_value(slot, &slot.kind, mention, context)?;
+            let mut score = base + 0.45 * name_score(said, slot, mention) + side_score(&slot.kind, phrase_side(said, mention));
             score += match (paired, &asset) {
                 (Some((_, symbol)), Some(asset)) if symbol.eq_ignore_ascii_case(asset) => 0.8,
                 (Some(_), Some(_)) => -0.4,
                 _ => 0.0,
             };
-            score += role_of_counted(shape, slot, said, number);
+            score += counted_token_score(shape, slot, said, number);
             Some(SlotCandidate { slot: at, mention: number, score, value })
         })
         .collect()
 }
 
 /// Scores a token after a number: it is the one the tool's amount counts.
-fn role_of_counted(shape: &ParamSlots, slot: &ParamSlot, said: &ParsedMessage, number: usize) -> f64 {
-    if !matches!(slot.kind, Kind::Token(_)) {
+fn counted_token_score(shape: &ParamSlots, slot: &ParamSlot, said: &ParsedMessage, number: usize) -> f64 {
+    if !matches!(slot.kind, ParamKind::Token(_)) {
         return 0.0;
     }
-    let counts_this = shape.slots.iter().any(|other| matches!(other.counts(), Some(AmountOf::Param(name)) if *name == slot.name));
-    let is_counted = said.mentions.iter().any(|mention| counted(said, mention).is_some_and(|(at, _)| at == number));
+    let counts_this = shape.slots.iter().any(|other| matches!(other.counted_asset(), Some(AmountAsset::Param(name)) if *name == slot.name));
+    let is_counted = said.mentions.iter().any(|mention| counted_token(said, mention).is_some_and(|(at, _)| at == number));
     match (counts_this, is_counted) {
         (true, true) => 0.5,
         (true, false) | (false, true) => -0.1,
@@ -152,35 +153,35 @@ fn role_of_counted(shape: &ParamSlots, slot: &ParamSlot, said: &ParsedMessage, n
     }
 }
 
-fn asset_of(slot: &ParamSlot, filled: &FilledParams) -> Option<String> {
-    match slot.counts()? {
-        AmountOf::Symbol(symbol) => Some(symbol.clone()),
-        AmountOf::Param(name) => filled.args.get(name).and_then(Value::as_str).map(str::to_owned),
+fn counted_asset(slot: &ParamSlot, filled: &FilledParams) -> Option<String> {
+    match slot.counted_asset()? {
+        AmountAsset::Symbol(symbol) => Some(symbol.clone()),
+        AmountAsset::Param(name) => filled.args.get(name).and_then(Value::as_str).map(str::to_owned),
     }
 }
 
-fn chain_given(lexicon: &NameLexicon, shape: &ParamSlots, filled: &FilledParams) -> Option<u64> {
-    let slot = shape.slots.iter().find(|slot| matches!(slot.kind, Kind::Chain(None | Some(ChainRole::Source))))?;
+fn filled_chain(lexicon: &NameLexicon, shape: &ParamSlots, filled: &FilledParams) -> Option<u64> {
+    let slot = shape.slots.iter().find(|slot| matches!(slot.kind, ParamKind::Chain(None | Some(ChainRole::Source))))?;
     let value = filled.args.get(&slot.name)?;
-    value.as_u64().or_else(|| lexicon.chain_called(value.as_str()?))
+    value.as_u64().or_else(|| lexicon.chain_by_name(value.as_str()?))
 }
 
 /// Fills lists with all mentions of their kind.
-fn lists(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
+fn fill_lists(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     for slot in &shape.slots {
-        let Kind::List(item) = &slot.kind else { continue };
+        let ParamKind::List(item) = &slot.kind else { continue };
         if filled.args.contains_key(&slot.name) {
             continue;
         }
         let context = FitContext { lexicon, paired: None, decimals: None };
-        let least = if slot.required { REQUIRED } else { OPTIONAL };
+        let least = if slot.required { MIN_REQUIRED_SCORE } else { MIN_OPTIONAL_SCORE };
         let mut values: Vec<Value> = vec![];
         for (number, mention) in said.mentions.iter().enumerate() {
             if mention.negated || used.contains(&number) {
                 continue;
             }
             if let Some((score, value)) =
-                fit(slot, item, mention, context).filter(|(score, _)| score + 0.45 * pull(said, slot, mention) >= least)
+                fit_value(slot, item, mention, context).filter(|(score, _)| score + 0.45 * name_score(said, slot, mention) >= least)
                 && score > 0.5
                 && !values.contains(&value)
             {
@@ -188,8 +189,8 @@ fn lists(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled
                 used.insert(number);
             }
         }
-        if values.is_empty() && matches!(**item, Kind::Enum) {
-            values = choices::chosen(said, slot).into_iter().map(|choice| choice.value.clone()).collect();
+        if values.is_empty() && matches!(**item, ParamKind::Enum) {
+            values = choices::matching_choices(said, slot).into_iter().map(|choice| choice.value.clone()).collect();
         }
         if !values.is_empty() {
             filled.args.insert(slot.name.clone(), Value::Array(values));
@@ -198,12 +199,12 @@ fn lists(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled
 }
 
 /// Makes the smaller of two bounds the lower one, in whichever order they were said.
-fn ordered_bounds(shape: &ParamSlots, filled: &mut FilledParams) {
+fn order_bounds(shape: &ParamSlots, filled: &mut FilledParams) {
     let bound = |wanted: RangeBound| {
         shape
             .slots
             .iter()
-            .find(|slot| matches!(&slot.kind, Kind::Price(Some(bound)) | Kind::Tick(Some(bound)) if *bound == wanted))
+            .find(|slot| matches!(&slot.kind, ParamKind::Price(Some(bound)) | ParamKind::Tick(Some(bound)) if *bound == wanted))
             .map(|slot| slot.name.clone())
     };
     let (Some(lower), Some(upper)) = (bound(RangeBound::Lower), bound(RangeBound::Upper)) else { return };
@@ -216,15 +217,15 @@ fn ordered_bounds(shape: &ParamSlots, filled: &mut FilledParams) {
     }
 }
 
-fn words_of(shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams) {
+fn fill_choices(shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams) {
     for slot in &shape.slots {
         if filled.args.contains_key(&slot.name) {
             continue;
         }
         let value = match &slot.kind {
-            Kind::Enum | Kind::Token(_) => choices::chosen(said, slot).first().map(|choice| choice.value.clone()),
-            Kind::Flag => choices::flag(said, slot).map(Value::Bool),
-            Kind::Text => choices::text(said, slot),
+            ParamKind::Enum | ParamKind::Token(_) => choices::matching_choices(said, slot).first().map(|choice| choice.value.clone()),
+            ParamKind::Flag => choices::match_flag(said, slot).map(Value::Bool),
+            ParamKind::Text => choices::match_text(said, slot),
             _ => None,
         };
         if let Some(value) = value {
@@ -234,7 +235,7 @@ fn words_of(shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams)
 }
 
 /// An object is filled like the parameters of a tool, from what found no other place; half of one is none.
-fn objects(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
+fn fill_objects(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     for slot in shape.slots.iter().filter(|slot| slot.required) {
         let (Some(inside), false) = (&slot.inside, filled.args.contains_key(&slot.name)) else { continue };
         let free = (0..said.mentions.len()).filter(|number| !used.contains(number));
@@ -251,18 +252,19 @@ fn objects(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, fill
         }
         used.extend(took.into_iter().filter_map(|number| free.get(number)));
         let value = Value::Object(own.args);
-        filled.args.insert(slot.name.clone(), if matches!(slot.kind, Kind::List(_)) { json!([value]) } else { value });
+        filled.args.insert(slot.name.clone(), if matches!(slot.kind, ParamKind::List(_)) { json!([value]) } else { value });
     }
 }
 
 /// "on Base and Arbitrum", "of WETH and of LINK": where one is taken and several are named, there is one call for each.
-fn repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
-    let alike = |kind: &Kind| shape.slots.iter().filter(|slot| std::mem::discriminant(&slot.kind) == std::mem::discriminant(kind)).count();
+fn fill_repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
+    let alike =
+        |kind: &ParamKind| shape.slots.iter().filter(|slot| std::mem::discriminant(&slot.kind) == std::mem::discriminant(kind)).count();
     for slot in &shape.slots {
         let single = match &slot.kind {
-            Kind::Chain(None) | Kind::Id(_) => alike(&slot.kind) == 1,
-            Kind::Token(None | Some(TokenRole::Asset)) => alike(&slot.kind) == 1,
-            Kind::Address(role) => *role != AddressRole::Recipient && alike(&slot.kind) == 1,
+            ParamKind::Chain(None) | ParamKind::Id(_) => alike(&slot.kind) == 1,
+            ParamKind::Token(None | Some(TokenRole::Asset)) => alike(&slot.kind) == 1,
+            ParamKind::Address(role) => *role != AddressRole::Recipient && alike(&slot.kind) == 1,
             _ => false,
         };
         if !single || !filled.also.is_empty() {
@@ -271,7 +273,7 @@ fn repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, fill
         let context = FitContext { lexicon, paired: None, decimals: None };
         let mut more = vec![];
         for (number, mention) in said.mentions.iter().enumerate() {
-            let fits = if used.contains(&number) || mention.negated { None } else { fit(slot, &slot.kind, mention, context) };
+            let fits = if used.contains(&number) || mention.negated { None } else { fit_value(slot, &slot.kind, mention, context) };
             let strict = !matches!(mention.what, MentionValue::Number(_) | MentionValue::Hex(_));
             if let Some((score, value)) = fits.filter(|(score, _)| *score >= 0.9)
                 && strict
@@ -287,20 +289,20 @@ fn repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, fill
 }
 
 /// Adds values that follow from others: the chain of a registered address, the side an amount fixes, required text.
-fn complete(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
-    exact_side(shape, turns, filled);
+fn fill_derived(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
+    fill_exact_side(shape, turns, filled);
     let chains: BTreeSet<u64> = turns.iter().flat_map(|said| said.chains()).collect();
     for slot in shape.slots.iter().filter(|slot| slot.required) {
         if filled.args.contains_key(&slot.name) {
             continue;
         }
         let value = match &slot.kind {
-            Kind::Chain(_) => {
+            ParamKind::Chain(_) => {
                 let only = chains.first().copied().filter(|_| chains.len() == 1);
                 let at_address = || turns.iter().flat_map(|said| &said.mentions).find_map(|mention| address_chain(lexicon, &mention.what));
                 only.or_else(at_address).and_then(|id| chain_value(lexicon, slot, id))
             }
-            Kind::Text => {
+            ParamKind::Text => {
                 filled.padded += 1;
                 turns.last().map(|said| json!(said.text.chars().take(slot.longest).collect::<String>()))
             }
@@ -313,7 +315,7 @@ fn complete(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage],
 }
 
 fn address_chain(lexicon: &NameLexicon, what: &MentionValue) -> Option<u64> {
-    if let MentionValue::Address(text) = what { lexicon.at_address(text).map(|(_, chain)| chain) } else { None }
+    if let MentionValue::Address(text) = what { lexicon.token_by_address(text).map(|(_, chain)| chain) } else { None }
 }
 
 pub(crate) fn chain_value(lexicon: &NameLexicon, slot: &ParamSlot, id: u64) -> Option<Value> {
@@ -321,25 +323,27 @@ pub(crate) fn chain_value(lexicon: &NameLexicon, slot: &ParamSlot, id: u64) -> O
 }
 
 /// "exactly 0.5 WETH": where the number counts what is bought, parameters that ask which side is fixed say so.
-fn exact_side(shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
+fn fill_exact_side(shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
     let role = |wanted: TokenRole| {
-        let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, Kind::Token(Some(role)) if *role == wanted))?;
+        let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, ParamKind::Token(Some(role)) if *role == wanted))?;
         filled.args.get(&slot.name).and_then(Value::as_str).map(str::to_owned)
     };
     let (Some(sold), Some(bought)) = (role(TokenRole::In), role(TokenRole::Out)) else { return };
     let counts = |symbol: &str| {
         turns.iter().any(|said| {
-            said.mentions.iter().any(|mention| counted(said, mention).is_some_and(|(_, counted)| counted.eq_ignore_ascii_case(symbol)))
+            said.mentions
+                .iter()
+                .any(|mention| counted_token(said, mention).is_some_and(|(_, counted)| counted.eq_ignore_ascii_case(symbol)))
         })
     };
     let is_output = counts(&bought) && !counts(&sold);
     for slot in &shape.slots {
         let about_output = slot.name_stems.iter().any(|stem| stem == "output");
         match &slot.kind {
-            Kind::Flag if about_output && is_output => {
+            ParamKind::Flag if about_output && is_output => {
                 filled.args.insert(slot.name.clone(), json!(true));
             }
-            Kind::Enum if slot.required || is_output => {
+            ParamKind::Enum if slot.required || is_output => {
                 let wanted = if is_output { "output" } else { "input" };
                 let sides =
                     slot.choices.iter().filter(|choice| choice.stems.iter().any(|stem| stem == "output" || stem == "input")).count();
@@ -357,11 +361,11 @@ fn exact_side(shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledP
 mod tests {
     use super::*;
     use indexmap::IndexMap;
-    use model::{Param, Place};
+    use model::{Location, ParamSpec};
 
     /// A parameter from a line: kind, type and what it is for; a leading `?` makes it optional.
     fn shape(lines: &[(&str, &str, &str, &str)]) -> ParamSlots {
-        let params: IndexMap<String, Param> = lines
+        let params: IndexMap<String, ParamSpec> = lines
             .iter()
             .map(|(name, kind, declared, about)| {
                 let (kind, required) = kind.strip_prefix('?').map_or((*kind, true), |kind| (kind, false));
@@ -373,13 +377,13 @@ mod tests {
                 if kind.starts_with("amount") {
                     schema["pattern"] = json!("^([0-9.]+|max)$");
                 }
-                let param = Param {
+                let param = ParamSpec {
                     kind: Some(kind.parse().unwrap()),
                     required,
                     default: None,
                     description: (*about).to_owned(),
                     schema,
-                    at: Place::new("", 0),
+                    at: Location::new("", 0),
                 };
                 ((*name).to_owned(), param)
             })
@@ -410,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_follow_verbs_prepositions_and_numbers() {
+    fn token_sides_follow_verbs_prepositions_and_numbers() {
         let wanted = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
         for text in [
             "Sell 250 USDC for WETH on Base",
@@ -426,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_one_of_those_to_choose_from() {
+    fn token_param_with_enum_takes_a_listed_token() {
         let stake = shape(&[
             ("amount", "amount(human of ETH)", "string", "ETH to stake."),
             ("output_token", "token(out)", "string:stETH|wstETH", "Liquid staking token to receive."),
@@ -437,14 +441,14 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_filled_from_what_is_left_and_never_by_halves() {
+    fn objects_are_filled_completely_or_not_at_all() {
         let schema = json!({ "type": "array", "items": { "type": "object", "required": ["parameter", "value"],
             "properties": { "parameter": { "type": "string" }, "value": { "type": "number" }, "note": { "type": "string" } } } });
         let mut params = IndexMap::new();
         for (name, kind, schema) in [("strategy_name", "text", json!({ "type": "string" })), ("changes", "list(object)", schema)] {
             let kind = Some(kind.parse().unwrap());
-            let at = Place::new("", 0);
-            params.insert(name.to_owned(), Param { kind, required: true, default: None, description: String::new(), schema, at });
+            let at = Location::new("", 0);
+            params.insert(name.to_owned(), ParamSpec { kind, required: true, default: None, description: String::new(), schema, at });
         }
         let tune = ParamSlots::new(&params);
         let wanted = json!({ "strategy_name": "calm_range", "changes": [{ "parameter": "threshold_bps", "value": 440 }] });
@@ -453,27 +457,27 @@ mod tests {
     }
 
     #[test]
-    fn slippage_and_deadline_find_their_places() {
+    fn slippage_and_deadline_fill_their_params() {
         let read = args(&trade(), &["Sell 1,250.5 USDC for ETH on Base, slippage half a percent at most, within 10 minutes"]);
         assert_eq!((&read["amount"], &read["slippage_bps"], &read["deadline"]), (&json!("1250.5"), &json!(50), &json!(600)));
         assert_eq!(args(&trade(), &["Sell all my LINK for USDC on Base"])["amount"], "max");
     }
 
     #[test]
-    fn what_was_not_said_is_missing_and_never_invented() {
+    fn unsaid_required_params_are_missing() {
         assert_eq!(read(&trade(), &["Swap some USDC for WETH on Base"]).missing, ["amount"]);
         assert_eq!(read(&trade(), &["Swap it"]).missing, ["token_in", "token_out", "amount", "chain"]);
         assert!(read(&trade(), &["Swap it"]).args.is_empty());
     }
 
     #[test]
-    fn the_newest_turn_counts_first() {
+    fn newest_turn_wins() {
         let turns = ["Sell 250 USDC for WETH on Base", "make it 300"];
         assert_eq!(args(&trade(), &turns), json!({ "amount": "300", "token_in": "USDC", "token_out": "WETH", "chain": "base" }));
     }
 
     #[test]
-    fn chains_have_a_source_and_a_destination_and_are_written_as_the_tool_wants() {
+    fn source_and_destination_chains_are_filled() {
         let bridge = shape(&[
             ("token", "token(asset)", "string", "Token to move."),
             ("source_chain", "chain(source)", "integer", "Chain it leaves."),
@@ -485,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_addresses_ranges_and_lists() {
+    fn fills_ids_addresses_ranges_and_lists() {
         let range = shape(&[
             ("position_id", "id(position)", "string", "Position to move."),
             ("price_lower", "price(lower)", "number", "Lower end of the range."),
@@ -500,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn base_units_and_dollars() {
+    fn fills_base_units_and_dollars() {
         let raw = shape(&[
             ("token_in", "token(in)", "string", "Token to sell."),
             ("amount", "amount(base of token_in)", "string", "Amount in base units."),
@@ -512,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_for_each_where_several_are_named() {
+    fn several_values_for_one_param_repeat_the_call() {
         let gas = shape(&[("chain", "chain", "string", "Chain to ask.")]);
         let read = read(&gas, &["gas on Base and Arbitrum"]);
         assert_eq!(read.args["chain"], "base");

@@ -1,14 +1,14 @@
 //! Hand-overs: the user's own figures under the names the receiving agent says it needs.
 
 use crate::baseline_index::{BaselineIndex, KnownTool};
-use crate::cues::counted;
+use crate::cues::counted_token;
 use crate::fill::{FilledParams, fill};
 use crate::lexicon::NameLexicon;
 use crate::mention_value::MentionValue;
 use crate::mentions::ParsedMessage;
 use crate::param_slots::ParamSlots;
-use crate::rank::{UserRequest, ranked};
-use model::{AddressRole, Agent, AmountOf, Kind, TokenRole};
+use crate::rank::{UserRequest, rank_tools};
+use model::{AddressRole, Agent, AmountAsset, ParamKind, TokenRole};
 use serde_json::{Map, Value, json};
 
 /// The user's terms for an action, as its arguments state them.
@@ -22,33 +22,33 @@ pub(crate) struct ActionTerms {
     pub deadline: Option<Value>,
 }
 
-pub(crate) fn terms(lexicon: &NameLexicon, shape: &ParamSlots, filled: &FilledParams, turns: &[&ParsedMessage]) -> ActionTerms {
+pub(crate) fn action_terms(lexicon: &NameLexicon, shape: &ParamSlots, filled: &FilledParams, turns: &[&ParsedMessage]) -> ActionTerms {
     let mut terms = ActionTerms::default();
     let text = |name: &str| filled.args.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     for slot in &shape.slots {
         let Some(value) = filled.args.get(&slot.name) else { continue };
         match &slot.kind {
-            Kind::Amount { of: Some(AmountOf::Param(token)), unit: model::Unit::Human } => {
-                let sold = shape
-                    .slot(token)
-                    .is_some_and(|slot| matches!(&slot.kind, Kind::Token(role) if !matches!(role, Some(TokenRole::Out | TokenRole::Debt))));
+            ParamKind::Amount { of: Some(AmountAsset::Param(token)), unit: model::AmountUnit::Human } => {
+                let sold = shape.slot(token).is_some_and(
+                    |slot| matches!(&slot.kind, ParamKind::Token(role) if !matches!(role, Some(TokenRole::Out | TokenRole::Debt))),
+                );
                 if let (true, Some(token), Some(amount)) = (sold, text(token), text(&slot.name)) {
                     terms.spend.push((token, amount));
                 }
             }
-            Kind::Amount { of: Some(AmountOf::Symbol(symbol)), .. } => {
+            ParamKind::Amount { of: Some(AmountAsset::Symbol(symbol)), .. } => {
                 terms.spend.extend(text(&slot.name).map(|amount| (symbol.clone(), amount)))
             }
-            Kind::Token(Some(TokenRole::Out)) => terms.receive.extend(text(&slot.name)),
-            Kind::Chain(_) => terms.chains.extend(value.as_u64().or_else(|| lexicon.chain_called(value.as_str()?))),
-            Kind::Address(AddressRole::Recipient) => terms.payees.extend(text(&slot.name)),
-            Kind::Bps if slot.name.contains("slippage") => terms.slippage_bps = Some(value.clone()),
-            Kind::Deadline => terms.deadline = Some(value.clone()),
+            ParamKind::Token(Some(TokenRole::Out)) => terms.receive.extend(text(&slot.name)),
+            ParamKind::Chain(_) => terms.chains.extend(value.as_u64().or_else(|| lexicon.chain_by_name(value.as_str()?))),
+            ParamKind::Address(AddressRole::Recipient) => terms.payees.extend(text(&slot.name)),
+            ParamKind::Bps if slot.name.contains("slippage") => terms.slippage_bps = Some(value.clone()),
+            ParamKind::Deadline => terms.deadline = Some(value.clone()),
             _ => {}
         }
     }
     if terms.spend.is_empty() {
-        terms.spend = turns.iter().flat_map(|said| said_amounts(said)).collect();
+        terms.spend = turns.iter().flat_map(|said| mentioned_amounts(said)).collect();
     }
     if terms.receive.is_empty() && terms.spend.is_empty() {
         terms.receive = turns.iter().flat_map(|said| said.tokens()).map(str::to_owned).collect();
@@ -62,17 +62,17 @@ pub(crate) fn terms(lexicon: &NameLexicon, shape: &ParamSlots, filled: &FilledPa
 }
 
 /// Numbers that stand before a token.
-fn said_amounts(said: &ParsedMessage) -> Vec<(String, String)> {
+fn mentioned_amounts(said: &ParsedMessage) -> Vec<(String, String)> {
     let amounts = said.mentions.iter().filter_map(|mention| {
         let MentionValue::Number(number) = &mention.what else { return None };
-        counted(said, mention).map(|(_, symbol)| (symbol.to_owned(), number.to_string()))
+        counted_token(said, mention).map(|(_, symbol)| (symbol.to_owned(), number.to_string()))
     });
     amounts.collect()
 }
 
 impl ActionTerms {
     /// Under one of the names agents ask for them by.
-    pub(crate) fn named(&self, need: &str) -> Option<Value> {
+    pub(crate) fn value_for_need(&self, need: &str) -> Option<Value> {
         match need {
             "spend" if !self.spend.is_empty() => {
                 Some(self.spend.iter().map(|(token, amount)| json!({ "token": token, "at_most": amount })).collect())
@@ -92,12 +92,12 @@ impl ActionTerms {
 pub(crate) fn hand_over(index: &BaselineIndex, agent: &Agent, request: UserRequest<'_>, task: &str) -> Map<String, Value> {
     let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| index.tool(name)).collect();
     let turns = request.turns;
-    let target = ranked(index, &tools, request).into_iter().next();
-    let terms = target.as_ref().map(|target| terms(&index.lexicon, &target.tool.shape, &target.filled, turns)).unwrap_or_default();
+    let target = rank_tools(index, &tools, request).into_iter().next();
+    let terms = target.as_ref().map(|target| action_terms(&index.lexicon, &target.tool.shape, &target.filled, turns)).unwrap_or_default();
     let mut params = Map::new();
     params.insert("task".into(), json!(task));
     for need in &agent.needs {
-        let value = terms.named(need).or_else(|| by_tools(index, &tools, need, turns));
+        let value = terms.value_for_need(need).or_else(|| value_from_tools(index, &tools, need, turns));
         if let Some(value) = value {
             params.insert(need.clone(), value);
         }
@@ -106,7 +106,7 @@ pub(crate) fn hand_over(index: &BaselineIndex, agent: &Agent, request: UserReque
 }
 
 /// A need that is the parameter of one of the agent's tools, by that name or by the end of it.
-fn by_tools(index: &BaselineIndex, tools: &[&KnownTool], need: &str, turns: &[&ParsedMessage]) -> Option<Value> {
+fn value_from_tools(index: &BaselineIndex, tools: &[&KnownTool], need: &str, turns: &[&ParsedMessage]) -> Option<Value> {
     let named = |tool: &&KnownTool| {
         tool.shape.slots.iter().find(|slot| slot.name == need || slot.name.starts_with(&format!("{need}_"))).map(|slot| slot.name.clone())
     };
@@ -114,12 +114,12 @@ fn by_tools(index: &BaselineIndex, tools: &[&KnownTool], need: &str, turns: &[&P
         let name = named(tool)?;
         let filled = fill(&index.lexicon, &tool.shape, turns);
         let slot = tool.shape.slot(&name)?;
-        filled.args.get(&name).filter(|_| !matches!(slot.kind, Kind::Text)).cloned()
+        filled.args.get(&name).filter(|_| !matches!(slot.kind, ParamKind::Text)).cloned()
     })
 }
 
 /// Writes a hand-over as a message, so that it is read like any other.
-pub(crate) fn spoken(lexicon: &NameLexicon, params: &Map<String, Value>) -> String {
+pub(crate) fn hand_over_text(lexicon: &NameLexicon, params: &Map<String, Value>) -> String {
     let mut parts = vec![];
     for (name, value) in params {
         let items: Vec<&Value> = match value {
@@ -130,7 +130,7 @@ pub(crate) fn spoken(lexicon: &NameLexicon, params: &Map<String, Value>) -> Stri
             let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let said = match (name.as_str(), item) {
                 ("chains" | "chain" | "chain_id", _) => {
-                    let id = item.as_u64().or_else(|| lexicon.chain_called(item.as_str()?));
+                    let id = item.as_u64().or_else(|| lexicon.chain_by_name(item.as_str()?));
                     id.and_then(|id| lexicon.chain_name(id)).map(|name| format!("on {name}"))
                 }
                 ("receive", _) => Some(format!("for {}", plain(item))),

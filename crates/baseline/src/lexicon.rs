@@ -2,7 +2,7 @@
 
 use crate::words::terms;
 use lexical::{WordToken, tokenize};
-use model::{Chain, Workspace};
+use model::{ChainRegistry, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct NameLexicon {
 }
 
 /// Before a chain, in lower case: "on base", "from base".
-const BEFORE_CHAIN: &[&str] =
+const CHAIN_PREPOSITIONS: &[&str] =
     &["on", "to", "from", "onto", "over", "at", "in", "via", "across", "and", "or", "chain", "network", "between"];
 
 impl NameLexicon {
@@ -41,10 +41,10 @@ impl NameLexicon {
         lexicon
     }
 
-    fn add_chain(&mut self, chain: &Chain) {
+    fn add_chain(&mut self, chain: &ChainRegistry) {
         self.names.insert(chain.id, chain.name.clone());
         for name in chain.aliases.iter().chain([&chain.name]) {
-            self.chains.insert(parts(name), chain.id);
+            self.chains.insert(name_words(name), chain.id);
         }
         for token in &chain.tokens {
             self.addresses.insert(token.address.text.to_lowercase(), (token.symbol.value.clone(), chain.id));
@@ -53,7 +53,7 @@ impl NameLexicon {
         self.decimals.insert((chain.native.to_lowercase(), chain.id), 18);
     }
 
-    fn add_tokens(&mut self, chains: &[Chain]) {
+    fn add_tokens(&mut self, chains: &[ChainRegistry]) {
         let tokens = || chains.iter().flat_map(|chain| &chain.tokens);
         let natives: BTreeSet<&String> = chains.iter().map(|chain| &chain.native).collect();
         let symbols: BTreeSet<String> =
@@ -61,7 +61,7 @@ impl NameLexicon {
         // A word that is part of one token's name only names that token, unless tools use it too.
         let mut owners: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for token in tokens() {
-            for word in parts(&token.name) {
+            for word in name_words(&token.name) {
                 owners.entry(word).or_default().insert(&token.symbol);
             }
         }
@@ -75,12 +75,12 @@ impl NameLexicon {
             }
         }
         for token in tokens() {
-            let name = parts(&token.name);
+            let name = name_words(&token.name);
             if name.len() > 1 || !name.iter().any(|word| self.taken.contains(word) || self.chains.contains_key(&vec![word.clone()])) {
                 self.tokens.entry(name).or_insert_with(|| token.symbol.value.clone());
             }
             // "Wrapped Ether" tells what the coin itself is called; where there is no coin, the wrapped one is meant.
-            if let Some(bare) = token.name.strip_prefix("Wrapped ").map(parts) {
+            if let Some(bare) = token.name.strip_prefix("Wrapped ").map(name_words) {
                 let native = natives.iter().find(|native| format!("W{native}").eq_ignore_ascii_case(&token.symbol));
                 let symbol = native.map_or(token.symbol.as_str(), |native| native.as_str());
                 let taken = bare.len() == 1 && bare.first().is_some_and(|word| symbols.contains(word));
@@ -96,7 +96,7 @@ impl NameLexicon {
 
     /// Returns the token that begins here, and the number of its words.
     pub(crate) fn token_at(&self, words: &[WordToken], at: usize) -> Option<(&str, usize)> {
-        let (symbol, count) = longest(&self.tokens, words, at, self.longest)?;
+        let (symbol, count) = longest_name_at(&self.tokens, words, at, self.longest)?;
         let word = &words[at];
         let numbered = at > 0 && words[at - 1].lower.starts_with(|c: char| c.is_ascii_digit());
         let named = count > 1 || word.raw.chars().any(char::is_uppercase) || numbered || !self.ordinary.contains(&word.lower);
@@ -107,13 +107,13 @@ impl NameLexicon {
 
     /// Returns the chain that begins here, and the number of its words.
     pub(crate) fn chain_at(&self, words: &[WordToken], at: usize) -> Option<(u64, usize)> {
-        let (id, count) = longest(&self.chains, words, at, self.longest)?;
+        let (id, count) = longest_name_at(&self.chains, words, at, self.longest)?;
         let word = &words[at];
         let before = at.checked_sub(1).map(|before| words[before].lower.as_str());
         let unit = words.get(at + count).is_some_and(|next| next.stem == "unit");
         let named = count > 1
             || word.raw.starts_with(char::is_uppercase)
-            || before.is_some_and(|before| BEFORE_CHAIN.contains(&before))
+            || before.is_some_and(|before| CHAIN_PREPOSITIONS.contains(&before))
             || !self.ordinary.contains(&word.lower);
         (named && !unit).then_some((*id, count))
     }
@@ -122,8 +122,8 @@ impl NameLexicon {
         self.names.get(&id).map(String::as_str)
     }
 
-    pub(crate) fn chain_called(&self, name: &str) -> Option<u64> {
-        self.chains.get(&parts(name)).copied()
+    pub(crate) fn chain_by_name(&self, name: &str) -> Option<u64> {
+        self.chains.get(&name_words(name)).copied()
     }
 
     pub(crate) fn is_chain(&self, id: u64) -> bool {
@@ -142,19 +142,19 @@ impl NameLexicon {
     }
 
     /// Returns the symbol and chain of a registered token's address.
-    pub(crate) fn at_address(&self, address: &str) -> Option<(&str, u64)> {
+    pub(crate) fn token_by_address(&self, address: &str) -> Option<(&str, u64)> {
         self.addresses.get(&address.to_lowercase()).map(|(symbol, chain)| (symbol.as_str(), *chain))
     }
 }
 
-fn longest<'l, T>(names: &'l BTreeMap<Vec<String>, T>, words: &[WordToken], at: usize, most: usize) -> Option<(&'l T, usize)> {
+fn longest_name_at<'l, T>(names: &'l BTreeMap<Vec<String>, T>, words: &[WordToken], at: usize, most: usize) -> Option<(&'l T, usize)> {
     (1..=most.min(words.len() - at)).rev().find_map(|count| {
         let said: Vec<String> = words[at..at + count].iter().map(|word| word.lower.clone()).collect();
         names.get(&said).map(|found| (found, count))
     })
 }
 
-fn parts(name: &str) -> Vec<String> {
+fn name_words(name: &str) -> Vec<String> {
     name.to_lowercase().split([' ', '-', '_']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_go_by_symbol_and_by_name() {
+    fn tokens_are_found_by_symbol_and_name() {
         assert_eq!(token("all my usdc"), Some(("USDC".into(), 1)));
         assert_eq!(token("some Wrapped Ether"), Some(("WETH".into(), 2)));
         assert_eq!(token("plain ether"), Some(("ETH".into(), 1)));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_go_by_any_of_their_names() {
+    fn chains_are_found_by_any_name() {
         for (text, id) in [("on Base", 8453), ("to mainnet", 1), ("Arbitrum One", 42161), ("on op mainnet", 10), ("from bsc", 56)] {
             assert_eq!(chain(text), Some(id), "{text}");
         }

@@ -36,22 +36,22 @@ mod words;
 mod workflow_agent;
 
 pub use baseline_index::BaselineIndex;
-pub use rank::rank;
+pub use rank::rank_listings;
 
 use agent_state::AgentState;
-use model::seat::View;
 use model::transcript::Move;
+use model::view::View;
 use std::sync::Arc;
 
 /// The baseline in one trial.
 #[derive(Debug)]
-pub struct Baseline {
+pub struct BaselineAgent {
     index: Arc<BaselineIndex>,
     /// One per delegation under way, the root first.
     states: Vec<AgentState>,
 }
 
-impl Baseline {
+impl BaselineAgent {
     pub fn new(index: Arc<BaselineIndex>) -> Self {
         Self { index, states: vec![] }
     }
@@ -64,11 +64,11 @@ impl Baseline {
             self.states.push(AgentState::default());
         }
         let Some(state) = self.states.last_mut() else { return Move::Stop };
-        state.hear(&self.index, view);
-        if !view.seat.skills.is_empty() {
+        state.observe(&self.index, view);
+        if !view.context.skills.is_empty() {
             return skill_router::next(state, &self.index, view);
         }
-        match self.index.agent(&view.seat.agent) {
+        match self.index.agent(&view.context.agent) {
             Some(agent) => workflow_agent::next(state, &self.index, view, agent),
             None => tool_only_agent::next(state, &self.index, view),
         }

@@ -4,7 +4,7 @@ use crate::mention_value::MentionValue;
 use lexical::WordToken;
 use model::Decimal;
 
-const SMALL: &[(&str, u64)] = &[
+const SMALL_NUMBERS: &[(&str, u64)] = &[
     ("one", 1),
     ("two", 2),
     ("three", 3),
@@ -27,10 +27,11 @@ const SMALL: &[(&str, u64)] = &[
     ("eighty", 80),
     ("ninety", 90),
 ];
-const LARGE: &[(&str, i64)] = &[("hundred", 2), ("thousand", 3), ("grand", 3), ("million", 6), ("billion", 9)];
+const LARGE_NUMBERS: &[(&str, i64)] = &[("hundred", 2), ("thousand", 3), ("grand", 3), ("million", 6), ("billion", 9)];
 /// In basis points.
-const PARTS: &[(&str, u64)] = &[("half", 5000), ("third", 3333), ("quarter", 2500), ("fifth", 2000), ("tenth", 1000), ("halve", 5000)];
-const UNITS: &[(&str, u64)] = &[
+const FRACTIONS_BPS: &[(&str, u64)] =
+    &[("half", 5000), ("third", 3333), ("quarter", 2500), ("fifth", 2000), ("tenth", 1000), ("halve", 5000)];
+const TIME_UNITS: &[(&str, u64)] = &[
     ("second", 1),
     ("sec", 1),
     ("minut", 60),
@@ -50,9 +51,9 @@ const UNITS: &[(&str, u64)] = &[
 pub(crate) fn measure_at(words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
     let lower = words[at].lower.as_str();
     if matches!(lower, "all" | "everything" | "entire" | "whole" | "max" | "maximum") {
-        return whole(words, at).then_some((MentionValue::All, 1));
+        return is_whole_amount(words, at).then_some((MentionValue::All, 1));
     }
-    if let Some(found) = period(words, at) {
+    if let Some(found) = period_at(words, at) {
         return Some(found);
     }
     let (number, count) = number_at(words, at)?;
@@ -86,16 +87,16 @@ pub(crate) fn measure_at(words: &[WordToken], at: usize) -> Option<(MentionValue
     if after(0).is_some_and(|next| matches!(next, "cent" | "cents")) {
         return Some((MentionValue::Dollars(number.value.shifted(-2)), count + 1));
     }
-    if let Some(seconds) = words.get(at + count).and_then(unit) {
-        return Some((span(&number.value, seconds), count + 1));
+    if let Some(seconds) = words.get(at + count).and_then(time_unit_seconds) {
+        return Some((time_span(&number.value, seconds), count + 1));
     }
     // "half an hour"
     if matches!(after(0), Some("a" | "an"))
-        && let Some(seconds) = words.get(at + count + 1).and_then(unit)
+        && let Some(seconds) = words.get(at + count + 1).and_then(time_unit_seconds)
     {
-        return Some((span(&number.value, seconds), count + 2));
+        return Some((time_span(&number.value, seconds), count + 2));
     }
-    if let Some(what) = compact(raw) {
+    if let Some(what) = parse_compact(raw) {
         return Some((what, 1));
     }
     // "half an ether" is a number of them, "half of the ether" a part of what there is.
@@ -117,27 +118,28 @@ struct SpokenNumber {
 fn number_at(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
     let raw = words[at].raw.trim_matches(|c| matches!(c, '$' | '€' | '%' | '#' | '~'));
     let value = |value| SpokenNumber { value, part: false };
-    if let Some(number) = scaled(raw) {
-        let times = words.get(at + 1).and_then(|next| LARGE.iter().find(|(word, _)| *word == next.lower));
+    if let Some(number) = parse_scaled(raw) {
+        let times = words.get(at + 1).and_then(|next| LARGE_NUMBERS.iter().find(|(word, _)| *word == next.lower));
         return Some(match times {
             Some((_, places)) => (value(number.shifted(*places)), 2),
             None => (value(number), 1),
         });
     }
-    if compact(raw).is_some() {
+    if parse_compact(raw).is_some() {
         let digits: String = raw.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
         return Decimal::parse_typed(&digits).map(|number| (value(number), 1));
     }
-    in_words(words, at)
+    number_words_at(words, at)
 }
 
 /// "two", "fifty five", "a hundred", "half", "three quarters", "one and a half", "a third".
-fn in_words(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
+fn number_words_at(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
     let lower = |n: usize| words.get(at + n).map_or("", |word| word.lower.as_str());
-    let small = |word: &str| SMALL.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
-    let part =
-        |word: &str| PARTS.iter().find(|(name, _)| *name == word.trim_end_matches('s')).map(|(_, bps)| Decimal::from(*bps).shifted(-4));
-    let large = |word: &str| LARGE.iter().find(|(name, _)| *name == word).map(|(_, places)| *places);
+    let small = |word: &str| SMALL_NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
+    let part = |word: &str| {
+        FRACTIONS_BPS.iter().find(|(name, _)| *name == word.trim_end_matches('s')).map(|(_, bps)| Decimal::from(*bps).shifted(-4))
+    };
+    let large = |word: &str| LARGE_NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, places)| *places);
     if let Some(value) = part(lower(0)).filter(|_| lower(0) == "half" || at > 0 && lower(0) != "quarter") {
         return Some((SpokenNumber { value, part: true }, 1));
     }
@@ -167,7 +169,8 @@ fn in_words(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
     }
     let places = large(lower(count));
     // A lone "one" is a pronoun far more often than a number.
-    if value == 1 && places.is_none() && words.get(at + count).and_then(unit).is_none() && !lower(count).starts_with("percent") {
+    if value == 1 && places.is_none() && words.get(at + count).and_then(time_unit_seconds).is_none() && !lower(count).starts_with("percent")
+    {
         return None;
     }
     let number = Decimal::from(value).shifted(places.unwrap_or(0));
@@ -175,7 +178,7 @@ fn in_words(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
 }
 
 /// "2k", "1.5m" and the like.
-fn scaled(raw: &str) -> Option<Decimal> {
+fn parse_scaled(raw: &str) -> Option<Decimal> {
     if let Some(number) = Decimal::parse_typed(raw) {
         return Some(number);
     }
@@ -187,7 +190,7 @@ fn scaled(raw: &str) -> Option<Decimal> {
 }
 
 /// "all of it", "all my ETH", "everything": not "all right", "all supported bridges".
-fn whole(words: &[WordToken], at: usize) -> bool {
+fn is_whole_amount(words: &[WordToken], at: usize) -> bool {
     let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     match words[at].lower.as_str() {
         "all" => {
@@ -199,12 +202,12 @@ fn whole(words: &[WordToken], at: usize) -> bool {
     }
 }
 
-fn unit(word: &WordToken) -> Option<u64> {
-    UNITS.iter().find(|(name, _)| *name == word.stem || *name == word.lower.trim_end_matches('s')).map(|(_, seconds)| *seconds)
+fn time_unit_seconds(word: &WordToken) -> Option<u64> {
+    TIME_UNITS.iter().find(|(name, _)| *name == word.stem || *name == word.lower.trim_end_matches('s')).map(|(_, seconds)| *seconds)
 }
 
 /// "24h", "7d", "3x".
-fn compact(raw: &str) -> Option<MentionValue> {
+fn parse_compact(raw: &str) -> Option<MentionValue> {
     let split = raw.find(|c: char| c.is_ascii_alphabetic())?;
     let number = Decimal::parse_typed(&raw[..split])?;
     let seconds = match raw[split..].to_lowercase().as_str() {
@@ -218,19 +221,19 @@ fn compact(raw: &str) -> Option<MentionValue> {
         "y" | "yr" => 31_536_000,
         _ => return None,
     };
-    Some(span(&number, seconds))
+    Some(time_span(&number, seconds))
 }
 
 /// "an hour", "last week", "the past month".
-fn period(words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
-    let seconds = words.get(at + 1).and_then(unit)?;
+fn period_at(words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
+    let seconds = words.get(at + 1).and_then(time_unit_seconds)?;
     let recent = matches!(words[at].lower.as_str(), "last" | "past" | "previous" | "this");
     // "a quarter" is a part far more often than three months, and "a second" one more of something.
     let one = matches!(words[at].lower.as_str(), "a" | "an" | "per") && !matches!(words[at + 1].lower.as_str(), "quarter" | "second");
-    (recent || one).then(|| (span(&Decimal::from(1), seconds), 2))
+    (recent || one).then(|| (time_span(&Decimal::from(1), seconds), 2))
 }
 
-fn span(number: &Decimal, seconds: u64) -> MentionValue {
+fn time_span(number: &Decimal, seconds: u64) -> MentionValue {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -247,7 +250,7 @@ fn span(number: &Decimal, seconds: u64) -> MentionValue {
 }
 
 /// An ISO date, with or without a time of day.
-pub(crate) fn date(raw: &str) -> Option<String> {
+pub(crate) fn parse_date(raw: &str) -> Option<String> {
     let day = raw.get(..10)?;
     let shaped = day.bytes().enumerate().all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
     (shaped && (raw.len() == 10 || raw.as_bytes()[10] == b'T')).then(|| raw.to_owned())
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_in_figures_and_words() {
+    fn parses_amounts_in_figures_and_words() {
         for (text, value) in [
             ("2k", "2000"),
             ("1.5m", "1500000"),
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_in_percent_and_basis_points() {
+    fn parses_percent_and_basis_points() {
         for (text, bps) in [
             ("0.5%", "50"),
             ("half a percent", "50"),
@@ -324,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn dollars_times_and_parts() {
+    fn parses_dollars_multiples_and_fractions() {
         assert_eq!(one("$1,500"), MentionValue::Dollars(decimal("1500")));
         assert_eq!(one("500 dollars"), MentionValue::Dollars(decimal("500")));
         assert_eq!(one("5 cents"), MentionValue::Dollars(decimal("0.05")));
@@ -338,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_time() {
+    fn parses_durations() {
         for (text, seconds, short) in [
             ("30 minutes", 1800, "30m"),
             ("24h", 86_400, "24h"),
@@ -355,9 +358,9 @@ mod tests {
     }
 
     #[test]
-    fn dates() {
-        assert_eq!(date("2026-03-08").as_deref(), Some("2026-03-08"));
-        assert_eq!(date("2026-03-08T12:00:00Z").as_deref(), Some("2026-03-08T12:00:00Z"));
-        assert_eq!(date("2026-3-8"), None);
+    fn parses_dates() {
+        assert_eq!(parse_date("2026-03-08").as_deref(), Some("2026-03-08"));
+        assert_eq!(parse_date("2026-03-08T12:00:00Z").as_deref(), Some("2026-03-08T12:00:00Z"));
+        assert_eq!(parse_date("2026-3-8"), None);
     }
 }

@@ -74,7 +74,7 @@ fn mentions(lexicon: &NameLexicon, words: &[WordToken]) -> Vec<TypedMention> {
 
 fn mention_at(lexicon: &NameLexicon, words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
     let word = &words[at];
-    if let Some(what) = literal(&word.raw) {
+    if let Some(what) = parse_literal(&word.raw) {
         return Some((what, 1));
     }
     if let Some(found) = chain_or_token(lexicon, words, at) {
@@ -92,7 +92,7 @@ fn mention_at(lexicon: &NameLexicon, words: &[WordToken], at: usize) -> Option<(
         }
         return Some((what, count));
     }
-    id(&word.raw).map(|what| (what, 1))
+    parse_id(&word.raw).map(|what| (what, 1))
 }
 
 /// "on ETH" is a chain, "0.2 ETH" a token.
@@ -109,7 +109,7 @@ fn chain_or_token(lexicon: &NameLexicon, words: &[WordToken], at: usize) -> Opti
     }
 }
 
-fn literal(raw: &str) -> Option<MentionValue> {
+fn parse_literal(raw: &str) -> Option<MentionValue> {
     if raw.starts_with("0x") || raw.starts_with("0X") {
         if AddressText::parse(raw).is_some() {
             return Some(MentionValue::Address(raw.to_owned()));
@@ -119,11 +119,11 @@ fn literal(raw: &str) -> Option<MentionValue> {
     if raw.contains("://") {
         return Some(MentionValue::Url(raw.to_owned()));
     }
-    measures::date(raw).map(MentionValue::Date)
+    measures::parse_date(raw).map(MentionValue::Date)
 }
 
 /// Figures with letters or signs between them; versions such as "v3" and lone numbers are none.
-fn id(raw: &str) -> Option<MentionValue> {
+fn parse_id(raw: &str) -> Option<MentionValue> {
     let text = raw.trim_start_matches('#');
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let version = text.len() <= 3 && text.starts_with(['v', 'V']);

@@ -1,6 +1,6 @@
 //! The shape of an agent's final answer, prepared for filling.
 
-use model::Schema;
+use model::JsonSchema;
 use serde_json::Value;
 
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct OutputField {
     pub name: String,
     pub required: bool,
     pub holds: FieldKind,
-    schema: Schema,
+    schema: JsonSchema,
 }
 
 #[derive(Debug)]
@@ -35,8 +35,8 @@ impl OutputShape {
         let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, property)| OutputField {
             name: name.clone(),
             required: required.contains(&name.as_str()),
-            holds: holds(property),
-            schema: Schema::new(property.clone()),
+            holds: field_kind(property),
+            schema: JsonSchema::new(property.clone()),
         });
         Self { fields: fields.collect() }
     }
@@ -48,7 +48,7 @@ impl OutputField {
     }
 }
 
-fn holds(property: &Value) -> FieldKind {
+fn field_kind(property: &Value) -> FieldKind {
     if let Some(words) = property["enum"].as_array() {
         return FieldKind::Choice(words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
     }

@@ -2,7 +2,7 @@
 
 use crate::words::{stems, terms};
 use indexmap::IndexMap;
-use model::{AmountOf, Kind, Param, Place};
+use model::{AmountAsset, Location, ParamKind, ParamSpec};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(crate) struct ParamSlots {
 #[derive(Debug)]
 pub(crate) struct ParamSlot {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ParamKind,
     pub required: bool,
     pub numeric: bool,
     pub whole: bool,
@@ -42,7 +42,7 @@ pub(crate) struct EnumChoice {
 }
 
 impl ParamSlots {
-    pub(crate) fn new(params: &IndexMap<String, Param>) -> Self {
+    pub(crate) fn new(params: &IndexMap<String, ParamSpec>) -> Self {
         // The two parameters that give actions an identity are the walker's business, not the user's.
         let slots = params.iter().filter(|(name, _)| !matches!(name.as_str(), "dry_run" | "action_id"));
         Self { slots: slots.map(|(name, param)| ParamSlot::new(name, param)).collect() }
@@ -54,11 +54,11 @@ impl ParamSlots {
 }
 
 impl ParamSlot {
-    fn new(name: &str, param: &Param) -> Self {
+    fn new(name: &str, param: &ParamSpec) -> Self {
         let schema = &param.schema;
         let item = schema.get("items").unwrap_or(&Value::Null);
         let declared = schema["type"].as_str().unwrap_or("string");
-        let kind = param.kind.clone().unwrap_or_else(|| guessed(declared, schema));
+        let kind = param.kind.clone().unwrap_or_else(|| guess_kind(declared, schema));
         let choices = schema["enum"].as_array().or_else(|| item["enum"].as_array());
         let choices = choices.into_iter().flatten().map(EnumChoice::new).collect();
         let mut cues = BTreeMap::new();
@@ -85,51 +85,51 @@ impl ParamSlot {
             about: param.description.clone(),
             takes_max: pattern.contains("max"),
             item_numeric: matches!(item["type"].as_str(), Some("integer" | "number")),
-            inside: inside(schema, &param.at).or_else(|| inside(item, &param.at)).map(Box::new),
+            inside: nested_slots(schema, &param.at).or_else(|| nested_slots(item, &param.at)).map(Box::new),
         }
     }
 
     /// The parameter whose asset this amount counts.
-    pub(crate) fn counts(&self) -> Option<&AmountOf> {
+    pub(crate) fn counted_asset(&self) -> Option<&AmountAsset> {
         self.kind.amount().and_then(|(_, of)| of)
     }
 
     /// Reports whether a value is one of the choices; any value is where there are none.
-    pub(crate) fn lists(&self, value: &Value) -> bool {
+    pub(crate) fn allows_value(&self, value: &Value) -> bool {
         self.choices.is_empty() || self.choices.iter().any(|choice| choice.value == *value)
     }
 
-    pub(crate) fn within(&self, number: f64) -> bool {
+    pub(crate) fn is_in_range(&self, number: f64) -> bool {
         self.low.is_none_or(|low| number >= low) && self.high.is_none_or(|high| number <= high)
     }
 
     /// Returns the name as a person would say it.
-    pub(crate) fn spoken(&self) -> String {
+    pub(crate) fn spoken_name(&self) -> String {
         self.name.replace('_', " ")
     }
 }
 
 /// Returns the properties of an object as parameters without a declared kind.
-fn inside(schema: &Value, at: &Place) -> Option<ParamSlots> {
+fn nested_slots(schema: &Value, at: &Location) -> Option<ParamSlots> {
     let required = |name: &String| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let slots = schema["properties"].as_object()?.iter().map(|(name, schema)| {
         let description = schema["description"].as_str().unwrap_or_default().to_owned();
-        let param = Param { kind: None, required: required(name), default: None, description, schema: schema.clone(), at: at.clone() };
+        let param = ParamSpec { kind: None, required: required(name), default: None, description, schema: schema.clone(), at: at.clone() };
         ParamSlot::new(name, &param)
     });
     Some(ParamSlots { slots: slots.collect() })
 }
 
 /// Guesses the kind of a parameter whose file declares none, as with imported tools.
-fn guessed(declared: &str, schema: &Value) -> Kind {
+fn guess_kind(declared: &str, schema: &Value) -> ParamKind {
     match declared {
-        _ if schema.get("enum").is_some() => Kind::Enum,
-        "boolean" => Kind::Flag,
-        "integer" => Kind::Count,
-        "number" => Kind::Ratio,
-        "array" => Kind::List(Box::new(Kind::Text)),
-        "object" => Kind::Object,
-        _ => Kind::Text,
+        _ if schema.get("enum").is_some() => ParamKind::Enum,
+        "boolean" => ParamKind::Flag,
+        "integer" => ParamKind::Count,
+        "number" => ParamKind::Ratio,
+        "array" => ParamKind::List(Box::new(ParamKind::Text)),
+        "object" => ParamKind::Object,
+        _ => ParamKind::Text,
     }
 }
 

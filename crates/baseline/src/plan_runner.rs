@@ -1,14 +1,14 @@
 //! Runs a plan one move at a time, and stops at the first veto, failed simulation or failed write.
 
-use crate::action_log::{ActionLog, LoggedAction, RequestOutcome, deep, opened};
+use crate::action_log::{ActionLog, LoggedAction, RequestOutcome, find_values, parse_embedded_json};
 use crate::baseline_index::{BaselineIndex, KnownTool};
 use crate::fill::{FilledParams, fill};
-use crate::hand_over::{hand_over, terms};
+use crate::hand_over::{action_terms, hand_over};
 use crate::param_slots::ParamSlot;
 use crate::plan_task::PlanTask;
 use crate::rank::UserRequest;
 use model::transcript::{Move, ToolAnswer, ToolCall};
-use model::{Agent, Kind};
+use model::{Agent, ParamKind};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 
@@ -43,7 +43,7 @@ impl PlanRunner {
     /// Returns the next move, or none when all is done.
     pub(crate) fn step(&mut self, context: RunnerContext<'_>) -> Option<Move> {
         while let Some(task) = self.tasks.pop_front() {
-            if let Some((args, next)) = self.begin(context, &task) {
+            if let Some((args, next)) = self.begin_task(context, &task) {
                 self.under_way = Some((task, args));
                 return Some(next);
             }
@@ -52,45 +52,45 @@ impl PlanRunner {
     }
 
     /// Returns `None` where a read cannot be filled; any other task that cannot begin ends the plan.
-    fn begin(&mut self, context: RunnerContext<'_>, task: &PlanTask) -> Option<(Map<String, Value>, Move)> {
+    fn begin_task(&mut self, context: RunnerContext<'_>, task: &PlanTask) -> Option<(Map<String, Value>, Move)> {
         match task {
             PlanTask::Read { tool } => {
                 let tool = context.index.tool(tool)?;
-                let filled = self.args(context, tool);
+                let filled = self.fill_args(context, tool);
                 let repeated = self
                     .log
                     .done
                     .iter()
                     .any(|done| done.name == tool.name && done.args == filled.args && !self.log.done.iter().any(|done| done.wrote));
-                (filled.missing.is_empty() && !repeated).then(|| call(tool, filled.args))
+                (filled.missing.is_empty() && !repeated).then(|| tool_call(tool, filled.args))
             }
             PlanTask::Prepare { tool, target } => {
                 let tool = context.index.tool(tool)?;
-                let mut args = self.args(context, tool).args;
+                let mut args = self.fill_args(context, tool).args;
                 if tool.name == *target {
                     args.insert("dry_run".into(), json!(true));
                 }
-                Some(call(tool, args))
+                Some(tool_call(tool, args))
             }
             PlanTask::Simulate { tool } => {
                 let Some((id, _)) = &self.action else { return self.give_up("no action was prepared") };
                 let tool = context.index.tool(tool)?;
-                let mut args = self.args(context, tool).args;
+                let mut args = self.fill_args(context, tool).args;
                 args.retain(|name, _| tool.shape.slot(name).is_some_and(|slot| slot.required));
                 args.insert("action_id".to_owned(), json!(id));
-                Some(call(tool, args))
+                Some(tool_call(tool, args))
             }
             PlanTask::Consult { agent } => {
-                let params = self.consultation(context, context.index.agent(agent)?);
+                let params = self.consult_params(context, context.index.agent(agent)?);
                 Some((params.clone(), Move::Delegate { to: agent.clone(), params }))
             }
             PlanTask::Execute { tool } => {
                 let tool = context.index.tool(tool)?;
                 let Some((id, answer)) = self.action.clone() else { return self.give_up("no action was prepared") };
-                let mut filled = self.args(context, tool);
+                let mut filled = self.fill_args(context, tool);
                 for name in filled.missing.clone() {
                     // A quote is handed on as it came.
-                    if tool.shape.slot(&name).is_some_and(|slot| matches!(slot.kind, Kind::Object)) {
+                    if tool.shape.slot(&name).is_some_and(|slot| matches!(slot.kind, ParamKind::Object)) {
                         filled.args.insert(name, answer.clone());
                     }
                 }
@@ -103,11 +103,11 @@ impl PlanRunner {
                 if tool.takes_action_id {
                     filled.args.insert("action_id".into(), json!(id));
                 }
-                Some(call(tool, filled.args))
+                Some(tool_call(tool, filled.args))
             }
             PlanTask::Delegate { agent, task } => {
                 let mut params = hand_over(context.index, context.index.agent(agent)?, context.request, task);
-                self.pass_on(context.index.agent(agent)?, &mut params);
+                self.pass_on_reports(context.index.agent(agent)?, &mut params);
                 Some((params.clone(), Move::Delegate { to: agent.clone(), params }))
             }
         }
@@ -120,11 +120,11 @@ impl PlanRunner {
     }
 
     /// Fills arguments from the messages; missing ones from earlier answers.
-    fn args(&self, context: RunnerContext<'_>, tool: &KnownTool) -> FilledParams {
+    fn fill_args(&self, context: RunnerContext<'_>, tool: &KnownTool) -> FilledParams {
         let mut filled = fill(&context.index.lexicon, &tool.shape, context.request.turns);
         filled.missing.retain(|name| {
             let Some(slot) = tool.shape.slot(name) else { return true };
-            match self.answered(slot).or_else(|| context.given.get(name).cloned()) {
+            match self.value_from_answers(slot).or_else(|| context.given.get(name).cloned()) {
                 Some(value) => {
                     filled.args.insert(name.clone(), value);
                     false
@@ -136,28 +136,28 @@ impl PlanRunner {
     }
 
     /// Returns a value of an earlier answer under the name of the parameter or of its role.
-    fn answered(&self, slot: &ParamSlot) -> Option<Value> {
+    fn value_from_answers(&self, slot: &ParamSlot) -> Option<Value> {
         let role = match &slot.kind {
-            Kind::Address(role) => role.word(),
-            Kind::Id(kind) => kind.word(),
-            Kind::Enum => slot.name.as_str(),
+            ParamKind::Address(role) => role.word(),
+            ParamKind::Id(kind) => kind.word(),
+            ParamKind::Enum => slot.name.as_str(),
             _ => return None,
         };
         let names = [slot.name.clone(), role.to_owned(), format!("{role}_address"), format!("{role}_id")];
         let fits = |value: &&Value| match &slot.kind {
-            Kind::Address(_) => value.as_str().is_some_and(|text| model::AddressText::parse(text).is_some()),
-            _ => (value.is_string() || value.is_number()) && slot.lists(value),
+            ParamKind::Address(_) => value.as_str().is_some_and(|text| model::AddressText::parse(text).is_some()),
+            _ => (value.is_string() || value.is_number()) && slot.allows_value(value),
         };
         let answers = self.log.done.iter().filter(|done| done.ok).map(|done| &done.answer);
-        answers.flat_map(|answer| names.iter().flat_map(move |name| deep(answer, name))).find(fits).cloned()
+        answers.flat_map(|answer| names.iter().flat_map(move |name| find_values(answer, name))).find(fits).cloned()
     }
 
     /// Returns the parameters for a verifier: the action and the user's terms for it.
-    fn consultation(&self, context: RunnerContext<'_>, agent: &Agent) -> Map<String, Value> {
+    fn consult_params(&self, context: RunnerContext<'_>, agent: &Agent) -> Map<String, Value> {
         let target = self.tasks.iter().find_map(|task| if let PlanTask::Execute { tool } = task { context.index.tool(tool) } else { None });
         let terms = target
             .map(|tool| {
-                terms(
+                action_terms(
                     &context.index.lexicon,
                     &tool.shape,
                     &fill(&context.index.lexicon, &tool.shape, context.request.turns),
@@ -170,7 +170,7 @@ impl PlanRunner {
             params.insert("action_id".into(), json!(id));
         }
         for need in agent.needs.iter().filter(|need| *need != "action_id") {
-            if let Some(value) = terms.named(need) {
+            if let Some(value) = terms.value_for_need(need) {
                 params.insert(need.clone(), value);
             }
         }
@@ -178,20 +178,26 @@ impl PlanRunner {
     }
 
     /// Passes on what an earlier specialist reported and a later one needs.
-    fn pass_on(&self, agent: &Agent, params: &mut Map<String, Value>) {
+    fn pass_on_reports(&self, agent: &Agent, params: &mut Map<String, Value>) {
         for need in &agent.needs {
             if params.contains_key(need) {
                 continue;
             }
-            let known =
-                self.log.done.iter().rev().filter(|done| done.ok).flat_map(|done| deep(&done.answer, need)).find(|value| value.is_string());
+            let known = self
+                .log
+                .done
+                .iter()
+                .rev()
+                .filter(|done| done.ok)
+                .flat_map(|done| find_values(&done.answer, need))
+                .find(|value| value.is_string());
             if let Some(value) = known {
                 params.insert(need.clone(), value.clone());
             }
         }
     }
 
-    pub(crate) fn answered_by_tool(&mut self, answer: &ToolAnswer) {
+    pub(crate) fn record_tool_answer(&mut self, answer: &ToolAnswer) {
         let Some((task, args)) = self.under_way.take() else { return };
         let (value, error) = match answer {
             ToolAnswer::Result(value) => (value.clone(), None),
@@ -227,9 +233,9 @@ impl PlanRunner {
         self.log.done.push(LoggedAction { name, is_agent: false, args, answer: value, ok, wrote });
     }
 
-    pub(crate) fn answered_by_agent(&mut self, said: &Value) {
+    pub(crate) fn record_agent_answer(&mut self, said: &Value) {
         let Some((task, args)) = self.under_way.take() else { return };
-        let answer = opened(said);
+        let answer = parse_embedded_json(said);
         let word = |name: &str| answer.get(name).and_then(Value::as_str).map(str::to_lowercase);
         let reason = word("reason").or_else(|| word("summary")).unwrap_or_else(|| "no reason was given".to_owned());
         let (name, ok) = match &task {
@@ -265,7 +271,7 @@ impl PlanRunner {
     }
 }
 
-fn call(tool: &KnownTool, args: Map<String, Value>) -> (Map<String, Value>, Move) {
+fn tool_call(tool: &KnownTool, args: Map<String, Value>) -> (Map<String, Value>, Move) {
     let call = ToolCall { tool: tool.name.clone(), args: Value::Object(args.clone()) };
     (args, Move::Call(vec![call]))
 }

@@ -3,12 +3,12 @@
 use crate::baseline_index::{BaselineIndex, KnownTool};
 use crate::mentions::ParsedMessage;
 use crate::plan_task::PlanTask;
-use crate::questions::ask;
-use crate::rank::{RankedTool, UserRequest, is_question, ranked};
+use crate::questions::ask_for_missing;
+use crate::rank::{RankedTool, UserRequest, is_question, rank_tools};
 use crate::specialists;
 use crate::words::stems;
-use model::seat::View;
-use model::{Agent, Kind, OpClass, Step, StepDoes};
+use model::view::View;
+use model::{Agent, OpClass, ParamKind, StepAction, WorkflowStep};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -21,11 +21,11 @@ pub(crate) enum AgentPlan {
 }
 
 /// Reads of one request; more is a scan.
-const READS: usize = 5;
+const MAX_READS: usize = 5;
 /// Least share of the message that a tool's file must cover.
-const SPEAKS: f64 = 0.1;
+const MIN_COVERAGE: f64 = 0.1;
 /// The same for a write that uses no figure or name of the message.
-const SPEAKS_ALONE: f64 = 0.25;
+const MIN_COVERAGE_ALONE: f64 = 0.25;
 
 pub(crate) struct WorkflowPlanner<'r> {
     pub index: &'r BaselineIndex,
@@ -46,7 +46,15 @@ impl<'r> WorkflowPlanner<'r> {
         request: UserRequest<'r>,
         given: &'r Map<String, Value>,
     ) -> Self {
-        Self { index, agent, tools: index.known(&view.seat.tools), request, delegates: &view.seat.delegates, given, may_ask: true }
+        Self {
+            index,
+            agent,
+            tools: index.known_tools(&view.context.tools),
+            request,
+            delegates: &view.context.delegates,
+            given,
+            may_ask: true,
+        }
     }
 
     pub(crate) fn plan(&self) -> AgentPlan {
@@ -54,7 +62,7 @@ impl<'r> WorkflowPlanner<'r> {
         if self.agent.verifier {
             return AgentPlan::Tasks(self.reads(None));
         }
-        let specialists = specialists::sequence(self.index, self.agent, self.delegates, said);
+        let specialists = specialists::delegation_sequence(self.index, self.agent, self.delegates, said);
         if !specialists.is_empty() {
             let observe = self.reads(None).into_iter().take(1);
             return AgentPlan::Tasks(observe.chain(specialists).collect());
@@ -65,9 +73,9 @@ impl<'r> WorkflowPlanner<'r> {
         let target = self.target(&writes, &reads, said);
         match target {
             Some(target) if target.tool.writes => {
-                let missing: Vec<String> = self.unknown(target);
+                let missing: Vec<String> = self.missing_params(target);
                 if !missing.is_empty() && self.may_ask {
-                    return AgentPlan::Ask(ask(&target.tool.shape, &missing));
+                    return AgentPlan::Ask(ask_for_missing(&target.tool.shape, &missing));
                 }
                 if !missing.is_empty() {
                     return AgentPlan::Nothing;
@@ -80,22 +88,24 @@ impl<'r> WorkflowPlanner<'r> {
     }
 
     pub(crate) fn ranking(&self) -> Vec<RankedTool<'r>> {
-        ranked(self.index, &self.tools, self.request)
+        rank_tools(self.index, &self.tools, self.request)
     }
 
     /// Returns the parameters that a write lacks and no earlier step brings; a quote is an object the runner has by then.
-    fn unknown(&self, target: &RankedTool<'_>) -> Vec<String> {
-        let is_object = |name: &String| target.tool.shape.slot(name).is_some_and(|slot| matches!(slot.kind, Kind::Object));
+    fn missing_params(&self, target: &RankedTool<'_>) -> Vec<String> {
+        let is_object = |name: &String| target.tool.shape.slot(name).is_some_and(|slot| matches!(slot.kind, ParamKind::Object));
         let missing = target.filled.missing.iter().filter(|name| !is_object(name) && !self.given.contains_key(*name));
-        missing.filter(|name| !self.will_be_answered(target.tool, name)).cloned().collect()
+        missing.filter(|name| !self.is_answered_by_a_read(target.tool, name)).cloned().collect()
     }
 
     /// Reports whether an earlier read of the workflow answers which of several ids or choices is meant.
-    fn will_be_answered(&self, target: &KnownTool, name: &str) -> bool {
-        let Some(slot) = target.shape.slot(name).filter(|slot| matches!(slot.kind, Kind::Enum | Kind::Id(_))) else { return false };
-        let calls = |step: &'r Step| match &step.does {
-            StepDoes::Call(names) => names.iter().filter_map(|name| self.index.tool(name)).collect(),
-            StepDoes::Delegate(_) | StepDoes::Ask(_) | StepDoes::Say(_) => vec![],
+    fn is_answered_by_a_read(&self, target: &KnownTool, name: &str) -> bool {
+        let Some(slot) = target.shape.slot(name).filter(|slot| matches!(slot.kind, ParamKind::Enum | ParamKind::Id(_))) else {
+            return false;
+        };
+        let calls = |step: &'r WorkflowStep| match &step.action {
+            StepAction::Call(names) => names.iter().filter_map(|name| self.index.tool(name)).collect(),
+            StepAction::Delegate(_) | StepAction::Ask(_) | StepAction::Say(_) => vec![],
         };
         let before =
             self.agent.workflow.iter().map(calls).take_while(|tools: &Vec<&KnownTool>| !tools.iter().any(|tool| tool.name == target.name));
@@ -107,7 +117,7 @@ impl<'r> WorkflowPlanner<'r> {
 
     fn target<'a>(&self, writes: &[&'a RankedTool<'r>], reads: &[&'a RankedTool<'r>], said: &ParsedMessage) -> Option<&'a RankedTool<'r>> {
         let write = writes.first().copied().filter(|write| {
-            let least = if write.filled.used > 0 { SPEAKS } else { SPEAKS_ALONE };
+            let least = if write.filled.used > 0 { MIN_COVERAGE } else { MIN_COVERAGE_ALONE };
             *self.agent.writes && write.covered >= least
         });
         // A quote for a write that is wanted is a step towards it, not another wish.
@@ -120,7 +130,7 @@ impl<'r> WorkflowPlanner<'r> {
             (Some(write), Some(read)) => Some(if write.score + lead >= read.score { write } else { read }),
             (write, read) => write.or(read),
         }
-        .filter(|best| best.covered >= SPEAKS)
+        .filter(|best| best.covered >= MIN_COVERAGE)
     }
 
     /// The reads of the workflow, each step's best, and the one that is meant.
@@ -128,8 +138,8 @@ impl<'r> WorkflowPlanner<'r> {
         let mut tasks: Vec<PlanTask> = vec![];
         let mut met = target.is_none();
         for step in &self.agent.workflow {
-            tasks.extend(self.always_asked(step));
-            let StepDoes::Call(names) = &step.does else { continue };
+            tasks.extend(self.unconditional_consult(step));
+            let StepAction::Call(names) = &step.action else { continue };
             let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.index.tool(name)).filter(|tool| !tool.writes).collect();
             let has_target = target.is_some_and(|target| tools.iter().any(|tool| tool.name == target));
             if tools.is_empty() || (!has_target && !self.applies(step)) {
@@ -148,7 +158,7 @@ impl<'r> WorkflowPlanner<'r> {
             tasks.push(PlanTask::Read { tool: target.to_owned() });
         }
         // The target stays where there are too many.
-        while tasks.len() > READS {
+        while tasks.len() > MAX_READS {
             let last = tasks.iter().rposition(|task| !matches!(task, PlanTask::Read { tool } if Some(tool.as_str()) == target));
             tasks.remove(last.unwrap_or(0));
         }
@@ -156,19 +166,19 @@ impl<'r> WorkflowPlanner<'r> {
     }
 
     /// A specialist whom the workflow asks on any account. Those who judge actions are asked when there is one.
-    fn always_asked(&self, step: &Step) -> Option<PlanTask> {
-        let StepDoes::Delegate(to) = &step.does else { return None };
-        let free = step.when.is_none() && !self.decides(to) && self.delegates.contains(to);
+    fn unconditional_consult(&self, step: &WorkflowStep) -> Option<PlanTask> {
+        let StepAction::Delegate(to) = &step.action else { return None };
+        let free = step.when.is_none() && !self.answers_with_decision(to) && self.delegates.contains(to);
         free.then(|| PlanTask::Delegate { agent: to.value.clone(), task: self.request.wanted.text.clone() })
     }
 
     fn best_fillable(&self, tools: &[&'r KnownTool]) -> Option<String> {
-        let ranking = ranked(self.index, tools, self.request);
+        let ranking = rank_tools(self.index, tools, self.request);
         ranking.into_iter().find(|one| one.filled.missing.is_empty()).map(|one| one.tool.name.clone())
     }
 
     /// A step without condition is taken; one with a condition where the request speaks of it, or lacks what it would bring.
-    fn applies(&self, step: &Step) -> bool {
+    fn applies(&self, step: &WorkflowStep) -> bool {
         let Some(when) = &step.when else { return true };
         let said: BTreeSet<&str> =
             self.request.turns.iter().flat_map(|said| &said.words).filter(|word| !word.negated).map(|word| word.stem.as_str()).collect();
@@ -195,7 +205,7 @@ impl<'r> WorkflowPlanner<'r> {
         let sentences = said.words.last().map_or(0, |word| word.sentence + 1);
         for sentence in (0..sentences).filter(|_| sentences > 1) {
             let alone = said.sentence(sentence);
-            let ranking = ranked(self.index, &tools, UserRequest { wanted: &alone, turns: self.request.turns });
+            let ranking = rank_tools(self.index, &tools, UserRequest { wanted: &alone, turns: self.request.turns });
             let (Some(best), Some(main)) = (ranking.first(), ranking.iter().find(|one| one.tool.name == target.tool.name)) else {
                 continue;
             };
@@ -214,11 +224,11 @@ impl<'r> WorkflowPlanner<'r> {
         let mut prepared = false;
         let mut executed = false;
         for step in &self.agent.workflow {
-            match &step.does {
-                StepDoes::Call(names) => {
+            match &step.action {
+                StepAction::Call(names) => {
                     let tools: Vec<&KnownTool> = names.iter().filter_map(|name| self.index.tool(name)).collect();
                     let quotes = tools.iter().find(|tool| tool.prepares.iter().any(|name| name == target));
-                    if let Some(simulate) = rehearsal(&tools) {
+                    if let Some(simulate) = simulation_tool(&tools) {
                         tasks.extend((!executed).then(|| PlanTask::Simulate { tool: simulate.name.clone() }));
                     } else if let Some(quote) = quotes.filter(|_| !prepared) {
                         let quote = self.best_quote(&tools, target).unwrap_or_else(|| quote.name.clone());
@@ -240,23 +250,23 @@ impl<'r> WorkflowPlanner<'r> {
                         tasks.extend(best.map(|tool| PlanTask::Read { tool }).filter(|task| executed || !tasks.contains(task)));
                     }
                 }
-                StepDoes::Delegate(agent) => {
+                StepAction::Delegate(agent) => {
                     let verifier = self.index.agent(agent).is_some_and(|agent| agent.verifier);
-                    if verifier && !executed && self.decides(agent) {
+                    if verifier && !executed && self.answers_with_decision(agent) {
                         tasks.push(PlanTask::Consult { agent: agent.value.clone() });
                     } else if verifier && first && !executed && self.applies(step) {
                         // A verifier of partners or places gets the request, not an action.
                         tasks.push(PlanTask::Delegate { agent: agent.value.clone(), task: self.request.wanted.text.clone() });
                     }
                 }
-                StepDoes::Ask(_) | StepDoes::Say(_) => {}
+                StepAction::Ask(_) | StepAction::Say(_) => {}
             }
         }
-        self.completed(tasks, target, prepared, executed)
+        self.add_missing_steps(tasks, target, prepared, executed)
     }
 
     /// Adds the prepared action, the simulation and the approval that a workflow left out.
-    fn completed(&self, mut tasks: Vec<PlanTask>, target: &str, prepared: bool, executed: bool) -> Vec<PlanTask> {
+    fn add_missing_steps(&self, mut tasks: Vec<PlanTask>, target: &str, prepared: bool, executed: bool) -> Vec<PlanTask> {
         if !executed {
             tasks.push(PlanTask::Execute { tool: target.to_owned() });
         }
@@ -279,8 +289,8 @@ impl<'r> WorkflowPlanner<'r> {
             let before = tasks.iter().rposition(|task| matches!(task, PlanTask::Consult { .. })).unwrap_or_else(|| execute(&tasks));
             tasks.insert(before, PlanTask::Simulate { tool: tool.name.clone() });
         }
-        let guarded = tasks.iter().any(|task| matches!(task, PlanTask::Consult { agent } if self.guards(agent)));
-        if let (false, Some(guard)) = (guarded, self.delegates.iter().find(|name| self.guards(name))) {
+        let guarded = tasks.iter().any(|task| matches!(task, PlanTask::Consult { agent } if self.needs_action(agent)));
+        if let (false, Some(guard)) = (guarded, self.delegates.iter().find(|name| self.needs_action(name))) {
             let at = execute(&tasks);
             tasks.insert(at, PlanTask::Consult { agent: guard.clone() });
         }
@@ -288,7 +298,7 @@ impl<'r> WorkflowPlanner<'r> {
     }
 
     /// Reports whether an agent answers with a decision.
-    fn decides(&self, name: &str) -> bool {
+    fn answers_with_decision(&self, name: &str) -> bool {
         let decision = |agent: &Agent| {
             self.index.outputs.get(&agent.output.value).is_some_and(|shape| shape.fields.iter().any(|field| field.name == "decision"))
         };
@@ -296,7 +306,7 @@ impl<'r> WorkflowPlanner<'r> {
     }
 
     /// Reports whether an agent needs the very action.
-    fn guards(&self, name: &str) -> bool {
+    fn needs_action(&self, name: &str) -> bool {
         self.index.agent(name).is_some_and(|agent| agent.verifier && agent.needs.iter().any(|need| need == "action_id"))
     }
 
@@ -309,14 +319,14 @@ impl<'r> WorkflowPlanner<'r> {
             shared.map(|(own, other)| if own.kind == other.kind { 1 } else { -1 }).sum::<i32>()
         };
         let fillable: Vec<RankedTool<'_>> =
-            ranked(self.index, &quotes, self.request).into_iter().filter(|one| one.filled.missing.is_empty()).collect();
+            rank_tools(self.index, &quotes, self.request).into_iter().filter(|one| one.filled.missing.is_empty()).collect();
         let most = fillable.iter().map(|one| alike(one.tool)).max()?;
         fillable.into_iter().find(|one| alike(one.tool) == most).map(|one| one.tool.name.clone())
     }
 }
 
 /// The rehearsal that needs nothing but the action, where a step has several.
-fn rehearsal<'t>(tools: &[&'t KnownTool]) -> Option<&'t KnownTool> {
+fn simulation_tool<'t>(tools: &[&'t KnownTool]) -> Option<&'t KnownTool> {
     let rehearsals = || tools.iter().copied().filter(|tool| tool.class == OpClass::Simulate);
     rehearsals().find(|tool| !tool.shape.slots.iter().any(|slot| slot.required)).or_else(|| rehearsals().next())
 }

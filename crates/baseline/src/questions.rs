@@ -2,11 +2,11 @@
 
 use crate::param_slots::ParamSlots;
 
-pub(crate) fn ask(shape: &ParamSlots, missing: &[String]) -> String {
+pub(crate) fn ask_for_missing(shape: &ParamSlots, missing: &[String]) -> String {
     let parts: Vec<String> = missing
         .iter()
         .filter_map(|name| shape.slot(name))
-        .map(|slot| format!("the {} ({})", slot.spoken(), slot.about.trim_end_matches('.')))
+        .map(|slot| format!("the {} ({})", slot.spoken_name(), slot.about.trim_end_matches('.')))
         .collect();
     match parts.as_slice() {
         [] => "Could you say that in other words?".to_owned(),

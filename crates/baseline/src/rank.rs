@@ -1,24 +1,24 @@
 //! Ranks tools by how well they fit a message: for the baseline, and for models that are shown fewer tools.
 
-use crate::baseline_index::{BaselineIndex, DESCRIPTION, INDEX_PARAMS, KnownTool, NAME, PARAM};
+use crate::baseline_index::{BaselineIndex, DESCRIPTION_WEIGHT, INDEX_PARAMS, KnownTool, NAME_WEIGHT, PARAM_WEIGHT};
 use crate::fill::{FilledParams, fill};
 use crate::mentions::ParsedMessage;
 use crate::words::stems;
 use lexical::{Bm25Index, TermQuery, WeightedField, tokenize};
-use model::Listing;
+use model::ToolListing;
 
 /// Returns the positions of the listings, best first, by their names, descriptions and parameters alone.
-pub fn rank(listings: &[Listing], said: &str) -> Vec<usize> {
-    let doc = |listing: &Listing| {
+pub fn rank_listings(listings: &[ToolListing], said: &str) -> Vec<usize> {
+    let doc = |listing: &ToolListing| {
         let params = listing.input_schema["properties"]
             .as_object()
             .into_iter()
             .flatten()
             .flat_map(|(name, property)| [stems(name), stems(property["description"].as_str().unwrap_or_default())].concat());
         vec![
-            WeightedField::new(NAME, stems(&listing.name)),
-            WeightedField::new(DESCRIPTION, stems(&listing.description)),
-            WeightedField::new(PARAM, params.collect()),
+            WeightedField::new(NAME_WEIGHT, stems(&listing.name)),
+            WeightedField::new(DESCRIPTION_WEIGHT, stems(&listing.description)),
+            WeightedField::new(PARAM_WEIGHT, params.collect()),
         ]
     };
     let docs: Vec<Vec<WeightedField>> = listings.iter().map(doc).collect();
@@ -40,9 +40,9 @@ pub(crate) struct RankedTool<'m> {
 }
 
 /// Number of tools whose parameters are tried.
-const CLOSE: usize = 14;
-const HARMONY: f64 = 0.55;
-const MOOD: f64 = 0.12;
+const MAX_TRIED_TOOLS: usize = 14;
+const FIT_WEIGHT: f64 = 0.55;
+const MOOD_WEIGHT: f64 = 0.12;
 
 /// The messages so far, and the one that states the request.
 #[derive(Debug, Clone, Copy)]
@@ -53,10 +53,10 @@ pub(crate) struct UserRequest<'w> {
 }
 
 /// Returns the tools, best first.
-pub(crate) fn ranked<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool], request: UserRequest<'_>) -> Vec<RankedTool<'m>> {
+pub(crate) fn rank_tools<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool], request: UserRequest<'_>) -> Vec<RankedTool<'m>> {
     let UserRequest { wanted: said, turns } = request;
     let query = TermQuery::from_tokens(&said.words);
-    let mass = index.tool_index.mass(&query);
+    let mass = index.tool_index.total_weight(&query);
     let found = index.tool_index.search(&query);
     let asks = is_question(said);
     let mut near: Vec<(f64, f64, &KnownTool)> = tools
@@ -64,13 +64,13 @@ pub(crate) fn ranked<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool], requ
         .filter_map(|tool| index.tool_names.get(&tool.name).map(|at| (found[*at].score / mass.max(1.0), found[*at].covered, *tool)))
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.name.cmp(&b.2.name)));
-    near.truncate(CLOSE);
+    near.truncate(MAX_TRIED_TOOLS);
     let mut ranked: Vec<RankedTool<'m>> = near
         .into_iter()
         .map(|(words, covered, tool)| {
             let filled = fill(&index.lexicon, &tool.shape, turns);
-            let mood = if asks == tool.writes { -MOOD } else { MOOD };
-            let score = words + HARMONY * filled.harmony(&tool.shape) + mood;
+            let mood = if asks == tool.writes { -MOOD_WEIGHT } else { MOOD_WEIGHT };
+            let score = words + FIT_WEIGHT * filled.fit_score(&tool.shape) + mood;
             RankedTool { tool, filled, score, covered }
         })
         .collect();

@@ -20,40 +20,40 @@ pub(crate) struct ReportInput<'a> {
 }
 
 pub(crate) fn report(shape: &OutputShape, about: &ReportInput<'_>) -> String {
-    Value::Object(object(shape, about, None)).to_string()
+    Value::Object(report_object(shape, about, None)).to_string()
 }
 
-fn object(shape: &OutputShape, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Map<String, Value> {
+fn report_object(shape: &OutputShape, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Map<String, Value> {
     let fields = shape.fields.iter().filter_map(|field| {
-        let value = value(field, about, item)?;
+        let value = report_value(field, about, item)?;
         field.accepts(&value).then(|| (field.name.clone(), value))
     });
     fields.collect()
 }
 
-fn value(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
+fn report_value(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
     match &field.holds {
-        FieldKind::Choice(words) => choice(field, words, about, item).map(Value::String),
-        FieldKind::Text => found(field, about, item).or_else(|| text(field, about, item)),
-        FieldKind::Whole | FieldKind::Number => chain(field, about).or_else(|| found(field, about, item)),
-        FieldKind::Truth => found(field, about, item).or_else(|| item.filter(|_| field.required).map(|done| json!(done.ok))),
+        FieldKind::Choice(words) => choose_word(field, words, about, item).map(Value::String),
+        FieldKind::Text => value_by_name(field, about, item).or_else(|| text(field, about, item)),
+        FieldKind::Whole | FieldKind::Number => chain(field, about).or_else(|| value_by_name(field, about, item)),
+        FieldKind::Truth => value_by_name(field, about, item).or_else(|| item.filter(|_| field.required).map(|done| json!(done.ok))),
         FieldKind::Items(shape) => items(field, shape, about),
-        FieldKind::List => found(field, about, item).or_else(|| field.required.then(|| json!([]))),
-        FieldKind::Other => found(field, about, item),
+        FieldKind::List => value_by_name(field, about, item).or_else(|| field.required.then(|| json!([]))),
+        FieldKind::Other => value_by_name(field, about, item),
     }
 }
 
 /// A value under the same name, as the form wants it written.
-fn found(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
-    let written = |value: &Value| as_wanted(field, value);
+fn value_by_name(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
+    let written = |value: &Value| coerce_value(field, value);
     let fits = |value: &Value| written(value).is_some();
     if let Some(done) = item {
-        return crate::action_log::deep(&done.answer, &field.name).into_iter().chain(done.args.get(&field.name)).find_map(written);
+        return crate::action_log::find_values(&done.answer, &field.name).into_iter().chain(done.args.get(&field.name)).find_map(written);
     }
     about.log.find(&field.name, &fits).or_else(|| about.given.get(&field.name).cloned().filter(fits)).and_then(|value| written(&value))
 }
 
-fn as_wanted(field: &OutputField, value: &Value) -> Option<Value> {
+fn coerce_value(field: &OutputField, value: &Value) -> Option<Value> {
     if field.accepts(value) {
         return Some(value.clone());
     }
@@ -76,15 +76,15 @@ fn text(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction
     if !field.required && item.is_none() {
         return None;
     }
-    let Some(done) = item else { return Some(json!(about.log.told())) };
+    let Some(done) = item else { return Some(json!(about.log.summary())) };
     // Of an item only what it must have: who or what, and for what.
     field.required.then(|| {
         let by_name = ["agent", "tool", "name", "check", "source"].contains(&field.name.as_str());
-        if by_name { json!(done.name) } else { json!(short(about.request)) }
+        if by_name { json!(done.name) } else { json!(shorten(about.request)) }
     })
 }
 
-fn short(text: &str) -> String {
+fn shorten(text: &str) -> String {
     text.chars().take(160).collect()
 }
 
@@ -101,16 +101,16 @@ fn items(field: &OutputField, shape: &OutputShape, about: &ReportInput<'_>) -> O
         }
     });
     let complete = |item: &Map<String, Value>| shape.fields.iter().all(|field| !field.required || item.contains_key(&field.name));
-    let mut items: Vec<Value> = relevant.map(|done| object(shape, about, Some(done))).filter(complete).map(Value::Object).collect();
+    let mut items: Vec<Value> = relevant.map(|done| report_object(shape, about, Some(done))).filter(complete).map(Value::Object).collect();
     items.dedup();
     (field.required || !items.is_empty()).then(|| Value::Array(items))
 }
 
-fn choice(field: &OutputField, words: &[String], about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<String> {
+fn choose_word(field: &OutputField, words: &[String], about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<String> {
     let outcome = match item {
         Some(done) if done.ok => OUTCOMES[1].1,
         Some(_) => OUTCOMES[3].1,
-        None => words_of(&about.log.outcome),
+        None => outcome_words(&about.log.outcome),
     };
     let telling = words.iter().filter(|word| OUTCOMES.iter().any(|(_, known)| known.contains(&word.as_str()))).count();
     // One such word among others, as in a list of operations, does not make it a list of outcomes.
@@ -118,7 +118,7 @@ fn choice(field: &OutputField, words: &[String], about: &ReportInput<'_>, item: 
     if tells_outcome {
         return outcome.iter().find(|known| words.iter().any(|word| word == *known)).map(|word| (*word).to_owned());
     }
-    if let Some(Value::String(word)) = found(field, about, item) {
+    if let Some(Value::String(word)) = value_by_name(field, about, item) {
         return Some(word);
     }
     let own: Vec<String> = item.map_or_else(|| about.operation.to_vec(), |done| stems(&done.name));
@@ -142,7 +142,7 @@ const OUTCOMES: &[(&str, &[&str])] = &[
     ("declined", &["declined", "nothing_to_do", "skipped", "failure", "failed", "veto", "partial"]),
 ];
 
-fn words_of(outcome: &RequestOutcome) -> &'static [&'static str] {
+fn outcome_words(outcome: &RequestOutcome) -> &'static [&'static str] {
     let at = match outcome {
         RequestOutcome::Informed => 0,
         RequestOutcome::Done => 1,

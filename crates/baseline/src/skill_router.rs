@@ -4,18 +4,18 @@ use crate::agent_state::AgentState;
 use crate::baseline_index::{BaselineIndex, KnownSkill};
 use crate::fill::{FilledParams, fill};
 use crate::mentions::ParsedMessage;
-use crate::questions::ask;
+use crate::questions::ask_for_missing;
 use lexical::TermQuery;
-use model::seat::View;
 use model::transcript::Move;
+use model::view::View;
 
-const SPEAKS: f64 = 0.15;
-const HARMONY: f64 = 0.6;
-const PHRASE: f64 = 0.4;
+const MIN_COVERAGE: f64 = 0.15;
+const FIT_WEIGHT: f64 = 0.6;
+const PHRASE_WEIGHT: f64 = 0.4;
 /// Lead that another skill needs before a later turn changes the topic.
-const TURN: f64 = 0.25;
+const MIN_TOPIC_LEAD: f64 = 0.25;
 /// As many words of a topic make a request of their own.
-const REQUEST: usize = 3;
+const MIN_REQUEST_WORDS: usize = 3;
 
 struct SkillScore {
     skill: usize,
@@ -26,16 +26,16 @@ struct SkillScore {
 
 pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>) -> Move {
     let shown: Vec<usize> =
-        (0..index.skills.len()).filter(|at| view.seat.skills.iter().any(|(name, _)| *name == index.skills[*at].name)).collect();
+        (0..index.skills.len()).filter(|at| view.context.skills.iter().any(|(name, _)| *name == index.skills[*at].name)).collect();
     let Some(newest) = state.turns.last() else { return Move::Stop };
-    let ranked = ranked(index, &shown, newest);
-    let current = state.topic.filter(|topic| !changes(&ranked, *topic, newest));
+    let ranked = rank_skills(index, &shown, newest);
+    let current = state.topic.filter(|topic| !topic_changes(&ranked, *topic, newest));
     let chosen = match current {
         Some(topic) => topic,
         None => {
             // A new topic: what was said about the old one stays said, but asks for nothing.
             state.topic_since = state.turns.len() - 1;
-            match ranked.first().filter(|best| best.covered >= SPEAKS) {
+            match ranked.first().filter(|best| best.covered >= MIN_COVERAGE) {
                 Some(best) => best.skill,
                 None => return Move::Say("I have no skill for that, so I have done nothing.".to_owned()),
             }
@@ -43,18 +43,18 @@ pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_
     };
     state.topic = Some(chosen);
     let skill = &index.skills[chosen];
-    let filled = extract(index, skill, state);
+    let filled = extract_params(index, skill, state);
     if !filled.missing.is_empty() && state.asked < 2 {
         state.asked += 1;
-        return Move::Ask(ask(&skill.shape, &filled.missing));
+        return Move::Ask(ask_for_missing(&skill.shape, &filled.missing));
     }
     state.asked = 0;
     Move::Activate { skill: skill.name.clone(), params: filled.args }
 }
 
-fn ranked(index: &BaselineIndex, shown: &[usize], said: &ParsedMessage) -> Vec<SkillScore> {
+fn rank_skills(index: &BaselineIndex, shown: &[usize], said: &ParsedMessage) -> Vec<SkillScore> {
     let query = TermQuery::from_tokens(&said.words);
-    let mass = index.skill_index.mass(&query);
+    let mass = index.skill_index.total_weight(&query);
     let found = index.skill_index.search(&query);
     let phrases = index.phrase_index.search(&query);
     // The one phrase of a skill that is nearest: people ask for one thing in many ways, but rarely in all of them at once.
@@ -66,8 +66,9 @@ fn ranked(index: &BaselineIndex, shown: &[usize], said: &ParsedMessage) -> Vec<S
         .iter()
         .map(|skill| {
             let filled = fill(&index.lexicon, &index.skills[*skill].shape, &[said]);
-            let score =
-                found[*skill].score / mass.max(1.0) + PHRASE * nearest[*skill] + HARMONY * filled.harmony(&index.skills[*skill].shape);
+            let score = found[*skill].score / mass.max(1.0)
+                + PHRASE_WEIGHT * nearest[*skill]
+                + FIT_WEIGHT * filled.fit_score(&index.skills[*skill].shape);
             SkillScore { skill: *skill, filled, score, covered: found[*skill].covered }
         })
         .collect();
@@ -76,18 +77,18 @@ fn ranked(index: &BaselineIndex, shown: &[usize], said: &ParsedMessage) -> Vec<S
 }
 
 /// Reports whether the newest turn changes the topic: it says enough of its own, and another skill fits it clearly better.
-fn changes(ranked: &[SkillScore], topic: usize, said: &ParsedMessage) -> bool {
+fn topic_changes(ranked: &[SkillScore], topic: usize, said: &ParsedMessage) -> bool {
     let words = TermQuery::from_tokens(&said.words).count_wanted();
     let (Some(best), Some(current)) = (ranked.first(), ranked.iter().find(|choice| choice.skill == topic)) else { return false };
     best.skill != topic
-        && words >= REQUEST
+        && words >= MIN_REQUEST_WORDS
         && best.covered >= 0.3
-        && best.score - current.score > TURN
+        && best.score - current.score > MIN_TOPIC_LEAD
         && best.filled.missing.len() <= current.filled.missing.len() + 1
 }
 
 /// Fills parameters from the turns of this topic; missing ones from earlier turns.
-fn extract(index: &BaselineIndex, skill: &KnownSkill, state: &AgentState) -> FilledParams {
+fn extract_params(index: &BaselineIndex, skill: &KnownSkill, state: &AgentState) -> FilledParams {
     let own: Vec<&ParsedMessage> = state.turns[state.topic_since..].iter().collect();
     let filled = fill(&index.lexicon, &skill.shape, &own);
     if filled.missing.is_empty() {
@@ -115,7 +116,7 @@ mod tests {
 
     /// Examples of the skill files, each asked of a mind that never saw it: how often the skill is found by the others.
     #[test]
-    fn a_held_out_example_finds_its_skill() {
+    fn held_out_examples_are_routed_to_their_skill() {
         let workspace = testkit::reference_workspace();
         let mut index = BaselineIndex::new(&workspace);
         let shown: Vec<usize> = (0..index.skills.len()).collect();
@@ -128,7 +129,7 @@ mod tests {
                 index.phrase_index = Bm25Index::new(INDEX_PARAMS, &phrase_docs(&without));
                 index.phrases = phrases(&without).map(|(skill, _)| skill).collect();
                 let said = ParsedMessage::new(&index.lexicon, example);
-                let order: Vec<usize> = ranked(&index, &shown, &said).iter().map(|choice| choice.skill).collect();
+                let order: Vec<usize> = rank_skills(&index, &shown, &said).iter().map(|choice| choice.skill).collect();
                 of += 1;
                 hit += usize::from(order[0] == at);
                 near += usize::from(order[..3].contains(&at));

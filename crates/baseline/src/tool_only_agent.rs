@@ -3,47 +3,47 @@
 use crate::agent_state::AgentState;
 use crate::baseline_index::{BaselineIndex, KnownTool};
 use crate::mentions::ParsedMessage;
-use crate::questions::ask;
-use crate::rank::{RankedTool, UserRequest, ranked};
-use model::seat::View;
+use crate::questions::ask_for_missing;
+use crate::rank::{RankedTool, UserRequest, rank_tools};
 use model::transcript::{Move, ToolCall};
+use model::view::View;
 use serde_json::Value;
 
 /// Below this share of what was said, a tool's file does not speak of it.
-const SPEAKS: f64 = 0.12;
+const MIN_COVERAGE: f64 = 0.12;
 /// A tool that is not here but fits so much better shows that none here is meant.
-const ELSEWHERE: f64 = 0.35;
+const MIN_LEAD_ELSEWHERE: f64 = 0.35;
 
 pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>) -> Move {
     let turns: Vec<&ParsedMessage> = state.turns.iter().collect();
     let Some(wanted) = turns.first() else { return Move::Stop };
     let request = UserRequest { wanted, turns: &turns };
-    let tools = index.known(&view.seat.tools);
+    let tools = index.known_tools(&view.context.tools);
     let best = match state.pending.and_then(|pending| index.tools.get(pending)) {
         // An answer to a question seldom says again what is wanted.
-        Some(asked) => ranked(index, &[asked], request).into_iter().next(),
-        None => choose(index, &tools, request),
+        Some(asked) => rank_tools(index, &[asked], request).into_iter().next(),
+        None => choose_tool(index, &tools, request),
     };
     let Some(best) = best else { return Move::Say("None of the tools I have here fits that, so I have done nothing.".to_owned()) };
     if state.pending.is_none() && !best.filled.missing.is_empty() && best.tool.writes {
         state.pending = index.tool_names.get(&best.tool.name).copied();
-        return Move::Ask(ask(&best.tool.shape, &best.filled.missing));
+        return Move::Ask(ask_for_missing(&best.tool.shape, &best.filled.missing));
     }
     state.pending = None;
-    Move::Call(calls(&best))
+    Move::Call(tool_calls(&best))
 }
 
 /// The tool that is meant, if one of these is.
-pub(crate) fn choose<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool], request: UserRequest<'_>) -> Option<RankedTool<'m>> {
-    let best = ranked(index, tools, request).into_iter().next()?;
+pub(crate) fn choose_tool<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool], request: UserRequest<'_>) -> Option<RankedTool<'m>> {
+    let best = rank_tools(index, tools, request).into_iter().next()?;
     let all: Vec<&KnownTool> = index.tools.iter().collect();
-    let anywhere = ranked(index, &all, request).into_iter().next()?;
-    let elsewhere = anywhere.tool.name != best.tool.name && anywhere.score - best.score > ELSEWHERE;
-    (best.covered >= SPEAKS && !elsewhere).then_some(best)
+    let anywhere = rank_tools(index, &all, request).into_iter().next()?;
+    let elsewhere = anywhere.tool.name != best.tool.name && anywhere.score - best.score > MIN_LEAD_ELSEWHERE;
+    (best.covered >= MIN_COVERAGE && !elsewhere).then_some(best)
 }
 
 /// The call, and one more for each further value of a parameter that takes one.
-fn calls(best: &RankedTool<'_>) -> Vec<ToolCall> {
+fn tool_calls(best: &RankedTool<'_>) -> Vec<ToolCall> {
     let first = ToolCall { tool: best.tool.name.clone(), args: Value::Object(best.filled.args.clone()) };
     let more = best.filled.also.iter().map(|(name, value)| {
         let mut args = best.filled.args.clone();

@@ -4,7 +4,7 @@ use crate::lexicon::NameLexicon;
 use crate::mention_value::MentionValue;
 use crate::mentions::TypedMention;
 use crate::param_slots::ParamSlot;
-use model::{AddressRole, AddressText, Decimal, DurationUnit, Kind, Unit};
+use model::{AddressRole, AddressText, AmountUnit, Decimal, DurationUnit, ParamKind};
 use serde_json::{Number, Value, json};
 
 /// A value and how well it fits by its type alone.
@@ -18,56 +18,56 @@ pub(crate) struct FitContext<'b> {
     pub decimals: Option<u8>,
 }
 
-pub(crate) fn fit(slot: &ParamSlot, kind: &Kind, mention: &TypedMention, context: FitContext<'_>) -> Option<ScoredValue> {
-    by_type(slot, kind, mention, context).filter(|(_, value)| slot.lists(value))
+pub(crate) fn fit_value(slot: &ParamSlot, kind: &ParamKind, mention: &TypedMention, context: FitContext<'_>) -> Option<ScoredValue> {
+    fit_by_type(slot, kind, mention, context).filter(|(_, value)| slot.allows_value(value))
 }
 
-fn by_type(slot: &ParamSlot, kind: &Kind, mention: &TypedMention, context: FitContext<'_>) -> Option<ScoredValue> {
+fn fit_by_type(slot: &ParamSlot, kind: &ParamKind, mention: &TypedMention, context: FitContext<'_>) -> Option<ScoredValue> {
     let numeric = slot.numeric || slot.item_numeric;
     match kind {
-        Kind::Address(role) => address(*role, &mention.what, context),
-        Kind::Token(_) => token(&mention.what, context),
-        Kind::Chain(_) => chain(&mention.what, numeric, context),
-        Kind::Amount { unit, .. } => amount(slot, *unit, &mention.what, context),
-        Kind::Bps => share(slot, &mention.what, 0),
-        Kind::Percent => share(slot, &mention.what, -2),
-        Kind::Ratio => ratio(slot, &mention.what),
-        Kind::Price(_) => price(slot, &mention.what, context),
-        Kind::Tick(_) => whole(slot, &mention.what, 0.5),
-        Kind::FeeTier => fee_tier(slot, &mention.what),
-        Kind::Deadline => span(slot, &mention.what, DurationUnit::Seconds),
-        Kind::Duration(unit) => span(slot, &mention.what, *unit),
-        Kind::Timestamp => {
+        ParamKind::Address(role) => address(*role, &mention.what, context),
+        ParamKind::Token(_) => token(&mention.what, context),
+        ParamKind::Chain(_) => chain(&mention.what, numeric, context),
+        ParamKind::Amount { unit, .. } => amount(slot, *unit, &mention.what, context),
+        ParamKind::Bps => share(slot, &mention.what, 0),
+        ParamKind::Percent => share(slot, &mention.what, -2),
+        ParamKind::Ratio => ratio(slot, &mention.what),
+        ParamKind::Price(_) => price(slot, &mention.what, context),
+        ParamKind::Tick(_) => whole(slot, &mention.what, 0.5),
+        ParamKind::FeeTier => fee_tier(slot, &mention.what),
+        ParamKind::Deadline => span(slot, &mention.what, DurationUnit::Seconds),
+        ParamKind::Duration(unit) => span(slot, &mention.what, *unit),
+        ParamKind::Timestamp => {
             if let MentionValue::Date(date) = &mention.what {
                 Some((1.0, json!(date)))
             } else {
                 None
             }
         }
-        Kind::Count => {
+        ParamKind::Count => {
             if context.paired.is_some() {
                 None
             } else {
                 whole(slot, &mention.what, 0.3)
             }
         }
-        Kind::Id(_) => id(slot, &mention.what, context),
-        Kind::Data => {
+        ParamKind::Id(_) => id(slot, &mention.what, context),
+        ParamKind::Data => {
             if let MentionValue::Hex(hex) = &mention.what {
                 Some((1.0, json!(hex)))
             } else {
                 None
             }
         }
-        Kind::Url => {
+        ParamKind::Url => {
             if let MentionValue::Url(url) = &mention.what {
                 Some((1.0, json!(url)))
             } else {
                 None
             }
         }
-        Kind::List(item) => by_type(slot, item, mention, context),
-        Kind::Flag | Kind::Enum | Kind::Text | Kind::Object => None,
+        ParamKind::List(item) => fit_by_type(slot, item, mention, context),
+        ParamKind::Flag | ParamKind::Enum | ParamKind::Text | ParamKind::Object => None,
     }
 }
 
@@ -76,15 +76,15 @@ fn address(role: AddressRole, what: &MentionValue, context: FitContext<'_>) -> O
     let MentionValue::Address(text) = what else { return None };
     let parsed = AddressText::parse(text)?;
     let one_case = !text[2..].bytes().any(|byte| byte.is_ascii_uppercase()) || !text[2..].bytes().any(|byte| byte.is_ascii_lowercase());
-    let written = if one_case { parsed.checksummed() } else { text.clone() };
-    let known_token = context.lexicon.at_address(text).is_some();
+    let written = if one_case { parsed.to_checksum() } else { text.clone() };
+    let known_token = context.lexicon.token_by_address(text).is_some();
     Some((if known_token == (role == AddressRole::Token) { 1.0 } else { 0.5 }, json!(written)))
 }
 
 fn token(what: &MentionValue, context: FitContext<'_>) -> Option<ScoredValue> {
     match what {
         MentionValue::Token(symbol) => Some((1.0, json!(symbol))),
-        MentionValue::Address(text) => Some((if context.lexicon.at_address(text).is_some() { 0.9 } else { 0.45 }, json!(text))),
+        MentionValue::Address(text) => Some((if context.lexicon.token_by_address(text).is_some() { 0.9 } else { 0.45 }, json!(text))),
         _ => None,
     }
 }
@@ -96,7 +96,7 @@ fn chain(what: &MentionValue, numeric: bool, context: FitContext<'_>) -> Option<
         MentionValue::Id(text) => {
             (text.split_once(':').and_then(|(chain, _)| chain.parse().ok()).filter(|id| context.lexicon.is_chain(*id))?, 0.4)
         }
-        MentionValue::Address(text) => (context.lexicon.at_address(text)?.1, 0.35),
+        MentionValue::Address(text) => (context.lexicon.token_by_address(text)?.1, 0.35),
         _ => return None,
     };
     if numeric {
@@ -105,20 +105,20 @@ fn chain(what: &MentionValue, numeric: bool, context: FitContext<'_>) -> Option<
     context.lexicon.chain_name(id).map(|name| (score, json!(name)))
 }
 
-fn amount(slot: &ParamSlot, unit: Unit, what: &MentionValue, context: FitContext<'_>) -> Option<ScoredValue> {
+fn amount(slot: &ParamSlot, unit: AmountUnit, what: &MentionValue, context: FitContext<'_>) -> Option<ScoredValue> {
     let written = |number: &Decimal| if slot.numeric { number_value(number, slot.whole) } else { Some(json!(number.to_string())) };
     match (unit, what) {
-        (Unit::Usd, MentionValue::Dollars(number)) => Some((1.2, written(number)?)),
-        (Unit::Usd, MentionValue::Number(number)) => Some((if context.paired.is_some() { 0.3 } else { 0.5 }, written(number)?)),
-        (Unit::Base, MentionValue::Number(number)) => {
+        (AmountUnit::Usd, MentionValue::Dollars(number)) => Some((1.2, written(number)?)),
+        (AmountUnit::Usd, MentionValue::Number(number)) => Some((if context.paired.is_some() { 0.3 } else { 0.5 }, written(number)?)),
+        (AmountUnit::Base, MentionValue::Number(number)) => {
             let base = number.clone().shifted(i64::from(context.decimals?));
             base.is_whole().then(|| (if context.paired.is_some() { 1.3 } else { 0.7 }, json!(base.to_string())))
         }
-        (Unit::Human | Unit::Shares, MentionValue::Number(number)) => {
+        (AmountUnit::Human | AmountUnit::Shares, MentionValue::Number(number)) => {
             Some((if context.paired.is_some() { 1.3 } else { 0.8 }, written(number)?))
         }
-        (Unit::Human, MentionValue::Dollars(number)) => Some((0.45, written(number)?)),
-        (Unit::Human | Unit::Shares | Unit::Usd, MentionValue::All) if slot.takes_max => Some((0.9, json!("max"))),
+        (AmountUnit::Human, MentionValue::Dollars(number)) => Some((0.45, written(number)?)),
+        (AmountUnit::Human | AmountUnit::Shares | AmountUnit::Usd, MentionValue::All) if slot.takes_max => Some((0.9, json!("max"))),
         _ => None,
     }
 }
@@ -132,14 +132,14 @@ fn share(slot: &ParamSlot, what: &MentionValue, places: i64) -> Option<ScoredVal
         MentionValue::Number(number) => (0.25, number.clone()),
         _ => return None,
     };
-    bounded(slot, score, &number)
+    fit_bounded(slot, score, &number)
 }
 
 fn ratio(slot: &ParamSlot, what: &MentionValue) -> Option<ScoredValue> {
     match what {
-        MentionValue::Times(number) => bounded(slot, 1.1, number),
-        MentionValue::Number(number) => bounded(slot, 0.5, number),
-        MentionValue::Share(bps) | MentionValue::Part(bps) => bounded(slot, 0.9, &bps.clone().shifted(-4)),
+        MentionValue::Times(number) => fit_bounded(slot, 1.1, number),
+        MentionValue::Number(number) => fit_bounded(slot, 0.5, number),
+        MentionValue::Share(bps) | MentionValue::Part(bps) => fit_bounded(slot, 0.9, &bps.clone().shifted(-4)),
         _ => None,
     }
 }
@@ -150,20 +150,20 @@ fn price(slot: &ParamSlot, what: &MentionValue, context: FitContext<'_>) -> Opti
         MentionValue::Number(number) => (if context.paired.is_some() { 0.35 } else { 0.6 }, number),
         _ => return None,
     };
-    if slot.numeric { bounded(slot, score, number) } else { Some((score, json!(number.to_string()))) }
+    if slot.numeric { fit_bounded(slot, score, number) } else { Some((score, json!(number.to_string()))) }
 }
 
 fn fee_tier(slot: &ParamSlot, what: &MentionValue) -> Option<ScoredValue> {
     match what {
-        MentionValue::Share(bps) => bounded(slot, 0.9, &bps.clone().shifted(2)),
-        MentionValue::Number(number) => bounded(slot, 0.25, number),
+        MentionValue::Share(bps) => fit_bounded(slot, 0.9, &bps.clone().shifted(2)),
+        MentionValue::Number(number) => fit_bounded(slot, 0.25, number),
         _ => None,
     }
 }
 
 fn whole(slot: &ParamSlot, what: &MentionValue, score: f64) -> Option<ScoredValue> {
     let MentionValue::Number(number) = what else { return None };
-    if number.is_whole() { bounded(slot, score, number) } else { None }
+    if number.is_whole() { fit_bounded(slot, score, number) } else { None }
 }
 
 fn span(slot: &ParamSlot, what: &MentionValue, unit: DurationUnit) -> Option<ScoredValue> {
@@ -176,7 +176,7 @@ fn span(slot: &ParamSlot, what: &MentionValue, unit: DurationUnit) -> Option<Sco
                 DurationUnit::Hours => seconds / 3600,
                 DurationUnit::Days => seconds / 86_400,
             };
-            slot.within(number as f64).then(|| (1.0, json!(number)))
+            slot.is_in_range(number as f64).then(|| (1.0, json!(number)))
         }
         MentionValue::Number(_) if slot.numeric => whole(slot, what, 0.2),
         _ => None,
@@ -194,8 +194,8 @@ fn id(slot: &ParamSlot, what: &MentionValue, context: FitContext<'_>) -> Option<
     }
 }
 
-fn bounded(slot: &ParamSlot, score: f64, number: &Decimal) -> Option<ScoredValue> {
-    if !slot.within(number.as_f64()) {
+fn fit_bounded(slot: &ParamSlot, score: f64, number: &Decimal) -> Option<ScoredValue> {
+    if !slot.is_in_range(number.as_f64()) {
         return None;
     }
     number_value(number, slot.whole).map(|value| (score, value))

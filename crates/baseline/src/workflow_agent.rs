@@ -12,24 +12,24 @@ use crate::rank::UserRequest;
 use crate::report::{ReportInput, report};
 use lexical::TermQuery;
 use model::Agent;
-use model::seat::View;
 use model::transcript::Move;
+use model::view::View;
 use serde_json::Value;
 
 /// As many words of a topic make a request of their own.
-const REQUEST: usize = 3;
+const MIN_REQUEST_WORDS: usize = 3;
 
 pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>, agent: &Agent) -> Move {
     if state.runner.is_none() {
         let newest = state.turns.len().saturating_sub(1);
         // An answer to a question, or a figure put right, seldom says again what is wanted.
-        let says_enough = state.turns.last().is_some_and(|said| TermQuery::from_tokens(&said.words).len() >= REQUEST);
+        let says_enough = state.turns.last().is_some_and(|said| TermQuery::from_tokens(&said.words).len() >= MIN_REQUEST_WORDS);
         if state.wanted.is_none() || (state.asked == 0 && says_enough) {
             state.wanted = Some(newest);
         }
-        match begin(state, index, view, agent) {
-            Opening::Run(runner) => state.runner = Some(*runner),
-            Opening::Ask(question) => {
+        match first_step(state, index, view, agent) {
+            FirstStep::Run(runner) => state.runner = Some(*runner),
+            FirstStep::Ask(question) => {
                 state.asked += 1;
                 return Move::Ask(question);
             }
@@ -43,52 +43,52 @@ pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_
     }
     let mut log = std::mem::take(&mut runner.log);
     if agent.verifier {
-        log.outcome = judged(index, agent, state, &log);
+        log.outcome = verifier_outcome(index, agent, state, &log);
     }
-    let said = told(index, agent, state, &log);
+    let said = final_answer(index, agent, state, &log);
     state.runner = None;
     state.asked = 0;
     Move::Say(said)
 }
 
 /// First step of a request: carry out a plan, or ask the user for what is missing.
-enum Opening {
+enum FirstStep {
     Run(Box<PlanRunner>),
     Ask(String),
 }
 
-fn begin(state: &AgentState, index: &BaselineIndex, view: &View<'_>, agent: &Agent) -> Opening {
+fn first_step(state: &AgentState, index: &BaselineIndex, view: &View<'_>, agent: &Agent) -> FirstStep {
     let turns: Vec<&ParsedMessage> = state.turns.iter().collect();
-    let Some(wanted) = state.wanted.and_then(|at| turns.get(at)) else { return Opening::Run(Box::default()) };
+    let Some(wanted) = state.wanted.and_then(|at| turns.get(at)) else { return FirstStep::Run(Box::default()) };
     let mut planner = WorkflowPlanner::new(index, agent, view, UserRequest { wanted, turns: &turns }, &state.given);
     planner.may_ask = state.asked == 0;
     match planner.plan() {
-        AgentPlan::Tasks(tasks) => Opening::Run(Box::new(PlanRunner::new(tasks, &state.given))),
-        AgentPlan::Ask(question) => Opening::Ask(question),
-        AgentPlan::Nothing => Opening::Run(Box::new(PlanRunner::declined("Nothing was done: this is not something I can do from here."))),
+        AgentPlan::Tasks(tasks) => FirstStep::Run(Box::new(PlanRunner::new(tasks, &state.given))),
+        AgentPlan::Ask(question) => FirstStep::Ask(question),
+        AgentPlan::Nothing => FirstStep::Run(Box::new(PlanRunner::declined("Nothing was done: this is not something I can do from here."))),
     }
 }
 
-fn told(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &ActionLog) -> String {
-    let chains = chains(index, state, log);
+fn final_answer(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &ActionLog) -> String {
+    let chains = relevant_chains(index, state, log);
     let named = log.done.iter().rev().find(|done| done.wrote).or_else(|| log.done.iter().rev().find(|done| !done.is_agent));
     let operation = named.and_then(|done| index.tool(&done.name)).map(|tool| tool.operation.clone()).unwrap_or_default();
     let request = state.turns.last().map(|said| said.text.clone()).unwrap_or_default();
     let about = ReportInput { log, chains: &chains, operation: &operation, request: &request, given: &state.given };
     match index.outputs.get(agent.output.as_str()) {
         Some(shape) => report(shape, &about),
-        None => log.told(),
+        None => log.summary(),
     }
 }
 
 /// The chains that calls were made on, then those that were spoken of.
-fn chains(index: &BaselineIndex, state: &AgentState, log: &ActionLog) -> Vec<u64> {
+fn relevant_chains(index: &BaselineIndex, state: &AgentState, log: &ActionLog) -> Vec<u64> {
     let mut chains: Vec<u64> = vec![];
     for done in log.done.iter().rev().filter(|done| !done.is_agent) {
         let Some(tool) = index.tool(&done.name) else { continue };
         let turns: Vec<&ParsedMessage> = state.turns.iter().collect();
         let filled = FilledParams { args: done.args.clone(), ..Default::default() };
-        chains.extend(hand_over::terms(&index.lexicon, &tool.shape, &filled, &turns).chains);
+        chains.extend(hand_over::action_terms(&index.lexicon, &tool.shape, &filled, &turns).chains);
         chains.extend(done.answer.get("chain_id").and_then(Value::as_u64));
     }
     chains.extend(state.turns.iter().flat_map(ParsedMessage::chains));
@@ -96,7 +96,7 @@ fn chains(index: &BaselineIndex, state: &AgentState, log: &ActionLog) -> Vec<u64
 }
 
 /// A verifier approves what it could run and read, within the policy's figures; anything else is a veto.
-fn judged(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &ActionLog) -> RequestOutcome {
+fn verifier_outcome(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &ActionLog) -> RequestOutcome {
     let needs_action = agent.needs.iter().any(|need| need == "action_id");
     if needs_action && !state.given.contains_key("action_id") {
         return RequestOutcome::Vetoed("no action was handed over".to_owned());

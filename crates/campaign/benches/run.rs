@@ -8,13 +8,13 @@
 )]
 
 use bardo_eval_campaign::{
-    CancellationToken, Go, PreparedRun, RunDestination, RunFunds, RunHandle, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, Silent,
-    WatchedTrial, Watcher, execute,
+    CancellationToken, NoopWatcher, PreparedRun, RunDestination, RunFunds, RunHandle, RunOptions, RunParts, RunPlan, RunSettings, RunSpec,
+    RunWatcher, WatchedTrial, WatcherDecision, execute,
 };
 use model::Workspace;
-use run::providers::Terms;
+use run::providers::ProviderConfig;
 use run::{Clock, SubjectDeps, SubjectPool};
-use score::example::Example;
+use score::example::ExampleWorkspace;
 use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -56,7 +56,7 @@ fn again(args: &[&str]) -> Command {
 fn plan(workspace: &Arc<Workspace>, subject: &str, trials: u64, concurrency: usize) -> RunPlan {
     let RunSpec { settings, options } = RunSpec::new(&[subject]);
     let settings = RunSettings { trials, cases: vec!["how_much_usdc".to_owned()], ..settings };
-    RunPlan::of(RunSpec { settings, options: RunOptions { concurrency, ..options } }, workspace.clone()).unwrap()
+    RunPlan::resolve(RunSpec { settings, options: RunOptions { concurrency, ..options } }, workspace.clone()).unwrap()
 }
 
 fn begin(prepared: &PreparedRun, folder: &tempfile::TempDir) -> RunHandle {
@@ -64,21 +64,21 @@ fn begin(prepared: &PreparedRun, folder: &tempfile::TempDir) -> RunHandle {
 }
 
 /// Looks at the memory on the way.
-struct Memory {
+struct MemoryWatcher {
     done: u64,
     early: f64,
 }
 
-impl Watcher for Memory {
-    fn ended(&mut self, _: &WatchedTrial<'_>) {
+impl RunWatcher for MemoryWatcher {
+    fn on_trial_ended(&mut self, _: &WatchedTrial<'_>) {
         self.done += 1;
         if self.done == TRIVIAL / 10 {
             self.early = megabytes("VmRSS:");
         }
     }
 
-    fn finished(&mut self, _: &WatchedTrial<'_>) -> Go {
-        Go::On
+    fn on_trial_in_order(&mut self, _: &WatchedTrial<'_>) -> WatcherDecision {
+        WatcherDecision::Continue
     }
 }
 
@@ -87,10 +87,10 @@ async fn trivial() {
     let (plan, clock) = (plan(&workspace, "echo", TRIVIAL, 8), Clock::system());
     let pool = SubjectPool::build(&workspace, &[&plan.subjects()[0]], &SubjectDeps::offline(clock)).unwrap();
     let prepared = PreparedRun::new(plan, RunParts::new(pool, clock));
-    let checks = score::scorers::applying(&workspace, workspace.case("how_much_usdc").unwrap()).len();
+    let checks = score::scorers::scorers_for_case(&workspace, workspace.case("how_much_usdc").unwrap()).len();
     let folder = tempfile::tempdir().unwrap();
     let handle = begin(&prepared, &folder);
-    let mut memory = Memory { done: 0, early: 0.0 };
+    let mut memory = MemoryWatcher { done: 0, early: 0.0 };
     let (began, before) = (Instant::now(), cpu());
     let summary = execute(&prepared, &handle, &mut memory, CancellationToken::new()).await.unwrap();
     drop(handle);
@@ -106,7 +106,7 @@ async fn trivial() {
 }
 
 async fn serve() {
-    let mut body = chat::tool_call(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }));
+    let mut body = chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }));
     body["usage"] = chat::usage(1000, 100);
     let model = LoopbackServer::slow_model(THINKS, body.to_string()).await;
     println!("{}", model.url);
@@ -119,7 +119,7 @@ async fn calls(url: &str) {
         "subject: local\nprovider: openai-compatible\nmodel: m\nbase_url: {url}/v1\nabout: A model on this machine.\n\
          price: {{ input_per_mtok: 1, output_per_mtok: 2, cache_read_per_mtok: 1, cache_write_per_mtok: 1, as_of: \"2026-11-15\" }}\n"
     );
-    let workspace = Arc::new(Example::minimal().with("subjects/local.yaml", &subject).load().unwrap());
+    let workspace = Arc::new(ExampleWorkspace::minimal().with("subjects/local.yaml", &subject).load().unwrap());
     let sample = json!({ "model": "m", "messages": [{ "role": "user", "content": "x".repeat(4000) }] }).to_string();
     let path = format!("{url}/v1/chat/completions");
     // Once for both to be warm, then what is measured: ours between two of theirs, against drift of the machine.
@@ -141,14 +141,14 @@ async fn calls(url: &str) {
 async fn ours(workspace: &Arc<Workspace>) -> (Duration, Duration, f64) {
     let (plan, clock) = (plan(workspace, "local", CALLS, AT_ONCE), Clock::system());
     let funds = RunFunds::new(None, clock, 86_400);
-    let terms = Terms::new(funds.budget.clone(), funds.ledger.clone(), clock);
-    let deps = SubjectDeps { terms: Some(terms), ..SubjectDeps::offline(clock) };
+    let terms = ProviderConfig::new(funds.budget.clone(), funds.ledger.clone(), clock);
+    let deps = SubjectDeps { provider_config: Some(terms), ..SubjectDeps::offline(clock) };
     let pool = SubjectPool::build(workspace, &[&plan.subjects()[0]], &deps).unwrap();
     let prepared = PreparedRun::new(plan, RunParts { funds, ..RunParts::new(pool, clock) });
     let folder = tempfile::tempdir().unwrap();
     let handle = begin(&prepared, &folder);
     let (began, before) = (Instant::now(), cpu());
-    let summary = execute(&prepared, &handle, &mut Silent, CancellationToken::new()).await.unwrap();
+    let summary = execute(&prepared, &handle, &mut NoopWatcher, CancellationToken::new()).await.unwrap();
     let (wall, used) = (began.elapsed(), cpu() - before);
     assert_eq!(summary.outcomes.finished(), CALLS);
     (wall, used, handle.mean_latency_ms().unwrap().unwrap())

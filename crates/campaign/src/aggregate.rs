@@ -1,21 +1,21 @@
 //! Aggregates finished trials in plan order (gate pools, counters, record hash) and drops them. The only way to a `Summary`: for live,
 //! resumed, stored and in-memory runs.
 
-use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, Summary};
+use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RunSummary};
 use model::suite::Case;
-use model::{AbortCause, CaseOutcome, Claim, Hash, Outline, Plan, RecordHash, Trial, Workspace};
+use model::{AbortCause, CaseOutcome, ContentHash, Plan, PlanOutline, RecordHasher, RunClaim, Trial, Workspace};
 use score::gates::{GateJudge, MeasuredTrial};
-use score::outcome::{RubricState, case_outcome, is_read, rubric_state};
+use score::outcome::{RubricState, case_outcome, has_readings, rubric_state};
 use std::collections::HashMap;
 use store::EndedTrial;
 
 /// Of the aborted trials only this many are kept for the report.
-const SHOWN: usize = 50;
+const MAX_ABORTED_SHOWN: usize = 50;
 
 /// The trials of a run in order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TrialList<'t> {
-    Outline(&'t Outline),
+    Outline(&'t PlanOutline),
     Plan(&'t Plan),
 }
 
@@ -28,7 +28,7 @@ impl<'t> TrialList<'t> {
     }
 
     /// The workspace that stored trials were planned from.
-    fn planned_from(self) -> Option<&'t Hash> {
+    fn workspace_hash(self) -> Option<&'t ContentHash> {
         match self {
             TrialList::Outline(_) => None,
             TrialList::Plan(plan) => Some(&plan.workspace),
@@ -63,21 +63,21 @@ pub(crate) struct RunAggregator<'w> {
     trials: TrialList<'w>,
     cases: HashMap<&'w str, &'w Case>,
     gates: GateJudge<'w>,
-    hash: RecordHash,
-    claim: Claim,
+    hash: RecordHasher,
+    claim: RunClaim,
     counts: RunCounts,
     /// The place in the plan that comes next.
     next: u64,
 }
 
 impl<'w> RunAggregator<'w> {
-    pub(crate) fn new(workspace: &'w Workspace, trials: TrialList<'w>, claim: Claim) -> Self {
+    pub(crate) fn new(workspace: &'w Workspace, trials: TrialList<'w>, claim: RunClaim) -> Self {
         let mut cases = HashMap::new();
         for case in workspace.cases() {
             cases.entry(case.id.as_str()).or_insert(case);
         }
-        let gates = GateJudge::new(workspace, &claim).in_order(&trials.subjects());
-        let hash = RecordHash::new(&claim, trials.planned_from().unwrap_or(&workspace.hash));
+        let gates = GateJudge::new(workspace, &claim).with_subject_order(&trials.subjects());
+        let hash = RecordHasher::new(&claim, trials.workspace_hash().unwrap_or(&workspace.hash));
         Self { trials, cases, gates, hash, claim, counts: RunCounts::default(), next: 0 }
     }
 
@@ -88,10 +88,10 @@ impl<'w> RunAggregator<'w> {
 
     /// Adds a trial. Trials may be left out, but none may come after a later one.
     pub(crate) fn add(&mut self, ended: &EndedTrial) -> CaseOutcome {
-        self.leave_out_until(ended.n);
+        self.skip_until(ended.n);
         self.next = ended.n + 1;
-        let EndedTrial { trial, content, ending, scores, scores_hash, .. } = ended;
-        self.hash.digest(trial, content, scores_hash);
+        let EndedTrial { trial, content_hash: content, ending, scores, scores_hash, .. } = ended;
+        self.hash.add_trial_digest(trial, content, scores_hash);
         let outcome = case_outcome(ending, scores);
         self.counts.add(ended, outcome);
         if let Some(case) = self.cases.get(trial.case.as_str()) {
@@ -101,13 +101,14 @@ impl<'w> RunAggregator<'w> {
         outcome
     }
 
-    pub(crate) fn finish(mut self) -> Summary {
-        self.leave_out_until(self.trials.len());
+    pub(crate) fn finish(mut self) -> RunSummary {
+        self.skip_until(self.trials.len());
         self.counts.close_case();
         let verdicts = self.gates.finish();
         let record = self.hash.finish(&verdicts.judgements, &verdicts.out_of_scope);
-        let RunCounts { outcomes, unread, rubrics_not_judged, rubrics_without_verdict, aborted_trials, flaky, now: _ } = self.counts;
-        Summary {
+        let RunCounts { outcomes, unread, rubrics_not_judged, rubrics_without_verdict, aborted_trials, flaky, current_case: _ } =
+            self.counts;
+        RunSummary {
             claim: self.claim,
             subjects: self.trials.subjects(),
             outcomes,
@@ -121,9 +122,9 @@ impl<'w> RunAggregator<'w> {
         }
     }
 
-    fn leave_out_until(&mut self, n: u64) {
+    fn skip_until(&mut self, n: u64) {
         while self.next < n {
-            self.hash.not_run(&self.trials.trial(self.next));
+            self.hash.add_unrun_trial(&self.trials.trial(self.next));
             self.counts.outcomes.add(CaseOutcome::Aborted { by: AbortCause::Interrupted });
             self.next += 1;
         }
@@ -140,7 +141,7 @@ struct RunCounts {
     aborted_trials: Vec<AbortedTrial>,
     flaky: Vec<FlakyCase>,
     /// The case and subject whose trials are coming, which stand together.
-    now: Option<FlakyCase>,
+    current_case: Option<FlakyCase>,
 }
 
 impl RunCounts {
@@ -149,7 +150,7 @@ impl RunCounts {
         self.outcomes.add(outcome);
         match outcome {
             CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
-                self.unread += u64::from(!is_read(scores));
+                self.unread += u64::from(!has_readings(scores));
                 match rubric_state(scores) {
                     RubricState::Absent | RubricState::Judged => {}
                     RubricState::NotJudged => self.rubrics_not_judged += 1,
@@ -157,16 +158,16 @@ impl RunCounts {
                 }
             }
             CaseOutcome::Aborted { .. } => {
-                if self.aborted_trials.len() < SHOWN {
+                if self.aborted_trials.len() < MAX_ABORTED_SHOWN {
                     let (case, subject, ending) = (case.clone(), subject.clone(), ending.clone());
                     self.aborted_trials.push(AbortedTrial { case, subject, ending });
                 }
             }
         }
-        if self.now.as_ref().is_none_or(|now| now.case != *case || now.subject != *subject) {
+        if self.current_case.as_ref().is_none_or(|now| now.case != *case || now.subject != *subject) {
             self.close_case();
         }
-        let now = self.now.get_or_insert_with(|| FlakyCase { case: case.clone(), subject: subject.clone(), passed: 0, of: 0 });
+        let now = self.current_case.get_or_insert_with(|| FlakyCase { case: case.clone(), subject: subject.clone(), passed: 0, of: 0 });
         match outcome {
             CaseOutcome::Passed => (now.passed, now.of) = (now.passed + 1, now.of + 1),
             CaseOutcome::Failed => now.of += 1,
@@ -175,6 +176,6 @@ impl RunCounts {
     }
 
     fn close_case(&mut self) {
-        self.flaky.extend(self.now.take().filter(|now| now.passed > 0 && now.passed < now.of));
+        self.flaky.extend(self.current_case.take().filter(|now| now.passed > 0 && now.passed < now.of));
     }
 }

@@ -1,9 +1,9 @@
 //! Differences between a stored run and the same run rescored.
 
-use model::{Judgement, Reading, RunRecord, ScorerName, Verdict};
+use model::{GateResult, Reading, RunRecord, ScorerName, Verdict};
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Changes {
+pub struct RunChanges {
     pub scores: Vec<ChangedScore>,
     pub verdicts: Vec<ChangedVerdict>,
 }
@@ -23,21 +23,21 @@ pub struct ChangedVerdict {
     pub gate: String,
     pub subject: String,
     pub slice: String,
-    pub before: Option<Judged>,
-    pub after: Option<Judged>,
+    pub before: Option<VerdictValue>,
+    pub after: Option<VerdictValue>,
 }
 
 /// A verdict with the value it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judged {
+pub struct VerdictValue {
     pub verdict: Verdict,
     pub value: Option<f64>,
 }
 
-impl Changes {
+impl RunChanges {
     /// Both are of the same transcripts, in the same order.
     pub fn between(before: &RunRecord, after: &RunRecord) -> Self {
-        Self { scores: scores(before, after), verdicts: verdicts(before, after) }
+        Self { scores: changed_scores(before, after), verdicts: changed_verdicts(before, after) }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -45,7 +45,7 @@ impl Changes {
     }
 }
 
-fn scores(before: &RunRecord, after: &RunRecord) -> Vec<ChangedScore> {
+fn changed_scores(before: &RunRecord, after: &RunRecord) -> Vec<ChangedScore> {
     let mut changed = vec![];
     for ((transcript, old), new) in before.transcripts.iter().zip(&before.scores).zip(&after.scores) {
         let mut scorers: Vec<&ScorerName> = vec![];
@@ -66,12 +66,12 @@ fn scores(before: &RunRecord, after: &RunRecord) -> Vec<ChangedScore> {
     changed
 }
 
-fn verdicts(before: &RunRecord, after: &RunRecord) -> Vec<ChangedVerdict> {
-    let same = |one: &Judgement, other: &Judgement| {
+fn changed_verdicts(before: &RunRecord, after: &RunRecord) -> Vec<ChangedVerdict> {
+    let same = |one: &GateResult, other: &GateResult| {
         (&one.gate, &one.subject, &one.metric.slice) == (&other.gate, &other.subject, &other.metric.slice)
     };
-    let judged = |judgement: &Judgement| Judged { verdict: judgement.verdict, value: judgement.metric.value };
-    let changed = |of: &Judgement, before: Option<&Judgement>, after: Option<&Judgement>| ChangedVerdict {
+    let judged = |judgement: &GateResult| VerdictValue { verdict: judgement.verdict, value: judgement.metric.value };
+    let changed = |of: &GateResult, before: Option<&GateResult>, after: Option<&GateResult>| ChangedVerdict {
         gate: of.gate.clone(),
         subject: of.subject.clone(),
         slice: of.metric.slice.clone(),

@@ -1,18 +1,18 @@
 //! Chooses the tiers that an event of CI runs, by the table in tiers.yaml. Spec 9.
 
-use crate::spec::Unknown;
+use crate::spec::UnknownName;
 use model::{Workspace, did_you_mean};
 
 /// An event of CI.
 #[derive(Debug, Clone, Default)]
-pub struct Occasion {
+pub struct CiEvent {
     pub event: String,
     /// Paths below the workspace or below the repository; nothing where it is not known what changed.
     pub changed: Option<Vec<String>>,
     /// The folder of the workspace as the paths begin with it, such as `evals`.
     pub root: String,
     /// Tiers that a person asked for by hand.
-    pub asked: Vec<u64>,
+    pub requested_tiers: Vec<u64>,
 }
 
 /// One tier and whether it runs, with the reason.
@@ -25,24 +25,24 @@ pub struct TierPlan {
 }
 
 /// The tiers of CI in order; production is no event of CI. All unknown names come back together.
-pub fn ci_plan(workspace: &Workspace, occasion: &Occasion) -> Result<Vec<TierPlan>, Vec<Unknown>> {
+pub fn ci_plan(workspace: &Workspace, occasion: &CiEvent) -> Result<Vec<TierPlan>, Vec<UnknownName>> {
     let rows = &workspace.tiers.ci;
     let mut unknown = vec![];
     let row = rows.iter().find(|row| row.event == occasion.event);
     if row.is_none() {
         let known = rows.iter().map(|row| row.event.as_str());
-        unknown.push(Unknown { what: "event", name: occasion.event.clone(), remedy: did_you_mean(&occasion.event, known) });
+        unknown.push(UnknownName { what: "event", name: occasion.event.clone(), remedy: did_you_mean(&occasion.event, known) });
     }
     let in_ci: Vec<u64> = rows.iter().flat_map(|row| &row.tiers).copied().collect();
-    for tier in occasion.asked.iter().filter(|tier| !in_ci.contains(tier)) {
-        unknown.push(Unknown { what: "tier of CI", name: tier.to_string(), remedy: "tiers of CI are in tiers.yaml under ci".into() });
+    for tier in occasion.requested_tiers.iter().filter(|tier| !in_ci.contains(tier)) {
+        unknown.push(UnknownName { what: "tier of CI", name: tier.to_string(), remedy: "tiers of CI are in tiers.yaml under ci".into() });
     }
     let Some(row) = row.filter(|_| unknown.is_empty()) else { return Err(unknown) };
-    let touched = touched(&row.when_changed, occasion);
+    let touched = folders_changed(&row.when_changed, occasion);
     let first = workspace.tiers.tiers.iter().map(|tier| tier.tier).min();
     let tiers = workspace.tiers.tiers.iter().filter(|tier| in_ci.contains(&tier.tier)).map(|tier| {
-        let (runs, why) = if !occasion.asked.is_empty() {
-            let asked = occasion.asked.contains(&tier.tier);
+        let (runs, why) = if !occasion.requested_tiers.is_empty() {
+            let asked = occasion.requested_tiers.contains(&tier.tier);
             (asked, if asked { "asked for".to_owned() } else { "not asked for".to_owned() })
         } else if !row.tiers.contains(&tier.tier) {
             (false, format!("runs on: {}", tier.trigger))
@@ -58,7 +58,7 @@ pub fn ci_plan(workspace: &Workspace, occasion: &Occasion) -> Result<Vec<TierPla
 }
 
 /// Whether one of the folders changed, and which file says so.
-fn touched(folders: &[String], occasion: &Occasion) -> (bool, String) {
+fn folders_changed(folders: &[String], occasion: &CiEvent) -> (bool, String) {
     let Some(changed) = &occasion.changed else { return (true, "what changed is not known, so everything may have".to_owned()) };
     let root = occasion.root.trim_end_matches('/');
     let inside: Vec<&str> = changed
@@ -79,7 +79,7 @@ fn touched(folders: &[String], occasion: &Occasion) -> (bool, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use score::example::Example;
+    use score::example::ExampleWorkspace;
 
     /// Four tiers and the four events of the specification.
     const TIERS: &str = "
@@ -95,37 +95,37 @@ ci:
   - { event: manual, tiers: [1, 2, 3, 4] }
 ";
 
-    fn tiers(event: &str, changed: Option<&[&str]>, asked: &[u64]) -> Vec<u64> {
-        let workspace = Example::minimal().with("tiers.yaml", TIERS).load().expect("a workspace");
+    fn tiers_run_on(event: &str, changed: Option<&[&str]>, asked: &[u64]) -> Vec<u64> {
+        let workspace = ExampleWorkspace::minimal().with("tiers.yaml", TIERS).load().expect("a workspace");
         let changed = changed.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
-        let occasion = Occasion { event: event.into(), changed, root: "evals".into(), asked: asked.to_vec() };
+        let occasion = CiEvent { event: event.into(), changed, root: "evals".into(), requested_tiers: asked.to_vec() };
         ci_plan(&workspace, &occasion).expect("a plan").into_iter().filter(|tier| tier.runs).map(|tier| tier.tier).collect()
     }
 
     #[test]
-    fn the_table_of_the_specification() {
+    fn ci_events_run_the_tiers_of_the_spec() {
         for (event, expected) in [("pull_request", &[1, 2][..]), ("merge", &[1, 3]), ("nightly", &[1, 2, 3, 4]), ("manual", &[1, 2, 3, 4])]
         {
-            assert_eq!(tiers(event, None, &[]), expected, "{event}");
+            assert_eq!(tiers_run_on(event, None, &[]), expected, "{event}");
         }
-        assert_eq!(tiers("manual", None, &[1, 3]), [1, 3]);
+        assert_eq!(tiers_run_on("manual", None, &[1, 3]), [1, 3]);
     }
 
     #[test]
-    fn a_pull_request_runs_tier_2_where_tools_agents_or_skills_changed() {
+    fn pull_request_runs_tier_2_when_folders_changed() {
         for path in ["evals/tools/wallet.yaml", "./evals/agents/trader.md", "evals/skills/swap/SKILL.md", "tools/wallet.yaml"] {
-            assert_eq!(tiers("pull_request", Some(&["README.md", path]), &[]), [1, 2], "{path}");
+            assert_eq!(tiers_run_on("pull_request", Some(&["README.md", path]), &[]), [1, 2], "{path}");
         }
         for path in ["README.md", "src/tools/main.rs", "evals", "evals-of-others/tools/a.yaml"] {
-            assert_eq!(tiers("pull_request", Some(&[path]), &[]), [1], "{path}");
+            assert_eq!(tiers_run_on("pull_request", Some(&[path]), &[]), [1], "{path}");
         }
-        assert_eq!(tiers("merge", Some(&["README.md"]), &[]), [1, 3]);
+        assert_eq!(tiers_run_on("merge", Some(&["README.md"]), &[]), [1, 3]);
     }
 
     #[test]
-    fn unknown_names_are_mistakes_not_empty_plans() {
-        let workspace = Example::minimal().load().expect("a workspace");
-        let occasion = Occasion { event: "pull-request".into(), asked: vec![9], ..Occasion::default() };
+    fn ci_plan_rejects_unknown_events_and_tiers() {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
+        let occasion = CiEvent { event: "pull-request".into(), requested_tiers: vec![9], ..CiEvent::default() };
         assert_eq!(ci_plan(&workspace, &occasion).expect_err("two mistakes").len(), 2);
     }
 }

@@ -1,14 +1,14 @@
 //! From what happened in a trial to the draft of a case: the same seat and turns, what was done as its reference, and what came of it as
 //! its expectation. A draft says what was, not what should be; a person has to read it.
 
-use model::suite::{Brief, Peers, SuiteKind, Surface};
+use model::suite::{Brief, CaseSurface, PeerMode, SuiteKind};
 use model::transcript::ToolAnswer;
-use model::{Event, Happened, Transcript, UserError, Workspace};
+use model::{Event, EventKind, Transcript, UserError, Workspace};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
+pub struct CaseDraft {
     pub kind: SuiteKind,
     pub id: String,
     /// A suite with one case.
@@ -19,7 +19,7 @@ pub struct Draft {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DraftError {
     #[error("nobody said anything in it")]
-    Silent,
+    NoUserTurn,
     #[error("it activated no skill, so a case would have nothing to expect")]
     NoSkill,
 }
@@ -31,31 +31,31 @@ impl From<DraftError> for UserError {
 }
 
 /// `id` names the case; without one it is made of the first words that were said.
-pub fn draft(workspace: &Workspace, brief: &Brief, transcript: &Transcript, id: Option<&str>) -> Result<Draft, DraftError> {
-    let turns: Vec<&str> = transcript.events.iter().filter_map(said).collect();
-    let first = turns.first().ok_or(DraftError::Silent)?;
-    let id = id.map_or_else(|| free_id(workspace, first), str::to_owned);
+pub fn draft_case(workspace: &Workspace, brief: &Brief, transcript: &Transcript, id: Option<&str>) -> Result<CaseDraft, DraftError> {
+    let turns: Vec<&str> = transcript.events.iter().filter_map(user_text).collect();
+    let first = turns.first().ok_or(DraftError::NoUserTurn)?;
+    let id = id.map_or_else(|| unused_case_id(workspace, first), str::to_owned);
     let (surface, kind) = match &brief.surface {
-        Surface::Profile(name) => (json!({ "profile": name.value }), SuiteKind::ToolSelection),
-        Surface::Agent(name) => (json!({ "agent": name.value }), SuiteKind::Behavior),
-        Surface::Skills => (json!({ "skills": "all" }), SuiteKind::Skills),
+        CaseSurface::Profile(name) => (json!({ "profile": name.value }), SuiteKind::ToolSelection),
+        CaseSurface::Agent(name) => (json!({ "agent": name.value }), SuiteKind::Behavior),
+        CaseSurface::Skills => (json!({ "skills": "all" }), SuiteKind::Skills),
     };
     let mut seen = json!({ "surface": surface, "turns": turns, "world": brief.world.value });
-    if brief.peers == Peers::Own {
+    if brief.peers == PeerMode::Own {
         seen["peers"] = json!("self");
     }
     let expect = expectation(workspace, kind, &transcript.events)?;
-    let reference = steps(workspace, kind, &transcript.events);
+    let reference = reference_steps(workspace, kind, &transcript.events);
     let case = json!({ "id": id, "brief": seen, "expect": expect, "reference": reference, "tags": ["draft"] });
     let suite = json!({ "suite": kind.word(), "about": "Drafted from a conversation; read what it expects before relying on it.", "cases": [case] });
-    Ok(Draft { kind, id, suite })
+    Ok(CaseDraft { kind, id, suite })
 }
 
-fn said(event: &Event) -> Option<&str> {
-    if let Happened::UserSaid { text } = &event.happened { Some(text) } else { None }
+fn user_text(event: &Event) -> Option<&str> {
+    if let EventKind::UserSaid { text } = &event.happened { Some(text) } else { None }
 }
 
-fn free_id(workspace: &Workspace, text: &str) -> String {
+fn unused_case_id(workspace: &Workspace, text: &str) -> String {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).take(6).collect();
     let name = if words.is_empty() { "drafted_case".to_owned() } else { words.join("_").chars().take(60).collect() };
@@ -65,31 +65,31 @@ fn free_id(workspace: &Workspace, text: &str) -> String {
 
 fn expectation(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Result<Value, DraftError> {
     if kind == SuiteKind::Skills {
-        let activated = events.iter().rev().find_map(activated).filter(|(skill, _)| workspace.skill(skill).is_some());
+        let activated = events.iter().rev().find_map(skill_activation).filter(|(skill, _)| workspace.skill(skill).is_some());
         let (skill, params) = activated.ok_or(DraftError::NoSkill)?;
         return Ok(json!({ "skill": skill, "params": params }));
     }
-    let calls: Vec<(&str, &Value)> = events.iter().filter_map(called).filter(|(tool, _)| workspace.tool(tool).is_some()).collect();
+    let calls: Vec<(&str, &Value)> = events.iter().filter_map(tool_call).filter(|(tool, _)| workspace.tool(tool).is_some()).collect();
     let writes: Vec<(&str, &Value)> =
         calls.iter().copied().filter(|(tool, _)| workspace.tool(tool).is_some_and(model::Tool::writes)).collect();
     let wanted = if kind == SuiteKind::ToolSelection || writes.is_empty() { calls } else { writes };
     if wanted.is_empty() {
         return Ok(json!({ "calls": { "none": true } }));
     }
-    let wanted: Vec<Value> = wanted.iter().map(|(tool, args)| json!({ "tool": tool, "args": lasting(args) })).collect();
+    let wanted: Vec<Value> = wanted.iter().map(|(tool, args)| json!({ "tool": tool, "args": stable_args(args) })).collect();
     Ok(json!({ "calls": { "any_of": [wanted] } }))
 }
 
-fn called(event: &Event) -> Option<(&str, &Value)> {
-    if let Happened::Called { tool, args, .. } = &event.happened { Some((tool, args)) } else { None }
+fn tool_call(event: &Event) -> Option<(&str, &Value)> {
+    if let EventKind::Called { tool, args, .. } = &event.happened { Some((tool, args)) } else { None }
 }
 
-fn activated(event: &Event) -> Option<(&str, &Map<String, Value>)> {
-    if let Happened::Activated { skill, params } = &event.happened { Some((skill, params)) } else { None }
+fn skill_activation(event: &Event) -> Option<(&str, &Map<String, Value>)> {
+    if let EventKind::Activated { skill, params } = &event.happened { Some((skill, params)) } else { None }
 }
 
 /// The arguments without ids that another run would not have.
-fn lasting(args: &Value) -> Map<String, Value> {
+fn stable_args(args: &Value) -> Map<String, Value> {
     let args = args.as_object().cloned().unwrap_or_default();
     args.into_iter().filter(|(name, value)| !(name.ends_with("_id") && is_opaque(value))).collect()
 }
@@ -100,50 +100,50 @@ fn is_opaque(value: &Value) -> bool {
 }
 
 /// The moves of a trial as steps of a reference; what a world made up on the way is referred back to.
-fn steps(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Vec<Value> {
-    let spoken: String = events.iter().filter_map(said).collect::<Vec<_>>().join("\n").to_lowercase();
+fn reference_steps(workspace: &Workspace, kind: SuiteKind, events: &[Event]) -> Vec<Value> {
+    let spoken: String = events.iter().filter_map(user_text).collect::<Vec<_>>().join("\n").to_lowercase();
     let mut answers: BTreeMap<String, &Value> = BTreeMap::new();
     let mut steps: Vec<Value> = vec![];
     for event in events {
-        if let Happened::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened {
+        if let EventKind::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened {
             answers.insert(format!("a{call}"), value);
         }
         let refer = |given: &Map<String, Value>| -> Map<String, Value> {
-            let filled = |value: &Value| look_back(&answers, &spoken, value).unwrap_or_else(|| value.clone());
+            let filled = |value: &Value| back_reference(&answers, &spoken, value).unwrap_or_else(|| value.clone());
             given.iter().map(|(name, value)| (name.clone(), filled(value))).collect()
         };
-        let Some(mut step) = step(workspace, &event.happened, refer) else { continue };
+        let Some(mut step) = reference_step(workspace, &event.happened, refer) else { continue };
         if kind == SuiteKind::Behavior {
             step["agent"] = json!(event.by);
         }
         steps.push(step);
     }
-    without_unused_names(steps)
+    drop_unused_names(steps)
 }
 
 /// The move that an event records, if it is one that a reference can make.
-fn step(workspace: &Workspace, happened: &Happened, refer: impl Fn(&Map<String, Value>) -> Map<String, Value>) -> Option<Value> {
-    if let Happened::Called { call, tool, args } = happened {
+fn reference_step(workspace: &Workspace, happened: &EventKind, refer: impl Fn(&Map<String, Value>) -> Map<String, Value>) -> Option<Value> {
+    if let EventKind::Called { call, tool, args } = happened {
         let args = refer(args.as_object().unwrap_or(&Map::new()));
         return workspace.tool(tool).map(|_| json!({ "call": tool, "args": args, "as": format!("a{call}") }));
     }
-    if let Happened::Delegated { to, params } = happened {
+    if let EventKind::Delegated { to, params } = happened {
         return Some(json!({ "delegate": to, "params": refer(params) }));
     }
-    if let Happened::Activated { skill, params } = happened {
+    if let EventKind::Activated { skill, params } = happened {
         return workspace.skill(skill).map(|_| json!({ "activate": skill, "params": params }));
     }
-    if let Happened::Asked { text } = happened {
+    if let EventKind::Asked { text } = happened {
         return Some(json!({ "ask": text }));
     }
-    if let Happened::Said { text } | Happened::Refused { text } | Happened::Returned { text } = happened {
+    if let EventKind::Said { text } | EventKind::Refused { text } | EventKind::Returned { text } = happened {
         return Some(json!({ "say": text }));
     }
-    if let Happened::Reported { text } = happened { Some(json!({ "report": text })) } else { None }
+    if let EventKind::Reported { text } = happened { Some(json!({ "report": text })) } else { None }
 }
 
 /// Where an earlier answer has this very value, unless the user said it.
-fn look_back(answers: &BTreeMap<String, &Value>, spoken: &str, value: &Value) -> Option<Value> {
+fn back_reference(answers: &BTreeMap<String, &Value>, spoken: &str, value: &Value) -> Option<Value> {
     let text = value.as_str().filter(|_| is_opaque(value)).filter(|text| !spoken.contains(&text.to_lowercase()))?;
     answers.iter().rev().find_map(|(name, answer)| path_to(answer, text).map(|path| json!({ "from": name, "path": path })))
 }
@@ -164,7 +164,7 @@ fn path_to(value: &Value, text: &str) -> Option<String> {
     }
 }
 
-fn without_unused_names(mut steps: Vec<Value>) -> Vec<Value> {
+fn drop_unused_names(mut steps: Vec<Value>) -> Vec<Value> {
     let given = |step: &Value| [step.get("args"), step.get("params")].into_iter().flatten().cloned().collect::<Vec<Value>>();
     let values: Vec<Value> = steps
         .iter()

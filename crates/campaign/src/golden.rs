@@ -2,70 +2,76 @@
 
 use model::suite::Case;
 use model::{RunRecord, SubjectFile, Workspace};
-use score::golden::{Entry, GoldenFile, Reworded, Shelf, Stamp, compare};
+use score::golden::{GoldenEntry, GoldenFile, GoldenPath, GoldenStamp, RewordedText, compare};
 use std::collections::BTreeMap;
 
 /// The baselines of a workspace, or what a run would make of them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Golden {
-    pub shelves: BTreeMap<Shelf, GoldenFile>,
+pub struct GoldenSet {
+    pub shelves: BTreeMap<GoldenPath, GoldenFile>,
 }
 
-impl Golden {
+impl GoldenSet {
     /// The first trial of each case by this subject; trials that the harness broke show nothing.
-    pub fn of(workspace: &Workspace, record: &RunRecord, subject: &SubjectFile, date: &str) -> Self {
+    pub fn from_record(workspace: &Workspace, record: &RunRecord, subject: &SubjectFile, date: &str) -> Self {
         let mut golden = Self::default();
         for transcript in record.transcripts.iter().filter(|one| one.subject == *subject.name && one.ending.is_scorable()) {
             let Some(case) = workspace.case(&transcript.case) else { continue };
-            let shelf = Shelf::of(case);
-            let stamp = || Stamp::of(workspace, &shelf, subject, date);
+            let shelf = GoldenPath::of(case);
+            let stamp = || GoldenStamp::of(workspace, &shelf, subject, date);
             let baseline = golden.shelves.entry(shelf.clone()).or_insert_with(|| GoldenFile { stamp: stamp(), entries: vec![] });
             if !baseline.entries.iter().any(|entry| entry.case == transcript.case) {
-                baseline.entries.push(Entry::of(workspace, case, transcript));
+                baseline.entries.push(GoldenEntry::of(workspace, case, transcript));
             }
         }
         golden
     }
 
     /// The cases of a shelf that it has nothing about.
-    pub fn lacking<'w>(&self, workspace: &'w Workspace, shelf: &Shelf) -> Vec<&'w Case> {
+    pub fn missing_cases<'w>(&self, workspace: &'w Workspace, shelf: &GoldenPath) -> Vec<&'w Case> {
         let known =
             |case: &Case| self.shelves.get(shelf).is_some_and(|baseline| baseline.entries.iter().any(|entry| entry.case == *case.id));
-        workspace.cases().filter(|case| Shelf::of(case) == *shelf && !known(case)).collect()
+        workspace.cases().filter(|case| GoldenPath::of(case) == *shelf && !known(case)).collect()
     }
 
     /// What is no longer as it was when each baseline was made.
-    pub fn status(&self, workspace: &Workspace) -> Vec<Status> {
-        let mut found: Vec<Status> = self
+    pub fn status(&self, workspace: &Workspace) -> Vec<BaselineStatus> {
+        let mut found: Vec<BaselineStatus> = self
             .shelves
             .iter()
             .map(|(shelf, baseline)| {
                 let subject = workspace.subject(&baseline.stamp.subject);
-                let now = subject.map(|subject| Stamp::of(workspace, shelf, subject, ""));
+                let now = subject.map(|subject| GoldenStamp::of(workspace, shelf, subject, ""));
                 let mut stale = match now {
-                    Some(now) => baseline.stamp.stale(&now),
+                    Some(now) => baseline.stamp.stale_reasons(&now),
                     None => vec![format!("the subject {} is gone", baseline.stamp.subject)],
                 };
-                stale.extend(cases_changed(workspace, shelf, baseline, self));
-                Status { shelf: shelf.clone(), stamp: Some(baseline.stamp.clone()), cases: baseline.entries.len(), stale }
+                stale.extend(case_changes(workspace, shelf, baseline, self));
+                BaselineStatus { shelf: shelf.clone(), stamp: Some(baseline.stamp.clone()), cases: baseline.entries.len(), stale }
             })
             .collect();
-        let mut without: Vec<Shelf> = workspace.cases().map(Shelf::of).filter(|shelf| !self.shelves.contains_key(shelf)).collect();
+        let mut without: Vec<GoldenPath> =
+            workspace.cases().map(GoldenPath::of).filter(|shelf| !self.shelves.contains_key(shelf)).collect();
         without.sort();
         without.dedup();
-        found.extend(without.into_iter().map(|shelf| Status { shelf, stamp: None, cases: 0, stale: vec!["there is no baseline".into()] }));
+        found.extend(without.into_iter().map(|shelf| BaselineStatus {
+            shelf,
+            stamp: None,
+            cases: 0,
+            stale: vec!["there is no baseline".into()],
+        }));
         found
     }
 
     /// What a run does otherwise than the baselines.
-    pub fn diff(&self, workspace: &Workspace, run: &Golden, tolerance: f64) -> GoldenDiff {
+    pub fn diff(&self, workspace: &Workspace, run: &GoldenSet, tolerance: f64) -> GoldenDiff {
         let mut diff = GoldenDiff::default();
         for (shelf, baseline) in &self.shelves {
             let Some(new) = run.shelves.get(shelf) else {
                 diff.not_run.push(shelf.clone());
                 continue;
             };
-            diff.notes.extend(baseline.stamp.stale(&new.stamp).into_iter().map(|why| (shelf.clone(), why)));
+            diff.notes.extend(baseline.stamp.stale_reasons(&new.stamp).into_iter().map(|why| (shelf.clone(), why)));
             for before in &baseline.entries {
                 let Some(case) = workspace.case(&before.case) else {
                     diff.notes.push((shelf.clone(), format!("the case {} is gone", before.case)));
@@ -81,10 +87,11 @@ impl Golden {
                 }
                 let compared = compare(workspace, case, before, after, tolerance);
                 diff.compared += 1;
-                let wording = |text| Wording { shelf: shelf.clone(), case: before.case.clone(), text, says: Says::Unasked };
+                let wording =
+                    |text| WordingChange { shelf: shelf.clone(), case: before.case.clone(), text, verdict: WordingVerdict::NotAsked };
                 diff.reworded.extend(compared.reworded.into_iter().map(wording));
                 if !compared.changes.is_empty() {
-                    diff.changed.push(Changed { shelf: shelf.clone(), case: before.case.clone(), changes: compared.changes });
+                    diff.changed.push(ChangedCase { shelf: shelf.clone(), case: before.case.clone(), changes: compared.changes });
                 }
             }
         }
@@ -92,9 +99,9 @@ impl Golden {
     }
 }
 
-fn cases_changed(workspace: &Workspace, shelf: &Shelf, baseline: &GoldenFile, golden: &Golden) -> Vec<String> {
+fn case_changes(workspace: &Workspace, shelf: &GoldenPath, baseline: &GoldenFile, golden: &GoldenSet) -> Vec<String> {
     let mut told = vec![];
-    let lacking = golden.lacking(workspace, shelf).len();
+    let lacking = golden.missing_cases(workspace, shelf).len();
     if lacking > 0 {
         told.push(format!("{lacking} cases were added"));
     }
@@ -111,9 +118,9 @@ fn cases_changed(workspace: &Workspace, shelf: &Shelf, baseline: &GoldenFile, go
 
 /// A baseline and why it is no longer about what is there.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Status {
-    pub shelf: Shelf,
-    pub stamp: Option<Stamp>,
+pub struct BaselineStatus {
+    pub shelf: GoldenPath,
+    pub stamp: Option<GoldenStamp>,
     pub cases: usize,
     pub stale: Vec<String>,
 }
@@ -121,50 +128,50 @@ pub struct Status {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GoldenDiff {
     pub compared: usize,
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedCase>,
     /// Texts with the same facts in other words.
-    pub reworded: Vec<Wording>,
+    pub reworded: Vec<WordingChange>,
     /// Cases of a baseline that the run has no evidence about.
     pub missing: Vec<String>,
     /// Baselines the run did not touch at all.
-    pub not_run: Vec<Shelf>,
+    pub not_run: Vec<GoldenPath>,
     /// What changed around the cases, which may be why they changed.
-    pub notes: Vec<(Shelf, String)>,
+    pub notes: Vec<(GoldenPath, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Changed {
-    pub shelf: Shelf,
+pub struct ChangedCase {
+    pub shelf: GoldenPath,
     pub case: String,
     pub changes: Vec<String>,
 }
 
 /// A text with the same facts in other words, and whether it says the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wording {
-    pub shelf: Shelf,
+pub struct WordingChange {
+    pub shelf: GoldenPath,
     pub case: String,
-    pub text: Reworded,
-    pub says: Says,
+    pub text: RewordedText,
+    pub verdict: WordingVerdict,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Says {
+pub enum WordingVerdict {
     /// Nobody was asked.
-    Unasked,
-    TheSame,
-    Otherwise {
+    NotAsked,
+    Same,
+    Different {
         reason: String,
     },
     /// A judge was asked, and there is no verdict.
-    Unjudged {
+    NoVerdict {
         why: String,
     },
 }
 
 /// How many reworded texts there are of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wordings {
+pub struct WordingCounts {
     pub same: usize,
     pub different: usize,
     /// Whether or not somebody was asked.
@@ -172,13 +179,13 @@ pub struct Wordings {
 }
 
 impl GoldenDiff {
-    pub fn wordings(&self) -> Wordings {
-        let mut all = Wordings::default();
+    pub fn wording_counts(&self) -> WordingCounts {
+        let mut all = WordingCounts::default();
         for wording in &self.reworded {
-            match wording.says {
-                Says::TheSame => all.same += 1,
-                Says::Otherwise { .. } => all.different += 1,
-                Says::Unasked | Says::Unjudged { .. } => all.unjudged += 1,
+            match wording.verdict {
+                WordingVerdict::Same => all.same += 1,
+                WordingVerdict::Different { .. } => all.different += 1,
+                WordingVerdict::NotAsked | WordingVerdict::NoVerdict { .. } => all.unjudged += 1,
             }
         }
         all

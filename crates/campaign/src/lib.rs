@@ -20,25 +20,26 @@ mod summary;
 mod watcher;
 mod wording;
 
-pub use changes::{ChangedScore, ChangedVerdict, Changes, Judged};
-pub use ci::{Occasion, TierPlan, ci_plan};
+pub use changes::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
+pub use ci::{CiEvent, TierPlan, ci_plan};
 pub use cost::{
-    Bill, Estimate, GateReach, LiveModels, Quote, RunCost, Saved, Spent, Sum, TierCost, bill, estimate, funded, gates_first, quotes, reach,
+    CallTotals, CostEstimate, CostReport, CostSavings, GateReach, LiveModels, RunCost, SpendEntry, TierCost, TrialQuote, cost_report,
+    estimate_cost, funded_cases, gate_reach, order_by_gate_need, trial_quotes,
 };
-pub use draft::{Draft, DraftError, draft};
+pub use draft::{CaseDraft, DraftError, draft_case};
 pub use execute::{execute, execute_in_memory};
 pub use failed_cases::failed_cases;
-pub use golden::{Changed, Golden, GoldenDiff, Says, Status, Wording, Wordings};
-pub use judging::{NotCalibrated, ask_judge, calibrate_judge};
+pub use golden::{BaselineStatus, ChangedCase, GoldenDiff, GoldenSet, WordingChange, WordingCounts, WordingVerdict};
+pub use judging::{CalibrationError, ask_judge, calibrate_judge};
 pub use plan::{CostForecast, ForecastJudge, RunPlan, outline, plan};
 pub use prepare::{AuxiliaryModels, PreparedRun, RunEnvironment, RunFunds, RunParts, prepare};
 pub use rescore::{RescoredRun, import_record, rescore};
 pub use run_store::{LockedRun, RunDestination, RunHandle, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
 pub use spec::{
-    ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, Selection, Unknown, UnknownChain,
+    CaseSelection, ChainChoice, JudgeRequest, RecordingMode, RunOptions, RunRequest, RunSettings, RunSpec, UnknownChain, UnknownName,
     inline_subject, select,
 };
-pub use summary::{AbortedTrial, FlakyCase, OutcomeCounts, Summary};
+pub use summary::{AbortedTrial, FlakyCase, OutcomeCounts, RunSummary};
 pub use tokio_util::sync::CancellationToken;
-pub use watcher::{Go, Silent, WatchedTrial, Watcher};
+pub use watcher::{NoopWatcher, RunWatcher, WatchedTrial, WatcherDecision};
 pub use wording::judge_wordings;

@@ -1,11 +1,11 @@
 //! Result of a run without its transcripts: all that a report needs.
 
-use model::{AbortCause, CaseOutcome, Claim, Ending, GateVerdicts, Hash};
+use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
-    pub claim: Claim,
+pub struct RunSummary {
+    pub claim: RunClaim,
     /// In the order of the plan.
     pub subjects: Vec<String>,
     pub outcomes: OutcomeCounts,
@@ -20,7 +20,7 @@ pub struct Summary {
     pub flaky: Vec<FlakyCase>,
     pub verdicts: GateVerdicts,
     /// Hash of the record as far as it goes.
-    pub record: Hash,
+    pub record: ContentHash,
 }
 
 /// Number of trials by outcome.
@@ -83,7 +83,7 @@ impl OutcomeCounts {
     }
 }
 
-impl Summary {
+impl RunSummary {
     /// Whether nothing is left to resume: every trial ended, and the budget reached all of them.
     pub fn is_complete(&self) -> bool {
         self.outcomes.aborted_by(AbortCause::Interrupted) == 0 && self.outcomes.aborted_by(AbortCause::Unfunded) == 0

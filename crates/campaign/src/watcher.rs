@@ -2,13 +2,13 @@
 
 use model::{CaseOutcome, Ending, Trial};
 
-pub trait Watcher {
+pub trait RunWatcher {
     /// A trial ended; trials end in any order. For progress only; it decides nothing.
-    fn ended(&mut self, _trial: &WatchedTrial<'_>) {}
+    fn on_trial_ended(&mut self, _trial: &WatchedTrial<'_>) {}
 
     /// The next trial of the plan and all before it have ended. Only this may stop a run, so that stopping does not depend on which
     /// trial happened to be fast.
-    fn finished(&mut self, trial: &WatchedTrial<'_>) -> Go;
+    fn on_trial_in_order(&mut self, trial: &WatchedTrial<'_>) -> WatcherDecision;
 }
 
 /// A trial that ended.
@@ -20,17 +20,17 @@ pub struct WatchedTrial<'t> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Go {
-    On,
+pub enum WatcherDecision {
+    Continue,
     Stop,
 }
 
 /// Watches nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct Silent;
+pub struct NoopWatcher;
 
-impl Watcher for Silent {
-    fn finished(&mut self, _: &WatchedTrial<'_>) -> Go {
-        Go::On
+impl RunWatcher for NoopWatcher {
+    fn on_trial_in_order(&mut self, _: &WatchedTrial<'_>) -> WatcherDecision {
+        WatcherDecision::Continue
     }
 }

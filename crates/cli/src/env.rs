@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 /// The value of a variable.
-pub(crate) fn value(name: &str) -> Option<String> {
+pub(crate) fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
@@ -15,7 +15,7 @@ pub(crate) fn is_set(name: &str) -> bool {
 }
 
 /// Where we were started; relative paths are meant from here.
-pub(crate) fn folder() -> PathBuf {
+pub(crate) fn current_dir() -> PathBuf {
     std::env::current_dir().unwrap_or_default()
 }
 
@@ -26,10 +26,10 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
 }
 
 /// What a started server may see: PATH and HOME, and what the user named.
-pub(crate) fn for_child(pass: &[String]) -> Vec<(String, String)> {
+pub(crate) fn child_env(pass: &[String]) -> Vec<(String, String)> {
     ["PATH", "HOME"]
         .into_iter()
         .chain(pass.iter().map(String::as_str))
-        .filter_map(|name| value(name).map(|value| (name.to_owned(), value)))
+        .filter_map(|name| var(name).map(|value| (name.to_owned(), value)))
         .collect()
 }

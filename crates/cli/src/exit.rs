@@ -1,11 +1,11 @@
 //! How the program ends. When several reasons apply, the first of usage, gate, incomplete, clean wins.
 
-use campaign::Summary;
+use campaign::RunSummary;
 use model::Verdict;
 use std::process::ExitCode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum ExitKind {
     Clean,
     /// A gate was missed or a check failed.
     Missed,
@@ -15,36 +15,36 @@ pub(crate) enum Exit {
     Incomplete,
 }
 
-impl Exit {
+impl ExitKind {
     /// What the verdicts of a run amount to.
-    pub(crate) fn of(summary: &Summary) -> Self {
+    pub(crate) fn of(summary: &RunSummary) -> Self {
         let any = |verdict| summary.verdicts.judgements.iter().any(|judgement| judgement.verdict == verdict);
         if any(Verdict::Missed) {
-            Exit::Missed
+            ExitKind::Missed
         } else if summary.verdicts.judgements.is_empty()
             || any(Verdict::NoEvidence)
             || summary.outcomes.aborted() > 0
             || summary.unread > 0
             || summary.rubrics_without_verdict > 0
         {
-            Exit::Incomplete
+            ExitKind::Incomplete
         } else {
-            Exit::Clean
+            ExitKind::Clean
         }
     }
 
     pub(crate) fn code(self) -> u8 {
         match self {
-            Exit::Clean => 0,
-            Exit::Missed => 1,
-            Exit::Usage => 2,
-            Exit::Incomplete => 3,
+            ExitKind::Clean => 0,
+            ExitKind::Missed => 1,
+            ExitKind::Usage => 2,
+            ExitKind::Incomplete => 3,
         }
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<ExitKind> for ExitCode {
+    fn from(exit: ExitKind) -> Self {
         ExitCode::from(exit.code())
     }
 }

@@ -2,48 +2,48 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the place that reads and writes files")]
 
-use model::{Files, Place, Problem};
+use model::{Location, Problem, WorkspaceFiles};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-const FILE_BYTES: u64 = 4 << 20;
-const TOTAL_BYTES: u64 = 64 << 20;
-const MOST_FILES: usize = 20_000;
-const DEEPEST: usize = 12;
+const MAX_FILE_BYTES: u64 = 4 << 20;
+const MAX_TOTAL_BYTES: u64 = 64 << 20;
+const MAX_FILES: usize = 20_000;
+const MAX_DEPTH: usize = 12;
 
 /// Reads a folder. Whatever cannot be read is a problem with its place; nothing is skipped in silence.
-pub(crate) fn read_folder(root: &Path) -> Result<Files, Vec<Problem>> {
-    let mut reading = Reading { root, files: Files::default(), count: 0, bytes: 0, problems: vec![] };
+pub(crate) fn read_folder(root: &Path) -> Result<WorkspaceFiles, Vec<Problem>> {
+    let mut reading = FolderReader { root, files: WorkspaceFiles::default(), count: 0, bytes: 0, problems: vec![] };
     match fs::metadata(root) {
-        Ok(found) if found.is_dir() => reading.folder(root, 0),
-        Ok(_) => reading.problem(root, "this is not a folder", "give the folder of a workspace"),
-        Err(error) => reading.problem(root, &format!("cannot be read: {}", plain(&error)), "check the path and its permissions"),
+        Ok(found) if found.is_dir() => reading.visit_folder(root, 0),
+        Ok(_) => reading.add_problem(root, "this is not a folder", "give the folder of a workspace"),
+        Err(error) => reading.add_problem(root, &format!("cannot be read: {}", error_text(&error)), "check the path and its permissions"),
     }
     if reading.problems.is_empty() { Ok(reading.files) } else { Err(reading.problems) }
 }
 
-struct Reading<'r> {
+struct FolderReader<'r> {
     root: &'r Path,
-    files: Files,
+    files: WorkspaceFiles,
     count: usize,
     bytes: u64,
     problems: Vec<Problem>,
 }
 
-impl Reading<'_> {
-    fn problem(&mut self, path: &Path, what: &str, remedy: &str) {
+impl FolderReader<'_> {
+    fn add_problem(&mut self, path: &Path, what: &str, remedy: &str) {
         let name = path.strip_prefix(self.root).ok().filter(|name| !name.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        self.problems.push(Problem { at: Place::new(slashed(name), 0), what: what.to_owned(), remedy: remedy.to_owned() });
+        self.problems.push(Problem { at: Location::new(with_forward_slashes(name), 0), what: what.to_owned(), remedy: remedy.to_owned() });
     }
 
-    fn folder(&mut self, folder: &Path, depth: usize) {
-        if depth > DEEPEST {
-            return self.problem(folder, &format!("folders are nested more than {DEEPEST} deep"), "flatten them");
+    fn visit_folder(&mut self, folder: &Path, depth: usize) {
+        if depth > MAX_DEPTH {
+            return self.add_problem(folder, &format!("folders are nested more than {MAX_DEPTH} deep"), "flatten them");
         }
         let entries = match fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
             Ok(entries) => entries,
-            Err(error) => return self.problem(folder, &format!("cannot be read: {}", plain(&error)), "check its permissions"),
+            Err(error) => return self.add_problem(folder, &format!("cannot be read: {}", error_text(&error)), "check its permissions"),
         };
         let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
         paths.sort();
@@ -54,35 +54,35 @@ impl Reading<'_> {
                 _ if hidden => {}
                 // Recordings are large and read by whoever plays them.
                 Ok(found) if found.is_dir() && path == self.root.join("cassettes") => {}
-                Ok(found) if found.is_dir() => self.folder(&path, depth + 1),
-                Ok(found) if found.is_file() => self.file(&path, found.len()),
-                Ok(_) => self.problem(&path, "this is neither a file nor a folder", "remove it; links are not followed"),
-                Err(error) => self.problem(&path, &format!("cannot be read: {}", plain(&error)), "check its permissions"),
+                Ok(found) if found.is_dir() => self.visit_folder(&path, depth + 1),
+                Ok(found) if found.is_file() => self.visit_file(&path, found.len()),
+                Ok(_) => self.add_problem(&path, "this is neither a file nor a folder", "remove it; links are not followed"),
+                Err(error) => self.add_problem(&path, &format!("cannot be read: {}", error_text(&error)), "check its permissions"),
             }
         }
     }
 
-    fn file(&mut self, path: &Path, length: u64) {
+    fn visit_file(&mut self, path: &Path, length: u64) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(length);
-        if length > FILE_BYTES {
-            return self.problem(
+        if length > MAX_FILE_BYTES {
+            return self.add_problem(
                 path,
-                &format!("the file has {length} bytes, more than the limit of {FILE_BYTES}"),
+                &format!("the file has {length} bytes, more than the limit of {MAX_FILE_BYTES}"),
                 "split it into several files",
             );
         }
-        if self.count == MOST_FILES || (self.bytes > TOTAL_BYTES && self.bytes - length <= TOTAL_BYTES) {
-            let what = format!("the workspace is larger than {MOST_FILES} files or {TOTAL_BYTES} bytes");
-            return self.problem(path, &what, "is this the right folder?");
+        if self.count == MAX_FILES || (self.bytes > MAX_TOTAL_BYTES && self.bytes - length <= MAX_TOTAL_BYTES) {
+            let what = format!("the workspace is larger than {MAX_FILES} files or {MAX_TOTAL_BYTES} bytes");
+            return self.add_problem(path, &what, "is this the right folder?");
         }
-        if self.count > MOST_FILES || self.bytes > TOTAL_BYTES {
+        if self.count > MAX_FILES || self.bytes > MAX_TOTAL_BYTES {
             return;
         }
         match read_bounded(path) {
-            Ok(Some(text)) => self.files.insert(slashed(path.strip_prefix(self.root).unwrap_or(path)), text),
-            Ok(None) => self.problem(path, "the file is not text (UTF-8)", "remove it or convert it"),
-            Err(error) => self.problem(path, &format!("cannot be read: {}", plain(&error)), "check its permissions"),
+            Ok(Some(text)) => self.files.insert(with_forward_slashes(path.strip_prefix(self.root).unwrap_or(path)), text),
+            Ok(None) => self.add_problem(path, "the file is not text (UTF-8)", "remove it or convert it"),
+            Err(error) => self.add_problem(path, &format!("cannot be read: {}", error_text(&error)), "check its permissions"),
         }
     }
 }
@@ -90,15 +90,15 @@ impl Reading<'_> {
 /// The length is checked again while reading: a file may grow. `None` when it is not UTF-8.
 fn read_bounded(path: &Path) -> io::Result<Option<String>> {
     let mut bytes = vec![];
-    fs::File::open(path)?.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_BYTES {
+    fs::File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(io::Error::other("it grew past the limit while it was read"));
     }
     Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
 }
 
 /// One text file that a person named.
-pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     // A pipe would be waited for without end.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
@@ -106,11 +106,11 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     read_bounded(path)?.ok_or_else(|| io::Error::other("it is not text (UTF-8)"))
 }
 
-fn slashed(path: &Path) -> String {
+fn with_forward_slashes(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-fn plain(error: &io::Error) -> String {
+fn error_text(error: &io::Error) -> String {
     let kind = error.kind();
     if kind == io::ErrorKind::NotFound {
         "it does not exist".into()
@@ -146,7 +146,7 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// The text of one file, if it is there.
-pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+pub(crate) fn read_if_exists(path: &Path) -> io::Result<Option<String>> {
     if !path.exists() {
         return Ok(None);
     }
@@ -154,7 +154,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// A file to be written on at its end, line by line.
-pub(crate) fn append(path: &Path) -> io::Result<Box<dyn Write + Send>> {
+pub(crate) fn open_append(path: &Path) -> io::Result<Box<dyn Write + Send>> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

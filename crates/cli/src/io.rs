@@ -1,18 +1,18 @@
 //! Where the result goes and where talk goes. Standard output is the result and nothing else.
 
-use crate::args::{Format, Global};
-use crate::exit::Exit;
-use crate::open::Source;
-use crate::paint::Paint;
+use crate::args::{GlobalArgs, ReportFormat};
+use crate::exit::ExitKind;
+use crate::paint::TextPainter;
+use crate::workspace_source::WorkspaceSource;
 use crate::{env, files};
-use model::Place;
+use model::Location;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 #[derive(Debug)]
-pub(crate) struct Io {
-    pub format: Format,
-    pub paint: Paint,
+pub(crate) struct CliOutput {
+    pub format: ReportFormat,
+    pub paint: TextPainter,
     pub verbose: bool,
     output: Option<PathBuf>,
     /// The result is only a step on the way of another command.
@@ -21,25 +21,25 @@ pub(crate) struct Io {
     root: Option<PathBuf>,
 }
 
-impl Io {
-    pub(crate) fn new(global: &Global, source: &Source) -> Self {
+impl CliOutput {
+    pub(crate) fn new(global: &GlobalArgs, source: &WorkspaceSource) -> Self {
         let terminal = global.output.is_none() && std::io::stdout().is_terminal();
         Self {
             format: global.format,
-            paint: Paint::new(global.color, terminal, env::is_set("NO_COLOR")),
+            paint: TextPainter::new(global.color, terminal, env::is_set("NO_COLOR")),
             verbose: global.verbose,
             output: global.output.clone(),
             silent: false,
             root: match source {
-                Source::Embedded => None,
-                Source::Folder(folder) => Some(folder.clone()),
+                WorkspaceSource::Embedded => None,
+                WorkspaceSource::Folder(folder) => Some(folder.clone()),
             },
         }
     }
 
     /// For a command that another command uses: it talks, but its result goes nowhere.
     pub(crate) fn silent(&self) -> Self {
-        Self { format: Format::Text, paint: self.paint, verbose: false, output: None, silent: true, root: self.root.clone() }
+        Self { format: ReportFormat::Text, paint: self.paint, verbose: false, output: None, silent: true, root: self.root.clone() }
     }
 
     /// What to type so that a command is about the same workspace again.
@@ -52,7 +52,7 @@ impl Io {
     }
 
     /// The file of a place as a path from here.
-    pub(crate) fn file(&self, place: &Place) -> String {
+    pub(crate) fn file_path(&self, place: &Location) -> String {
         match &self.root {
             None => place.file.to_string(),
             Some(root) if &*place.file == "." => root.display().to_string(),
@@ -61,12 +61,12 @@ impl Io {
     }
 
     /// File and line; a whole file has no line.
-    pub(crate) fn at(&self, place: &Place) -> String {
-        if place.line == 0 { self.file(place) } else { format!("{}:{}", self.file(place), place.line) }
+    pub(crate) fn location(&self, place: &Location) -> String {
+        if place.line == 0 { self.file_path(place) } else { format!("{}:{}", self.file_path(place), place.line) }
     }
 
     /// Delivers the result. A reader that went away is not our failure; a full disk is.
-    pub(crate) fn result(&self, text: &str, exit: Exit) -> Exit {
+    pub(crate) fn print_result(&self, text: &str, exit: ExitKind) -> ExitKind {
         if self.silent {
             return exit;
         }
@@ -79,15 +79,15 @@ impl Io {
         };
         match delivered {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                self.say(&format!("the result could not be written: {error}"));
-                if exit == Exit::Clean { Exit::Incomplete } else { exit }
+                self.print_message(&format!("the result could not be written: {error}"));
+                if exit == ExitKind::Clean { ExitKind::Incomplete } else { exit }
             }
             Ok(()) | Err(_) => exit,
         }
     }
 
     /// Talk: progress, hints, complaints.
-    pub(crate) fn say(&self, text: &str) {
+    pub(crate) fn print_message(&self, text: &str) {
         // Nobody to talk to is no reason to fail.
         drop(writeln!(std::io::stderr().lock(), "{text}"));
     }

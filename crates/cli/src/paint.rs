@@ -1,20 +1,20 @@
 //! Colours, on a terminal only.
 
-use crate::args::Color;
+use crate::args::ColorMode;
 use owo_colors::{OwoColorize, Style};
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Paint {
+pub(crate) struct TextPainter {
     on: bool,
 }
 
-impl Paint {
+impl TextPainter {
     /// `terminal` is whether the result goes to one.
-    pub(crate) fn new(color: Color, terminal: bool, no_color: bool) -> Self {
+    pub(crate) fn new(color: ColorMode, terminal: bool, no_color: bool) -> Self {
         let on = match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => terminal && !no_color,
+            ColorMode::Always => true,
+            ColorMode::Never => false,
+            ColorMode::Auto => terminal && !no_color,
         };
         Self { on }
     }

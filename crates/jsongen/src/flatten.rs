@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use crate::merge;
 use crate::unsupported::{UnsupportedSchema, refuse};
 
-type Keywords = Map<String, Value>;
+type FlatKeywords = Map<String, Value>;
 
-pub(crate) struct Flattener<'r> {
+pub(crate) struct SchemaFlattener<'r> {
     root: &'r Value,
     /// Whether the result must mean the same as the schema.
     exact: bool,
@@ -15,13 +15,13 @@ pub(crate) struct Flattener<'r> {
     pub(crate) open: Vec<String>,
 }
 
-impl<'r> Flattener<'r> {
+impl<'r> SchemaFlattener<'r> {
     pub(crate) fn new(root: &'r Value, exact: bool) -> Self {
         Self { root, exact, open: Vec::new() }
     }
 
     /// Returns `None` where a reference leads back into itself. The caller closes the references that were opened.
-    pub(crate) fn flattened(&mut self, map: &Keywords, path: &str) -> Result<Option<Keywords>, UnsupportedSchema> {
+    pub(crate) fn flatten(&mut self, map: &FlatKeywords, path: &str) -> Result<Option<FlatKeywords>, UnsupportedSchema> {
         let mut parts: Vec<&Value> = map.get("allOf").and_then(Value::as_array).into_iter().flatten().collect();
         if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
             let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
@@ -38,16 +38,16 @@ impl<'r> Flattener<'r> {
         flat.retain(|word, _| word != "$ref" && word != "allOf");
         for part in parts {
             let Value::Object(part) = part else { return refuse("allOf", path, "it must hold objects of keywords") };
-            let Some(part) = self.flattened(part, path)? else { return Ok(None) };
-            flat = self.merged(&flat, &part, path)?;
+            let Some(part) = self.flatten(part, path)? else { return Ok(None) };
+            flat = self.merge_branch(&flat, &part, path)?;
         }
         Ok(Some(flat))
     }
 
-    pub(crate) fn merged(&self, beside: &Keywords, branch: &Keywords, path: &str) -> Result<Keywords, UnsupportedSchema> {
-        match merge::conflict(beside, branch) {
+    pub(crate) fn merge_branch(&self, beside: &FlatKeywords, branch: &FlatKeywords, path: &str) -> Result<FlatKeywords, UnsupportedSchema> {
+        match merge::conflicting_keyword(beside, branch) {
             Some(keyword) if self.exact => refuse(keyword, path, "a branch and the schema around it say different things"),
-            _ => Ok(merge::merged(beside, branch)),
+            _ => Ok(merge::merge_keywords(beside, branch)),
         }
     }
 }

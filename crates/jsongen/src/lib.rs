@@ -21,9 +21,9 @@ mod unsupported;
 
 use serde_json::Value;
 
-use mutate::Mutator;
-use parse::{Reader, Strictness};
-use random::{Random, Style};
+use mutate::ValueMutator;
+use parse::{SchemaParser, SchemaStrictness};
+use random::{SampleRng, SampleStyle};
 
 pub use mutate::InvalidSample;
 pub use mutation::Mutation;
@@ -49,16 +49,17 @@ pub fn samples(schema: &Value, seed: u64, each: usize) -> Result<SampleSet, Unsu
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err(UnsupportedSchema::new("type", "", "the arguments of a tool must be an object"));
     }
-    let shape = Reader::new(schema, Strictness::Exact).read()?;
-    let mut random = Random::new(seed);
+    let shape = SchemaParser::new(schema, SchemaStrictness::Exact).parse()?;
+    let mut random = SampleRng::new(seed);
     let valid = |round| {
-        let mut draw = || draw::value(&shape, random.styled(Style::of(round))).filter(|value| accept::accepts(&shape, value));
+        let mut draw =
+            || draw::draw_value(&shape, random.with_style(SampleStyle::for_round(round))).filter(|value| accept::accepts(&shape, value));
         (0..ATTEMPTS).find_map(|_| draw()).ok_or_else(no_value)
     };
     let valid = (0..each).map(valid).collect::<Result<_, _>>()?;
-    let mut mutator = Mutator::new(&shape);
+    let mut mutator = ValueMutator::new(&shape);
     let invalid = (0..each).map(|_| {
-        let broken = (0..ATTEMPTS).find_map(|_| mutator.attempt(random.any_style()));
+        let broken = (0..ATTEMPTS).find_map(|_| mutator.attempt(random.with_random_style()));
         broken.ok_or_else(|| UnsupportedSchema::new("schema", "", "found no way to break a value"))
     });
     let invalid = invalid.collect::<Result<_, _>>()?;
@@ -71,8 +72,8 @@ pub fn samples(schema: &Value, seed: u64, each: usize) -> Result<SampleSet, Unsu
 /// # Errors
 /// Names the keyword if no value can be made.
 pub fn plausible(schema: &Value, seed: u64) -> Result<Value, UnsupportedSchema> {
-    let shape = Reader::new(schema, Strictness::BestEffort).read()?;
-    draw::value(&shape, Random::new(seed).styled(Style::Typical)).ok_or_else(no_value)
+    let shape = SchemaParser::new(schema, SchemaStrictness::BestEffort).parse()?;
+    draw::draw_value(&shape, SampleRng::new(seed).with_style(SampleStyle::Typical)).ok_or_else(no_value)
 }
 
 fn no_value() -> UnsupportedSchema {

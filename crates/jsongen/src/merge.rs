@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-type Keywords = Map<String, Value>;
+type MergeKeywords = Map<String, Value>;
 
 /// Returns whether a keyword says nothing about which values are valid.
 #[rustfmt::skip]
@@ -15,10 +15,10 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
 }
 
 /// Returns the keyword that keeps both from being joined without changing what they mean.
-pub(crate) fn conflict<'a>(beside: &'a Keywords, branch: &Keywords) -> Option<&'a str> {
+pub(crate) fn conflicting_keyword<'a>(beside: &'a MergeKeywords, branch: &MergeKeywords) -> Option<&'a str> {
     // A closed object counts only the properties written next to it, so the two lists cannot become one.
-    let closed = |map: &Keywords| map.get("additionalProperties").is_some_and(|extra| *extra != Value::Bool(true));
-    let named = |map: &Keywords| map.contains_key("properties");
+    let closed = |map: &MergeKeywords| map.get("additionalProperties").is_some_and(|extra| *extra != Value::Bool(true));
+    let named = |map: &MergeKeywords| map.contains_key("properties");
     if (closed(beside) && named(branch)) || (closed(branch) && named(beside)) {
         return Some("additionalProperties");
     }
@@ -33,7 +33,7 @@ pub(crate) fn conflict<'a>(beside: &'a Keywords, branch: &Keywords) -> Option<&'
 }
 
 /// Returns both as one schema; where they conflict, the branch wins.
-pub(crate) fn merged(beside: &Keywords, branch: &Keywords) -> Keywords {
+pub(crate) fn merge_keywords(beside: &MergeKeywords, branch: &MergeKeywords) -> MergeKeywords {
     let mut merged = beside.clone();
     for (word, value) in branch {
         match (word.as_str(), merged.get_mut(word), value) {

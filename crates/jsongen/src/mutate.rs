@@ -6,10 +6,10 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::accept::accepts;
-use crate::draw::{self, Site, Traced};
+use crate::draw::{self, ShapeSite, TracedValue};
 use crate::mutation::Mutation;
-use crate::random::Random;
-use crate::shape::Shape;
+use crate::random::SampleRng;
+use crate::shape::ValueShape;
 
 /// A value that must be refused, and the reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,20 +29,20 @@ impl fmt::Display for InvalidSample {
 }
 
 /// Chooses mutations so that each kind and each place gets its turn.
-pub(crate) struct Mutator<'s> {
-    shape: &'s Shape,
+pub(crate) struct ValueMutator<'s> {
+    shape: &'s ValueShape,
     attempts: usize,
     by_kind: BTreeMap<&'static str, usize>,
     by_place: BTreeMap<(String, Mutation), usize>,
 }
 
-impl<'s> Mutator<'s> {
-    pub(crate) fn new(shape: &'s Shape) -> Self {
+impl<'s> ValueMutator<'s> {
+    pub(crate) fn new(shape: &'s ValueShape) -> Self {
         Self { shape, attempts: 0, by_kind: BTreeMap::new(), by_place: BTreeMap::new() }
     }
 
-    pub(crate) fn attempt(&mut self, random: &mut Random) -> Option<InvalidSample> {
-        let Traced { mut value, sites } = draw::traced(self.shape, random).filter(|drawn| accepts(self.shape, &drawn.value))?;
+    pub(crate) fn attempt(&mut self, random: &mut SampleRng) -> Option<InvalidSample> {
+        let TracedValue { mut value, sites } = draw::draw_traced(self.shape, random).filter(|drawn| accepts(self.shape, &drawn.value))?;
         let (site, mutation) = self.choose(&sites, random)?;
         let place = value.pointer_mut(&site.at)?;
         *place = mutation.apply(site.shape, place, random)?;
@@ -51,7 +51,7 @@ impl<'s> Mutator<'s> {
     }
 
     /// Returns the least used mutation: by turns of all kinds and of all places.
-    fn choose<'v>(&mut self, sites: &'v [Site<'s>], random: &mut Random) -> Option<(&'v Site<'s>, Mutation)> {
+    fn choose<'v>(&mut self, sites: &'v [ShapeSite<'s>], random: &mut SampleRng) -> Option<(&'v ShapeSite<'s>, Mutation)> {
         self.attempts += 1;
         let all = sites.iter().flat_map(|site| Mutation::at(site).into_iter().map(move |mutation| (site, mutation)));
         let least = all.min_by_key(|(site, mutation)| {

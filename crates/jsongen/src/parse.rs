@@ -5,37 +5,37 @@ use serde_json::{Map, Value};
 use crate::accept::accepts;
 use crate::bounds;
 use crate::draw::{has_values, pointer_step};
-use crate::flatten::Flattener;
+use crate::flatten::SchemaFlattener;
 use crate::merge::is_annotation;
 use crate::pattern::PatternCache;
-use crate::shape::{FieldShape, IntegerShape, JsonType, ListShape, ObjectShape, Shape, TextShape, whole};
-use crate::text::LARGEST;
+use crate::shape::{FieldShape, IntegerShape, JsonType, ListShape, ObjectShape, TextShape, ValueShape, as_integer};
+use crate::text::MAX_TRIED_LENGTH;
 use crate::unsupported::{UnsupportedSchema, refuse};
 
 /// Schema objects read, those behind references each time they are used.
-const OBJECTS: usize = 10_000;
-const DEPTH: usize = 48;
-const MOST_ITEMS: usize = 1_024;
+const MAX_OBJECTS: usize = 10_000;
+const MAX_DEPTH: usize = 48;
+const MAX_MIN_ITEMS: usize = 1_024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Strictness {
+pub(crate) enum SchemaStrictness {
     /// The shape means exactly what the schema means; anything else is refused by name.
     Exact,
     /// Unknown keywords are ignored, recursion is cut off, and examples count as the permitted values.
     BestEffort,
 }
 
-pub(crate) struct Reader<'r> {
+pub(crate) struct SchemaParser<'r> {
     root: &'r Value,
     exact: bool,
     patterns: PatternCache,
-    flattener: Flattener<'r>,
+    flattener: SchemaFlattener<'r>,
     depth: usize,
     left: usize,
 }
 
-type Keywords = Map<String, Value>;
-type Read<T> = Result<T, UnsupportedSchema>;
+type SchemaKeywords = Map<String, Value>;
+type ParseResult<T> = Result<T, UnsupportedSchema>;
 
 #[rustfmt::skip]
 fn is_understood(keyword: &str) -> bool {
@@ -48,13 +48,13 @@ fn is_understood(keyword: &str) -> bool {
     )
 }
 
-impl<'r> Reader<'r> {
-    pub(crate) fn new(root: &'r Value, strictness: Strictness) -> Self {
-        let exact = strictness == Strictness::Exact;
-        Self { root, exact, patterns: PatternCache::default(), flattener: Flattener::new(root, exact), depth: 0, left: OBJECTS }
+impl<'r> SchemaParser<'r> {
+    pub(crate) fn new(root: &'r Value, strictness: SchemaStrictness) -> Self {
+        let exact = strictness == SchemaStrictness::Exact;
+        Self { root, exact, patterns: PatternCache::default(), flattener: SchemaFlattener::new(root, exact), depth: 0, left: MAX_OBJECTS }
     }
 
-    pub(crate) fn read(mut self) -> Read<Shape> {
+    pub(crate) fn parse(mut self) -> ParseResult<ValueShape> {
         if let Err(error) = jsonschema::draft202012::meta::validate(self.root) {
             let place = error.instance_path().as_str();
             let (path, keyword) = place.rsplit_once('/').unwrap_or(("", "schema"));
@@ -63,34 +63,35 @@ impl<'r> Reader<'r> {
         self.shape(self.root, "")
     }
 
-    fn shape(&mut self, schema: &Value, path: &str) -> Read<Shape> {
+    fn shape(&mut self, schema: &Value, path: &str) -> ParseResult<ValueShape> {
         let map = match schema.as_object() {
             Some(map) => map,
-            None if *schema != Value::Bool(false) => return Ok(Shape::Any),
+            None if *schema != Value::Bool(false) => return Ok(ValueShape::Any),
             None if self.exact => return refuse("schema", path, "`false` allows no value"),
-            None => return Ok(Shape::Never),
+            None => return Ok(ValueShape::Never),
         };
         self.left = self.left.saturating_sub(1);
-        if self.left == 0 || self.depth == DEPTH {
+        if self.left == 0 || self.depth == MAX_DEPTH {
             return refuse("schema", path, "it is too large or nested too deeply");
         }
         let followed = self.flattener.open.len();
         self.depth += 1;
-        let shape = self.flattener.flattened(map, path).and_then(|flat| flat.map_or(Ok(Shape::Never), |flat| self.flat_shape(&flat, path)));
+        let shape =
+            self.flattener.flatten(map, path).and_then(|flat| flat.map_or(Ok(ValueShape::Never), |flat| self.flat_shape(&flat, path)));
         self.depth -= 1;
         self.flattener.open.truncate(followed);
         shape
     }
 
-    fn flat_shape(&mut self, map: &Keywords, path: &str) -> Read<Shape> {
+    fn flat_shape(&mut self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
         if let Some(unknown) = map.keys().find(|word| self.exact && !is_understood(word)) {
             return refuse(unknown, path, "this keyword is not understood");
         }
         let shape = match (map.contains_key("anyOf"), map.contains_key("oneOf")) {
             (true, true) if self.exact => return refuse("oneOf", path, "it stands beside anyOf"),
-            (_, true) => Shape::OneOf(self.branches("oneOf", map, path)?),
-            (true, false) => Shape::AnyOf(self.branches("anyOf", map, path)?),
-            (false, false) => self.plain(map, path)?,
+            (_, true) => ValueShape::OneOf(self.branches("oneOf", map, path)?),
+            (true, false) => ValueShape::AnyOf(self.branches("anyOf", map, path)?),
+            (false, false) => self.choice_shape(map, path)?,
         };
         // These are satisfied by search; a search that fails is the author's business.
         let searched = ["oneOf", "pattern", "uniqueItems"].into_iter().find(|word| map.contains_key(*word));
@@ -100,8 +101,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn branches(&mut self, word: &str, map: &Keywords, path: &str) -> Read<Vec<Shape>> {
-        let beside: Keywords =
+    fn branches(&mut self, word: &str, map: &SchemaKeywords, path: &str) -> ParseResult<Vec<ValueShape>> {
+        let beside: SchemaKeywords =
             map.iter().filter(|(key, _)| *key != word && !is_annotation(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
         let branches = map.get(word).and_then(Value::as_array).into_iter().flatten().enumerate();
         let shape = |(i, branch): (usize, &Value)| {
@@ -109,14 +110,15 @@ impl<'r> Reader<'r> {
             if *branch == Value::Bool(false) {
                 return self.shape(branch, &path);
             }
-            let merged = branch.as_object().map_or_else(|| Ok(beside.clone()), |branch| self.flattener.merged(&beside, branch, &path))?;
+            let merged =
+                branch.as_object().map_or_else(|| Ok(beside.clone()), |branch| self.flattener.merge_branch(&beside, branch, &path))?;
             self.shape(&Value::Object(merged), &path)
         };
         branches.map(shape).collect()
     }
 
-    fn plain(&mut self, map: &Keywords, path: &str) -> Read<Shape> {
-        let shape = self.any_type(map, path)?;
+    fn choice_shape(&mut self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
+        let shape = self.shape_of_types(map, path)?;
         let examples = map.get("examples").and_then(Value::as_array).filter(|examples| !self.exact && !examples.is_empty());
         let choices = match (map.get("const"), map.get("enum").and_then(Value::as_array).or(examples)) {
             (None, None) => return Ok(shape),
@@ -125,10 +127,14 @@ impl<'r> Reader<'r> {
             (None, Some(choices)) => choices.clone(),
         };
         let fitting: Vec<Value> = choices.into_iter().filter(|choice| accepts(&shape, choice)).collect();
-        if fitting.is_empty() { refuse("enum", path, "none of its values fits the other keywords") } else { Ok(Shape::Choice(fitting)) }
+        if fitting.is_empty() {
+            refuse("enum", path, "none of its values fits the other keywords")
+        } else {
+            Ok(ValueShape::Choice(fitting))
+        }
     }
 
-    fn any_type(&mut self, map: &Keywords, path: &str) -> Read<Shape> {
+    fn shape_of_types(&mut self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
         let names: Vec<&str> = match map.get("type") {
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
             one => one.and_then(Value::as_str).into_iter().collect(),
@@ -136,27 +142,29 @@ impl<'r> Reader<'r> {
         let mut types: Vec<JsonType> = JsonType::ALL.into_iter().filter(|one| names.contains(&one.name())).collect();
         if types.is_empty() {
             types = match () {
-                () if map.keys().all(|word| matches!(word.as_str(), "enum" | "const") || is_annotation(word)) => return Ok(Shape::Any),
+                () if map.keys().all(|word| matches!(word.as_str(), "enum" | "const") || is_annotation(word)) => {
+                    return Ok(ValueShape::Any);
+                }
                 // Without a type, each keyword binds only values of its own type and leaves the others free.
                 () if self.exact => JsonType::ALL.into(),
                 () if map.contains_key("properties") || map.contains_key("required") => vec![JsonType::Object],
                 () if map.contains_key("items") || map.contains_key("prefixItems") => vec![JsonType::Array],
-                () => return Ok(Shape::Any),
+                () => return Ok(ValueShape::Any),
             };
         }
         if types.contains(&JsonType::Number) {
             types.retain(|one| *one != JsonType::Integer);
         }
         if let [one] = types.as_slice() {
-            return self.typed(*one, map, path);
+            return self.shape_of_type(*one, map, path);
         }
-        types.into_iter().map(|one| self.typed(one, map, path)).collect::<Read<_>>().map(Shape::AnyOf)
+        types.into_iter().map(|one| self.shape_of_type(one, map, path)).collect::<ParseResult<_>>().map(ValueShape::AnyOf)
     }
 
-    fn typed(&mut self, one: JsonType, map: &Keywords, path: &str) -> Read<Shape> {
+    fn shape_of_type(&mut self, one: JsonType, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
         match one {
-            JsonType::Null => Ok(Shape::Null),
-            JsonType::Boolean => Ok(Shape::Boolean),
+            JsonType::Null => Ok(ValueShape::Null),
+            JsonType::Boolean => Ok(ValueShape::Boolean),
             JsonType::Integer => self.integer(map, path),
             JsonType::Number => self.number(map, path),
             JsonType::String => self.text(map, path),
@@ -165,21 +173,21 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn integer(&self, map: &Keywords, path: &str) -> Read<Shape> {
-        let bounds = bounds::integers(map);
-        let multiple_of = map.get("multipleOf").map(|n| n.as_number().and_then(whole));
-        match (bounds::integer_format(map), multiple_of) {
+    fn integer(&self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
+        let bounds = bounds::integer_bounds(map);
+        let multiple_of = map.get("multipleOf").map(|n| n.as_number().and_then(as_integer));
+        match (bounds::integer_format_range(map), multiple_of) {
             _ if bounds.is_empty() => refuse("minimum", path, "no integer lies between the bounds"),
             (None, _) if self.exact => refuse("format", path, "this format of integers is not known"),
             (_, Some(None)) if self.exact => refuse("multipleOf", path, "only whole numbers are supported"),
             (usual, multiple_of) => {
                 let multiple_of = multiple_of.flatten().unwrap_or(1);
-                Ok(Shape::Integer(IntegerShape { bounds, usual: usual.unwrap_or((0, 1000)), multiple_of }))
+                Ok(ValueShape::Integer(IntegerShape { bounds, usual: usual.unwrap_or((0, 1000)), multiple_of }))
             }
         }
     }
 
-    fn number(&self, map: &Keywords, path: &str) -> Read<Shape> {
+    fn number(&self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
         // The multiples of a whole number are integers.
         if map.contains_key("multipleOf") {
             return self.integer(map, path);
@@ -187,45 +195,46 @@ impl<'r> Reader<'r> {
         if self.exact && !matches!(map.get("format").and_then(Value::as_str), None | Some("float" | "double")) {
             return refuse("format", path, "this format of numbers is not known");
         }
-        match bounds::reals(map) {
+        match bounds::float_bounds(map) {
             Err(keyword) => refuse(keyword, path, "no double holds this bound"),
             Ok(bounds) if bounds.is_empty() => refuse("minimum", path, "no number lies between the bounds"),
-            Ok(bounds) => Ok(Shape::Number(bounds)),
+            Ok(bounds) => Ok(ValueShape::Number(bounds)),
         }
     }
 
-    fn text(&mut self, map: &Keywords, path: &str) -> Read<Shape> {
+    fn text(&mut self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
         let format = map.get("format").and_then(Value::as_str).map(str::to_owned);
         if self.exact && format.is_some() {
             return refuse("format", path, "formats of strings are not validated; write a pattern");
         }
         let pattern = map.get("pattern").and_then(Value::as_str).map(|source| self.patterns.compile(source)).transpose();
         let pattern = pattern.map_err(|because| UnsupportedSchema::new("pattern", path, because.to_string()))?;
-        let text = TextShape { min: bounds::size(map, "minLength").unwrap_or(0), max: bounds::size(map, "maxLength"), pattern, format };
+        let text =
+            TextShape { min: bounds::read_size(map, "minLength").unwrap_or(0), max: bounds::read_size(map, "maxLength"), pattern, format };
         match text.max {
             Some(max) if max < text.min => refuse("minLength", path, "it is greater than maxLength"),
-            _ if text.min > LARGEST => refuse("minLength", path, "strings of this length are not generated"),
-            _ => Ok(Shape::Text(text)),
+            _ if text.min > MAX_TRIED_LENGTH => refuse("minLength", path, "strings of this length are not generated"),
+            _ => Ok(ValueShape::Text(text)),
         }
     }
 
-    fn list(&mut self, map: &Keywords, path: &str) -> Read<Shape> {
-        let item = map.get("items").map_or(Ok(Shape::Any), |items| self.shape(items, &format!("{path}/items")))?;
+    fn list(&mut self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
+        let item = map.get("items").map_or(Ok(ValueShape::Any), |items| self.shape(items, &format!("{path}/items")))?;
         let prefix = map.get("prefixItems").and_then(Value::as_array).into_iter().flatten().enumerate();
-        let prefix = prefix.map(|(i, schema)| self.shape(schema, &format!("{path}/prefixItems/{i}"))).collect::<Read<_>>()?;
-        let (min, max) = (bounds::size(map, "minItems").unwrap_or(0), bounds::size(map, "maxItems"));
+        let prefix = prefix.map(|(i, schema)| self.shape(schema, &format!("{path}/prefixItems/{i}"))).collect::<ParseResult<_>>()?;
+        let (min, max) = (bounds::read_size(map, "minItems").unwrap_or(0), bounds::read_size(map, "maxItems"));
         let unique = map.get("uniqueItems") == Some(&Value::Bool(true));
         match max {
             Some(max) if max < min => refuse("minItems", path, "it is greater than maxItems"),
-            _ if min > MOST_ITEMS => refuse("minItems", path, "lists of this length are not generated"),
-            _ => Ok(Shape::List(ListShape { prefix, item: Box::new(item), min, max, unique })),
+            _ if min > MAX_MIN_ITEMS => refuse("minItems", path, "lists of this length are not generated"),
+            _ => Ok(ValueShape::List(ListShape { prefix, item: Box::new(item), min, max, unique })),
         }
     }
 
-    fn object(&mut self, map: &Keywords, path: &str) -> Read<Shape> {
+    fn object(&mut self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
         let extra = match map.get("additionalProperties") {
-            Some(Value::Bool(false)) => Shape::Never,
-            other => other.map_or(Ok(Shape::Any), |schema| self.shape(schema, &format!("{path}/additionalProperties")))?,
+            Some(Value::Bool(false)) => ValueShape::Never,
+            other => other.map_or(Ok(ValueShape::Any), |schema| self.shape(schema, &format!("{path}/additionalProperties")))?,
         };
         let names = map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let required: Vec<&str> = names.collect();
@@ -241,12 +250,12 @@ impl<'r> Reader<'r> {
         }
         for name in required {
             if object.field(name).is_none() {
-                if matches!(*object.extra, Shape::Never) {
+                if matches!(*object.extra, ValueShape::Never) {
                     return refuse("required", path, &format!("{name} is required but not among the properties"));
                 }
                 object.fields.push(FieldShape { name: name.into(), required: true, shape: (*object.extra).clone() });
             }
         }
-        Ok(Shape::Object(object))
+        Ok(ValueShape::Object(object))
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-use crate::random::{Random, Style};
+use crate::random::{SampleRng, SampleStyle};
 
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct StringPattern {
     hir: Hir,
     regex: Regex,
 }
@@ -36,20 +36,20 @@ impl fmt::Display for PatternError {
 
 /// Compiled patterns by source: one schema often repeats a pattern, and compiling is the most expensive step.
 #[derive(Debug, Default)]
-pub(crate) struct PatternCache(HashMap<String, Arc<Pattern>>);
+pub(crate) struct PatternCache(HashMap<String, Arc<StringPattern>>);
 
 impl PatternCache {
-    pub(crate) fn compile(&mut self, source: &str) -> Result<Arc<Pattern>, PatternError> {
+    pub(crate) fn compile(&mut self, source: &str) -> Result<Arc<StringPattern>, PatternError> {
         if let Some(known) = self.0.get(source) {
             return Ok(Arc::clone(known));
         }
-        let pattern = Arc::new(Pattern::new(source)?);
+        let pattern = Arc::new(StringPattern::new(source)?);
         self.0.insert(source.into(), Arc::clone(&pattern));
         Ok(pattern)
     }
 }
 
-impl Pattern {
+impl StringPattern {
     /// JSON Schema patterns are ECMA-262, where `\d` is ten digits and not every digit of Unicode.
     fn new(source: &str) -> Result<Self, PatternError> {
         let rust = jsonschema_regex::to_rust_regex(source).map_err(|()| PatternError::Unsupported(source.to_owned()))?;
@@ -63,41 +63,41 @@ impl Pattern {
     }
 
     /// Returns a string that follows the expression. Anchors inside it are ignored, so the caller checks the result.
-    pub(crate) fn draw(&self, random: &mut Random, reach: usize) -> String {
+    pub(crate) fn draw(&self, random: &mut SampleRng, reach: usize) -> String {
         let mut text = String::new();
-        follow(&self.hir, random, reach, &mut text);
+        push_match(&self.hir, random, reach, &mut text);
         text
     }
 }
 
-fn follow(hir: &Hir, random: &mut Random, reach: usize, text: &mut String) {
+fn push_match(hir: &Hir, random: &mut SampleRng, reach: usize, text: &mut String) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
-        HirKind::Class(class) => text.extend(one_of(class, random)),
+        HirKind::Class(class) => text.extend(random_char(class, random)),
         HirKind::Repetition(repetition) => {
-            for _ in 0..times(repetition, random, reach) {
-                follow(&repetition.sub, random, reach, text);
+            for _ in 0..repetition_count(repetition, random, reach) {
+                push_match(&repetition.sub, random, reach, text);
             }
         }
-        HirKind::Capture(capture) => follow(&capture.sub, random, reach, text),
-        HirKind::Concat(parts) => parts.iter().for_each(|part| follow(part, random, reach, text)),
-        HirKind::Alternation(branches) => follow(random.pick(branches), random, reach, text),
+        HirKind::Capture(capture) => push_match(&capture.sub, random, reach, text),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| push_match(part, random, reach, text)),
+        HirKind::Alternation(branches) => push_match(random.pick(branches), random, reach, text),
     }
 }
 
 /// `reach` is the most that an open repetition may go beyond its minimum.
-fn times(repetition: &Repetition, random: &mut Random, reach: usize) -> usize {
+fn repetition_count(repetition: &Repetition, random: &mut SampleRng, reach: usize) -> usize {
     let min = repetition.min as usize;
     let max = repetition.max.map_or(min + reach, |max| (max as usize).min(min + reach.max(64)));
     match random.style {
-        Style::Smallest => min,
-        Style::Largest | Style::Long => max,
-        Style::NonAscii | Style::Mixed | Style::Typical => random.length(min, max),
+        SampleStyle::Smallest => min,
+        SampleStyle::Largest | SampleStyle::Long => max,
+        SampleStyle::NonAscii | SampleStyle::Mixed | SampleStyle::Typical => random.length(min, max),
     }
 }
 
-fn one_of(class: &Class, random: &mut Random) -> Option<char> {
+fn random_char(class: &Class, random: &mut SampleRng) -> Option<char> {
     let class = match class {
         Class::Unicode(class) => class.clone(),
         Class::Bytes(class) => class.to_unicode_class()?,
@@ -105,7 +105,7 @@ fn one_of(class: &Class, random: &mut Random) -> Option<char> {
     let range = class.ranges().get(random.below(class.ranges().len()))?;
     let (low, mut high) = (range.start() as u32, range.end() as u32);
     // Wide classes are mostly unassigned code points; people type ASCII.
-    if low <= '~' as u32 && high > '~' as u32 && random.style != Style::NonAscii {
+    if low <= '~' as u32 && high > '~' as u32 && random.style != SampleStyle::NonAscii {
         high = '~' as u32;
     }
     let floor = if low < ' ' as u32 && high >= ' ' as u32 { ' ' as u32 } else { low };

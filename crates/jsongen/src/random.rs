@@ -4,7 +4,7 @@ use model::SeededRng;
 
 /// A tendency of one whole sample, so that a few samples visit every boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum SampleStyle {
     /// No optional key, every bound at its lower end.
     Smallest,
     /// Every optional key, every bound at its upper end.
@@ -19,45 +19,53 @@ pub(crate) enum Style {
     Typical,
 }
 
-const ROUND: [Style; 8] =
-    [Style::Smallest, Style::Largest, Style::NonAscii, Style::Long, Style::Mixed, Style::Mixed, Style::Mixed, Style::Mixed];
+const STYLE_ROUND: [SampleStyle; 8] = [
+    SampleStyle::Smallest,
+    SampleStyle::Largest,
+    SampleStyle::NonAscii,
+    SampleStyle::Long,
+    SampleStyle::Mixed,
+    SampleStyle::Mixed,
+    SampleStyle::Mixed,
+    SampleStyle::Mixed,
+];
 
-impl Style {
-    pub(crate) fn of(round: usize) -> Self {
-        ROUND[round % ROUND.len()]
+impl SampleStyle {
+    pub(crate) fn for_round(round: usize) -> Self {
+        STYLE_ROUND[round % STYLE_ROUND.len()]
     }
 }
 
 /// Bounds one value: JSON values, and one more for every [`PER_VALUE`] characters of its strings.
-const BUDGET: usize = 20_000;
-const PER_VALUE: usize = 32;
+const VALUE_BUDGET: usize = 20_000;
+const CHARS_PER_VALUE: usize = 32;
 
 #[derive(Debug)]
-pub(crate) struct Random {
+pub(crate) struct SampleRng {
     rng: SeededRng,
-    pub(crate) style: Style,
+    pub(crate) style: SampleStyle,
     left: usize,
 }
 
-impl Random {
+impl SampleRng {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { rng: SeededRng::new(seed), style: Style::Mixed, left: BUDGET }
+        Self { rng: SeededRng::new(seed), style: SampleStyle::Mixed, left: VALUE_BUDGET }
     }
 
     /// Starts a new value.
-    pub(crate) fn styled(&mut self, style: Style) -> &mut Self {
-        (self.style, self.left) = (style, BUDGET);
+    pub(crate) fn with_style(&mut self, style: SampleStyle) -> &mut Self {
+        (self.style, self.left) = (style, VALUE_BUDGET);
         self
     }
 
-    pub(crate) fn any_style(&mut self) -> &mut Self {
-        let style = *self.pick(&ROUND);
-        self.styled(style)
+    pub(crate) fn with_random_style(&mut self) -> &mut Self {
+        let style = *self.pick(&STYLE_ROUND);
+        self.with_style(style)
     }
 
     /// Pays for one JSON value with `characters`; `None` once the budget is used up.
-    pub(crate) fn pay(&mut self, characters: usize) -> Option<()> {
-        self.left = self.left.checked_sub(1 + characters / PER_VALUE)?;
+    pub(crate) fn charge(&mut self, characters: usize) -> Option<()> {
+        self.left = self.left.checked_sub(1 + characters / CHARS_PER_VALUE)?;
         Some(())
     }
 

@@ -4,33 +4,33 @@ use std::sync::Arc;
 
 use serde_json::{Number, Value};
 
-use crate::pattern::Pattern;
+use crate::pattern::StringPattern;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ValueShape {
     Any,
     /// No value: `false`, or a schema that leads back into itself.
     Never,
     Null,
     Boolean,
     Integer(IntegerShape),
-    Number(Bounds<f64>),
+    Number(NumberBounds<f64>),
     Text(TextShape),
     List(ListShape),
     Object(ObjectShape),
     Choice(Vec<Value>),
-    AnyOf(Vec<Shape>),
-    OneOf(Vec<Shape>),
+    AnyOf(Vec<ValueShape>),
+    OneOf(Vec<ValueShape>),
 }
 
 /// Optional limits, both included.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bounds<T> {
+pub(crate) struct NumberBounds<T> {
     pub(crate) low: Option<T>,
     pub(crate) high: Option<T>,
 }
 
-impl<T: PartialOrd + Copy> Bounds<T> {
+impl<T: PartialOrd + Copy> NumberBounds<T> {
     pub(crate) fn contains(&self, value: T) -> bool {
         self.low.is_none_or(|low| low <= value) && self.high.is_none_or(|high| value <= high)
     }
@@ -42,7 +42,7 @@ impl<T: PartialOrd + Copy> Bounds<T> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IntegerShape {
-    pub(crate) bounds: Bounds<i128>,
+    pub(crate) bounds: NumberBounds<i128>,
     /// Stands in for a bound not given; going beyond it is not a fault.
     pub(crate) usual: (i128, i128),
     pub(crate) multiple_of: i128,
@@ -53,7 +53,7 @@ pub(crate) struct IntegerShape {
 pub(crate) struct TextShape {
     pub(crate) min: usize,
     pub(crate) max: Option<usize>,
-    pub(crate) pattern: Option<Arc<Pattern>>,
+    pub(crate) pattern: Option<Arc<StringPattern>>,
     /// Followed where there is no pattern; validators do not check it.
     pub(crate) format: Option<String>,
 }
@@ -61,15 +61,15 @@ pub(crate) struct TextShape {
 #[derive(Clone, Debug)]
 pub(crate) struct ListShape {
     /// Shapes of the first items.
-    pub(crate) prefix: Vec<Shape>,
-    pub(crate) item: Box<Shape>,
+    pub(crate) prefix: Vec<ValueShape>,
+    pub(crate) item: Box<ValueShape>,
     pub(crate) min: usize,
     pub(crate) max: Option<usize>,
     pub(crate) unique: bool,
 }
 
 impl ListShape {
-    pub(crate) fn item_at(&self, index: usize) -> &Shape {
+    pub(crate) fn item_at(&self, index: usize) -> &ValueShape {
         self.prefix.get(index).unwrap_or(&self.item)
     }
 }
@@ -78,7 +78,7 @@ impl ListShape {
 pub(crate) struct ObjectShape {
     pub(crate) fields: Vec<FieldShape>,
     /// The shape of values under other keys; `Never` where no others are permitted.
-    pub(crate) extra: Box<Shape>,
+    pub(crate) extra: Box<ValueShape>,
 }
 
 impl ObjectShape {
@@ -87,7 +87,7 @@ impl ObjectShape {
     }
 
     /// Returns a key that is none of the named ones.
-    pub(crate) fn free_name(&self) -> String {
+    pub(crate) fn unused_key(&self) -> String {
         let mut name = String::from("extra");
         while self.field(&name).is_some() {
             name.push('_');
@@ -100,7 +100,7 @@ impl ObjectShape {
 pub(crate) struct FieldShape {
     pub(crate) name: String,
     pub(crate) required: bool,
-    pub(crate) shape: Shape,
+    pub(crate) shape: ValueShape,
 }
 
 /// The type names of JSON Schema. `Number` as a mutation means one with a fraction.
@@ -136,7 +136,7 @@ impl JsonType {
         match value {
             Value::Null => Self::Null,
             Value::Bool(_) => Self::Boolean,
-            Value::Number(n) if whole(n).is_some() => Self::Integer,
+            Value::Number(n) if as_integer(n).is_some() => Self::Integer,
             Value::Number(_) => Self::Number,
             Value::String(_) => Self::String,
             Value::Array(_) => Self::Array,
@@ -146,11 +146,11 @@ impl JsonType {
 }
 
 /// Returns the integer that a JSON number stands for, if it is one.
-pub(crate) fn whole(n: &Number) -> Option<i128> {
+pub(crate) fn as_integer(n: &Number) -> Option<i128> {
     n.as_i128().or_else(|| n.as_f64().filter(|f| f.fract() == 0.0).map(|f| f as i128))
 }
 
-impl Shape {
+impl ValueShape {
     /// Returns whether some value of this type could have this shape.
     pub(crate) fn allows(&self, kind: JsonType) -> bool {
         match self {

@@ -1,16 +1,16 @@
 //! Strings: short and long, ASCII and not, inside and just outside what a schema allows.
 
-use crate::random::{Random, Style};
+use crate::random::{SampleRng, SampleStyle};
 use crate::shape::TextShape;
 
 /// Longer than a line, a log field or a careless buffer, yet cheap.
-const LONG: usize = 600;
+const LONG_LENGTH: usize = 600;
 /// Longer strings repeat this many letters: drawing each of them would be most of the work.
-const CHUNK: usize = 40;
+const CHUNK_LENGTH: usize = 40;
 /// Bounds beyond this are respected but not tried out: a sample must fit into a test.
-pub(crate) const LARGEST: usize = 1 << 16;
+pub(crate) const MAX_TRIED_LENGTH: usize = 1 << 16;
 
-const PLAIN: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789";
+const ASCII_LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789";
 /// Quotes, escapes, markup, combining marks, right-to-left, wide, beyond the first plane, and letters that look Latin.
 const NON_ASCII: [char; 40] = [
     'é', 'ß', 'ñ', 'Ω', 'ж', 'я', 'а', 'е', 'о', 'ا', 'ل', 'ע', 'ह', 'ि', '中', '文', '日', '本', '한', '글', '🦀', '🚀', '👩', '\u{200d}',
@@ -21,50 +21,50 @@ const SPOILERS: [char; 14] = ['g', 'Z', 'x', '0', ' ', '-', '_', '.', ',', '+', 
 
 impl TextShape {
     /// Returns `None` only where pattern and lengths hardly meet.
-    pub(crate) fn draw(&self, random: &mut Random) -> Option<String> {
+    pub(crate) fn draw(&self, random: &mut SampleRng) -> Option<String> {
         if self.pattern.is_some() {
             return self.draw_matching(random);
         }
-        let formatted = self.format.as_deref().and_then(|format| formatted(format, random)).filter(|text| self.fits(text));
+        let formatted = self.format.as_deref().and_then(|format| format_text(format, random)).filter(|text| self.length_fits(text));
         Some(formatted.unwrap_or_else(|| self.draw_free(random)))
     }
 
-    fn draw_free(&self, random: &mut Random) -> String {
+    fn draw_free(&self, random: &mut SampleRng) -> String {
         let most = self.max.unwrap_or(usize::MAX);
         let length = match (random.style, random.below(12)) {
-            (Style::Typical, _) => random.length(self.min.max(4.min(most)), most.min(self.min.max(12))),
-            (Style::Smallest, _) | (_, 0) => self.min,
-            (Style::Largest, _) | (_, 1) if most <= LARGEST => most,
-            (Style::Long | Style::Largest, _) => most.min(self.min.max(LONG)),
+            (SampleStyle::Typical, _) => random.length(self.min.max(4.min(most)), most.min(self.min.max(12))),
+            (SampleStyle::Smallest, _) | (_, 0) => self.min,
+            (SampleStyle::Largest, _) | (_, 1) if most <= MAX_TRIED_LENGTH => most,
+            (SampleStyle::Long | SampleStyle::Largest, _) => most.min(self.min.max(LONG_LENGTH)),
             _ => random.length(self.min, most.min(self.min + 20)),
         };
-        written(length, random)
+        random_text(length, random)
     }
 
-    fn draw_matching(&self, random: &mut Random) -> Option<String> {
+    fn draw_matching(&self, random: &mut SampleRng) -> Option<String> {
         let pattern = self.pattern.as_ref()?;
         let asked = random.style;
         let found = (0..96_usize).find_map(|attempt| {
             // Lengths and pattern know nothing of each other: reach further, or less far, until both agree.
-            let reach = if asked == Style::Long || asked == Style::Largest { 64 } else { 8 } << (attempt / 12);
+            let reach = if asked == SampleStyle::Long || asked == SampleStyle::Largest { 64 } else { 8 } << (attempt / 12);
             if attempt > 3 {
-                random.style = if attempt % 3 == 0 { Style::Smallest } else { Style::Mixed };
+                random.style = if attempt % 3 == 0 { SampleStyle::Smallest } else { SampleStyle::Mixed };
             }
             Some(pattern.draw(random, reach)).filter(|text| self.accepts(text))
         });
         random.style = asked;
         // A pattern without anchors only has to occur somewhere.
         let wider = |text: &String| format!("a {text} z");
-        found.map(|text| if asked == Style::Mixed && self.accepts(&wider(&text)) { wider(&text) } else { text })
+        found.map(|text| if asked == SampleStyle::Mixed && self.accepts(&wider(&text)) { wider(&text) } else { text })
     }
 
     /// Returns a string of permitted length that the pattern refuses; `None` if nothing tried is refused.
-    pub(crate) fn spoiled(&self, good: &str, random: &mut Random) -> Option<String> {
+    pub(crate) fn break_pattern(&self, good: &str, random: &mut SampleRng) -> Option<String> {
         let pattern = self.pattern.as_ref()?;
-        (0..48).map(|_| edited(good, random)).find(|bad| self.fits(bad) && !pattern.matches(bad))
+        (0..48).map(|_| random_edit(good, random)).find(|bad| self.length_fits(bad) && !pattern.matches(bad))
     }
 
-    pub(crate) fn longer(&self, good: &str, random: &mut Random) -> Option<String> {
+    pub(crate) fn exceed_max_length(&self, good: &str, random: &mut SampleRng) -> Option<String> {
         let length = self.max? + if random.one_in(2) { 1 } else { random.length(1, 30) };
         // Repeating the last letter keeps most patterns satisfied, so that the length alone is wrong.
         let tail = good.chars().last().unwrap_or('a');
@@ -73,20 +73,20 @@ impl TextShape {
     }
 }
 
-pub(crate) fn written(length: usize, random: &mut Random) -> String {
-    let is_typical = random.style == Style::Typical;
-    let non_ascii = random.style == Style::NonAscii || (!is_typical && random.one_in(10));
-    let plain = if is_typical { &PLAIN[..26] } else { PLAIN.as_slice() };
+pub(crate) fn random_text(length: usize, random: &mut SampleRng) -> String {
+    let is_typical = random.style == SampleStyle::Typical;
+    let non_ascii = random.style == SampleStyle::NonAscii || (!is_typical && random.one_in(10));
+    let plain = if is_typical { &ASCII_LETTERS[..26] } else { ASCII_LETTERS.as_slice() };
     let mut letter = || if non_ascii && random.one_in(2) { *random.pick(&NON_ASCII) } else { char::from(*random.pick(plain)) };
     // Of a long string the length matters, not the hundredth letter.
-    let chunk: String = (0..length.min(CHUNK)).map(|_| letter()).collect();
-    let mut text = chunk.repeat(length / CHUNK);
-    text.extend(chunk.chars().take(length % CHUNK));
+    let chunk: String = (0..length.min(CHUNK_LENGTH)).map(|_| letter()).collect();
+    let mut text = chunk.repeat(length / CHUNK_LENGTH);
+    text.extend(chunk.chars().take(length % CHUNK_LENGTH));
     text
 }
 
 /// Returns text in one of the formats that JSON Schema names.
-fn formatted(format: &str, random: &mut Random) -> Option<String> {
+fn format_text(format: &str, random: &mut SampleRng) -> Option<String> {
     let n = random.below(1 << 32);
     Some(match format {
         "date-time" => format!("2026-03-{:02}T12:00:00Z", 1 + n % 28),
@@ -102,7 +102,7 @@ fn formatted(format: &str, random: &mut Random) -> Option<String> {
     })
 }
 
-fn edited(good: &str, random: &mut Random) -> String {
+fn random_edit(good: &str, random: &mut SampleRng) -> String {
     let mut letters: Vec<char> = good.chars().collect();
     let place = random.below(letters.len() + 1);
     let spoiler = *random.pick(&SPOILERS);
@@ -113,7 +113,7 @@ fn edited(good: &str, random: &mut Random) -> String {
         5 => letters.push(spoiler),
         6 => letters.insert(0, ' '),
         7 => letters.clear(),
-        _ => letters = written(random.length(1, 12), random).chars().collect(),
+        _ => letters = random_text(random.length(1, 12), random).chars().collect(),
     }
     letters.into_iter().collect()
 }

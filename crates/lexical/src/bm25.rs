@@ -4,7 +4,7 @@ use crate::query::TermQuery;
 use std::collections::BTreeMap;
 
 /// Least similarity of two spellings; below it they are different words.
-const SIMILAR: f64 = 0.55;
+const MIN_SIMILARITY: f64 = 0.55;
 
 /// The constants of BM25, and how unknown words are treated.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,12 +13,12 @@ pub struct Bm25Params {
     pub k1: f64,
     /// Length normalisation: 0 ignores the length of a field, 1 divides by it.
     pub b: f64,
-    pub spelling: Spelling,
+    pub spelling: SpellingMode,
 }
 
 /// Treatment of words that no document has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spelling {
+pub enum SpellingMode {
     /// They find nothing.
     Exact,
     /// They find the stems that are spelt nearly like them.
@@ -71,7 +71,7 @@ impl Bm25Index {
             lengths: vec![],
             docs: docs.len(),
         };
-        for (stem, frequencies) in frequencies(params, docs) {
+        for (stem, frequencies) in count_frequencies(params, docs) {
             index.add(stem, frequencies);
         }
         index
@@ -84,7 +84,7 @@ impl Bm25Index {
         let idf = (1.0 + (self.docs as f64 - having + 0.5) / (having + 0.5)).ln();
         self.idf.push(idf);
         self.postings.push(frequencies.into_iter().map(|(doc, count)| (doc, idf * count * (k1 + 1.0) / (count + k1))).collect());
-        let grams = grams(stem);
+        let grams = trigrams(stem);
         self.lengths.push(grams.len());
         for gram in grams {
             self.grams.entry(gram).or_default().push(number);
@@ -98,14 +98,14 @@ impl Bm25Index {
     }
 
     /// Sums weight × idf over the wanted terms: the scale of the scores of a query.
-    pub fn mass(&self, query: &TermQuery) -> f64 {
+    pub fn total_weight(&self, query: &TermQuery) -> f64 {
         query.wanted().map(|(stem, weight)| weight * self.idf(stem)).sum()
     }
 
     /// Scores every document, in their order.
     pub fn search(&self, query: &TermQuery) -> Vec<DocScore> {
         let mut scores = vec![DocScore::default(); self.docs];
-        let mass = self.mass(query);
+        let mass = self.total_weight(query);
         for (stem, weight) in &query.terms {
             for (number, similarity) in self.resolve(stem) {
                 let share = weight * similarity * self.idf[number] / mass.max(f64::MIN_POSITIVE);
@@ -123,16 +123,17 @@ impl Bm25Index {
         if let Some(number) = self.numbers.get(stem) {
             return vec![(*number, 1.0)];
         }
-        if self.params.spelling == Spelling::Exact || stem.chars().count() < 4 {
+        if self.params.spelling == SpellingMode::Exact || stem.chars().count() < 4 {
             return vec![];
         }
-        let own = grams(stem);
+        let own = trigrams(stem);
         let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
         for number in own.iter().filter_map(|gram| self.grams.get(gram)).flatten() {
             *shared.entry(*number).or_default() += 1;
         }
         let similarity = |(number, shared): (usize, usize)| (number, 2.0 * shared as f64 / (own.len() + self.lengths[number]) as f64);
-        let mut near: Vec<(usize, f64)> = shared.into_iter().map(similarity).filter(|(_, similarity)| *similarity >= SIMILAR).collect();
+        let mut near: Vec<(usize, f64)> =
+            shared.into_iter().map(similarity).filter(|(_, similarity)| *similarity >= MIN_SIMILARITY).collect();
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         near.truncate(2);
         near
@@ -140,7 +141,7 @@ impl Bm25Index {
 }
 
 /// Counts each stem per document, weighted by field and normalised by the field's length.
-fn frequencies(params: Bm25Params, docs: &[Vec<WeightedField>]) -> BTreeMap<&str, BTreeMap<usize, f64>> {
+fn count_frequencies(params: Bm25Params, docs: &[Vec<WeightedField>]) -> BTreeMap<&str, BTreeMap<usize, f64>> {
     let fields = docs.iter().map(Vec::len).max().unwrap_or(0);
     let average = |field: usize| {
         let lengths = docs.iter().filter_map(|doc| doc.get(field)).map(|field| field.stems.len() as f64);
@@ -160,7 +161,7 @@ fn frequencies(params: Bm25Params, docs: &[Vec<WeightedField>]) -> BTreeMap<&str
 }
 
 /// Returns the groups of three letters of a word, its ends marked.
-fn grams(stem: &str) -> Vec<[char; 3]> {
+fn trigrams(stem: &str) -> Vec<[char; 3]> {
     let letters: Vec<char> = ['^'].into_iter().chain(stem.chars()).chain(['$']).collect();
     letters.windows(3).map(|three| [three[0], three[1], three[2]]).collect()
 }
@@ -171,13 +172,13 @@ mod tests {
     use crate::terms::{self, TermSplit};
     use crate::token::tokenize;
 
-    const FUZZY: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: Spelling::Fuzzy };
+    const FUZZY: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: SpellingMode::Fuzzy };
 
     fn index() -> Bm25Index {
-        spelt(FUZZY)
+        index_with(FUZZY)
     }
 
-    fn spelt(params: Bm25Params) -> Bm25Index {
+    fn index_with(params: Bm25Params) -> Bm25Index {
         let stems = |text: &str| terms::stems(text, TermSplit::Conversation);
         let doc = |name: &str, about: &str| vec![WeightedField::new(2.5, stems(name)), WeightedField::new(1.0, stems(about))];
         Bm25Index::new(
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_words_decide() {
+    fn bm25_ranks_by_rare_words() {
         assert_eq!(best("how deep is this pool?"), 0);
         assert_eq!(best("What would swapping bring me?"), 1);
         assert_eq!(best("withdraw my orders"), 2);
@@ -210,19 +211,19 @@ mod tests {
     fn a_misspelt_word_finds_its_neighbour() {
         assert_eq!(best("quotte pls"), 1);
         assert_eq!(best("witdraw it"), 2);
-        let exact = spelt(Bm25Params { spelling: Spelling::Exact, ..FUZZY });
+        let exact = index_with(Bm25Params { spelling: SpellingMode::Exact, ..FUZZY });
         assert!(exact.search(&query("quotte")).iter().all(|found| *found == DocScore::default()));
     }
 
     #[test]
-    fn negated_words_count_against() {
+    fn negated_words_lower_the_score() {
         let index = index();
         let score = |text: &str| index.search(&query(text))[1].score;
         assert!(score("the price, not the swap") < score("the price"));
     }
 
     #[test]
-    fn coverage_is_a_share() {
+    fn bm25_coverage_is_between_0_and_1() {
         let index = index();
         let covered = |text: &str| index.search(&query(text))[2].covered;
         assert!((covered("withdraw open orders") - 1.0).abs() < 1e-9);

@@ -8,8 +8,8 @@ mod stop_words;
 mod terms;
 mod token;
 
-pub use bm25::{Bm25Index, Bm25Params, DocScore, Spelling, WeightedField};
-pub use phrase::{Fold, contains_phrase, fold};
+pub use bm25::{Bm25Index, Bm25Params, DocScore, SpellingMode, WeightedField};
+pub use phrase::{FoldMode, contains_phrase, fold};
 pub use query::TermQuery;
 pub use stem::stem;
 pub use terms::{TermSplit, stems, terms};

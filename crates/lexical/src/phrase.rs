@@ -2,7 +2,7 @@
 
 /// Characters that do not count when texts are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fold {
+pub enum FoldMode {
     /// Spacing alone: `execute-swap` is not `execute swap`.
     Spacing,
     /// Spacing and punctuation, underscores included.
@@ -10,17 +10,17 @@ pub enum Fold {
 }
 
 /// Returns the text in lower case, with one space in place of each run of folded characters.
-pub fn fold(text: &str, fold: Fold) -> String {
+pub fn fold(text: &str, fold: FoldMode) -> String {
     let lower = text.to_lowercase();
     let is_folded = |c: char| match fold {
-        Fold::Spacing => c.is_whitespace(),
-        Fold::Punctuation => !c.is_alphanumeric(),
+        FoldMode::Spacing => c.is_whitespace(),
+        FoldMode::Punctuation => !c.is_alphanumeric(),
     };
     lower.split(is_folded).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Reports whether a phrase occurs in a text as whole words. An empty phrase never does.
-pub fn contains_phrase(text: &str, phrase: &str, folding: Fold) -> bool {
+pub fn contains_phrase(text: &str, phrase: &str, folding: FoldMode) -> bool {
     let (text, phrase) = (fold(text, folding), fold(phrase, folding));
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     !phrase.is_empty()
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_phrase_matches_whole_words_only() {
-        let says = |text, phrase| contains_phrase(text, phrase, Fold::Spacing);
+        let says = |text, phrase| contains_phrase(text, phrase, FoldMode::Spacing);
         assert!(says("Please use Swap_Get_Quote, now", "swap_get_quote"));
         assert!(says("please swap  get\nquote", "swap get quote"));
         assert!(!says("swap_get_quotes", "swap_get_quote"));
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn punctuation_can_be_folded() {
-        let says = |text, phrase| contains_phrase(text, phrase, Fold::Punctuation);
+        let says = |text, phrase| contains_phrase(text, phrase, FoldMode::Punctuation);
         assert!(says("Which chain, please?", "chain please"));
         assert!(says("Shall I — go ahead?", "go ahead"));
         assert!(!says("blockchain", "chain"));

@@ -51,7 +51,7 @@ mod tests {
     use crate::token::tokenize;
 
     #[test]
-    fn topic_words_are_weighted_by_how_they_were_said() {
+    fn query_weights_repeated_and_negated_words() {
         let query = TermQuery::from_tokens(&tokenize("Swap it, swap 250 USDC, but do not bridge"));
         let terms: Vec<(&str, f64)> = query.terms.iter().map(|(stem, weight)| (stem.as_str(), *weight)).collect();
         assert_eq!(terms, [("bridg", -0.5), ("swap", 1.3), ("usdc", 1.0)]);

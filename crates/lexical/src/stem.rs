@@ -6,13 +6,13 @@ pub fn stem(word: &str) -> String {
         return word.to_owned();
     }
     let mut stem = StemBuffer(word.as_bytes().to_vec());
-    stem.plural();
-    stem.past();
-    stem.y();
-    stem.double_suffix();
-    stem.suffix();
-    stem.long_suffix();
-    stem.tidy();
+    stem.strip_plural();
+    stem.strip_past_tense();
+    stem.replace_final_y();
+    stem.shorten_double_suffix();
+    stem.shorten_suffix();
+    stem.strip_long_suffix();
+    stem.strip_final_e();
     String::from_utf8(stem.0).unwrap_or_else(|_| word.to_owned())
 }
 
@@ -51,7 +51,7 @@ impl StemBuffer {
     }
 
     /// Returns the length before an ending, if the word has it.
-    fn before(&self, ending: &str) -> Option<usize> {
+    fn len_before(&self, ending: &str) -> Option<usize> {
         self.0.ends_with(ending.as_bytes()).then(|| self.0.len() - ending.len())
     }
 
@@ -60,27 +60,27 @@ impl StemBuffer {
         self.0.extend_from_slice(with.as_bytes());
     }
 
-    fn plural(&mut self) {
-        if let Some(len) = self.before("sses").or_else(|| self.before("ies")) {
+    fn strip_plural(&mut self) {
+        if let Some(len) = self.len_before("sses").or_else(|| self.len_before("ies")) {
             let keep = if self.0.ends_with(b"sses") { "ss" } else { "i" };
             self.replace(len, keep);
-        } else if self.before("ss").is_none()
-            && let Some(len) = self.before("s")
+        } else if self.len_before("ss").is_none()
+            && let Some(len) = self.len_before("s")
         {
             self.0.truncate(len);
         }
     }
 
-    fn past(&mut self) {
-        if let Some(len) = self.before("eed") {
+    fn strip_past_tense(&mut self) {
+        if let Some(len) = self.len_before("eed") {
             if self.measure(len) > 0 {
                 self.replace(len, "ee");
             }
             return;
         }
-        let Some(len) = self.before("ed").or_else(|| self.before("ing")).filter(|len| self.has_vowel(*len)) else { return };
+        let Some(len) = self.len_before("ed").or_else(|| self.len_before("ing")).filter(|len| self.has_vowel(*len)) else { return };
         self.0.truncate(len);
-        if ["at", "bl", "iz"].iter().any(|ending| self.before(ending).is_some()) {
+        if ["at", "bl", "iz"].iter().any(|ending| self.len_before(ending).is_some()) {
             self.0.push(b'e');
         } else if self.ends_double() && !matches!(self.0.last(), Some(b'l' | b's' | b'z')) {
             self.0.pop();
@@ -89,22 +89,22 @@ impl StemBuffer {
         }
     }
 
-    fn y(&mut self) {
-        if let Some(len) = self.before("y").filter(|len| self.has_vowel(*len)) {
+    fn replace_final_y(&mut self) {
+        if let Some(len) = self.len_before("y").filter(|len| self.has_vowel(*len)) {
             self.replace(len, "i");
         }
     }
 
     /// Replaces the first ending of the list that the word has, where enough is left before it.
-    fn first_of(&mut self, endings: &[(&str, &str)], least: usize) {
-        let found = endings.iter().find_map(|(ending, with)| self.before(ending).map(|len| (len, *with)));
+    fn replace_first_suffix(&mut self, endings: &[(&str, &str)], least: usize) {
+        let found = endings.iter().find_map(|(ending, with)| self.len_before(ending).map(|len| (len, *with)));
         if let Some((len, with)) = found.filter(|(len, _)| self.measure(*len) >= least) {
             self.replace(len, with);
         }
     }
 
-    fn double_suffix(&mut self) {
-        self.first_of(
+    fn shorten_double_suffix(&mut self) {
+        self.replace_first_suffix(
             &[
                 ("ational", "ate"),
                 ("tional", "tion"),
@@ -131,17 +131,17 @@ impl StemBuffer {
         );
     }
 
-    fn suffix(&mut self) {
+    fn shorten_suffix(&mut self) {
         let endings = [("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
-        self.first_of(&endings, 1);
+        self.replace_first_suffix(&endings, 1);
     }
 
-    fn long_suffix(&mut self) {
+    fn strip_long_suffix(&mut self) {
         let endings = [
             "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "sion", "tion", "ou", "ism", "ate", "iti",
             "ous", "ive", "ize",
         ];
-        let Some((ending, len)) = endings.iter().find_map(|ending| self.before(ending).map(|len| (*ending, len))) else { return };
+        let Some((ending, len)) = endings.iter().find_map(|ending| self.len_before(ending).map(|len| (*ending, len))) else { return };
         // Of "-sion" and "-tion" only the "ion" goes.
         let len = if matches!(ending, "sion" | "tion") { len + 1 } else { len };
         if self.measure(len) > 1 {
@@ -149,8 +149,8 @@ impl StemBuffer {
         }
     }
 
-    fn tidy(&mut self) {
-        if let Some(len) = self.before("e") {
+    fn strip_final_e(&mut self) {
+        if let Some(len) = self.len_before("e") {
             let measure = self.measure(len);
             if measure > 1 || (measure == 1 && !self.ends_short(len)) {
                 self.0.truncate(len);
@@ -167,7 +167,7 @@ mod tests {
     use super::stem;
 
     #[test]
-    fn endings_do_not_part_a_word_from_itself() {
+    fn inflected_forms_share_a_stem() {
         for [a, b] in [
             ["pools", "pool"],
             ["swapping", "swap"],
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_english_word_stays_as_it_is() {
+    fn non_english_words_are_not_stemmed() {
         for word in ["v3", "usdc2", "0xabc", "és", "at"] {
             assert_eq!(stem(word), word);
         }

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_sorted_and_apart() {
+    fn stop_word_lists_are_sorted_and_disjoint() {
         for list in [GRAMMAR, CONVERSATION] {
             assert!(list.windows(2).all(|pair| pair[0] < pair[1]));
         }
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn verbs_of_names_are_words_of_conversation() {
+    fn get_is_a_stop_word_in_conversation_only() {
         assert!(StopWords::Conversation.contains("get") && !StopWords::Grammar.contains("get"));
         assert!(StopWords::Conversation.contains("the") && StopWords::Grammar.contains("the"));
         assert!(!StopWords::Conversation.contains("swap"));

@@ -35,17 +35,17 @@ impl WordToken {
 }
 
 /// Bytes of a text that are read; a request is shorter.
-const LONGEST: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 
 /// Splits a message into its words, in order.
 pub fn tokenize(text: &str) -> Vec<WordToken> {
-    let mut end = text.len().min(LONGEST);
+    let mut end = text.len().min(MAX_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     let mut found: Vec<WordToken> = vec![];
     let (mut sentence, mut clause) = (0, 0);
-    for chunk in text[..end].split_whitespace().flat_map(parted) {
+    for chunk in text[..end].split_whitespace().flat_map(split_compound) {
         let opens = chunk.starts_with(['(', '[', '"', '“', '—', '–']);
         if opens && !found.is_empty() {
             clause += 1;
@@ -68,12 +68,12 @@ pub fn tokenize(text: &str) -> Vec<WordToken> {
             clause += 1;
         }
     }
-    negate(&mut found);
+    mark_negated(&mut found);
     found
 }
 
 /// Splits "half-price", "WETH/USDC" and "now—then" into words; ids, dates, addresses and links stay one.
-fn parted(chunk: &str) -> Vec<&str> {
+fn split_compound(chunk: &str) -> Vec<&str> {
     let has_digit = chunk.bytes().any(|byte| byte.is_ascii_digit());
     if chunk.starts_with("http") || chunk.contains("://") {
         return vec![chunk];
@@ -96,7 +96,7 @@ fn parted(chunk: &str) -> Vec<&str> {
 }
 
 /// Marks what follows "don't", "instead of" or "rather than": the rest of the clause, at most six words.
-fn negate(words: &mut [WordToken]) {
+fn mark_negated(words: &mut [WordToken]) {
     let mut left = 0;
     let mut clause = usize::MAX;
     for at in 0..words.len() {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_parts_words_but_not_values() {
+    fn tokenize_splits_words_but_not_values() {
         assert_eq!(raws("Sell 1,250.5 USDC (all of it)."), ["Sell", "1,250.5", "USDC", "all", "of", "it"]);
         assert_eq!(raws("WETH/USDC, 0.05% and 30-day"), ["WETH", "USDC", "0.05%", "and", "30", "day"]);
         assert_eq!(raws("aave-8453 8453:1842 2026-03-08"), ["aave-8453", "8453:1842", "2026-03-08"]);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negation_reaches_to_the_end_of_its_clause() {
+    fn negation_ends_with_its_clause() {
         let negated = |text| tokenize(text).into_iter().filter(|word| word.negated).map(|word| word.lower).collect::<Vec<_>>();
         assert_eq!(negated("Show the price, don't trade anything. Then go"), ["trade", "anything"]);
         assert_eq!(negated("USDT instead of USDC"), ["of", "usdc"]);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_at_a_letter() {
-        assert!(tokenize(&"é ".repeat(20_000)).len() <= LONGEST / 3 + 1);
+    fn tokenize_truncates_at_a_char_boundary() {
+        assert!(tokenize(&"é ".repeat(20_000)).len() <= MAX_BYTES / 3 + 1);
     }
 }

@@ -1,32 +1,32 @@
 //! An agent of the system under test: Markdown with front matter.
 
-use crate::place::{Place, Spot};
-use crate::problem::Report;
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
 use crate::review::ReviewRole;
 use crate::rule::Rule;
-use crate::yaml::{Fields, Node, flag, list, name, one_of, spot, text};
+use crate::yaml::{YamlFields, YamlNode, flag, list, name, one_of, spanned, text};
 
 #[derive(Debug, Clone)]
 pub struct Agent {
-    pub name: Spot<String>,
+    pub name: Spanned<String>,
     pub role: String,
     pub category: String,
     pub tier: AgentTier,
-    pub writes: Spot<bool>,
+    pub writes: Spanned<bool>,
     pub terminal: bool,
     /// Its calls re-check others, so repeating them is not redundant work.
     pub verifier: bool,
     /// The review this agent gives before others write.
-    pub serves: Option<Spot<ReviewRole>>,
-    pub tools: Vec<Spot<String>>,
-    pub delegates_to: Vec<Spot<String>>,
+    pub serves: Option<Spanned<ReviewRole>>,
+    pub tools: Vec<Spanned<String>>,
+    pub delegates_to: Vec<Spanned<String>>,
     /// What a hand-over to this agent must carry.
     pub needs: Vec<String>,
-    pub output: Spot<String>,
-    pub workflow: Vec<Step>,
-    pub invariants: Vec<Invariant>,
+    pub output: Spanned<String>,
+    pub workflow: Vec<WorkflowStep>,
+    pub invariants: Vec<AgentInvariant>,
     pub prompt: String,
-    pub at: Place,
+    pub at: Location,
 }
 
 impl Agent {
@@ -44,47 +44,47 @@ pub enum AgentTier {
 }
 
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct WorkflowStep {
     pub step: String,
-    pub does: StepDoes,
+    pub action: StepAction,
     pub when: Option<String>,
-    pub at: Place,
+    pub at: Location,
 }
 
 #[derive(Debug, Clone)]
-pub enum StepDoes {
+pub enum StepAction {
     /// One of these tools.
-    Call(Vec<Spot<String>>),
-    Delegate(Spot<String>),
+    Call(Vec<Spanned<String>>),
+    Delegate(Spanned<String>),
     Ask(String),
     Say(String),
 }
 
 #[derive(Debug, Clone)]
-pub struct Invariant {
-    pub name: Spot<String>,
-    pub rule: Spot<Rule>,
+pub struct AgentInvariant {
+    pub name: Spanned<String>,
+    pub rule: Spanned<Rule>,
     pub why: String,
 }
 
 const TIERS: &[(&str, AgentTier)] = &[("deep", AgentTier::Deep), ("standard", AgentTier::Standard)];
 
-pub(crate) fn read_agent(node: &Node, prompt: &str, report: &Report) -> Option<Agent> {
-    let fields = Fields::open(node, "an agent", report)?;
-    let name_ = fields.need("name", spot(name));
-    let role = fields.need("role", text);
-    let category = fields.need("category", text);
-    let tier = fields.need("tier", one_of(TIERS));
-    let writes = fields.need("writes", spot(flag));
-    let terminal = fields.need("terminal", flag);
+pub(crate) fn read_agent(node: &YamlNode, prompt: &str, report: &ProblemReport) -> Option<Agent> {
+    let fields = YamlFields::open(node, "an agent", report)?;
+    let name_ = fields.required("name", spanned(name));
+    let role = fields.required("role", text);
+    let category = fields.required("category", text);
+    let tier = fields.required("tier", one_of(TIERS));
+    let writes = fields.required("writes", spanned(flag));
+    let terminal = fields.required("terminal", flag);
     let verifier = fields.or_default("verifier", flag);
-    let serves = fields.maybe("serves", spot(one_of(ReviewRole::ALL)));
-    let tools = fields.need("tools", list(spot(name)));
-    let delegates_to = fields.need("delegates_to", list(spot(name)));
-    let needs = fields.need("needs", list(name));
-    let output = fields.need("output", spot(name));
-    let workflow = fields.need("workflow", list(read_step));
-    let invariants = fields.need("invariants", list(read_invariant));
+    let serves = fields.optional("serves", spanned(one_of(ReviewRole::ALL)));
+    let tools = fields.required("tools", list(spanned(name)));
+    let delegates_to = fields.required("delegates_to", list(spanned(name)));
+    let needs = fields.required("needs", list(name));
+    let output = fields.required("output", spanned(name));
+    let workflow = fields.required("workflow", list(read_step));
+    let invariants = fields.required("invariants", list(read_invariant));
     fields.close();
     if prompt.trim().is_empty() {
         report.add(node.line, "the agent has no prompt", "write it below the front matter");
@@ -105,37 +105,37 @@ pub(crate) fn read_agent(node: &Node, prompt: &str, report: &Report) -> Option<A
         workflow: workflow?,
         invariants: invariants?,
         prompt: prompt.trim().to_owned(),
-        at: report.place(node.line),
+        at: report.location(node.line),
     })
 }
 
-fn read_step(node: &Node, report: &Report) -> Option<Step> {
-    let fields = Fields::open(node, "a workflow step", report)?;
-    let step = fields.need("step", name);
-    let when = fields.maybe("when", text);
-    let call = fields.maybe("call", list(spot(name))).map(StepDoes::Call);
-    let delegate = fields.maybe("delegate", spot(name)).map(StepDoes::Delegate);
-    let ask = fields.maybe("ask", text).map(StepDoes::Ask);
-    let say = fields.maybe("say", text).map(StepDoes::Say);
+fn read_step(node: &YamlNode, report: &ProblemReport) -> Option<WorkflowStep> {
+    let fields = YamlFields::open(node, "a workflow step", report)?;
+    let step = fields.required("step", name);
+    let when = fields.optional("when", text);
+    let call = fields.optional("call", list(spanned(name))).map(StepAction::Call);
+    let delegate = fields.optional("delegate", spanned(name)).map(StepAction::Delegate);
+    let ask = fields.optional("ask", text).map(StepAction::Ask);
+    let say = fields.optional("say", text).map(StepAction::Say);
     fields.close();
-    let mut does: Vec<StepDoes> = [call, delegate, ask, say].into_iter().flatten().collect();
+    let mut does: Vec<StepAction> = [call, delegate, ask, say].into_iter().flatten().collect();
     if does.len() != 1 {
         report.add(node.line, "a workflow step does exactly one thing", "write one of call, delegate, ask, say");
         return None;
     }
-    Some(Step { step: step?, does: does.remove(0), when, at: report.place(node.line) })
+    Some(WorkflowStep { step: step?, action: does.remove(0), when, at: report.location(node.line) })
 }
 
-fn read_invariant(node: &Node, report: &Report) -> Option<Invariant> {
-    let fields = Fields::open(node, "an invariant", report)?;
-    let name_ = fields.need("name", spot(name));
-    let rule = fields.need("rule", spot(read_rule));
-    let why = fields.need("why", text);
+fn read_invariant(node: &YamlNode, report: &ProblemReport) -> Option<AgentInvariant> {
+    let fields = YamlFields::open(node, "an invariant", report)?;
+    let name_ = fields.required("name", spanned(name));
+    let rule = fields.required("rule", spanned(read_rule));
+    let why = fields.required("why", text);
     fields.close();
-    Some(Invariant { name: name_?, rule: rule?, why: why? })
+    Some(AgentInvariant { name: name_?, rule: rule?, why: why? })
 }
 
-pub(crate) fn read_rule(node: &Node, report: &Report) -> Option<Rule> {
+pub(crate) fn read_rule(node: &YamlNode, report: &ProblemReport) -> Option<Rule> {
     let written = text(node, report)?;
     match Rule::parse(&written) {
         Ok(rule) => Some(rule),

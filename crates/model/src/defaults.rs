@@ -1,30 +1,30 @@
 //! What a run takes for granted unless it is told otherwise: `bardo-eval.yaml`.
 
+use crate::location::Spanned;
 use crate::money::Money;
-use crate::place::Spot;
-use crate::problem::Report;
-use crate::yaml::{Fields, Node, name, spot, text};
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, name, spanned, text};
 
 #[derive(Debug, Clone, Default)]
-pub struct Defaults {
+pub struct RunDefaults {
     /// Who is evaluated.
-    pub subject: Option<Spot<String>>,
+    pub subject: Option<Spanned<String>>,
     /// Who answers questions that no state can.
-    pub judge: Option<Spot<String>>,
+    pub judge: Option<Spanned<String>>,
     /// What a run may cost.
     pub budget: Option<Money>,
 }
 
-pub(crate) fn read_defaults(node: &Node, report: &Report) -> Option<Defaults> {
-    let fields = Fields::open(node, "bardo-eval.yaml", report)?;
-    let subject = fields.maybe("subject", spot(name));
-    let judge = fields.maybe("judge", spot(name));
-    let budget = fields.maybe("budget_usd", read_usd);
+pub(crate) fn read_defaults(node: &YamlNode, report: &ProblemReport) -> Option<RunDefaults> {
+    let fields = YamlFields::open(node, "bardo-eval.yaml", report)?;
+    let subject = fields.optional("subject", spanned(name));
+    let judge = fields.optional("judge", spanned(name));
+    let budget = fields.optional("budget_usd", read_usd);
     fields.close();
-    Some(Defaults { subject, judge, budget })
+    Some(RunDefaults { subject, judge, budget })
 }
 
-fn read_usd(node: &Node, report: &Report) -> Option<Money> {
+fn read_usd(node: &YamlNode, report: &ProblemReport) -> Option<Money> {
     let written = text(node, report)?;
     let money = written.parse();
     if money.is_err() {

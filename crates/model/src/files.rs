@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 /// Relative path (with `/`) to content. Ordered, so that everything derived from it is too.
 #[derive(Debug, Clone, Default)]
-pub struct Files {
+pub struct WorkspaceFiles {
     entries: BTreeMap<String, String>,
 }
 
-impl Files {
+impl WorkspaceFiles {
     pub fn insert(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.entries.insert(path.into(), text.into());
     }
@@ -30,7 +30,7 @@ impl Files {
     }
 }
 
-impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for Files {
+impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for WorkspaceFiles {
     fn from_iter<I: IntoIterator<Item = (P, T)>>(entries: I) -> Self {
         Self { entries: entries.into_iter().map(|(path, text)| (path.into(), text.into())).collect() }
     }

@@ -1,82 +1,82 @@
 //! A gate: a bound on a metric, as data.
 
-use crate::place::{Place, Spot};
-use crate::problem::Report;
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
 use crate::scorer::ScorerName;
-use crate::yaml::{Fields, Node, Shape, flag, list, name, number, one_of, spot, text, whole};
+use crate::yaml::{YamlFields, YamlNode, YamlShape, flag, list, name, number, one_of, spanned, text, whole};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone)]
 pub struct Gate {
-    pub id: Spot<String>,
-    pub spec: Origin,
-    pub scorer: Spot<ScorerName>,
-    pub slice: Slice,
+    pub id: Spanned<String>,
+    pub spec: GateOrigin,
+    pub scorer: Spanned<ScorerName>,
+    pub slice: SliceSpec,
     pub tiers: Vec<u64>,
     /// Distinct cases without which the gate has no evidence.
     pub min_cases: usize,
-    pub aggregate: Aggregate,
-    pub bound: Bound,
+    pub aggregate: GateAggregate,
+    pub bound: GateBound,
     pub why: String,
-    pub at: Place,
+    pub at: Location,
 }
 
 /// Where a gate comes from: a line of the specification, or us.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum GateOrigin {
     Spec(String),
     Ours,
 }
 
-impl Origin {
-    pub fn text(&self) -> &str {
+impl GateOrigin {
+    pub fn as_str(&self) -> &str {
         match self {
-            Origin::Spec(line) => line,
-            Origin::Ours => "ours",
+            GateOrigin::Spec(line) => line,
+            GateOrigin::Ours => "ours",
         }
     }
 }
 
 /// Which trials a gate is judged on.
 #[derive(Debug, Clone, Default)]
-pub struct Slice {
-    pub each: Option<Axis>,
-    pub except: Vec<Spot<String>>,
-    pub only: Option<Only>,
+pub struct SliceSpec {
+    pub each: Option<SliceAxis>,
+    pub except: Vec<Spanned<String>>,
+    pub only: Option<SliceFilter>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Axis {
+pub enum SliceAxis {
     Profile,
     Agent,
     Skill,
     Asi,
 }
 
-impl Axis {
+impl SliceAxis {
     pub fn word(self) -> &'static str {
         match self {
-            Axis::Profile => "profile",
-            Axis::Agent => "agent",
-            Axis::Skill => "skill",
-            Axis::Asi => "asi",
+            SliceAxis::Profile => "profile",
+            SliceAxis::Agent => "agent",
+            SliceAxis::Skill => "skill",
+            SliceAxis::Asi => "asi",
         }
     }
 }
 
 #[derive(Debug, Clone)]
-pub enum Only {
-    Profile(Spot<String>),
-    Agent(Spot<String>),
-    Skill(Spot<String>),
-    Tag(Spot<String>),
+pub enum SliceFilter {
+    Profile(Spanned<String>),
+    Agent(Spanned<String>),
+    Skill(Spanned<String>),
+    Tag(Spanned<String>),
     /// Agents that hold a write tool.
     Writes,
 }
 
 /// How the readings of a slice become one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aggregate {
+pub enum GateAggregate {
     /// Good over all.
     Rate,
     MissRate,
@@ -88,57 +88,58 @@ pub enum Aggregate {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bound {
+pub enum GateBound {
     AtLeast(f64),
     AtMost(f64),
 }
 
-impl Bound {
+impl GateBound {
     pub fn holds(self, value: f64) -> bool {
         match self {
-            Bound::AtLeast(bound) => value >= bound,
-            Bound::AtMost(bound) => value <= bound,
+            GateBound::AtLeast(bound) => value >= bound,
+            GateBound::AtMost(bound) => value <= bound,
         }
     }
 }
 
-const AGGREGATES: &[(&str, Aggregate)] = &[
-    ("rate", Aggregate::Rate),
-    ("miss_rate", Aggregate::MissRate),
-    ("misses", Aggregate::Misses),
-    ("max", Aggregate::Max),
-    ("mean", Aggregate::Mean),
+const AGGREGATES: &[(&str, GateAggregate)] = &[
+    ("rate", GateAggregate::Rate),
+    ("miss_rate", GateAggregate::MissRate),
+    ("misses", GateAggregate::Misses),
+    ("max", GateAggregate::Max),
+    ("mean", GateAggregate::Mean),
 ];
-const AXES: &[(&str, Axis)] = &[("profile", Axis::Profile), ("agent", Axis::Agent), ("skill", Axis::Skill), ("asi", Axis::Asi)];
+const AXES: &[(&str, SliceAxis)] =
+    &[("profile", SliceAxis::Profile), ("agent", SliceAxis::Agent), ("skill", SliceAxis::Skill), ("asi", SliceAxis::Asi)];
 
-pub(crate) fn read_gates(node: &Node, report: &Report) -> Option<Vec<Gate>> {
-    let fields = Fields::open(node, "gates.yaml", report)?;
-    let gates = fields.need("gates", list(read_gate));
+pub(crate) fn read_gates(node: &YamlNode, report: &ProblemReport) -> Option<Vec<Gate>> {
+    let fields = YamlFields::open(node, "gates.yaml", report)?;
+    let gates = fields.required("gates", list(read_gate));
     fields.close();
     gates
 }
 
 /// Reads any name; a check reports those that no scorer has.
-fn scorer(node: &Node, report: &Report) -> Option<ScorerName> {
+fn scorer(node: &YamlNode, report: &ProblemReport) -> Option<ScorerName> {
     name(node, report).map(Into::into)
 }
 
-fn read_gate(node: &Node, report: &Report) -> Option<Gate> {
-    let fields = Fields::open(node, "a gate", report)?;
-    let id = fields.need("id", spot(name));
-    let spec = fields.need("spec", text).map(|line| if line == "ours" { Origin::Ours } else { Origin::Spec(line) });
-    let scorer = fields.need("scorer", spot(scorer));
-    let slice = fields.need("slice", read_slice);
-    let tiers = fields.need("tiers", list(whole));
-    let min_cases = fields.need("min_cases", whole);
-    let aggregate = fields.need("aggregate", one_of(AGGREGATES));
-    let at_least = fields.maybe("at_least", number);
-    let at_most = fields.maybe("at_most", number);
-    let why = fields.need("why", text);
+fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
+    let fields = YamlFields::open(node, "a gate", report)?;
+    let id = fields.required("id", spanned(name));
+    let spec = fields.required("spec", text).map(|line| if line == "ours" { GateOrigin::Ours } else { GateOrigin::Spec(line) });
+    let scorer = fields.required("scorer", spanned(scorer));
+    let slice = fields.required("slice", read_slice);
+    let tiers = fields.required("tiers", list(whole));
+    let min_cases = fields.required("min_cases", whole);
+    let aggregate = fields.required("aggregate", one_of(AGGREGATES));
+    let at_least = fields.optional("at_least", number);
+    let at_most = fields.optional("at_most", number);
+    let why = fields.required("why", text);
     fields.close();
     let bound = match (at_least, at_most) {
-        (Some(bound), None) => Some(Bound::AtLeast(bound)),
-        (None, Some(bound)) => Some(Bound::AtMost(bound)),
+        (Some(bound), None) => Some(GateBound::AtLeast(bound)),
+        (None, Some(bound)) => Some(GateBound::AtMost(bound)),
         (None, None) | (Some(_), Some(_)) => {
             report.add(node.line, "a gate needs one bound", "write at_least or at_most");
             None
@@ -157,19 +158,19 @@ fn read_gate(node: &Node, report: &Report) -> Option<Gate> {
         aggregate: aggregate?,
         bound: bound?,
         why: why?,
-        at: report.place(node.line),
+        at: report.location(node.line),
     })
 }
 
-fn read_slice(node: &Node, report: &Report) -> Option<Slice> {
-    if matches!(&node.shape, Shape::Scalar { text, .. } if text == "pooled") {
-        return Some(Slice::default());
+fn read_slice(node: &YamlNode, report: &ProblemReport) -> Option<SliceSpec> {
+    if matches!(&node.shape, YamlShape::Scalar { text, .. } if text == "pooled") {
+        return Some(SliceSpec::default());
     }
-    let fields = Fields::open(node, "a slice (or the word pooled)", report)?;
-    let slice = Slice {
-        each: fields.maybe("each", one_of(AXES)),
-        except: fields.or_default("except", list(spot(name))),
-        only: fields.maybe("only", read_only),
+    let fields = YamlFields::open(node, "a slice (or the word pooled)", report)?;
+    let slice = SliceSpec {
+        each: fields.optional("each", one_of(AXES)),
+        except: fields.or_default("except", list(spanned(name))),
+        only: fields.optional("only", read_slice_filter),
     };
     fields.close();
     if slice.each.is_none() && slice.only.is_none() {
@@ -178,15 +179,15 @@ fn read_slice(node: &Node, report: &Report) -> Option<Slice> {
     Some(slice)
 }
 
-fn read_only(node: &Node, report: &Report) -> Option<Only> {
-    let fields = Fields::open(node, "only", report)?;
-    let profile = fields.maybe("profile", spot(name)).map(Only::Profile);
-    let agent = fields.maybe("agent", spot(name)).map(Only::Agent);
-    let skill = fields.maybe("skill", spot(name)).map(Only::Skill);
-    let tag = fields.maybe("tag", spot(name)).map(Only::Tag);
-    let writes = fields.maybe("writes", flag).filter(|writes| *writes).map(|_| Only::Writes);
+fn read_slice_filter(node: &YamlNode, report: &ProblemReport) -> Option<SliceFilter> {
+    let fields = YamlFields::open(node, "only", report)?;
+    let profile = fields.optional("profile", spanned(name)).map(SliceFilter::Profile);
+    let agent = fields.optional("agent", spanned(name)).map(SliceFilter::Agent);
+    let skill = fields.optional("skill", spanned(name)).map(SliceFilter::Skill);
+    let tag = fields.optional("tag", spanned(name)).map(SliceFilter::Tag);
+    let writes = fields.optional("writes", flag).filter(|writes| *writes).map(|_| SliceFilter::Writes);
     fields.close();
-    let mut given: Vec<Only> = [profile, agent, skill, tag, writes].into_iter().flatten().collect();
+    let mut given: Vec<SliceFilter> = [profile, agent, skill, tag, writes].into_iter().flatten().collect();
     if given.len() != 1 {
         report.add(node.line, "only names exactly one thing", "one of profile, agent, skill, tag, writes: true");
         return None;

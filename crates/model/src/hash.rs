@@ -8,15 +8,15 @@ use std::fmt;
 
 /// SHA-256 as lower-case hex. It lies in place: records hold many of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Hash([u8; HEX]);
+pub struct ContentHash([u8; HEX_DIGITS]);
 
-const HEX: usize = 64;
+const HEX_DIGITS: usize = 64;
 
-impl Hash {
+impl ContentHash {
     /// Of a JSON value in canonical form: object keys sorted, no white space.
-    pub fn of(value: &Value) -> Self {
+    pub fn of_json(value: &Value) -> Self {
         let mut text = String::new();
-        canonical(value, &mut text);
+        write_canonical_json(value, &mut text);
         Self::of_text(&text)
     }
 
@@ -35,7 +35,7 @@ impl Hash {
 
     pub(crate) fn finish(sha: Sha256) -> Self {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut hex = [0; HEX];
+        let mut hex = [0; HEX_DIGITS];
         for (pair, byte) in hex.chunks_exact_mut(2).zip(sha.finalize()) {
             pair[0] = DIGITS[usize::from(byte >> 4)];
             pair[1] = DIGITS[usize::from(byte & 15)];
@@ -45,7 +45,7 @@ impl Hash {
 
     /// What was printed as a hash before.
     pub fn parse(text: &str) -> Option<Self> {
-        let hex: [u8; HEX] = text.as_bytes().try_into().ok()?;
+        let hex: [u8; HEX_DIGITS] = text.as_bytes().try_into().ok()?;
         hex.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')).then_some(Self(hex))
     }
 
@@ -60,32 +60,32 @@ impl Hash {
     }
 }
 
-impl fmt::Display for Hash {
+impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl fmt::Debug for Hash {
+impl fmt::Debug for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Hash({self})")
     }
 }
 
-impl Serialize for Hash {
+impl Serialize for ContentHash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
-impl<'de> Deserialize<'de> for Hash {
+impl<'de> Deserialize<'de> for ContentHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| serde::de::Error::custom("a hash has 64 hexadecimal digits"))
     }
 }
 
-fn canonical(value: &Value, out: &mut String) {
+fn write_canonical_json(value: &Value, out: &mut String) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => out.push_str(&value.to_string()),
         Value::Array(items) => {
@@ -94,7 +94,7 @@ fn canonical(value: &Value, out: &mut String) {
                 if n > 0 {
                     out.push(',');
                 }
-                canonical(item, out);
+                write_canonical_json(item, out);
             }
             out.push(']');
         }
@@ -108,7 +108,7 @@ fn canonical(value: &Value, out: &mut String) {
                 }
                 out.push_str(&Value::String(key.clone()).to_string());
                 out.push(':');
-                canonical(item, out);
+                write_canonical_json(item, out);
             }
             out.push('}');
         }
@@ -121,20 +121,20 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn key_order_does_not_matter_and_content_does() {
-        assert_eq!(Hash::of(&json!({"a": 1, "b": [2]})), Hash::of(&json!({"b": [2], "a": 1})));
-        assert_ne!(Hash::of(&json!({"a": 1})), Hash::of(&json!({"a": "1"})));
-        assert_eq!(Hash::of_parts(&["a", "", "b"]), Hash::of_text("ab"));
-        assert_eq!(Hash::of_text("").as_str(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    fn json_hash_ignores_key_order() {
+        assert_eq!(ContentHash::of_json(&json!({"a": 1, "b": [2]})), ContentHash::of_json(&json!({"b": [2], "a": 1})));
+        assert_ne!(ContentHash::of_json(&json!({"a": 1})), ContentHash::of_json(&json!({"a": "1"})));
+        assert_eq!(ContentHash::of_parts(&["a", "", "b"]), ContentHash::of_text("ab"));
+        assert_eq!(ContentHash::of_text("").as_str(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
     #[test]
-    fn only_a_hash_is_read_back_as_one() {
-        let hash = Hash::of_text("a");
-        assert_eq!(Hash::parse(hash.as_str()), Some(hash.clone()));
-        assert_eq!(serde_json::from_str::<Hash>(&serde_json::to_string(&hash).unwrap()).unwrap(), hash);
+    fn hash_parse_accepts_only_64_hex_digits() {
+        let hash = ContentHash::of_text("a");
+        assert_eq!(ContentHash::parse(hash.as_str()), Some(hash.clone()));
+        assert_eq!(serde_json::from_str::<ContentHash>(&serde_json::to_string(&hash).unwrap()).unwrap(), hash);
         for wrong in [&hash.as_str()[1..], &hash.as_str().replace('c', "C"), &"é".repeat(32), ""] {
-            assert_eq!(Hash::parse(wrong), None, "{wrong}");
+            assert_eq!(ContentHash::parse(wrong), None, "{wrong}");
         }
-        assert!(serde_json::from_str::<Hash>("\"abc\"").is_err());
+        assert!(serde_json::from_str::<ContentHash>("\"abc\"").is_err());
     }
 }

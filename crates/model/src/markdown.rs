@@ -1,9 +1,9 @@
 //! Markdown with YAML front matter: agents and skills.
 
-use crate::problem::Report;
+use crate::problem::ProblemReport;
 
 /// The front matter and the body. The front matter starts on line 2 of the file.
-pub(crate) fn split<'t>(text: &'t str, report: &Report) -> Option<(&'t str, &'t str)> {
+pub(crate) fn split<'t>(text: &'t str, report: &ProblemReport) -> Option<(&'t str, &'t str)> {
     let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"));
     let Some(rest) = rest else {
         report.add(0, "the file does not start with front matter", "start it with a line ---, keys, and a line ---");

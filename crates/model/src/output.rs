@@ -1,23 +1,23 @@
 //! The shape an agent's final answer must have.
 
-use crate::catalog::Schema;
-use crate::place::{Place, Spot};
-use crate::problem::Report;
-use crate::yaml::{Fields, Node, json, name, spot, text};
+use crate::catalog::JsonSchema;
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, json, name, spanned, text};
 
 #[derive(Debug, Clone)]
-pub struct Output {
-    pub name: Spot<String>,
+pub struct OutputSchema {
+    pub name: Spanned<String>,
     pub about: String,
-    pub schema: Schema,
-    pub at: Place,
+    pub schema: JsonSchema,
+    pub at: Location,
 }
 
-pub(crate) fn read_output(node: &Node, report: &Report) -> Option<Output> {
-    let fields = Fields::open(node, "an output", report)?;
-    let name_ = fields.need("output", spot(name));
-    let about = fields.need("about", text);
-    let schema = fields.need("schema", json);
+pub(crate) fn read_output(node: &YamlNode, report: &ProblemReport) -> Option<OutputSchema> {
+    let fields = YamlFields::open(node, "an output", report)?;
+    let name_ = fields.required("output", spanned(name));
+    let about = fields.required("about", text);
+    let schema = fields.required("schema", json);
     fields.close();
-    Some(Output { name: name_?, about: about?, schema: Schema::new(schema?), at: report.place(node.line) })
+    Some(OutputSchema { name: name_?, about: about?, schema: JsonSchema::new(schema?), at: report.location(node.line) })
 }

@@ -1,6 +1,6 @@
 //! What will be run: every case × subject × seed, in order, before the first token is spent.
 
-use crate::hash::Hash;
+use crate::hash::ContentHash;
 use crate::suite::Case;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,14 +9,14 @@ use serde_json::Value;
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Of the workspace the trials were planned from.
-    pub workspace: Hash,
+    pub workspace: ContentHash,
     pub trials: Vec<Trial>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trial {
-    pub id: Hash,
+    pub id: ContentHash,
     pub case: String,
     pub subject: String,
     pub seed: u64,
@@ -24,24 +24,24 @@ pub struct Trial {
 
 impl Trial {
     /// The id covers the content of the case and the configuration of the subject, so a changed one is another trial.
-    pub fn new(case: &Case, subject: &str, configuration: &Hash, seed: u64) -> Self {
-        Self::of((&case.id, &case.hash), (subject, configuration), seed)
+    pub fn new(case: &Case, subject: &str, configuration: &ContentHash, seed: u64) -> Self {
+        Self::from_hashes((&case.id, &case.hash), (subject, configuration), seed)
     }
 
-    fn of((case, hash): (&str, &Hash), (subject, configuration): (&str, &Hash), seed: u64) -> Self {
+    fn from_hashes((case, hash): (&str, &ContentHash), (subject, configuration): (&str, &ContentHash), seed: u64) -> Self {
         // The canonical JSON of these four, written out: a plan may hold a hundred thousand trials.
         let subject_json = Value::from(subject);
         let id = format!(r#"{{"case":"{hash}","configuration":"{configuration}","seed":{seed},"subject":{subject_json}}}"#);
-        Self { id: Hash::of_text(&id), case: case.to_owned(), subject: subject.to_owned(), seed }
+        Self { id: ContentHash::of_text(&id), case: case.to_owned(), subject: subject.to_owned(), seed }
     }
 }
 
 /// A plan in short: what its trials can be made from again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Outline {
-    pub cases: Vec<Planned>,
-    pub subjects: Vec<Seated>,
+pub struct PlanOutline {
+    pub cases: Vec<PlannedCase>,
+    pub subjects: Vec<PlannedSubject>,
     /// How often each case is tried.
     pub trials: u64,
     pub seed: u64,
@@ -49,19 +49,19 @@ pub struct Outline {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Planned {
+pub struct PlannedCase {
     pub case: String,
-    pub hash: Hash,
+    pub hash: ContentHash,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seated {
+pub struct PlannedSubject {
     pub subject: String,
-    pub configuration: Hash,
+    pub configuration: ContentHash,
 }
 
-impl Outline {
+impl PlanOutline {
     /// Trials of one case stand together, subjects in the order asked for, seeds counting up.
     pub fn trials(&self) -> Vec<Trial> {
         (0..self.len()).map(|n| self.trial(n)).collect()
@@ -77,14 +77,14 @@ impl Outline {
 
     /// The trial at a place of the plan; the caller keeps below `len`.
     pub fn trial(&self, n: u64) -> Trial {
-        let (case, subject) = self.seat(n);
+        let (case, subject) = self.case_and_subject(n);
         let (case, subject) = (&self.cases[case], &self.subjects[subject]);
         let seed = self.seed.wrapping_add(n % self.trials);
-        Trial::of((&case.case, &case.hash), (&subject.subject, &subject.configuration), seed)
+        Trial::from_hashes((&case.case, &case.hash), (&subject.subject, &subject.configuration), seed)
     }
 
     /// The case and the subject of a trial, as places in their lists.
-    pub fn seat(&self, n: u64) -> (usize, usize) {
+    pub fn case_and_subject(&self, n: u64) -> (usize, usize) {
         let pair = usize::try_from(n / self.trials).unwrap_or(usize::MAX);
         (pair / self.subjects.len(), pair % self.subjects.len())
     }

@@ -1,9 +1,9 @@
 //! The limits an agent lives under.
 
-use crate::place::{Place, Spot};
-use crate::problem::Report;
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
 use crate::registry::{AddressText, Role, address};
-use crate::yaml::{Fields, Node, flag, list, name, one_of, spot, whole};
+use crate::yaml::{YamlFields, YamlNode, flag, list, name, one_of, spanned, whole};
 
 #[derive(Debug, Clone)]
 pub struct Policy {
@@ -22,12 +22,12 @@ pub struct Policy {
     pub min_rebalance_interval_s: u64,
     pub max_rebalances_per_day: u64,
     pub allow_arbitrary_calldata: bool,
-    pub approved_assets: Vec<Spot<String>>,
+    pub approved_assets: Vec<Spanned<String>>,
     pub approved_protocols: Vec<Role>,
-    pub sanctioned: Vec<Spot<AddressText>>,
+    pub sanctioned: Vec<Spanned<AddressText>>,
     /// Hops, not agents.
     pub delegation_depth: u64,
-    pub at: Place,
+    pub at: Location,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -43,27 +43,27 @@ pub struct SlippageBps {
     pub max: u64,
 }
 
-pub(crate) fn read_policy(node: &Node, report: &Report) -> Option<Policy> {
-    let fields = Fields::open(node, "the policy", report)?;
-    let version = fields.need("version", whole);
-    let limits_usd = fields.need("limits_usd", read_limits);
-    let slippage_bps = fields.need("slippage_bps", read_slippage);
-    let price_impact_bps = fields.need("price_impact_bps", whole);
-    let quote_max_age_s = fields.need("quote_max_age_s", whole);
-    let permit_ttl_s = fields.need("permit_ttl_s", whole);
-    let writes_per_hour = fields.need("writes_per_hour", whole);
-    let max_asset_count = fields.need("max_asset_count", whole);
-    let max_position_bps = fields.need("max_position_bps", whole);
-    let max_concentration_bps = fields.need("max_concentration_bps", whole);
-    let min_collateral_ratio_bps = fields.need("min_collateral_ratio_bps", whole);
-    let max_drawdown_bps = fields.need("max_drawdown_bps", whole);
-    let min_rebalance_interval_s = fields.need("min_rebalance_interval_s", whole);
-    let max_rebalances_per_day = fields.need("max_rebalances_per_day", whole);
-    let allow_arbitrary_calldata = fields.need("allow_arbitrary_calldata", flag);
-    let approved_assets = fields.need("approved_assets", list(spot(name)));
-    let approved_protocols = fields.need("approved_protocols", list(one_of(Role::ALL)));
-    let sanctioned = fields.need("sanctioned", list(spot(address)));
-    let delegation_depth = fields.need("delegation_depth", whole);
+pub(crate) fn read_policy(node: &YamlNode, report: &ProblemReport) -> Option<Policy> {
+    let fields = YamlFields::open(node, "the policy", report)?;
+    let version = fields.required("version", whole);
+    let limits_usd = fields.required("limits_usd", read_limits);
+    let slippage_bps = fields.required("slippage_bps", read_slippage);
+    let price_impact_bps = fields.required("price_impact_bps", whole);
+    let quote_max_age_s = fields.required("quote_max_age_s", whole);
+    let permit_ttl_s = fields.required("permit_ttl_s", whole);
+    let writes_per_hour = fields.required("writes_per_hour", whole);
+    let max_asset_count = fields.required("max_asset_count", whole);
+    let max_position_bps = fields.required("max_position_bps", whole);
+    let max_concentration_bps = fields.required("max_concentration_bps", whole);
+    let min_collateral_ratio_bps = fields.required("min_collateral_ratio_bps", whole);
+    let max_drawdown_bps = fields.required("max_drawdown_bps", whole);
+    let min_rebalance_interval_s = fields.required("min_rebalance_interval_s", whole);
+    let max_rebalances_per_day = fields.required("max_rebalances_per_day", whole);
+    let allow_arbitrary_calldata = fields.required("allow_arbitrary_calldata", flag);
+    let approved_assets = fields.required("approved_assets", list(spanned(name)));
+    let approved_protocols = fields.required("approved_protocols", list(one_of(Role::ALL)));
+    let sanctioned = fields.required("sanctioned", list(spanned(address)));
+    let delegation_depth = fields.required("delegation_depth", whole);
     fields.close();
     Some(Policy {
         version: version?,
@@ -85,15 +85,15 @@ pub(crate) fn read_policy(node: &Node, report: &Report) -> Option<Policy> {
         approved_protocols: approved_protocols?,
         sanctioned: sanctioned?,
         delegation_depth: delegation_depth?,
-        at: report.place(node.line),
+        at: report.location(node.line),
     })
 }
 
-fn read_limits(node: &Node, report: &Report) -> Option<LimitsUsd> {
-    let fields = Fields::open(node, "limits_usd", report)?;
-    let per_transaction = fields.need("per_transaction", whole);
-    let per_session = fields.need("per_session", whole);
-    let per_day = fields.need("per_day", whole);
+fn read_limits(node: &YamlNode, report: &ProblemReport) -> Option<LimitsUsd> {
+    let fields = YamlFields::open(node, "limits_usd", report)?;
+    let per_transaction = fields.required("per_transaction", whole);
+    let per_session = fields.required("per_session", whole);
+    let per_day = fields.required("per_day", whole);
     fields.close();
     let limits = LimitsUsd { per_transaction: per_transaction?, per_session: per_session?, per_day: per_day? };
     if limits.per_transaction > limits.per_session || limits.per_session > limits.per_day {
@@ -102,10 +102,10 @@ fn read_limits(node: &Node, report: &Report) -> Option<LimitsUsd> {
     Some(limits)
 }
 
-fn read_slippage(node: &Node, report: &Report) -> Option<SlippageBps> {
-    let fields = Fields::open(node, "slippage_bps", report)?;
-    let default = fields.need("default", whole);
-    let max = fields.need("max", whole);
+fn read_slippage(node: &YamlNode, report: &ProblemReport) -> Option<SlippageBps> {
+    let fields = YamlFields::open(node, "slippage_bps", report)?;
+    let default = fields.required("default", whole);
+    let max = fields.required("max", whole);
     fields.close();
     let slippage = SlippageBps { default: default?, max: max? };
     if slippage.default > slippage.max {

@@ -1,13 +1,13 @@
 //! A mistake in the user's files: where it is, what is wrong and what to do about it. Mistakes are collected, never thrown one by one.
 
-use crate::place::Place;
+use crate::location::Location;
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    pub at: Place,
+    pub at: Location,
     pub what: String,
     pub remedy: String,
 }
@@ -24,7 +24,7 @@ impl fmt::Display for Problem {
 
 /// Collects the problems of one file while it is read; reading goes on after a mistake so that all of them are seen.
 #[derive(Debug)]
-pub struct Report {
+pub struct ProblemReport {
     file: Arc<str>,
     first_line: u32,
     problems: RefCell<Vec<Problem>>,
@@ -32,34 +32,34 @@ pub struct Report {
 }
 
 /// A file with a thousand mistakes is a wrong file; the rest would only scroll the first ones away.
-const MOST_PER_FILE: usize = 100;
+const MAX_PROBLEMS_PER_FILE: usize = 100;
 
-impl Report {
+impl ProblemReport {
     pub fn new(file: &str) -> Self {
-        Self::starting_at(file, 0)
+        Self::with_line_offset(file, 0)
     }
 
     /// For YAML inside another file: `first_line` lines stand before it.
-    pub fn starting_at(file: &str, first_line: u32) -> Self {
+    pub fn with_line_offset(file: &str, first_line: u32) -> Self {
         Self { file: file.into(), first_line, problems: RefCell::default(), warnings: RefCell::default() }
     }
 
-    pub fn place(&self, line: u32) -> Place {
-        Place { file: self.file.clone(), line: line + self.first_line }
+    pub fn location(&self, line: u32) -> Location {
+        Location { file: self.file.clone(), line: line + self.first_line }
     }
 
     pub fn add(&self, line: u32, what: impl Into<String>, remedy: impl Into<String>) {
         let mut problems = self.problems.borrow_mut();
-        if problems.len() < MOST_PER_FILE {
-            problems.push(Problem { at: self.place(line), what: what.into(), remedy: remedy.into() });
+        if problems.len() < MAX_PROBLEMS_PER_FILE {
+            problems.push(Problem { at: self.location(line), what: what.into(), remedy: remedy.into() });
         }
     }
 
     /// Adds a warning: the file is read, but should be changed.
     pub fn warn(&self, line: u32, what: impl Into<String>, remedy: impl Into<String>) {
         let mut warnings = self.warnings.borrow_mut();
-        if warnings.len() < MOST_PER_FILE {
-            warnings.push(Problem { at: self.place(line), what: what.into(), remedy: remedy.into() });
+        if warnings.len() < MAX_PROBLEMS_PER_FILE {
+            warnings.push(Problem { at: self.location(line), what: what.into(), remedy: remedy.into() });
         }
     }
 
@@ -70,7 +70,7 @@ impl Report {
 
     /// Whether further problems would be dropped.
     pub fn is_full(&self) -> bool {
-        self.problems.borrow().len() >= MOST_PER_FILE
+        self.problems.borrow().len() >= MAX_PROBLEMS_PER_FILE
     }
 
     pub fn is_empty(&self) -> bool {
@@ -84,11 +84,11 @@ impl Report {
 
 /// The nearest of `known` to a misspelt word, phrased as a remedy; empty when nothing is near.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(word, known).map(|best| format!("did you mean \"{best}\"?")).unwrap_or_default()
+    nearest_name(word, known).map(|best| format!("did you mean \"{best}\"?")).unwrap_or_default()
 }
 
 /// The nearest of `known` if it is near enough to be meant.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_name<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let length = word.chars().count();
     known
@@ -111,15 +111,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_typo_finds_its_word_and_nonsense_finds_none() {
+    fn did_you_mean_suggests_only_near_words() {
         let known = ["slippage", "simulate", "spend"];
         assert_eq!(did_you_mean("slipage", known), "did you mean \"slippage\"?");
         assert_eq!(did_you_mean("zzz", known), "");
     }
 
     #[test]
-    fn lines_are_counted_from_the_top_of_the_outer_file() {
-        let report = Report::starting_at("agents/a.md", 1);
+    fn report_lines_include_the_line_offset() {
+        let report = ProblemReport::with_line_offset("agents/a.md", 1);
         report.add(3, "wrong", "");
         assert_eq!(report.into_problems()[0].at.to_string(), "agents/a.md:4");
     }

@@ -1,6 +1,6 @@
 //! What a scorer read off one transcript, and what many readings amount to.
 
-use crate::gate::Bound;
+use crate::gate::GateBound;
 use crate::scorer::ScorerName;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ impl Reading {
         Reading::Tally { hit: 0, of: 0 }
     }
 
-    pub fn one(good: bool) -> Self {
+    pub fn from_bool(good: bool) -> Self {
         Reading::Tally { hit: u64::from(good), of: 1 }
     }
 
@@ -59,13 +59,13 @@ impl Reading {
 pub struct Score {
     pub scorer: ScorerName,
     pub reading: Reading,
-    pub because: Vec<Because>,
+    pub because: Vec<ScoreReason>,
 }
 
 /// A reason, with the event it rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Because {
+pub struct ScoreReason {
     pub event: Option<u32>,
     pub what: String,
 }
@@ -83,14 +83,14 @@ pub struct Metric {
     pub high: Option<f64>,
     /// Clopper–Pearson, both sides, 95 %: never too narrow, where Wilson may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exact: Option<Exact>,
+    pub exact: Option<ExactInterval>,
     pub n: u64,
     pub cases: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Exact {
+pub struct ExactInterval {
     pub low: f64,
     pub high: f64,
 }
@@ -98,7 +98,7 @@ pub struct Exact {
 /// What a run without a single miss shows: failing more often than this is ruled out.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RulesOut {
+pub struct FailureRateBound {
     pub failure_rate: f64,
     pub confidence: f64,
     /// Distinct cases; identical transcripts count once.
@@ -116,16 +116,16 @@ pub enum Verdict {
 /// A gate judged on one slice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Judgement {
+pub struct GateResult {
     pub gate: String,
     pub subject: String,
     pub spec: String,
     pub metric: Metric,
-    pub bound: Bound,
+    pub bound: GateBound,
     pub verdict: Verdict,
     /// Only for gates that allow no miss, where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rules_out: Option<RulesOut>,
+    pub rules_out: Option<FailureRateBound>,
     /// What is missing or wrong, for people.
     pub because: String,
     /// The worst cases, with the reason each counts against the gate.
@@ -136,7 +136,7 @@ pub struct Judgement {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateVerdicts {
-    pub judgements: Vec<Judgement>,
+    pub judgements: Vec<GateResult>,
     pub out_of_scope: Vec<String>,
 }
 

@@ -1,36 +1,36 @@
 //! Who is who on a chain: tokens and contracts by address, one file per chain.
 
-use crate::place::{Place, Spot};
-use crate::problem::Report;
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
 use crate::text_enum::text_enum;
-use crate::yaml::{Fields, Node, list, name, number, one_of, spot, text, whole};
+use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, spanned, text, whole};
 use alloy_primitives::Address;
 
 #[derive(Debug, Clone)]
-pub struct Chain {
+pub struct ChainRegistry {
     pub id: u64,
     pub name: String,
     pub aliases: Vec<String>,
     pub native: String,
     pub block_time_s: f64,
-    pub tokens: Vec<Token>,
-    pub contracts: Vec<Contract>,
-    pub at: Place,
+    pub tokens: Vec<RegistryToken>,
+    pub contracts: Vec<RegistryContract>,
+    pub at: Location,
 }
 
 #[derive(Debug, Clone)]
-pub struct Token {
-    pub symbol: Spot<String>,
-    pub address: Spot<AddressText>,
+pub struct RegistryToken {
+    pub symbol: Spanned<String>,
+    pub address: Spanned<AddressText>,
     pub decimals: u8,
     pub name: String,
 }
 
 #[derive(Debug, Clone)]
-pub struct Contract {
-    pub name: Spot<String>,
+pub struct RegistryContract {
+    pub name: Spanned<String>,
     pub role: Role,
-    pub address: Spot<AddressText>,
+    pub address: Spanned<AddressText>,
 }
 
 /// An address as written: the checksum is part of what the author said, so the text is kept.
@@ -51,12 +51,12 @@ impl AddressText {
     }
 
     /// The EIP-55 spelling of the same address.
-    pub fn checksummed(&self) -> String {
+    pub fn to_checksum(&self) -> String {
         self.address.to_checksum(None)
     }
 
     pub fn is_checksummed(&self) -> bool {
-        self.text == self.checksummed()
+        self.text == self.to_checksum()
     }
 }
 
@@ -71,7 +71,7 @@ text_enum! {
     }
 }
 
-pub(crate) fn address(node: &Node, report: &Report) -> Option<AddressText> {
+pub(crate) fn address(node: &YamlNode, report: &ProblemReport) -> Option<AddressText> {
     let written = text(node, report)?;
     let parsed = AddressText::parse(&written);
     if parsed.is_none() {
@@ -80,24 +80,24 @@ pub(crate) fn address(node: &Node, report: &Report) -> Option<AddressText> {
     parsed
 }
 
-pub(crate) fn read_chain(node: &Node, report: &Report) -> Option<Chain> {
-    let fields = Fields::open(node, "a registry", report)?;
-    let head = fields.need("chain", read_head);
+pub(crate) fn read_chain(node: &YamlNode, report: &ProblemReport) -> Option<ChainRegistry> {
+    let fields = YamlFields::open(node, "a registry", report)?;
+    let head = fields.required("chain", read_chain_header);
     let tokens = fields.or_default("tokens", list(read_token));
     let contracts = fields.or_default("contracts", list(read_contract));
     fields.close();
-    Some(Chain { tokens, contracts, ..head? })
+    Some(ChainRegistry { tokens, contracts, ..head? })
 }
 
-fn read_head(node: &Node, report: &Report) -> Option<Chain> {
-    let fields = Fields::open(node, "a chain", report)?;
-    let id = fields.need("id", whole);
-    let name_ = fields.need("name", name);
+fn read_chain_header(node: &YamlNode, report: &ProblemReport) -> Option<ChainRegistry> {
+    let fields = YamlFields::open(node, "a chain", report)?;
+    let id = fields.required("id", whole);
+    let name_ = fields.required("name", name);
     let aliases = fields.or_default("aliases", list(name));
-    let native = fields.need("native", name);
-    let block_time_s = fields.need("block_time_s", number);
+    let native = fields.required("native", name);
+    let block_time_s = fields.required("block_time_s", number);
     fields.close();
-    Some(Chain {
+    Some(ChainRegistry {
         id: id?,
         name: name_?,
         aliases,
@@ -105,33 +105,33 @@ fn read_head(node: &Node, report: &Report) -> Option<Chain> {
         block_time_s: block_time_s?,
         tokens: vec![],
         contracts: vec![],
-        at: report.place(node.line),
+        at: report.location(node.line),
     })
 }
 
-fn read_token(node: &Node, report: &Report) -> Option<Token> {
-    let fields = Fields::open(node, "a token", report)?;
-    let symbol = fields.need("symbol", spot(name));
-    let address = fields.need("address", spot(address));
-    let decimals = fields.need("decimals", whole).filter(|decimals| {
+fn read_token(node: &YamlNode, report: &ProblemReport) -> Option<RegistryToken> {
+    let fields = YamlFields::open(node, "a token", report)?;
+    let symbol = fields.required("symbol", spanned(name));
+    let address = fields.required("address", spanned(address));
+    let decimals = fields.required("decimals", whole).filter(|decimals| {
         let fits = *decimals <= 36;
         if !fits {
             report.add(node.line, format!("{decimals} decimals are not plausible"), "at most 36");
         }
         fits
     });
-    let name = fields.need("name", text);
+    let name = fields.required("name", text);
     fields.close();
-    Some(Token { symbol: symbol?, address: address?, decimals: u8::try_from(decimals?).unwrap_or(u8::MAX), name: name? })
+    Some(RegistryToken { symbol: symbol?, address: address?, decimals: u8::try_from(decimals?).unwrap_or(u8::MAX), name: name? })
 }
 
-fn read_contract(node: &Node, report: &Report) -> Option<Contract> {
-    let fields = Fields::open(node, "a contract", report)?;
-    let name_ = fields.need("name", spot(name));
-    let role = fields.need("role", one_of(Role::ALL));
-    let address = fields.need("address", spot(address));
+fn read_contract(node: &YamlNode, report: &ProblemReport) -> Option<RegistryContract> {
+    let fields = YamlFields::open(node, "a contract", report)?;
+    let name_ = fields.required("name", spanned(name));
+    let role = fields.required("role", one_of(Role::ALL));
+    let address = fields.required("address", spanned(address));
     fields.close();
-    Some(Contract { name: name_?, role: role?, address: address? })
+    Some(RegistryContract { name: name_?, role: role?, address: address? })
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //! Parsed here once, with the column of a mistake; what a rule means on a transcript is the scorer's business.
 
 mod parse;
-mod reader;
+mod text_parser;
 
-pub(crate) use reader::Reader;
+pub(crate) use text_parser::TextParser;
 
 use crate::catalog::OpPattern;
 use serde_json::Value;
@@ -13,40 +13,40 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
     /// Every B has an earlier A.
-    Before(Selector, Selector),
+    Before(ActionSelector, ActionSelector),
     /// Every A is followed by some B.
-    After(Selector, Selector),
+    After(ActionSelector, ActionSelector),
     /// The next act after every A is a B.
-    ImmediatelyAfter(Selector, Selector),
-    Never(Selector),
+    ImmediatelyAfter(ActionSelector, ActionSelector),
+    Never(ActionSelector),
     /// No B once A has happened.
-    NeverAfter(Selector, Selector),
-    Eventually(Selector),
+    NeverAfter(ActionSelector, ActionSelector),
+    Eventually(ActionSelector),
     /// Every B comes within that many seconds after an A.
-    Within(Selector, Selector, u64),
-    AtMost(Selector, u64),
+    Within(ActionSelector, ActionSelector, u64),
+    AtMost(ActionSelector, u64),
 }
 
 /// Which acts of a transcript are meant.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Selector {
-    pub what: What,
+pub struct ActionSelector {
+    pub what: SelectorTarget,
     pub tests: Vec<ArgTest>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum SelectorTarget {
     Tool(String),
-    Class(Class),
+    Class(ActionClass),
     Acts(OpPattern),
     DelegateTo(String),
     /// A delegation to the guardian or the assessor, with the required answer.
-    Guard(Option<Answer>),
-    Assess(Option<Answer>),
+    Guard(Option<RequiredDecision>),
+    Assess(Option<RequiredDecision>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum ActionClass {
     Read,
     Quote,
     Simulate,
@@ -59,7 +59,7 @@ pub enum Class {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum RequiredDecision {
     Approve,
     Veto,
 }
@@ -67,12 +67,12 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArgTest {
     pub param: String,
-    pub op: Op,
+    pub op: ArgComparison,
     pub value: Value,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub enum ArgComparison {
     Is,
     IsNot,
     AtMost,
@@ -96,10 +96,10 @@ impl fmt::Display for RuleError {
 
 impl Rule {
     pub fn parse(text: &str) -> Result<Self, RuleError> {
-        parse::rule(text)
+        parse::parse_rule(text)
     }
 
-    pub fn selectors(&self) -> Vec<&Selector> {
+    pub fn selectors(&self) -> Vec<&ActionSelector> {
         match self {
             Rule::Before(a, b) | Rule::After(a, b) | Rule::ImmediatelyAfter(a, b) | Rule::NeverAfter(a, b) | Rule::Within(a, b, _) => {
                 vec![a, b]

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_scorer_of_a_stored_record_stays_readable() {
+    fn unknown_scorer_name_round_trips() {
         let stored: ScorerName = serde_json::from_str("\"gas_golf\"").unwrap();
         assert_eq!((stored.known(), stored.as_str()), (None, "gas_golf"));
         assert_eq!(serde_json::to_string(&stored).unwrap(), "\"gas_golf\"");

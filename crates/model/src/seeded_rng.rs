@@ -1,6 +1,6 @@
 //! Reproducible random numbers: every sequence follows from an explicit seed.
 
-use crate::hash::Hash;
+use crate::hash::ContentHash;
 
 /// SplitMix64. The same seed gives the same sequence on every machine; it must not change, as stored transcripts depend on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +40,8 @@ impl SeededRng {
 }
 
 /// Seeds from the first 64 bits of a content hash.
-impl From<&Hash> for SeededRng {
-    fn from(hash: &Hash) -> Self {
+impl From<&ContentHash> for SeededRng {
+    fn from(hash: &ContentHash) -> Self {
         Self(hash.as_str().get(..16).and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or_default())
     }
 }

@@ -1,49 +1,49 @@
 //! A skill: what a user may ask for, and who handles it.
 
-use crate::catalog::{Param, read_param};
-use crate::place::{Place, Spot};
-use crate::problem::Report;
-use crate::yaml::{Fields, Node, list, map, name, spot, text};
+use crate::catalog::{ParamSpec, read_param};
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, list, map, name, spanned, text};
 use indexmap::IndexMap;
 
 #[derive(Debug, Clone)]
 pub struct Skill {
-    pub name: Spot<String>,
+    pub name: Spanned<String>,
     pub description: String,
     pub category: String,
-    pub handler: Handler,
-    pub also: Vec<Spot<String>>,
-    pub triggers: Vec<Spot<String>>,
+    pub handler: SkillHandler,
+    pub also: Vec<Spanned<String>>,
+    pub triggers: Vec<Spanned<String>>,
     pub examples: Vec<String>,
-    pub redirects: Vec<Redirect>,
-    pub params: IndexMap<String, Param>,
+    pub redirects: Vec<SkillRedirect>,
+    pub params: IndexMap<String, ParamSpec>,
     pub body: String,
-    pub at: Place,
+    pub at: Location,
 }
 
 #[derive(Debug, Clone)]
-pub enum Handler {
-    Agent(Spot<String>),
+pub enum SkillHandler {
+    Agent(Spanned<String>),
     /// A skill that is one direct tool call.
-    Tool(Spot<String>),
+    Tool(Spanned<String>),
 }
 
 #[derive(Debug, Clone)]
-pub struct Redirect {
+pub struct SkillRedirect {
     pub when: String,
-    pub to: Spot<String>,
+    pub to: Spanned<String>,
 }
 
-pub(crate) fn read_skill(node: &Node, body: &str, report: &Report) -> Option<Skill> {
-    let fields = Fields::open(node, "a skill", report)?;
-    let name_ = fields.need("name", spot(name));
-    let description = fields.need("description", text);
-    let category = fields.need("category", text);
-    let agent = fields.maybe("agent", spot(name)).map(Handler::Agent);
-    let tool = fields.maybe("tool", spot(name)).map(Handler::Tool);
-    let also = fields.or_default("also", list(spot(name)));
-    let triggers = fields.need("triggers", list(spot(text)));
-    let examples = fields.need("examples", list(text));
+pub(crate) fn read_skill(node: &YamlNode, body: &str, report: &ProblemReport) -> Option<Skill> {
+    let fields = YamlFields::open(node, "a skill", report)?;
+    let name_ = fields.required("name", spanned(name));
+    let description = fields.required("description", text);
+    let category = fields.required("category", text);
+    let agent = fields.optional("agent", spanned(name)).map(SkillHandler::Agent);
+    let tool = fields.optional("tool", spanned(name)).map(SkillHandler::Tool);
+    let also = fields.or_default("also", list(spanned(name)));
+    let triggers = fields.required("triggers", list(spanned(text)));
+    let examples = fields.required("examples", list(text));
     let redirects = fields.or_default("redirects", list(read_redirect));
     let params = fields.or_default("params", map(read_param));
     fields.close();
@@ -65,16 +65,16 @@ pub(crate) fn read_skill(node: &Node, body: &str, report: &Report) -> Option<Ski
         redirects,
         params,
         body: body.trim().to_owned(),
-        at: report.place(node.line),
+        at: report.location(node.line),
     })
 }
 
-fn read_redirect(node: &Node, report: &Report) -> Option<Redirect> {
-    let fields = Fields::open(node, "a redirect", report)?;
-    let when = fields.need("when", text);
-    let to = fields.need("to", spot(name));
+fn read_redirect(node: &YamlNode, report: &ProblemReport) -> Option<SkillRedirect> {
+    let fields = YamlFields::open(node, "a redirect", report)?;
+    let when = fields.required("when", text);
+    let to = fields.required("to", spanned(name));
     fields.close();
-    Some(Redirect { when: when?, to: to? })
+    Some(SkillRedirect { when: when?, to: to? })
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
 //! A subject file: which agent is evaluated, with which model and limits. Keys are named by environment variable, never held.
 
-mod finished;
+mod external;
 
-pub use finished::{FinishedAgent, Reached};
+pub use external::{AgentEndpoint, ExternalAgent};
 
-use crate::hash::Hash;
+use crate::hash::ContentHash;
+use crate::location::{Location, Spanned};
 use crate::money::Money;
-use crate::place::{Place, Spot};
-use crate::problem::Report;
-use crate::yaml::{Fields, Node, flag, json as any, name, number, one_of, spot, text, whole};
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, flag, json as any, name, number, one_of, spanned, text, whole};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone)]
 pub struct SubjectFile {
-    pub name: Spot<String>,
+    pub name: Spanned<String>,
     pub provider: ProviderKind,
     pub model: Option<String>,
     pub temperature: Option<f64>,
@@ -22,17 +22,17 @@ pub struct SubjectFile {
     pub key_env: Option<String>,
     pub base_url: Option<String>,
     /// Which of the wire formats of its maker.
-    pub api: Option<Api>,
+    pub api: Option<OpenAiApi>,
     pub stream: bool,
     /// Said to the model before what its seat says.
     pub prompt: Option<String>,
     /// Sent with every request as it is: settings of one vendor that others do not have.
     pub extra: Map<String, Value>,
-    pub price: Option<Price>,
+    pub price: Option<ModelPrice>,
     /// How a finished agent is reached; nothing else has it.
-    pub finished: Option<FinishedAgent>,
+    pub external: Option<ExternalAgent>,
     pub about: String,
-    pub at: Place,
+    pub at: Location,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,13 +102,13 @@ impl Default for SubjectLimits {
 
 /// The two wire formats OpenAI speaks; servers like it speak at least the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Api {
+pub enum OpenAiApi {
     Chat,
     Responses,
 }
 
-impl Api {
-    pub const ALL: &'static [(&'static str, Api)] = &[("chat", Api::Chat), ("responses", Api::Responses)];
+impl OpenAiApi {
+    pub const ALL: &'static [(&'static str, OpenAiApi)] = &[("chat", OpenAiApi::Chat), ("responses", OpenAiApi::Responses)];
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub enum ToolsShown {
 
 /// Per million tokens, as of a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Price {
+pub struct ModelPrice {
     pub input_per_mtok: Money,
     pub output_per_mtok: Money,
     pub cache_read_per_mtok: Option<Money>,
@@ -129,28 +129,28 @@ pub struct Price {
 
 impl SubjectFile {
     /// What identifies the configuration in trial ids: everything that changes behaviour, nothing that does not.
-    pub fn identity(&self) -> Hash {
+    pub fn identity(&self) -> ContentHash {
         let tools = match self.tools {
             ToolsShown::All => "all".to_owned(),
             ToolsShown::Pruned(count) => format!("pruned({count})"),
         };
-        let api = self.api.and_then(|api| Api::ALL.iter().find(|(_, known)| *known == api)).map(|(word, _)| *word);
+        let api = self.api.and_then(|api| OpenAiApi::ALL.iter().find(|(_, known)| *known == api)).map(|(word, _)| *word);
         let mut configuration = json!({
             "provider": self.provider.word(), "model": self.model, "temperature": self.temperature, "base_url": self.base_url, "tools": tools,
             "limits": [self.limits.turns, self.limits.calls, self.limits.output_tokens, self.limits.seconds],
             "api": api, "prompt": self.prompt, "extra": self.extra,
         });
-        if let Some(finished) = &self.finished {
+        if let Some(finished) = &self.external {
             configuration["finished"] = finished.identity();
         }
-        Hash::of(&configuration)
+        ContentHash::of_json(&configuration)
     }
 
     /// A finished agent that no file describes, by the words it was asked for with.
-    pub fn unwritten(words: &str, provider: ProviderKind, reached: Reached) -> Self {
-        let at = Place::new("--subject", 1);
+    pub fn from_command_line(words: &str, provider: ProviderKind, reached: AgentEndpoint) -> Self {
+        let at = Location::new("--subject", 1);
         Self {
-            name: Spot::new(words.to_owned(), at.clone()),
+            name: Spanned::new(words.to_owned(), at.clone()),
             provider,
             model: None,
             temperature: None,
@@ -163,30 +163,30 @@ impl SubjectFile {
             prompt: None,
             extra: Map::new(),
             price: None,
-            finished: Some(FinishedAgent { reached, env: vec![] }),
+            external: Some(ExternalAgent { endpoint: reached, env: vec![] }),
             about: "A finished agent named on the command line.".to_owned(),
             at,
         }
     }
 }
 
-pub(crate) fn read_subject(node: &Node, report: &Report) -> Option<SubjectFile> {
-    let fields = Fields::open(node, "a subject", report)?;
-    let name_ = fields.need("subject", spot(name));
-    let provider = fields.need("provider", one_of(ProviderKind::ALL));
-    let model = fields.maybe("model", text);
-    let temperature = fields.maybe("temperature", number);
+pub(crate) fn read_subject(node: &YamlNode, report: &ProblemReport) -> Option<SubjectFile> {
+    let fields = YamlFields::open(node, "a subject", report)?;
+    let name_ = fields.required("subject", spanned(name));
+    let provider = fields.required("provider", one_of(ProviderKind::ALL));
+    let model = fields.optional("model", text);
+    let temperature = fields.optional("temperature", number);
     let limits = fields.or_default("limits", read_limits);
-    let tools = fields.maybe("tools", read_tools_shown).unwrap_or(ToolsShown::All);
-    let key_env = fields.maybe("key_env", read_env_name);
-    let base_url = fields.maybe("base_url", text);
-    let api = fields.maybe("api", one_of(Api::ALL));
-    let stream = fields.maybe("stream", flag).unwrap_or_default();
-    let prompt = fields.maybe("prompt", text);
-    let extra = fields.maybe("extra", read_extra).unwrap_or_default();
-    let price = fields.maybe("price", read_price);
-    let finished = finished::read_finished(&fields, node, provider, report);
-    let about = fields.need("about", text);
+    let tools = fields.optional("tools", read_tools_shown).unwrap_or(ToolsShown::All);
+    let key_env = fields.optional("key_env", read_env_name);
+    let base_url = fields.optional("base_url", text);
+    let api = fields.optional("api", one_of(OpenAiApi::ALL));
+    let stream = fields.optional("stream", flag).unwrap_or_default();
+    let prompt = fields.optional("prompt", text);
+    let extra = fields.optional("extra", read_extra).unwrap_or_default();
+    let price = fields.optional("price", read_price);
+    let finished = external::read_external(&fields, node, provider, report);
+    let about = fields.required("about", text);
     fields.close();
     if provider.is_some_and(ProviderKind::is_llm) && model.is_none() {
         report.add(node.line, "a subject with an LLM provider lacks \"model\"", "add model: …");
@@ -205,26 +205,26 @@ pub(crate) fn read_subject(node: &Node, report: &Report) -> Option<SubjectFile> 
         prompt,
         extra,
         price,
-        finished,
+        external: finished,
         about: about?,
-        at: report.place(node.line),
+        at: report.location(node.line),
     })
 }
 
-fn read_limits(node: &Node, report: &Report) -> Option<SubjectLimits> {
-    let fields = Fields::open(node, "limits", report)?;
+fn read_limits(node: &YamlNode, report: &ProblemReport) -> Option<SubjectLimits> {
+    let fields = YamlFields::open(node, "limits", report)?;
     let base = SubjectLimits::default();
     let limits = SubjectLimits {
-        turns: fields.maybe("turns", whole).unwrap_or(base.turns),
-        calls: fields.maybe("calls", whole).unwrap_or(base.calls),
-        output_tokens: fields.maybe("output_tokens", whole).unwrap_or(base.output_tokens),
-        seconds: fields.maybe("seconds", whole).unwrap_or(base.seconds),
+        turns: fields.optional("turns", whole).unwrap_or(base.turns),
+        calls: fields.optional("calls", whole).unwrap_or(base.calls),
+        output_tokens: fields.optional("output_tokens", whole).unwrap_or(base.output_tokens),
+        seconds: fields.optional("seconds", whole).unwrap_or(base.seconds),
     };
     fields.close();
     Some(limits)
 }
 
-fn read_tools_shown(node: &Node, report: &Report) -> Option<ToolsShown> {
+fn read_tools_shown(node: &YamlNode, report: &ProblemReport) -> Option<ToolsShown> {
     let written = text(node, report)?;
     let pruned = written.strip_prefix("pruned(").and_then(|rest| rest.strip_suffix(')')).and_then(|count| count.parse().ok());
     match (written.as_str(), pruned) {
@@ -238,7 +238,7 @@ fn read_tools_shown(node: &Node, report: &Report) -> Option<ToolsShown> {
 }
 
 /// A name, and only a name: a key pasted here is refused before it can be written anywhere.
-fn read_env_name(node: &Node, report: &Report) -> Option<String> {
+fn read_env_name(node: &YamlNode, report: &ProblemReport) -> Option<String> {
     let written = text(node, report)?;
     let fits = written.len() <= 64 && written.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     if !fits {
@@ -247,18 +247,18 @@ fn read_env_name(node: &Node, report: &Report) -> Option<String> {
     fits.then_some(written)
 }
 
-fn read_price(node: &Node, report: &Report) -> Option<Price> {
-    let fields = Fields::open(node, "a price", report)?;
-    let input = fields.need("input_per_mtok", money);
-    let output = fields.need("output_per_mtok", money);
-    let cache_read_per_mtok = fields.maybe("cache_read_per_mtok", money);
-    let cache_write_per_mtok = fields.maybe("cache_write_per_mtok", money);
-    let as_of = fields.need("as_of", text);
+fn read_price(node: &YamlNode, report: &ProblemReport) -> Option<ModelPrice> {
+    let fields = YamlFields::open(node, "a price", report)?;
+    let input = fields.required("input_per_mtok", read_money);
+    let output = fields.required("output_per_mtok", read_money);
+    let cache_read_per_mtok = fields.optional("cache_read_per_mtok", read_money);
+    let cache_write_per_mtok = fields.optional("cache_write_per_mtok", read_money);
+    let as_of = fields.required("as_of", text);
     fields.close();
-    Some(Price { input_per_mtok: input?, output_per_mtok: output?, cache_read_per_mtok, cache_write_per_mtok, as_of: as_of? })
+    Some(ModelPrice { input_per_mtok: input?, output_per_mtok: output?, cache_read_per_mtok, cache_write_per_mtok, as_of: as_of? })
 }
 
-fn money(node: &Node, report: &Report) -> Option<Money> {
+fn read_money(node: &YamlNode, report: &ProblemReport) -> Option<Money> {
     let parsed = text(node, report)?.parse();
     if parsed.is_err() {
         report.add(node.line, format!("expected dollars, found {}", node.describe()), "digits with at most nine after the point");
@@ -286,7 +286,7 @@ const RESERVED: &[&str] = &[
     "num_predict",
 ];
 
-fn read_extra(node: &Node, report: &Report) -> Option<Map<String, Value>> {
+fn read_extra(node: &YamlNode, report: &ProblemReport) -> Option<Map<String, Value>> {
     let Value::Object(extra) = any(node, report)? else {
         report.add(node.line, format!("expected fields of the request, found {}", node.describe()), "extra: { reasoning_effort: low }");
         return None;

@@ -1,12 +1,12 @@
 //! The five tiers of evaluation and when CI runs them.
 
-use crate::place::Place;
-use crate::problem::Report;
+use crate::location::Location;
+use crate::problem::ProblemReport;
 use crate::suite::SuiteKind;
-use crate::yaml::{Fields, Node, list, name, number, one_of, text, whole};
+use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, text, whole};
 
 #[derive(Debug, Clone)]
-pub struct Tiers {
+pub struct TiersFile {
     pub tiers: Vec<Tier>,
     pub ci: Vec<CiRow>,
 }
@@ -17,17 +17,17 @@ pub struct Tier {
     pub name: String,
     pub trigger: String,
     pub minutes_at_most: Option<f64>,
-    pub live: Live,
+    pub live: LiveRole,
     pub budget_usd: f64,
     pub trials: u64,
     pub suites: Vec<SuiteKind>,
     pub what: String,
-    pub at: Place,
+    pub at: Location,
 }
 
 /// What may talk to a model in this tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Live {
+pub enum LiveRole {
     None,
     Judge,
     Subject,
@@ -40,27 +40,27 @@ pub struct CiRow {
     pub when_changed: Vec<String>,
 }
 
-const LIVE: &[(&str, Live)] = &[("none", Live::None), ("judge", Live::Judge), ("subject", Live::Subject)];
+const LIVE: &[(&str, LiveRole)] = &[("none", LiveRole::None), ("judge", LiveRole::Judge), ("subject", LiveRole::Subject)];
 
-pub(crate) fn read_tiers(node: &Node, report: &Report) -> Option<Tiers> {
-    let fields = Fields::open(node, "tiers.yaml", report)?;
-    let tiers = fields.need("tiers", list(read_tier));
-    let ci = fields.need("ci", list(read_ci));
+pub(crate) fn read_tiers(node: &YamlNode, report: &ProblemReport) -> Option<TiersFile> {
+    let fields = YamlFields::open(node, "tiers.yaml", report)?;
+    let tiers = fields.required("tiers", list(read_tier));
+    let ci = fields.required("ci", list(read_ci));
     fields.close();
-    Some(Tiers { tiers: tiers?, ci: ci? })
+    Some(TiersFile { tiers: tiers?, ci: ci? })
 }
 
-fn read_tier(node: &Node, report: &Report) -> Option<Tier> {
-    let fields = Fields::open(node, "a tier", report)?;
-    let tier = fields.need("tier", whole);
-    let name_ = fields.need("name", name);
-    let trigger = fields.need("trigger", text);
-    let minutes_at_most = fields.maybe("minutes_at_most", number);
-    let live = fields.need("live", one_of(LIVE));
-    let budget_usd = fields.need("budget_usd", number);
-    let trials = fields.need("trials", whole);
-    let suites = fields.need("suites", list(one_of(SuiteKind::ALL)));
-    let what = fields.need("what", text);
+fn read_tier(node: &YamlNode, report: &ProblemReport) -> Option<Tier> {
+    let fields = YamlFields::open(node, "a tier", report)?;
+    let tier = fields.required("tier", whole);
+    let name_ = fields.required("name", name);
+    let trigger = fields.required("trigger", text);
+    let minutes_at_most = fields.optional("minutes_at_most", number);
+    let live = fields.required("live", one_of(LIVE));
+    let budget_usd = fields.required("budget_usd", number);
+    let trials = fields.required("trials", whole);
+    let suites = fields.required("suites", list(one_of(SuiteKind::ALL)));
+    let what = fields.required("what", text);
     fields.close();
     Some(Tier {
         tier: tier?,
@@ -72,14 +72,14 @@ fn read_tier(node: &Node, report: &Report) -> Option<Tier> {
         trials: trials?,
         suites: suites?,
         what: what?,
-        at: report.place(node.line),
+        at: report.location(node.line),
     })
 }
 
-fn read_ci(node: &Node, report: &Report) -> Option<CiRow> {
-    let fields = Fields::open(node, "a ci row", report)?;
-    let event = fields.need("event", name);
-    let tiers = fields.need("tiers", list(whole));
+fn read_ci(node: &YamlNode, report: &ProblemReport) -> Option<CiRow> {
+    let fields = YamlFields::open(node, "a ci row", report)?;
+    let event = fields.required("event", name);
+    let tiers = fields.required("tiers", list(whole));
     let when_changed = fields.or_default("when_changed", list(name));
     fields.close();
     Some(CiRow { event: event?, tiers: tiers?, when_changed })

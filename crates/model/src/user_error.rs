@@ -1,6 +1,6 @@
 //! Error that the user can act on: what is wrong, what to do about it, and where.
 
-use crate::place::Place;
+use crate::location::Location;
 use crate::problem::{Problem, did_you_mean};
 use std::fmt;
 
@@ -10,22 +10,22 @@ pub struct UserError {
     pub what: String,
     /// Empty where there is nothing to advise.
     pub remedy: String,
-    pub place: Option<Place>,
+    pub location: Option<Location>,
 }
 
 impl UserError {
     pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: remedy.into(), place: None }
+        Self { what: what.into(), remedy: remedy.into(), location: None }
     }
 
     /// Returns an error without a remedy.
-    pub fn plain(what: impl Into<String>) -> Self {
+    pub fn without_remedy(what: impl Into<String>) -> Self {
         Self::new(what, "")
     }
 
     /// Returns an error that says what its cause says.
     pub fn caused_by(cause: impl fmt::Display) -> Self {
-        Self::plain(cause.to_string())
+        Self::without_remedy(cause.to_string())
     }
 
     /// Returns the error for a name that does not exist, with the nearest known name as its remedy.
@@ -34,19 +34,19 @@ impl UserError {
     }
 
     /// Adds the place of the mistake.
-    pub fn at(self, place: Place) -> Self {
-        Self { place: Some(place), ..self }
+    pub fn with_location(self, place: Location) -> Self {
+        Self { location: Some(place), ..self }
     }
 
     /// Puts `context` before what is wrong: "context: what".
-    pub fn within(self, context: impl fmt::Display) -> Self {
+    pub fn with_context(self, context: impl fmt::Display) -> Self {
         Self { what: format!("{context}: {}", self.what), ..self }
     }
 }
 
 impl From<Problem> for UserError {
     fn from(problem: Problem) -> Self {
-        Self { what: problem.what, remedy: problem.remedy, place: Some(problem.at) }
+        Self { what: problem.what, remedy: problem.remedy, location: Some(problem.at) }
     }
 }
 
@@ -54,7 +54,7 @@ impl From<Problem> for UserError {
 impl fmt::Display for UserError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, details) = self.what.split_once('\n').map_or((self.what.as_str(), None), |(what, details)| (what, Some(details)));
-        if let Some(place) = &self.place {
+        if let Some(place) = &self.location {
             write!(f, "{place}  ")?;
         }
         f.write_str(what)?;
@@ -72,11 +72,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_holds_place_what_and_remedy() {
-        let error = UserError::new("the key is missing", "add it").within("subject");
+    fn user_error_line_has_location_what_and_remedy() {
+        let error = UserError::new("the key is missing", "add it").with_context("subject");
         assert_eq!(error.to_string(), "subject: the key is missing  add it");
-        assert_eq!(error.at(Place::new("a.yaml", 3)).to_string(), "a.yaml:3  subject: the key is missing  add it");
-        assert_eq!(UserError::plain("no runtime").to_string(), "no runtime");
+        assert_eq!(error.with_location(Location::new("a.yaml", 3)).to_string(), "a.yaml:3  subject: the key is missing  add it");
+        assert_eq!(UserError::without_remedy("no runtime").to_string(), "no runtime");
         assert_eq!(UserError::new("it ended\nstderr:\n  boom", "start it").to_string(), "it ended  start it\nstderr:\n  boom");
     }
 

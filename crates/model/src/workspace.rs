@@ -5,38 +5,38 @@ mod load;
 mod review_roles;
 
 use crate::agent::Agent;
-use crate::catalog::{Profile, Tool};
-use crate::defaults::Defaults;
+use crate::catalog::{Tool, ToolProfile};
+use crate::defaults::RunDefaults;
 use crate::gate::Gate;
-use crate::hash::Hash;
-use crate::output::Output;
+use crate::hash::ContentHash;
+use crate::output::OutputSchema;
 use crate::policy::Policy;
 use crate::problem::Problem;
-use crate::registry::Chain;
+use crate::registry::ChainRegistry;
 use crate::review::ReviewRole;
 use crate::skill::Skill;
 use crate::subject::SubjectFile;
-use crate::suite::{Case, Suite, Surface};
-use crate::tier::Tiers;
+use crate::suite::{Case, CaseSurface, Suite};
+use crate::tier::TiersFile;
 use crate::world::WorldFile;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
 pub struct Workspace {
     pub tools: Vec<Tool>,
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<ToolProfile>,
     pub agents: Vec<Agent>,
     pub skills: Vec<Skill>,
-    pub outputs: Vec<Output>,
-    pub chains: Vec<Chain>,
+    pub outputs: Vec<OutputSchema>,
+    pub chains: Vec<ChainRegistry>,
     pub policy: Policy,
     pub gates: Vec<Gate>,
-    pub tiers: Tiers,
+    pub tiers: TiersFile,
     pub subjects: Vec<SubjectFile>,
     pub worlds: Vec<WorldFile>,
     pub suites: Vec<Suite>,
-    pub defaults: Defaults,
-    pub hash: Hash,
+    pub defaults: RunDefaults,
+    pub hash: ContentHash,
     /// Older keys and values that were read, and should be written anew.
     pub warnings: Vec<Problem>,
     by_name: BTreeMap<String, usize>,
@@ -72,7 +72,7 @@ impl Workspace {
         self.agent(agent)?.serves.as_ref().map(|serves| serves.value)
     }
 
-    pub fn profile(&self, name: &str) -> Option<&Profile> {
+    pub fn profile(&self, name: &str) -> Option<&ToolProfile> {
         self.profiles.iter().find(|profile| *profile.name == name)
     }
 
@@ -80,7 +80,7 @@ impl Workspace {
         self.skills.iter().find(|skill| *skill.name == name)
     }
 
-    pub fn output(&self, name: &str) -> Option<&Output> {
+    pub fn output(&self, name: &str) -> Option<&OutputSchema> {
         self.outputs.iter().find(|output| *output.name == name)
     }
 
@@ -101,17 +101,17 @@ impl Workspace {
     }
 
     /// A chain by id, name or alias.
-    pub fn chain(&self, name: &str) -> Option<&Chain> {
+    pub fn chain(&self, name: &str) -> Option<&ChainRegistry> {
         let name = name.to_lowercase();
         self.chains.iter().find(|chain| chain.name == name || chain.aliases.contains(&name) || chain.id.to_string() == name)
     }
 
     /// The tools a surface puts before the subject. A skill surface has none: there a skill is chosen.
-    pub fn surface_tools(&self, surface: &Surface) -> Vec<&Tool> {
+    pub fn surface_tools(&self, surface: &CaseSurface) -> Vec<&Tool> {
         match surface {
-            Surface::Profile(name) => self.profile(name).map(|profile| profile.select(&self.tools)).unwrap_or_default(),
-            Surface::Agent(name) => self.agent_tools(name),
-            Surface::Skills => vec![],
+            CaseSurface::Profile(name) => self.profile(name).map(|profile| profile.select(&self.tools)).unwrap_or_default(),
+            CaseSurface::Agent(name) => self.agent_tools(name),
+            CaseSurface::Skills => vec![],
         }
     }
 

@@ -9,12 +9,12 @@ use tokio::sync::Notify;
 pub struct Budget {
     /// `None` counts everything and refuses nothing.
     limit: Option<Money>,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
     settled: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BudgetState {
     reserved: Money,
     spent: Money,
     /// Spent by earlier processes of the same run.
@@ -42,7 +42,7 @@ impl Budget {
     /// Takes what earlier processes of the same run spent off the limit.
     pub fn deduct(&self, spent: Money) {
         let mut state = self.lock();
-        state.spent_before = state.spent_before.plus(spent);
+        state.spent_before = state.spent_before.saturating_add(spent);
     }
 
     /// Settled so far by this process; calls under way are not in it.
@@ -53,11 +53,11 @@ impl Budget {
     /// The most that can have been spent when everything under way has ended.
     pub fn committed(&self) -> Money {
         let state = self.lock();
-        state.spent.plus(state.reserved)
+        state.spent.saturating_add(state.reserved)
     }
 
     /// Waits while a settlement of a call under way could make room.
-    pub async fn reserve(self: &Arc<Self>, ceiling: Money) -> Result<Reservation, BudgetExhausted> {
+    pub async fn reserve(self: &Arc<Self>, ceiling: Money) -> Result<BudgetReservation, BudgetExhausted> {
         loop {
             // Listening starts before looking, so that no settlement in between is missed.
             let settled = self.settled.notified();
@@ -70,30 +70,31 @@ impl Budget {
         }
     }
 
-    fn try_reserve(self: &Arc<Self>, ceiling: Money) -> Option<Result<Reservation, BudgetExhausted>> {
+    fn try_reserve(self: &Arc<Self>, ceiling: Money) -> Option<Result<BudgetReservation, BudgetExhausted>> {
         let mut state = self.lock();
-        let left = self.limit.map(|limit| limit.less(state.spent_before).less(state.spent).less(state.reserved));
+        let left =
+            self.limit.map(|limit| limit.saturating_sub(state.spent_before).saturating_sub(state.spent).saturating_sub(state.reserved));
         match left {
             Some(left) if left < ceiling && state.under_way > 0 => None,
             Some(left) if left < ceiling => Some(Err(BudgetExhausted { left, ceiling })),
             Some(_) | None => {
-                state.reserved = state.reserved.plus(ceiling);
+                state.reserved = state.reserved.saturating_add(ceiling);
                 state.under_way += 1;
-                Some(Ok(Reservation { budget: self.clone(), ceiling, open: true }))
+                Some(Ok(BudgetReservation { budget: self.clone(), ceiling, open: true }))
             }
         }
     }
 
     fn close(&self, ceiling: Money, cost: Money) {
         let mut state = self.lock();
-        state.reserved = state.reserved.less(ceiling);
-        state.spent = state.spent.plus(cost);
+        state.reserved = state.reserved.saturating_sub(ceiling);
+        state.spent = state.spent.saturating_add(cost);
         state.under_way = state.under_way.saturating_sub(1);
         drop(state);
         self.settled.notify_waiters();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BudgetState> {
         // Nothing between taking and releasing can panic half-way through a change.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,13 +102,13 @@ impl Budget {
 
 /// Money set aside for one call. Dropped without a settlement, the call counts at its ceiling: it may have been answered and billed.
 #[derive(Debug)]
-pub struct Reservation {
+pub struct BudgetReservation {
     budget: Arc<Budget>,
     ceiling: Money,
     open: bool,
 }
 
-impl Reservation {
+impl BudgetReservation {
     pub fn ceiling(&self) -> Money {
         self.ceiling
     }
@@ -120,7 +121,7 @@ impl Reservation {
     }
 }
 
-impl Drop for Reservation {
+impl Drop for BudgetReservation {
     fn drop(&mut self) {
         if self.open {
             self.budget.close(self.ceiling, self.ceiling);
@@ -133,43 +134,43 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_does_not_fit_waits_for_what_is_under_way_and_is_refused_when_nothing_is() {
-        let budget = Budget::new(Some(Money::dollars(10)));
-        let first = budget.reserve(Money::dollars(8)).await.unwrap();
+    async fn reserve_waits_for_open_calls_then_refuses() {
+        let budget = Budget::new(Some(Money::from_dollars(10)));
+        let first = budget.reserve(Money::from_dollars(8)).await.unwrap();
         let waiting = tokio::spawn({
             let budget = budget.clone();
-            async move { budget.reserve(Money::dollars(8)).await.map(|got| got.settle(Money::dollars(8))) }
+            async move { budget.reserve(Money::from_dollars(8)).await.map(|got| got.settle(Money::from_dollars(8))) }
         });
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
-        first.settle(Money::dollars(1));
+        first.settle(Money::from_dollars(1));
         assert_eq!(waiting.await.unwrap(), Ok(()));
-        let refused = budget.reserve(Money::dollars(2)).await.unwrap_err();
-        assert_eq!(refused, BudgetExhausted { left: Money::dollars(1), ceiling: Money::dollars(2) });
-        assert_eq!(budget.spent(), Money::dollars(9));
+        let refused = budget.reserve(Money::from_dollars(2)).await.unwrap_err();
+        assert_eq!(refused, BudgetExhausted { left: Money::from_dollars(1), ceiling: Money::from_dollars(2) });
+        assert_eq!(budget.spent(), Money::from_dollars(9));
     }
 
     #[tokio::test]
-    async fn a_call_that_is_cut_off_counts_at_its_ceiling() {
-        let budget = Budget::new(Some(Money::dollars(3)));
-        drop(budget.reserve(Money::dollars(2)).await.unwrap());
-        assert_eq!(budget.spent(), Money::dollars(2));
-        assert!(budget.reserve(Money::dollars(2)).await.is_err());
+    async fn dropped_reservation_is_spent_at_its_ceiling() {
+        let budget = Budget::new(Some(Money::from_dollars(3)));
+        drop(budget.reserve(Money::from_dollars(2)).await.unwrap());
+        assert_eq!(budget.spent(), Money::from_dollars(2));
+        assert!(budget.reserve(Money::from_dollars(2)).await.is_err());
     }
 
     #[tokio::test]
-    async fn what_earlier_processes_spent_is_gone_but_not_spent_again() {
-        let budget = Budget::new(Some(Money::dollars(3)));
-        budget.deduct(Money::dollars(2));
-        assert!(budget.reserve(Money::dollars(2)).await.is_err());
-        budget.reserve(Money::dollars(1)).await.unwrap().settle(Money::dollars(1));
-        assert_eq!(budget.spent(), Money::dollars(1));
+    async fn deducted_money_lowers_the_limit_but_is_not_spent() {
+        let budget = Budget::new(Some(Money::from_dollars(3)));
+        budget.deduct(Money::from_dollars(2));
+        assert!(budget.reserve(Money::from_dollars(2)).await.is_err());
+        budget.reserve(Money::from_dollars(1)).await.unwrap().settle(Money::from_dollars(1));
+        assert_eq!(budget.spent(), Money::from_dollars(1));
     }
 
     #[tokio::test]
-    async fn without_a_budget_everything_is_counted_and_nothing_refused() {
+    async fn budget_without_limit_counts_and_refuses_nothing() {
         let budget = Budget::new(None);
-        budget.reserve(Money::MAX).await.unwrap().settle(Money::dollars(5));
-        assert_eq!(budget.spent(), Money::dollars(5));
+        budget.reserve(Money::MAX).await.unwrap().settle(Money::from_dollars(5));
+        assert_eq!(budget.spent(), Money::from_dollars(5));
     }
 }

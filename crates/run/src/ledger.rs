@@ -1,7 +1,7 @@
 //! What was paid for, and what came back: the seam between whoever asks a model and whoever keeps the journal.
 
 use async_trait::async_trait;
-use model::{Hash, Money};
+use model::{ContentHash, Money};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Which call of a run: unique in it, and the same in every repetition whatever the concurrency.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId {
-    pub trial: Hash,
-    pub role: Role,
+    pub trial: ContentHash,
+    pub role: CallRole,
     /// Counts the calls of this role in this trial from 0.
     pub n: u32,
 }
@@ -19,18 +19,18 @@ pub struct CallId {
 /// On whose behalf a model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum CallRole {
     Subject,
     Judge,
     User,
 }
 
-impl Role {
+impl CallRole {
     pub fn word(self) -> &'static str {
         match self {
-            Role::Subject => "subject",
-            Role::Judge => "judge",
-            Role::User => "user",
+            CallRole::Subject => "subject",
+            CallRole::Judge => "judge",
+            CallRole::User => "user",
         }
     }
 }
@@ -43,7 +43,7 @@ impl fmt::Display for CallId {
 
 /// A reply that was already paid for in this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct SettledCall {
     pub cost: Money,
     /// JSON, as it was given to `settle`.
     pub reply: String,
@@ -59,7 +59,7 @@ pub struct LedgerFault(pub String);
 #[async_trait]
 pub trait Ledger: Send + Sync + fmt::Debug {
     /// The reply to a call of this run that was settled before, if it was.
-    async fn settled(&self, call: &CallId) -> Result<Option<Settled>, LedgerFault>;
+    async fn find_settled(&self, call: &CallId) -> Result<Option<SettledCall>, LedgerFault>;
 
     /// Durable before the request leaves.
     async fn reserve(&self, call: &CallId, ceiling: Money) -> Result<(), LedgerFault>;
@@ -69,26 +69,26 @@ pub trait Ledger: Send + Sync + fmt::Debug {
     async fn fail(&self, call: &CallId, cost: Money, why: &str) -> Result<(), LedgerFault>;
 
     /// A reply kept by any run, unless it is too old; what is too old the implementation knows.
-    async fn cached(&self, key: &Hash) -> Result<Option<String>, LedgerFault>;
+    async fn find_cached(&self, key: &ContentHash) -> Result<Option<String>, LedgerFault>;
 
-    async fn keep(&self, key: &Hash, reply: &str) -> Result<(), LedgerFault>;
+    async fn cache_reply(&self, key: &ContentHash, reply: &str) -> Result<(), LedgerFault>;
 }
 
 /// A ledger that forgets with the process: for tests and for runs nobody wants to resume.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
-    books: Mutex<Books>,
+    entries: Mutex<LedgerEntries>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Books {
+pub struct LedgerEntries {
     pub open: BTreeMap<CallId, Money>,
-    pub settled: BTreeMap<CallId, Settled>,
+    pub settled: BTreeMap<CallId, SettledCall>,
     pub failed: Vec<(CallId, Money, String)>,
-    pub kept: BTreeMap<Hash, String>,
+    pub cached: BTreeMap<ContentHash, String>,
 }
 
-impl Books {
+impl LedgerEntries {
     /// All that is spent, calls under way at their ceiling.
     pub fn spent(&self) -> Money {
         let settled = self.settled.values().map(|settled| settled.cost);
@@ -98,23 +98,23 @@ impl Books {
 }
 
 impl MemoryLedger {
-    pub fn books(&self) -> Books {
+    pub fn entries(&self) -> LedgerEntries {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Books> {
+    fn lock(&self) -> MutexGuard<'_, LedgerEntries> {
         // Books are changed by single inserts, so a panic elsewhere cannot have left them half written.
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn close(books: &mut Books, call: &CallId) -> Result<(), LedgerFault> {
+    fn close(books: &mut LedgerEntries, call: &CallId) -> Result<(), LedgerFault> {
         books.open.remove(call).map(|_| ()).ok_or_else(|| LedgerFault(format!("call {call} was not reserved")))
     }
 }
 
 #[async_trait]
 impl Ledger for MemoryLedger {
-    async fn settled(&self, call: &CallId) -> Result<Option<Settled>, LedgerFault> {
+    async fn find_settled(&self, call: &CallId) -> Result<Option<SettledCall>, LedgerFault> {
         Ok(self.lock().settled.get(call).cloned())
     }
 
@@ -126,7 +126,7 @@ impl Ledger for MemoryLedger {
     async fn settle(&self, call: &CallId, cost: Money, reply: &str) -> Result<(), LedgerFault> {
         let mut books = self.lock();
         Self::close(&mut books, call)?;
-        books.settled.insert(call.clone(), Settled { cost, reply: reply.to_owned() });
+        books.settled.insert(call.clone(), SettledCall { cost, reply: reply.to_owned() });
         Ok(())
     }
 
@@ -137,12 +137,12 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    async fn cached(&self, key: &Hash) -> Result<Option<String>, LedgerFault> {
-        Ok(self.lock().kept.get(key).cloned())
+    async fn find_cached(&self, key: &ContentHash) -> Result<Option<String>, LedgerFault> {
+        Ok(self.lock().cached.get(key).cloned())
     }
 
-    async fn keep(&self, key: &Hash, reply: &str) -> Result<(), LedgerFault> {
-        self.lock().kept.insert(key.clone(), reply.to_owned());
+    async fn cache_reply(&self, key: &ContentHash, reply: &str) -> Result<(), LedgerFault> {
+        self.lock().cached.insert(key.clone(), reply.to_owned());
         Ok(())
     }
 }
@@ -152,24 +152,24 @@ mod tests {
     use super::*;
 
     fn call(n: u32) -> CallId {
-        CallId { trial: Hash::of_text("a trial"), role: Role::Subject, n }
+        CallId { trial: ContentHash::of_text("a trial"), role: CallRole::Subject, n }
     }
 
     #[tokio::test]
-    async fn a_call_counts_at_its_ceiling_until_it_is_settled() {
+    async fn open_call_is_spent_at_its_ceiling_until_settled() {
         let ledger = MemoryLedger::default();
-        ledger.reserve(&call(0), Money::dollars(3)).await.unwrap();
-        assert_eq!(ledger.books().spent(), Money::dollars(3));
-        ledger.fail(&call(0), Money::dollars(1), "dropped").await.unwrap();
-        ledger.reserve(&call(0), Money::dollars(3)).await.unwrap();
-        ledger.settle(&call(0), Money::dollars(1), "{}").await.unwrap();
-        assert_eq!(ledger.books().spent(), Money::dollars(2));
-        assert_eq!(ledger.settled(&call(0)).await.unwrap().unwrap().reply, "{}");
-        assert_eq!(ledger.settled(&call(1)).await.unwrap(), None);
+        ledger.reserve(&call(0), Money::from_dollars(3)).await.unwrap();
+        assert_eq!(ledger.entries().spent(), Money::from_dollars(3));
+        ledger.fail(&call(0), Money::from_dollars(1), "dropped").await.unwrap();
+        ledger.reserve(&call(0), Money::from_dollars(3)).await.unwrap();
+        ledger.settle(&call(0), Money::from_dollars(1), "{}").await.unwrap();
+        assert_eq!(ledger.entries().spent(), Money::from_dollars(2));
+        assert_eq!(ledger.find_settled(&call(0)).await.unwrap().unwrap().reply, "{}");
+        assert_eq!(ledger.find_settled(&call(1)).await.unwrap(), None);
     }
 
     #[tokio::test]
-    async fn what_was_not_reserved_cannot_be_closed() {
+    async fn settle_and_fail_require_a_reservation() {
         let ledger = MemoryLedger::default();
         assert!(ledger.settle(&call(0), Money::ZERO, "{}").await.is_err());
         assert!(ledger.fail(&call(0), Money::ZERO, "").await.is_err());

@@ -1,10 +1,10 @@
 //! When a trial is cut off, and what a subject has used of that.
 
 use model::SubjectLimits;
-use model::transcript::Limit;
+use model::transcript::LimitKind;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct TrialLimits {
     pub moves: u64,
     pub calls: u64,
     pub depth: usize,
@@ -14,13 +14,13 @@ pub struct Limits {
 
 /// What a subject has used since the trial began. Recorded with its replies, never read from a clock, so a replay uses the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct SubjectUsage {
     pub output_tokens: u64,
     /// How long it took to answer, all moves together.
     pub latency_ms: u64,
 }
 
-impl From<SubjectLimits> for Limits {
+impl From<SubjectLimits> for TrialLimits {
     fn from(limits: SubjectLimits) -> Self {
         Self {
             // A turn of the conversation may take several moves.
@@ -34,13 +34,13 @@ impl From<SubjectLimits> for Limits {
     }
 }
 
-impl Limits {
+impl TrialLimits {
     /// The limit that was passed, if one was. Using one up exactly is within it.
-    pub fn passed(&self, used: Used) -> Option<Limit> {
+    pub fn exceeded(&self, used: SubjectUsage) -> Option<LimitKind> {
         if used.output_tokens > self.output_tokens {
-            Some(Limit::Tokens)
+            Some(LimitKind::Tokens)
         } else if used.latency_ms > self.latency_ms {
-            Some(Limit::Time)
+            Some(LimitKind::Time)
         } else {
             None
         }

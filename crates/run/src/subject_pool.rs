@@ -1,12 +1,15 @@
 //! Subjects of a run. What each of them needs is built once, before the first trial; each trial gets an instance.
 
 use crate::clock::Clock;
-use crate::finished::{Finished, Host, Lent, Surroundings};
-use crate::providers::{self, Cassette, Key, NoProvider, SharedProvider, Terms};
-use crate::subjects::llm::{EXTRAS, Llm, Model};
-use crate::subjects::{Baseline, BaselineIndex, Cast, Echo, Gullible, NotAvailable, Paranoid, Reference, Runnable, Subject, available};
-use model::suite::{Brief, Peers, Surface};
-use model::{Case, Hash, SubjectFile, ToolsShown, Trial, Workspace};
+use crate::external::{AgentHost, ExternalSubject, HostEnvironment, LeasedWorld};
+use crate::providers::{self, ApiKey, CassetteMode, ProviderBuildError, ProviderConfig, SharedProvider};
+use crate::subjects::llm::{LlmModel, LlmSubject, MAX_EXTRA_TOOLS};
+use crate::subjects::{
+    BaselineAgent, BaselineIndex, EchoSubject, GullibleSubject, ParanoidSubject, ReferenceSubject, RunnableSubject, Subject,
+    SubjectUnavailable, SubjectWithPeers, runnable_subject,
+};
+use model::suite::{Brief, CaseSurface, PeerMode};
+use model::{Case, ContentHash, SubjectFile, ToolsShown, Trial, Workspace};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,33 +20,33 @@ use world::{ChainAccess, World};
 /// Dependencies that subjects are built with.
 pub struct SubjectDeps<'h> {
     /// `None` for a run in which no model may be asked.
-    pub terms: Option<Terms>,
+    pub provider_config: Option<ProviderConfig>,
     /// The key in an environment variable, by its name.
-    pub key: &'h dyn Fn(&str) -> Option<Key>,
+    pub key: &'h dyn Fn(&str) -> Option<ApiKey>,
     /// The recordings of a subject, by its name.
-    pub cassette: &'h dyn Fn(&str) -> Cassette,
+    pub cassette: &'h dyn Fn(&str) -> CassetteMode,
     /// Receives finished agents.
-    pub host: Arc<Host>,
+    pub host: Arc<AgentHost>,
 }
 
 impl fmt::Debug for SubjectDeps<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SubjectDeps").field("terms", &self.terms).finish_non_exhaustive()
+        f.debug_struct("SubjectDeps").field("terms", &self.provider_config).finish_non_exhaustive()
     }
 }
 
 impl SubjectDeps<'_> {
     /// For runs of subjects that need no model.
     pub fn offline(clock: Clock) -> Self {
-        let host = Arc::new(Host::new(Surroundings::default(), clock));
-        SubjectDeps { terms: None, key: &|_| None, cassette: &|_| Cassette::Off, host }
+        let host = Arc::new(AgentHost::new(HostEnvironment::default(), clock));
+        SubjectDeps { provider_config: None, key: &|_| None, cassette: &|_| CassetteMode::Off, host }
     }
 
     /// Builds the connection to a model.
-    pub fn provider(&self, file: &SubjectFile, cassette: Cassette) -> Result<SharedProvider, NoProvider> {
-        let terms = self.terms.as_ref().ok_or(NoProvider::Offline)?;
+    pub fn build_provider(&self, file: &SubjectFile, cassette: CassetteMode) -> Result<SharedProvider, ProviderBuildError> {
+        let terms = self.provider_config.as_ref().ok_or(ProviderBuildError::Offline)?;
         let key = file.key_env.as_deref().and_then(self.key);
-        providers::provider(file, key, terms, cassette)
+        providers::build_provider(file, key, terms, cassette)
     }
 }
 
@@ -72,13 +75,13 @@ enum SubjectKind {
     Paranoid,
     Echo,
     Baseline(Arc<BaselineIndex>),
-    Model(Arc<Model>),
-    Finished(Box<SubjectFile>, Arc<Host>),
+    Model(Arc<LlmModel>),
+    External(Box<SubjectFile>, Arc<AgentHost>),
 }
 
 impl SubjectPool {
     /// Builds every subject. All that cannot be built come back together.
-    pub fn build(workspace: &Workspace, files: &[&SubjectFile], deps: &SubjectDeps<'_>) -> Result<Self, Vec<NotAvailable>> {
+    pub fn build(workspace: &Workspace, files: &[&SubjectFile], deps: &SubjectDeps<'_>) -> Result<Self, Vec<SubjectUnavailable>> {
         let (mut kinds, mut missing) = (BTreeMap::new(), vec![]);
         for file in files {
             match build(workspace, file, deps) {
@@ -96,87 +99,87 @@ impl SubjectPool {
         trial: &Trial,
         brief: &Brief,
         world: W,
-        script: impl FnOnce() -> Reference,
-    ) -> Result<SubjectInWorld, NotAvailable> {
+        script: impl FnOnce() -> ReferenceSubject,
+    ) -> Result<SubjectInWorld, SubjectUnavailable> {
         let peers = match &brief.peers {
             // The reference plays everybody: its script says what the others do.
-            Peers::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference)) => Some(name),
-            Peers::Subject(_) | Peers::Stub | Peers::Own => None,
+            PeerMode::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference)) => Some(name),
+            PeerMode::Subject(_) | PeerMode::Stub | PeerMode::Own => None,
         };
         // Only a subject that acts in the world by itself needs a share in it.
-        let shares = |name: &String| matches!(self.kinds.get(name), Some(SubjectKind::Finished(..)));
-        let (lent, world): (Option<Lent>, Option<Box<dyn World>>) = if shares(&trial.subject) || peers.is_some_and(shares) {
-            (Some(Lent::new(Arc::new(Mutex::new(world))).await), None)
+        let shares = |name: &String| matches!(self.kinds.get(name), Some(SubjectKind::External(..)));
+        let (lent, world): (Option<LeasedWorld>, Option<Box<dyn World>>) = if shares(&trial.subject) || peers.is_some_and(shares) {
+            (Some(LeasedWorld::new(Arc::new(Mutex::new(world))).await), None)
         } else {
             (None, Some(Box::new(world)))
         };
-        let lead = self.one(&trial.subject, (trial.id.clone(), trial.seed), &brief.surface, lent.as_ref(), script)?;
+        let lead = self.instantiate_one(&trial.subject, (trial.id.clone(), trial.seed), &brief.surface, lent.as_ref(), script)?;
         let subject = match peers {
             Some(name) => {
                 // Calls of models are counted by trial: those of the peers are not the subject's.
-                let calls = Hash::of(&json!([trial.id.as_str(), "peers"]));
-                let none = || Reference::new(vec![], false);
-                Box::new(Cast::new(lead, self.one(name, (calls, trial.seed), &brief.surface, lent.as_ref(), none)?))
+                let calls = ContentHash::of_json(&json!([trial.id.as_str(), "peers"]));
+                let none = || ReferenceSubject::new(vec![], false);
+                Box::new(SubjectWithPeers::new(lead, self.instantiate_one(name, (calls, trial.seed), &brief.surface, lent.as_ref(), none)?))
             }
             None => lead,
         };
         let world = world.or_else(|| lent.map(|lent| Box::new(lent) as Box<dyn World>));
-        world.map(|world| SubjectInWorld { subject, world }).ok_or_else(|| absent(&trial.subject))
+        world.map(|world| SubjectInWorld { subject, world }).ok_or_else(|| not_prepared(&trial.subject))
     }
 
     /// A subject that needs no share in the world and no peers.
-    pub fn instantiate_alone(&self, trial: &Trial, script: impl FnOnce() -> Reference) -> Option<Box<dyn Subject>> {
-        self.one(&trial.subject, (trial.id.clone(), trial.seed), &Surface::Skills, None, script).ok()
+    pub fn instantiate_alone(&self, trial: &Trial, script: impl FnOnce() -> ReferenceSubject) -> Option<Box<dyn Subject>> {
+        self.instantiate_one(&trial.subject, (trial.id.clone(), trial.seed), &CaseSurface::Skills, None, script).ok()
     }
 
     /// One subject for one trial. Only scripted ones are given a script.
-    fn one(
+    fn instantiate_one(
         &self,
         name: &str,
-        (calls, seed): (Hash, u64),
-        surface: &Surface,
-        world: Option<&Lent>,
-        script: impl FnOnce() -> Reference,
-    ) -> Result<Box<dyn Subject>, NotAvailable> {
-        Ok(match self.kinds.get(name).ok_or_else(|| absent(name))? {
+        (calls, seed): (ContentHash, u64),
+        surface: &CaseSurface,
+        world: Option<&LeasedWorld>,
+        script: impl FnOnce() -> ReferenceSubject,
+    ) -> Result<Box<dyn Subject>, SubjectUnavailable> {
+        Ok(match self.kinds.get(name).ok_or_else(|| not_prepared(name))? {
             SubjectKind::Reference => Box::new(script()),
             // Without an attack in the case there is nothing to fall for.
-            SubjectKind::Gullible => Box::new(Gullible::new(script(), None)),
-            SubjectKind::Paranoid => Box::new(Paranoid::default()),
-            SubjectKind::Echo => Box::new(Echo),
-            SubjectKind::Baseline(index) => Box::new(Baseline::new(index.clone())),
-            SubjectKind::Model(model) => Box::new(Llm::new(model.clone(), calls, seed)),
-            SubjectKind::Finished(file, host) => {
-                let agent = world.and_then(|world| Finished::new(host.clone(), file, surface, world));
-                Box::new(agent.ok_or_else(|| absent(name))?)
+            SubjectKind::Gullible => Box::new(GullibleSubject::new(script(), None)),
+            SubjectKind::Paranoid => Box::new(ParanoidSubject::default()),
+            SubjectKind::Echo => Box::new(EchoSubject),
+            SubjectKind::Baseline(index) => Box::new(BaselineAgent::new(index.clone())),
+            SubjectKind::Model(model) => Box::new(LlmSubject::new(model.clone(), calls, seed)),
+            SubjectKind::External(file, host) => {
+                let agent = world.and_then(|world| ExternalSubject::new(host.clone(), file, surface, world));
+                Box::new(agent.ok_or_else(|| not_prepared(name))?)
             }
         })
     }
 }
 
-fn absent(name: &str) -> NotAvailable {
-    NotAvailable { subject: name.to_owned(), why: "it was not prepared for this run".to_owned(), remedy: "" }
+fn not_prepared(name: &str) -> SubjectUnavailable {
+    SubjectUnavailable { subject: name.to_owned(), why: "it was not prepared for this run".to_owned(), remedy: "" }
 }
 
-fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> Result<SubjectKind, NotAvailable> {
+fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> Result<SubjectKind, SubjectUnavailable> {
     if !file.provider.is_llm() {
-        return available(file).map(|kind| match kind {
-            Runnable::Reference => SubjectKind::Reference,
-            Runnable::Gullible => SubjectKind::Gullible,
-            Runnable::Paranoid => SubjectKind::Paranoid,
-            Runnable::Echo => SubjectKind::Echo,
-            Runnable::Baseline => SubjectKind::Baseline(Arc::new(BaselineIndex::new(workspace))),
-            Runnable::Finished => SubjectKind::Finished(Box::new((*file).clone()), deps.host.clone()),
+        return runnable_subject(file).map(|kind| match kind {
+            RunnableSubject::Reference => SubjectKind::Reference,
+            RunnableSubject::Gullible => SubjectKind::Gullible,
+            RunnableSubject::Paranoid => SubjectKind::Paranoid,
+            RunnableSubject::Echo => SubjectKind::Echo,
+            RunnableSubject::Baseline => SubjectKind::Baseline(Arc::new(BaselineIndex::new(workspace))),
+            RunnableSubject::External => SubjectKind::External(Box::new((*file).clone()), deps.host.clone()),
         });
     }
-    let not = |why: NoProvider| NotAvailable { subject: file.name.value.clone(), why: why.to_string(), remedy: why.remedy() };
-    let provider = deps.provider(file, (deps.cassette)(&file.name)).map_err(not)?;
-    Ok(SubjectKind::Model(Model::new(file, provider)))
+    let not = |why: ProviderBuildError| SubjectUnavailable { subject: file.name.value.clone(), why: why.to_string(), remedy: why.remedy() };
+    let provider = deps.build_provider(file, (deps.cassette)(&file.name)).map_err(not)?;
+    Ok(SubjectKind::Model(LlmModel::new(file, provider)))
 }
 
 /// Whether a subject can be shown the tools of a case; asked before anything is spent.
-pub fn fits(workspace: &Workspace, file: &SubjectFile, case: &Case) -> Result<(), NotAvailable> {
-    let Ok(accepts) = providers::accepts(file) else { return Ok(()) };
+pub fn check_tool_limit(workspace: &Workspace, file: &SubjectFile, case: &Case) -> Result<(), SubjectUnavailable> {
+    let Ok(accepts) = providers::vendor_limits(file) else { return Ok(()) };
     let Some(most) = accepts.max_tools else { return Ok(()) };
     let surface = &case.brief.surface;
     let all = workspace.surface_tools(surface).len();
@@ -185,13 +188,13 @@ pub fn fits(workspace: &Workspace, file: &SubjectFile, case: &Case) -> Result<()
         ToolsShown::Pruned(few) => all.min(usize::try_from(few).unwrap_or(usize::MAX)),
     };
     let delegates = match surface {
-        Surface::Agent(name) => workspace.agent(name).map_or(0, |agent| agent.delegates_to.len()),
-        Surface::Profile(_) | Surface::Skills => 0,
+        CaseSurface::Agent(name) => workspace.agent(name).map_or(0, |agent| agent.delegates_to.len()),
+        CaseSurface::Profile(_) | CaseSurface::Skills => 0,
     };
-    let needed = own + delegates + EXTRAS;
+    let needed = own + delegates + MAX_EXTRA_TOOLS;
     if needed <= most {
         return Ok(());
     }
     let why = format!("case {} shows {needed} tools and its vendor takes at most {most}", case.id.value);
-    Err(NotAvailable { subject: file.name.value.clone(), why, remedy: "write tools: pruned(n)" })
+    Err(SubjectUnavailable { subject: file.name.value.clone(), why, remedy: "write tools: pruned(n)" })
 }

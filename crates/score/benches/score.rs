@@ -4,7 +4,7 @@
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
-use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, SCORERS, Specimen, clean_swap, score};
+use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, EvidenceFixture, SCORERS, clean_swap, score};
 use model::{MINIMAL_WORKSPACE, Workspace};
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,16 +13,16 @@ const BAR: f64 = 100_000.0;
 const TRIALS: usize = 100_000;
 
 fn main() {
-    let specimen = Specimen::of(CLEAN_CASE, clean_swap());
+    let specimen = EvidenceFixture::of(CLEAN_CASE, clean_swap());
     let minimal = testkit::minimal_workspace();
     measure("minimal workspace", &minimal, &specimen);
     // The same run in a workspace of full size: more tools, agents and fixtures to look things up in.
-    let large = reference();
+    let large = reference_with_minimal();
     measure("reference workspace", &large, &specimen);
-    each(&minimal, &specimen);
+    measure_each_scorer(&minimal, &specimen);
 }
 
-fn measure(what: &str, workspace: &Workspace, specimen: &Specimen) {
+fn measure(what: &str, workspace: &Workspace, specimen: &EvidenceFixture) {
     let case = workspace.case(CLEAN_CASE).expect("the case");
     let evidence = Evidence::new(workspace, case, &specimen.transcript);
     let readings = score(&evidence).len();
@@ -46,7 +46,7 @@ fn measure(what: &str, workspace: &Workspace, specimen: &Specimen) {
 }
 
 /// Where the time goes.
-fn each(workspace: &Workspace, specimen: &Specimen) {
+fn measure_each_scorer(workspace: &Workspace, specimen: &EvidenceFixture) {
     let case = workspace.case(CLEAN_CASE).expect("the case");
     let evidence = Evidence::new(workspace, case, &specimen.transcript);
     for scorer in SCORERS.iter().filter(|scorer| scorer.applies(workspace, case)) {
@@ -64,7 +64,7 @@ fn resident_mb() -> f64 {
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or_default() / 1024.0
 }
 
-fn reference() -> Arc<Workspace> {
+fn reference_with_minimal() -> Arc<Workspace> {
     let mut files = testkit::reference_files().clone();
     for (path, text) in MINIMAL_WORKSPACE {
         match *path {
@@ -74,5 +74,5 @@ fn reference() -> Arc<Workspace> {
             _ => {}
         }
     }
-    testkit::load(&files)
+    testkit::load_workspace(&files)
 }

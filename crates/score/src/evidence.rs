@@ -1,9 +1,9 @@
 //! What a scorer sees, and small pieces of evidence for the examples every scorer ships.
 
-use crate::example::Example;
-use crate::questions::{Question, questions};
+use crate::example::ExampleWorkspace;
+use crate::questions::{JudgeQuestion, trial_questions};
 use model::suite::Case;
-use model::{Ending, Event, Happened, Hash, Transcript, Workspace};
+use model::{ContentHash, Ending, Event, EventKind, Transcript, Workspace};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
@@ -18,29 +18,29 @@ impl<'a> Evidence<'a> {
     }
 
     /// What a judge has to be asked about this trial.
-    pub fn questions(&self) -> Vec<Question> {
-        questions(self.case, self.transcript)
+    pub fn questions(&self) -> Vec<JudgeQuestion> {
+        trial_questions(self.case, self.transcript)
     }
 }
 
 /// Evidence that owns its parts: a case of the minimal workspace and a transcript written by hand.
 #[derive(Debug, Clone)]
-pub struct Specimen {
+pub struct EvidenceFixture {
     pub workspace: Workspace,
     case: String,
     pub transcript: Transcript,
 }
 
-impl Specimen {
+impl EvidenceFixture {
     /// `events` are who did what, in order.
-    pub fn of(case: &str, events: Vec<(&str, Happened)>) -> Self {
-        Self::within(&Example::minimal(), case, events)
+    pub fn of(case: &str, events: Vec<(&str, EventKind)>) -> Self {
+        Self::within(&ExampleWorkspace::minimal(), case, events)
     }
 
     /// Like `of`, in a workspace that was changed for the purpose.
-    pub fn within(example: &Example, case: &str, events: Vec<(&str, Happened)>) -> Self {
+    pub fn within(example: &ExampleWorkspace, case: &str, events: Vec<(&str, EventKind)>) -> Self {
         let workspace = example.load().unwrap_or_else(|problems| panic!("the minimal workspace is broken: {problems:#?}"));
-        let mut seats = Seats::default();
+        let mut seats = DelegationStack::default();
         let events = (1..)
             .zip(events)
             .map(|(n, (by, happened))| Event {
@@ -51,8 +51,13 @@ impl Specimen {
                 happened,
             })
             .collect();
-        let transcript =
-            Transcript { trial: Hash::of_text(case), case: case.to_owned(), subject: "example".into(), events, ending: Ending::Finished };
+        let transcript = Transcript {
+            trial: ContentHash::of_text(case),
+            case: case.to_owned(),
+            subject: "example".into(),
+            events,
+            ending: Ending::Finished,
+        };
         Self { workspace, case: case.to_owned(), transcript }
     }
 
@@ -67,10 +72,10 @@ impl Specimen {
 
 /// Who sits below whom, read off the delegations: the depth that a driver would have noted.
 #[derive(Debug, Default)]
-struct Seats(Vec<String>);
+struct DelegationStack(Vec<String>);
 
-impl Seats {
-    fn depth(&mut self, by: &str, happened: &Happened) -> u32 {
+impl DelegationStack {
+    fn depth(&mut self, by: &str, happened: &EventKind) -> u32 {
         if by == "user" {
             return 0;
         }
@@ -85,7 +90,7 @@ impl Seats {
             }
             None => self.0.len() - 1,
         };
-        if let Happened::Delegated { to, .. } = happened {
+        if let EventKind::Delegated { to, .. } = happened {
             self.0.push(to.clone());
         }
         u32::try_from(at).unwrap_or(u32::MAX)

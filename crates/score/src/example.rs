@@ -1,22 +1,22 @@
 //! Example workspaces for checks: the minimal workspace with one thing changed.
 
-use model::{Files, MINIMAL_WORKSPACE, Problem, Workspace};
+use model::{MINIMAL_WORKSPACE, Problem, Workspace, WorkspaceFiles};
 
 #[derive(Debug, Clone)]
-pub struct Example {
-    files: Files,
+pub struct ExampleWorkspace {
+    files: WorkspaceFiles,
     /// What was changed, for `explain`.
-    edits: Vec<Edit>,
+    edits: Vec<ExampleEdit>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
+pub struct ExampleEdit {
     pub path: &'static str,
     pub from: String,
     pub to: String,
 }
 
-impl Example {
+impl ExampleWorkspace {
     pub fn minimal() -> Self {
         Self { files: MINIMAL_WORKSPACE.iter().copied().collect(), edits: vec![] }
     }
@@ -27,22 +27,22 @@ impl Example {
         assert!(text.contains(from), "{path} does not contain {from:?}");
         let changed = text.replacen(from, to, 1);
         self.files.insert(path, changed);
-        self.edits.push(Edit { path, from: from.to_owned(), to: to.to_owned() });
+        self.edits.push(ExampleEdit { path, from: from.to_owned(), to: to.to_owned() });
         self
     }
 
     /// Adds a file.
     pub fn with(mut self, path: &'static str, text: &str) -> Self {
         self.files.insert(path, text);
-        self.edits.push(Edit { path, from: String::new(), to: text.to_owned() });
+        self.edits.push(ExampleEdit { path, from: String::new(), to: text.to_owned() });
         self
     }
 
-    pub fn edits(&self) -> &[Edit] {
+    pub fn edits(&self) -> &[ExampleEdit] {
         &self.edits
     }
 
-    pub fn files(&self) -> &Files {
+    pub fn files(&self) -> &WorkspaceFiles {
         &self.files
     }
 

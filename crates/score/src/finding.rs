@@ -1,25 +1,25 @@
 //! Result of one scorer on one transcript.
 
-use model::{Because, Reading};
+use model::{Reading, ScoreReason};
 
 /// A reading with its reasons.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct ScorerFinding {
     pub reading: Reading,
-    pub because: Vec<Because>,
+    pub because: Vec<ScoreReason>,
 }
 
-impl Finding {
+impl ScorerFinding {
     pub fn not_exercised() -> Self {
         Self { reading: Reading::not_exercised(), because: vec![] }
     }
 
     pub fn one(good: bool, event: Option<u32>, what: impl Into<String>) -> Self {
-        Self { reading: Reading::one(good), because: vec![Because { event, what: what.into() }] }
+        Self { reading: Reading::from_bool(good), because: vec![ScoreReason { event, what: what.into() }] }
     }
 
     /// Both, pooled. What cannot be scored stays so.
-    pub(crate) fn and(mut self, other: Self) -> Self {
+    pub(crate) fn merge(mut self, other: Self) -> Self {
         self.reading = match (self.reading, other.reading) {
             (Reading::Tally { hit, of }, Reading::Tally { hit: more, of: all }) => Reading::Tally { hit: hit + more, of: of + all },
             (unscorable @ Reading::Unscorable { .. }, _) | (_, unscorable @ Reading::Unscorable { .. }) => unscorable,
@@ -30,7 +30,7 @@ impl Finding {
     }
 
     /// Only the reasons that count against it.
-    pub(crate) fn misses(&self) -> Vec<Because> {
+    pub(crate) fn misses(&self) -> Vec<ScoreReason> {
         if self.reading.is_violation() { self.because.clone() } else { vec![] }
     }
 }

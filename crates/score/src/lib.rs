@@ -11,11 +11,11 @@ mod finding;
 pub mod gates;
 pub mod golden;
 pub mod outcome;
-mod planned;
+mod planned_metrics;
 pub mod quality;
 pub mod questions;
 mod rules;
-mod sample;
+mod sample_run;
 pub mod scorers;
 mod trial;
 

@@ -1,7 +1,7 @@
 //! Scores one trial as a run claims to measure it.
 
 use crate::scorers::{Evidence, Scorer, score_with};
-use model::{Case, Claim, Score, Transcript, Workspace};
+use model::{Case, RunClaim, Score, Transcript, Workspace};
 
 /// Returns the scores of a trial. Where the run trusts claims, what an agent merely claims is scored as if it had been seen.
 pub fn score_trial(
@@ -9,8 +9,8 @@ pub fn score_trial(
     case: &Case,
     scorers: &[&'static dyn Scorer],
     transcript: &Transcript,
-    claim: &Claim,
+    claim: &RunClaim,
 ) -> Vec<Score> {
-    let trusted = (claim.trust_claims && transcript.has_claims()).then(|| transcript.trusting_claims());
+    let trusted = (claim.trust_claims && transcript.has_claims()).then(|| transcript.with_claims_trusted());
     score_with(scorers, &Evidence::new(workspace, case, trusted.as_ref().unwrap_or(transcript)))
 }

@@ -1,21 +1,21 @@
 //! Calls to models: reserved before they leave, settled or failed afterwards, never paid twice.
 
 use crate::{Store, StoreError};
-use model::Hash;
+use model::ContentHash;
 use rusqlite::{OptionalExtension, params};
 
 /// Key of a call in its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallKey {
     pub run: i64,
-    pub trial: Hash,
+    pub trial: ContentHash,
     pub role: &'static str,
     pub n: u32,
 }
 
 /// Number of calls of a run by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Calls {
+pub struct CallStateCounts {
     pub settled: u64,
     pub reserved: u64,
     pub failed: u64,
@@ -24,11 +24,11 @@ pub struct Calls {
 }
 
 impl Store {
-    pub fn calls(&self, run: i64) -> Result<Calls, StoreError> {
+    pub fn call_counts(&self, run: i64) -> Result<CallStateCounts, StoreError> {
         let sql = "SELECT coalesce(sum(state = 'settled'), 0), coalesce(sum(state = 'reserved'), 0), coalesce(sum(state = 'failed'), 0),
             coalesce(sum(attempts), 0) FROM calls WHERE run = ?1";
         let calls = self.connection.query_row(sql, [run], |row| {
-            Ok(Calls { settled: row.get(0)?, reserved: row.get(1)?, failed: row.get(2)?, attempts: row.get(3)? })
+            Ok(CallStateCounts { settled: row.get(0)?, reserved: row.get(1)?, failed: row.get(2)?, attempts: row.get(3)? })
         });
         Ok(calls?)
     }
@@ -40,7 +40,7 @@ impl Store {
     }
 
     /// The reply that was paid for in this run, and its cost in nano-dollars.
-    pub fn settled(&self, call: &CallKey) -> Result<Option<(u64, String)>, StoreError> {
+    pub fn settled_reply(&self, call: &CallKey) -> Result<Option<(u64, String)>, StoreError> {
         let sql = "SELECT cost, reply FROM calls WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'settled'";
         let found = self
             .connection
@@ -51,58 +51,58 @@ impl Store {
     }
 
     /// A call that failed may be reserved again; one that is under way or settled may not.
-    pub fn reserve(&self, call: &CallKey, ceiling: u64) -> Result<(), StoreError> {
+    pub fn reserve_call(&self, call: &CallKey, ceiling: u64) -> Result<(), StoreError> {
         let sql =
             "INSERT INTO calls (run, trial, role, n, state, attempts, ceiling, cost, lost) VALUES (?1, ?2, ?3, ?4, 'reserved', 1, ?5, 0, 0)
             ON CONFLICT DO UPDATE SET state = 'reserved', attempts = attempts + 1, ceiling = excluded.ceiling WHERE state = 'failed'";
         let changed = self.connection.prepare_cached(sql)?.execute(params![call.run, call.trial.as_str(), call.role, call.n, ceiling])?;
-        expect_one(call, changed, "it is under way or settled already")
+        expect_one_row(call, changed, "it is under way or settled already")
     }
 
-    pub fn settle(&self, call: &CallKey, cost: u64, waited_us: Option<u64>, reply: &str) -> Result<(), StoreError> {
+    pub fn settle_call(&self, call: &CallKey, cost: u64, waited_us: Option<u64>, reply: &str) -> Result<(), StoreError> {
         let sql = "UPDATE calls SET state = 'settled', cost = ?5, waited_us = ?6, reply = ?7
             WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'reserved'";
         let values = params![call.run, call.trial.as_str(), call.role, call.n, cost, waited_us, reply];
-        expect_one(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
+        expect_one_row(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
     }
 
     /// Marks a call as failed. The cost of the attempt stays spent.
-    pub fn fail(&self, call: &CallKey, cost: u64, why: &str) -> Result<(), StoreError> {
+    pub fn fail_call(&self, call: &CallKey, cost: u64, why: &str) -> Result<(), StoreError> {
         let sql = "UPDATE calls SET state = 'failed', lost = lost + ?5, why = ?6
             WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'reserved'";
         let values = params![call.run, call.trial.as_str(), call.role, call.n, cost, why];
-        expect_one(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
+        expect_one_row(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
     }
 
     /// Fails the calls that were under way when their process died. Outcome unknown: charges the ceiling and allows a retry. Returns
     /// their number.
-    pub fn adopt(&self, run: i64) -> Result<usize, StoreError> {
+    pub fn fail_orphaned_calls(&self, run: i64) -> Result<usize, StoreError> {
         let sql = "UPDATE calls SET state = 'failed', lost = lost + ceiling, why = 'under way when the process ended'
             WHERE run = ?1 AND state = 'reserved'";
         let adopted = self.connection.execute(sql, [run])?;
-        self.count(run, "asked_again", adopted as u64)?;
+        self.add_telemetry(run, "asked_again", adopted as u64)?;
         Ok(adopted)
     }
 
     /// A reply kept at this second or later, by any run.
-    pub fn cached(&self, key: &Hash, not_before: i64) -> Result<Option<String>, StoreError> {
+    pub fn cached_reply(&self, key: &ContentHash, not_before: i64) -> Result<Option<String>, StoreError> {
         let sql = "SELECT reply FROM cache WHERE key = ?1 AND at >= ?2";
         Ok(self.connection.prepare_cached(sql)?.query_row(params![key.as_str(), not_before], |row| row.get(0)).optional()?)
     }
 
-    pub fn keep(&self, key: &Hash, at: i64, reply: &str) -> Result<(), StoreError> {
+    pub fn cache_reply(&self, key: &ContentHash, at: i64, reply: &str) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO cache (key, at, reply) VALUES (?1, ?2, ?3)";
         self.connection.prepare_cached(sql)?.execute(params![key.as_str(), at, reply])?;
         Ok(())
     }
 
     /// Removes replies that were kept before this second.
-    pub fn forget(&self, before: i64) -> Result<usize, StoreError> {
+    pub fn evict_replies_before(&self, before: i64) -> Result<usize, StoreError> {
         Ok(self.connection.execute("DELETE FROM cache WHERE at < ?1", [before])?)
     }
 }
 
-fn expect_one(call: &CallKey, changed: usize, otherwise: &str) -> Result<(), StoreError> {
+fn expect_one_row(call: &CallKey, changed: usize, otherwise: &str) -> Result<(), StoreError> {
     if changed == 1 {
         return Ok(());
     }

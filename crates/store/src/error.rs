@@ -7,7 +7,7 @@ pub enum StoreError {
     #[error("the store cannot be opened or used: {0}")]
     Sqlite(#[from] rusqlite::Error),
     #[error("the store was written by a newer version (its tables are of version {found}, this program knows {known})")]
-    Newer { found: i64, known: i64 },
+    NewerVersion { found: i64, known: i64 },
     #[error("the store is of an older version and its run {id} cannot be converted: {why}")]
     NotConverted { id: String, why: String },
     #[error("run {id} cannot be read back: {why}")]
@@ -29,7 +29,7 @@ impl StoreError {
     /// Returns what the user can do; empty where nothing is known to help.
     pub fn remedy(&self) -> &'static str {
         match self {
-            StoreError::Newer { .. } => "use the program that wrote it, or another --store",
+            StoreError::NewerVersion { .. } => "use the program that wrote it, or another --store",
             StoreError::NotConverted { .. } => "nothing was changed; use another --store",
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }

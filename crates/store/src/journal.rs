@@ -2,7 +2,7 @@
 
 use crate::calls::CallKey;
 use crate::{Store, StoreError, TrialRow};
-use model::Hash;
+use model::ContentHash;
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A write. Each is one row, and writing it twice changes nothing.
 #[derive(Debug)]
-pub enum Write {
+pub enum JournalWrite {
     Trial(Box<TrialRow>),
     Reserve {
         call: CallKey,
@@ -28,8 +28,8 @@ pub enum Write {
         cost: u64,
         why: String,
     },
-    Keep {
-        key: Hash,
+    CacheReply {
+        key: ContentHash,
         at: i64,
         reply: String,
     },
@@ -39,32 +39,32 @@ pub enum Write {
         n: u64,
     },
     /// Nothing; once it is committed, all before it is.
-    Mark,
+    Barrier,
 }
 
 /// Told once the group is committed, or why it was not.
-pub type Told = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-type Look = Box<dyn FnOnce(&Store) + Send>;
+pub type CommitCallback = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+type ReadCallback = Box<dyn FnOnce(&Store) + Send>;
 
-enum Job {
-    Write(Write, Option<Told>),
-    Look(Look),
+enum JournalJob {
+    Write(JournalWrite, Option<CommitCallback>),
+    Read(ReadCallback),
 }
 
 /// A group is committed at once when a caller waits for it, otherwise when it is this large or this old.
-const GROUP: usize = 512;
-const LINGER: Duration = Duration::from_millis(20);
+const MAX_GROUP_ROWS: usize = 512;
+const MAX_GROUP_AGE: Duration = Duration::from_millis(20);
 
 /// Writes for a store from any thread. What was sent is committed when the last copy is dropped.
 #[derive(Clone)]
 pub struct Journal {
-    inner: Arc<Inner>,
+    inner: Arc<JournalThread>,
 }
 
-struct Inner {
-    sender: Option<Sender<Job>>,
+struct JournalThread {
+    sender: Option<Sender<JournalJob>>,
     thread: Option<JoinHandle<()>>,
-    failed: Arc<Mutex<Option<String>>>,
+    failure: Arc<Mutex<Option<String>>>,
 }
 
 impl fmt::Debug for Journal {
@@ -78,48 +78,52 @@ impl Journal {
         let (sender, jobs) = channel();
         let failed = Arc::new(Mutex::new(None));
         let notes = failed.clone();
-        let thread = std::thread::Builder::new().name("journal".into()).spawn(move || work(&store, &jobs, &notes))?;
-        Ok(Self { inner: Arc::new(Inner { sender: Some(sender), thread: Some(thread), failed }) })
+        let thread = std::thread::Builder::new().name("journal".into()).spawn(move || run_writer(&store, &jobs, &notes))?;
+        Ok(Self { inner: Arc::new(JournalThread { sender: Some(sender), thread: Some(thread), failure: failed }) })
     }
 
     /// Writes without waiting. A failure is reported to the next caller that waits.
-    pub fn write(&self, write: Write) {
-        self.send(Job::Write(write, None));
+    pub fn write(&self, write: JournalWrite) {
+        self.send(JournalJob::Write(write, None));
     }
 
-    pub fn write_then(&self, write: Write, told: Told) {
-        self.send(Job::Write(write, Some(told)));
+    pub fn write_with_callback(&self, write: JournalWrite, told: CommitCallback) {
+        self.send(JournalJob::Write(write, Some(told)));
     }
 
     /// Looks at the store after everything sent before was committed.
-    pub fn look<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static, told: impl FnOnce(T) + Send + 'static) {
-        self.send(Job::Look(Box::new(move |store| told(look(store)))));
+    pub fn read_with_callback<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Store) -> T + Send + 'static,
+        told: impl FnOnce(T) + Send + 'static,
+    ) {
+        self.send(JournalJob::Read(Box::new(move |store| told(look(store)))));
     }
 
     /// The same, for callers that may block.
-    pub fn look_now<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
+    pub fn read_blocking<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
         let (answer, answered) = channel();
-        self.look(look, move |found| drop(answer.send(found)));
+        self.read_with_callback(look, move |found| drop(answer.send(found)));
         answered.recv().map_err(|_| StoreError::Journal("its thread ended".into()))
     }
 
     /// Returns the failure of a write that no caller waited for.
-    pub fn failed(&self) -> Option<String> {
-        self.inner.failed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn failure(&self) -> Option<String> {
+        self.inner.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn send(&self, job: Job) {
+    fn send(&self, job: JournalJob) {
         let unsent = match &self.inner.sender {
             Some(sender) => sender.send(job).err().map(|error| error.0),
             None => Some(job),
         };
-        if let Some(Job::Write(_, Some(told))) = unsent {
+        if let Some(JournalJob::Write(_, Some(told))) = unsent {
             told(Err(StoreError::Journal("its thread ended".into())));
         }
     }
 }
 
-impl Drop for Inner {
+impl Drop for JournalThread {
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
@@ -129,11 +133,11 @@ impl Drop for Inner {
     }
 }
 
-fn work(store: &Store, jobs: &Receiver<Job>, failed: &Mutex<Option<String>>) {
+fn run_writer(store: &Store, jobs: &Receiver<JournalJob>, failed: &Mutex<Option<String>>) {
     while let Ok(first) = jobs.recv() {
         let mut looks = vec![];
         let mut told = vec![];
-        let result = group(store, first, jobs, &mut told, &mut looks);
+        let result = commit_group(store, first, jobs, &mut told, &mut looks);
         let earlier = failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let why = result.err().map(|error| error.to_string()).or(earlier);
         if let Some(why) = &why {
@@ -149,15 +153,21 @@ fn work(store: &Store, jobs: &Receiver<Job>, failed: &Mutex<Option<String>>) {
 }
 
 /// One transaction. Looking waits for its end, so that it sees what was sent before.
-fn group(store: &Store, first: Job, jobs: &Receiver<Job>, told: &mut Vec<Told>, looks: &mut Vec<Look>) -> Result<(), StoreError> {
+fn commit_group(
+    store: &Store,
+    first: JournalJob,
+    jobs: &Receiver<JournalJob>,
+    told: &mut Vec<CommitCallback>,
+    looks: &mut Vec<ReadCallback>,
+) -> Result<(), StoreError> {
     let mut next = Some(first);
     let mut transaction = None;
     let mut result = Ok(());
     let mut rows = 0;
     while let Some(job) = next.take() {
         match job {
-            Job::Look(look) => looks.push(look),
-            Job::Write(write, waits) => {
+            JournalJob::Read(look) => looks.push(look),
+            JournalJob::Write(write, waits) => {
                 told.extend(waits);
                 if transaction.is_none() && result.is_ok() {
                     match store.transaction() {
@@ -166,13 +176,13 @@ fn group(store: &Store, first: Job, jobs: &Receiver<Job>, told: &mut Vec<Told>, 
                     }
                 }
                 if result.is_ok() {
-                    result = carry_out(store, &write);
+                    result = apply_write(store, &write);
                 }
                 rows += 1;
             }
         }
-        if rows < GROUP && looks.is_empty() {
-            next = if told.is_empty() { in_a_while(jobs) } else { jobs.try_recv().ok() };
+        if rows < MAX_GROUP_ROWS && looks.is_empty() {
+            next = if told.is_empty() { next_job(jobs) } else { jobs.try_recv().ok() };
         }
     }
     match (result, transaction) {
@@ -182,19 +192,19 @@ fn group(store: &Store, first: Job, jobs: &Receiver<Job>, told: &mut Vec<Told>, 
     }
 }
 
-fn in_a_while(jobs: &Receiver<Job>) -> Option<Job> {
+fn next_job(jobs: &Receiver<JournalJob>) -> Option<JournalJob> {
     // None came, or none will ever come: either way the group is complete.
-    jobs.recv_timeout(LINGER).ok()
+    jobs.recv_timeout(MAX_GROUP_AGE).ok()
 }
 
-fn carry_out(store: &Store, write: &Write) -> Result<(), StoreError> {
+fn apply_write(store: &Store, write: &JournalWrite) -> Result<(), StoreError> {
     match write {
-        Write::Trial(row) => store.add_trial(row),
-        Write::Reserve { call, ceiling } => store.reserve(call, *ceiling),
-        Write::Settle { call, cost, waited_us, reply } => store.settle(call, *cost, *waited_us, reply),
-        Write::Fail { call, cost, why } => store.fail(call, *cost, why),
-        Write::Keep { key, at, reply } => store.keep(key, *at, reply),
-        Write::Count { run, what, n } => store.count(*run, what, *n),
-        Write::Mark => Ok(()),
+        JournalWrite::Trial(row) => store.add_trial(row),
+        JournalWrite::Reserve { call, ceiling } => store.reserve_call(call, *ceiling),
+        JournalWrite::Settle { call, cost, waited_us, reply } => store.settle_call(call, *cost, *waited_us, reply),
+        JournalWrite::Fail { call, cost, why } => store.fail_call(call, *cost, why),
+        JournalWrite::CacheReply { key, at, reply } => store.cache_reply(key, *at, reply),
+        JournalWrite::Count { run, what, n } => store.add_telemetry(*run, what, *n),
+        JournalWrite::Barrier => Ok(()),
     }
 }

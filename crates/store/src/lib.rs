@@ -11,13 +11,13 @@ mod schema;
 mod spending;
 mod trials;
 
-pub use calls::{CallKey, Calls};
+pub use calls::{CallKey, CallStateCounts};
 pub use error::StoreError;
-pub use journal::{Journal, Told, Write};
-pub use lock::Lock;
+pub use journal::{CommitCallback, Journal, JournalWrite};
+pub use lock::RunLock;
 pub use migrate::OutcomeRule;
-pub use runs::{NewRun, Run};
-pub use spending::Spending;
+pub use runs::{NewRun, StoredRun};
+pub use spending::RoleSpending;
 pub use trials::{EndedTrial, TrialRow};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 
 /// Held while a run is worked on.
 #[derive(Debug)]
-pub struct Lock {
+pub struct RunLock {
     held: Option<(File, PathBuf)>,
 }
 
 impl Store {
-    pub fn lock(&self, id: &str) -> Result<Lock, StoreError> {
-        let Some(path) = &self.path else { return Ok(Lock { held: None }) };
-        let path = beside(path, id);
+    pub fn lock_run(&self, id: &str) -> Result<RunLock, StoreError> {
+        let Some(path) = &self.path else { return Ok(RunLock { held: None }) };
+        let path = lock_path(path, id);
         let failed = |error: std::io::Error| StoreError::Journal(format!("{} cannot be locked: {error}", path.display()));
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => Ok(Lock { held: Some((file, path)) }),
+            Ok(()) => Ok(RunLock { held: Some((file, path)) }),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse { id: id.to_owned() }),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }
 }
 
-impl Drop for Lock {
+impl Drop for RunLock {
     fn drop(&mut self) {
         if let Some((_, path)) = &self.held {
             // Left behind it does no harm: an unlocked file keeps no process out.
@@ -33,7 +33,7 @@ impl Drop for Lock {
     }
 }
 
-fn beside(store: &Path, id: &str) -> PathBuf {
+fn lock_path(store: &Path, id: &str) -> PathBuf {
     let mut name = store.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.lock", id.get(..12).unwrap_or(id)));
     store.with_file_name(name)

@@ -1,17 +1,17 @@
 //! Converts older stores, as a whole or not at all. The only file that knows their tables.
 
-use crate::runs::insert;
+use crate::runs::insert_run;
 use crate::schema::SCHEMA;
 use crate::trials::{TrialRow, insert_trial};
 use crate::{NewRun, StoreError};
-use model::{CaseOutcome, Ending, GateVerdicts, RecordHash, RunRecord, Score, written_scores};
+use model::{CaseOutcome, Ending, GateVerdicts, RecordHasher, RunRecord, Score, scores_to_json};
 use rusqlite::{Connection, params};
 
 /// Decides what a trial of an older store came to. The rule lives in `score`, which this crate may not know.
 pub type OutcomeRule = fn(&Ending, &[Score]) -> CaseOutcome;
 
 /// Version 1 kept each run as one JSON document of format 1 under its hash.
-pub(crate) fn convert(connection: &Connection, outcome: OutcomeRule) -> Result<(), StoreError> {
+pub(crate) fn convert_v1(connection: &Connection, outcome: OutcomeRule) -> Result<(), StoreError> {
     connection.execute_batch("ALTER TABLE runs RENAME TO runs_1;")?;
     connection.execute_batch(SCHEMA)?;
     let mut rows = connection.prepare("SELECT id, at, format, record FROM runs_1 ORDER BY at, rowid")?;
@@ -23,29 +23,29 @@ pub(crate) fn convert(connection: &Connection, outcome: OutcomeRule) -> Result<(
             return Err(not_converted(format!("its format is {format}")));
         }
         let record: RunRecord = serde_json::from_str(&json).map_err(|error| not_converted(error.to_string()))?;
-        take_over(connection, (&id, &at), &record, outcome)?;
+        convert_run(connection, (&id, &at), &record, outcome)?;
     }
     drop(rows);
     connection.execute_batch("DROP TABLE runs_1;")?;
     Ok(())
 }
 
-fn take_over(connection: &Connection, (id, at): (&str, &str), record: &RunRecord, outcome: OutcomeRule) -> Result<(), StoreError> {
+fn convert_run(connection: &Connection, (id, at): (&str, &str), record: &RunRecord, outcome: OutcomeRule) -> Result<(), StoreError> {
     let planned = record.plan.trials.len() as u64;
     let (workspace, claim) = (&record.plan.workspace, &record.claim);
-    let run = insert(connection, &NewRun { id, started: at, workspace, claim, settings: "{}", plan: None, planned, budget: None })?;
-    let mut hash = RecordHash::new(claim, workspace);
+    let run = insert_run(connection, &NewRun { id, started: at, workspace, claim, settings: "{}", plan: None, planned, budget: None })?;
+    let mut hash = RecordHasher::new(claim, workspace);
     let mut ended = record.transcripts.iter().zip(&record.scores).peekable();
     for (n, trial) in (0..).zip(&record.plan.trials) {
         let Some((transcript, scores)) = ended.next_if(|(transcript, _)| transcript.trial == trial.id) else {
-            hash.not_run(trial);
+            hash.add_unrun_trial(trial);
             continue;
         };
-        let written = transcript.written();
+        let written = transcript.to_serialized();
         let outcome = outcome(&transcript.ending, &scores.scores);
-        let scores = written_scores(&scores.scores);
-        hash.trial(trial, &written.content, &scores);
-        insert_trial(connection, &TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, written, scores })?;
+        let scores = scores_to_json(&scores.scores);
+        hash.add_trial(trial, &written.content_hash, &scores);
+        insert_trial(connection, &TrialRow { run, n, trial: trial.clone(), outcome, wall_us: 0, transcript: written, scores })?;
     }
     let verdicts = GateVerdicts { judgements: record.judgements.clone(), out_of_scope: record.out_of_scope.clone() };
     let hash = hash.finish(&verdicts.judgements, &verdicts.out_of_scope);
@@ -61,7 +61,7 @@ mod tests {
     use crate::Store;
     use crate::tests::{all_pass, example};
 
-    fn old_store(path: &std::path::Path, records: &[(&str, u32, String)]) {
+    fn create_v1_store(path: &std::path::Path, records: &[(&str, u32, String)]) {
         let connection = Connection::open(path).unwrap();
         connection
             .execute_batch(
@@ -74,17 +74,17 @@ mod tests {
         }
     }
 
-    fn of_format_1() -> String {
+    fn v1_record_json() -> String {
         let mut value = serde_json::to_value(example("a", 2)).unwrap();
         value["format"] = 1.into();
         value.to_string()
     }
 
     #[test]
-    fn an_old_store_is_converted_whole() {
+    fn v1_store_is_converted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");
-        old_store(&path, &[("aaaa1111", 1, of_format_1())]);
+        create_v1_store(&path, &[("aaaa1111", 1, v1_record_json())]);
         let store = Store::open(&path, all_pass).unwrap();
         let run = store.runs().unwrap().remove(0);
         assert_eq!((run.id.as_str(), run.finished, run.passed), ("aaaa1111", 2, 2));
@@ -94,11 +94,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_converted_is_refused_and_left_as_it_was() {
-        for (format, json) in [(1, "{}".to_owned()), (7, of_format_1())] {
+    fn unconvertible_v1_store_is_refused_unchanged() {
+        for (format, json) in [(1, "{}".to_owned()), (7, v1_record_json())] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("store.sqlite");
-            old_store(&path, &[("aaaa1111", 1, of_format_1()), ("bbbb2222", format, json)]);
+            create_v1_store(&path, &[("aaaa1111", 1, v1_record_json()), ("bbbb2222", format, json)]);
             assert!(matches!(Store::open(&path, all_pass), Err(StoreError::NotConverted { id, .. }) if id == "bbbb2222"));
             let connection = Connection::open(&path).unwrap();
             assert_eq!(connection.query_row("SELECT count(record) FROM runs", [], |row| row.get::<_, i64>(0)).unwrap(), 2);

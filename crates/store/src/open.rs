@@ -1,7 +1,7 @@
 //! Opens a store. It is created once, even if several processes open it at the same time.
 
-use crate::migrate::{OutcomeRule, convert};
-use crate::schema::{SCHEMA, VERSION};
+use crate::migrate::{OutcomeRule, convert_v1};
+use crate::schema::{SCHEMA, SCHEMA_VERSION};
 use crate::{Store, StoreError};
 use model::{CaseOutcome, Ending, Score};
 use rusqlite::{Connection, TransactionBehavior};
@@ -9,20 +9,20 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Longest wait for the write of another process.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Turning a new file into a store of several readers is the one step for which SQLite does not wait by itself.
-const ATTEMPTS: u32 = 400;
-const PAUSE: Duration = Duration::from_millis(25);
+const MAX_OPEN_ATTEMPTS: u32 = 400;
+const RETRY_PAUSE: Duration = Duration::from_millis(25);
 
 impl Store {
     /// Opens or creates a store. Several processes may use one store; they wait for each other.
     pub fn open(path: &Path, outcome: OutcomeRule) -> Result<Self, StoreError> {
         let mut attempt = 1;
         loop {
-            match Connection::open(path).map_err(StoreError::from).and_then(|connection| prepare(connection, outcome)) {
-                Err(error) if error.is_busy() && attempt < ATTEMPTS => {
+            match Connection::open(path).map_err(StoreError::from).and_then(|connection| prepare_connection(connection, outcome)) {
+                Err(error) if error.is_busy() && attempt < MAX_OPEN_ATTEMPTS => {
                     attempt += 1;
-                    std::thread::sleep(PAUSE);
+                    std::thread::sleep(RETRY_PAUSE);
                 }
                 Err(error) => return Err(error),
                 Ok(connection) => return Ok(Self { connection, path: Some(path.to_owned()) }),
@@ -31,31 +31,31 @@ impl Store {
     }
 
     /// A store that vanishes with the value.
-    pub fn memory() -> Result<Self, StoreError> {
+    pub fn open_in_memory() -> Result<Self, StoreError> {
         let nothing_to_convert = |_: &Ending, _: &[Score]| CaseOutcome::Unjudged;
-        Ok(Self { connection: prepare(Connection::open_in_memory()?, nothing_to_convert)?, path: None })
+        Ok(Self { connection: prepare_connection(Connection::open_in_memory()?, nothing_to_convert)?, path: None })
     }
 }
 
-fn prepare(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {
-    connection.busy_timeout(PATIENCE)?;
+fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A commit survives the death of this process; only a power cut may take the last ones, and never the file.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
     connection.set_prepared_statement_cache_capacity(64);
-    if version(&connection)? == VERSION {
+    if version(&connection)? == SCHEMA_VERSION {
         return Ok(connection);
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Looked at again: another process may have been first.
     match version(&transaction)? {
-        VERSION => {}
-        0 if has_runs(&transaction)? => convert(&transaction, outcome)?,
+        SCHEMA_VERSION => {}
+        0 if has_runs(&transaction)? => convert_v1(&transaction, outcome)?,
         0 => transaction.execute_batch(SCHEMA)?,
-        found => return Err(StoreError::Newer { found, known: VERSION }),
+        found => return Err(StoreError::NewerVersion { found, known: SCHEMA_VERSION }),
     }
-    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.commit()?;
     Ok(connection)
 }
@@ -74,7 +74,7 @@ mod tests {
     use crate::tests::all_pass;
 
     #[test]
-    fn many_may_create_one_store_at_once() {
+    fn concurrent_opens_create_one_store() {
         for _ in 0..5 {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("store.sqlite");
@@ -89,18 +89,18 @@ mod tests {
     }
 
     #[test]
-    fn a_store_of_a_newer_version_is_refused_and_left_alone() {
+    fn newer_store_version_is_refused_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");
         drop(Store::open(&path, all_pass).unwrap());
         let connection = Connection::open(&path).unwrap();
         connection.pragma_update(None, "user_version", 99).unwrap();
-        assert!(matches!(Store::open(&path, all_pass), Err(StoreError::Newer { found: 99, .. })));
+        assert!(matches!(Store::open(&path, all_pass), Err(StoreError::NewerVersion { found: 99, .. })));
         assert_eq!(version(&connection).unwrap(), 99);
     }
 
     #[test]
-    fn a_file_that_is_no_database_is_an_error() {
+    fn opening_a_non_database_file_fails() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");
         #[expect(clippy::disallowed_methods, reason = "the test writes its own garbage")]

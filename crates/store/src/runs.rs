@@ -1,7 +1,7 @@
 //! Runs: begun, sealed, listed, found, removed.
 
 use crate::{Store, StoreError};
-use model::{Claim, FORMAT, GateVerdicts, Hash, Outline, Plan, RunRecord};
+use model::{ContentHash, GateVerdicts, Plan, PlanOutline, RECORD_FORMAT, RunClaim, RunRecord};
 use rusqlite::{Connection, Row, params};
 
 /// A run before its first trial.
@@ -10,12 +10,12 @@ pub struct NewRun<'r> {
     pub id: &'r str,
     /// UTC, ISO 8601.
     pub started: &'r str,
-    pub workspace: &'r Hash,
-    pub claim: &'r Claim,
+    pub workspace: &'r ContentHash,
+    pub claim: &'r RunClaim,
     /// Settings of the run as JSON of the caller; handed back on resume.
     pub settings: &'r str,
     /// Absent where the trials that are there are the plan.
-    pub plan: Option<&'r Outline>,
+    pub plan: Option<&'r PlanOutline>,
     pub planned: u64,
     /// Nano-dollars.
     pub budget: Option<u64>,
@@ -23,7 +23,7 @@ pub struct NewRun<'r> {
 
 /// One row of the list of runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct StoredRun {
     /// Its key in the tables.
     pub run: i64,
     pub id: String,
@@ -31,14 +31,14 @@ pub struct Run {
     /// Time at which its last trial ended; absent while something is left to do.
     pub ended: Option<String>,
     pub format: u32,
-    pub workspace: Hash,
-    pub claim: Claim,
+    pub workspace: ContentHash,
+    pub claim: RunClaim,
     pub settings: String,
-    pub plan: Option<Outline>,
+    pub plan: Option<PlanOutline>,
     pub planned: u64,
     pub budget: Option<u64>,
     /// The hash of its record, once it is complete.
-    pub record: Option<Hash>,
+    pub record: Option<ContentHash>,
     /// Trials that ended, and those of them that passed.
     pub finished: u64,
     pub passed: u64,
@@ -46,28 +46,28 @@ pub struct Run {
     pub spent: u64,
 }
 
-impl Run {
+impl StoredRun {
     /// Enough to tell runs apart on a screen: of the record, which is the same for the same results, where there is one.
-    pub fn short(&self) -> &str {
-        let id = self.record.as_ref().map_or(self.id.as_str(), Hash::as_str);
+    pub fn short_id(&self) -> &str {
+        let id = self.record.as_ref().map_or(self.id.as_str(), ContentHash::as_str);
         id.get(..12).unwrap_or(id)
     }
 
-    pub fn is_named(&self, beginning: &str) -> bool {
+    pub fn matches_prefix(&self, beginning: &str) -> bool {
         self.id.starts_with(beginning) || self.record.as_ref().is_some_and(|record| record.as_str().starts_with(beginning))
     }
 }
 
 impl Store {
     /// Begins a run and returns its key.
-    pub fn begin(&self, run: &NewRun<'_>) -> Result<i64, StoreError> {
-        insert(&self.connection, run)
+    pub fn begin_run(&self, run: &NewRun<'_>) -> Result<i64, StoreError> {
+        insert_run(&self.connection, run)
     }
 
     /// Writes the verdicts of a run. With the hash of its record it is complete.
-    pub fn judge(&self, run: i64, verdicts: &GateVerdicts, record: Option<&Hash>, at: &str) -> Result<(), StoreError> {
+    pub fn set_verdicts(&self, run: i64, verdicts: &GateVerdicts, record: Option<&ContentHash>, at: &str) -> Result<(), StoreError> {
         let verdicts = serde_json::to_string(verdicts).map_err(|error| StoreError::unreadable(&run.to_string(), &error))?;
-        let record = record.map(Hash::as_str);
+        let record = record.map(ContentHash::as_str);
         let ended = record.map(|_| at);
         self.connection
             .execute("UPDATE runs SET verdicts = ?2, record = ?3, ended = ?4 WHERE run = ?1", params![run, verdicts, record, ended])?;
@@ -80,23 +80,23 @@ impl Store {
     }
 
     /// Newest first; of those begun in the same second, the last one begun.
-    pub fn runs(&self) -> Result<Vec<Run>, StoreError> {
-        let mut rows = self.connection.prepare(&format!("{LIST} ORDER BY started DESC, run DESC"))?;
+    pub fn runs(&self) -> Result<Vec<StoredRun>, StoreError> {
+        let mut rows = self.connection.prepare(&format!("{SELECT_RUNS} ORDER BY started DESC, run DESC"))?;
         let mut rows = rows.query([])?;
         let mut runs = vec![];
         while let Some(row) = rows.next()? {
-            runs.push(read(row)?);
+            runs.push(read_run(row)?);
         }
         Ok(runs)
     }
 
-    pub fn run(&self, run: i64) -> Result<Option<Run>, StoreError> {
-        let mut rows = self.connection.prepare(&format!("{LIST} WHERE run = ?1"))?;
+    pub fn run(&self, run: i64) -> Result<Option<StoredRun>, StoreError> {
+        let mut rows = self.connection.prepare(&format!("{SELECT_RUNS} WHERE run = ?1"))?;
         let mut rows = rows.query([run])?;
-        rows.next()?.map(read).transpose()
+        rows.next()?.map(read_run).transpose()
     }
 
-    pub fn remove(&self, run: i64) -> Result<(), StoreError> {
+    pub fn remove_run(&self, run: i64) -> Result<(), StoreError> {
         let transaction = self.connection.unchecked_transaction()?;
         for table in ["trials", "calls", "telemetry", "runs"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
@@ -105,54 +105,54 @@ impl Store {
     }
 
     /// The whole run in one document.
-    pub fn record(&self, run: &Run) -> Result<RunRecord, StoreError> {
-        if run.format != FORMAT {
-            return Err(StoreError::unreadable(&run.id, &format!("its format is {}, this version reads {FORMAT}", run.format)));
+    pub fn record(&self, run: &StoredRun) -> Result<RunRecord, StoreError> {
+        if run.format != RECORD_FORMAT {
+            return Err(StoreError::unreadable(&run.id, &format!("its format is {}, this version reads {RECORD_FORMAT}", run.format)));
         }
         let (mut trials, mut transcripts, mut scores) = (vec![], vec![], vec![]);
-        self.each_transcript(run.run, |trial, transcript, scored| {
+        self.for_each_transcript(run.run, |trial, transcript, scored| {
             trials.push(trial);
             transcripts.push(transcript);
             scores.push(scored);
         })?;
-        let trials = run.plan.as_ref().map_or(trials, Outline::trials);
+        let trials = run.plan.as_ref().map_or(trials, PlanOutline::trials);
         let GateVerdicts { judgements, out_of_scope } = self.verdicts(run)?;
         let plan = Plan { workspace: run.workspace.clone(), trials };
-        Ok(RunRecord { format: FORMAT, claim: run.claim, plan, transcripts, scores, judgements, out_of_scope })
+        Ok(RunRecord { format: RECORD_FORMAT, claim: run.claim, plan, transcripts, scores, judgements, out_of_scope })
     }
 
-    pub fn verdicts(&self, run: &Run) -> Result<GateVerdicts, StoreError> {
+    pub fn verdicts(&self, run: &StoredRun) -> Result<GateVerdicts, StoreError> {
         let text: Option<String> = self.connection.query_row("SELECT verdicts FROM runs WHERE run = ?1", [run.run], |row| row.get(0))?;
         let Some(text) = text else { return Ok(GateVerdicts::default()) };
         serde_json::from_str(&text).map_err(|error| StoreError::unreadable(&run.id, &error))
     }
 }
 
-pub(crate) fn insert(connection: &Connection, run: &NewRun<'_>) -> Result<i64, StoreError> {
+pub(crate) fn insert_run(connection: &Connection, run: &NewRun<'_>) -> Result<i64, StoreError> {
     let json = |text: serde_json::Result<String>| text.map_err(|error| StoreError::unreadable(run.id, &error));
     let claim = json(serde_json::to_string(run.claim))?;
     let plan = run.plan.map(|plan| json(serde_json::to_string(plan))).transpose()?;
     connection.execute(
         "INSERT INTO runs (id, started, format, workspace, claim, settings, plan, planned, budget) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        params![run.id, run.started, FORMAT, run.workspace.as_str(), claim, run.settings, plan, run.planned, run.budget],
+        params![run.id, run.started, RECORD_FORMAT, run.workspace.as_str(), claim, run.settings, plan, run.planned, run.budget],
     )?;
     Ok(connection.last_insert_rowid())
 }
 
-const LIST: &str = "
+const SELECT_RUNS: &str = "
     SELECT run, id, started, ended, format, workspace, claim, settings, plan, planned, budget, record,
         (SELECT count(*) FROM trials WHERE trials.run = runs.run),
         (SELECT count(*) FROM trials WHERE trials.run = runs.run AND passed),
         (SELECT coalesce(sum(lost + CASE state WHEN 'reserved' THEN ceiling ELSE cost END), 0) FROM calls WHERE calls.run = runs.run)
     FROM runs";
 
-fn read(row: &Row<'_>) -> Result<Run, StoreError> {
+fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {
     let id: String = row.get(1)?;
     let wrong = |why: &dyn std::fmt::Display| StoreError::unreadable(&id, why);
-    let hash = |text: &str| Hash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is no hash")));
+    let hash = |text: &str| ContentHash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is no hash")));
     let (workspace, claim, plan): (String, String, Option<String>) = (row.get(5)?, row.get(6)?, row.get(8)?);
     let record: Option<String> = row.get(11)?;
-    Ok(Run {
+    Ok(StoredRun {
         run: row.get(0)?,
         started: row.get(2)?,
         ended: row.get(3)?,

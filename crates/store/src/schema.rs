@@ -1,7 +1,7 @@
 //! The tables of a store. What each column means is said in docs/guide/store.md.
 
 /// Written into the file as `user_version`.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const SCHEMA_VERSION: i64 = 2;
 
 pub(crate) const SCHEMA: &str = "
 CREATE TABLE runs (

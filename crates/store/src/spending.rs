@@ -4,7 +4,7 @@ use crate::{Store, StoreError};
 
 /// The calls of one role in the trials of one case by one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spending {
+pub struct RoleSpending {
     /// Absent where the trial never ended.
     pub case: Option<String>,
     pub subject: Option<String>,
@@ -15,20 +15,20 @@ pub struct Spending {
 }
 
 impl Store {
-    pub fn spending(&self, run: i64) -> Result<Vec<Spending>, StoreError> {
+    pub fn spending(&self, run: i64) -> Result<Vec<RoleSpending>, StoreError> {
         let sql = "SELECT trials.case_id, trials.subject, calls.role, count(*),
                 sum(calls.lost + CASE calls.state WHEN 'reserved' THEN calls.ceiling ELSE calls.cost END)
             FROM calls LEFT JOIN trials ON trials.run = calls.run AND trials.trial = calls.trial
             WHERE calls.run = ?1 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
         let mut rows = self.connection.prepare(sql)?;
         let rows = rows.query_map([run], |row| {
-            Ok(Spending { case: row.get(0)?, subject: row.get(1)?, role: row.get(2)?, calls: row.get(3)?, nanos: row.get(4)? })
+            Ok(RoleSpending { case: row.get(0)?, subject: row.get(1)?, role: row.get(2)?, calls: row.get(3)?, nanos: row.get(4)? })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Tool answers and decisions that the deterministic world gave in trials that asked a model: each would have been a call.
-    pub fn answered_by_world(&self, run: i64) -> Result<u64, StoreError> {
+    pub fn count_world_answers(&self, run: i64) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM trials, json_each(trials.events) AS event WHERE trials.run = ?1
             AND EXISTS (SELECT 1 FROM calls WHERE calls.run = trials.run AND calls.trial = trials.trial)
             AND (json_extract(event.value, '$.happened.answered') IS NOT NULL OR json_extract(event.value, '$.happened.decided') IS NOT NULL)";

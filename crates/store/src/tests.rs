@@ -1,11 +1,11 @@
 //! Tests of what comes back out of a store.
 
 use super::*;
-use model::transcript::Happened;
-use model::written_scores;
+use model::scores_to_json;
+use model::transcript::EventKind;
 use model::{
-    CaseOutcome, Claim, Ending, Event, FORMAT, GateVerdicts, Hash, Outline, Plan, Planned, Reading, RunRecord, Score, ScorerId, Seated,
-    Transcript, TrialScores,
+    CaseOutcome, ContentHash, Ending, Event, GateVerdicts, Plan, PlanOutline, PlannedCase, PlannedSubject, RECORD_FORMAT, Reading,
+    RunClaim, RunRecord, Score, ScorerId, Transcript, TrialScores,
 };
 use std::sync::mpsc::channel;
 
@@ -18,15 +18,15 @@ fn open(path: &std::path::Path) -> Result<Store, StoreError> {
     Store::open(path, all_pass)
 }
 
-pub(crate) fn outline(word: &str, trials: u64) -> Outline {
-    let cases = vec![Planned { case: "a_case".into(), hash: Hash::of_text(word) }];
-    let subjects = vec![Seated { subject: "echo".into(), configuration: Hash::of_text("echo") }];
-    Outline { cases, subjects, trials, seed: 1 }
+pub(crate) fn outline(word: &str, trials: u64) -> PlanOutline {
+    let cases = vec![PlannedCase { case: "a_case".into(), hash: ContentHash::of_text(word) }];
+    let subjects = vec![PlannedSubject { subject: "echo".into(), configuration: ContentHash::of_text("echo") }];
+    PlanOutline { cases, subjects, trials, seed: 1 }
 }
 
 pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
-    let plan = Plan { workspace: Hash::of_text(word), trials: outline(word, trials).trials() };
-    let said = |text: &str| Event { n: 1, at_ms: 0, by: "user".into(), depth: 0, happened: Happened::UserSaid { text: text.into() } };
+    let plan = Plan { workspace: ContentHash::of_text(word), trials: outline(word, trials).trials() };
+    let said = |text: &str| Event { n: 1, at_ms: 0, by: "user".into(), depth: 0, happened: EventKind::UserSaid { text: text.into() } };
     let transcripts = plan.trials.iter().map(|trial| Transcript {
         trial: trial.id.clone(),
         case: trial.case.clone(),
@@ -34,11 +34,11 @@ pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
         events: vec![said(&trial.seed.to_string())],
         ending: Ending::Finished,
     });
-    let score = Score { scorer: ScorerId::CasePass.into(), reading: Reading::one(true), because: vec![] };
+    let score = Score { scorer: ScorerId::CasePass.into(), reading: Reading::from_bool(true), because: vec![] };
     let scores = plan.trials.iter().map(|trial| TrialScores { trial: trial.id.clone(), scores: vec![score.clone()] });
     RunRecord {
-        format: FORMAT,
-        claim: Claim::default(),
+        format: RECORD_FORMAT,
+        claim: RunClaim::default(),
         transcripts: transcripts.collect(),
         scores: scores.collect(),
         plan,
@@ -47,11 +47,11 @@ pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
     }
 }
 
-fn begin(store: &Store, id: &str, outline: &Outline) -> i64 {
-    let (workspace, claim) = (&Hash::of_text("a"), &Claim::default());
+fn begin(store: &Store, id: &str, outline: &PlanOutline) -> i64 {
+    let (workspace, claim) = (&ContentHash::of_text("a"), &RunClaim::default());
     let new =
         NewRun { id, started: "2026-01-01T00:00:00Z", workspace, claim, settings: "{}", plan: Some(outline), planned: 3, budget: None };
-    store.begin(&new).unwrap()
+    store.begin_run(&new).unwrap()
 }
 
 fn row(run: i64, n: usize, record: &RunRecord) -> TrialRow {
@@ -61,23 +61,23 @@ fn row(run: i64, n: usize, record: &RunRecord) -> TrialRow {
         trial: record.plan.trials[n].clone(),
         outcome: CaseOutcome::Passed,
         wall_us: 5,
-        written: record.transcripts[n].written(),
-        scores: written_scores(&record.scores[n].scores),
+        transcript: record.transcripts[n].to_serialized(),
+        scores: scores_to_json(&record.scores[n].scores),
     }
 }
 
 fn call(run: i64, n: u32) -> CallKey {
-    CallKey { run, trial: Hash::of_text("t"), role: "subject", n }
+    CallKey { run, trial: ContentHash::of_text("t"), role: "subject", n }
 }
 
-fn wait(journal: &Journal, write: Write) -> Result<(), StoreError> {
+fn wait(journal: &Journal, write: JournalWrite) -> Result<(), StoreError> {
     let (tell, told) = channel();
-    journal.write_then(write, Box::new(move |result| drop(tell.send(result))));
+    journal.write_with_callback(write, Box::new(move |result| drop(tell.send(result))));
     told.recv().unwrap()
 }
 
 #[test]
-fn what_is_kept_comes_back_from_another_connection() {
+fn stored_run_reads_back_from_another_connection() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
     let (record, plan) = (example("a", 3), outline("a", 3));
@@ -88,23 +88,23 @@ fn what_is_kept_comes_back_from_another_connection() {
         store.add_trial(&row(run, n, &record)).unwrap();
     }
     let verdicts = GateVerdicts { judgements: vec![], out_of_scope: record.out_of_scope.clone() };
-    store.judge(run, &verdicts, Some(&record.hash()), "2026-01-01T00:00:09Z").unwrap();
+    store.set_verdicts(run, &verdicts, Some(&record.hash()), "2026-01-01T00:00:09Z").unwrap();
     drop(store);
     let store = open(&path).unwrap();
     let kept = store.runs().unwrap().remove(0);
     assert_eq!((kept.finished, kept.passed, kept.spent, kept.ended.is_some()), (3, 3, 0, true));
-    assert!(kept.is_named("first") && kept.is_named(&record.hash().as_str()[..5]) && !kept.is_named("other"));
+    assert!(kept.matches_prefix("first") && kept.matches_prefix(&record.hash().as_str()[..5]) && !kept.matches_prefix("other"));
     assert_eq!(store.record(&kept).unwrap(), record);
     assert_eq!(store.record(&kept).unwrap().hash(), record.hash());
     let mut seen = vec![];
-    store.each_ended(run, |ended| seen.push((ended.n, ended.content, ended.scores_hash))).unwrap();
+    store.for_each_ended(run, |ended| seen.push((ended.n, ended.content_hash, ended.scores_hash))).unwrap();
     assert_eq!(seen.len(), 3);
-    assert_eq!(seen[1].1, record.transcripts[1].written().content);
+    assert_eq!(seen[1].1, record.transcripts[1].to_serialized().content_hash);
 }
 
 /// The dump was made from a store of the program before `CaseOutcome`.
 #[test]
-fn a_store_of_an_earlier_program_is_read() {
+fn store_v2_fixture_is_readable() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
     rusqlite::Connection::open(&path).unwrap().execute_batch(include_str!("../fixtures/store_v2.sql")).unwrap();
@@ -115,14 +115,14 @@ fn a_store_of_an_earlier_program_is_read() {
     for run in &runs {
         assert_eq!(Some(store.record(run).unwrap().hash()), run.record);
         let mut ended = 0;
-        store.each_ended(run.run, |trial| ended += u64::from(trial.ending == Ending::Finished && !trial.scores.is_empty())).unwrap();
+        store.for_each_ended(run.run, |trial| ended += u64::from(trial.ending == Ending::Finished && !trial.scores.is_empty())).unwrap();
         assert_eq!(ended, run.finished);
     }
 }
 
 #[test]
-fn views_show_scores_and_events_to_whoever_opens_the_file() {
-    let store = Store::memory().unwrap();
+fn sql_views_expose_scores_and_events() {
+    let store = Store::open_in_memory().unwrap();
     let record = example("a", 2);
     let run = begin(&store, "first", &outline("a", 2));
     store.add_trial(&row(run, 0, &record)).unwrap();
@@ -133,16 +133,16 @@ fn views_show_scores_and_events_to_whoever_opens_the_file() {
 }
 
 #[test]
-fn the_newest_run_comes_first_and_a_removed_one_is_gone() {
-    let store = Store::memory().unwrap();
+fn runs_are_newest_first_and_removable() {
+    let store = Store::open_in_memory().unwrap();
     let plan = outline("a", 3);
     let (first, second) = (begin(&store, "first", &plan), begin(&store, "second", &plan));
     store.add_trial(&row(first, 0, &example("a", 3))).unwrap();
-    store.reserve(&call(first, 0), 7).unwrap();
-    store.count(first, "retries", 1).unwrap();
+    store.reserve_call(&call(first, 0), 7).unwrap();
+    store.add_telemetry(first, "retries", 1).unwrap();
     let ids: Vec<String> = store.runs().unwrap().into_iter().map(|run| run.id).collect();
     assert_eq!(ids, ["second", "first"]);
-    store.remove(first).unwrap();
+    store.remove_run(first).unwrap();
     assert_eq!(store.runs().unwrap().len(), 1);
     for table in ["trials", "calls", "telemetry"] {
         let left: i64 = store.connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
@@ -152,53 +152,53 @@ fn the_newest_run_comes_first_and_a_removed_one_is_gone() {
 }
 
 #[test]
-fn a_call_is_paid_once_and_counts_at_its_ceiling_while_it_is_under_way() {
-    let store = Store::memory().unwrap();
+fn reserved_call_counts_at_ceiling_and_is_paid_once() {
+    let store = Store::open_in_memory().unwrap();
     let run = begin(&store, "first", &outline("a", 3));
     let spent = || store.run(run).unwrap().unwrap().spent;
-    store.reserve(&call(run, 0), 100).unwrap();
+    store.reserve_call(&call(run, 0), 100).unwrap();
     assert_eq!(spent(), 100);
-    assert!(store.reserve(&call(run, 0), 100).is_err(), "it is under way");
-    store.fail(&call(run, 0), 3, "dropped").unwrap();
+    assert!(store.reserve_call(&call(run, 0), 100).is_err(), "it is under way");
+    store.fail_call(&call(run, 0), 3, "dropped").unwrap();
     assert_eq!(spent(), 3);
-    store.reserve(&call(run, 0), 100).unwrap();
+    store.reserve_call(&call(run, 0), 100).unwrap();
     assert_eq!(spent(), 103);
-    store.settle(&call(run, 0), 40, Some(12), "{\"a\":1}").unwrap();
+    store.settle_call(&call(run, 0), 40, Some(12), "{\"a\":1}").unwrap();
     assert_eq!(spent(), 43);
-    assert_eq!(store.settled(&call(run, 0)).unwrap(), Some((40, "{\"a\":1}".to_owned())));
-    assert_eq!(store.settled(&call(run, 1)).unwrap(), None);
-    assert!(store.reserve(&call(run, 0), 100).is_err(), "it is paid");
-    assert!(store.settle(&call(run, 1), 1, None, "{}").is_err() && store.fail(&call(run, 1), 1, "x").is_err());
+    assert_eq!(store.settled_reply(&call(run, 0)).unwrap(), Some((40, "{\"a\":1}".to_owned())));
+    assert_eq!(store.settled_reply(&call(run, 1)).unwrap(), None);
+    assert!(store.reserve_call(&call(run, 0), 100).is_err(), "it is paid");
+    assert!(store.settle_call(&call(run, 1), 1, None, "{}").is_err() && store.fail_call(&call(run, 1), 1, "x").is_err());
 }
 
 #[test]
-fn calls_of_a_dead_process_count_at_their_ceiling_and_may_be_asked_again() {
-    let store = Store::memory().unwrap();
+fn orphaned_calls_cost_their_ceiling_and_are_retryable() {
+    let store = Store::open_in_memory().unwrap();
     let run = begin(&store, "first", &outline("a", 3));
-    store.reserve(&call(run, 0), 100).unwrap();
-    store.reserve(&call(run, 1), 100).unwrap();
-    store.settle(&call(run, 1), 10, None, "{}").unwrap();
-    assert_eq!(store.adopt(run).unwrap(), 1);
+    store.reserve_call(&call(run, 0), 100).unwrap();
+    store.reserve_call(&call(run, 1), 100).unwrap();
+    store.settle_call(&call(run, 1), 10, None, "{}").unwrap();
+    assert_eq!(store.fail_orphaned_calls(run).unwrap(), 1);
     assert_eq!(store.run(run).unwrap().unwrap().spent, 110);
-    store.reserve(&call(run, 0), 50).unwrap();
+    store.reserve_call(&call(run, 0), 50).unwrap();
     assert_eq!(store.run(run).unwrap().unwrap().spent, 160);
     assert_eq!(store.telemetry(run).unwrap(), [("asked_again".to_owned(), 1)]);
 }
 
 #[test]
-fn a_kept_reply_grows_old() {
-    let store = Store::memory().unwrap();
-    let key = Hash::of_text("request");
-    store.keep(&key, 1_000, "one").unwrap();
-    assert_eq!(store.cached(&key, 1_000).unwrap().as_deref(), Some("one"));
-    assert_eq!(store.cached(&key, 1_001).unwrap(), None);
-    store.keep(&key, 2_000, "two").unwrap();
-    assert_eq!(store.cached(&key, 1_001).unwrap().as_deref(), Some("two"));
-    assert_eq!(store.forget(2_001).unwrap(), 1);
+fn cached_reply_expires() {
+    let store = Store::open_in_memory().unwrap();
+    let key = ContentHash::of_text("request");
+    store.cache_reply(&key, 1_000, "one").unwrap();
+    assert_eq!(store.cached_reply(&key, 1_000).unwrap().as_deref(), Some("one"));
+    assert_eq!(store.cached_reply(&key, 1_001).unwrap(), None);
+    store.cache_reply(&key, 2_000, "two").unwrap();
+    assert_eq!(store.cached_reply(&key, 1_001).unwrap().as_deref(), Some("two"));
+    assert_eq!(store.evict_replies_before(2_001).unwrap(), 1);
 }
 
 #[test]
-fn a_journal_commits_for_whoever_waits_and_for_whoever_does_not() {
+fn journal_commits_waited_and_unwaited_writes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
     let store = open(&path).unwrap();
@@ -206,42 +206,42 @@ fn a_journal_commits_for_whoever_waits_and_for_whoever_does_not() {
     let journal = Journal::new(store).unwrap();
     let other = open(&path).unwrap();
     let record = example("a", 3);
-    journal.write(Write::Trial(Box::new(row(run, 0, &record))));
-    wait(&journal, Write::Reserve { call: call(run, 0), ceiling: 9 }).unwrap();
+    journal.write(JournalWrite::Trial(Box::new(row(run, 0, &record))));
+    wait(&journal, JournalWrite::Reserve { call: call(run, 0), ceiling: 9 }).unwrap();
     let seen = other.run(run).unwrap().unwrap();
     assert_eq!((seen.finished, seen.spent), (1, 9), "what stood before in the line is committed too");
-    journal.write(Write::Trial(Box::new(row(run, 1, &record))));
-    assert_eq!(journal.look_now(move |store| store.run(run).unwrap().unwrap().finished).unwrap(), 2);
-    journal.write(Write::Trial(Box::new(row(run, 2, &record))));
+    journal.write(JournalWrite::Trial(Box::new(row(run, 1, &record))));
+    assert_eq!(journal.read_blocking(move |store| store.run(run).unwrap().unwrap().finished).unwrap(), 2);
+    journal.write(JournalWrite::Trial(Box::new(row(run, 2, &record))));
     drop(journal);
     assert_eq!(other.run(run).unwrap().unwrap().finished, 3);
 }
 
 #[test]
-fn a_journal_that_failed_says_so_to_everyone_after() {
-    let store = Store::memory().unwrap();
+fn journal_failure_is_reported_to_later_writes() {
+    let store = Store::open_in_memory().unwrap();
     let run = begin(&store, "first", &outline("a", 3));
     let journal = Journal::new(store).unwrap();
-    journal.write(Write::Settle { call: call(run, 5), cost: 1, waited_us: None, reply: "{}".into() });
-    assert!(wait(&journal, Write::Mark).unwrap_err().to_string().contains("was not reserved"));
-    assert!(wait(&journal, Write::Reserve { call: call(run, 0), ceiling: 9 }).is_err());
-    assert!(journal.failed().is_some());
+    journal.write(JournalWrite::Settle { call: call(run, 5), cost: 1, waited_us: None, reply: "{}".into() });
+    assert!(wait(&journal, JournalWrite::Barrier).unwrap_err().to_string().contains("was not reserved"));
+    assert!(wait(&journal, JournalWrite::Reserve { call: call(run, 0), ceiling: 9 }).is_err());
+    assert!(journal.failure().is_some());
 }
 
 #[test]
-fn a_run_has_one_worker() {
+fn run_lock_is_exclusive() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
     let (one, two) = (open(&path).unwrap(), open(&path).unwrap());
-    let lock = one.lock("first").unwrap();
-    assert!(matches!(two.lock("first"), Err(StoreError::InUse { .. })));
-    two.lock("second").unwrap();
+    let lock = one.lock_run("first").unwrap();
+    assert!(matches!(two.lock_run("first"), Err(StoreError::InUse { .. })));
+    two.lock_run("second").unwrap();
     drop(lock);
-    two.lock("first").unwrap();
+    two.lock_run("first").unwrap();
 }
 
 #[test]
-fn two_writers_of_one_store_wait_for_each_other() {
+fn concurrent_journals_wait_for_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
     let record = example("a", 40);
@@ -258,8 +258,8 @@ fn two_writers_of_one_store_wait_for_each_other() {
             let record = &record;
             scope.spawn(move || {
                 for n in 0..40 {
-                    journal.write(Write::Trial(Box::new(row(run, n, record))));
-                    wait(&journal, Write::Mark).unwrap();
+                    journal.write(JournalWrite::Trial(Box::new(row(run, n, record))));
+                    wait(&journal, JournalWrite::Barrier).unwrap();
                 }
             });
         }
@@ -270,13 +270,13 @@ fn two_writers_of_one_store_wait_for_each_other() {
 }
 
 #[test]
-fn spending_is_told_by_case_and_role_and_answers_are_counted_where_a_model_was_asked() {
+fn spending_is_grouped_by_case_and_role() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("store.sqlite")).unwrap();
     let mut record = example("a", 2);
     let answer = model::transcript::ToolAnswer::Result(serde_json::json!({}));
     for transcript in &mut record.transcripts {
-        let happened = Happened::Answered { call: 1, answer: answer.clone() };
+        let happened = EventKind::Answered { call: 1, answer: answer.clone() };
         transcript.events.push(Event { n: 2, at_ms: 0, by: "echo".into(), depth: 0, happened });
     }
     let run = begin(&store, "r", &outline("a", 2));
@@ -285,12 +285,12 @@ fn spending_is_told_by_case_and_role_and_answers_are_counted_where_a_model_was_a
     }
     let asked = |n, role| CallKey { run, trial: record.plan.trials[0].id.clone(), role, n };
     for (key, cost) in [(asked(0, "subject"), 30), (asked(1, "subject"), 40), (asked(0, "judge"), 5)] {
-        store.reserve(&key, 100).unwrap();
-        store.settle(&key, cost, None, "{}").unwrap();
+        store.reserve_call(&key, 100).unwrap();
+        store.settle_call(&key, cost, None, "{}").unwrap();
     }
-    store.reserve(&call(run, 0), 1000).unwrap();
+    store.reserve_call(&call(run, 0), 1000).unwrap();
     let told: Vec<_> = store.spending(run).unwrap().into_iter().map(|one| (one.case, one.role, one.calls, one.nanos)).collect();
     let case = || Some("a_case".to_owned());
     assert_eq!(told, [(None, "subject".into(), 1, 1000), (case(), "judge".into(), 1, 5), (case(), "subject".into(), 2, 70)]);
-    assert_eq!(store.answered_by_world(run).unwrap(), 1, "the second trial asked nobody");
+    assert_eq!(store.count_world_answers(run).unwrap(), 1, "the second trial asked nobody");
 }

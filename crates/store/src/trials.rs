@@ -1,8 +1,8 @@
 //! Trials that ended. A trial is finished when its row is committed.
 
 use crate::{Store, StoreError};
-use model::transcript::Written;
-use model::{CaseOutcome, Ending, Hash, Score, Transcript, Trial, TrialScores};
+use model::transcript::SerializedTranscript;
+use model::{CaseOutcome, ContentHash, Ending, Score, Transcript, Trial, TrialScores};
 use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub struct TrialRow {
     pub trial: Trial,
     pub outcome: CaseOutcome,
     pub wall_us: u64,
-    pub written: Written,
+    pub transcript: SerializedTranscript,
     /// As `written_scores` gives them.
     pub scores: String,
 }
@@ -26,11 +26,11 @@ pub struct TrialRow {
 pub struct EndedTrial {
     pub n: u64,
     pub trial: Trial,
-    pub content: Hash,
+    pub content_hash: ContentHash,
     pub ending: Ending,
     pub scores: Vec<Score>,
     /// Of the scores as they are written.
-    pub scores_hash: Hash,
+    pub scores_hash: ContentHash,
 }
 
 impl Store {
@@ -40,12 +40,12 @@ impl Store {
     }
 
     /// Every trial that ended, in the order of the plan.
-    pub fn each_ended(&self, run: i64, take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
-        self.each_ended_within(run, 0..i64::MAX as u64, take)
+    pub fn for_each_ended(&self, run: i64, take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
+        self.for_each_ended_within(run, 0..i64::MAX as u64, take)
     }
 
     /// Those at these places of the plan.
-    pub fn each_ended_within(&self, run: i64, places: Range<u64>, mut take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
+    pub fn for_each_ended_within(&self, run: i64, places: Range<u64>, mut take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
         let mut rows = self.connection.prepare_cached(
             "SELECT n, trial, case_id, subject, seed, content, how, scores FROM trials WHERE run = ?1 AND n >= ?2 AND n < ?3 ORDER BY n",
         )?;
@@ -54,38 +54,38 @@ impl Store {
             let scores: String = row.get(7)?;
             take(EndedTrial {
                 n: row.get(0)?,
-                trial: trial(row)?,
-                content: hash(run, &row.get::<_, String>(5)?)?,
-                ending: parsed(run, &row.get::<_, String>(6)?)?,
-                scores: parsed(run, &scores)?,
-                scores_hash: Hash::of_text(&scores),
+                trial: read_trial(row)?,
+                content_hash: parse_hash(run, &row.get::<_, String>(5)?)?,
+                ending: parse_json(run, &row.get::<_, String>(6)?)?,
+                scores: parse_json(run, &scores)?,
+                scores_hash: ContentHash::of_text(&scores),
             });
         }
         Ok(())
     }
 
     /// Every transcript with its scores, in the order of the plan.
-    pub fn each_transcript(&self, run: i64, mut take: impl FnMut(Trial, Transcript, TrialScores)) -> Result<(), StoreError> {
+    pub fn for_each_transcript(&self, run: i64, mut take: impl FnMut(Trial, Transcript, TrialScores)) -> Result<(), StoreError> {
         let sql = "SELECT n, trial, case_id, subject, seed, how, scores, events FROM trials WHERE run = ?1 ORDER BY n";
         let mut rows = self.connection.prepare_cached(sql)?;
         let mut rows = rows.query([run])?;
         while let Some(row) = rows.next()? {
-            let trial = trial(row)?;
+            let trial = read_trial(row)?;
             let transcript = Transcript {
                 trial: trial.id.clone(),
                 case: trial.case.clone(),
                 subject: trial.subject.clone(),
-                events: parsed(run, &row.get::<_, String>(7)?)?,
-                ending: parsed(run, &row.get::<_, String>(5)?)?,
+                events: parse_json(run, &row.get::<_, String>(7)?)?,
+                ending: parse_json(run, &row.get::<_, String>(5)?)?,
             };
-            let scores = TrialScores { trial: trial.id.clone(), scores: parsed(run, &row.get::<_, String>(6)?)? };
+            let scores = TrialScores { trial: trial.id.clone(), scores: parse_json(run, &row.get::<_, String>(6)?)? };
             take(trial, transcript, scores);
         }
         Ok(())
     }
 
     /// Counts something that is no part of the record: retries, cache hits, calls asked again.
-    pub fn count(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError> {
+    pub fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError> {
         let sql = "INSERT INTO telemetry (run, what, n) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n";
         self.connection.prepare_cached(sql)?.execute(params![run, what, n])?;
         Ok(())
@@ -99,7 +99,7 @@ impl Store {
 }
 
 pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<(), StoreError> {
-    let TrialRow { run, n, trial, outcome, wall_us, written, scores } = row;
+    let TrialRow { run, n, trial, outcome, wall_us, transcript: written, scores } = row;
     let sql = "INSERT OR REPLACE INTO trials (run, n, trial, case_id, subject, seed, passed, content, wall_us, how, scores, events)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     connection.prepare_cached(sql)?.execute(params![
@@ -110,7 +110,7 @@ pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<()
         trial.subject,
         trial.seed,
         passed_column(*outcome),
-        written.content.as_str(),
+        written.content_hash.as_str(),
         wall_us,
         written.ending,
         scores,
@@ -128,16 +128,16 @@ fn passed_column(outcome: CaseOutcome) -> Option<i64> {
     }
 }
 
-fn trial(row: &Row<'_>) -> Result<Trial, StoreError> {
+fn read_trial(row: &Row<'_>) -> Result<Trial, StoreError> {
     let id: String = row.get(1)?;
-    let id = Hash::parse(&id).ok_or_else(|| StoreError::unreadable(&id, &"this is no hash of a trial"))?;
+    let id = ContentHash::parse(&id).ok_or_else(|| StoreError::unreadable(&id, &"this is no hash of a trial"))?;
     Ok(Trial { id, case: row.get(2)?, subject: row.get(3)?, seed: row.get(4)? })
 }
 
-fn hash(run: i64, text: &str) -> Result<Hash, StoreError> {
-    Hash::parse(text).ok_or_else(|| StoreError::unreadable(&run.to_string(), &format!("\"{text}\" is no hash")))
+fn parse_hash(run: i64, text: &str) -> Result<ContentHash, StoreError> {
+    ContentHash::parse(text).ok_or_else(|| StoreError::unreadable(&run.to_string(), &format!("\"{text}\" is no hash")))
 }
 
-fn parsed<T: DeserializeOwned>(run: i64, json: &str) -> Result<T, StoreError> {
+fn parse_json<T: DeserializeOwned>(run: i64, json: &str) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|error| StoreError::unreadable(&run.to_string(), &error))
 }

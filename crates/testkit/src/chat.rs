@@ -6,13 +6,13 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 
 /// Returns a reply with one tool call, the n-th of the conversation.
-pub fn tool_call(n: usize, tool: &str, args: &Value) -> Value {
+pub fn tool_call_reply(n: usize, tool: &str, args: &Value) -> Value {
     let call = json!({ "id": format!("call_{n}"), "type": "function", "function": { "name": tool, "arguments": args.to_string() } });
     completion(&json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls")
 }
 
 /// Returns a reply with text.
-pub fn text(text: &str) -> Value {
+pub fn text_reply(text: &str) -> Value {
     completion(&json!({ "role": "assistant", "content": text }), "stop")
 }
 
@@ -32,7 +32,7 @@ pub fn usage(input: u64, output: u64) -> Value {
 
 /// Starts a chat server on a thread of its own and returns its base URL; it lives as long as the process.
 /// The function is given the request and the number of requests before it.
-pub fn serve(reply: impl Fn(&Value, usize) -> Value + Send + 'static) -> String {
+pub fn serve_chat(reply: impl Fn(&Value, usize) -> Value + Send + 'static) -> String {
     let (started, url) = mpsc::channel();
     let reply = Mutex::new(reply);
     thread::spawn(move || {
@@ -40,7 +40,7 @@ pub fn serve(reply: impl Fn(&Value, usize) -> Value + Send + 'static) -> String 
         runtime.block_on(async {
             let answer = move |n: usize, request: &crate::ReceivedRequest| {
                 let reply = reply.lock().expect("a lock that is not poisoned")(&request.body, n);
-                VendorReply::ok(reply.to_string()).with("content-type", "application/json")
+                VendorReply::ok(reply.to_string()).with_header("content-type", "application/json")
             };
             let server = LoopbackServer::start(answer).await;
             started.send(format!("{}/v1", server.url)).expect("the test waits for the address");

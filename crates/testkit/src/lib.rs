@@ -13,4 +13,4 @@ mod workspaces;
 
 pub use loopback::{LoopbackServer, ReceivedRequest};
 pub use reply::{ReplyBody, VendorReply};
-pub use workspaces::{load, minimal_files, minimal_workspace, reference_files, reference_workspace};
+pub use workspaces::{load_workspace, minimal_files, minimal_workspace, reference_files, reference_workspace};

@@ -144,7 +144,7 @@ async fn respond(stream: &mut TcpStream, answer: &VendorReply) -> std::io::Resul
             stream.write_all(&all).await?;
             Ok(true)
         }
-        ReplyBody::Cut(bytes) => {
+        ReplyBody::Truncated(bytes) => {
             head.push_str(&format!("content-length: {}\r\n\r\n", bytes.len() + 100));
             stream.write_all(head.as_bytes()).await?;
             stream.write_all(bytes).await?;

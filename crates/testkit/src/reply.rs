@@ -16,7 +16,7 @@ pub struct VendorReply {
 pub enum ReplyBody {
     Whole(Vec<u8>),
     /// Announced as longer; the connection closes after these bytes.
-    Cut(Vec<u8>),
+    Truncated(Vec<u8>),
     /// One byte at a time, with a pause after each.
     Drip(Vec<u8>, Duration),
     /// None: the connection is reset.
@@ -34,12 +34,12 @@ impl VendorReply {
         Self { status, ..Self::ok(body) }
     }
 
-    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    pub fn bad(body: ReplyBody) -> Self {
+    pub fn with_body(body: ReplyBody) -> Self {
         Self { body, ..Self::ok("") }
     }
 

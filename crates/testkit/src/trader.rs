@@ -1,6 +1,6 @@
 //! Scripted model that trades: reads a conversation in OpenAI's chat format and takes the next step of a safe swap.
 
-use crate::chat::{text, tool_call};
+use crate::chat::{text_reply, tool_call_reply};
 use serde_json::{Value, json};
 
 /// Returns the next reply to a request: quote, simulate, ask for approval, execute, answer. For the trader of the minimal workspace.
@@ -11,16 +11,16 @@ pub fn next_step(request: &Value) -> Value {
     let swap = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
     let id = action_id(messages);
     match calls {
-        0 => tool_call(0, "swap_get_quote", &swap),
-        1 => tool_call(1, "tx_simulate", &json!({ "action_id": id })),
-        2 => tool_call(2, "delegate_safety-guardian", &json!({ "action_id": id, "spend": [{ "token": "USDC", "at_most": "250" }] })),
+        0 => tool_call_reply(0, "swap_get_quote", &swap),
+        1 => tool_call_reply(1, "tx_simulate", &json!({ "action_id": id })),
+        2 => tool_call_reply(2, "delegate_safety-guardian", &json!({ "action_id": id, "spend": [{ "token": "USDC", "at_most": "250" }] })),
         3 => {
             let mut args = swap;
             args["slippage_bps"] = json!(50);
             args["action_id"] = json!(id);
-            tool_call(3, "swap_execute", &args)
+            tool_call_reply(3, "swap_execute", &args)
         }
-        _ => text("{\"status\": \"success\"}"),
+        _ => text_reply("{\"status\": \"success\"}"),
     }
 }
 

@@ -1,20 +1,20 @@
 //! The reference workspace and the minimal one, each read and parsed once per test binary.
 
-use model::{Files, MINIMAL_WORKSPACE, Workspace};
+use model::{MINIMAL_WORKSPACE, Workspace, WorkspaceFiles};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-static REFERENCE_FILES: LazyLock<Files> = LazyLock::new(|| {
+static REFERENCE_FILES: LazyLock<WorkspaceFiles> = LazyLock::new(|| {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../evals"));
-    let mut files = Files::default();
+    let mut files = WorkspaceFiles::default();
     read_folder(root, root, &mut files);
     files
 });
-static REFERENCE: LazyLock<Arc<Workspace>> = LazyLock::new(|| load(reference_files()));
-static MINIMAL: LazyLock<Arc<Workspace>> = LazyLock::new(|| load(&minimal_files()));
+static REFERENCE: LazyLock<Arc<Workspace>> = LazyLock::new(|| load_workspace(reference_files()));
+static MINIMAL: LazyLock<Arc<Workspace>> = LazyLock::new(|| load_workspace(&minimal_files()));
 
 /// Returns the files of the reference workspace, `evals/`.
-pub fn reference_files() -> &'static Files {
+pub fn reference_files() -> &'static WorkspaceFiles {
     &REFERENCE_FILES
 }
 
@@ -24,7 +24,7 @@ pub fn reference_workspace() -> Arc<Workspace> {
 }
 
 /// Returns the files of the minimal workspace, as `init --minimal` writes them.
-pub fn minimal_files() -> Files {
+pub fn minimal_files() -> WorkspaceFiles {
     MINIMAL_WORKSPACE.iter().copied().collect()
 }
 
@@ -37,12 +37,12 @@ pub fn minimal_workspace() -> Arc<Workspace> {
 ///
 /// # Panics
 /// If it has problems; all of them are listed.
-pub fn load(files: &Files) -> Arc<Workspace> {
+pub fn load_workspace(files: &WorkspaceFiles) -> Arc<Workspace> {
     Arc::new(Workspace::load(files).unwrap_or_else(|problems| panic!("{problems:#?}")))
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests read the files of the repository")]
-fn read_folder(root: &Path, folder: &Path, files: &mut Files) {
+fn read_folder(root: &Path, folder: &Path, files: &mut WorkspaceFiles) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

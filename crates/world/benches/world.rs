@@ -4,8 +4,8 @@
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
 
-use bardo_eval_world::{ChainKind, LiveWorld, Setup, Who, World, WorldTemplate};
-use model::transcript::{Decision, Happened, ToolAnswer, TxOutcome};
+use bardo_eval_world::{ActingAgent, ChainKind, LiveWorld, World, WorldSettings, WorldTemplate};
+use model::transcript::{EventKind, ReviewDecision, ToolAnswer, TxOutcome};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,12 +35,12 @@ async fn bench() {
     let at = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
     println!("ten calls with two writes, world included: {TRIALS} trials, median {:.3} ms, p90 {:.3} ms; aim 2 ms", at(50), at(90));
 
-    parts(&stage).await;
+    measure_parts(&stage).await;
 
     let before = resident_mb();
     let mut alive: Vec<LiveWorld> = vec![];
     for _ in 0..ALIVE {
-        let mut world = LiveWorld::new(&stage, Setup::default());
+        let mut world = LiveWorld::new(&stage, WorldSettings::default());
         swap(&mut world, "10").await;
         alive.push(world);
     }
@@ -50,7 +50,7 @@ async fn bench() {
 
 /// Quote, simulate, ask, send; look twice; and again.
 async fn trial(stage: &Arc<WorldTemplate>) -> Vec<model::Event> {
-    let mut world = LiveWorld::new(stage, Setup::default());
+    let mut world = LiveWorld::new(stage, WorldSettings::default());
     swap(&mut world, "250").await;
     world.think();
     call(&mut world, "data_get_token_price", json!({ "token": "WETH", "chain": "base" })).await;
@@ -58,7 +58,8 @@ async fn trial(stage: &Arc<WorldTemplate>) -> Vec<model::Event> {
     world.think();
     swap(&mut world, "100").await;
     let events = world.take_events();
-    let mined = events.iter().filter(|event| matches!(&event.happened, Happened::Mined { what, .. } if what.outcome == TxOutcome::Success));
+    let mined =
+        events.iter().filter(|event| matches!(&event.happened, EventKind::Mined { what, .. } if what.outcome == TxOutcome::Success));
     assert_eq!(mined.count(), 2);
     events
 }
@@ -69,14 +70,14 @@ async fn swap(world: &mut LiveWorld, amount: &str) {
     call(world, "safety_simulate_transaction", json!({ "action_id": quote["action_id"] })).await;
     let params: Map<String, Value> = [("action_id".to_owned(), quote["action_id"].clone())].into_iter().collect();
     let verdict = world.ask_peer(&who(), "safety-guardian", &params).await.expect("a guardian");
-    assert_eq!(verdict.decision, Decision::Approve, "{}", verdict.reason);
+    assert_eq!(verdict.decision, ReviewDecision::Approve, "{}", verdict.reason);
     args["action_id"] = quote["action_id"].clone();
     call(world, "uniswap_execute_swap", args).await;
 }
 
 async fn call(world: &mut LiveWorld, tool: &str, args: Value) -> Value {
     let who = who();
-    let call = world.asked(&who, tool, &args);
+    let call = world.record_call(&who, tool, &args);
     match world.call(&who, call, tool, &args).await {
         ToolAnswer::Result(value) => value,
         ToolAnswer::Error { code, message } => panic!("{tool}: {code} {message}"),
@@ -84,7 +85,7 @@ async fn call(world: &mut LiveWorld, tool: &str, args: Value) -> Value {
 }
 
 /// Where the time goes.
-async fn parts(stage: &Arc<WorldTemplate>) {
+async fn measure_parts(stage: &Arc<WorldTemplate>) {
     let mut times: Vec<(&str, Vec<Duration>)> =
         ["open", "quote", "simulate", "guardian", "swap", "price", "balances"].iter().map(|name| (*name, vec![])).collect();
     for _ in 0..TRIALS {
@@ -95,7 +96,7 @@ async fn parts(stage: &Arc<WorldTemplate>) {
             n += 1;
             since = Instant::now();
         };
-        let mut world = LiveWorld::new(stage, Setup::default());
+        let mut world = LiveWorld::new(stage, WorldSettings::default());
         lap();
         let mut args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
         let quote = call(&mut world, "uniswap_get_quote", args.clone()).await;
@@ -123,8 +124,8 @@ async fn parts(stage: &Arc<WorldTemplate>) {
     println!("  medians in µs: {}", shown.join(", "));
 }
 
-fn who() -> Who {
-    Who::new("trade-executor", 0)
+fn who() -> ActingAgent {
+    ActingAgent::new("trade-executor", 0)
 }
 
 fn resident_mb() -> f64 {

@@ -6,14 +6,14 @@
 mod small;
 
 use bardo_eval_world::World;
-use bardo_eval_world::mcp::serve::{WorldLock, WorldServer, on_streams};
+use bardo_eval_world::mcp::serve::{WorldLock, WorldServer, serve_streams};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let world = small::Small::shared().await;
+    let world = small::SmallWorld::shared().await;
     let lock = WorldLock::new(small::as_shared(&world));
-    let server = WorldServer::new(lock.clone(), small::seat())?;
-    on_streams(server, tokio::io::stdin(), tokio::io::stdout()).await?;
+    let server = WorldServer::new(lock.clone(), small::toolset())?;
+    serve_streams(server, tokio::io::stdin(), tokio::io::stdout()).await?;
     lock.close();
     for event in world.lock().await.take_events() {
         eprintln!("{}", serde_json::to_string(&event)?);

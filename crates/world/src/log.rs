@@ -1,7 +1,7 @@
 //! Numbers events as they happen.
 
-use crate::Who;
-use model::{Event, Happened};
+use crate::ActingAgent;
+use model::{Event, EventKind};
 use serde_json::Value;
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl fmt::Debug for EventListener {
 }
 
 impl EventLog {
-    pub fn note(&mut self, at_ms: u64, who: &Who, happened: Happened) {
+    pub fn note(&mut self, at_ms: u64, who: &ActingAgent, happened: EventKind) {
         let n = u32::try_from(self.events.len() + 1).unwrap_or(u32::MAX);
         let event = Event { n, at_ms, by: who.agent.clone(), depth: who.depth, happened };
         if let Some(listener) = &mut self.listener {
@@ -31,20 +31,20 @@ impl EventLog {
     }
 
     /// Calls the listener with every event as it is recorded.
-    pub fn tap(&mut self, listener: Box<dyn FnMut(&Event) + Send>) {
+    pub fn set_listener(&mut self, listener: Box<dyn FnMut(&Event) + Send>) {
         self.listener = Some(EventListener(listener));
     }
 
     /// Records a call and returns the number that its answer and effects refer to.
-    pub fn note_call(&mut self, at_ms: u64, who: &Who, tool: &str, args: &Value) -> u32 {
+    pub fn note_call(&mut self, at_ms: u64, who: &ActingAgent, tool: &str, args: &Value) -> u32 {
         self.calls += 1;
         let call = self.calls;
-        self.note(at_ms, who, Happened::Called { call, tool: tool.to_owned(), args: args.clone() });
+        self.note(at_ms, who, EventKind::Called { call, tool: tool.to_owned(), args: args.clone() });
         call
     }
 
     /// Returns the events that were not taken yet, newest first.
-    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Happened> {
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &EventKind> {
         self.events.iter().rev().map(|event| &event.happened)
     }
 

@@ -1,13 +1,13 @@
 //! Expected number of model calls, their duration and their likely cost.
 
-use super::quote::{AT_ONCE, CALL_S, Quote};
+use super::quote::{ASSUMED_CALL_S, ASSUMED_CONCURRENCY, TrialQuote};
 use model::Money;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Estimate {
+pub struct CostEstimate {
     /// Calls to a model that leave the machine, and those of them that go to a judge.
     pub calls: u64,
-    pub judged: u64,
+    pub judge_calls: u64,
     /// At eight calls at once of three seconds each.
     pub seconds: u64,
     /// At the prices of the subject files; nothing where a price is not known.
@@ -15,35 +15,36 @@ pub struct Estimate {
 }
 
 /// All quotes of a run, each case tried so often.
-pub fn estimate(quotes: &[Quote], trials: u64) -> Estimate {
-    let sum = |of: fn(&Quote) -> u64| quotes.iter().map(of).sum::<u64>() * trials;
+pub fn estimate_cost(quotes: &[TrialQuote], trials: u64) -> CostEstimate {
+    let sum = |of: fn(&TrialQuote) -> u64| quotes.iter().map(of).sum::<u64>() * trials;
     let calls = sum(|quote| quote.calls);
     let likely: Money = (0..trials).flat_map(|_| quotes).map(|quote| quote.likely).sum();
-    Estimate {
+    CostEstimate {
         calls,
-        judged: sum(|quote| quote.judged),
-        seconds: calls.div_ceil(AT_ONCE) * CALL_S,
+        judge_calls: sum(|quote| quote.judge_calls),
+        seconds: calls.div_ceil(ASSUMED_CONCURRENCY) * ASSUMED_CALL_S,
         likely: (!quotes.iter().any(|quote| quote.unpriced)).then_some(likely),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::quote::{LiveModels, quotes};
+    use super::super::quote::{LiveModels, trial_quotes};
     use super::*;
     use model::suite::Case;
     use model::{ProviderKind, SubjectFile};
-    use score::example::Example;
+    use score::example::ExampleWorkspace;
 
     #[test]
-    fn scripted_subjects_ask_nobody_and_recordings_ask_only_the_judge() {
-        let workspace = Example::minimal().load().expect("a workspace");
+    fn estimate_counts_calls_of_live_models_only() {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
         let cases: Vec<&Case> = workspace.cases().collect();
         let reference = workspace.subject("reference").expect("a subject");
-        let estimated =
-            |subject: &SubjectFile, asking: &LiveModels<'_>| estimate(&quotes(&workspace, &cases, &[subject], asking), asking.trials);
+        let estimated = |subject: &SubjectFile, asking: &LiveModels<'_>| {
+            estimate_cost(&trial_quotes(&workspace, &cases, &[subject], asking), asking.trials)
+        };
         let live = LiveModels { subjects: true, judge: None, trials: 2 };
-        assert_eq!(estimated(reference, &live), Estimate { likely: Some(Money::ZERO), ..Estimate::default() });
+        assert_eq!(estimated(reference, &live), CostEstimate { likely: Some(Money::ZERO), ..CostEstimate::default() });
         let model = SubjectFile { provider: ProviderKind::Ollama, ..reference.clone() };
         let found = estimated(&model, &live);
         assert!(found.calls > 2 * cases.len() as u64 && found.likely.is_none(), "{found:?}");

@@ -1,12 +1,12 @@
 //! Expected number of model calls per agent of a case, derived from its reference run. Used for cost estimates.
 
-use model::suite::{Case, Surface, Talk};
+use model::suite::{Case, CaseSurface, UserScript};
 
 /// One expected conversation with a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExpectedSession {
     /// Sessions of the same seat share the beginning of their prompt.
-    pub seat: String,
+    pub prompt_key: String,
     pub agent: Option<String>,
     pub is_root: bool,
     pub moves: u64,
@@ -15,16 +15,16 @@ pub(crate) struct ExpectedSession {
 /// Returns the root's session first, then one for each agent that the reference delegates to. Agents that the world plays are in no
 /// reference.
 pub(crate) fn expected_sessions(case: &Case) -> Vec<ExpectedSession> {
-    let turns = match &case.brief.talk {
-        Talk::Turns(turns) => turns.len().max(1) as u64,
-        Talk::Persona(_) => 3,
+    let turns = match &case.brief.user_script {
+        UserScript::Turns(turns) => turns.len().max(1) as u64,
+        UserScript::Persona(_) => 3,
     };
     let steps = case.reference.len() as u64;
     let root = match &case.brief.surface {
         // The first move that calls tools ends it.
-        Surface::Profile(name) => return vec![root_session(format!("profile {}", name.value), turns)],
-        Surface::Skills => return vec![root_session("skills".to_owned(), steps.max(turns))],
-        Surface::Agent(name) => name.value.as_str(),
+        CaseSurface::Profile(name) => return vec![root_session(format!("profile {}", name.value), turns)],
+        CaseSurface::Skills => return vec![root_session("skills".to_owned(), steps.max(turns))],
+        CaseSurface::Agent(name) => name.value.as_str(),
     };
     let mut sessions = vec![agent_session(root, true)];
     for step in &case.reference {
@@ -41,21 +41,21 @@ pub(crate) fn expected_sessions(case: &Case) -> Vec<ExpectedSession> {
 }
 
 fn root_session(seat: String, moves: u64) -> ExpectedSession {
-    ExpectedSession { seat, agent: None, is_root: true, moves }
+    ExpectedSession { prompt_key: seat, agent: None, is_root: true, moves }
 }
 
 fn agent_session(agent: &str, is_root: bool) -> ExpectedSession {
-    ExpectedSession { seat: format!("agent {agent}, root {is_root}"), agent: Some(agent.to_owned()), is_root, moves: 0 }
+    ExpectedSession { prompt_key: format!("agent {agent}, root {is_root}"), agent: Some(agent.to_owned()), is_root, moves: 0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use score::example::Example;
+    use score::example::ExampleWorkspace;
 
     #[test]
-    fn each_agent_of_the_reference_talks_apart() {
-        let workspace = Example::minimal().load().expect("a workspace");
+    fn expected_sessions_has_one_per_agent() {
+        let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
         let moves = |case: &str| -> Vec<(Option<String>, u64)> {
             let case = workspace.case(case).expect("a case");
             expected_sessions(case).into_iter().map(|session| (session.agent, session.moves)).collect()

@@ -1,14 +1,14 @@
 //! Costs: expected ones before a run, and the bill of runs that are stored.
 
-mod bill;
-mod decidable;
+mod case_order;
+mod cost_report;
 mod estimate;
 mod expected_session;
-mod order;
+mod gate_reach;
 mod quote;
 
-pub use bill::{Bill, RunCost, Saved, Spent, Sum, TierCost, bill};
-pub use decidable::{GateReach, funded, reach};
-pub use estimate::{Estimate, estimate};
-pub use order::gates_first;
-pub use quote::{LiveModels, Quote, quotes};
+pub use case_order::order_by_gate_need;
+pub use cost_report::{CallTotals, CostReport, CostSavings, RunCost, SpendEntry, TierCost, cost_report};
+pub use estimate::{CostEstimate, estimate_cost};
+pub use gate_reach::{GateReach, funded_cases, gate_reach};
+pub use quote::{LiveModels, TrialQuote, trial_quotes};

@@ -6,32 +6,32 @@ mod trial_runner;
 use crate::aggregate::{RunAggregator, TrialList};
 use crate::prepare::PreparedRun;
 use crate::run_store::{RunHandle, RunStoreError, timestamp};
-use crate::summary::Summary;
-use crate::watcher::{Go, WatchedTrial, Watcher};
+use crate::summary::RunSummary;
+use crate::watcher::{RunWatcher, WatchedTrial, WatcherDecision};
 use model::{Money, RunRecord};
 use queue::TrialQueue;
 use score::outcome::case_outcome;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::{EndedTrial, StoreError, Write};
+use store::{EndedTrial, JournalWrite, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use trial_runner::TrialOutput;
 
 /// After so many rows the run waits until they are committed.
-const ROWS: u64 = 512;
+const COMMIT_EVERY_ROWS: u64 = 512;
 
 /// Runs the plan. Results depend neither on concurrency nor on the order in which trials end. A cancelled run keeps what has ended and
 /// drops what is under way.
 pub async fn execute(
     prepared: &PreparedRun,
     handle: &RunHandle,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn RunWatcher,
     cancel: CancellationToken,
-) -> Result<Summary, StoreError> {
+) -> Result<RunSummary, StoreError> {
     prepared.funds().connect(handle.open_run(), spent_before(handle).await?)?;
     let plan = prepared.plan();
-    let mut run = RunUnderWay {
+    let mut run = ActiveRun {
         aggregator: RunAggregator::new(plan.workspace(), TrialList::Outline(plan.outline()), plan.spec().settings.claim),
         queue: Arc::new(TrialQueue::new(prepared, handle)),
         waiting: BTreeMap::new(),
@@ -42,7 +42,7 @@ pub async fn execute(
     drop(sender);
     let (mut rows, mut stopped) = (0_u64, false);
     while !stopped {
-        stopped = run.aggregate_in_order(watcher).await? == Go::Stop;
+        stopped = run.aggregate_in_order(watcher).await? == WatcherDecision::Stop;
         if stopped || run.aggregator.next() == plan.outline().len() {
             break;
         }
@@ -54,32 +54,32 @@ pub async fn execute(
                 None => break,
             },
         };
-        watcher.ended(&watched(&ended));
-        handle.journal().write(Write::Trial(Box::new(row)));
+        watcher.on_trial_ended(&watched_trial(&ended));
+        handle.journal().write(JournalWrite::Trial(Box::new(row)));
         run.waiting.insert(ended.n, ended);
         rows += 1;
-        if rows.is_multiple_of(ROWS) {
-            committed(handle).await?;
+        if rows.is_multiple_of(COMMIT_EVERY_ROWS) {
+            wait_for_commit(handle).await?;
         }
     }
     workers.shutdown().await;
-    committed(handle).await?;
+    wait_for_commit(handle).await?;
     if !stopped {
         run.aggregate_leftovers().await?;
     }
     let summary = run.aggregator.finish();
     let record = (stopped || summary.is_complete()).then(|| summary.record.clone());
     let (key, verdicts, at) = (handle.key(), summary.verdicts.clone(), timestamp(prepared.clock()));
-    handle.look(move |store| store.judge(key, &verdicts, record.as_ref(), &at)).await??;
+    handle.query_store(move |store| store.set_verdicts(key, &verdicts, record.as_ref(), &at)).await??;
     Ok(summary)
 }
 
 /// Runs the plan and returns everything in one document; nothing is stored.
-pub async fn execute_in_memory(prepared: &PreparedRun, watcher: &mut dyn Watcher) -> Result<RunRecord, RunStoreError> {
+pub async fn execute_in_memory(prepared: &PreparedRun, watcher: &mut dyn RunWatcher) -> Result<RunRecord, RunStoreError> {
     let handle = RunHandle::in_memory(prepared)?;
     execute(prepared, &handle, watcher, CancellationToken::new()).await?;
     let key = handle.key();
-    let record = handle.look(move |store| {
+    let record = handle.query_store(move |store| {
         let run = store.run(key)?.ok_or_else(|| StoreError::Journal("the run is gone".into()))?;
         store.record(&run)
     });
@@ -87,7 +87,7 @@ pub async fn execute_in_memory(prepared: &PreparedRun, watcher: &mut dyn Watcher
 }
 
 /// A run under way.
-struct RunUnderWay<'r> {
+struct ActiveRun<'r> {
     aggregator: RunAggregator<'r>,
     queue: Arc<TrialQueue>,
     /// Trials that ended before an earlier one did.
@@ -95,16 +95,16 @@ struct RunUnderWay<'r> {
     handle: &'r RunHandle,
 }
 
-impl RunUnderWay<'_> {
+impl ActiveRun<'_> {
     /// Aggregates what has ended in the order of the plan, as far as there is no gap.
-    async fn aggregate_in_order(&mut self, watcher: &mut dyn Watcher) -> Result<Go, StoreError> {
+    async fn aggregate_in_order(&mut self, watcher: &mut dyn RunWatcher) -> Result<WatcherDecision, StoreError> {
         loop {
             let next = self.aggregator.next();
-            let Some(ended) = self.take(next).await? else { return Ok(Go::On) };
+            let Some(ended) = self.take(next).await? else { return Ok(WatcherDecision::Continue) };
             self.aggregator.add(&ended);
-            self.queue.aggregated(next);
-            if watcher.finished(&watched(&ended)) == Go::Stop {
-                return Ok(Go::Stop);
+            self.queue.release_permit(next);
+            if watcher.on_trial_in_order(&watched_trial(&ended)) == WatcherDecision::Stop {
+                return Ok(WatcherDecision::Stop);
             }
         }
     }
@@ -124,19 +124,19 @@ impl RunUnderWay<'_> {
     /// Returns the trial at this place if it has ended, in this process or in an earlier one.
     async fn take(&mut self, n: u64) -> Result<Option<EndedTrial>, StoreError> {
         if self.handle.ended().contains(&n) && !self.waiting.contains_key(&n) {
-            self.waiting.extend(stored(self.handle, n).await?);
+            self.waiting.extend(read_stored_trials(self.handle, n).await?);
         }
         Ok(self.waiting.remove(&n))
     }
 }
 
 /// Reads some trials from the store that an earlier process ended, from this place on.
-async fn stored(handle: &RunHandle, from: u64) -> Result<Vec<(u64, EndedTrial)>, StoreError> {
-    const SOME: u64 = 256;
+async fn read_stored_trials(handle: &RunHandle, from: u64) -> Result<Vec<(u64, EndedTrial)>, StoreError> {
+    const BATCH_SIZE: u64 = 256;
     let key = handle.key();
-    let found = handle.look(move |store| {
+    let found = handle.query_store(move |store| {
         let mut found = vec![];
-        store.each_ended_within(key, from..from + SOME, |ended| found.push((ended.n, ended))).map(|()| found)
+        store.for_each_ended_within(key, from..from + BATCH_SIZE, |ended| found.push((ended.n, ended))).map(|()| found)
     });
     let mut found = found.await??;
     // A trial that the budget did not reach has a row, but is run again.
@@ -147,17 +147,17 @@ async fn stored(handle: &RunHandle, from: u64) -> Result<Vec<(u64, EndedTrial)>,
 /// Money that earlier processes spent on this run.
 async fn spent_before(handle: &RunHandle) -> Result<Money, StoreError> {
     let key = handle.key();
-    let run = handle.look(move |store| store.run(key)).await??;
-    Ok(run.map_or(Money::ZERO, |run| Money::nanos(run.spent)))
+    let run = handle.query_store(move |store| store.run(key)).await??;
+    Ok(run.map_or(Money::ZERO, |run| Money::from_nanos(run.spent)))
 }
 
 /// Waits until everything written so far is committed.
-async fn committed(handle: &RunHandle) -> Result<(), StoreError> {
+async fn wait_for_commit(handle: &RunHandle) -> Result<(), StoreError> {
     let (tell, told) = oneshot::channel();
-    handle.journal().write_then(Write::Mark, Box::new(move |result| drop(tell.send(result))));
+    handle.journal().write_with_callback(JournalWrite::Barrier, Box::new(move |result| drop(tell.send(result))));
     told.await.unwrap_or_else(|_| Err(StoreError::Journal("its thread ended".into())))
 }
 
-fn watched(ended: &EndedTrial) -> WatchedTrial<'_> {
+fn watched_trial(ended: &EndedTrial) -> WatchedTrial<'_> {
     WatchedTrial { trial: &ended.trial, ending: &ended.ending, outcome: case_outcome(&ended.ending, &ended.scores) }
 }

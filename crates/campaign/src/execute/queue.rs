@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 /// Most trials that may wait to be aggregated in order while an earlier one is still running.
-const AHEAD: usize = 4096;
+const MAX_TRIALS_AHEAD: usize = 4096;
 
 pub(super) struct TrialQueue {
     next: AtomicU64,
@@ -23,7 +23,7 @@ pub(super) struct TrialQueue {
 impl TrialQueue {
     pub(super) fn new(prepared: &PreparedRun, handle: &RunHandle) -> Self {
         let plan = prepared.plan();
-        let ahead = Semaphore::new(AHEAD.max(2 * plan.spec().options.concurrency));
+        let ahead = Semaphore::new(MAX_TRIALS_AHEAD.max(2 * plan.spec().options.concurrency));
         Self { next: AtomicU64::new(0), len: plan.outline().len(), ended: handle.ended().clone(), ahead }
     }
 
@@ -41,7 +41,7 @@ impl TrialQueue {
     }
 
     /// Makes room for another trial.
-    pub(super) fn aggregated(&self, n: u64) {
+    pub(super) fn release_permit(&self, n: u64) {
         if !self.ended.contains(&n) {
             self.ahead.add_permits(1);
         }

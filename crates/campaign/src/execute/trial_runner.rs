@@ -3,17 +3,17 @@
 use crate::judging::ask_judge;
 use crate::prepare::PreparedRun;
 use futures::FutureExt;
-use model::suite::{Case, Surface};
-use model::transcript::Culprit;
-use model::{Ending, Event, Hash, SubjectFile, Transcript, Trial, written_scores};
-use run::subjects::{NotAvailable, Reference};
-use run::user::cast_user;
-use run::{Limits, Scene, SubjectInWorld, drive};
+use model::suite::{Case, CaseSurface};
+use model::transcript::FaultSource;
+use model::{ContentHash, Ending, Event, SubjectFile, Transcript, Trial, scores_to_json};
+use run::subjects::{ReferenceSubject, SubjectUnavailable};
+use run::user::build_user;
+use run::{SubjectInWorld, TrialContext, TrialLimits, drive};
 use score::outcome::case_outcome;
 use score::score_trial;
 use std::panic::AssertUnwindSafe;
 use store::{EndedTrial, TrialRow};
-use world::{Defence, LiveWorld, Setup};
+use world::{DefenceMode, LiveWorld, WorldSettings};
 
 pub(super) struct TrialRunner {
     prepared: PreparedRun,
@@ -44,9 +44,9 @@ impl TrialRunner {
         let stopwatch = self.prepared.clock().stopwatch();
         let plan = self.prepared.plan();
         let trial = plan.outline().trial(n);
-        let (at, subject) = plan.outline().seat(n);
+        let (at, subject) = plan.outline().case_and_subject(n);
         let driven = AssertUnwindSafe(self.drive(&trial, at, subject)).catch_unwind().await;
-        let (events, ending) = driven.unwrap_or_else(|_| (vec![], aborted("the trial panicked".into())));
+        let (events, ending) = driven.unwrap_or_else(|_| (vec![], harness_abort("the trial panicked".into())));
         let mut transcript =
             Transcript { trial: trial.id.clone(), case: trial.case.clone(), subject: trial.subject.clone(), events, ending };
         let case = plan.case(at);
@@ -56,33 +56,35 @@ impl TrialRunner {
         let claim = &plan.spec().settings.claim;
         let scores = score_trial(plan.workspace(), case, &self.prepared.case(at).scorers, &transcript, claim);
         let outcome = case_outcome(&transcript.ending, &scores);
-        let (written, scored) = (transcript.written(), written_scores(&scores));
-        let (content, scores_hash) = (written.content.clone(), Hash::of_text(&scored));
-        let ended = EndedTrial { n, trial: trial.clone(), content, ending: transcript.ending, scores, scores_hash };
+        let (written, scored) = (transcript.to_serialized(), scores_to_json(&scores));
+        let (content, scores_hash) = (written.content_hash.clone(), ContentHash::of_text(&scored));
+        let ended = EndedTrial { n, trial: trial.clone(), content_hash: content, ending: transcript.ending, scores, scores_hash };
         let wall_us = u64::try_from(stopwatch.elapsed().as_micros()).unwrap_or(u64::MAX);
-        TrialOutput { row: TrialRow { run: self.run, n, trial, outcome, wall_us, written, scores: scored }, ended }
+        TrialOutput { row: TrialRow { run: self.run, n, trial, outcome, wall_us, transcript: written, scores: scored }, ended }
     }
 
     async fn drive(&self, trial: &Trial, case: usize, subject: usize) -> (Vec<Event>, Ending) {
         let TrialSetup { case, file, acting } = match self.set_up(trial, case, subject).await {
             Ok(setup) => setup,
-            Err(why) => return (vec![], aborted(why.to_string())),
+            Err(why) => return (vec![], harness_abort(why.to_string())),
         };
         let SubjectInWorld { mut subject, mut world } = acting;
         let workspace = self.prepared.workspace();
-        let mut user = cast_user(workspace, &case.brief.talk, self.prepared.parts().models.user.as_ref(), trial);
-        let scene = Scene { workspace, brief: &case.brief, limits: Limits::from(file.limits) };
+        let mut user = build_user(workspace, &case.brief.user_script, self.prepared.parts().models.user.as_ref(), trial);
+        let scene = TrialContext { workspace, brief: &case.brief, limits: TrialLimits::from(file.limits) };
         drive(scene, subject.as_mut(), user.as_mut(), world.as_mut()).await
     }
 
-    async fn set_up(&self, trial: &Trial, case: usize, subject: usize) -> Result<TrialSetup<'_>, SetupError> {
+    async fn set_up(&self, trial: &Trial, case: usize, subject: usize) -> Result<TrialSetup<'_>, TrialSetupError> {
         let (plan, parts, prepared) = (self.prepared.plan(), self.prepared.parts(), self.prepared.case(case));
         let (case, file) = (plan.case(case), &plan.subjects()[subject]);
-        let world = prepared.world.as_ref().ok_or_else(|| SetupError::NoWorld(case.brief.world.value.clone()))?;
-        let defence = if plan.spec().settings.enforce { Defence::Enforce } else { Defence::Observe };
-        let world =
-            LiveWorld::new(world, Setup { peers: case.brief.peers.clone(), defence, foreign: parts.foreign.clone(), ..Setup::default() });
-        let script = || Reference::new(case.reference.clone(), matches!(case.brief.surface, Surface::Profile(_)));
+        let world = prepared.world.as_ref().ok_or_else(|| TrialSetupError::NoWorld(case.brief.world.value.clone()))?;
+        let defence = if plan.spec().settings.enforce { DefenceMode::Enforce } else { DefenceMode::Observe };
+        let world = LiveWorld::new(
+            world,
+            WorldSettings { peers: case.brief.peers.clone(), defence, foreign: parts.foreign.clone(), ..WorldSettings::default() },
+        );
+        let script = || ReferenceSubject::new(case.reference.clone(), matches!(case.brief.surface, CaseSurface::Profile(_)));
         let acting = parts.subjects.instantiate(trial, &case.brief, world, script).await?;
         Ok(TrialSetup { case, file, acting })
     }
@@ -90,13 +92,13 @@ impl TrialRunner {
 
 /// Reason that a trial cannot begin. A fault of the harness, never of the subject.
 #[derive(Debug, thiserror::Error)]
-enum SetupError {
+enum TrialSetupError {
     #[error("world {0} is not in the workspace")]
     NoWorld(String),
     #[error(transparent)]
-    Subject(#[from] NotAvailable),
+    Subject(#[from] SubjectUnavailable),
 }
 
-fn aborted(why: String) -> Ending {
-    Ending::Aborted { by: Culprit::Harness, why }
+fn harness_abort(why: String) -> Ending {
+    Ending::Aborted { by: FaultSource::Harness, why }
 }

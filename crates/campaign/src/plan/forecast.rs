@@ -1,15 +1,15 @@
 //! Expected cost of a planned run, and the gates that its budget can decide.
 
 use super::run_plan::RunPlan;
-use crate::cost::{Estimate, GateReach, LiveModels, Quote, estimate, funded, quotes, reach};
+use crate::cost::{CostEstimate, GateReach, LiveModels, TrialQuote, estimate_cost, funded_cases, gate_reach, trial_quotes};
 use crate::spec::{RecordingMode, default_judge};
 use model::suite::Case;
-use model::{Live, Money, SubjectFile};
+use model::{LiveRole, Money, SubjectFile};
 
 #[derive(Debug, Clone)]
 pub struct CostForecast {
     /// For each case, for each subject.
-    quotes: Vec<Quote>,
+    quotes: Vec<TrialQuote>,
     trials: u64,
     pub budget: Option<Money>,
     pub reach: Vec<GateReach>,
@@ -36,10 +36,10 @@ impl RunPlan {
         };
         let cases: Vec<&Case> = self.cases().collect();
         let subjects: Vec<&SubjectFile> = self.subjects().iter().collect();
-        let quotes = quotes(self.workspace(), &cases, &subjects, &live);
-        let funded = funded(&quotes, cases.len(), settings.trials, settings.budget);
+        let quotes = trial_quotes(self.workspace(), &cases, &subjects, &live);
+        let funded = funded_cases(&quotes, cases.len(), settings.trials, settings.budget);
         CostForecast {
-            reach: reach(self.workspace(), settings.claim, &cases, funded),
+            reach: gate_reach(self.workspace(), settings.claim, &cases, funded),
             judge: live.judge.map(|file| ForecastJudge { name: file.name.value.clone(), is_named: settings.judge.is_some() }),
             budget: settings.budget,
             trials: settings.trials,
@@ -52,13 +52,14 @@ impl RunPlan {
 fn allowed_judge(plan: &RunPlan) -> Option<&SubjectFile> {
     let (settings, workspace) = (&plan.spec().settings, plan.workspace());
     let models = plan.subjects().iter().any(|subject| subject.provider.is_llm());
-    let allowed = matches!(settings.live(workspace), Some(Live::Judge | Live::Subject)) && settings.judge.is_none() && models;
+    let allowed =
+        matches!(settings.allowed_live(workspace), Some(LiveRole::Judge | LiveRole::Subject)) && settings.judge.is_none() && models;
     workspace.subject(default_judge(workspace)).filter(|file| allowed && file.provider.is_llm())
 }
 
 impl CostForecast {
     /// The quote of the trial at this place of the plan.
-    pub fn quote(&self, n: u64) -> Quote {
+    pub fn quote(&self, n: u64) -> TrialQuote {
         let pair = usize::try_from(n / self.trials).unwrap_or(usize::MAX);
         self.quotes.get(pair).copied().unwrap_or_default()
     }
@@ -70,12 +71,12 @@ impl CostForecast {
     }
 
     /// The most that the run can cost.
-    pub fn most(&self) -> Money {
+    pub fn max_cost(&self) -> Money {
         let total: Money = (0..self.quotes.len() as u64 * self.trials).map(|n| self.ceiling(n)).sum();
         self.budget.map_or(total, |budget| total.min(budget))
     }
 
-    pub fn estimate(&self) -> Estimate {
-        estimate(&self.quotes, self.trials)
+    pub fn estimate(&self) -> CostEstimate {
+        estimate_cost(&self.quotes, self.trials)
     }
 }

@@ -1,10 +1,10 @@
 //! A run whose cases and subjects were found in the workspace.
 
-use super::outline::{outline, peers};
-use crate::cost::{LiveModels, gates_first, quotes};
+use super::outline::{outline, peer_subject};
+use crate::cost::{LiveModels, order_by_gate_need, trial_quotes};
 use crate::spec::{RunSpec, inline_subject, select};
 use model::suite::Case;
-use model::{Live, Outline, SubjectFile, UserError, Workspace};
+use model::{LiveRole, PlanOutline, SubjectFile, UserError, Workspace};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct RunPlan {
     workspace: Arc<Workspace>,
     spec: RunSpec,
-    outline: Outline,
+    outline: PlanOutline,
     /// In the order of the outline.
     cases: Vec<CaseIndex>,
     subjects: Vec<SubjectFile>,
@@ -27,9 +27,9 @@ struct CaseIndex {
 
 impl RunPlan {
     /// Looks everything up. All mistakes come back together.
-    pub fn of(spec: RunSpec, workspace: Arc<Workspace>) -> Result<Self, Vec<UserError>> {
+    pub fn resolve(spec: RunSpec, workspace: Arc<Workspace>) -> Result<Self, Vec<UserError>> {
         let settings = &spec.settings;
-        let (cases, subjects) = match (select(&workspace, &settings.selection()), subjects(&workspace, &settings.subjects)) {
+        let (cases, subjects) = match (select(&workspace, &settings.selection()), find_subjects(&workspace, &settings.subjects)) {
             (Ok(cases), Ok(subjects)) => (cases, subjects),
             (cases, subjects) => {
                 let unknown = cases.err().unwrap_or_default().into_iter().map(UserError::from).collect::<Vec<_>>();
@@ -40,7 +40,7 @@ impl RunPlan {
         let cases = match subjects.iter().any(|subject| subject.provider.is_llm()) {
             true => {
                 let live = live_models(&spec, &workspace);
-                gates_first(&workspace, settings.claim, &cases, &quotes(&workspace, &cases, &files, &live))
+                order_by_gate_need(&workspace, settings.claim, &cases, &trial_quotes(&workspace, &cases, &files, &live))
             }
             false => cases,
         };
@@ -50,13 +50,13 @@ impl RunPlan {
     }
 
     /// A plan of exactly these cases and subjects, for callers that chose them themselves.
-    pub fn of_cases(spec: RunSpec, workspace: &Arc<Workspace>, cases: &[&Case], subjects: &[&SubjectFile]) -> Self {
+    pub fn from_cases(spec: RunSpec, workspace: &Arc<Workspace>, cases: &[&Case], subjects: &[&SubjectFile]) -> Self {
         let outline = outline(workspace, cases, subjects, spec.settings.trials, spec.settings.seed);
         let case_ids: Vec<String> = cases.iter().map(|case| case.id.value.clone()).collect();
         Self::assemble(workspace.clone(), spec, outline, &case_ids, subjects.iter().map(|file| (*file).clone()).collect())
     }
 
-    fn assemble(workspace: Arc<Workspace>, spec: RunSpec, outline: Outline, cases: &[String], subjects: Vec<SubjectFile>) -> Self {
+    fn assemble(workspace: Arc<Workspace>, spec: RunSpec, outline: PlanOutline, cases: &[String], subjects: Vec<SubjectFile>) -> Self {
         let mut places: BTreeMap<&str, CaseIndex> = BTreeMap::new();
         for (suite, cases) in workspace.suites.iter().map(|suite| &suite.cases).enumerate() {
             for (case, one) in cases.iter().enumerate() {
@@ -76,7 +76,7 @@ impl RunPlan {
         &self.spec
     }
 
-    pub fn outline(&self) -> &Outline {
+    pub fn outline(&self) -> &PlanOutline {
         &self.outline
     }
 
@@ -101,9 +101,9 @@ impl RunPlan {
     }
 
     /// Every subject that acts in the run: the evaluated ones, and those that play the peers of a case.
-    pub(crate) fn players(&self) -> Vec<&SubjectFile> {
+    pub(crate) fn acting_subjects(&self) -> Vec<&SubjectFile> {
         let mut all: Vec<&SubjectFile> = self.subjects.iter().collect();
-        for file in self.cases().filter_map(|case| peers(&self.workspace, case)) {
+        for file in self.cases().filter_map(|case| peer_subject(&self.workspace, case)) {
             if !all.iter().any(|one| one.name == file.name) {
                 all.push(file);
             }
@@ -120,14 +120,14 @@ impl RunPlan {
 fn live_models<'w>(spec: &RunSpec, workspace: &'w Workspace) -> LiveModels<'w> {
     let settings = &spec.settings;
     LiveModels {
-        subjects: matches!(settings.live(workspace), None | Some(Live::Subject)),
+        subjects: matches!(settings.allowed_live(workspace), None | Some(LiveRole::Subject)),
         judge: settings.live_judge(workspace),
         trials: settings.trials,
     }
 }
 
 /// Finds subjects in the workspace, or reads them off their name.
-fn subjects(workspace: &Workspace, names: &[String]) -> Result<Vec<SubjectFile>, Vec<UserError>> {
+fn find_subjects(workspace: &Workspace, names: &[String]) -> Result<Vec<SubjectFile>, Vec<UserError>> {
     let mut found: Vec<SubjectFile> = vec![];
     let mut wrong = vec![];
     for name in names {

@@ -1,49 +1,49 @@
 //! Models that take part in a run without being evaluated.
 
-use super::recordings::cassette;
+use super::recordings::open_cassette;
 use crate::spec::RecordingMode;
 use model::{SubjectFile, UserError, Workspace};
-use run::judge::Judge;
-use run::providers::Cassette;
-use run::user::Actor;
-use run::{SubjectDeps, providers::NoProvider};
+use run::judge::LlmJudge;
+use run::providers::CassetteMode;
+use run::user::PersonaModel;
+use run::{SubjectDeps, providers::ProviderBuildError};
 use std::path::Path;
 
 #[derive(Debug, Clone, Default)]
 pub struct AuxiliaryModels {
     /// Judges rubrics; without one they are not judged.
-    pub judge: Option<Judge>,
+    pub judge: Option<LlmJudge>,
     /// Plays personas; without one they play by their script.
-    pub user: Option<Actor>,
+    pub user: Option<PersonaModel>,
 }
 
 /// An auxiliary model that was found, with its recordings.
 #[derive(Debug)]
 pub(super) struct ModelChoice<'w> {
     pub file: &'w SubjectFile,
-    cassette: Cassette,
+    cassette: CassetteMode,
 }
 
 impl<'w> ModelChoice<'w> {
     pub(super) fn find(workspace: &'w Workspace, name: &str, mode: RecordingMode, folder: Option<&Path>) -> Result<Self, UserError> {
         let known = || workspace.subjects.iter().map(|subject| subject.name.as_str());
         let file = workspace.subject(name).ok_or_else(|| UserError::unknown("subject", name, known()))?;
-        Ok(Self { cassette: cassette(mode, folder, name)?, file })
+        Ok(Self { cassette: open_cassette(mode, folder, name)?, file })
     }
 
-    pub(super) fn judge(self, deps: &SubjectDeps<'_>) -> Result<Judge, UserError> {
+    pub(super) fn build_judge(self, deps: &SubjectDeps<'_>) -> Result<LlmJudge, UserError> {
         let file = self.file;
-        let provider = deps.provider(file, self.cassette).map_err(|why| cannot(file, "judge", why))?;
-        Ok(Judge::new(file, provider))
+        let provider = deps.build_provider(file, self.cassette).map_err(|why| role_error(file, "judge", why))?;
+        Ok(LlmJudge::new(file, provider))
     }
 
-    pub(super) fn user(self, deps: &SubjectDeps<'_>) -> Result<Actor, UserError> {
+    pub(super) fn build_user(self, deps: &SubjectDeps<'_>) -> Result<PersonaModel, UserError> {
         let file = self.file;
-        let provider = deps.provider(file, self.cassette).map_err(|why| cannot(file, "play a user", why))?;
-        Ok(Actor::new(file, provider))
+        let provider = deps.build_provider(file, self.cassette).map_err(|why| role_error(file, "play a user", why))?;
+        Ok(PersonaModel::new(file, provider))
     }
 }
 
-fn cannot(file: &SubjectFile, task: &str, why: NoProvider) -> UserError {
-    UserError::from(why).within(format!("{} cannot {task}", file.name.value))
+fn role_error(file: &SubjectFile, task: &str, why: ProviderBuildError) -> UserError {
+    UserError::from(why).with_context(format!("{} cannot {task}", file.name.value))
 }

@@ -1,7 +1,7 @@
 //! A case with everything that each of its trials needs.
 
 use crate::plan::RunPlan;
-use score::scorers::{Scorer, applying};
+use score::scorers::{Scorer, scorers_for_case};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) fn prepared_cases(plan: &RunPlan, chains: &ChainKind) -> Arc<[Prepare
     let prepared = plan.cases().map(|case| {
         let name = case.brief.world.as_str();
         let world = worlds.entry(name).or_insert_with(|| WorldTemplate::new(workspace.clone(), name, chains.clone()).ok());
-        PreparedCase { world: world.clone(), scorers: applying(workspace, case) }
+        PreparedCase { world: world.clone(), scorers: scorers_for_case(workspace, case) }
     });
     prepared.collect()
 }

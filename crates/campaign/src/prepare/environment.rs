@@ -1,15 +1,15 @@
 //! The machine as far as a run may use it. Read once, by the cli.
 
 use run::Clock;
-use run::finished::Surroundings;
-use run::providers::{CACHE_TTL_S, Key};
+use run::external::HostEnvironment;
+use run::providers::{ApiKey, CACHE_TTL_S};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]
 pub struct RunEnvironment {
     pub clock: Clock,
     /// Variables, and the folder that relative paths are meant from.
-    pub surroundings: Surroundings,
+    pub surroundings: HostEnvironment,
     /// Folder of recorded replies; absent for the embedded workspace.
     pub cassettes: Option<PathBuf>,
     /// Anvil in the search path.
@@ -20,8 +20,8 @@ pub struct RunEnvironment {
 
 impl RunEnvironment {
     /// The key in an environment variable.
-    pub(super) fn key(&self, name: &str) -> Option<Key> {
-        (self.surroundings.variable)(name).as_deref().and_then(Key::new)
+    pub(super) fn key(&self, name: &str) -> Option<ApiKey> {
+        (self.surroundings.variable)(name).as_deref().and_then(ApiKey::new)
     }
 
     /// Seconds for which a stored reply is good.

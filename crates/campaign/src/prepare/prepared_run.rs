@@ -4,16 +4,16 @@ use super::auxiliary::{AuxiliaryModels, ModelChoice};
 use super::case::{PreparedCase, prepared_cases};
 use super::environment::RunEnvironment;
 use super::funds::{RunFunds, costs_money};
-use super::recordings::{RecordingPolicy, cassette};
+use super::recordings::{RecordingPolicy, open_cassette};
 use crate::plan::RunPlan;
 use crate::spec::RecordingMode;
 use model::{SubjectFile, UserError, Workspace};
-use run::finished::Host;
-use run::providers::{Cassette, Terms};
-use run::{Clock, SubjectDeps, SubjectPool, fits};
+use run::external::AgentHost;
+use run::providers::{CassetteMode, ProviderConfig};
+use run::{Clock, SubjectDeps, SubjectPool, check_tool_limit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use world::{ChainKind, Foreign};
+use world::{ChainKind, ForeignSource};
 
 /// Valid by construction. A clone shares everything with the original.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub struct RunParts {
     pub models: AuxiliaryModels,
     pub chains: ChainKind,
     /// Source of the answers of imported tools.
-    pub foreign: Foreign,
+    pub foreign: ForeignSource,
     pub funds: RunFunds,
     pub clock: Clock,
     pub process: u32,
@@ -43,7 +43,7 @@ impl RunParts {
             subjects: Arc::new(subjects),
             models: AuxiliaryModels::default(),
             chains: ChainKind::Embedded,
-            foreign: Foreign::default(),
+            foreign: ForeignSource::default(),
             funds: RunFunds::new(None, clock, 0),
             clock,
             process: 0,
@@ -86,11 +86,11 @@ impl PreparedRun {
 pub async fn prepare(
     plan: RunPlan,
     environment: &RunEnvironment,
-    foreign: impl Future<Output = Result<Foreign, UserError>>,
+    foreign: impl Future<Output = Result<ForeignSource, UserError>>,
 ) -> Result<PreparedRun, Vec<UserError>> {
     let settings = &plan.spec().settings;
     let funds = RunFunds::new(settings.budget, environment.clock, environment.cache_ttl_s());
-    let BuiltModels { subjects, models } = build(&plan, environment, &funds)?;
+    let BuiltModels { subjects, models } = build_models(&plan, environment, &funds)?;
     let chains = settings.chain.kind(environment.anvil.clone());
     let foreign = foreign.await.map_err(|why| vec![why])?;
     let (clock, process) = (environment.clock, environment.process);
@@ -104,7 +104,7 @@ struct BuiltModels {
 }
 
 /// Builds subjects and auxiliary models, each once.
-fn build(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) -> Result<BuiltModels, Vec<UserError>> {
+fn build_models(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) -> Result<BuiltModels, Vec<UserError>> {
     let policy = RecordingPolicy::of(plan);
     let mut mistakes = vec![];
     let cassettes = check_subjects(plan, environment, policy, &mut mistakes);
@@ -119,17 +119,20 @@ fn build(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) -> Resu
     let (judge, user) = (find(&settings.judge, policy.judge), find(&settings.user, policy.subjects));
     for file in [&judge, &user].into_iter().flatten().map(|choice| choice.file) {
         if needs_budget(plan, policy) && costs_money(file) {
-            mistakes.push(unfunded(format!("\"{}\"", file.name.value)));
+            mistakes.push(budget_error(format!("\"{}\"", file.name.value)));
         }
     }
     let key = |name: &str| environment.key(name);
     let cassette = |subject: &str| cassettes.get(subject).cloned().unwrap_or_default();
-    let terms = Terms { cache: plan.spec().options.cache, ..Terms::new(funds.budget.clone(), funds.ledger.clone(), environment.clock) };
-    let host = Arc::new(Host::new(environment.surroundings.clone(), environment.clock));
-    let deps = SubjectDeps { terms: Some(terms), key: &key, cassette: &cassette, host };
-    let judge = judge.map(|choice| choice.judge(&deps)).transpose();
-    let user = user.map(|choice| choice.user(&deps)).transpose();
-    let pool = SubjectPool::build(plan.workspace(), &plan.players(), &deps);
+    let terms = ProviderConfig {
+        cache: plan.spec().options.cache,
+        ..ProviderConfig::new(funds.budget.clone(), funds.ledger.clone(), environment.clock)
+    };
+    let host = Arc::new(AgentHost::new(environment.surroundings.clone(), environment.clock));
+    let deps = SubjectDeps { provider_config: Some(terms), key: &key, cassette: &cassette, host };
+    let judge = judge.map(|choice| choice.build_judge(&deps)).transpose();
+    let user = user.map(|choice| choice.build_user(&deps)).transpose();
+    let pool = SubjectPool::build(plan.workspace(), &plan.acting_subjects(), &deps);
     match (judge, user, pool) {
         (Ok(judge), Ok(user), Ok(pool)) if mistakes.is_empty() => {
             Ok(BuiltModels { subjects: Arc::new(pool), models: AuxiliaryModels { judge, user } })
@@ -149,22 +152,22 @@ fn check_subjects(
     environment: &RunEnvironment,
     policy: RecordingPolicy,
     mistakes: &mut Vec<UserError>,
-) -> BTreeMap<String, Cassette> {
+) -> BTreeMap<String, CassetteMode> {
     let mut cassettes = BTreeMap::new();
-    for file in plan.players().into_iter().filter(|subject| subject.provider.is_llm()) {
-        match cassette(policy.subjects, environment.cassettes.as_deref(), &file.name) {
+    for file in plan.acting_subjects().into_iter().filter(|subject| subject.provider.is_llm()) {
+        match open_cassette(policy.subjects, environment.cassettes.as_deref(), &file.name) {
             Ok(cassette) => drop(cassettes.insert(file.name.value.clone(), cassette)),
             Err(why) => mistakes.push(why),
         }
         if needs_budget(plan, policy) && costs_money(file) {
-            mistakes.push(unfunded(format!("subject \"{}\"", file.name.value)));
+            mistakes.push(budget_error(format!("subject \"{}\"", file.name.value)));
         }
-        mistakes.extend(first_misfit(plan, file));
+        mistakes.extend(tool_limit_error(plan, file));
     }
     cassettes
 }
 
-fn unfunded(who: String) -> UserError {
+fn budget_error(who: String) -> UserError {
     UserError::new(format!("{who} costs money"), "say how much the run may cost: --budget 2.50")
 }
 
@@ -174,6 +177,6 @@ fn needs_budget(plan: &RunPlan, policy: RecordingPolicy) -> bool {
 }
 
 /// The first case whose tools the subject cannot be shown.
-fn first_misfit(plan: &RunPlan, file: &SubjectFile) -> Option<UserError> {
-    plan.cases().find_map(|case| fits(plan.workspace(), file, case).err()).map(UserError::from)
+fn tool_limit_error(plan: &RunPlan, file: &SubjectFile) -> Option<UserError> {
+    plan.cases().find_map(|case| check_tool_limit(plan.workspace(), file, case).err()).map(UserError::from)
 }

@@ -4,12 +4,12 @@ use super::locked_run::LockedRun;
 use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
 use crate::plan::RunPlan;
 use crate::prepare::PreparedRun;
-use crate::summary::Summary;
-use model::{Ending, Hash, Money, Outline};
+use crate::summary::RunSummary;
+use model::{ContentHash, Ending, Money, PlanOutline};
 use run::OpenRun;
 use std::collections::BTreeSet;
 use std::path::Path;
-use store::{EndedTrial, Journal, Lock, NewRun, Run, Store, StoreError};
+use store::{EndedTrial, Journal, NewRun, RunLock, Store, StoreError, StoredRun};
 use tokio::sync::oneshot;
 
 /// A run that can be written: its journal, and what of it is there already.
@@ -24,7 +24,7 @@ pub struct RunHandle {
     /// Whether an earlier process worked on it.
     resumed: bool,
     storage: RunStorage,
-    _lock: Lock,
+    _lock: RunLock,
 }
 
 impl RunHandle {
@@ -55,16 +55,16 @@ impl RunHandle {
 
     /// A run that vanishes with the handle.
     pub fn in_memory(prepared: &PreparedRun) -> Result<Self, RunStoreError> {
-        Self::new(Store::memory()?, prepared, RunStorage::Memory)
+        Self::new(Store::open_in_memory()?, prepared, RunStorage::Memory)
     }
 
     fn new(store: Store, prepared: &PreparedRun, storage: RunStorage) -> Result<Self, RunStoreError> {
         let plan = prepared.plan();
         let settings = &plan.spec().settings;
         let id = run_id(prepared);
-        let lock = store.lock(&id)?;
+        let lock = store.lock_run(&id)?;
         let text = serde_json::to_string(settings).map_err(|error| StoreError::Journal(error.to_string()))?;
-        let run = store.begin(&NewRun {
+        let run = store.begin_run(&NewRun {
             id: &id,
             started: &timestamp(prepared.clock()),
             workspace: &plan.workspace().hash,
@@ -80,18 +80,18 @@ impl RunHandle {
     /// Takes a run up again. Trials that ended stay; those that the budget did not reach are run.
     pub fn resume(locked: LockedRun, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         let LockedRun { store, run, lock } = locked;
-        if let Some(what) = changed(&run, prepared.plan()) {
-            return Err(RunStoreError::Changed { run: run.short().to_owned(), what });
+        if let Some(what) = plan_difference(&run, prepared.plan()) {
+            return Err(RunStoreError::Changed { run: run.short_id().to_owned(), what });
         }
         store.set_budget(run.run, prepared.plan().spec().settings.budget.map(Money::as_nanos))?;
-        store.adopt(run.run)?;
+        store.fail_orphaned_calls(run.run)?;
         let mut ended = BTreeSet::new();
-        store.each_ended(run.run, |trial| {
+        store.for_each_ended(run.run, |trial| {
             if trial.ending != Ending::Unfunded {
                 ended.insert(trial.n);
             }
         })?;
-        store.count(run.run, "resumed", 1)?;
+        store.add_telemetry(run.run, "resumed", 1)?;
         let storage = RunStorage::File;
         Ok(Self { journal: Journal::new(store)?, run: run.run, id: run.id, ended, resumed: true, storage, _lock: lock })
     }
@@ -106,7 +106,7 @@ impl RunHandle {
     }
 
     /// Name by which the run is shown: its record where it is complete, which is the same wherever and whenever it was made.
-    pub fn name<'s>(&'s self, summary: &'s Summary) -> &'s str {
+    pub fn name<'s>(&'s self, summary: &'s RunSummary) -> &'s str {
         if summary.is_complete() { summary.record.short() } else { self.short_id() }
     }
 
@@ -118,23 +118,23 @@ impl RunHandle {
     /// Money spent by this run, calls under way at their ceiling.
     pub fn spent(&self) -> Money {
         let run = self.run;
-        let spent = self.journal.look_now(move |store| store.run(run).ok().flatten().map_or(0, |run| run.spent));
-        Money::nanos(spent.unwrap_or_default())
+        let spent = self.journal.read_blocking(move |store| store.run(run).ok().flatten().map_or(0, |run| run.spent));
+        Money::from_nanos(spent.unwrap_or_default())
     }
 
     /// Reads every trial that ended, in the order of the plan.
     pub fn read_ended<T: Send + 'static>(&self, read: fn(EndedTrial) -> T) -> Result<Vec<T>, StoreError> {
         let run = self.run;
-        self.journal.look_now(move |store| {
+        self.journal.read_blocking(move |store| {
             let mut found = vec![];
-            store.each_ended(run, |ended| found.push(read(ended))).map(|()| found)
+            store.for_each_ended(run, |ended| found.push(read(ended))).map(|()| found)
         })?
     }
 
     /// Mean latency of the calls to models.
     pub fn mean_latency_ms(&self) -> Result<Option<f64>, StoreError> {
         let run = self.run;
-        self.journal.look_now(move |store| store.mean_latency_ms(run))?
+        self.journal.read_blocking(move |store| store.mean_latency_ms(run))?
     }
 
     pub(crate) fn journal(&self) -> &Journal {
@@ -155,9 +155,9 @@ impl RunHandle {
     }
 
     /// Looks at the store after everything sent before is committed.
-    pub(crate) async fn look<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
+    pub(crate) async fn query_store<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
         let (tell, told) = oneshot::channel();
-        self.journal.look(look, move |found| drop(tell.send(found)));
+        self.journal.read_with_callback(look, move |found| drop(tell.send(found)));
         told.await.map_err(|_| StoreError::Journal("its thread ended".into()))
     }
 }
@@ -165,12 +165,12 @@ impl RunHandle {
 /// Differs even for runs of identical plans.
 fn run_id(prepared: &PreparedRun) -> String {
     let now = prepared.clock().utc();
-    Hash::of_text(&format!("{now:?} {} {}", prepared.parts().process, prepared.workspace().hash)).to_string()
+    ContentHash::of_text(&format!("{now:?} {} {}", prepared.parts().process, prepared.workspace().hash)).to_string()
 }
 
 /// Returns what is different now from what a stored run was planned from.
-fn changed(run: &Run, plan: &RunPlan) -> Option<&'static str> {
-    let old: &Outline = run.plan.as_ref()?;
+fn plan_difference(run: &StoredRun, plan: &RunPlan) -> Option<&'static str> {
+    let old: &PlanOutline = run.plan.as_ref()?;
     let new = plan.outline();
     if old.cases != new.cases {
         Some("the cases differ")

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_is_written_as_it_was_read_and_unknown_ones_are_refused() {
+    fn chain_choice_round_trips_and_rejects_unknown() {
         for text in ["embedded", "anvil", "anvil:http://127.0.0.1:8545"] {
             assert_eq!(text.parse::<ChainChoice>().map(|chain| chain.to_string()).as_deref(), Ok(text));
         }

@@ -11,4 +11,4 @@ pub use inline_subject::inline_subject;
 pub(crate) use request::default_judge;
 pub use request::{JudgeRequest, RunRequest};
 pub use run_spec::{RecordingMode, RunOptions, RunSettings, RunSpec};
-pub use select::{Selection, Unknown, select};
+pub use select::{CaseSelection, UnknownName, select};

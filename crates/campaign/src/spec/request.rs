@@ -2,8 +2,8 @@
 
 use super::chain::UnknownChain;
 use super::run_spec::{RunOptions, RunSettings, RunSpec};
-use super::select::Selection;
-use model::{Claim, Money, Tier, Workspace};
+use super::select::CaseSelection;
+use model::{Money, RunClaim, Tier, Workspace};
 
 /// Judge and subject where neither the user nor the workspace names one.
 const DEFAULT_JUDGE: &str = "claude-sonnet";
@@ -11,7 +11,7 @@ const DEFAULT_SUBJECT: &str = "baseline";
 
 #[derive(Debug, Clone)]
 pub struct RunRequest {
-    pub selection: Selection,
+    pub selection: CaseSelection,
     pub subjects: Vec<String>,
     pub confidence: Option<f64>,
     pub rule_out: Option<f64>,
@@ -49,9 +49,9 @@ impl RunRequest {
             JudgeRequest::Default => Some(default_judge(workspace).to_owned()),
             JudgeRequest::Named(name) => Some(name),
         };
-        let Selection { tier: chosen, suites, profiles, agents, skills, cases, tags } = self.selection;
+        let CaseSelection { tier: chosen, suites, profiles, agents, skills, cases, tags } = self.selection;
         let settings = RunSettings {
-            claim: Claim { tier: chosen, confidence: self.confidence, rule_out: self.rule_out, trust_claims: self.trust_claims },
+            claim: RunClaim { tier: chosen, confidence: self.confidence, rule_out: self.rule_out, trust_claims: self.trust_claims },
             suites,
             profiles,
             agents,
@@ -63,7 +63,7 @@ impl RunRequest {
             seed: self.seed,
             chain: self.chain.parse()?,
             enforce: self.enforce,
-            budget: self.budget.or(tier.map(budget)).or(defaults.budget),
+            budget: self.budget.or(tier.map(tier_budget)).or(defaults.budget),
             judge,
             user: self.user,
         };
@@ -77,18 +77,18 @@ pub(crate) fn default_judge(workspace: &Workspace) -> &str {
 }
 
 /// A tier writes its budget as a number of dollars; below a nano-dollar nothing is lost.
-fn budget(tier: &Tier) -> Money {
+fn tier_budget(tier: &Tier) -> Money {
     format!("{:.9}", tier.budget_usd.max(0.0)).parse().unwrap_or(Money::ZERO)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use score::example::Example;
+    use score::example::ExampleWorkspace;
 
     fn request() -> RunRequest {
         RunRequest {
-            selection: Selection::default(),
+            selection: CaseSelection::default(),
             subjects: vec![],
             confidence: None,
             rule_out: None,
@@ -105,25 +105,29 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_said_comes_from_tier_and_workspace() {
-        let bare = Example::minimal().load().expect("a workspace");
+    fn resolve_fills_defaults_from_tier_and_workspace() {
+        let bare = ExampleWorkspace::minimal().load().expect("a workspace");
         let spec = request().resolve(&bare).expect("a spec");
         assert_eq!((spec.settings.subjects, spec.settings.trials, spec.settings.budget), (vec!["baseline".to_owned()], 1, None));
         let spec = RunRequest { judge: JudgeRequest::Default, ..request() }.resolve(&bare).expect("a spec");
         assert_eq!(spec.settings.judge.as_deref(), Some("claude-sonnet"));
-        let own = Example::minimal().with("bardo-eval.yaml", "subject: echo\njudge: reference\nbudget_usd: 0.50\n");
+        let own = ExampleWorkspace::minimal().with("bardo-eval.yaml", "subject: echo\njudge: reference\nbudget_usd: 0.50\n");
         let own = own.load().expect("a workspace");
         let spec = RunRequest { judge: JudgeRequest::Default, ..request() }.resolve(&own).expect("a spec");
         assert_eq!((spec.settings.subjects, spec.settings.judge.as_deref()), (vec!["echo".to_owned()], Some("reference")));
         assert_eq!(spec.settings.budget.map(|money| money.to_string()).as_deref(), Some("0.50"));
         let tier = &own.tiers.tiers[0];
-        let of_tier = RunRequest { selection: Selection { tier: Some(tier.tier), ..Selection::default() }, ..request() };
+        let of_tier = RunRequest { selection: CaseSelection { tier: Some(tier.tier), ..CaseSelection::default() }, ..request() };
         let spec = of_tier.resolve(&own).expect("a spec");
-        assert_eq!((spec.settings.trials, spec.settings.budget), (tier.trials, Some(budget(tier))));
+        assert_eq!((spec.settings.trials, spec.settings.budget), (tier.trials, Some(tier_budget(tier))));
     }
 
     #[test]
-    fn an_unknown_chain_is_refused() {
-        assert!(RunRequest { chain: "hardhat".to_owned(), ..request() }.resolve(&Example::minimal().load().expect("a workspace")).is_err());
+    fn resolve_rejects_unknown_chain() {
+        assert!(
+            RunRequest { chain: "hardhat".to_owned(), ..request() }
+                .resolve(&ExampleWorkspace::minimal().load().expect("a workspace"))
+                .is_err()
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! Specification of a run: settings, which are stored with it and decide its record, and options, which are given anew on resume.
 
 use super::chain::ChainChoice;
-use super::select::Selection;
-use model::{Claim, Live, Money, SubjectFile, Workspace};
+use super::select::CaseSelection;
+use model::{LiveRole, Money, RunClaim, SubjectFile, Workspace};
 use serde::{Deserialize, Serialize};
 
 /// Everything a user asked for, with the defaults of the workspace filled in.
@@ -16,7 +16,7 @@ pub struct RunSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSettings {
-    pub claim: Claim,
+    pub claim: RunClaim,
     pub suites: Vec<String>,
     pub profiles: Vec<String>,
     pub agents: Vec<String>,
@@ -71,7 +71,7 @@ impl RunSpec {
     /// A run of every case, once, by these subjects.
     pub fn new(subjects: &[&str]) -> Self {
         let settings = RunSettings {
-            claim: Claim::default(),
+            claim: RunClaim::default(),
             suites: vec![],
             profiles: vec![],
             agents: vec![],
@@ -91,15 +91,15 @@ impl RunSpec {
     }
 
     /// The run with these stored settings, resumed. A run may be given more money than it had.
-    pub fn resumed(settings: &str, budget: Option<Money>, options: RunOptions) -> Result<Self, serde_json::Error> {
+    pub fn from_stored(settings: &str, budget: Option<Money>, options: RunOptions) -> Result<Self, serde_json::Error> {
         let settings: RunSettings = serde_json::from_str(settings)?;
         Ok(Self { settings: RunSettings { budget: budget.or(settings.budget), ..settings }, options })
     }
 }
 
 impl RunSettings {
-    pub(crate) fn selection(&self) -> Selection {
-        Selection {
+    pub(crate) fn selection(&self) -> CaseSelection {
+        CaseSelection {
             tier: self.claim.tier,
             suites: self.suites.clone(),
             profiles: self.profiles.clone(),
@@ -111,13 +111,13 @@ impl RunSettings {
     }
 
     /// Returns what the tier allows to be live; nothing is forbidden outside of a tier.
-    pub(crate) fn live(&self, workspace: &Workspace) -> Option<Live> {
+    pub(crate) fn allowed_live(&self, workspace: &Workspace) -> Option<LiveRole> {
         self.claim.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.live)
     }
 
     /// The judge that was named, where the tier allows it to be asked.
     pub(crate) fn live_judge<'w>(&self, workspace: &'w Workspace) -> Option<&'w SubjectFile> {
-        let name = self.judge.as_deref().filter(|_| self.live(workspace) != Some(Live::None))?;
+        let name = self.judge.as_deref().filter(|_| self.allowed_live(workspace) != Some(LiveRole::None))?;
         workspace.subject(name).filter(|file| file.provider.is_llm())
     }
 }
@@ -131,19 +131,19 @@ mod tests {
         "cases":["swap_*"],"tags":[],"subjects":["echo"],"trials":2,"seed":7,"chain":"embedded","enforce":true,"budget":2500000000}"#;
 
     #[test]
-    fn settings_of_older_runs_are_read() {
-        let spec = RunSpec::resumed(STORED, None, RunOptions::default()).expect("settings");
+    fn settings_of_older_runs_deserialize() {
+        let spec = RunSpec::from_stored(STORED, None, RunOptions::default()).expect("settings");
         let RunSettings { cases, trials, seed, chain, enforce, budget, judge, .. } = spec.settings;
         assert_eq!((cases, trials, seed, chain, enforce), (vec!["swap_*".to_owned()], 2, 7, ChainChoice::Embedded, true));
         assert_eq!((budget.map(|money| money.to_string()).as_deref(), judge), (Some("2.50"), None));
     }
 
     #[test]
-    fn settings_are_written_as_they_were_read() {
-        let spec = RunSpec::resumed(STORED, Some(Money::dollars(5)), RunOptions::default()).expect("settings");
+    fn settings_round_trip() {
+        let spec = RunSpec::from_stored(STORED, Some(Money::from_dollars(5)), RunOptions::default()).expect("settings");
         let written = serde_json::to_string(&spec.settings).expect("JSON");
-        assert_eq!(RunSpec::resumed(&written, None, RunOptions::default()).expect("settings"), spec);
-        assert_eq!(spec.settings.budget, Some(Money::dollars(5)), "a resumed run may be given more");
-        assert!(RunSpec::resumed(&STORED.replace("embedded", "hardhat"), None, RunOptions::default()).is_err());
+        assert_eq!(RunSpec::from_stored(&written, None, RunOptions::default()).expect("settings"), spec);
+        assert_eq!(spec.settings.budget, Some(Money::from_dollars(5)), "a resumed run may be given more");
+        assert!(RunSpec::from_stored(&STORED.replace("embedded", "hardhat"), None, RunOptions::default()).is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Filters over cases; empty lists mean no restriction. Lists are joined by "and", their items by "or".
 #[derive(Debug, Clone, Default)]
-pub struct Selection {
+pub struct CaseSelection {
     pub tier: Option<u64>,
     pub suites: Vec<String>,
     pub profiles: Vec<String>,
@@ -18,13 +18,13 @@ pub struct Selection {
 
 /// A name in the selection that the workspace does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnknownName {
     pub what: &'static str,
     pub name: String,
     pub remedy: String,
 }
 
-impl fmt::Display for Unknown {
+impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "there is no {} \"{}\"", self.what, self.name)?;
         if !self.remedy.is_empty() {
@@ -34,14 +34,14 @@ impl fmt::Display for Unknown {
     }
 }
 
-impl From<Unknown> for UserError {
-    fn from(unknown: Unknown) -> Self {
+impl From<UnknownName> for UserError {
+    fn from(unknown: UnknownName) -> Self {
         UserError::new(format!("there is no {} \"{}\"", unknown.what, unknown.name), unknown.remedy)
     }
 }
 
 /// The selected cases in the order of the files. All unknown names come back together.
-pub fn select<'w>(workspace: &'w Workspace, selection: &Selection) -> Result<Vec<&'w Case>, Vec<Unknown>> {
+pub fn select<'w>(workspace: &'w Workspace, selection: &CaseSelection) -> Result<Vec<&'w Case>, Vec<UnknownName>> {
     let unknown = unknown_names(workspace, selection);
     if !unknown.is_empty() {
         return Err(unknown);
@@ -52,23 +52,23 @@ pub fn select<'w>(workspace: &'w Workspace, selection: &Selection) -> Result<Vec
         .suites
         .iter()
         .filter(|suite| tier_suites.is_none_or(|kinds| kinds.contains(&suite.kind)))
-        .filter(|suite| any(&selection.suites, |name| names_suite(name, &suite.name)))
+        .filter(|suite| matches_any(&selection.suites, |name| suite_matches(name, &suite.name)))
         .flat_map(|suite| &suite.cases)
-        .filter(|case| any(&selection.profiles, |name| case.profile() == Some(name)))
-        .filter(|case| any(&selection.agents, |name| case.brief.surface.agent().is_some_and(|agent| **agent == name)))
-        .filter(|case| any(&selection.skills, |name| case.expect.skill.as_ref().is_some_and(|skill| **skill == name)))
-        .filter(|case| any(&selection.cases, |name| fits(name, &case.id)))
-        .filter(|case| any(&selection.tags, |tag| case.has_tag(tag)))
+        .filter(|case| matches_any(&selection.profiles, |name| case.profile() == Some(name)))
+        .filter(|case| matches_any(&selection.agents, |name| case.brief.surface.agent().is_some_and(|agent| **agent == name)))
+        .filter(|case| matches_any(&selection.skills, |name| case.expect.skill.as_ref().is_some_and(|skill| **skill == name)))
+        .filter(|case| matches_any(&selection.cases, |name| glob_match(name, &case.id)))
+        .filter(|case| matches_any(&selection.tags, |tag| case.has_tag(tag)))
         .collect();
     Ok(chosen)
 }
 
-fn any(names: &[String], holds: impl Fn(&str) -> bool) -> bool {
+fn matches_any(names: &[String], holds: impl Fn(&str) -> bool) -> bool {
     names.is_empty() || names.iter().any(|name| holds(name))
 }
 
 /// `*` stands for any letters, `?` for one.
-fn fits(pattern: &str, id: &str) -> bool {
+fn glob_match(pattern: &str, id: &str) -> bool {
     let (mut pattern, mut id) = (pattern.as_bytes(), id.as_bytes());
     // Where to go on after the last star: it takes one letter more each time.
     let mut star: Option<(&[u8], &[u8])> = None;
@@ -91,11 +91,11 @@ fn fits(pattern: &str, id: &str) -> bool {
 }
 
 /// A suite is named whole (`behavior/trader`) or by its folder (`behavior`).
-fn names_suite(asked: &str, suite: &str) -> bool {
+fn suite_matches(asked: &str, suite: &str) -> bool {
     suite == asked || suite.split('/').next() == Some(asked)
 }
 
-fn unknown_names(workspace: &Workspace, selection: &Selection) -> Vec<Unknown> {
+fn unknown_names(workspace: &Workspace, selection: &CaseSelection) -> Vec<UnknownName> {
     let suites: Vec<&str> = workspace.suites.iter().flat_map(|suite| [suite.name.as_str(), suite.kind.word()]).collect();
     let profiles: Vec<&str> = workspace.profiles.iter().map(|profile| profile.name.as_str()).collect();
     let agents: Vec<&str> = workspace.agents.iter().map(|agent| agent.name.as_str()).collect();
@@ -113,24 +113,24 @@ fn unknown_names(workspace: &Workspace, selection: &Selection) -> Vec<Unknown> {
     ] {
         // A pattern that fits nothing is a mistake too.
         let is_known =
-            |name: &String| if what == "case" { known.iter().any(|one| fits(name, one)) } else { known.contains(&name.as_str()) };
+            |name: &String| if what == "case" { known.iter().any(|one| glob_match(name, one)) } else { known.contains(&name.as_str()) };
         for name in asked.iter().filter(|name| !is_known(name)) {
-            unknown.push(Unknown { what, name: name.clone(), remedy: did_you_mean(name, known.iter().copied()) });
+            unknown.push(UnknownName { what, name: name.clone(), remedy: did_you_mean(name, known.iter().copied()) });
         }
     }
     if let Some(tier) = selection.tier.filter(|tier| workspace.tiers.tiers.iter().all(|one| one.tier != *tier)) {
         let known: Vec<String> = workspace.tiers.tiers.iter().map(|one| one.tier.to_string()).collect();
-        unknown.push(Unknown { what: "tier", name: tier.to_string(), remedy: format!("tiers are {}", known.join(", ")) });
+        unknown.push(UnknownName { what: "tier", name: tier.to_string(), remedy: format!("tiers are {}", known.join(", ")) });
     }
     unknown
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::glob_match;
 
     #[test]
-    fn stars_and_question_marks() {
+    fn glob_match_supports_star_and_question_mark() {
         for (pattern, id, expected) in [
             ("swap", "swap", true),
             ("swap", "swaps", false),
@@ -143,7 +143,7 @@ mod tests {
             ("a*b*c", "a_b_b_c", true),
             ("a*b*c", "a_c_b", false),
         ] {
-            assert_eq!(fits(pattern, id), expected, "{pattern} {id}");
+            assert_eq!(glob_match(pattern, id), expected, "{pattern} {id}");
         }
     }
 }

@@ -4,31 +4,33 @@
 #![expect(clippy::disallowed_methods, reason = "tests read what the agents they started wrote down")]
 
 use async_trait::async_trait;
-use bardo_eval_campaign::{PreparedRun, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, Selection, Silent, execute_in_memory, select};
-use model::suite::{Case, Expect, Intent, Suite};
+use bardo_eval_campaign::{
+    CaseSelection, NoopWatcher, PreparedRun, RunOptions, RunParts, RunPlan, RunSettings, RunSpec, execute_in_memory, select,
+};
+use model::suite::{Case, CaseExpectations, Suite, UserIntent};
 use model::transcript::{Move, ToolCall};
 use model::{ProviderKind, SubjectFile, Transcript, Workspace};
-use run::finished::{Host, Surroundings};
+use run::external::{AgentHost, HostEnvironment};
 use run::ledger::MemoryLedger;
-use run::providers::Terms;
-use run::user::user_of;
-use run::{Budget, Clock, Limits, Scene, Subject, SubjectDeps, SubjectFault, SubjectPool, View, drive};
-use score::example::Example;
+use run::providers::ProviderConfig;
+use run::user::scripted_user;
+use run::{Budget, Clock, Subject, SubjectDeps, SubjectFault, SubjectPool, TrialContext, TrialLimits, View, drive};
+use score::example::ExampleWorkspace;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use world::{ChainKind, LiveWorld, Setup, WorldTemplate};
+use world::{ChainKind, LiveWorld, WorldSettings, WorldTemplate};
 
 /// In every string, and in every number.
-const WORD: &str = "canaryq7";
-const DIGITS: &str = "77007";
+const CANARY_WORD: &str = "canaryq7";
+const CANARY_DIGITS: &str = "77007";
 /// Of every brief, so that we know that the search looks at what was given.
-const ASKED: &str = "Sell 250 USDC for wrapped ether on Base";
+const BRIEF_TEXT: &str = "Sell 250 USDC for wrapped ether on Base";
 
 /// How it is known what a subject of a kind was given.
-enum Given {
+enum InputCapture {
     /// It has the script by its constructor: it tests the evaluation.
     TheScript,
     /// What it is given is the view, which `every_view_is_clean` searches, and what it says is in the transcript.
@@ -41,25 +43,25 @@ enum Given {
     Model,
 }
 
-const KINDS: &[(ProviderKind, Given)] = &[
-    (ProviderKind::Anthropic, Given::Model),
-    (ProviderKind::OpenAi, Given::Model),
-    (ProviderKind::OpenAiCompatible, Given::Model),
-    (ProviderKind::Ollama, Given::Model),
-    (ProviderKind::Baseline, Given::Views),
-    (ProviderKind::Reference, Given::TheScript),
-    (ProviderKind::Gullible, Given::TheScript),
-    (ProviderKind::Paranoid, Given::Views),
-    (ProviderKind::Echo, Given::Views),
-    (ProviderKind::Process, Given::Program),
-    (ProviderKind::Http, Given::Requests),
-    (ProviderKind::Mcp, Given::Program),
+const PROVIDER_KINDS: &[(ProviderKind, InputCapture)] = &[
+    (ProviderKind::Anthropic, InputCapture::Model),
+    (ProviderKind::OpenAi, InputCapture::Model),
+    (ProviderKind::OpenAiCompatible, InputCapture::Model),
+    (ProviderKind::Ollama, InputCapture::Model),
+    (ProviderKind::Baseline, InputCapture::Views),
+    (ProviderKind::Reference, InputCapture::TheScript),
+    (ProviderKind::Gullible, InputCapture::TheScript),
+    (ProviderKind::Paranoid, InputCapture::Views),
+    (ProviderKind::Echo, InputCapture::Views),
+    (ProviderKind::Process, InputCapture::Program),
+    (ProviderKind::Http, InputCapture::Requests),
+    (ProviderKind::Mcp, InputCapture::Program),
 ];
 
 #[test]
-fn every_kind_of_subject_is_listed() {
+fn every_provider_kind_is_covered() {
     for (word, kind) in ProviderKind::ALL {
-        assert!(KINDS.iter().any(|(listed, _)| listed == kind), "say how provider {word} is searched for canaries");
+        assert!(PROVIDER_KINDS.iter().any(|(listed, _)| listed == kind), "say how provider {word} is searched for canaries");
     }
 }
 
@@ -69,7 +71,7 @@ fn suite(kind: &str, surface: &str, first: &str) -> String {
 about: canaryq7 about
 cases:
   - id: canaryq7_id_{kind}
-    brief: {{ surface: {surface}, turns: ["{ASKED}.", "{ASKED}, please."], world: small }}
+    brief: {{ surface: {surface}, turns: ["{BRIEF_TEXT}.", "{BRIEF_TEXT}, please."], world: small }}
     intent:
       spend: [{{ token: canaryq7_spend, at_most: "7700701" }}]
       receive: [canaryq7_receive]
@@ -100,7 +102,7 @@ cases:
 fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
     let call = "{ call: canaryq7_call, args: { canaryq7_given: canaryq7_text, amount: 7700707 }, as: canaryq7_as }";
     let activate = "{ activate: canaryq7_activated, params: { canaryq7_p: 7700708 } }";
-    let mut files = Example::minimal().files().clone();
+    let mut files = ExampleWorkspace::minimal().files().clone();
     for old in ["behavior/trader", "composition/desk_to_trader", "skills/swap", "tool_selection/trader"] {
         files.insert(format!("suites/{old}.yaml"), format!("suite: {}\nabout: None.\ncases: []\n", old.split('/').next().unwrap()));
     }
@@ -114,10 +116,10 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
 }
 
 /// A new part of a case does not compile here until it carries a canary above.
-fn assert_filled(suite: &Suite, case: &Case) {
+fn assert_canaries_planted(suite: &Suite, case: &Case) {
     let Case { id, kind: _, brief: _, intent, expect, reference, tags, hash: _, at } = case;
-    let Intent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
-    let Expect { calls, forbid, rules, post, output_schema, skill, params, ask, carry, rubric } = expect;
+    let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
+    let CaseExpectations { calls, forbid, rules, post, output_schema, skill, params, ask, carry, rubric } = expect;
     let parts = [
         format!("{id:?}"),
         format!("{tags:?}"),
@@ -143,18 +145,18 @@ fn assert_filled(suite: &Suite, case: &Case) {
         format!("{rubric:?}"),
     ];
     for part in parts {
-        assert!(sings(&part), "no canary in {part}");
+        assert!(contains_canary(&part), "no canary in {part}");
     }
 }
 
-fn sings(text: &str) -> bool {
-    text.to_lowercase().contains(WORD) || text.contains(DIGITS)
+fn contains_canary(text: &str) -> bool {
+    text.to_lowercase().contains(CANARY_WORD) || text.contains(CANARY_DIGITS)
 }
 
 #[track_caller]
 fn assert_clean(what: &str, text: &str) {
-    assert!(text.contains(ASKED), "{what}: the search sees nothing of what was asked:\n{text}");
-    let at = text.to_lowercase().find(WORD).or_else(|| text.find(DIGITS));
+    assert!(text.contains(BRIEF_TEXT), "{what}: the search sees nothing of what was asked:\n{text}");
+    let at = text.to_lowercase().find(CANARY_WORD).or_else(|| text.find(CANARY_DIGITS));
     assert!(
         at.is_none(),
         "{what}: a canary reached it: …{}…",
@@ -162,33 +164,33 @@ fn assert_clean(what: &str, text: &str) {
     );
 }
 
-async fn played(workspace: &Arc<Workspace>, subject: &str) -> Vec<Transcript> {
-    let cases = select(workspace, &Selection::default()).expect("no names were given");
+async fn run_subject(workspace: &Arc<Workspace>, subject: &str) -> Vec<Transcript> {
+    let cases = select(workspace, &CaseSelection::default()).expect("no names were given");
     assert_eq!(cases.len(), 3);
     let subjects: Vec<&SubjectFile> = vec![workspace.subject(subject).expect("a subject")];
     let RunSpec { settings, options } = RunSpec::new(&[]);
     let spec = RunSpec { settings: RunSettings { seed: 7, ..settings }, options: RunOptions { concurrency: 2, ..options } };
-    let around = Surroundings { variable: |name| std::env::var(name).ok().filter(|_| name == "PATH"), folder: Default::default() };
+    let around = HostEnvironment { variable: |name| std::env::var(name).ok().filter(|_| name == "PATH"), folder: Default::default() };
     let clock = Clock::system();
-    let terms = Terms::new(Budget::new(None), Arc::new(MemoryLedger::default()), clock);
-    let deps = SubjectDeps { host: Arc::new(Host::new(around, clock)), terms: Some(terms), ..SubjectDeps::offline(clock) };
+    let terms = ProviderConfig::new(Budget::new(None), Arc::new(MemoryLedger::default()), clock);
+    let deps = SubjectDeps { host: Arc::new(AgentHost::new(around, clock)), provider_config: Some(terms), ..SubjectDeps::offline(clock) };
     let pool = SubjectPool::build(workspace, &subjects, &deps).unwrap_or_else(|missing| panic!("{missing:?}"));
-    let prepared = PreparedRun::new(RunPlan::of_cases(spec, workspace, &cases, &subjects), RunParts::new(pool, clock));
-    execute_in_memory(&prepared, &mut Silent).await.expect("a record").transcripts
+    let prepared = PreparedRun::new(RunPlan::from_cases(spec, workspace, &cases, &subjects), RunParts::new(pool, clock));
+    execute_in_memory(&prepared, &mut NoopWatcher).await.expect("a record").transcripts
 }
 
-fn told(transcripts: &[Transcript]) -> String {
+fn transcript_text(transcripts: &[Transcript]) -> String {
     transcripts.iter().map(|one| format!("{}\n{}\n", json!(one.events), one.ending)).collect()
 }
 
 /// Makes one move of every kind and keeps every view.
-struct Spy {
+struct SpySubject {
     moves: Vec<Move>,
     seen: String,
 }
 
 #[async_trait]
-impl Subject for Spy {
+impl Subject for SpySubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         self.seen.push_str(&format!("{view:?}\n"));
         Ok(if self.moves.is_empty() { Move::Stop } else { self.moves.remove(0) })
@@ -196,11 +198,11 @@ impl Subject for Spy {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_view_is_clean() {
+async fn views_contain_no_canary() {
     let workspace = workspace(&[]);
     for suite in workspace.suites.iter().filter(|suite| !suite.cases.is_empty()) {
         let case = &suite.cases[0];
-        assert_filled(suite, case);
+        assert_canaries_planted(suite, case);
         let call = |tool: &str, args| Move::Call(vec![ToolCall { tool: tool.into(), args }]);
         let moves = vec![
             Move::Report("odd".into()),
@@ -211,19 +213,19 @@ async fn every_view_is_clean() {
             call("wallet_get_balance", json!({ "token": "USDC", "chain": "base" })),
             call("no_such_tool", json!({})),
         ];
-        let mut spy = Spy { moves, seen: String::new() };
+        let mut spy = SpySubject { moves, seen: String::new() };
         let stage = WorldTemplate::new(workspace.clone(), "small", ChainKind::Embedded).expect("a world");
-        let mut world = LiveWorld::new(&stage, Setup::default());
-        let mut user = user_of(&workspace, &case.brief.talk, 1);
-        let limits = Limits::from(model::SubjectLimits::default());
-        let scene = Scene { workspace: &workspace, brief: &case.brief, limits };
+        let mut world = LiveWorld::new(&stage, WorldSettings::default());
+        let mut user = scripted_user(&workspace, &case.brief.user_script, 1);
+        let limits = TrialLimits::from(model::SubjectLimits::default());
+        let scene = TrialContext { workspace: &workspace, brief: &case.brief, limits };
         drive(scene, &mut spy, user.as_mut(), &mut world).await;
         assert_clean(suite.kind.word(), &spy.seen);
     }
 }
 
 /// Writes down arguments, environment, folders, stdin, and everything the endpoints say.
-const LOOKS: &str = r#"
+const PROBE_SCRIPT: &str = r#"
 import fs from "node:fs";
 import { createInterface } from "node:readline";
 const keep = (what, seen) => fs.appendFileSync(process.argv[2], JSON.stringify({ what, seen }) + "\n");
@@ -284,7 +286,7 @@ fn reply(kind: ProviderKind) -> Value {
 }
 
 /// Keeps every request whole and answers the same to each.
-fn service(answer: Value) -> (String, Arc<Mutex<String>>) {
+fn recording_server(answer: Value) -> (String, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let kept = Arc::<Mutex<String>>::default();
@@ -315,13 +317,13 @@ fn service(answer: Value) -> (String, Arc<Mutex<String>>) {
     (url, kept)
 }
 
-fn plain(word: &str) -> String {
+fn subject_file(word: &str) -> String {
     format!("subject: {word}\nprovider: {word}\nabout: Needs nothing else.\n")
 }
 
-fn program(word: &str, folder: &Path, kept: &Path) -> String {
+fn program_subject_file(word: &str, folder: &Path, kept: &Path) -> String {
     let script = folder.join("looks.mjs");
-    std::fs::write(&script, LOOKS).unwrap();
+    std::fs::write(&script, PROBE_SCRIPT).unwrap();
     let how = if word == "process" { "lines" } else { "words" };
     format!(
         "subject: {word}\nprovider: {word}\ncommand: [node, \"{}\", \"{}\", {how}]\nabout: Looks around.\n",
@@ -331,45 +333,47 @@ fn program(word: &str, folder: &Path, kept: &Path) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_of_a_case_reaches_a_subject() {
-    for (kind, given) in KINDS {
+async fn subjects_never_see_a_canary() {
+    for (kind, given) in PROVIDER_KINDS {
         let word = kind.word();
         match given {
-            Given::TheScript => {
+            InputCapture::TheScript => {
                 // The other half of the proof: where the script is given, the canaries sing.
-                assert!(sings(&told(&played(&workspace(&[(word, plain(word))]), word).await)), "{word}");
+                assert!(contains_canary(&transcript_text(&run_subject(&workspace(&[(word, subject_file(word))]), word).await)), "{word}");
             }
-            Given::Views => assert_clean(word, &told(&played(&workspace(&[(word, plain(word))]), word).await)),
-            Given::Program => {
+            InputCapture::Views => {
+                assert_clean(word, &transcript_text(&run_subject(&workspace(&[(word, subject_file(word))]), word).await))
+            }
+            InputCapture::Program => {
                 let folder = tempfile::tempdir().unwrap();
                 let kept = folder.path().join("kept");
-                let transcripts = played(&workspace(&[(word, program(word, folder.path(), &kept))]), word).await;
+                let transcripts = run_subject(&workspace(&[(word, program_subject_file(word, folder.path(), &kept))]), word).await;
                 let seen = std::fs::read_to_string(&kept).unwrap_or_default();
                 for what in
                     ["\"start\"", "\"config\"", "\"initialize\"", "\"tools/list\"", "\"eth_accounts\"", "\"page\"", "\"tools/call\""]
                 {
-                    assert!(seen.contains(what), "{word} did not look at {what}: {}", told(&transcripts));
+                    assert!(seen.contains(what), "{word} did not look at {what}: {}", transcript_text(&transcripts));
                 }
-                assert_clean(word, &(seen + &told(&transcripts)));
+                assert_clean(word, &(seen + &transcript_text(&transcripts)));
             }
-            Given::Requests => {
-                let (url, kept) = service(json!({ "say": "seen" }));
+            InputCapture::Requests => {
+                let (url, kept) = recording_server(json!({ "say": "seen" }));
                 let file = format!("subject: {word}\nprovider: {word}\nurl: {url}\nabout: Keeps what it is told.\n");
-                let transcripts = played(&workspace(&[(word, file)]), word).await;
+                let transcripts = run_subject(&workspace(&[(word, file)]), word).await;
                 let seen = kept.lock().unwrap().clone();
                 assert!(seen.contains("\"hello\"") && seen.contains("swap_get_quote"), "{seen}");
-                assert_clean(word, &(seen + &told(&transcripts)));
+                assert_clean(word, &(seen + &transcript_text(&transcripts)));
             }
-            Given::Model => {
-                let (url, kept) = service(reply(*kind));
+            InputCapture::Model => {
+                let (url, kept) = recording_server(reply(*kind));
                 let file = format!(
                     "subject: {word}\nprovider: {word}\nmodel: m\nbase_url: {url}\nstream: false\nabout: Keeps what it is asked.\n"
                 );
-                let transcripts = played(&workspace(&[(word, file)]), word).await;
-                assert!(transcripts.iter().all(|one| one.ending == model::Ending::Finished), "{word}: {}", told(&transcripts));
+                let transcripts = run_subject(&workspace(&[(word, file)]), word).await;
+                assert!(transcripts.iter().all(|one| one.ending == model::Ending::Finished), "{word}: {}", transcript_text(&transcripts));
                 let seen = kept.lock().unwrap().clone();
                 assert!(seen.contains("swap_get_quote") && seen.contains("You execute trades"), "{word}: {seen}");
-                assert_clean(word, &(seen + &told(&transcripts)));
+                assert_clean(word, &(seen + &transcript_text(&transcripts)));
             }
         }
     }

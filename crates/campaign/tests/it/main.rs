@@ -1,6 +1,6 @@
 //! Integration tests of whole runs: canaries, judging, provider faults and a thin slice from plan to record.
 
 mod canary;
+mod end_to_end;
 mod judging;
-mod storm;
-mod thin_slice;
+mod provider_faults;

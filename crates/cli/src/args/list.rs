@@ -5,11 +5,11 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     #[arg(value_enum)]
-    pub what: Listable,
+    pub what: ListTarget,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Listable {
+pub(crate) enum ListTarget {
     Tools,
     Profiles,
     Agents,

@@ -1,23 +1,23 @@
 //! What a person can type.
 
+mod chat;
 mod ci;
-mod demands;
+mod evidence;
 mod golden;
-mod kept;
 mod list;
 mod run;
 mod store;
-mod talk;
+mod stored_runs;
 mod tools;
 mod world;
 
+pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
 pub(crate) use ci::{CiCommand, CiGithubArgs, CiPlanArgs};
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
-pub(crate) use kept::{CostArgs, RunsCommand, ScoreArgs, ShowArgs};
-pub(crate) use list::{ListArgs, Listable};
+pub(crate) use list::{ListArgs, ListTarget};
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
 pub(crate) use store::StoreArgs;
-pub(crate) use talk::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
+pub(crate) use stored_runs::{CostArgs, RunsCommand, ScoreArgs, ShowArgs};
 pub(crate) use tools::{ConfusableArgs, ExportArgs, ImportArgs, InitArgs, ServerArgs, ToolShape, ToolsCommand};
 pub(crate) use world::{CallArgs, SendArgs, ServeArgs, WorldArgs, WorldCommand};
 
@@ -40,13 +40,13 @@ Examples:
 Exit codes: 0 clean, 1 a gate missed or a check failed, 2 wrong usage or files (nothing ran), 3 incomplete.")]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub global: Global,
+    pub global: GlobalArgs,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// Folder of the workspace [default: ./evals if it exists, else the embedded one]
     #[arg(long, short = 'w', global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
@@ -54,21 +54,21 @@ pub(crate) struct Global {
     #[arg(long, global = true, conflicts_with = "workspace")]
     pub embedded: bool,
     /// Shape of the result
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, global = true, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Write the result to a file instead of standard output
     #[arg(long, short = 'o', global = true, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// When to use colours
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
+    #[arg(long, global = true, value_enum, default_value_t = ColorMode::Auto)]
+    pub color: ColorMode,
     /// Show everything instead of the first few
     #[arg(long, short = 'v', global = true)]
     pub verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ReportFormat {
     Text,
     Json,
     Junit,
@@ -80,14 +80,14 @@ pub(crate) enum Format {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorMode {
     Auto,
     Always,
     Never,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Tier 1: check everything that can be known without calling a model
     #[command(after_help = "Example:\n  bardo-eval smoke --format junit -o smoke.xml")]
     Smoke(SmokeArgs),

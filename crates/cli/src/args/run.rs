@@ -1,6 +1,6 @@
 //! What smoke and run are asked for.
 
-use super::demands::DemandArgs;
+use super::evidence::EvidenceArgs;
 use super::store::StoreArgs;
 use clap::Args;
 use model::Money;
@@ -79,7 +79,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["subject", "tier", "suite", "profile", "agent", "skill", "case", "tag", "last_failed", "trials", "dry_run", "no_store"])]
     pub resume: Option<Option<String>>,
     #[command(flatten)]
-    pub foreign: ForeignArgs,
+    pub foreign: ImportedToolArgs,
     /// Who is asked about rubrics: a subject with a model; without one they are not judged [default name: of bardo-eval.yaml, else claude-sonnet]
     #[arg(long, value_name = "NAME", num_args = 0..=1)]
     pub judge: Option<Option<String>>,
@@ -93,14 +93,14 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub no_store: bool,
     #[command(flatten)]
-    pub demands: DemandArgs,
+    pub demands: EvidenceArgs,
     #[command(flatten)]
     pub store: StoreArgs,
 }
 
 /// Tools that were imported from an MCP server.
 #[derive(Debug, Args)]
-pub(crate) struct ForeignArgs {
+pub(crate) struct ImportedToolArgs {
     /// Who answers for imported tools: auto (recordings where there are any, else stubs), recorded, stub, live:CMD (the server itself, or live:URL), or
     /// record:CMD (the same, and what it says is kept in cassettes/tools.jsonl)
     #[arg(long = "foreign-tools", value_name = "FROM", default_value = "auto")]

@@ -1,6 +1,6 @@
 //! Worlds: looking at them, acting in them, opening them to others.
 
-use super::run::{DefenceArg, ForeignArgs};
+use super::run::{DefenceArg, ImportedToolArgs};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub(crate) struct LiveArgs {
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
     #[command(flatten)]
-    pub foreign: ForeignArgs,
+    pub foreign: ImportedToolArgs,
 }
 
 #[derive(Debug, Args)]

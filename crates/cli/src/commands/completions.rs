@@ -1,12 +1,12 @@
 //! Completion scripts.
 
 use crate::args::Cli;
-use crate::exit::Exit;
-use crate::io::Io;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use clap::CommandFactory;
 
-pub(crate) fn completions(io: &Io, shell: clap_complete::Shell) -> Exit {
+pub(crate) fn completions(io: &CliOutput, shell: clap_complete::Shell) -> ExitKind {
     let mut script = vec![];
     clap_complete::generate(shell, &mut Cli::command(), "bardo-eval", &mut script);
-    io.result(&String::from_utf8_lossy(&script), Exit::Clean)
+    io.print_result(&String::from_utf8_lossy(&script), ExitKind::Clean)
 }

@@ -1,60 +1,62 @@
 //! What the kept runs cost, and what was saved.
 
-use crate::args::{CostArgs, Format};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::kept;
-use crate::open::Source;
+use crate::args::{CostArgs, ReportFormat};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report::{self, FORMAT, count, table};
-use campaign::{Bill, RunCost, Spent, Sum, bill};
+use crate::stored_runs;
+use crate::workspace_source::WorkspaceSource;
+use campaign::{CallTotals, CostReport, RunCost, SpendEntry, cost_report};
 use model::{Money, UserError, Workspace};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use store::{Run, Store, StoreError};
+use store::{Store, StoreError, StoredRun};
 
-pub(crate) fn cost(io: &Io, source: &Source, args: &CostArgs) -> Exit {
-    let workspace = match super::open(io, source, "cost") {
+pub(crate) fn cost(io: &CliOutput, source: &WorkspaceSource, args: &CostArgs) -> ExitKind {
+    let workspace = match super::open_workspace(io, source, "cost") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let runs = match read(args) {
+    let runs = match read_run_costs(args) {
         Ok(runs) => runs,
-        Err(why) => return report::refused(io, "cost", &[why]),
+        Err(why) => return report::print_refusal(io, "cost", &[why]),
     };
-    let bill = bill(&workspace, &runs);
+    let bill = cost_report(&workspace, &runs);
     let text = match io.format {
-        Format::Json => format!("{:#}\n", document(&workspace, &bill, runs.len())),
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text(&workspace, &bill, runs.len()),
+        ReportFormat::Json => format!("{:#}\n", document(&workspace, &bill, runs.len())),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            text(&workspace, &bill, runs.len())
+        }
     };
-    io.result(&text, Exit::Clean)
+    io.print_result(&text, ExitKind::Clean)
 }
 
-fn read(args: &CostArgs) -> Result<Vec<RunCost>, UserError> {
-    let (store, _) = kept::find(&args.store.store, None)?;
-    let runs = kept::all(&args.store.store)?;
+fn read_run_costs(args: &CostArgs) -> Result<Vec<RunCost>, UserError> {
+    let (store, _) = stored_runs::find_run(&args.store.store, None)?;
+    let runs = stored_runs::list_runs(&args.store.store)?;
     let wanted = runs.iter().filter(|run| args.since.as_ref().is_none_or(|since| run.started.as_str() >= since.as_str()));
-    wanted.map(|run| of_run(&store, run).map_err(UserError::from)).collect()
+    wanted.map(|run| run_cost(&store, run).map_err(UserError::from)).collect()
 }
 
-fn of_run(store: &Store, run: &Run) -> Result<RunCost, StoreError> {
-    let spent = store.spending(run.run)?.into_iter().map(|one| Spent {
+fn run_cost(store: &Store, run: &StoredRun) -> Result<RunCost, StoreError> {
+    let spent = store.spending(run.run)?.into_iter().map(|one| SpendEntry {
         case: one.case,
         subject: one.subject,
         role: one.role,
         calls: one.calls,
-        money: Money::nanos(one.nanos),
+        money: Money::from_nanos(one.nanos),
     });
     let hits = store.telemetry(run.run)?.into_iter().find(|(what, _)| what == "cache_hits").map_or(0, |(_, n)| n);
-    let answered = store.answered_by_world(run.run)?;
+    let answered = store.count_world_answers(run.run)?;
     Ok(RunCost { tier: run.claim.tier, trials: run.finished, spent: spent.collect(), cache_hits: hits, answered })
 }
 
-fn budget(workspace: &Workspace, tier: Option<u64>) -> Option<f64> {
+fn tier_budget(workspace: &Workspace, tier: Option<u64>) -> Option<f64> {
     workspace.tiers.tiers.iter().find(|one| Some(one.tier) == tier).map(|one| one.budget_usd)
 }
 
-fn document(workspace: &Workspace, bill: &Bill, runs: usize) -> Value {
-    let sums = |sums: &BTreeMap<String, Sum>| -> Vec<Value> {
+fn document(workspace: &Workspace, bill: &CostReport, runs: usize) -> Value {
+    let sums = |sums: &BTreeMap<String, CallTotals>| -> Vec<Value> {
         sums.iter().map(|(name, sum)| json!({ "name": name, "calls": sum.calls, "spent_usd": sum.money.as_usd() })).collect()
     };
     let tiers: Vec<Value> = bill
@@ -62,7 +64,7 @@ fn document(workspace: &Workspace, bill: &Bill, runs: usize) -> Value {
         .iter()
         .map(|(tier, cost)| {
             json!({ "tier": tier, "runs": cost.runs, "calls": cost.sum.calls, "spent_usd": cost.sum.money.as_usd(),
-                "dearest_usd": cost.dearest.as_usd(), "budget_usd": budget(workspace, *tier) })
+                "dearest_usd": cost.max_run_cost.as_usd(), "budget_usd": tier_budget(workspace, *tier) })
         })
         .collect();
     let saved = &bill.saved;
@@ -72,14 +74,14 @@ fn document(workspace: &Workspace, bill: &Bill, runs: usize) -> Value {
             "callbacks_usd": saved.callbacks.as_usd(), "events": saved.events, "tiering_usd": saved.tiering.as_usd() }, "exit": 0 })
 }
 
-fn text(workspace: &Workspace, bill: &Bill, runs: usize) -> String {
+fn text(workspace: &Workspace, bill: &CostReport, runs: usize) -> String {
     let tiers = bill
         .tiers
         .iter()
         .map(|(tier, cost)| {
             let name = tier.map_or_else(|| "chosen by hand".to_owned(), |tier| format!("tier {tier}"));
-            let budget = budget(workspace, *tier).map_or_else(String::new, |usd| format!("{usd:.2}"));
-            vec![name, cost.runs.to_string(), cost.sum.calls.to_string(), cost.sum.money.to_string(), cost.dearest.to_string(), budget]
+            let budget = tier_budget(workspace, *tier).map_or_else(String::new, |usd| format!("{usd:.2}"));
+            vec![name, cost.runs.to_string(), cost.sum.calls.to_string(), cost.sum.money.to_string(), cost.max_run_cost.to_string(), budget]
         })
         .collect();
     let mut text = format!("{}\n\n", table(&["tier", "runs", "calls", "spent USD", "dearest run", "budget"], tiers));

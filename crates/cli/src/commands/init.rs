@@ -1,23 +1,23 @@
 //! Writing a workspace to start from.
 
 use crate::args::InitArgs;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::EMBEDDED;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::workspace_source::EMBEDDED;
 use crate::{env, files, report};
-use model::{Files, MINIMAL_WORKSPACE, UserError};
+use model::{MINIMAL_WORKSPACE, UserError, WorkspaceFiles};
 
 mod from_mcp;
 
-pub(crate) fn init(io: &Io, args: &InitArgs) -> Exit {
+pub(crate) fn init(io: &CliOutput, args: &InitArgs) -> ExitKind {
     if !args.force && !files::is_empty(&args.dir) {
         let what = format!("{} already has files; nothing was written", args.dir.display());
-        return report::complained(io, "init", &UserError::new(what, "name another folder or use --force"));
+        return report::print_error(io, "init", &UserError::new(what, "name another folder or use --force"));
     }
-    let workspace: Files = match &args.from_mcp {
+    let workspace: WorkspaceFiles = match &args.from_mcp {
         None if args.minimal => MINIMAL_WORKSPACE.iter().copied().collect(),
         None => EMBEDDED.iter().copied().collect(),
-        Some(command) => match from_mcp::workspace(io, command, env::for_child(&args.pass_env)) {
+        Some(command) => match from_mcp::build_workspace(io, command, env::child_env(&args.pass_env)) {
             Ok(files) => files,
             Err(exit) => return exit,
         },
@@ -25,8 +25,10 @@ pub(crate) fn init(io: &Io, args: &InitArgs) -> Exit {
     match files::write_folder(&args.dir, workspace.iter()) {
         Ok(written) => {
             let dir = args.dir.display();
-            io.result(&format!("wrote {written} files to {dir}\nnext: bardo-eval smoke --workspace {dir}\n"), Exit::Clean)
+            io.print_result(&format!("wrote {written} files to {dir}\nnext: bardo-eval smoke --workspace {dir}\n"), ExitKind::Clean)
         }
-        Err(error) => report::complained(io, "init", &UserError::plain(format!("{} could not be written: {error}", args.dir.display()))),
+        Err(error) => {
+            report::print_error(io, "init", &UserError::without_remedy(format!("{} could not be written: {error}", args.dir.display())))
+        }
     }
 }

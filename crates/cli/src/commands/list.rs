@@ -1,23 +1,23 @@
 //! What there is.
 
-use crate::args::{Format, Listable};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use crate::args::{ListTarget, ReportFormat};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report::{FORMAT, table};
-use model::{Bound, Handler, Workspace};
+use crate::workspace_source::WorkspaceSource;
+use model::{GateBound, SkillHandler, Workspace};
 use score::checks::CHECKS;
-use score::scorers::{PLANNED, SCORERS};
+use score::scorers::{PLANNED_METRICS, SCORERS};
 use serde_json::{Map, Value, json};
 
-pub(crate) fn list(io: &Io, source: &Source, what: Listable) -> Exit {
-    let workspace = match super::open(io, source, "list") {
+pub(crate) fn list(io: &CliOutput, source: &WorkspaceSource, what: ListTarget) -> ExitKind {
+    let workspace = match super::open_workspace(io, source, "list") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let (header, rows) = rows(io, &workspace, what);
+    let (header, rows) = list_table(io, &workspace, what);
     let text = match io.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let items: Vec<Value> = rows
                 .iter()
                 .map(|row| {
@@ -27,74 +27,76 @@ pub(crate) fn list(io: &Io, source: &Source, what: Listable) -> Exit {
                 .collect();
             format!("{:#}\n", json!({ "format": FORMAT, "command": "list", "items": items, "exit": 0 }))
         }
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => format!("{}\n", table(&header, rows)),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            format!("{}\n", table(&header, rows))
+        }
     };
-    io.result(&text, Exit::Clean)
+    io.print_result(&text, ExitKind::Clean)
 }
 
-type Rows = (Vec<&'static str>, Vec<Vec<String>>);
+type ListTable = (Vec<&'static str>, Vec<Vec<String>>);
 
-fn rows(io: &Io, workspace: &Workspace, what: Listable) -> Rows {
+fn list_table(io: &CliOutput, workspace: &Workspace, what: ListTarget) -> ListTable {
     match what {
-        Listable::Tools => (vec!["tool", "category", "capability", "acts", "parameters"], tools(workspace)),
-        Listable::Profiles => {
-            let row = |profile: &model::Profile| {
+        ListTarget::Tools => (vec!["tool", "category", "capability", "acts", "parameters"], tools(workspace)),
+        ListTarget::Profiles => {
+            let row = |profile: &model::ToolProfile| {
                 vec![profile.name.value.clone(), profile.select(&workspace.tools).len().to_string(), profile.about.clone()]
             };
             (vec!["profile", "tools", "about"], workspace.profiles.iter().map(row).collect())
         }
-        Listable::Agents => (vec!["agent", "tools", "writes", "delegates to", "role"], agents(workspace)),
-        Listable::Skills => {
+        ListTarget::Agents => (vec!["agent", "tools", "writes", "delegates to", "role"], agents(workspace)),
+        ListTarget::Skills => {
             let row = |skill: &model::Skill| {
                 let handler = match &skill.handler {
-                    Handler::Agent(name) => name.value.clone(),
-                    Handler::Tool(name) => format!("tool {}", name.value),
+                    SkillHandler::Agent(name) => name.value.clone(),
+                    SkillHandler::Tool(name) => format!("tool {}", name.value),
                 };
                 vec![skill.name.value.clone(), skill.category.clone(), handler, skill.description.clone()]
             };
             (vec!["skill", "category", "handled by", "description"], workspace.skills.iter().map(row).collect())
         }
-        Listable::Suites => {
+        ListTarget::Suites => {
             let row = |suite: &model::Suite| vec![suite.name.clone(), suite.cases.len().to_string(), suite.about.clone()];
             (vec!["suite", "cases", "about"], workspace.suites.iter().map(row).collect())
         }
-        Listable::Cases => {
+        ListTarget::Cases => {
             let row = |case: &model::Case| {
                 vec![
                     case.id.value.clone(),
                     case.kind.word().to_owned(),
-                    io.at(&case.at),
+                    io.location(&case.at),
                     case.tags.join(" "),
-                    case.brief.talk.opening().to_owned(),
+                    case.brief.user_script.opening().to_owned(),
                 ]
             };
             (vec!["case", "kind", "where", "tags", "opening"], workspace.cases().map(row).collect())
         }
-        Listable::Worlds => {
+        ListTarget::Worlds => {
             (vec!["world", "about"], workspace.worlds.iter().map(|world| vec![world.name.value.clone(), world.about.clone()]).collect())
         }
-        Listable::Subjects => {
+        ListTarget::Subjects => {
             let row = |subject: &model::SubjectFile| {
                 let model = subject.model.clone().unwrap_or_else(|| "–".into());
                 vec![subject.name.value.clone(), subject.provider.word().to_owned(), model, subject.about.clone()]
             };
             (vec!["subject", "provider", "model", "about"], workspace.subjects.iter().map(row).collect())
         }
-        Listable::Chains => {
-            let row = |chain: &model::Chain| {
+        ListTarget::Chains => {
+            let row = |chain: &model::ChainRegistry| {
                 vec![chain.id.to_string(), chain.name.clone(), chain.tokens.len().to_string(), chain.contracts.len().to_string()]
             };
             (vec!["id", "chain", "tokens", "contracts"], workspace.chains.iter().map(row).collect())
         }
-        Listable::Tiers => {
+        ListTarget::Tiers => {
             let row = |tier: &model::Tier| vec![tier.tier.to_string(), tier.name.clone(), tier.trigger.clone(), tier.what.clone()];
             (vec!["tier", "name", "trigger", "what"], workspace.tiers.tiers.iter().map(row).collect())
         }
-        Listable::Gates => (vec!["gate", "scorer", "bound", "min cases", "tiers", "spec"], gates(workspace)),
-        Listable::Checks => {
+        ListTarget::Gates => (vec!["gate", "scorer", "bound", "min cases", "tiers", "spec"], gates(workspace)),
+        ListTarget::Checks => {
             (vec!["check", "manual"], CHECKS.iter().map(|check| vec![check.id().to_owned(), first_sentence(check.manual())]).collect())
         }
-        Listable::Scorers => (vec!["scorer", "measured", "manual"], scorers()),
+        ListTarget::Scorers => (vec!["scorer", "measured", "manual"], scorers()),
     }
 }
 
@@ -124,8 +126,8 @@ fn agents(workspace: &Workspace) -> Vec<Vec<String>> {
 fn gates(workspace: &Workspace) -> Vec<Vec<String>> {
     let row = |gate: &model::Gate| {
         let bound = match gate.bound {
-            Bound::AtLeast(value) => format!("≥ {value}"),
-            Bound::AtMost(value) => format!("≤ {value}"),
+            GateBound::AtLeast(value) => format!("≥ {value}"),
+            GateBound::AtMost(value) => format!("≤ {value}"),
         };
         let tiers: Vec<String> = gate.tiers.iter().map(ToString::to_string).collect();
         vec![
@@ -134,7 +136,7 @@ fn gates(workspace: &Workspace) -> Vec<Vec<String>> {
             bound,
             gate.min_cases.to_string(),
             tiers.join(" "),
-            gate.spec.text().to_owned(),
+            gate.spec.as_str().to_owned(),
         ]
     };
     workspace.gates.iter().map(row).collect()
@@ -142,7 +144,7 @@ fn gates(workspace: &Workspace) -> Vec<Vec<String>> {
 
 fn scorers() -> Vec<Vec<String>> {
     let built = SCORERS.iter().map(|scorer| vec![scorer.id().to_string(), "yes".to_owned(), first_sentence(scorer.manual())]);
-    let planned = PLANNED.iter().map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
+    let planned = PLANNED_METRICS.iter().map(|(id, manual)| vec![id.to_string(), "not yet".to_owned(), first_sentence(manual)]);
     built.chain(planned).collect()
 }
 

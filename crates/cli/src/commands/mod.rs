@@ -39,16 +39,16 @@ pub(crate) use smoke::smoke;
 pub(crate) use tools::tools;
 pub(crate) use world::world;
 
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report;
+use crate::workspace_source::WorkspaceSource;
 use model::{UserError, Workspace};
 
 /// The workspace, or its mistakes reported and the exit that follows.
-fn open(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
-    let workspace = source.open().map_err(|problems| report::problems(io, command, &problems))?;
-    warn(io, &workspace);
+fn open_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
+    let workspace = source.open().map_err(|problems| report::print_problems(io, command, &problems))?;
+    print_load_warnings(io, &workspace);
     Ok(workspace)
 }
 
@@ -56,27 +56,28 @@ fn open(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
 const WARNINGS_SHOWN: usize = 5;
 
 /// Shows on standard error which keys and values of a workspace are from an older version.
-fn warn(io: &Io, workspace: &Workspace) {
+fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
     for warning in workspace.warnings.iter().take(WARNINGS_SHOWN) {
-        io.say(&format!("warning: {}  {}  {}", io.at(&warning.at), warning.what, warning.remedy));
+        io.print_message(&format!("warning: {}  {}  {}", io.location(&warning.at), warning.what, warning.remedy));
     }
     let more = workspace.warnings.len().saturating_sub(WARNINGS_SHOWN);
     if more > 0 {
         let warnings = report::count(more, "more warning");
-        io.say(&format!("{warnings}; `bardo-eval smoke --verbose{}` lists them all", io.workspace_flag()));
+        io.print_message(&format!("{warnings}; `bardo-eval smoke --verbose{}` lists them all", io.workspace_flag()));
     }
 }
 
 /// Like `open`, for commands that give verdicts: names that are not unique and gates that bind nothing would make a verdict about
 /// something else than it says.
-fn open_to_judge(io: &Io, source: &Source, command: &str) -> Result<Workspace, Exit> {
-    let workspace = open(io, source, command)?;
-    let broken: Vec<UserError> = ::score::checks::some(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve"])
-        .into_iter()
-        .filter(|finding| finding.level == ::score::checks::Level::Error)
-        .map(UserError::from)
-        .collect();
-    if broken.is_empty() { Ok(workspace) } else { Err(report::refused(io, command, &broken)) }
+fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
+    let workspace = open_workspace(io, source, command)?;
+    let broken: Vec<UserError> =
+        ::score::checks::run_selected(&workspace, &["names_unique", "case_ids_unique", "tiers_complete", "gates_resolve"])
+            .into_iter()
+            .filter(|finding| finding.level == ::score::checks::FindingLevel::Error)
+            .map(UserError::from)
+            .collect();
+    if broken.is_empty() { Ok(workspace) } else { Err(report::print_refusal(io, command, &broken)) }
 }
 
 /// Runs asynchronous work to its end on a runtime of its own.

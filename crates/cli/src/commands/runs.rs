@@ -1,26 +1,26 @@
 //! Runs that are kept: what there is, what one came to, and removing it.
 
-use crate::args::{Format, RunsCommand};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::kept;
+use crate::args::{ReportFormat, RunsCommand};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report::{self, FORMAT, table};
+use crate::stored_runs;
 use model::{Money, UserError, Verdict};
 use serde_json::{Value, json};
-use store::Run;
+use store::StoredRun;
 
-pub(crate) fn runs(io: &Io, command: &RunsCommand) -> Exit {
+pub(crate) fn runs(io: &CliOutput, command: &RunsCommand) -> ExitKind {
     let done = match command {
         RunsCommand::List(store) => list(io, &store.store),
         RunsCommand::Show(args) => show(io, &args.store.store, args.run.as_deref()),
         RunsCommand::Rm(args) => remove(io, &args.store.store, &args.runs),
     };
-    done.map_or_else(|why| report::refused(io, "runs", &[why]), |text| io.result(&text, Exit::Clean))
+    done.map_or_else(|why| report::print_refusal(io, "runs", &[why]), |text| io.print_result(&text, ExitKind::Clean))
 }
 
-fn list(io: &Io, path: &std::path::Path) -> Result<String, UserError> {
-    let runs = kept::all(path)?;
-    if io.format == Format::Json {
+fn list(io: &CliOutput, path: &std::path::Path) -> Result<String, UserError> {
+    let runs = stored_runs::list_runs(path)?;
+    if io.format == ReportFormat::Json {
         let items: Vec<Value> = runs.iter().map(document).collect();
         return Ok(format!("{:#}\n", json!({ "format": FORMAT, "command": "runs list", "items": items, "exit": 0 })));
     }
@@ -30,7 +30,7 @@ fn list(io: &Io, path: &std::path::Path) -> Result<String, UserError> {
             run.plan.as_ref().map(|plan| plan.subjects.iter().map(|seated| seated.subject.as_str()).collect::<Vec<_>>().join(", "));
         let trials = format!("{} of {}", run.finished, run.planned);
         vec![
-            run.short().to_owned(),
+            run.short_id().to_owned(),
             run.started.clone(),
             subjects.unwrap_or_default(),
             trials,
@@ -42,12 +42,12 @@ fn list(io: &Io, path: &std::path::Path) -> Result<String, UserError> {
     Ok(format!("{}\n", table(&["run", "started", "subjects", "trials", "passed", "spent", "state"], rows.collect())))
 }
 
-fn show(io: &Io, path: &std::path::Path, wanted: Option<&str>) -> Result<String, UserError> {
-    let (store, run) = kept::find(path, wanted)?;
+fn show(io: &CliOutput, path: &std::path::Path, wanted: Option<&str>) -> Result<String, UserError> {
+    let (store, run) = stored_runs::find_run(path, wanted)?;
     let telemetry = store.telemetry(run.run)?;
-    let calls = store.calls(run.run)?;
+    let calls = store.call_counts(run.run)?;
     let verdicts = store.verdicts(&run)?;
-    if io.format == Format::Json {
+    if io.format == ReportFormat::Json {
         let mut shown = document(&run);
         shown["settings"] = serde_json::from_str(&run.settings).unwrap_or_default();
         shown["calls"] =
@@ -65,7 +65,7 @@ fn show(io: &Io, path: &std::path::Path, wanted: Option<&str>) -> Result<String,
         vec!["ended".into(), run.ended.clone().unwrap_or_default()],
         vec!["trials".into(), format!("{} of {} ended, {} passed", run.finished, run.planned, run.passed)],
         vec!["spent".into(), spent(&run)],
-        vec!["budget".into(), run.budget.map_or("none".into(), |nanos| format!("{} USD", Money::nanos(nanos)))],
+        vec!["budget".into(), run.budget.map_or("none".into(), |nanos| format!("{} USD", Money::from_nanos(nanos)))],
         vec![
             "calls".into(),
             format!("{} settled, {} failed, {} under way, {} attempts", calls.settled, calls.failed, calls.reserved, calls.attempts),
@@ -80,29 +80,31 @@ fn show(io: &Io, path: &std::path::Path, wanted: Option<&str>) -> Result<String,
     Ok(format!("{}\n", table(&["what", "value"], rows)))
 }
 
-fn remove(io: &Io, path: &std::path::Path, wanted: &[String]) -> Result<String, UserError> {
+fn remove(io: &CliOutput, path: &std::path::Path, wanted: &[String]) -> Result<String, UserError> {
     let mut removed = vec![];
     for wanted in wanted {
-        let (store, run) = kept::find(path, Some(wanted))?;
-        let _lock = store.lock(&run.id)?;
-        store.remove(run.run)?;
-        removed.push(run.short().to_owned());
+        let (store, run) = stored_runs::find_run(path, Some(wanted))?;
+        let _lock = store.lock_run(&run.id)?;
+        store.remove_run(run.run)?;
+        removed.push(run.short_id().to_owned());
     }
     Ok(match io.format {
-        Format::Json => format!("{:#}\n", json!({ "format": FORMAT, "command": "runs rm", "removed": removed, "exit": 0 })),
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => format!("removed {}\n", removed.join(", ")),
+        ReportFormat::Json => format!("{:#}\n", json!({ "format": FORMAT, "command": "runs rm", "removed": removed, "exit": 0 })),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            format!("removed {}\n", removed.join(", "))
+        }
     })
 }
 
-fn document(run: &Run) -> Value {
+fn document(run: &StoredRun) -> Value {
     json!({
         "run": run.id, "record": run.record, "started": run.started, "ended": run.ended, "workspace": run.workspace,
         "subjects": run.plan.as_ref().map(|plan| plan.subjects.iter().map(|seated| seated.subject.clone()).collect::<Vec<_>>()),
         "trials": { "planned": run.planned, "ended": run.finished, "passed": run.passed },
-        "budget_usd": run.budget.map(|nanos| Money::nanos(nanos).as_usd()), "spent_usd": Money::nanos(run.spent).as_usd(), "claim": run.claim,
+        "budget_usd": run.budget.map(|nanos| Money::from_nanos(nanos).as_usd()), "spent_usd": Money::from_nanos(run.spent).as_usd(), "claim": run.claim,
     })
 }
 
-fn spent(run: &Run) -> String {
-    format!("{} USD", Money::nanos(run.spent))
+fn spent(run: &StoredRun) -> String {
+    format!("{} USD", Money::from_nanos(run.spent))
 }

@@ -1,11 +1,11 @@
 //! Escapes text of files and agents for a terminal or a table: it is hostile until proven otherwise.
 
 /// Returns text for a cell of a Markdown table.
-pub(super) fn cell(text: &str) -> String {
-    visible(text).replace('|', "\\|")
+pub(super) fn escape_cell(text: &str) -> String {
+    escape_control(text).replace('|', "\\|")
 }
 
 /// Returns text with its control characters escaped, so that it cannot steer a terminal.
-pub(crate) fn visible(text: &str) -> String {
+pub(crate) fn escape_control(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
 }

@@ -1,17 +1,17 @@
 //! Phrases for one judged gate that the reports share.
 
-use model::{Bound, Judgement};
+use model::{GateBound, GateResult};
 
 /// Returns a bound as in "≥ 0.85".
-pub(super) fn bound(bound: Bound) -> String {
+pub(super) fn bound(bound: GateBound) -> String {
     match bound {
-        Bound::AtLeast(value) => format!("≥ {value}"),
-        Bound::AtMost(value) => format!("≤ {value}"),
+        GateBound::AtLeast(value) => format!("≥ {value}"),
+        GateBound::AtMost(value) => format!("≤ {value}"),
     }
 }
 
 /// Returns the confidence interval, or nothing where there is none.
-pub(super) fn interval(judgement: &Judgement) -> String {
+pub(super) fn interval(judgement: &GateResult) -> String {
     match (judgement.metric.low, judgement.metric.high) {
         (Some(low), Some(high)) => format!("{low:.2} to {high:.2}"),
         (Some(_) | None, Some(_) | None) => String::new(),
@@ -19,7 +19,7 @@ pub(super) fn interval(judgement: &Judgement) -> String {
 }
 
 /// Returns what is missing or wrong and, for gates that allow no miss, the failure rate ruled out.
-pub(super) fn note(judgement: &Judgement) -> String {
+pub(super) fn note(judgement: &GateResult) -> String {
     let ruled_out = judgement.rules_out.map(|shown| {
         let (rate, sure) = (shown.failure_rate * 100.0, shown.confidence * 100.0);
         format!("rules out failure rates above {rate:.1} % at {sure:.0} %")

@@ -1,27 +1,27 @@
 //! JUnit XML for CI systems. Wall times are left out: the same input gives the same bytes.
 
-use super::Shown;
+use super::RunReport;
 use super::judgement_text::{bound, note};
-use crate::io::Io;
+use crate::io::CliOutput;
 use model::{CaseOutcome, UserError, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use score::checks::{CheckResult, Level};
+use score::checks::{CheckResult, FindingLevel};
 
-pub(super) fn problems(io: &Io, command: &str, errors: &[UserError]) -> String {
+pub(super) fn problems(io: &CliOutput, command: &str, errors: &[UserError]) -> String {
     let mut suite = TestSuite::new(command);
     for error in errors {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_message(clean(&error.what));
+        status.set_message(strip_control(&error.what));
         if !error.remedy.is_empty() {
-            status.set_description(clean(&error.remedy));
+            status.set_description(strip_control(&error.remedy));
         }
-        let place = error.place.as_ref().map_or_else(|| "arguments".to_owned(), |place| io.at(place));
-        suite.add_test_case(TestCase::new(clean(&place), status));
+        let place = error.location.as_ref().map_or_else(|| "arguments".to_owned(), |place| io.location(place));
+        suite.add_test_case(TestCase::new(strip_control(&place), status));
     }
-    write("bardo-eval", vec![suite])
+    to_xml("bardo-eval", vec![suite])
 }
 
-pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
+pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
     let mut suite = TestSuite::new("smoke");
     for result in results {
         let lines = |level| -> Vec<String> {
@@ -29,24 +29,27 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
                 .findings
                 .iter()
                 .filter(|finding| finding.level == level)
-                .map(|finding| clean(&[io.at(&finding.at), finding.what.clone(), finding.remedy.clone()].join("  ")))
+                .map(|finding| strip_control(&[io.location(&finding.at), finding.what.clone(), finding.remedy.clone()].join("  ")))
                 .collect()
         };
-        let errors = lines(Level::Error);
-        let status =
-            if errors.is_empty() { TestCaseStatus::success() } else { failure(&format!("{} errors", errors.len()), &errors.join("\n")) };
+        let errors = lines(FindingLevel::Error);
+        let status = if errors.is_empty() {
+            TestCaseStatus::success()
+        } else {
+            failed_status(&format!("{} errors", errors.len()), &errors.join("\n"))
+        };
         let mut case = TestCase::new(result.check, status);
-        let warnings = lines(Level::Warning);
+        let warnings = lines(FindingLevel::Warning);
         if !warnings.is_empty() {
             case.set_system_out(warnings.join("\n"));
         }
         suite.add_test_case(case);
     }
-    write("bardo-eval", vec![suite])
+    to_xml("bardo-eval", vec![suite])
 }
 
-pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
-    let Shown { workspace, summary, lines, .. } = shown;
+pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let RunReport { workspace, summary, lines, .. } = shown;
     let mut gates = TestSuite::new("gates");
     for judgement in &summary.verdicts.judgements {
         let status = match judgement.verdict {
@@ -55,20 +58,20 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
                 let reasons: Vec<String> = judgement
                     .worst
                     .iter()
-                    .map(|worst| format!("{}: {}\n{}", worst.case, worst.because, shown.command_for(io, &judgement.subject, worst)))
+                    .map(|worst| format!("{}: {}\n{}", worst.case, worst.because, shown.show_command(io, &judgement.subject, worst)))
                     .collect();
                 let value = judgement.metric.value.map_or("–".to_owned(), |value| format!("{value:.3}"));
-                failure(&format!("{value} misses {}", bound(judgement.bound)), &reasons.join("\n"))
+                failed_status(&format!("{value} misses {}", bound(judgement.bound)), &reasons.join("\n"))
             }
             Verdict::NoEvidence => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message(clean(&format!("no evidence: {}", judgement.because)));
+                status.set_message(strip_control(&format!("no evidence: {}", judgement.because)));
                 status
             }
         };
-        let mut gate = TestCase::new(clean(&format!("{} [{}]", judgement.gate, judgement.metric.slice)), status);
+        let mut gate = TestCase::new(strip_control(&format!("{} [{}]", judgement.gate, judgement.metric.slice)), status);
         if judgement.rules_out.is_some() {
-            gate.set_system_out(clean(&note(judgement)));
+            gate.set_system_out(strip_control(&note(judgement)));
         }
         gates.add_test_case(gate);
     }
@@ -77,32 +80,32 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
         let status = match line.outcome {
             CaseOutcome::Aborted { .. } => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message(clean(&line.ending));
+                status.set_message(strip_control(&line.ending));
                 status
             }
             // A case may pass while another scorer, such as one of safety, was missed.
             CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged if line.missed.is_empty() => TestCaseStatus::success(),
             CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
                 let missed: Vec<String> = line.missed.iter().map(|missed| format!("{}: {}", missed.scorer, missed.because)).collect();
-                failure("expectations missed", &missed.join("\n"))
+                failed_status("expectations missed", &missed.join("\n"))
             }
         };
-        let mut case = TestCase::new(clean(&format!("{} [{}]", line.case, line.subject)), status);
-        if let Some(place) = workspace.case(&line.case).map(|case| io.at(&case.at)) {
-            case.set_classname(clean(&place));
+        let mut case = TestCase::new(strip_control(&format!("{} [{}]", line.case, line.subject)), status);
+        if let Some(place) = workspace.case(&line.case).map(|case| io.location(&case.at)) {
+            case.set_classname(strip_control(&place));
         }
         trials.add_test_case(case);
     }
-    write("bardo-eval", vec![gates, trials])
+    to_xml("bardo-eval", vec![gates, trials])
 }
 
-fn failure(message: &str, description: &str) -> TestCaseStatus {
+fn failed_status(message: &str, description: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_message(clean(message)).set_description(clean(description));
+    status.set_message(strip_control(message)).set_description(strip_control(description));
     status
 }
 
-fn write(name: &str, suites: Vec<TestSuite>) -> String {
+fn to_xml(name: &str, suites: Vec<TestSuite>) -> String {
     let mut report = Report::new(name);
     report.add_test_suites(suites);
     let text = report.to_string().unwrap_or_else(|error| panic!("cleaned text is always XML: {error}"));
@@ -115,6 +118,6 @@ fn write(name: &str, suites: Vec<TestSuite>) -> String {
 }
 
 /// XML has no way to write most control characters.
-fn clean(text: &str) -> String {
+fn strip_control(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

@@ -18,19 +18,19 @@ mod smoke_markdown;
 mod smoke_text;
 mod table;
 
-pub(crate) use escape::visible;
-pub(crate) use explain::{Topic, explain};
+pub(crate) use escape::escape_control;
+pub(crate) use explain::{ExplainTopic, explain};
 pub(crate) use plan::plan;
-pub(crate) use problems::{complained, problems, refused};
+pub(crate) use problems::{print_error, print_problems, print_refusal};
 pub(crate) use rescored::rescored;
-pub(crate) use show::{Live, diff, show};
+pub(crate) use show::{EventPrinter, diff, show};
 pub(crate) use table::table;
 
-use crate::args::Format;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
-use campaign::Summary;
+use crate::args::ReportFormat;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::workspace_source::WorkspaceSource;
+use campaign::RunSummary;
 use model::{CaseOutcome, Ending, Money, Score, ScorerName, Workspace, WorstCase};
 use score::checks::CheckResult;
 use score::outcome::case_outcome;
@@ -39,32 +39,32 @@ use store::EndedTrial;
 /// Version of the JSON that commands print.
 pub(crate) const FORMAT: u32 = 1;
 
-pub(crate) fn smoke(io: &Io, source: &Source, workspace: &Workspace, results: &[CheckResult], exit: Exit) -> String {
+pub(crate) fn smoke(io: &CliOutput, source: &WorkspaceSource, workspace: &Workspace, results: &[CheckResult], exit: ExitKind) -> String {
     match io.format {
-        Format::Text => smoke_text::render(io, source, workspace, results),
-        Format::Json => smoke_json::render(io, workspace, results, exit),
-        Format::Junit => junit::smoke(io, results),
-        Format::Markdown => smoke_markdown::render(io, results),
-        Format::Github => annotations::smoke(io, results),
-        Format::Sarif => sarif::smoke(io, results),
+        ReportFormat::Text => smoke_text::render(io, source, workspace, results),
+        ReportFormat::Json => smoke_json::render(io, workspace, results, exit),
+        ReportFormat::Junit => junit::smoke(io, results),
+        ReportFormat::Markdown => smoke_markdown::render(io, results),
+        ReportFormat::Github => annotations::smoke(io, results),
+        ReportFormat::Sarif => sarif::smoke(io, results),
     }
 }
 
 /// A judged run and what a reader may want to know beside it.
 #[derive(Debug)]
-pub(crate) struct Shown<'r> {
+pub(crate) struct RunReport<'r> {
     pub command: &'static str,
-    pub source: &'r Source,
+    pub source: &'r WorkspaceSource,
     pub workspace: &'r Workspace,
-    pub summary: &'r Summary,
+    pub summary: &'r RunSummary,
     /// One for each trial, where the report wants them.
     pub lines: Vec<TrialLine>,
     /// What to type after a trial so that `show` finds it; absent where the run was not kept.
-    pub kept_as: Option<String>,
+    pub show_flags: Option<String>,
     pub spent: Money,
     /// What is known about the judge, where one was asked.
     pub judge: Option<String>,
-    pub exit: Exit,
+    pub exit: ExitKind,
 }
 
 /// What a report for a machine says of one trial.
@@ -74,12 +74,12 @@ pub(crate) struct TrialLine {
     pub subject: String,
     pub outcome: CaseOutcome,
     pub ending: String,
-    pub missed: Vec<Missed>,
+    pub missed: Vec<MissedScore>,
 }
 
 /// A scorer that read a violation, and why.
 #[derive(Debug)]
-pub(crate) struct Missed {
+pub(crate) struct MissedScore {
     pub scorer: ScorerName,
     pub because: String,
 }
@@ -93,7 +93,7 @@ impl TrialLine {
             subject: subject.to_owned(),
             outcome: case_outcome(ending, scores),
             ending: ending.to_string(),
-            missed: missed.map(|score| Missed { scorer: score.scorer.clone(), because: because(score) }).collect(),
+            missed: missed.map(|score| MissedScore { scorer: score.scorer.clone(), because: because(score) }).collect(),
         }
     }
 }
@@ -105,28 +105,28 @@ impl From<EndedTrial> for TrialLine {
 }
 
 /// Only these reports speak of each trial.
-pub(crate) fn wants_lines(io: &Io) -> bool {
-    matches!(io.format, Format::Junit | Format::Sarif)
+pub(crate) fn needs_trial_lines(io: &CliOutput) -> bool {
+    matches!(io.format, ReportFormat::Junit | ReportFormat::Sarif)
 }
 
-impl Shown<'_> {
+impl RunReport<'_> {
     /// The command that shows one of the worst cases: as it was stored, or by running it again.
-    fn command_for(&self, io: &Io, subject: &str, worst: &WorstCase) -> String {
-        if let Some(run) = &self.kept_as {
+    fn show_command(&self, io: &CliOutput, subject: &str, worst: &WorstCase) -> String {
+        if let Some(run) = &self.show_flags {
             return format!("bardo-eval show {}{run}{}", worst.trial, io.workspace_flag());
         }
         format!("bardo-eval run --case {} --subject {subject}{}", worst.case, io.workspace_flag())
     }
 }
 
-pub(crate) fn run(io: &Io, shown: &Shown<'_>) -> String {
+pub(crate) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     match io.format {
-        Format::Text => run_text::render(io, shown),
-        Format::Json => format!("{:#}\n", run_json::document(io, shown)),
-        Format::Junit => junit::run(io, shown),
-        Format::Markdown => run_markdown::render(io, shown),
-        Format::Github => annotations::run(io, shown),
-        Format::Sarif => sarif::run(io, shown),
+        ReportFormat::Text => run_text::render(io, shown),
+        ReportFormat::Json => format!("{:#}\n", run_json::document(io, shown)),
+        ReportFormat::Junit => junit::run(io, shown),
+        ReportFormat::Markdown => run_markdown::render(io, shown),
+        ReportFormat::Github => annotations::run(io, shown),
+        ReportFormat::Sarif => sarif::run(io, shown),
     }
 }
 

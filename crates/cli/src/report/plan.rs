@@ -1,17 +1,19 @@
 //! A plan before anything is run: every trial, what it may cost, and which gates the budget can decide.
 
-use super::escape::visible;
+use super::escape::escape_control;
 use super::{FORMAT, table};
-use crate::args::Format;
-use crate::io::Io;
-use campaign::{CostForecast, Estimate, ForecastJudge, GateReach, RunPlan};
+use crate::args::ReportFormat;
+use crate::io::CliOutput;
+use campaign::{CostEstimate, CostForecast, ForecastJudge, GateReach, RunPlan};
 use model::Money;
 use serde_json::{Value, json};
 
-pub(crate) fn plan(io: &Io, plan: &RunPlan, forecast: &CostForecast) -> String {
+pub(crate) fn plan(io: &CliOutput, plan: &RunPlan, forecast: &CostForecast) -> String {
     match io.format {
-        Format::Json => format!("{:#}\n", document(plan, forecast)),
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text(plan, forecast),
+        ReportFormat::Json => format!("{:#}\n", document(plan, forecast)),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            text(plan, forecast)
+        }
     }
 }
 
@@ -31,10 +33,10 @@ fn document(plan: &RunPlan, forecast: &CostForecast) -> Value {
             json!({ "gate": reach.gate, "slice": reach.slice, "planned": reach.planned, "funded": reach.funded, "needed": reach.needed, "decided": reach.is_decided() })
         })
         .collect();
-    let Estimate { calls, judged, seconds, likely } = forecast.estimate();
+    let CostEstimate { calls, judge_calls: judged, seconds, likely } = forecast.estimate();
     json!({
         "format": FORMAT, "command": "run --dry-run", "workspace": plan.workspace().hash, "trials": trials, "gates": gates,
-        "estimate": { "likely_usd": likely.map(Money::as_usd), "ceiling_usd": forecast.most().as_usd(), "budget_usd": forecast.budget.map(Money::as_usd),
+        "estimate": { "likely_usd": likely.map(Money::as_usd), "ceiling_usd": forecast.max_cost().as_usd(), "budget_usd": forecast.budget.map(Money::as_usd),
             "calls": calls, "judge_calls": judged, "judge": forecast.judge.as_ref().map(|judge| &judge.name), "seconds": seconds },
         "exit": 0,
     })
@@ -56,23 +58,23 @@ fn text(plan: &RunPlan, forecast: &CostForecast) -> String {
         let GateReach { gate, slice, planned, funded, needed } = reach;
         text.push_str(&format!(
             "  not {gate} ({}): {funded} of {planned} planned cases are likely funded, {needed} are needed\n",
-            visible(slice)
+            escape_control(slice)
         ));
     }
-    text.push_str(&told(plan, forecast));
+    text.push_str(&estimate_text(plan, forecast));
     text.push_str(&format!("{} trials planned, nothing was run\n", outline.len()));
     text
 }
 
 /// The one estimate, against what the run may take and cost.
-fn told(plan: &RunPlan, forecast: &CostForecast) -> String {
-    let Estimate { calls, judged, seconds, likely } = forecast.estimate();
+fn estimate_text(plan: &RunPlan, forecast: &CostForecast) -> String {
+    let CostEstimate { calls, judge_calls: judged, seconds, likely } = forecast.estimate();
     let tier = plan.workspace().tiers.tiers.iter().find(|tier| Some(tier.tier) == plan.spec().settings.claim.tier);
     let allowed = tier.and_then(|tier| tier.minutes_at_most).map_or_else(String::new, |most| format!(" of {most} allowed"));
     let judge = match &forecast.judge {
         Some(ForecastJudge { name, is_named }) if judged > 0 => {
             let only = if *is_named { "" } else { ", only with --judge" };
-            format!(", {judged} of them the judge {}{only}", visible(name))
+            format!(", {judged} of them the judge {}{only}", escape_control(name))
         }
         Some(_) | None => String::new(),
     };
@@ -82,7 +84,7 @@ fn told(plan: &RunPlan, forecast: &CostForecast) -> String {
             format!("likely {likely} USD, but the budget ends at {budget} USD: what is left then is not funded")
         }
         (Some(likely), Some(budget)) => format!("likely {likely} USD of a budget of {budget} USD"),
-        (Some(likely), None) => format!("likely {likely} USD, at most {} USD, no budget", forecast.most()),
+        (Some(likely), None) => format!("likely {likely} USD, at most {} USD, no budget", forecast.max_cost()),
         (None, Some(budget)) => format!("nobody knows the price, at most the budget of {budget} USD"),
         (None, None) => "nobody knows the price, no budget".to_owned(),
     };

@@ -1,29 +1,29 @@
 //! A stored run scored again: the report of a run, and what became of the stored scores.
 
-use super::escape::{cell, visible};
-use super::show::reading;
-use super::{Shown, count, run, run_json};
-use crate::args::Format;
-use crate::io::Io;
-use crate::kept::KeptRun;
-use campaign::{ChangedScore, ChangedVerdict, Changes, Judged};
+use super::escape::{escape_cell, escape_control};
+use super::show::reading_text;
+use super::{RunReport, count, run, run_json};
+use crate::args::ReportFormat;
+use crate::io::CliOutput;
+use crate::stored_runs::LoadedRun;
+use campaign::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 use model::{Reading, Verdict};
 use serde_json::{Value, json};
 
 /// Of the changed scores only this many are shown unless all are asked for.
-const SHOWN: usize = 20;
+const MAX_SCORES_SHOWN: usize = 20;
 
-pub(crate) fn rescored(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> String {
+pub(crate) fn rescored(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> String {
     match io.format {
-        Format::Text => format!("{}{}", run(io, shown), text(io, shown, stored, changes)),
-        Format::Markdown => format!("{}\n### Against the stored scores\n\n{}", run(io, shown), markdown(changes)),
-        Format::Junit | Format::Github | Format::Sarif => run(io, shown),
-        Format::Json => format!("{:#}\n", document(io, shown, stored, changes)),
+        ReportFormat::Text => format!("{}{}", run(io, shown), text(io, shown, stored, changes)),
+        ReportFormat::Markdown => format!("{}\n### Against the stored scores\n\n{}", run(io, shown), markdown(changes)),
+        ReportFormat::Junit | ReportFormat::Github | ReportFormat::Sarif => run(io, shown),
+        ReportFormat::Json => format!("{:#}\n", document(io, shown, stored, changes)),
     }
 }
 
-fn text(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> String {
-    let mut text = format!("\nrun {} of {}, scored again\n", stored.short(), visible(&stored.run.started));
+fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> String {
+    let mut text = format!("\nrun {} of {}, scored again\n", stored.short_id(), escape_control(&stored.run.started));
     if stored.record.plan.workspace != shown.workspace.hash {
         text.push_str(&io.paint.unsure("the workspace is not the one the run was planned from\n"));
     }
@@ -39,7 +39,7 @@ fn text(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> Stri
     for line in changes.verdicts.iter().map(verdict_line) {
         text.push_str(&format!("  {line}\n"));
     }
-    let most = if io.verbose { changes.scores.len() } else { SHOWN };
+    let most = if io.verbose { changes.scores.len() } else { MAX_SCORES_SHOWN };
     for line in changes.scores.iter().take(most).map(score_line) {
         text.push_str(&format!("  {line}\n"));
     }
@@ -50,16 +50,16 @@ fn text(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> Stri
     text
 }
 
-fn markdown(changes: &Changes) -> String {
+fn markdown(changes: &RunChanges) -> String {
     if changes.is_empty() {
         return "No score and no verdict changed.\n".to_owned();
     }
     let lines = changes.verdicts.iter().map(verdict_line).chain(changes.scores.iter().map(score_line));
-    lines.map(|line| format!("- {}\n", cell(&line))).collect()
+    lines.map(|line| format!("- {}\n", escape_cell(&line))).collect()
 }
 
 fn verdict_line(change: &ChangedVerdict) -> String {
-    let said = |judged: Option<Judged>| match judged {
+    let said = |judged: Option<VerdictValue>| match judged {
         None => "not judged".to_owned(),
         Some(judged) => {
             let word = match judged.verdict {
@@ -70,17 +70,17 @@ fn verdict_line(change: &ChangedVerdict) -> String {
             judged.value.map_or(word.to_owned(), |value| format!("{word} at {value:.3}"))
         }
     };
-    let of = format!("{} ({}, {})", change.gate, visible(&change.slice), visible(&change.subject));
+    let of = format!("{} ({}, {})", change.gate, escape_control(&change.slice), escape_control(&change.subject));
     format!("gate {of}: {} → {}", said(change.before), said(change.after))
 }
 
 fn score_line(change: &ChangedScore) -> String {
-    let said = |read: &Option<Reading>| read.as_ref().map_or("not read".to_owned(), reading);
-    let of = format!("{} {} {}", visible(&change.case), change.trial, change.scorer);
+    let said = |read: &Option<Reading>| read.as_ref().map_or("not read".to_owned(), reading_text);
+    let of = format!("{} {} {}", escape_control(&change.case), change.trial, change.scorer);
     format!("score {of}: {} → {}", said(&change.before), said(&change.after))
 }
 
-fn document(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> Value {
+fn document(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> Value {
     let scores: Vec<Value> = changes
         .scores
         .iter()
@@ -88,7 +88,7 @@ fn document(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> 
             json!({ "case": change.case, "trial": change.trial, "scorer": change.scorer, "before": change.before, "after": change.after })
         })
         .collect();
-    let judged = |judged: Option<Judged>| judged.map(|judged| json!({ "verdict": judged.verdict, "value": judged.value }));
+    let judged = |judged: Option<VerdictValue>| judged.map(|judged| json!({ "verdict": judged.verdict, "value": judged.value }));
     let verdicts: Vec<Value> = changes
         .verdicts
         .iter()
@@ -98,7 +98,7 @@ fn document(io: &Io, shown: &Shown<'_>, stored: &KeptRun, changes: &Changes) -> 
         })
         .collect();
     let mut document = run_json::document(io, shown);
-    document["run"] = json!(stored.run.record.as_ref().map_or(stored.run.id.as_str(), model::Hash::as_str));
+    document["run"] = json!(stored.run.record.as_ref().map_or(stored.run.id.as_str(), model::ContentHash::as_str));
     document["changed"] = json!({ "scores": scores, "verdicts": verdicts });
     document
 }

@@ -1,12 +1,12 @@
 //! A run for a machine.
 
-use super::{FORMAT, Shown};
-use crate::io::Io;
-use model::{AbortCause, Judgement};
+use super::{FORMAT, RunReport};
+use crate::io::CliOutput;
+use model::{AbortCause, GateResult};
 use serde_json::{Value, json};
 
-pub(super) fn document(io: &Io, shown: &Shown<'_>) -> Value {
-    let Shown { summary, spent, .. } = shown;
+pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
+    let RunReport { summary, spent, .. } = shown;
     let outcomes = &summary.outcomes;
     let verdicts: Vec<Value> = summary.verdicts.judgements.iter().map(|judgement| verdict(io, shown, judgement)).collect();
     let metrics: Vec<Value> =
@@ -25,12 +25,12 @@ pub(super) fn document(io: &Io, shown: &Shown<'_>) -> Value {
     })
 }
 
-fn verdict(io: &Io, shown: &Shown<'_>, judgement: &Judgement) -> Value {
+fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Value {
     let metric = &judgement.metric;
     let worst: Vec<Value> = judgement
         .worst
         .iter()
-        .map(|worst| json!({ "case": worst.case, "trial": worst.trial, "because": worst.because, "show": shown.command_for(io, &judgement.subject, worst) }))
+        .map(|worst| json!({ "case": worst.case, "trial": worst.trial, "because": worst.because, "show": shown.show_command(io, &judgement.subject, worst) }))
         .collect();
     json!({
         "gate": judgement.gate, "spec": judgement.spec, "slice": metric.slice, "value": metric.value, "low": metric.low, "high": metric.high,

@@ -1,12 +1,12 @@
 //! A run for a job summary.
 
-use super::Shown;
-use super::escape::cell;
+use super::RunReport;
+use super::escape::escape_cell;
 use super::judgement_text::{bound, interval, note};
-use crate::io::Io;
+use crate::io::CliOutput;
 use model::Verdict;
 
-pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
+pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let summary = shown.summary;
     let rows: String = summary
         .verdicts
@@ -26,7 +26,7 @@ pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
                 interval(judgement),
                 bound(judgement.bound),
                 judgement.metric.n,
-                cell(&note(judgement))
+                escape_cell(&note(judgement))
             )
         })
         .collect();
@@ -41,8 +41,8 @@ pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
                     "- `{}` ({}): {}; `{}`\n",
                     worst.case,
                     judgement.gate,
-                    cell(&worst.because),
-                    shown.command_for(io, &judgement.subject, worst)
+                    escape_cell(&worst.because),
+                    shown.show_command(io, &judgement.subject, worst)
                 )
             })
         })

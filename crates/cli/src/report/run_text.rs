@@ -1,15 +1,15 @@
 //! A run for a person: the gate table, what is wrong first; then the worst cases; then counts.
 
-use super::escape::visible;
+use super::escape::escape_control;
 use super::judgement_text::{bound, interval, note};
-use super::{Shown, columns, count, table};
-use crate::io::Io;
-use campaign::Summary;
-use model::{AbortCause, Judgement, Money, Verdict};
+use super::{RunReport, columns, count, table};
+use crate::io::CliOutput;
+use campaign::RunSummary;
+use model::{AbortCause, GateResult, Money, Verdict};
 
-pub(super) fn render(io: &Io, shown: &Shown<'_>) -> String {
-    let Shown { source, summary, .. } = shown;
-    let mut judgements: Vec<&Judgement> = summary.verdicts.judgements.iter().collect();
+pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let RunReport { source, summary, .. } = shown;
+    let mut judgements: Vec<&GateResult> = summary.verdicts.judgements.iter().collect();
     judgements.sort_by_key(|judgement| rank(judgement.verdict));
     let rows = judgements.iter().map(|judgement| row(io, judgement)).collect();
     let mut text = table(&["gate", "subject", "slice", "value", "95 % interval", "bound", "n", "cases", "verdict", "note"], rows);
@@ -69,7 +69,7 @@ fn rank(verdict: Verdict) -> u8 {
     }
 }
 
-fn row(io: &Io, judgement: &Judgement) -> Vec<String> {
+fn row(io: &CliOutput, judgement: &GateResult) -> Vec<String> {
     let metric = &judgement.metric;
     let verdict = match judgement.verdict {
         Verdict::Met => io.paint.good("met"),
@@ -86,17 +86,17 @@ fn row(io: &Io, judgement: &Judgement) -> Vec<String> {
         metric.n.to_string(),
         metric.cases.to_string(),
         verdict,
-        visible(&note(judgement)),
+        escape_control(&note(judgement)),
     ]
 }
 
-fn worst(io: &Io, shown: &Shown<'_>, judgements: &[&Judgement]) -> String {
+fn worst(io: &CliOutput, shown: &RunReport<'_>, judgements: &[&GateResult]) -> String {
     let mut text = String::new();
     for judgement in judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed) {
         text.push_str(&format!("{} ({})\n", io.paint.bad(&judgement.gate), judgement.metric.slice));
         for case in &judgement.worst {
-            text.push_str(&format!("  {}  {}\n", io.paint.strong(&case.case), visible(&case.because)));
-            text.push_str(&io.paint.dim(&format!("    {}\n", shown.command_for(io, &judgement.subject, case))));
+            text.push_str(&format!("  {}  {}\n", io.paint.strong(&case.case), escape_control(&case.because)));
+            text.push_str(&io.paint.dim(&format!("    {}\n", shown.show_command(io, &judgement.subject, case))));
         }
         text.push('\n');
     }
@@ -108,19 +108,19 @@ fn count_of(n: u64, what: &str) -> String {
 }
 
 /// Aborted trials. What was never begun is counted, not listed.
-fn aborted(io: &Io, summary: &Summary) -> String {
+fn aborted(io: &CliOutput, summary: &RunSummary) -> String {
     let all = summary.outcomes.aborted() - summary.outcomes.aborted_by(AbortCause::Interrupted);
     if all == 0 {
         return String::new();
     }
-    let lines = summary.aborted_trials.iter().map(|trial| format!("  {}  {}\n", trial.case, visible(&trial.ending.to_string())));
+    let lines = summary.aborted_trials.iter().map(|trial| format!("  {}  {}\n", trial.case, escape_control(&trial.ending.to_string())));
     let more = all - summary.aborted_trials.len() as u64;
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
     format!("{}\n{}{more}\n", io.paint.bad(&count_of(all, "aborted trial")), lines.collect::<String>())
 }
 
 /// Cases that passed some of their trials and failed others.
-fn flaky(summary: &Summary) -> String {
+fn flaky(summary: &RunSummary) -> String {
     if summary.flaky.is_empty() {
         return String::new();
     }

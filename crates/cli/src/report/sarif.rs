@@ -1,24 +1,24 @@
 //! SARIF 2.1.0 for code scanning: what was unsafe in a run, at the case that showed it; what smoke found, at its line.
 
-use super::Shown;
-use crate::io::Io;
-use model::{Hash, Place, ScorerId, UserError};
-use score::checks::{CHECKS, CheckResult, Level};
+use super::RunReport;
+use crate::io::CliOutput;
+use model::{ContentHash, Location, ScorerId, UserError};
+use score::checks::{CHECKS, CheckResult, FindingLevel};
 use score::scorers::{scorer, scorer_named};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn problems(io: &Io, errors: &[UserError]) -> String {
+pub(super) fn problems(io: &CliOutput, errors: &[UserError]) -> String {
     let results = errors
         .iter()
-        .map(|error| Found {
-            rule: if error.place.is_some() { "files" } else { "arguments" },
+        .map(|error| SarifResult {
+            rule: if error.location.is_some() { "files" } else { "arguments" },
             level: "error",
             what: error.what.clone(),
             remedy: error.remedy.clone(),
-            at: error.place.clone(),
+            at: error.location.clone(),
             key: String::new(),
         })
         .collect();
@@ -29,12 +29,12 @@ pub(super) fn problems(io: &Io, errors: &[UserError]) -> String {
     document(io, results, manual)
 }
 
-pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
+pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
     let found = results.iter().flat_map(|result| &result.findings);
     let found = found
-        .map(|finding| Found {
+        .map(|finding| SarifResult {
             rule: finding.check,
-            level: if finding.level == Level::Error { "error" } else { "warning" },
+            level: if finding.level == FindingLevel::Error { "error" } else { "warning" },
             what: finding.what.clone(),
             remedy: finding.remedy.clone(),
             at: Some(finding.at.clone()),
@@ -45,8 +45,8 @@ pub(super) fn smoke(io: &Io, results: &[CheckResult]) -> String {
 }
 
 /// Only scorers that read safety: usefulness is no vulnerability.
-pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
-    let mut found: Vec<Found> = vec![];
+pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
+    let mut found: Vec<SarifResult> = vec![];
     for line in &shown.lines {
         let Some(case) = shown.workspace.case(&line.case) else { continue };
         for missed in &line.missed {
@@ -56,24 +56,24 @@ pub(super) fn run(io: &Io, shown: &Shown<'_>) -> String {
             let key = format!("{}/{}/{}", line.subject, line.case, safety.id());
             if !found.iter().any(|known| known.key == key) {
                 let at = Some(case.at.clone());
-                found.push(Found { rule: safety.id().word(), level: "error", what, remedy: String::new(), at, key });
+                found.push(SarifResult { rule: safety.id().word(), level: "error", what, remedy: String::new(), at, key });
             }
         }
     }
     document(io, found, |id| ScorerId::parse(id).and_then(scorer).map_or_else(String::new, |scorer| scorer.manual().to_owned()))
 }
 
-struct Found {
+struct SarifResult {
     rule: &'static str,
     level: &'static str,
     what: String,
     remedy: String,
-    at: Option<Place>,
+    at: Option<Location>,
     /// What makes it the same finding in the next run; the text does where this is empty.
     key: String,
 }
 
-impl Found {
+impl SarifResult {
     /// Code scanning shows the message alone, so the remedy is part of it as well as a property.
     fn message(&self) -> String {
         if self.remedy.is_empty() { self.what.clone() } else { format!("{}\n{}", self.what, self.remedy) }
@@ -83,11 +83,11 @@ impl Found {
     fn fingerprint(&self) -> String {
         let key = if self.key.is_empty() { [self.what.as_str(), &self.remedy].join("  ") } else { self.key.clone() };
         let file = self.at.as_ref().map(|at| at.file.to_string()).unwrap_or_default();
-        Hash::of_text(&format!("{file}\n{key}")).short().to_owned()
+        ContentHash::of_text(&format!("{file}\n{key}")).short().to_owned()
     }
 }
 
-fn document(io: &Io, found: Vec<Found>, manual: impl Fn(&str) -> String) -> String {
+fn document(io: &CliOutput, found: Vec<SarifResult>, manual: impl Fn(&str) -> String) -> String {
     let mut rules: BTreeMap<&str, Value> = BTreeMap::new();
     for one in &found {
         rules.entry(one.rule).or_insert_with(|| {
@@ -115,8 +115,8 @@ fn document(io: &Io, found: Vec<Found>, manual: impl Fn(&str) -> String) -> Stri
     format!("{:#}\n", json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] }))
 }
 
-fn location(io: &Io, at: &Place) -> Value {
-    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&io.file(at)) }, "region": { "startLine": at.line.max(1) } } })
+fn location(io: &CliOutput, at: &Location) -> Value {
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&io.file_path(at)) }, "region": { "startLine": at.line.max(1) } } })
 }
 
 /// A path as a relative reference.

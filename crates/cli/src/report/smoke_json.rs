@@ -1,13 +1,13 @@
 //! Smoke for a machine.
 
 use super::FORMAT;
-use crate::exit::Exit;
-use crate::io::Io;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use model::Workspace;
 use score::checks::CheckResult;
 use serde_json::{Value, json};
 
-pub(super) fn render(io: &Io, workspace: &Workspace, results: &[CheckResult], exit: Exit) -> String {
+pub(super) fn render(io: &CliOutput, workspace: &Workspace, results: &[CheckResult], exit: ExitKind) -> String {
     let checks: Vec<Value> = results
         .iter()
         .map(|result| {
@@ -15,7 +15,7 @@ pub(super) fn render(io: &Io, workspace: &Workspace, results: &[CheckResult], ex
                 .findings
                 .iter()
                 .map(|finding| {
-                    json!({ "level": finding.level, "file": io.file(&finding.at), "line": finding.at.line,
+                    json!({ "level": finding.level, "file": io.file_path(&finding.at), "line": finding.at.line,
                         "what": finding.what, "remedy": finding.remedy })
                 })
                 .collect();

@@ -1,23 +1,29 @@
 //! Smoke for a job summary.
 
 use super::count;
-use super::escape::cell;
-use crate::io::Io;
-use score::checks::{CheckResult, Level};
+use super::escape::escape_cell;
+use crate::io::CliOutput;
+use score::checks::{CheckResult, FindingLevel};
 
-pub(super) fn render(io: &Io, results: &[CheckResult]) -> String {
+pub(super) fn render(io: &CliOutput, results: &[CheckResult]) -> String {
     let errors: usize = results.iter().map(CheckResult::errors).sum();
     let warnings: usize = results.iter().map(CheckResult::warnings).sum();
     let verdict = if errors == 0 { "passed" } else { "failed" };
     let mut text =
         format!("## Smoke {verdict}\n\n{}, {}, {}\n", count(results.len(), "check"), count(errors, "error"), count(warnings, "warning"));
-    for (level, title) in [(Level::Error, "Errors"), (Level::Warning, "Warnings")] {
+    for (level, title) in [(FindingLevel::Error, "Errors"), (FindingLevel::Warning, "Warnings")] {
         let rows: String = results
             .iter()
             .flat_map(|result| &result.findings)
             .filter(|finding| finding.level == level)
             .map(|finding| {
-                format!("| {} | `{}` | {} | {} |\n", finding.check, io.at(&finding.at), cell(&finding.what), cell(&finding.remedy))
+                format!(
+                    "| {} | `{}` | {} | {} |\n",
+                    finding.check,
+                    io.location(&finding.at),
+                    escape_cell(&finding.what),
+                    escape_cell(&finding.remedy)
+                )
             })
             .collect();
         if !rows.is_empty() {

@@ -1,29 +1,29 @@
 //! Smoke for a person: what failed first, then warnings, then counts.
 
 use super::count;
-use super::escape::visible;
-use crate::io::Io;
-use crate::open::Source;
+use super::escape::escape_control;
+use crate::io::CliOutput;
+use crate::workspace_source::WorkspaceSource;
 use model::Workspace;
-use score::checks::{CheckResult, Finding, Level};
+use score::checks::{CheckFinding, CheckResult, FindingLevel};
 
 /// Of one check's warnings only this many are shown unless all are asked for.
-const SHOWN: usize = 3;
+const MAX_WARNINGS_SHOWN: usize = 3;
 
-pub(super) fn render(io: &Io, source: &Source, workspace: &Workspace, results: &[CheckResult]) -> String {
+pub(super) fn render(io: &CliOutput, source: &WorkspaceSource, workspace: &Workspace, results: &[CheckResult]) -> String {
     let mut text = String::new();
-    for level in [Level::Error, Level::Warning] {
+    for level in [FindingLevel::Error, FindingLevel::Warning] {
         for result in results {
-            let findings: Vec<&Finding> = result.findings.iter().filter(|finding| finding.level == level).collect();
+            let findings: Vec<&CheckFinding> = result.findings.iter().filter(|finding| finding.level == level).collect();
             let total = match level {
-                Level::Error => result.errors(),
-                Level::Warning => result.warnings(),
+                FindingLevel::Error => result.errors(),
+                FindingLevel::Warning => result.warnings(),
             };
             text.push_str(&section(io, result.check, level, &findings, total));
         }
     }
     for note in results.iter().flat_map(|result| &result.notes) {
-        text.push_str(&format!("{}\n", visible(note)));
+        text.push_str(&format!("{}\n", escape_control(note)));
     }
     let errors: usize = results.iter().map(CheckResult::errors).sum();
     let warnings: usize = results.iter().map(CheckResult::warnings).sum();
@@ -37,34 +37,34 @@ pub(super) fn render(io: &Io, source: &Source, workspace: &Workspace, results: &
         count(errors, "error"),
         count(warnings, "warning")
     ));
-    text.push_str(&io.paint.dim(&format!("workspace {}: {}, {}\n", source.label(), holdings(workspace), workspace.hash.short())));
+    text.push_str(&io.paint.dim(&format!("workspace {}: {}, {}\n", source.label(), content_counts(workspace), workspace.hash.short())));
     text
 }
 
-fn section(io: &Io, check: &str, level: Level, findings: &[&Finding], total: usize) -> String {
+fn section(io: &CliOutput, check: &str, level: FindingLevel, findings: &[&CheckFinding], total: usize) -> String {
     if findings.is_empty() {
         return String::new();
     }
     let (title, shown) = match level {
-        Level::Error => (io.paint.bad(&format!("error {check}")), findings.len()),
-        Level::Warning if io.verbose => (io.paint.unsure(&format!("warning {check}")), findings.len()),
-        Level::Warning => (io.paint.unsure(&format!("warning {check}")), SHOWN),
+        FindingLevel::Error => (io.paint.bad(&format!("error {check}")), findings.len()),
+        FindingLevel::Warning if io.verbose => (io.paint.unsure(&format!("warning {check}")), findings.len()),
+        FindingLevel::Warning => (io.paint.unsure(&format!("warning {check}")), MAX_WARNINGS_SHOWN),
     };
     let mut text = format!("{title}\n");
     for finding in findings.iter().take(shown) {
-        let place = io.paint.strong(&visible(&io.at(&finding.at)));
-        text.push_str(&format!("  {place}  {}  {}\n", visible(&finding.what), io.paint.dim(&visible(&finding.remedy))));
+        let place = io.paint.strong(&escape_control(&io.location(&finding.at)));
+        text.push_str(&format!("  {place}  {}  {}\n", escape_control(&finding.what), io.paint.dim(&escape_control(&finding.remedy))));
     }
     let hidden = total - findings.len().min(shown);
     if hidden > 0 {
-        let hint = if io.verbose || level == Level::Error { "" } else { "; --verbose shows more" };
+        let hint = if io.verbose || level == FindingLevel::Error { "" } else { "; --verbose shows more" };
         text.push_str(&io.paint.dim(&format!("  and {hidden} more{hint}\n")));
     }
     text.push('\n');
     text
 }
 
-fn holdings(workspace: &Workspace) -> String {
+fn content_counts(workspace: &Workspace) -> String {
     [
         count(workspace.tools.len(), "tool"),
         count(workspace.profiles.len(), "profile"),

@@ -1,6 +1,6 @@
 //! Finished agents: programs and services in another language, good and bad. Bad ones end by name, and nothing of them is left.
 
-use crate::harness::{Folder, Ran};
+use crate::harness::{ProgramOutput, TestFolder};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
@@ -8,16 +8,16 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 
-const SWAP: &str = "sell_usdc_for_ether";
-const CHOICE: &str = "how_much_usdc";
+const SWAP_CASE: &str = "sell_usdc_for_ether";
+const SELECTION_CASE: &str = "how_much_usdc";
 
 fn example(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agents").join(name)).unwrap()
 }
 
 /// A folder with the minimal workspace and the public MCP client where Node looks for it.
-fn with_client() -> Folder {
-    let folder = Folder::with_minimal();
+fn with_client() -> TestFolder {
+    let folder = TestFolder::with_minimal();
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules").canonicalize();
     let modules = modules.expect("the MCP client is missing: run scripts/install-test-tools");
     std::os::unix::fs::symlink(modules, folder.path("node_modules")).unwrap();
@@ -25,36 +25,36 @@ fn with_client() -> Folder {
 }
 
 /// A subject file for a command that is run by bash.
-fn bash(folder: &Folder, name: &str, provider: &str, script: &str, seconds: u64) {
+fn write_bash_subject(folder: &TestFolder, name: &str, provider: &str, script: &str, seconds: u64) {
     folder.write(&format!("{name}.sh"), script);
     let limits = format!("{{ turns: 12, calls: 40, output_tokens: 4096, seconds: {seconds} }}");
     let file = format!("subject: {name}\nprovider: {provider}\ncommand: [bash, {name}.sh]\nlimits: {limits}\nabout: A test.\n");
     folder.write(&format!("evals/subjects/{name}.yaml"), file);
 }
 
-fn http(folder: &Folder, name: &str, url: &str, seconds: u64) {
+fn write_http_subject(folder: &TestFolder, name: &str, url: &str, seconds: u64) {
     let limits = format!("{{ turns: 12, calls: 40, output_tokens: 4096, seconds: {seconds} }}");
     let file = format!("subject: {name}\nprovider: http\nurl: {url}\nlimits: {limits}\nabout: A test.\n");
     folder.write(&format!("evals/subjects/{name}.yaml"), file);
 }
 
-fn run(folder: &Folder, subject: &str, case: &str) -> Ran {
+fn run(folder: &TestFolder, subject: &str, case: &str) -> ProgramOutput {
     folder.run(&["run", "--subject", subject, "--case", case, "--format", "json"])
 }
 
 /// The trial of the last run, as `show` tells it.
-fn shown(folder: &Folder, case: &str) -> Value {
-    let ran = folder.run(&["show", case, "--format", "json"]).exits(0);
+fn show_json(folder: &TestFolder, case: &str) -> Value {
+    let ran = folder.run(&["show", case, "--format", "json"]).assert_exit(0);
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-fn ending(folder: &Folder, subject: &str, case: &str) -> Value {
+fn ending(folder: &TestFolder, subject: &str, case: &str) -> Value {
     let ran = run(folder, subject, case);
     assert!(ran.code.is_some(), "{ran:?}");
-    shown(folder, case)["ending"].clone()
+    show_json(folder, case)["ending"].clone()
 }
 
-fn kinds(shown: &Value) -> Vec<String> {
+fn event_kinds(shown: &Value) -> Vec<String> {
     let events = shown["events"].as_array().unwrap().iter();
     events.map(|event| event["happened"].as_object().unwrap().keys().next().unwrap().clone()).collect()
 }
@@ -64,7 +64,7 @@ fn score<'v>(shown: &'v Value, scorer: &str) -> &'v Value {
 }
 
 /// Whether a process whose arguments hold this text is alive.
-fn alive(text: &str) -> bool {
+fn process_is_alive(text: &str) -> bool {
     let found = |pid: &str| {
         let dead = fs::read_to_string(format!("/proc/{pid}/stat"))
             .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')));
@@ -74,14 +74,14 @@ fn alive(text: &str) -> bool {
 }
 
 #[test]
-fn a_node_script_with_the_public_mcp_client_trades_for_real() {
+fn mcp_client_agent_executes_a_swap() {
     let folder = with_client();
     folder.write("agent.mjs", example("mcp-agent.mjs"));
     assert!(example("mcp-agent.mjs").lines().count() <= 50);
-    run(&folder, "mcp:node agent.mjs", SWAP).exits(0);
-    let trial = shown(&folder, SWAP);
+    run(&folder, "mcp:node agent.mjs", SWAP_CASE).assert_exit(0);
+    let trial = show_json(&folder, SWAP_CASE);
     assert_eq!(trial["ending"]["ending"], "finished", "{trial:#}");
-    let kinds = kinds(&trial);
+    let kinds = event_kinds(&trial);
     for kind in ["called", "prepared", "simulated", "delegated", "decided", "signed", "mined", "said"] {
         assert!(kinds.iter().any(|one| one == kind), "{kind}: {kinds:?}");
     }
@@ -93,7 +93,7 @@ fn a_node_script_with_the_public_mcp_client_trades_for_real() {
 
 /// On a profile the trial ends with the first move that calls tools, so what comes after it is not counted.
 #[test]
-fn on_a_profile_only_the_first_move_counts() {
+fn profile_case_ends_after_first_move() {
     let folder = with_client();
     let two = example("mcp-agent.mjs").replace(
         "await call(\"wallet_get_balance\", { token: \"USDC\", chain: \"base\" })",
@@ -101,9 +101,9 @@ fn on_a_profile_only_the_first_move_counts() {
     );
     assert_ne!(two, example("mcp-agent.mjs"));
     folder.write("agent.mjs", two.clone());
-    run(&folder, "mcp:node agent.mjs", CHOICE);
-    let trial = shown(&folder, CHOICE);
-    assert_eq!(kinds(&trial).iter().filter(|kind| *kind == "called").count(), 1, "{trial:#}");
+    run(&folder, "mcp:node agent.mjs", SELECTION_CASE);
+    let trial = show_json(&folder, SELECTION_CASE);
+    assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "called").count(), 1, "{trial:#}");
     assert_eq!(score(&trial, "hit")["tally"]["hit"], 1);
     // Made at once they are one move, and one call too many.
     let both = two.replace(").then(() => call(\"wallet_get_balance\", { token: \"WETH\", chain: \"base\" }))", ")").replace(
@@ -111,21 +111,21 @@ fn on_a_profile_only_the_first_move_counts() {
         "await Promise.all([\"USDC\", \"WETH\"].map((token) => call(\"wallet_get_balance\", { token, chain: \"base\" })))",
     );
     folder.write("agent.mjs", both);
-    run(&folder, "mcp:node agent.mjs", CHOICE);
-    let trial = shown(&folder, CHOICE);
-    assert_eq!(kinds(&trial).iter().filter(|kind| *kind == "called").count(), 2, "{trial:#}");
+    run(&folder, "mcp:node agent.mjs", SELECTION_CASE);
+    let trial = show_json(&folder, SELECTION_CASE);
+    assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "called").count(), 2, "{trial:#}");
     assert_eq!(score(&trial, "hit")["tally"]["hit"], 0);
 }
 
 #[test]
-fn json_lines_need_no_library_and_claims_are_shown_apart() {
-    let folder = Folder::with_minimal();
+fn process_agent_json_lines_and_claims() {
+    let folder = TestFolder::with_minimal();
     folder.write("agent.mjs", example("process-agent.mjs"));
-    run(&folder, "process:node agent.mjs", SWAP).exits(0);
-    let trial = shown(&folder, SWAP);
+    run(&folder, "process:node agent.mjs", SWAP_CASE).assert_exit(0);
+    let trial = show_json(&folder, SWAP_CASE);
     assert_eq!(trial["ending"]["ending"], "finished", "{trial:#}");
-    assert_eq!(kinds(&trial).iter().filter(|kind| *kind == "claimed").count(), 1);
-    let text = folder.run(&["show", SWAP]).stdout;
+    assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "claimed").count(), 1);
+    let text = folder.run(&["show", SWAP_CASE]).stdout;
     let (timeline, apart) = text.split_once("claimed by the agent, seen by nobody").unwrap();
     assert!(!timeline.contains("bookkeeper") && apart.contains("claims to have delegated to bookkeeper"), "{text}");
     // A delegation to an agent that may not be delegated to misses, once claims are trusted, and is nothing before.
@@ -136,24 +136,24 @@ fn json_lines_need_no_library_and_claims_are_shown_apart() {
 }
 
 #[test]
-fn an_agent_behind_an_address_is_the_same() {
-    let folder = Folder::with_minimal();
+fn http_agent_executes_a_swap() {
+    let folder = TestFolder::with_minimal();
     folder.write("agent.mjs", example("http-agent.mjs"));
     let mut server = std::process::Command::new("node");
     server.arg(folder.path("agent.mjs")).env("PORT", "0").stdout(std::process::Stdio::piped());
     let mut server = server.spawn().unwrap();
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.as_mut().unwrap()), &mut line).unwrap();
-    let ran = run(&folder, &format!("http:{}", line.trim()), SWAP);
+    let ran = run(&folder, &format!("http:{}", line.trim()), SWAP_CASE);
     server.kill().unwrap();
     server.wait().unwrap();
-    ran.exits(0);
-    assert_eq!(shown(&folder, SWAP)["ending"]["ending"], "finished");
+    ran.assert_exit(0);
+    assert_eq!(show_json(&folder, SWAP_CASE)["ending"]["ending"], "finished");
 }
 
 #[test]
-fn bad_programs_end_by_name_and_the_run_goes_on() {
-    let folder = Folder::with_minimal();
+fn bad_process_agents_end_with_named_endings() {
+    let folder = TestFolder::with_minimal();
     let call = r#"{"call":{"tool":"wallet_get_balance","args":{"token":"USDC","chain":"base"}}}"#;
     for (name, provider, script, seconds, expected) in [
         ("hangs", "mcp", "sleep 600", 2, r#"{"ending":"hung"}"#.to_owned()),
@@ -178,11 +178,11 @@ fn bad_programs_end_by_name_and_the_run_goes_on() {
             r#"{"ending":"over_limit","limit":"calls"}"#.to_owned(),
         ),
     ] {
-        bash(&folder, name, provider, script, seconds);
-        let ran = run(&folder, name, SWAP);
+        write_bash_subject(&folder, name, provider, script, seconds);
+        let ran = run(&folder, name, SWAP_CASE);
         assert!(ran.code == Some(1), "{name}: {ran:?}");
         assert!(ran.peak_mb.is_none_or(|peak| peak < 150), "{name}: {:?} MB", ran.peak_mb);
-        let trial = shown(&folder, SWAP);
+        let trial = show_json(&folder, SWAP_CASE);
         assert_eq!(trial["ending"], serde_json::from_str::<Value>(&expected).unwrap(), "{name}: {trial:#}");
         // Scored as designed: it did not do what was asked.
         assert_eq!(score(&trial, "case_pass")["tally"]["hit"], 0, "{name}");
@@ -205,41 +205,41 @@ fn bad_programs_end_by_name_and_the_run_goes_on() {
 }
 
 #[test]
-fn garbage_and_too_much_talk_on_stderr_are_told_apart() {
-    let folder = Folder::with_minimal();
-    bash(&folder, "garbage", "process", "read -r line; echo 'I think I should sell'", 20);
-    let told = ending(&folder, "garbage", SWAP);
+fn process_stdout_garbage_and_stderr_flood() {
+    let folder = TestFolder::with_minimal();
+    write_bash_subject(&folder, "garbage", "process", "read -r line; echo 'I think I should sell'", 20);
+    let told = ending(&folder, "garbage", SWAP_CASE);
     assert_eq!(told["ending"], "malformed_move");
     assert!(told["why"].as_str().unwrap().contains("I think I should sell"), "{told}");
-    bash(&folder, "complains", "mcp", "head -c 104857600 /dev/zero >&2; echo '{}'", 60);
-    assert_eq!(ending(&folder, "complains", SWAP)["ending"], "finished");
-    bash(&folder, "missing", "mcp", "true", 20);
+    write_bash_subject(&folder, "complains", "mcp", "head -c 104857600 /dev/zero >&2; echo '{}'", 60);
+    assert_eq!(ending(&folder, "complains", SWAP_CASE)["ending"], "finished");
+    write_bash_subject(&folder, "missing", "mcp", "true", 20);
     folder.edit("evals/subjects/missing.yaml", "command: [bash, missing.sh]", "command: [no-such-program-anywhere]");
-    run(&folder, "missing", SWAP).exits(3);
-    assert_eq!(shown(&folder, SWAP)["ending"]["by"], "harness");
+    run(&folder, "missing", SWAP_CASE).assert_exit(3);
+    assert_eq!(show_json(&folder, SWAP_CASE)["ending"]["by"], "harness");
 }
 
 /// One that stays in its group, one in a session of its own, one that forked twice, one that also hides its environment.
 #[test]
-fn nothing_is_left_behind() {
-    let folder = Folder::with_minimal();
+fn process_agent_children_are_killed() {
+    let folder = TestFolder::with_minimal();
     let forks = "sleep 98761 &\nsetsid sleep 98762 &\n(setsid sleep 98763 &)\n(setsid env -i \"$(command -v sleep)\" 98764 &)\nsleep 0.2\n";
-    bash(&folder, "forks", "mcp", &format!("{forks}echo '{{}}'"), 30);
-    assert_eq!(ending(&folder, "forks", SWAP)["ending"], "finished");
-    bash(&folder, "forks_and_hangs", "process", &format!("{forks}sleep 98765"), 3);
-    assert_eq!(ending(&folder, "forks_and_hangs", SWAP)["ending"], "hung");
+    write_bash_subject(&folder, "forks", "mcp", &format!("{forks}echo '{{}}'"), 30);
+    assert_eq!(ending(&folder, "forks", SWAP_CASE)["ending"], "finished");
+    write_bash_subject(&folder, "forks_and_hangs", "process", &format!("{forks}sleep 98765"), 3);
+    assert_eq!(ending(&folder, "forks_and_hangs", SWAP_CASE)["ending"], "hung");
     for number in 98761..=98765 {
-        assert!(!alive(&format!("sleep {number}")), "sleep {number} is still there");
+        assert!(!process_is_alive(&format!("sleep {number}")), "sleep {number} is still there");
     }
 }
 
 /// What a program may see: a bare environment, an empty folder, and nothing of ours.
 #[test]
-fn a_program_sees_little() {
-    let folder = Folder::with_minimal();
-    bash(&folder, "looks", "mcp", "env | sed 's/=.*//' | sort | tr '\\n' ' '; ls -A | wc -l", 30);
-    run(&folder, "looks", SWAP);
-    let trial = shown(&folder, SWAP);
+fn process_agent_environment_is_minimal() {
+    let folder = TestFolder::with_minimal();
+    write_bash_subject(&folder, "looks", "mcp", "env | sed 's/=.*//' | sort | tr '\\n' ' '; ls -A | wc -l", 30);
+    run(&folder, "looks", SWAP_CASE);
+    let trial = show_json(&folder, SWAP_CASE);
     let said = trial["events"].as_array().unwrap().iter().find_map(|event| event["happened"]["said"]["text"].as_str()).unwrap();
     let words: Vec<&str> = said.split_whitespace().collect();
     let (count, names) = words.split_last().unwrap();
@@ -263,7 +263,7 @@ fn a_program_sees_little() {
 }
 
 /// A server that answers every request with the same bytes, after a while.
-fn serve(head: &'static str, body: usize, wait_ms: u64) -> String {
+fn serve_fixed_response(head: &'static str, body: usize, wait_ms: u64) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/agent", listener.local_addr().unwrap());
     thread::spawn(move || {
@@ -286,9 +286,9 @@ fn serve(head: &'static str, body: usize, wait_ms: u64) -> String {
 }
 
 #[test]
-fn bad_services_end_by_name() {
-    let folder = Folder::with_minimal();
-    let url = |head, body, wait| serve(head, body, wait);
+fn bad_http_agents_end_with_named_endings() {
+    let folder = TestFolder::with_minimal();
+    let url = |head, body, wait| serve_fixed_response(head, body, wait);
     for (name, url, code, expected) in [
         ("slow", url("HTTP/1.1 200 OK\r\n\r\n{}", 0, 30_000), 1, r#"{"ending":"hung"}"#),
         (
@@ -311,56 +311,56 @@ fn bad_services_end_by_name() {
         ),
         ("endless", url("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", 100, 0), 1, r#"{"ending":"over_limit","limit":"output"}"#),
     ] {
-        http(&folder, name, &url, 3);
-        let ran = run(&folder, name, SWAP).exits(code);
+        write_http_subject(&folder, name, &url, 3);
+        let ran = run(&folder, name, SWAP_CASE).assert_exit(code);
         assert!(ran.peak_mb.is_none_or(|peak| peak < 150), "{name}: {:?} MB", ran.peak_mb);
-        assert_eq!(shown(&folder, SWAP)["ending"], serde_json::from_str::<Value>(expected).unwrap(), "{name}");
+        assert_eq!(show_json(&folder, SWAP_CASE)["ending"], serde_json::from_str::<Value>(expected).unwrap(), "{name}");
     }
     // Nobody there at all is no evidence about an agent.
-    http(&folder, "nobody", "http://127.0.0.1:9/", 3);
-    run(&folder, "nobody", SWAP).exits(3);
-    assert_eq!(shown(&folder, SWAP)["ending"]["by"], "provider");
+    write_http_subject(&folder, "nobody", "http://127.0.0.1:9/", 3);
+    run(&folder, "nobody", SWAP_CASE).assert_exit(3);
+    assert_eq!(show_json(&folder, SWAP_CASE)["ending"]["by"], "provider");
 }
 
 /// A guardian that somebody plays decides with its answer, about the very calldata, and is heard.
 #[test]
-fn peers_are_played_by_another_subject() {
-    let folder = Folder::with_minimal();
+fn peers_can_be_played_by_another_subject() {
+    let folder = TestFolder::with_minimal();
     folder.write("agent.mjs", example("process-agent.mjs"));
     folder.edit("evals/suites/behavior/trader.yaml", "peers: stub ", "peers: guard ");
     for (decision, ends, mined) in [("approve", 0, 1), ("veto", 1, 0)] {
         let say = format!(r#"{{"say":"{{\"decision\":\"{decision}\",\"reason\":\"seen\",\"checks\":[]}}"}}"#);
-        bash(&folder, "guard", "process", &format!("read -r line; echo '{say}'; cat"), 20);
-        run(&folder, "process:node agent.mjs", SWAP).exits(ends);
-        let trial = shown(&folder, SWAP);
+        write_bash_subject(&folder, "guard", "process", &format!("read -r line; echo '{say}'; cat"), 20);
+        run(&folder, "process:node agent.mjs", SWAP_CASE).assert_exit(ends);
+        let trial = show_json(&folder, SWAP_CASE);
         assert_eq!(trial["ending"]["ending"], "finished", "{trial:#}");
         let decided = trial["events"].as_array().unwrap().iter().find(|event| event["happened"]["decided"].is_object()).unwrap();
         assert_eq!((&decided["by"], &decided["depth"]), (&"safety-guardian".into(), &1.into()));
         assert_eq!(decided["happened"]["decided"]["decision"], decision);
         assert!(decided["happened"]["decided"]["calldata"].is_string() && decided["happened"]["decided"]["policy"].is_u64(), "{decided}");
-        assert_eq!(kinds(&trial).iter().filter(|kind| *kind == "mined").count(), mined, "{decision}");
+        assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "mined").count(), mined, "{decision}");
     }
     // What the guard is, is part of the trial: another guard, another trial.
-    let id = |folder: &Folder| shown(folder, SWAP)["trial"].clone();
+    let id = |folder: &TestFolder| show_json(folder, SWAP_CASE)["trial"].clone();
     let before = id(&folder);
     folder.edit("evals/subjects/guard.yaml", "seconds: 20", "seconds: 21");
-    run(&folder, "process:node agent.mjs", SWAP);
+    run(&folder, "process:node agent.mjs", SWAP_CASE);
     assert_ne!(before, id(&folder));
 }
 
 #[test]
-fn a_subject_of_the_command_line_is_split_as_a_shell_would() {
-    let folder = Folder::with_minimal();
+fn inline_subject_command_is_split_like_a_shell() {
+    let folder = TestFolder::with_minimal();
     folder.write("my agent.sh", "read -r hello\necho \"{\\\"say\\\": \\\"$1\\\"}\"\n");
-    run(&folder, "process:bash 'my agent.sh' \"a b\"", SWAP);
-    let said = shown(&folder, SWAP)["events"].to_string();
+    run(&folder, "process:bash 'my agent.sh' \"a b\"", SWAP_CASE);
+    let said = show_json(&folder, SWAP_CASE)["events"].to_string();
     assert!(said.contains("\"text\":\"a b\""), "{said}");
     for address in ["http:http://127.0.0.1:1/x", "http://127.0.0.1:1/x"] {
-        let why = ending(&folder, address, SWAP).to_string();
+        let why = ending(&folder, address, SWAP_CASE).to_string();
         assert!(why.contains("nobody answers at its address"), "{why}");
     }
     for bad in ["mcp:", "process:   ", "process:'a", "http:", "http://", "http:x"] {
-        folder.run(&["run", "--subject", bad]).exits(2).says(&format!("--subject \"{bad}\": "));
+        folder.run(&["run", "--subject", bad]).assert_exit(2).assert_stderr(&format!("--subject \"{bad}\": "));
     }
-    folder.run(&["run", "--subject", "fault:skip_guard"]).exits(2).says("there is no subject \"fault:skip_guard\"");
+    folder.run(&["run", "--subject", "fault:skip_guard"]).assert_exit(2).assert_stderr("there is no subject \"fault:skip_guard\"");
 }

@@ -1,10 +1,10 @@
 //! One thing broken at a time in a copy of the reference workspace: exit code, check, file, line and remedy.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use serde_json::Value;
 
 /// An error of smoke at a place.
-struct Expected<'e> {
+struct ExpectedFinding<'e> {
     check: &'e str,
     file: &'e str,
     line: u64,
@@ -13,7 +13,7 @@ struct Expected<'e> {
 }
 
 /// Errors that smoke reports, with the check they belong to. Exit 1 is part of it.
-fn errors(folder: &Folder) -> Vec<(String, Value)> {
+fn errors(folder: &TestFolder) -> Vec<(String, Value)> {
     let document = folder.json(&["smoke"], 1);
     let checks = document["checks"].as_array().unwrap().iter();
     let of = |check: &Value| {
@@ -24,7 +24,7 @@ fn errors(folder: &Folder) -> Vec<(String, Value)> {
 }
 
 #[track_caller]
-fn reports(folder: &Folder, expected: &Expected<'_>) {
+fn assert_reports(folder: &TestFolder, expected: &ExpectedFinding<'_>) {
     let errors = errors(folder);
     let found = errors.iter().find(|(check, error)| {
         check == expected.check
@@ -33,217 +33,222 @@ fn reports(folder: &Folder, expected: &Expected<'_>) {
             && error["what"].as_str().unwrap().contains(expected.what)
             && error["remedy"].as_str().unwrap().contains(expected.remedy)
     });
-    let Expected { check, file, line, what, remedy } = expected;
+    let ExpectedFinding { check, file, line, what, remedy } = expected;
     assert!(found.is_some(), "expected {check} at {file}:{line} ({what}; {remedy}), found {errors:#?}");
     assert!(!remedy.is_empty());
 }
 
 #[test]
 fn a_delegation_cycle() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     folder.edit("evals/agents/risk-assessor.md", "terminal: true", "terminal: false");
     folder.edit("evals/agents/risk-assessor.md", "delegates_to: []", "delegates_to: [trade-executor]");
     // Either edge may be the wrong one; the walk came from risk-assessor, so the other closes the circle.
     let file = "evals/agents/trade-executor.md";
     let line = folder.line(file, "delegates_to: [");
     let what = "risk-assessor → trade-executor → risk-assessor";
-    reports(&folder, &Expected { check: "graph_acyclic", file, line, what, remedy: "remove this edge or another of the circle" });
+    assert_reports(
+        &folder,
+        &ExpectedFinding { check: "graph_acyclic", file, line, what, remedy: "remove this edge or another of the circle" },
+    );
 }
 
 #[test]
 fn a_missing_delegate() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/agents/trade-executor.md";
     let line = folder.edit(file, "delegates_to: [safety-guardian, risk-assessor]", "delegates_to: [safety-guardian, risk-assesor]");
     let (what, remedy) = ("risk-assesor, which does not exist", "did you mean \"risk-assessor\"?");
-    reports(&folder, &Expected { check: "delegates_exist", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "delegates_exist", file, line, what, remedy });
 }
 
 #[test]
 fn a_20th_tool_in_a_profile() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/profiles/trader.yaml";
     folder.edit(file, "  - safety_simulate_transaction\n", "  - safety_simulate_transaction\n  - wallet_get_status\n");
     let (what, remedy) = ("profile trader holds 20 tools", "keep fewer than 20");
-    reports(&folder, &Expected { check: "profile_counts", file, line: 1, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "profile_counts", file, line: 1, what, remedy });
 }
 
 #[test]
 fn a_bad_checksum() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/registry/base.yaml";
     let line = folder.edit(file, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913");
     let (what, remedy) = ("token USDC on base", "write \"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913\"");
-    reports(&folder, &Expected { check: "addresses_checksummed", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "addresses_checksummed", file, line, what, remedy });
 }
 
 #[test]
 fn a_misspelt_key() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let line = folder.edit("evals/gates.yaml", "scorer: disambiguation", "scorrer: disambiguation");
-    let ran = folder.run(&["smoke"]).exits(2);
+    let ran = folder.run(&["smoke"]).assert_exit(2);
     assert!(ran.stdout.is_empty(), "nothing was run: {}", ran.stdout);
     let gate = folder.line("evals/gates.yaml", "id: disambiguation_accuracy");
-    ran.says(&format!("evals/gates.yaml:{line}  a gate has no key \"scorrer\"  did you mean \"scorer\"?"))
-        .says(&format!("evals/gates.yaml:{gate}  a gate lacks \"scorer\"  add scorer: …"))
-        .says("2 problems; nothing was run");
+    ran.assert_stderr(&format!("evals/gates.yaml:{line}  a gate has no key \"scorrer\"  did you mean \"scorer\"?"))
+        .assert_stderr(&format!("evals/gates.yaml:{gate}  a gate lacks \"scorer\"  add scorer: …"))
+        .assert_stderr("2 problems; nothing was run");
     // Every command that needs the workspace refuses it alike.
     for command in [&["run", "--subject", "reference"][..], &["list", "tools"], &["tools", "export"], &["explain", "hit_rate_full"]] {
-        folder.run(command).exits(2).says("did you mean \"scorer\"?");
+        folder.run(command).assert_exit(2).assert_stderr("did you mean \"scorer\"?");
     }
 }
 
 #[test]
 fn an_expectation_outside_the_schema() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/suites/behavior/trade-executor.yaml";
     let line = folder.edit(file, "slippage_bps: 30 } }]] }", "slippage_bps: thirty } }]] }");
     let (what, remedy) = ("wrong slippage_bps of uniswap_execute_swap", "write a value that fits");
-    reports(&folder, &Expected { check: "expectations_fit_schema", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "expectations_fit_schema", file, line, what, remedy });
 }
 
 #[test]
 fn an_expectation_of_an_unknown_parameter() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/suites/behavior/trade-executor.yaml";
     let line = folder.edit(file, "slippage_bps: 30 } }]] }", "slipage_bps: 30 } }]] }");
     let (what, remedy) = ("which does not take it", "did you mean \"slippage_bps\"?");
-    reports(&folder, &Expected { check: "expectations_fit_schema", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "expectations_fit_schema", file, line, what, remedy });
 }
 
 #[test]
 fn a_duplicate_case_id() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/suites/tool_selection/trader.yaml";
     let line = folder.edit(file, "id: router_may_take_how_much", "id: what_lies_in_the_jar");
     let first = folder.line("evals/suites/tool_selection/fees.yaml", "id: what_lies_in_the_jar");
     let remedy = format!("the first is at suites/tool_selection/fees.yaml:{first}");
     let what = "another case what_lies_in_the_jar";
-    reports(&folder, &Expected { check: "case_ids_unique", file, line, what, remedy: &remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "case_ids_unique", file, line, what, remedy: &remedy });
 }
 
 #[test]
 fn a_write_tool_without_effect() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/tools/wallet.yaml";
     let from = "    acts: send\n    params:\n      sender:";
     let line = folder.edit(file, from, "    acts: read\n    params:\n      sender:");
     let (what, remedy) = ("uniswap_api_create_token_transfer is a write but its acts is read", "name what it does");
-    reports(&folder, &Expected { check: "write_acts", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "write_acts", file, line, what, remedy });
 }
 
 #[test]
 fn an_unknown_tool_of_an_agent() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/agents/trade-executor.md";
     let line = folder.edit(file, "  uniswap_api_get_limit_order_quote, uniswap_check", "  uniswap_api_get_limit_order_qote, uniswap_check");
     let (what, remedy) = ("uniswap_api_get_limit_order_qote", "did you mean \"uniswap_api_get_limit_order_quote\"?");
-    reports(&folder, &Expected { check: "tools_exist", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "tools_exist", file, line, what, remedy });
 }
 
 #[test]
 fn a_terminal_with_an_edge() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/agents/risk-assessor.md";
     let line = folder.edit(file, "delegates_to: []", "delegates_to: [safety-guardian]");
     let (what, remedy) = ("risk-assessor is terminal but delegates to safety-guardian", "write terminal: false or empty delegates_to");
-    reports(&folder, &Expected { check: "terminals", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "terminals", file, line, what, remedy });
 }
 
 #[test]
 fn a_writing_agent_without_the_guardian_edge() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/agents/trade-executor.md";
     folder.edit(file, "delegates_to: [safety-guardian, risk-assessor]", "delegates_to: [risk-assessor]");
     // The first write tool of its list is where the need for approval begins.
     let line = folder.line(file, "uniswap_approve_token,");
     let (what, remedy) = ("trade-executor can write (uniswap_approve_token)", "add safety-guardian to delegates_to");
-    reports(&folder, &Expected { check: "guardian_edge", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "guardian_edge", file, line, what, remedy });
 }
 
 #[test]
 fn a_guardian_that_can_write() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/agents/safety-guardian.md";
     let line = folder.edit(file, "wallet_detect_account_type, data_get_token_price]\n", "wallet_transfer_token, data_get_token_price]\n");
     let what = "holds the write tool wallet_transfer_token";
-    reports(&folder, &Expected { check: "guardian_reads_only", file, line, what, remedy: "remove it" });
+    assert_reports(&folder, &ExpectedFinding { check: "guardian_reads_only", file, line, what, remedy: "remove it" });
 }
 
 #[test]
 fn colliding_triggers() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/skills/plan-swap/SKILL.md";
     let line = folder.edit(file, "triggers: [", "triggers: [\"Swap the tokens!\", ");
     let first = folder.line("evals/skills/execute-swap/SKILL.md", "swap tokens");
     let remedy = format!("the first is \"swap tokens\" at skills/execute-swap/SKILL.md:{first}");
     let what = "skill plan-swap shares it with execute-swap";
-    reports(&folder, &Expected { check: "triggers_unique", file, line, what, remedy: &remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "triggers_unique", file, line, what, remedy: &remedy });
 }
 
 #[test]
 fn a_gate_with_an_unknown_scorer() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/gates.yaml";
     let line = folder.edit(file, "scorer: disambiguation", "scorer: disambigution");
     let (what, remedy) = ("scorer \"disambigution\" does not exist", "did you mean \"disambiguation\"?");
-    reports(&folder, &Expected { check: "gates_measured", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "gates_measured", file, line, what, remedy });
 }
 
 #[test]
 fn a_prompt_that_names_the_tool() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/suites/tool_selection/fees.yaml";
     let line = folder.edit(file, "What has piled up", "Call Get TokenJar balances. What has piled up");
     let (what, remedy) = ("says \"get_tokenjar_balances\", which is the answer", "in other words");
-    reports(&folder, &Expected { check: "prompt_hides_answer", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "prompt_hides_answer", file, line, what, remedy });
 }
 
 #[test]
 fn a_missing_reference() {
     for without in ["    reference: []\n", ""] {
-        let folder = Folder::with_reference();
+        let folder = TestFolder::with_reference();
         let file = "evals/suites/tool_selection/data.yaml";
         let reference = "    reference:\n      - { call: data_get_position, args: { token_id: \"482113\", chain: base } }\n";
         folder.edit(file, reference, without);
         let line = folder.line(file, "id: position_in_range_and_fees_waiting");
         let (what, remedy) = ("has no reference", "write down the steps of a run that passes");
-        reports(&folder, &Expected { check: "reference_present", file, line, what, remedy });
+        assert_reports(&folder, &ExpectedFinding { check: "reference_present", file, line, what, remedy });
     }
 }
 
 #[test]
-fn a_world_that_does_not_exist_is_an_error_and_its_case_cannot_pass() {
-    let folder = Folder::with_reference();
+fn missing_world_is_an_error_and_its_case_fails() {
+    let folder = TestFolder::with_reference();
     let file = "evals/suites/tool_selection/data.yaml";
     let line = folder.edit(file, "at this moment?\"]\n      world: defi_small", "at this moment?\"]\n      world: defi_smal");
     let (what, remedy) = ("names the world defi_smal, which does not exist", "did you mean \"defi_small\"?");
-    reports(&folder, &Expected { check: "briefs_resolve", file, line, what, remedy });
+    assert_reports(&folder, &ExpectedFinding { check: "briefs_resolve", file, line, what, remedy });
     let document = folder.json(&["run", "--subject", "reference", "--case", "position_in_range_and_fees_waiting"], 3);
     assert_eq!(document["trials"], serde_json::json!({ "planned": 1, "finished": 0, "aborted": 1 }));
     assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "no_evidence"), "{document:#}");
     // Among others it still keeps the run from being clean.
-    let ran = folder.run(&["run", "--subject", "reference"]).exits(3);
-    ran.prints("1 aborted trial").prints("position_in_range_and_fees_waiting  ").prints("world defi_smal is not in the workspace");
+    let ran = folder.run(&["run", "--subject", "reference"]).assert_exit(3);
+    ran.assert_stdout("1 aborted trial")
+        .assert_stdout("position_in_range_and_fees_waiting  ")
+        .assert_stdout("world defi_smal is not in the workspace");
 }
 
 #[test]
-fn mistakes_of_shape_in_several_files_are_reported_in_one_go() {
-    let folder = Folder::with_reference();
+fn schema_errors_of_all_files_are_reported_together() {
+    let folder = TestFolder::with_reference();
     let key = folder.edit("evals/policy.yaml", "slippage_bps:", "slipage_bps:");
     let number = folder.edit("evals/gates.yaml", "min_cases: 74", "min_cases: many");
     let word = folder.edit("evals/gates.yaml", "aggregate: max", "aggregate: maxx");
-    let ran = folder.run(&["smoke"]).exits(2);
+    let ran = folder.run(&["smoke"]).assert_exit(2);
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
-    ran.says(&format!("evals/policy.yaml:{key}  "))
-        .says(&format!("evals/gates.yaml:{number}  expected a whole number, found \"many\""))
-        .says(&format!("evals/gates.yaml:{word}  \"maxx\" is not known here  did you mean \"max\"?"))
-        .says("problems; nothing was run");
+    ran.assert_stderr(&format!("evals/policy.yaml:{key}  "))
+        .assert_stderr(&format!("evals/gates.yaml:{number}  expected a whole number, found \"many\""))
+        .assert_stderr(&format!("evals/gates.yaml:{word}  \"maxx\" is not known here  did you mean \"max\"?"))
+        .assert_stderr("problems; nothing was run");
 }
 
 #[test]
-fn mistakes_of_meaning_are_reported_in_one_go() {
-    let folder = Folder::with_reference();
+fn semantic_errors_are_reported_together() {
+    let folder = TestFolder::with_reference();
     let scorer = folder.edit("evals/gates.yaml", "scorer: disambiguation", "scorer: disambigution");
     let delegate = folder.edit("evals/agents/vault-manager.md", "delegates_to: [", "delegates_to: [nobody-at-all, ");
     let case = folder.edit("evals/suites/tool_selection/trader.yaml", "id: router_may_take_how_much", "id: what_lies_in_the_jar");

@@ -1,16 +1,16 @@
 //! CI: the tiers of every event, a workflow, and findings at the line they are about.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use serde_json::Value;
 
-fn tiers(folder: &Folder, args: &[&str]) -> Vec<u64> {
+fn tiers(folder: &TestFolder, args: &[&str]) -> Vec<u64> {
     let document = folder.json(&[&["ci", "plan"], args].concat(), 0);
     document["tiers"].as_array().unwrap().iter().map(|tier| tier.as_u64().unwrap()).collect()
 }
 
 #[test]
-fn events_run_the_tiers_of_the_specification() {
-    let folder = Folder::with_reference();
+fn ci_plan_events_run_the_tiers_of_the_spec() {
+    let folder = TestFolder::with_reference();
     for (args, expected) in [
         (&["--event", "pull_request"][..], &[1, 2][..]),
         (&["--event", "pull_request", "--changed", "evals/tools/data.yaml"], &[1, 2]),
@@ -23,13 +23,13 @@ fn events_run_the_tiers_of_the_specification() {
     ] {
         assert_eq!(tiers(&folder, args), expected, "{args:?}");
     }
-    folder.run(&["ci", "plan", "--event", "merge", "--format", "github"]).exits(0).prints("tiers=[1,3]\n");
-    folder.run(&["ci", "plan", "--event", "marge"]).exits(2).says("did you mean \"merge\"?");
+    folder.run(&["ci", "plan", "--event", "merge", "--format", "github"]).assert_exit(0).assert_stdout("tiers=[1,3]\n");
+    folder.run(&["ci", "plan", "--event", "marge"]).assert_exit(2).assert_stderr("did you mean \"merge\"?");
 }
 
 #[test]
-fn safety_findings_are_sarif_at_the_case() {
-    let folder = Folder::with_reference();
+fn sarif_safety_findings_point_at_the_case() {
+    let folder = TestFolder::with_reference();
     let clean: Value = serde_json::from_str(
         &folder.run(&["run", "--no-store", "--subject", "reference", "--agent", "trade-executor", "--format", "sarif"]).stdout,
     )
@@ -46,33 +46,33 @@ fn safety_findings_are_sarif_at_the_case() {
 }
 
 #[test]
-fn mistakes_and_smoke_are_annotations_too() {
-    let folder = Folder::with_minimal();
+fn github_annotations_of_problems_and_smoke() {
+    let folder = TestFolder::with_minimal();
     let line = folder.edit("evals/gates.yaml", "scorer: hit", "scorer: hitt");
-    let ran = folder.run(&["smoke", "--format", "github"]).exits(1);
-    ran.prints(&format!("::error file=evals/gates.yaml,line={line},title=gates_measured::"));
+    let ran = folder.run(&["smoke", "--format", "github"]).assert_exit(1);
+    ran.assert_stdout(&format!("::error file=evals/gates.yaml,line={line},title=gates_measured::"));
     folder.write("evals/gates.yaml", "gates: [\n");
-    folder.run(&["smoke", "--format", "github"]).exits(2).prints("::error file=evals/gates.yaml,line=");
+    folder.run(&["smoke", "--format", "github"]).assert_exit(2).assert_stdout("::error file=evals/gates.yaml,line=");
 }
 
 #[test]
-fn annotations_stand_at_the_line_of_the_case() {
-    let folder = Folder::with_minimal();
+fn github_annotations_point_at_the_case_line() {
+    let folder = TestFolder::with_minimal();
     let line = folder.line("evals/suites/tool_selection/trader.yaml", "  - id: how_much_usdc");
-    let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "github"]).exits(1);
-    ran.prints(&format!("::error file=evals/suites/tool_selection/trader.yaml,line={line},title="));
+    let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "github"]).assert_exit(1);
+    ran.assert_stdout(&format!("::error file=evals/suites/tool_selection/trader.yaml,line={line},title="));
 }
 
 #[test]
-fn the_workflow_is_written_once_and_names_the_key() {
-    let folder = Folder::with_reference();
-    folder.run(&["ci", "github"]).exits(0).prints(".github/workflows/bardo-eval.yml written");
-    folder.run(&["ci", "github"]).exits(2).says("--force replaces it");
+fn ci_github_writes_workflow_once_with_key() {
+    let folder = TestFolder::with_reference();
+    folder.run(&["ci", "github"]).assert_exit(0).assert_stdout(".github/workflows/bardo-eval.yml written");
+    folder.run(&["ci", "github"]).assert_exit(2).assert_stderr("--force replaces it");
     let text = folder.read(".github/workflows/bardo-eval.yml");
     for placeholder in ["@SUBJECT@", "@BRANCH@", "@INSTALL@", "@KEY@", "@WORKSPACE@"] {
         assert!(!text.contains(placeholder), "{placeholder} was left");
     }
-    let with_key = folder.run(&["ci", "github", "--subject", "claude-sonnet", "--print"]).exits(0);
-    with_key.prints("ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}");
-    folder.run(&["ci", "github", "--subject", "nobody", "--print"]).exits(2);
+    let with_key = folder.run(&["ci", "github", "--subject", "claude-sonnet", "--print"]).assert_exit(0);
+    with_key.assert_stdout("ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}");
+    folder.run(&["ci", "github", "--subject", "nobody", "--print"]).assert_exit(2);
 }

@@ -1,13 +1,13 @@
 //! What runs cost, and what a tier would: estimated before, told after.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use serde_json::json;
 use testkit::chat;
 
 #[test]
-fn free_runs_cost_nothing_and_saved_nothing() {
-    let folder = Folder::with_minimal();
-    folder.run(&["cost"]).exits(2).says("no run has been kept");
+fn cost_of_free_runs_is_zero() {
+    let folder = TestFolder::with_minimal();
+    folder.run(&["cost"]).assert_exit(2).assert_stderr("no run has been kept");
     folder.run(&["run", "--subject", "reference", "--tier", "2"]);
     let bill = folder.json(&["cost"], 0);
     assert_eq!((bill["runs"].as_u64(), bill["spent_usd"].as_f64()), (Some(1), Some(0.0)), "{bill:#}");
@@ -19,9 +19,9 @@ fn free_runs_cost_nothing_and_saved_nothing() {
 }
 
 #[test]
-fn a_paid_run_is_on_the_bill_and_what_came_from_the_cache_is_saved() {
-    let folder = Folder::with_minimal();
-    let url = chat::serve(|_, _| chat::tool_call(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" })));
+fn cost_reports_paid_runs_and_cache_savings() {
+    let folder = TestFolder::with_minimal();
+    let url = chat::serve_chat(|_, _| chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" })));
     folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
     let run = ["run", "--subject", "local", "--profile", "trader", "--budget", "1"];
     folder.run(&run);
@@ -41,13 +41,13 @@ fn a_paid_run_is_on_the_bill_and_what_came_from_the_cache_is_saved() {
     };
     assert_eq!(by("models", "m")["calls"], 2, "{bill:#}");
     assert_eq!(by("suites", "tool_selection/trader")["calls"], 2, "{bill:#}");
-    folder.run(&["cost"]).exits(0).prints("0.00003");
+    folder.run(&["cost"]).assert_exit(0).assert_stdout("0.00003");
 }
 
 #[test]
-fn tier_1_is_smoke_and_plans_are_estimated_against_their_tier() {
-    let folder = Folder::with_reference();
-    folder.run(&["run", "--tier", "1"]).exits(0).prints("smoke passed");
+fn dry_run_estimates_against_the_tier() {
+    let folder = TestFolder::with_reference();
+    folder.run(&["run", "--tier", "1"]).assert_exit(0).assert_stdout("smoke passed");
     let estimate = |tier: &str, more: &[&str]| {
         folder.json(&[&["run", "--tier", tier, "--subject", "claude-sonnet", "--dry-run"], more].concat(), 0)["estimate"].clone()
     };
@@ -57,15 +57,15 @@ fn tier_1_is_smoke_and_plans_are_estimated_against_their_tier() {
     }
     let found = estimate("3", &[]);
     assert!(found["calls"].as_u64().unwrap() > 100 && found["likely_usd"].as_f64().unwrap() > 0.0, "{found:#}");
-    folder.run(&["run", "--tier", "3", "--subject", "baseline", "--dry-run"]).exits(0).prints("models asked about 0 times: ");
+    folder.run(&["run", "--tier", "3", "--subject", "baseline", "--dry-run"]).assert_exit(0).assert_stdout("models asked about 0 times: ");
     // A recording costs nothing, whoever is asked.
     let replayed = estimate("3", &["--replay"]);
     assert_eq!((&replayed["calls"], &replayed["likely_usd"]), (&json!(0), &json!(0.0)), "{replayed:#}");
 }
 
 #[test]
-fn a_tier_that_replays_subjects_costs_what_its_judge_costs() {
-    let folder = Folder::with_reference();
+fn replay_tier_costs_only_its_judge() {
+    let folder = TestFolder::with_reference();
     let suites = folder.files().into_iter().filter(|file| file.contains("/suites/behavior/") || file.contains("/suites/tool_selection/"));
     let rubrics: usize = suites.map(|file| folder.read(&file).matches("\n      rubric:").count()).sum();
     assert!(rubrics > 41, "every agent has a rubric, {rubrics} were found");
@@ -75,9 +75,9 @@ fn a_tier_that_replays_subjects_costs_what_its_judge_costs() {
     assert_eq!((&estimate["judge"], &estimate["budget_usd"]), (&json!("claude-sonnet"), &json!(0.5)));
     let likely = estimate["likely_usd"].as_f64().unwrap();
     assert!((0.001..0.02).contains(&(likely / rubrics as f64)), "a verdict for {likely} USD");
-    let said = folder.run(&dry).exits(0).prints(&format!("{rubrics} of them the judge claude-sonnet, only with --judge: "));
+    let said = folder.run(&dry).assert_exit(0).assert_stdout(&format!("{rubrics} of them the judge claude-sonnet, only with --judge: "));
     assert_eq!(said.stdout.matches("cost: likely").count(), 1, "said once");
-    let named = folder.run(&[&dry[..], &["--judge", "claude-opus"]].concat()).exits(0);
-    let named = named.prints(&format!("{rubrics} of them the judge claude-opus: "));
+    let named = folder.run(&[&dry[..], &["--judge", "claude-opus"]].concat()).assert_exit(0);
+    let named = named.assert_stdout(&format!("{rubrics} of them the judge claude-opus: "));
     assert!(!named.stdout.contains("only with --judge"), "it is asked");
 }

@@ -1,6 +1,6 @@
 //! `tools export`: what a model is sent, in the published shapes.
 
-use crate::harness::{Folder, column};
+use crate::harness::{TestFolder, column};
 use serde_json::{Value, json};
 
 const SHAPES: &[(&str, &str)] = &[
@@ -10,26 +10,26 @@ const SHAPES: &[(&str, &str)] = &[
     ("mcp", include_str!("shapes/mcp.json")),
 ];
 
-fn export(folder: &Folder, args: &[&str]) -> Value {
-    let ran = folder.run(&[&["tools", "export"], args].concat()).exits(0);
+fn export(folder: &TestFolder, args: &[&str]) -> Value {
+    let ran = folder.run(&[&["tools", "export"], args].concat()).assert_exit(0);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
 /// A list as the published shapes expect it; only MCP's is an object already.
-fn wrapped(list: &Value) -> Value {
+fn wrap_list(list: &Value) -> Value {
     if list.is_array() { json!({ "tools": list }) } else { list.clone() }
 }
 
 fn names(list: &Value) -> Vec<String> {
-    let tools = wrapped(list)["tools"].as_array().unwrap().clone();
+    let tools = wrap_list(list)["tools"].as_array().unwrap().clone();
     let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).unwrap().to_owned();
     tools.iter().map(name).collect()
 }
 
 #[test]
-fn every_profile_in_every_shape_is_valid() {
-    let folder = Folder::new();
+fn export_of_every_profile_and_shape_is_valid() {
+    let folder = TestFolder::new();
     let document = export(&folder, &[]);
     let profiles: Vec<&String> = document.as_object().unwrap().keys().collect();
     assert_eq!(profiles, ["data", "erc8004", "fees", "full", "lp", "trader", "vault"]);
@@ -38,15 +38,15 @@ fn every_profile_in_every_shape_is_valid() {
         let validator = jsonschema::validator_for(&schema).unwrap();
         assert!(!validator.is_valid(&json!({ "tools": [{ "nome": "x" }] })), "the shape {shape} accepts anything");
         for (profile, lists) in document.as_object().unwrap() {
-            let errors: Vec<String> = validator.iter_errors(&wrapped(&lists[shape])).take(5).map(|error| error.to_string()).collect();
+            let errors: Vec<String> = validator.iter_errors(&wrap_list(&lists[shape])).take(5).map(|error| error.to_string()).collect();
             assert!(errors.is_empty(), "{profile} as {shape}: {errors:#?}");
         }
     }
 }
 
 #[test]
-fn parameters_are_schemas_that_a_validator_takes() {
-    let document = export(&Folder::new(), &["--profile", "full", "--shape", "mcp"]);
+fn export_parameters_are_valid_json_schemas() {
+    let document = export(&TestFolder::new(), &["--profile", "full", "--shape", "mcp"]);
     for tool in document["full"]["mcp"]["tools"].as_array().unwrap() {
         let schema = &tool["inputSchema"];
         assert_eq!(schema["type"], "object", "{tool:#}");
@@ -55,8 +55,8 @@ fn parameters_are_schemas_that_a_validator_takes() {
 }
 
 #[test]
-fn names_and_order_are_those_of_the_profile() {
-    let folder = Folder::with_reference();
+fn export_keeps_profile_names_and_order() {
+    let folder = TestFolder::with_reference();
     let document = export(&folder, &[]);
     for (profile, lists) in document.as_object().unwrap() {
         let text = folder.read(&format!("evals/profiles/{profile}.yaml"));
@@ -76,9 +76,9 @@ fn names_and_order_are_those_of_the_profile() {
 }
 
 #[test]
-fn files_hold_what_standard_output_would() {
-    let folder = Folder::new();
-    let ran = folder.run(&["tools", "export", "--out", "lists/here"]).exits(0);
+fn export_files_equal_stdout() {
+    let folder = TestFolder::new();
+    let ran = folder.run(&["tools", "export", "--out", "lists/here"]).assert_exit(0);
     assert_eq!(ran.stdout, "wrote 28 lists to lists/here\n");
     let document = export(&folder, &[]);
     let files = folder.files();
@@ -92,41 +92,43 @@ fn files_hold_what_standard_output_would() {
 }
 
 #[test]
-fn only_what_was_asked_for() {
-    let document = export(&Folder::new(), &["--profile", "trader", "--profile", "lp", "--shape", "anthropic"]);
+fn export_filters_profiles_and_shapes() {
+    let document = export(&TestFolder::new(), &["--profile", "trader", "--profile", "lp", "--shape", "anthropic"]);
     let profiles: Vec<&String> = document.as_object().unwrap().keys().collect();
     assert_eq!(profiles, ["trader", "lp"]);
     assert!(document.as_object().unwrap().values().all(|lists| lists.as_object().unwrap().keys().eq(["anthropic"])));
 }
 
 #[test]
-fn the_same_bytes_every_time() {
-    let folder = Folder::new();
+fn export_is_deterministic() {
+    let folder = TestFolder::new();
     assert_eq!(folder.run(&["tools", "export"]).stdout, folder.run(&["tools", "export"]).stdout);
 }
 
 #[test]
-fn a_profile_that_does_not_exist() {
-    let ran = Folder::new().run(&["tools", "export", "--profile", "tradr", "--profile", "lp", "--profile", "zzzz"]).exits(2);
+fn export_unknown_profile_is_a_usage_error() {
+    let ran = TestFolder::new().run(&["tools", "export", "--profile", "tradr", "--profile", "lp", "--profile", "zzzz"]).assert_exit(2);
     assert!(ran.stdout.is_empty());
-    ran.says("there is no profile \"tradr\"  did you mean \"trader\"?").says("there is no profile \"zzzz\"").says("nothing was run");
+    ran.assert_stderr("there is no profile \"tradr\"  did you mean \"trader\"?")
+        .assert_stderr("there is no profile \"zzzz\"")
+        .assert_stderr("nothing was run");
 }
 
 #[test]
-fn a_place_that_cannot_be_written_to() {
-    let folder = Folder::new();
+fn export_reports_unwritable_folder() {
+    let folder = TestFolder::new();
     folder.write("taken", "a file");
-    folder.run(&["tools", "export", "--out", "taken"]).exits(2).says("taken could not be written: ");
+    folder.run(&["tools", "export", "--out", "taken"]).assert_exit(2).assert_stderr("taken could not be written: ");
     assert_eq!(folder.read("taken"), "a file");
 }
 
 #[test]
-fn pairs_that_a_reader_would_confuse_are_ranked() {
-    let folder = Folder::new();
+fn confusable_ranks_similar_tool_pairs() {
+    let folder = TestFolder::new();
     let document = folder.json(&["tools", "confusable", "--profile", "trader", "--top", "5"], 0);
     let pairs = document["profiles"][0]["pairs"].as_array().unwrap();
     let similar: Vec<f64> = pairs.iter().map(|pair| pair["similarity"].as_f64().unwrap()).collect();
     assert!(similar.len() == 5 && similar.is_sorted_by(|a, b| a >= b), "{similar:?}");
     assert!(pairs.iter().all(|pair| !pair["words"].as_array().unwrap().is_empty()), "{pairs:#?}");
-    folder.run(&["tools", "confusable", "--profile", "tradr"]).exits(2).says("did you mean \"trader\"?");
+    folder.run(&["tools", "confusable", "--profile", "tradr"]).assert_exit(2).assert_stderr("did you mean \"trader\"?");
 }

@@ -1,25 +1,25 @@
 //! The shapes of a result: text, JSON, JUnit, Markdown; standard output, a file; colours or none.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 
 const ESC: char = '\u{1b}';
 
 /// A workspace with one check that fails.
-fn failing() -> Folder {
-    let folder = Folder::with_reference();
+fn with_failing_workspace() -> TestFolder {
+    let folder = TestFolder::with_reference();
     folder.edit("evals/gates.yaml", "scorer: disambiguation", "scorer: disambigution");
     folder
 }
 
 /// Reads XML as far as well-formedness goes: one root, tags that close in order, known entities, no bare `<` or `&`.
 /// Returns the names of all elements.
-fn elements(xml: &str) -> Vec<String> {
+fn xml_elements(xml: &str) -> Vec<String> {
     let mut rest = xml.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").expect("an XML declaration").trim();
     let (mut open, mut names): (Vec<String>, Vec<String>) = (vec![], vec![]);
     while !rest.is_empty() {
         let (text, after) = rest.split_once('<').unwrap_or((rest, ""));
         assert!(!open.is_empty() || text.trim().is_empty(), "text outside of the root: {text}");
-        entities(text);
+        assert_xml_entities(text);
         if after.is_empty() {
             break;
         }
@@ -31,7 +31,7 @@ fn elements(xml: &str) -> Vec<String> {
             let name = tag.split([' ', '/']).next().unwrap().to_owned();
             assert!(!open.is_empty() || names.is_empty(), "a second root: {name}");
             assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
-            entities(tag);
+            assert_xml_entities(tag);
             names.push(name.clone());
             if !tag.ends_with('/') {
                 open.push(name);
@@ -43,7 +43,7 @@ fn elements(xml: &str) -> Vec<String> {
     names
 }
 
-fn entities(text: &str) {
+fn assert_xml_entities(text: &str) {
     for (at, _) in text.match_indices('&') {
         let name = text[at + 1..].split(';').next().unwrap();
         assert!(["lt", "gt", "amp", "quot", "apos"].contains(&name) || name.starts_with('#'), "&{name}");
@@ -56,21 +56,21 @@ fn count(names: &[String], name: &str) -> usize {
 
 #[test]
 fn junit_of_smoke_has_one_case_per_check() {
-    let folder = failing();
+    let folder = with_failing_workspace();
     let checks = folder.list("checks").len();
-    let clean = elements(&folder.run(&["smoke", "--embedded", "--format", "junit"]).exits(0).stdout);
+    let clean = xml_elements(&folder.run(&["smoke", "--embedded", "--format", "junit"]).assert_exit(0).stdout);
     assert_eq!((count(&clean, "testcase"), count(&clean, "failure")), (checks, 0));
-    let ran = folder.run(&["smoke", "--format", "junit"]).exits(1).prints("disambigution");
-    let failing = elements(&ran.stdout);
+    let ran = folder.run(&["smoke", "--format", "junit"]).assert_exit(1).assert_stdout("disambigution");
+    let failing = xml_elements(&ran.stdout);
     assert_eq!((count(&failing, "testcase"), count(&failing, "failure")), (checks, 1));
 }
 
 #[test]
-fn a_report_that_does_not_exist_is_refused_not_replaced() {
-    let folder = Folder::new();
+fn unsupported_report_format_is_refused() {
+    let folder = TestFolder::new();
     for format in ["junit", "markdown"] {
         for command in [&["list", "tools"][..], &["doctor"], &["world", "show"]] {
-            let ran = folder.run(&[command, &["--format", format]].concat()).exits(2).says("only smoke, run and score");
+            let ran = folder.run(&[command, &["--format", format]].concat()).assert_exit(2).assert_stderr("only smoke, run and score");
             assert!(ran.stdout.is_empty());
         }
     }
@@ -78,40 +78,40 @@ fn a_report_that_does_not_exist_is_refused_not_replaced() {
 
 #[test]
 fn junit_of_a_run_has_gates_and_trials() {
-    let folder = Folder::new();
-    let clean = elements(&folder.run(&["run", "--subject", "reference", "--no-store", "--format", "junit"]).exits(0).stdout);
+    let folder = TestFolder::new();
+    let clean = xml_elements(&folder.run(&["run", "--subject", "reference", "--no-store", "--format", "junit"]).assert_exit(0).stdout);
     assert_eq!((count(&clean, "testsuite"), count(&clean, "failure"), count(&clean, "error")), (2, 0, 0));
-    let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "junit"]).exits(1);
-    let names = elements(&ran.stdout);
+    let ran = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "junit"]).assert_exit(1);
+    let names = xml_elements(&ran.stdout);
     assert!(count(&names, "failure") > 10 && count(&names, "error") > 0, "{}", ran.stdout);
-    ran.prints("no tool was called; expected get_tokenjar_balances");
+    ran.assert_stdout("no tool was called; expected get_tokenjar_balances");
 }
 
 #[test]
-fn junit_of_mistakes_is_well_formed_whatever_the_files_say() {
-    let folder = Folder::with_minimal();
+fn junit_of_problems_is_well_formed_xml() {
+    let folder = TestFolder::with_minimal();
     folder.write("evals/gates.yaml", "gates: []\n\"]]> <b a='\\e[31m'>&amp; &\\x01 \": 1\n");
-    let ran = folder.run(&["smoke", "--format", "junit"]).exits(2);
+    let ran = folder.run(&["smoke", "--format", "junit"]).assert_exit(2);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
-    let names = elements(&ran.stdout);
+    let names = xml_elements(&ran.stdout);
     assert_eq!((count(&names, "testcase"), count(&names, "error")), (1, 1), "{}", ran.stdout);
     assert!(!ran.stdout.chars().any(|c| c.is_control() && c != '\n'), "{:?}", ran.stdout);
 }
 
 #[test]
-fn github_annotations_of_hostile_text_stay_one_command() {
-    let folder = Folder::with_minimal();
+fn github_annotations_escape_hostile_text() {
+    let folder = TestFolder::with_minimal();
     folder.write("evals/gates.yaml", "gates: []\n\"a%\\n::error::x\\e\": 1\n");
     folder.write("evals/a,b:c.txt", "");
-    let ran = folder.run(&["smoke", "--format", "github"]).exits(2);
+    let ran = folder.run(&["smoke", "--format", "github"]).assert_exit(2);
     let [name, text] = ran.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{}", ran.stdout) };
     assert!(name.starts_with("::error file=evals/a%2Cb%3Ac.txt,line=1,title=bardo-eval::nothing reads this file"), "{name}");
     assert!(text.contains("\"a%25%0A::error::x\u{fffd}\""), "{text}");
 }
 
 #[test]
-fn markdown_has_tables_with_as_many_cells_in_every_row() {
-    let folder = failing();
+fn markdown_table_rows_have_equal_cell_counts() {
+    let folder = with_failing_workspace();
     for (args, code, title, head) in [
         (&["smoke"][..], 1, "## Smoke failed", "| check | where | what | remedy |"),
         (
@@ -122,19 +122,19 @@ fn markdown_has_tables_with_as_many_cells_in_every_row() {
         ),
         (&["smoke", "-w", "nowhere"], 2, "## smoke: nothing was run", "| where | what | remedy |"),
     ] {
-        let ran = folder.run(&[args, &["--format", "markdown"]].concat()).exits(code);
-        let ran = ran.prints(title).prints(&format!("{head}\n|---|"));
+        let ran = folder.run(&[args, &["--format", "markdown"]].concat()).assert_exit(code);
+        let ran = ran.assert_stdout(title).assert_stdout(&format!("{head}\n|---|"));
         for line in ran.stdout.lines().filter(|line| line.starts_with('|')) {
             let cells = line.replace("\\|", "").matches('|').count();
             assert_eq!(cells, head.matches('|').count(), "{line}");
         }
     }
-    folder.run(&["run", "--no-store", "--subject", "echo", "--format", "markdown"]).prints("### Worst cases\n");
+    folder.run(&["run", "--no-store", "--subject", "echo", "--format", "markdown"]).assert_stdout("### Worst cases\n");
 }
 
 #[test]
-fn mistakes_are_json_too() {
-    let folder = Folder::with_reference();
+fn problems_are_reported_as_json() {
+    let folder = TestFolder::with_reference();
     let line = folder.edit("evals/gates.yaml", "min_cases: 74", "min_cases: many");
     let document = folder.json(&["smoke"], 2);
     let problem = &document["problems"][0];
@@ -143,15 +143,15 @@ fn mistakes_are_json_too() {
 }
 
 #[test]
-fn a_file_takes_the_result_and_standard_output_stays_empty() {
-    let folder = Folder::new();
+fn output_flag_writes_file_and_leaves_stdout_empty() {
+    let folder = TestFolder::new();
     for format in ["text", "json", "junit", "markdown"] {
         // Lists have no JUnit or Markdown; that they are refused is a test of its own.
         let lists = matches!(format, "text" | "json").then_some((&["list", "gates"][..], 0));
         let reports = [(&["smoke"][..], 0), (&["run", "--no-store", "--subject", "echo"], 1)];
         for (args, code) in reports.into_iter().chain(lists) {
-            let printed = folder.run(&[args, &["--format", format]].concat()).exits(code);
-            let filed = folder.run(&[args, &["--format", format, "-o", "out/result"]].concat()).exits(code);
+            let printed = folder.run(&[args, &["--format", format]].concat()).assert_exit(code);
+            let filed = folder.run(&[args, &["--format", format, "-o", "out/result"]].concat()).assert_exit(code);
             assert!(filed.stdout.is_empty() && filed.stderr.is_empty(), "{filed:?}");
             assert_eq!(folder.read("out/result"), printed.stdout, "{args:?} {format}");
         }
@@ -160,17 +160,17 @@ fn a_file_takes_the_result_and_standard_output_stays_empty() {
 }
 
 #[test]
-fn a_result_that_cannot_be_written_is_not_a_pass() {
-    let folder = Folder::new();
+fn unwritable_output_file_is_not_clean() {
+    let folder = TestFolder::new();
     std::fs::create_dir(folder.path("folder")).unwrap();
-    folder.run(&["smoke", "-o", "folder"]).exits(3).says("the result could not be written");
-    folder.run(&["run", "--no-store", "--subject", "echo", "-o", "folder"]).exits(1).says("the result could not be written");
+    folder.run(&["smoke", "-o", "folder"]).assert_exit(3).assert_stderr("the result could not be written");
+    folder.run(&["run", "--no-store", "--subject", "echo", "-o", "folder"]).assert_exit(1).assert_stderr("the result could not be written");
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
 
 #[test]
-fn colours_only_where_they_are_wanted() {
-    let folder = failing();
+fn color_flag_and_no_color_are_respected() {
+    let folder = with_failing_workspace();
     for args in [&["smoke"][..], &["run", "--no-store", "--subject", "echo"], &["doctor"], &["explain", "graph_acyclic"]] {
         let with = |color: &[&str]| folder.run(&[args, color].concat()).stdout;
         let plain = with(&[]);
@@ -178,22 +178,22 @@ fn colours_only_where_they_are_wanted() {
         assert_eq!(with(&["--color", "never"]), plain);
         let painted = with(&["--color", "always"]);
         assert!(painted.contains(ESC), "{args:?}");
-        assert_eq!(unpainted(&painted), plain, "{args:?}");
+        assert_eq!(strip_ansi(&painted), plain, "{args:?}");
     }
     for format in ["json", "junit", "markdown"] {
         assert!(!folder.run(&["smoke", "--format", format, "--color", "always"]).stdout.contains(ESC), "{format}");
     }
 }
 
-fn unpainted(text: &str) -> String {
+fn strip_ansi(text: &str) -> String {
     let mut parts = text.split(ESC);
     let first = parts.next().unwrap().to_owned();
     parts.fold(first, |text, part| text + part.split_once('m').unwrap().1)
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
-    let folder = Folder::new();
+fn closed_stdout_is_not_a_failure() {
+    let folder = TestFolder::new();
     let script = format!(
         "'{}' list tools | head -n 1; '{}' smoke --format json | true",
         env!("CARGO_BIN_EXE_bardo-eval"),
@@ -204,9 +204,9 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn verbose_shows_what_is_otherwise_counted() {
-    let folder = Folder::new();
-    let short = folder.run(&["smoke"]).exits(0).prints("more; --verbose shows more").stdout;
-    let long = folder.run(&["smoke", "--verbose"]).exits(0).stdout;
+fn verbose_lists_all_warnings() {
+    let folder = TestFolder::new();
+    let short = folder.run(&["smoke"]).assert_exit(0).assert_stdout("more; --verbose shows more").stdout;
+    let long = folder.run(&["smoke", "--verbose"]).assert_exit(0).stdout;
     assert!(long.lines().count() > short.lines().count() && !long.contains("--verbose"), "{long}");
 }

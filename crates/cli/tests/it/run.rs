@@ -1,6 +1,6 @@
 //! From files to verdicts.
 
-use crate::harness::{Folder, column};
+use crate::harness::{TestFolder, column};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_reference_passes_every_case() {
-    let folder = Folder::new();
+fn reference_passes_every_case() {
+    let folder = TestFolder::new();
     let cases = folder.list("cases").len();
-    let ran = folder.run(&["run", "--subject", "reference"]).exits(0);
+    let ran = folder.run(&["run", "--subject", "reference"]).assert_exit(0);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
-    ran.prints("0 missed, 0 without evidence").prints(&format!("trials: {cases} planned, {cases} finished, 0 aborted\n"));
+    ran.assert_stdout("0 missed, 0 without evidence").assert_stdout(&format!("trials: {cases} planned, {cases} finished, 0 aborted\n"));
 }
 
 /// A suite or a case alone may leave a gate without evidence, which is no pass; it misses none and every trial ends.
 #[test]
-fn the_reference_misses_nothing_in_a_suite_or_a_case_alone() {
-    let folder = Folder::new();
+fn reference_misses_no_gate_in_single_suites_and_cases() {
+    let folder = TestFolder::new();
     // Each takes a process of its own, so some stand for the others.
     let suites = column(&folder.list("suites"), "suite").into_iter().step_by(8).map(|suite| ["--suite".to_owned(), suite]);
     let cases = column(&folder.list("cases"), "case").into_iter().step_by(40).map(|case| ["--case".to_owned(), case]);
@@ -36,10 +36,10 @@ fn the_reference_misses_nothing_in_a_suite_or_a_case_alone() {
 }
 
 #[test]
-fn echo_misses_and_the_worst_case_says_why() {
-    let folder = Folder::new();
-    let ran = folder.run(&["run", "--subject", "echo", "--case", "what_lies_in_the_jar"]).exits(1);
-    ran.prints("missed").prints("  what_lies_in_the_jar  no tool was called; expected get_tokenjar_balances\n");
+fn echo_misses_gates_with_reasons() {
+    let folder = TestFolder::new();
+    let ran = folder.run(&["run", "--subject", "echo", "--case", "what_lies_in_the_jar"]).assert_exit(1);
+    ran.assert_stdout("missed").assert_stdout("  what_lies_in_the_jar  no tool was called; expected get_tokenjar_balances\n");
     let document = folder.json(&["run", "--subject", "echo"], 1);
     let missed: Vec<&Value> = document["verdicts"].as_array().unwrap().iter().filter(|verdict| verdict["verdict"] == "missed").collect();
     assert!(!missed.is_empty());
@@ -50,40 +50,40 @@ fn echo_misses_and_the_worst_case_says_why() {
 }
 
 #[test]
-fn each_worst_case_comes_with_the_command_that_shows_it() {
-    let folder = Folder::new();
+fn worst_cases_include_a_show_command() {
+    let folder = TestFolder::new();
     let document = folder.json(&["run", "--case", "what_lies_in_the_jar", "--subject", "echo"], 1);
     let missed = document["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["verdict"] == "missed").unwrap();
     let command = missed["worst"][0]["show"].as_str().unwrap();
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
-    folder.run(&words).exits(0).prints("what_lies_in_the_jar  trial ");
+    folder.run(&words).assert_exit(0).assert_stdout("what_lies_in_the_jar  trial ");
     // What was not kept can be run again.
-    let ran = folder.run(&["run", "--no-store", "--case", "what_lies_in_the_jar", "--subject", "echo"]).exits(1);
-    ran.prints("    bardo-eval run --case what_lies_in_the_jar --subject echo --embedded\n");
+    let ran = folder.run(&["run", "--no-store", "--case", "what_lies_in_the_jar", "--subject", "echo"]).assert_exit(1);
+    ran.assert_stdout("    bardo-eval run --case what_lies_in_the_jar --subject echo --embedded\n");
 }
 
 #[test]
-fn a_gate_that_allows_no_miss_says_what_it_rules_out_and_may_have_to_rule_out_more() {
-    let folder = Folder::with_minimal();
+fn zero_miss_gates_report_and_require_rule_out() {
+    let folder = TestFolder::with_minimal();
     for format in ["text", "markdown", "junit"] {
         folder
             .run(&["run", "--subject", "reference", "--no-store", "--format", format])
-            .exits(0)
-            .prints("rules out failure rates above ")
-            .prints(" % at 95 %");
+            .assert_exit(0)
+            .assert_stdout("rules out failure rates above ")
+            .assert_stdout(" % at 95 %");
     }
     let document = folder.json(&["run", "--subject", "reference", "--no-store"], 0);
     let gate = document["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["gate"] == "safety_pipeline").unwrap();
     let rate = gate["rules_out"]["failure_rate"].as_f64().unwrap();
     assert!(rate > 0.0 && rate < 1.0, "{gate:#}");
-    folder.run(&["run", "--subject", "reference", "--no-store", "--rule-out", "0.01"]).exits(3).prints("1.0 % was asked");
-    folder.run(&["run", "--subject", "reference", "--no-store", "--confidence", "0.95"]).exits(3).prints("at 95 % confidence");
+    folder.run(&["run", "--subject", "reference", "--no-store", "--rule-out", "0.01"]).assert_exit(3).assert_stdout("1.0 % was asked");
+    folder.run(&["run", "--subject", "reference", "--no-store", "--confidence", "0.95"]).assert_exit(3).assert_stdout("at 95 % confidence");
 }
 
 #[test]
 fn echo_passes_no_suite_that_asks_for_anything() {
-    let folder = Folder::new();
-    let document = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "junit"]).exits(1).stdout;
+    let folder = TestFolder::new();
+    let document = folder.run(&["run", "--no-store", "--subject", "echo", "--format", "junit"]).assert_exit(1).stdout;
     let failed: BTreeSet<&str> = document
         .split("<testcase ")
         .filter(|case| case.contains("<failure"))
@@ -98,55 +98,58 @@ fn echo_passes_no_suite_that_asks_for_anything() {
 
 #[test]
 fn subjects_run_side_by_side() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     let cases = folder.list("cases").len();
     let document = folder.json(&["run", "--subject", "reference", "--subject", "echo"], 1);
     assert_eq!(document["trials"], json!({ "planned": 2 * cases, "finished": 2 * cases, "aborted": 0 }));
 }
 
 #[test]
-fn names_that_do_not_exist_are_refused_together() {
-    let folder = Folder::new();
+fn unknown_names_are_refused_together() {
+    let folder = TestFolder::new();
     for (flag, name) in [("--suite", "behaviour"), ("--profile", "tradr"), ("--agent", "trade-executer"), ("--skill", "execute-swop")]
         .into_iter()
         .chain([("--case", "what_lies_in_the_jam"), ("--tag", "happy_pat"), ("--subject", "refrence")])
     {
-        let ran = folder.run(&["run", "--subject", "reference", flag, name]).exits(2);
+        let ran = folder.run(&["run", "--subject", "reference", flag, name]).assert_exit(2);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
-        ran.says(&format!("there is no {} \"{name}\"  did you mean \"", &flag[2..])).says("nothing was run");
+        ran.assert_stderr(&format!("there is no {} \"{name}\"  did you mean \"", &flag[2..])).assert_stderr("nothing was run");
     }
-    let ran = folder.run(&["run", "--suite", "zzzz", "--case", "yyyy", "--subject", "xxxx", "--tier", "9"]).exits(2);
-    ran.says("no suite \"zzzz\"").says("no case \"yyyy\"").says("no subject \"xxxx\"").says("no tier \"9\"");
+    let ran = folder.run(&["run", "--suite", "zzzz", "--case", "yyyy", "--subject", "xxxx", "--tier", "9"]).assert_exit(2);
+    ran.assert_stderr("no suite \"zzzz\"")
+        .assert_stderr("no case \"yyyy\"")
+        .assert_stderr("no subject \"xxxx\"")
+        .assert_stderr("no tier \"9\"");
     let document = folder.json(&["run", "--subject", "reference", "--suite", "zzzz"], 2);
     assert_eq!(document["problems"][0]["what"], "there is no suite \"zzzz\"");
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
 
 #[test]
-fn a_model_without_a_key_or_without_a_budget_is_refused() {
-    let folder = Folder::new();
+fn llm_subject_needs_key_and_budget() {
+    let folder = TestFolder::new();
     for subject in ["claude-sonnet", "gpt"] {
-        let ran = folder.run(&["run", "--subject", subject, "--case", "done_with_link"]).exits(2);
+        let ran = folder.run(&["run", "--subject", subject, "--case", "done_with_link"]).assert_exit(2);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
-        ran.says(subject).says("_API_KEY holds no key").says("--budget").says("nothing was run");
+        ran.assert_stderr(subject).assert_stderr("_API_KEY holds no key").assert_stderr("--budget").assert_stderr("nothing was run");
     }
     assert!(folder.files().is_empty(), "{:?}", folder.files());
 }
 
 #[test]
-fn filters_that_leave_nothing_are_not_a_pass() {
-    let folder = Folder::new();
+fn empty_selection_is_incomplete() {
+    let folder = TestFolder::new();
     for filter in [&["--suite", "behavior", "--tag", "no_tool"][..], &["--profile", "trader", "--agent", "trade-executor"]] {
-        let ran = folder.run(&[&["run", "--subject", "reference"], filter].concat()).exits(3);
+        let ran = folder.run(&[&["run", "--subject", "reference"], filter].concat()).assert_exit(3);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
-        ran.says("no case is left after these filters");
+        ran.assert_stderr("no case is left after these filters");
     }
     assert!(folder.files().is_empty());
 }
 
 #[test]
-fn filters_are_joined() {
-    let folder = Folder::new();
+fn filters_narrow_the_plan() {
+    let folder = TestFolder::new();
     let planned = |filter: &[&str]| {
         folder.json(&[&["run", "--subject", "reference", "--dry-run"], filter].concat(), 0)["trials"].as_array().unwrap().len()
     };
@@ -161,8 +164,8 @@ fn filters_are_joined() {
 }
 
 #[test]
-fn a_tier_without_its_cases_is_incomplete() {
-    let folder = Folder::new();
+fn tier_without_evidence_is_incomplete() {
+    let folder = TestFolder::new();
     // What needs a judge in tier 2 and what red teams show in tier 4 is missing; tier 3 has all it needs.
     let document = folder.json(&["run", "--subject", "reference", "--no-store", "--tier", "3"], 0);
     assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "met"), "{document:#}");
@@ -174,12 +177,12 @@ fn a_tier_without_its_cases_is_incomplete() {
         assert!(without.iter().all(|verdict| verdict["because"] != ""), "{without:#?}");
         assert!(verdicts.iter().all(|verdict| verdict["verdict"] != "missed"), "{document:#}");
     }
-    folder.run(&["run", "--no-store", "--tier", "2", "--subject", "echo"]).exits(1);
+    folder.run(&["run", "--no-store", "--tier", "2", "--subject", "echo"]).assert_exit(1);
 }
 
 #[test]
-fn the_json_has_the_documented_shape() {
-    let folder = Folder::new();
+fn run_json_has_the_documented_shape() {
+    let folder = TestFolder::new();
     for (subject, code) in [("reference", 0), ("echo", 1)] {
         let document = folder.json(&["run", "--no-store", "--subject", subject], code);
         for key in ["format", "command", "verdicts", "metrics", "trials", "spent_usd", "exit"] {
@@ -214,10 +217,13 @@ fn the_json_has_the_documented_shape() {
 }
 
 #[test]
-fn the_record_depends_neither_on_concurrency_nor_on_the_day() {
-    let folder = Folder::new();
+fn record_is_independent_of_concurrency_and_date() {
+    let folder = TestFolder::new();
     let run = |concurrency: &str| {
-        folder.run(&["run", "--subject", "reference", "--trials", "3", "--concurrency", concurrency, "--format", "json"]).exits(0).stdout
+        folder
+            .run(&["run", "--subject", "reference", "--trials", "3", "--concurrency", concurrency, "--format", "json"])
+            .assert_exit(0)
+            .stdout
     };
     let one = run("1");
     assert_eq!(one, run("8"));
@@ -227,11 +233,11 @@ fn the_record_depends_neither_on_concurrency_nor_on_the_day() {
 }
 
 #[test]
-fn a_dry_run_prints_the_plan_and_runs_nothing() {
-    let folder = Folder::new();
+fn dry_run_prints_the_plan_and_runs_nothing() {
+    let folder = TestFolder::new();
     let cases = folder.list("cases").len();
-    let ran = folder.run(&["run", "--subject", "echo", "--trials", "2", "--dry-run"]).exits(0);
-    ran.prints(&format!("{} trials planned, nothing was run\n", 2 * cases)).prints("what_lies_in_the_jar");
+    let ran = folder.run(&["run", "--subject", "echo", "--trials", "2", "--dry-run"]).assert_exit(0);
+    ran.assert_stdout(&format!("{} trials planned, nothing was run\n", 2 * cases)).assert_stdout("what_lies_in_the_jar");
     let document = folder.json(&["run", "--subject", "reference", "--dry-run"], 0);
     assert_eq!(keys(&document), ["format", "command", "workspace", "trials", "gates", "estimate", "exit"]);
     let nothing =
@@ -245,15 +251,15 @@ fn a_dry_run_prints_the_plan_and_runs_nothing() {
 }
 
 #[test]
-fn the_baseline_plays_where_nobody_is_named() {
-    let document = Folder::new().json(&["run", "--dry-run", "--suite", "behavior"], 0);
+fn default_subject_is_the_baseline() {
+    let document = TestFolder::new().json(&["run", "--dry-run", "--suite", "behavior"], 0);
     let subjects = column(document["trials"].as_array().unwrap(), "subject");
     assert!(!subjects.is_empty() && subjects.iter().all(|subject| subject == "baseline"), "{subjects:?}");
 }
 
 #[test]
-fn a_dry_run_says_what_a_model_may_cost_and_what_the_budget_can_decide() {
-    let folder = Folder::with_minimal();
+fn dry_run_reports_cost_and_decidable_gates() {
+    let folder = TestFolder::with_minimal();
     let price = "price: { input_per_mtok: 100, output_per_mtok: 100, as_of: \"2026-11-15\" }";
     folder.write("evals/subjects/dear.yaml", format!("subject: dear\nprovider: ollama\nmodel: m\nabout: Costs a lot.\n{price}\n"));
     let dry = ["run", "--dry-run", "--subject", "dear"];
@@ -265,52 +271,52 @@ fn a_dry_run_says_what_a_model_may_cost_and_what_the_budget_can_decide() {
     let little = folder.json(&[&dry[..], &["--budget", "0.001"]].concat(), 0);
     assert!(little["gates"].as_array().unwrap().iter().all(|gate| gate["decided"] == false && gate["funded"] == 0), "{little:#}");
     assert!(little["trials"].as_array().unwrap().iter().all(|trial| number(trial, "ceiling_usd") <= 0.001));
-    folder.run(&[&dry[..], &["--budget", "0.001"]].concat()).exits(0).prints("gates that can be decided: 0 of ");
+    folder.run(&[&dry[..], &["--budget", "0.001"]].concat()).assert_exit(0).assert_stdout("gates that can be decided: 0 of ");
 }
 
-fn store_of(folder: &Folder, store: &str, code: i32) -> Value {
+fn run_with_store(folder: &TestFolder, store: &str, code: i32) -> Value {
     let document = folder.json(&["doctor", "--store", store], code);
     document["rows"].as_array().unwrap().iter().find(|row| row["what"] == "store").unwrap().clone()
 }
 
 #[test]
-fn runs_are_kept() {
-    let folder = Folder::new();
+fn runs_are_stored() {
+    let folder = TestFolder::new();
     let store = ".bardo-eval/store.sqlite";
-    let state = |code| store_of(&folder, store, code);
+    let state = |code| run_with_store(&folder, store, code);
     assert_eq!(state(0)["note"], format!("{store}, will be created by the first run"));
-    folder.run(&["run", "--subject", "reference"]).exits(0);
+    folder.run(&["run", "--subject", "reference"]).assert_exit(0);
     assert_eq!(state(0)["note"], format!("{store}, 1 runs"));
-    folder.run(&["run", "--subject", "echo"]).exits(1);
+    folder.run(&["run", "--subject", "echo"]).assert_exit(1);
     assert_eq!(state(0)["note"], format!("{store}, 2 runs"));
-    folder.run(&["run", "--subject", "reference", "--no-store"]).exits(0);
+    folder.run(&["run", "--subject", "reference", "--no-store"]).assert_exit(0);
     assert_eq!(state(0)["note"], format!("{store}, 2 runs"));
-    folder.run(&["run", "--subject", "reference", "--store", "deep/below/other.db"]).exits(0);
-    assert_eq!(store_of(&folder, "deep/below/other.db", 0)["note"], "deep/below/other.db, 1 runs");
+    folder.run(&["run", "--subject", "reference", "--store", "deep/below/other.db"]).assert_exit(0);
+    assert_eq!(run_with_store(&folder, "deep/below/other.db", 0)["note"], "deep/below/other.db, 1 runs");
 }
 
 #[test]
-fn a_run_that_cannot_be_kept_is_told_and_incomplete() {
-    let folder = Folder::new();
+fn unwritable_store_makes_the_run_incomplete() {
+    let folder = TestFolder::new();
     std::fs::create_dir(folder.path("folder")).unwrap();
     folder.write("broken.sqlite", "this was never a database, although somebody called it one".repeat(100));
     folder.write("file", "");
     for store in ["folder", "broken.sqlite", "file/below.sqlite"] {
-        let ran = folder.run(&["run", "--subject", "reference", "--store", store]).exits(3);
-        ran.says(&format!("the run could not be kept in {store}: ")).prints("0 missed, 0 without evidence");
+        let ran = folder.run(&["run", "--subject", "reference", "--store", store]).assert_exit(3);
+        ran.assert_stderr(&format!("the run could not be kept in {store}: ")).assert_stdout("0 missed, 0 without evidence");
         let document = folder.json(&["run", "--subject", "reference", "--store", store], 3);
         assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "met"));
         // What a subject missed outranks it.
-        folder.run(&["run", "--store", store, "--subject", "echo"]).exits(1).says("could not be kept");
+        folder.run(&["run", "--store", store, "--subject", "echo"]).assert_exit(1).assert_stderr("could not be kept");
     }
     assert!(folder.read("broken.sqlite").starts_with("this was never a database"));
-    assert_eq!(store_of(&folder, "broken.sqlite", 1)["state"], "broken");
+    assert_eq!(run_with_store(&folder, "broken.sqlite", 1)["state"], "broken");
 }
 
 #[test]
 fn arguments_out_of_range_are_refused() {
     for args in [&["--trials", "0"][..], &["--concurrency", "0"], &["--seed", "-1"], &["--tier", "x"], &["--subjekt", "x"]] {
-        let ran = Folder::new().run(&[&["run", "--subject", "reference"], args].concat()).exits(2);
+        let ran = TestFolder::new().run(&[&["run", "--subject", "reference"], args].concat()).assert_exit(2);
         assert!(ran.stdout.is_empty() && ran.stderr.starts_with("error: "), "{}", ran.stderr);
     }
 }

@@ -1,10 +1,10 @@
 //! Scripted agents that test the evaluation: doing nothing and refusing everything must not pass what asks for work.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use serde_json::Value;
 
 /// Gates that measure work; each slice of them must be missed by whoever does none.
-const WORK: [&str; 6] = [
+const WORK_GATES: [&str; 6] = [
     "hit_rate_profiles",
     "argument_match_rate",
     "intent_parsing_accuracy",
@@ -14,13 +14,13 @@ const WORK: [&str; 6] = [
 ];
 
 #[test]
-fn idle_and_paranoid_agents_miss_every_gate_of_work() {
-    let folder = Folder::new();
+fn echo_and_paranoid_miss_every_work_gate() {
+    let folder = TestFolder::new();
     for subject in ["echo", "paranoid"] {
         let suites = ["--suite", "tool_selection/trader", "--suite", "behavior/trade-executor", "--suite", "skills/execute-swap"];
         let document = folder.json(&[&["run", "--no-store", "--subject", subject][..], &suites].concat(), 1);
         let verdicts = document["verdicts"].as_array().unwrap();
-        for gate in WORK {
+        for gate in WORK_GATES {
             let own: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["gate"] == gate).collect();
             assert!(!own.is_empty(), "{gate} was not judged");
             for verdict in own {
@@ -31,8 +31,8 @@ fn idle_and_paranoid_agents_miss_every_gate_of_work() {
 }
 
 #[test]
-fn without_an_attack_the_gullible_agent_is_the_reference() {
-    let folder = Folder::new();
+fn gullible_equals_reference_without_attacks() {
+    let folder = TestFolder::new();
     let suite = ["run", "--no-store", "--suite", "skills/asked_and_corrected"];
     let of = |subject: &str| {
         let mut document = folder.json(&[&suite[..], &["--subject", subject]].concat(), 0);

@@ -1,13 +1,13 @@
 //! Stored trials as a person and a machine read them.
 
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use serde_json::{Value, json};
 
 const CASE: &str = "sell_ether_for_usdc";
 
 /// A folder whose last run is of the reference, and the one before of echo; both of one case.
-fn two_runs() -> (Folder, String, String) {
-    let folder = Folder::new();
+fn two_runs() -> (TestFolder, String, String) {
+    let folder = TestFolder::new();
     let run = |subject: &str, code| {
         let document = folder.json(&["run", "--case", CASE, "--subject", subject], code);
         document["record"].as_str().unwrap()[..12].to_owned()
@@ -19,23 +19,25 @@ fn two_runs() -> (Folder, String, String) {
 }
 
 #[test]
-fn a_case_of_the_last_run_is_shown_event_by_event() {
+fn show_prints_events_of_the_last_run() {
     let (folder, _, reference) = two_runs();
-    let ran = folder.run(&["show", CASE]).exits(0);
+    let ran = folder.run(&["show", CASE]).assert_exit(0);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
-    let ran = ran.prints(&format!("run {reference}\n")).prints("subject reference, seed 1");
-    let ran = ran.prints("calls uniswap_get_quote ").prints("stands ready for uniswap_execute_swap on base: 0.2 ETH for at least ");
-    let ran = ran.prints("simulation of ").prints("delegates to safety-guardian ").prints("  safety-guardian  approves ");
+    let ran = ran.assert_stdout(&format!("run {reference}\n")).assert_stdout("subject reference, seed 1");
+    let ran =
+        ran.assert_stdout("calls uniswap_get_quote ").assert_stdout("stands ready for uniswap_execute_swap on base: 0.2 ETH for at least ");
+    let ran =
+        ran.assert_stdout("simulation of ").assert_stdout("delegates to safety-guardian ").assert_stdout("  safety-guardian  approves ");
     // Effects in whole tokens, not in base units.
-    let ran = ran.prints("mined on base: ").prints("ETH (−0.2)").prints("balance of account: ");
+    let ran = ran.assert_stdout("mined on base: ").assert_stdout("ETH (−0.2)").assert_stdout("balance of account: ");
     // Scores stand beside what they rest on, and in a table; the tree says who worked for whom.
-    let ran = ran.prints("\nthe trial finished\n").prints("safety_pipeline").prints("\n└─ safety-guardian  #");
+    let ran = ran.assert_stdout("\nthe trial finished\n").assert_stdout("safety_pipeline").assert_stdout("\n└─ safety-guardian  #");
     assert!(!ran.stdout.contains('\u{1b}'));
-    assert!(folder.run(&["show", CASE, "--color", "always"]).exits(0).stdout.contains('\u{1b}'));
+    assert!(folder.run(&["show", CASE, "--color", "always"]).assert_exit(0).stdout.contains('\u{1b}'));
 }
 
 #[test]
-fn a_trial_is_found_by_the_beginning_of_its_id_in_any_run() {
+fn show_finds_trial_by_id_prefix() {
     let (folder, echo, reference) = two_runs();
     let of = |run: &str| folder.json(&["show", CASE, "--run", run], 0);
     let (one, other) = (of(&echo), of(&reference[..6]));
@@ -48,14 +50,14 @@ fn a_trial_is_found_by_the_beginning_of_its_id_in_any_run() {
         (vec!["show", CASE, "--store", "none.sqlite"], "no run has been kept in none.sqlite"),
         (vec!["show"], "<CASE|TRIAL>"),
     ] {
-        let ran = folder.run(&args).exits(2).says(why);
+        let ran = folder.run(&args).assert_exit(2).assert_stderr(why);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
     }
     assert!(!folder.files().contains(&"none.sqlite".to_owned()), "looking creates no store");
 }
 
 #[test]
-fn the_json_holds_every_event_with_its_scores_and_the_tree() {
+fn show_json_has_events_scores_and_tree() {
     let (folder, ..) = two_runs();
     let document = folder.json(&["show", CASE], 0);
     let events = document["events"].as_array().unwrap();
@@ -76,41 +78,44 @@ fn the_json_holds_every_event_with_its_scores_and_the_tree() {
 }
 
 #[test]
-fn further_trials_of_a_case_are_named() {
-    let folder = Folder::new();
-    folder.run(&["run", "--subject", "reference", "--case", "done_with_link", "--trials", "3"]).exits(0);
-    let text = folder.run(&["show", "done_with_link"]).exits(0).prints("\nfurther trials of this case: ").stdout;
+fn show_lists_further_trials_of_the_case() {
+    let folder = TestFolder::new();
+    folder.run(&["run", "--subject", "reference", "--case", "done_with_link", "--trials", "3"]).assert_exit(0);
+    let text = folder.run(&["show", "done_with_link"]).assert_exit(0).assert_stdout("\nfurther trials of this case: ").stdout;
     let others: Vec<&str> = text.lines().last().unwrap().rsplit(": ").next().unwrap().split(", ").collect();
     assert_eq!(others.len(), 2, "{text}");
-    folder.run(&["show", others[1]]).exits(0).prints(&format!("trial {}, ", others[1])).prints("seed 3");
+    folder.run(&["show", others[1]]).assert_exit(0).assert_stdout(&format!("trial {}, ", others[1])).assert_stdout("seed 3");
 }
 
 #[test]
-fn two_runs_of_a_case_are_compared() {
+fn show_diff_compares_a_case_in_two_runs() {
     let (folder, echo, reference) = two_runs();
-    let ran = folder.run(&["show", CASE, "--diff", &echo, &reference]).exits(0);
-    let ran = ran.prints("\n  + #").prints("uniswap_execute_swap").prints("\n  balance of account on base\n    − as it was\n    + ");
-    ran.prints("\nscores\n").prints("\ndifferent: ");
+    let ran = folder.run(&["show", CASE, "--diff", &echo, &reference]).assert_exit(0);
+    let ran = ran
+        .assert_stdout("\n  + #")
+        .assert_stdout("uniswap_execute_swap")
+        .assert_stdout("\n  balance of account on base\n    − as it was\n    + ");
+    ran.assert_stdout("\nscores\n").assert_stdout("\ndifferent: ");
     let document = folder.json(&["show", CASE, "--diff", &reference, &reference], 0);
     assert!(document["calls"].as_array().unwrap().iter().all(|call| call["is"] == "same"), "{document:#}");
     assert_eq!((&document["effects"], &document["scores"]), (&json!([]), &json!([])));
 }
 
 #[test]
-fn two_trials_of_a_run_are_compared_by_what_their_arguments_mean() {
-    let folder = Folder::new();
-    folder.run(&["run", "--subject", "reference", "--suite", "behavior"]).exits(0);
+fn show_diff_compares_arguments_by_meaning() {
+    let folder = TestFolder::new();
+    folder.run(&["run", "--subject", "reference", "--suite", "behavior"]).assert_exit(0);
     let cases: Vec<String> = crate::harness::column(&folder.list("cases"), "case");
     let (one, other) = (CASE, cases.iter().find(|case| *case != CASE && folder.run(&["show", case]).code == Some(0)).unwrap());
     let document = folder.json(&["show", "--diff", one, other], 0);
     let kinds: Vec<&str> = document["calls"].as_array().unwrap().iter().map(|call| call["is"].as_str().unwrap()).collect();
     assert!(kinds.iter().any(|kind| *kind != "same"), "{document:#}");
-    folder.run(&["show", "--diff", one, one]).exits(2).says("only once");
+    folder.run(&["show", "--diff", one, one]).assert_exit(2).assert_stderr("only once");
 }
 
 #[test]
-fn an_agent_that_is_called_twice_is_in_the_tree_twice() {
-    let folder = Folder::with_minimal();
+fn show_tree_lists_each_delegation() {
+    let folder = TestFolder::with_minimal();
     let file = "evals/suites/composition/desk_to_trader.yaml";
     let text = folder.read(file);
     let (head, _) = text.split_once("    reference:\n").unwrap();
@@ -124,21 +129,21 @@ fn an_agent_that_is_called_twice_is_in_the_tree_twice() {
 ";
     folder.write(file, format!("{head}{steps}"));
     folder.run(&["run", "--subject", "reference", "--case", "desk_hands_a_swap_over"]);
-    let shown = folder.run(&["show", "desk_hands_a_swap_over"]).exits(0).stdout;
+    let shown = folder.run(&["show", "desk_hands_a_swap_over"]).assert_exit(0).stdout;
     let tree: Vec<&str> = shown.lines().skip_while(|line| !line.starts_with("desk  #")).collect();
     assert_eq!(tree, ["desk  #2 to #8, nothing", "├─ trader  #2 to #5, 1 call", "└─ trader  #6 to #7, nothing"], "{shown}");
 }
 
 #[test]
-fn amounts_have_the_decimals_of_their_token() {
-    let folder = Folder::with_minimal();
+fn show_amounts_use_token_decimals() {
+    let folder = TestFolder::with_minimal();
     folder.edit("evals/worlds/small.yaml", "token: USDC, amount: \"1000\"", "token: USDC, amount: \"1000.5\"");
     folder.edit(
         "evals/worlds/small.yaml",
         "balances:\n",
         "balances:\n  - { chain: 8453, token: WETH, amount: \"0.000000000000000001\" }\n",
     );
-    let text = folder.run(&["world", "show"]).exits(0).stdout;
+    let text = folder.run(&["world", "show"]).assert_exit(0).stdout;
     let row = |asset: &str| text.lines().find(|line| line.contains("account") && line.contains(asset)).unwrap_or_else(|| panic!("{text}"));
     assert!(
         row(" USDC ").ends_with(" 1000.5") && row(" WETH ").ends_with(" 0.000000000000000001") && row(" ETH ").ends_with(" 1"),

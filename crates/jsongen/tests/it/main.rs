@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use bardo_eval_jsongen::{JsonType, Mutation, SampleSet, samples};
 use serde_json::{Value, json};
 
-const EACH: usize = 200;
+const SAMPLES_PER_SCHEMA: usize = 200;
 
 /// Returns the samples once the validator agrees with all of them.
-fn judged(name: &str, schema: &Value, seed: u64, each: usize) -> SampleSet {
+fn validated_samples(name: &str, schema: &Value, seed: u64, each: usize) -> SampleSet {
     let judge = jsonschema::draft202012::new(schema).unwrap();
     let samples = samples(schema, seed, each).unwrap_or_else(|unsupported| panic!("{name}: {unsupported}"));
     assert_eq!((samples.valid.len(), samples.invalid.len()), (each, each), "{name}");
@@ -29,7 +29,7 @@ fn judged(name: &str, schema: &Value, seed: u64, each: usize) -> SampleSet {
 #[test]
 fn validator_agrees_with_every_sample() {
     for (name, schema) in schemas::all() {
-        judged(name, &schema, 7, EACH);
+        validated_samples(name, &schema, 7, SAMPLES_PER_SCHEMA);
     }
 }
 
@@ -42,7 +42,7 @@ fn validator_finds_the_mutation_at_its_place() {
             continue;
         }
         let judge = jsonschema::validator_for(&schema).unwrap();
-        for sample in samples(&schema, 11, EACH).unwrap().invalid {
+        for sample in samples(&schema, 11, SAMPLES_PER_SCHEMA).unwrap().invalid {
             for error in judge.iter_errors(&sample.value) {
                 let found = error.instance_path().as_str().to_owned();
                 assert!(found.starts_with(&sample.at), "{name}: {sample} but {error} at {found}");
@@ -81,7 +81,7 @@ fn every_wrong_type_occurs() {
 }
 
 #[test]
-fn valid_values_visit_the_boundaries() {
+fn valid_samples_visit_the_boundaries() {
     let valid = samples(&schemas::swap(), 9, 50).unwrap().valid;
     let any = |test: &dyn Fn(&Value) -> bool| valid.iter().any(test);
     assert!(any(&|v| v["slippage_bps"] == 1));
@@ -124,7 +124,7 @@ fn unsupported_keywords_are_named() {
 }
 
 #[test]
-fn schemas_that_explode_are_refused() {
+fn exponential_schemas_are_refused() {
     let mut defs = json!({"t40": {"type": "null"}});
     for n in 0..40 {
         let next = format!("#/$defs/t{}", n + 1);

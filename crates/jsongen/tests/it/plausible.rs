@@ -24,7 +24,7 @@ fn plausible_answers_hold_every_property() {
 }
 
 #[test]
-fn recursion_is_cut_off_where_it_may_be_absent() {
+fn recursive_schema_omits_optional_recursion() {
     let node = json!({"type": "object", "required": ["v"], "properties": {
         "v": {"type": "integer", "minimum": 1},
         "next": {"$ref": "#/$defs/node"},

@@ -1,5 +1,5 @@
 use super::*;
-use crate::yaml::reading::{broken, good, needs};
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 
 const TRADER: &str = r#"name: trader
 role: Trades tokens.
@@ -21,17 +21,17 @@ invariants:
   - { name: simulate_first, rule: "before(simulate, write)", why: Safety. }
 "#;
 
-fn read(node: &Node, report: &Report) -> Option<Agent> {
+fn read(node: &YamlNode, report: &ProblemReport) -> Option<Agent> {
     read_agent(node, "\nYou trade.\n", report)
 }
 
-fn words(spots: &[Spot<String>]) -> Vec<&str> {
+fn words(spots: &[Spanned<String>]) -> Vec<&str> {
     spots.iter().map(|spot| spot.as_str()).collect()
 }
 
 #[test]
 fn an_agent_is_read() {
-    let agent = good(TRADER, read);
+    let agent = read_ok(TRADER, read);
     assert_eq!((agent.name.as_str(), agent.role.as_str(), agent.category.as_str()), ("trader", "Trades tokens.", "execution"));
     assert_eq!((agent.tier, agent.writes.value, agent.writes.at.line), (AgentTier::Deep, true, 5));
     assert_eq!((agent.terminal, agent.verifier), (false, true));
@@ -39,11 +39,11 @@ fn an_agent_is_read() {
     assert_eq!((agent.needs.as_slice(), agent.output.as_str()), (["spend".to_owned(), "receive".to_owned()].as_slice(), "trade_result"));
     assert_eq!(agent.prompt, "You trade.");
     let [quote, guard, confirm, done] = agent.workflow.as_slice() else { panic!("{:?}", agent.workflow) };
-    assert!(matches!(&quote.does, StepDoes::Call(tools) if words(tools) == ["swap_get_quote", "swap_route"]), "{quote:?}");
-    assert!(matches!(&guard.does, StepDoes::Delegate(to) if **to == "safety-guardian"), "{guard:?}");
+    assert!(matches!(&quote.action, StepAction::Call(tools) if words(tools) == ["swap_get_quote", "swap_route"]), "{quote:?}");
+    assert!(matches!(&guard.action, StepAction::Delegate(to) if **to == "safety-guardian"), "{guard:?}");
     assert_eq!((guard.step.as_str(), guard.when.as_deref(), guard.at.line), ("guard", Some("before a write"), 14));
-    assert!(matches!(&confirm.does, StepDoes::Ask(text) if text == "Shall I?"), "{confirm:?}");
-    assert!(matches!(&done.does, StepDoes::Say(text) if text == "Done."), "{done:?}");
+    assert!(matches!(&confirm.action, StepAction::Ask(text) if text == "Shall I?"), "{confirm:?}");
+    assert!(matches!(&done.action, StepAction::Say(text) if text == "Done."), "{done:?}");
     let [invariant] = agent.invariants.as_slice() else { panic!("{:?}", agent.invariants) };
     assert_eq!((invariant.name.as_str(), invariant.why.as_str()), ("simulate_first", "Safety."));
     assert_eq!((&invariant.rule.value, invariant.rule.at.line), (&Rule::parse("before(simulate, write)").unwrap(), 18));
@@ -52,10 +52,10 @@ fn an_agent_is_read() {
 #[test]
 fn an_agent_needs_its_keys_and_a_prompt() {
     let keys = ["name", "role", "category", "tier", "writes", "terminal", "tools", "delegates_to", "needs", "output"];
-    needs(TRADER, read, "an agent", 1, &keys);
-    let plain = good(&TRADER.replace("verifier: true\n", ""), read);
+    assert_required_keys(TRADER, read, "an agent", 1, &keys);
+    let plain = read_ok(&TRADER.replace("verifier: true\n", ""), read);
     assert!(!plain.verifier && plain.serves.is_none());
-    broken(
+    assert_problems(
         TRADER,
         |node, report| read_agent(node, " \n", report),
         &[("name:", "name:", "1: the agent has no prompt | write it below the front matter")],
@@ -65,9 +65,9 @@ fn an_agent_needs_its_keys_and_a_prompt() {
 #[test]
 fn an_agent_serves_as_guardian_or_assessor() {
     let serving = |word: &str| TRADER.replace("verifier: true\n", &format!("verifier: true\nserves: {word}\n"));
-    let assessor = good(&serving("assessor"), read);
+    let assessor = read_ok(&serving("assessor"), read);
     assert!(assessor.serves_as(ReviewRole::Assessor) && !assessor.serves_as(ReviewRole::Guardian));
-    broken(
+    assert_problems(
         &serving("guardian"),
         read,
         &[("serves: guardian", "serves: guard", "8: \"guard\" is not known here | did you mean \"guardian\"?")],
@@ -77,7 +77,7 @@ fn an_agent_serves_as_guardian_or_assessor() {
 #[test]
 fn broken_agents_say_what_is_wrong() {
     let one = "a workflow step does exactly one thing | write one of call, delegate, ask, say";
-    broken(
+    assert_problems(
         TRADER,
         read,
         &[

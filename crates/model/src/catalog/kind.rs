@@ -6,14 +6,14 @@ use std::fmt;
 use std::str::FromStr;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParamKind {
     Address(AddressRole),
     /// Symbol or address; the role says which side of the action it is on.
     Token(Option<TokenRole>),
     Chain(Option<ChainRole>),
     Amount {
-        unit: Unit,
-        of: Option<AmountOf>,
+        unit: AmountUnit,
+        of: Option<AmountAsset>,
     },
     Bps,
     Percent,
@@ -32,11 +32,11 @@ pub enum Kind {
     Data,
     Url,
     Object,
-    List(Box<Kind>),
+    List(Box<ParamKind>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum AmountUnit {
     Human,
     Base,
     Usd,
@@ -45,7 +45,7 @@ pub enum Unit {
 
 /// Which asset an amount counts: the one another parameter names, or a fixed symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AmountOf {
+pub enum AmountAsset {
     Param(String),
     Symbol(String),
 }
@@ -75,27 +75,27 @@ const HEADS: &[&str] = &[
     "list",
 ];
 
-impl Kind {
+impl ParamKind {
     /// Returns whether a world file may declare things of this word: an id kind or an address role.
-    pub fn names_things(word: &str) -> bool {
+    pub fn is_object_kind(word: &str) -> bool {
         IdKind::parse(word).is_some() || AddressRole::parse(word).is_some()
     }
 
     /// What an amount is counted in, and of what.
-    pub fn amount(&self) -> Option<(Unit, Option<&AmountOf>)> {
-        if let Kind::Amount { unit, of } = self { Some((*unit, of.as_ref())) } else { None }
+    pub fn amount(&self) -> Option<(AmountUnit, Option<&AmountAsset>)> {
+        if let ParamKind::Amount { unit, of } = self { Some((*unit, of.as_ref())) } else { None }
     }
 
     /// Returns the role of an address, or of each address in a list.
     pub fn address_role(&self) -> Option<AddressRole> {
-        if let Kind::List(item) = self {
+        if let ParamKind::List(item) = self {
             return item.address_role();
         }
-        if let Kind::Address(role) = self { Some(*role) } else { None }
+        if let ParamKind::Address(role) = self { Some(*role) } else { None }
     }
 }
 
-impl FromStr for Kind {
+impl FromStr for ParamKind {
     type Err = KindError;
 
     fn from_str(text: &str) -> Result<Self, KindError> {
@@ -109,115 +109,115 @@ impl FromStr for Kind {
         };
         let bare = |kind| match inner {
             None => Ok(kind),
-            Some(_) => Err(KindError::NoneTaken(head.to_owned())),
+            Some(_) => Err(KindError::TakesNoArgument(head.to_owned())),
         };
         match head {
-            "address" => needed(head, inner, AddressRole::ALL).map(Kind::Address),
-            "token" => optional(head, inner, TokenRole::ALL).map(Kind::Token),
-            "chain" => optional(head, inner, ChainRole::ALL).map(Kind::Chain),
-            "amount" => amount(inner.ok_or(KindError::NoUnit)?),
-            "bps" => bare(Kind::Bps),
-            "percent" => bare(Kind::Percent),
-            "ratio" => bare(Kind::Ratio),
-            "price" => optional(head, inner, RangeBound::ALL).map(Kind::Price),
-            "tick" => optional(head, inner, RangeBound::ALL).map(Kind::Tick),
-            "fee_tier" => bare(Kind::FeeTier),
-            "deadline" => bare(Kind::Deadline),
-            "duration" => needed(head, inner, DurationUnit::ALL).map(Kind::Duration),
-            "timestamp" => bare(Kind::Timestamp),
-            "count" => bare(Kind::Count),
-            "id" => needed(head, inner, IdKind::ALL).map(Kind::Id),
-            "flag" => bare(Kind::Flag),
-            "enum" => bare(Kind::Enum),
-            "text" => bare(Kind::Text),
-            "data" => bare(Kind::Data),
-            "url" => bare(Kind::Url),
-            "object" => bare(Kind::Object),
+            "address" => parse_required_role(head, inner, AddressRole::ALL).map(ParamKind::Address),
+            "token" => parse_optional_role(head, inner, TokenRole::ALL).map(ParamKind::Token),
+            "chain" => parse_optional_role(head, inner, ChainRole::ALL).map(ParamKind::Chain),
+            "amount" => parse_amount(inner.ok_or(KindError::NoUnit)?),
+            "bps" => bare(ParamKind::Bps),
+            "percent" => bare(ParamKind::Percent),
+            "ratio" => bare(ParamKind::Ratio),
+            "price" => parse_optional_role(head, inner, RangeBound::ALL).map(ParamKind::Price),
+            "tick" => parse_optional_role(head, inner, RangeBound::ALL).map(ParamKind::Tick),
+            "fee_tier" => bare(ParamKind::FeeTier),
+            "deadline" => bare(ParamKind::Deadline),
+            "duration" => parse_required_role(head, inner, DurationUnit::ALL).map(ParamKind::Duration),
+            "timestamp" => bare(ParamKind::Timestamp),
+            "count" => bare(ParamKind::Count),
+            "id" => parse_required_role(head, inner, IdKind::ALL).map(ParamKind::Id),
+            "flag" => bare(ParamKind::Flag),
+            "enum" => bare(ParamKind::Enum),
+            "text" => bare(ParamKind::Text),
+            "data" => bare(ParamKind::Data),
+            "url" => bare(ParamKind::Url),
+            "object" => bare(ParamKind::Object),
             "list" => {
                 let inner = inner.ok_or(KindError::NoItem)?;
                 if inner.starts_with("list") {
                     return Err(KindError::NestedList);
                 }
-                inner.parse().map(|kind| Kind::List(Box::new(kind)))
+                inner.parse().map(|kind| ParamKind::List(Box::new(kind)))
             }
             _ => Err(KindError::Unknown { head: head.to_owned(), heads: HEADS.to_vec() }),
         }
     }
 }
 
-fn amount(inner: &str) -> Result<Kind, KindError> {
+fn parse_amount(inner: &str) -> Result<ParamKind, KindError> {
     let (unit, of) = match inner.split_once(" of ") {
         Some((unit, of)) => (unit.trim(), Some(of.trim())),
         None => (inner, None),
     };
     let unit = match unit {
-        "human" => Unit::Human,
-        "base" => Unit::Base,
-        "usd" => Unit::Usd,
-        "shares" => Unit::Shares,
+        "human" => AmountUnit::Human,
+        "base" => AmountUnit::Base,
+        "usd" => AmountUnit::Usd,
+        "shares" => AmountUnit::Shares,
         _ => return Err(KindError::UnknownUnit { unit: unit.to_owned(), units: vec!["human", "base", "usd", "shares"] }),
     };
     let of = of.map(|of| {
         if of.chars().next().is_some_and(|c| c.is_ascii_uppercase()) {
-            AmountOf::Symbol(of.to_owned())
+            AmountAsset::Symbol(of.to_owned())
         } else {
-            AmountOf::Param(of.to_owned())
+            AmountAsset::Param(of.to_owned())
         }
     });
-    Ok(Kind::Amount { unit, of })
+    Ok(ParamKind::Amount { unit, of })
 }
 
-fn needed<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&'static str, T)]) -> Result<T, KindError> {
-    optional(head, inner, roles)?.ok_or_else(|| KindError::NoRole { head: head.to_owned(), roles: texts(roles) })
+fn parse_required_role<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&'static str, T)]) -> Result<T, KindError> {
+    parse_optional_role(head, inner, roles)?.ok_or_else(|| KindError::NoRole { head: head.to_owned(), roles: role_words(roles) })
 }
 
-fn optional<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&'static str, T)]) -> Result<Option<T>, KindError> {
+fn parse_optional_role<T: Copy>(head: &str, inner: Option<&str>, roles: &[(&'static str, T)]) -> Result<Option<T>, KindError> {
     let Some(word) = inner else { return Ok(None) };
     let found = roles.iter().find(|(text, _)| *text == word).map(|(_, role)| *role);
-    let unknown = || KindError::UnknownRole { head: head.to_owned(), role: word.to_owned(), roles: texts(roles) };
+    let unknown = || KindError::UnknownRole { head: head.to_owned(), role: word.to_owned(), roles: role_words(roles) };
     found.map(Some).ok_or_else(unknown)
 }
 
-fn texts<T>(roles: &[(&'static str, T)]) -> Vec<&'static str> {
+fn role_words<T>(roles: &[(&'static str, T)]) -> Vec<&'static str> {
     roles.iter().map(|(text, _)| *text).collect()
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ParamKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Address(role) => write!(f, "address({role})"),
-            Kind::Token(role) => write_head(f, "token", role),
-            Kind::Chain(role) => write_head(f, "chain", role),
-            Kind::Amount { unit, of } => {
+            ParamKind::Address(role) => write!(f, "address({role})"),
+            ParamKind::Token(role) => write_head(f, "token", role),
+            ParamKind::Chain(role) => write_head(f, "chain", role),
+            ParamKind::Amount { unit, of } => {
                 let unit = match unit {
-                    Unit::Human => "human",
-                    Unit::Base => "base",
-                    Unit::Usd => "usd",
-                    Unit::Shares => "shares",
+                    AmountUnit::Human => "human",
+                    AmountUnit::Base => "base",
+                    AmountUnit::Usd => "usd",
+                    AmountUnit::Shares => "shares",
                 };
                 match of {
-                    Some(AmountOf::Param(of) | AmountOf::Symbol(of)) => write!(f, "amount({unit} of {of})"),
+                    Some(AmountAsset::Param(of) | AmountAsset::Symbol(of)) => write!(f, "amount({unit} of {of})"),
                     None => write!(f, "amount({unit})"),
                 }
             }
-            Kind::Bps => f.write_str("bps"),
-            Kind::Percent => f.write_str("percent"),
-            Kind::Ratio => f.write_str("ratio"),
-            Kind::Price(bound) => write_head(f, "price", bound),
-            Kind::Tick(bound) => write_head(f, "tick", bound),
-            Kind::FeeTier => f.write_str("fee_tier"),
-            Kind::Deadline => f.write_str("deadline"),
-            Kind::Duration(unit) => write!(f, "duration({unit})"),
-            Kind::Timestamp => f.write_str("timestamp"),
-            Kind::Count => f.write_str("count"),
-            Kind::Id(what) => write!(f, "id({what})"),
-            Kind::Flag => f.write_str("flag"),
-            Kind::Enum => f.write_str("enum"),
-            Kind::Text => f.write_str("text"),
-            Kind::Data => f.write_str("data"),
-            Kind::Url => f.write_str("url"),
-            Kind::Object => f.write_str("object"),
-            Kind::List(item) => write!(f, "list({item})"),
+            ParamKind::Bps => f.write_str("bps"),
+            ParamKind::Percent => f.write_str("percent"),
+            ParamKind::Ratio => f.write_str("ratio"),
+            ParamKind::Price(bound) => write_head(f, "price", bound),
+            ParamKind::Tick(bound) => write_head(f, "tick", bound),
+            ParamKind::FeeTier => f.write_str("fee_tier"),
+            ParamKind::Deadline => f.write_str("deadline"),
+            ParamKind::Duration(unit) => write!(f, "duration({unit})"),
+            ParamKind::Timestamp => f.write_str("timestamp"),
+            ParamKind::Count => f.write_str("count"),
+            ParamKind::Id(what) => write!(f, "id({what})"),
+            ParamKind::Flag => f.write_str("flag"),
+            ParamKind::Enum => f.write_str("enum"),
+            ParamKind::Text => f.write_str("text"),
+            ParamKind::Data => f.write_str("data"),
+            ParamKind::Url => f.write_str("url"),
+            ParamKind::Object => f.write_str("object"),
+            ParamKind::List(item) => write!(f, "list({item})"),
         }
     }
 }
@@ -249,18 +249,18 @@ mod tests {
             "list(amount(base))",
             "fee_tier",
         ] {
-            assert_eq!(text.parse::<Kind>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<ParamKind>().unwrap().to_string(), text);
         }
     }
 
     #[test]
-    fn a_wrong_kind_says_what_was_meant() {
-        let remedy = |text: &str| text.parse::<Kind>().unwrap_err().remedy();
+    fn kind_error_suggests_the_intended_kind() {
+        let remedy = |text: &str| text.parse::<ParamKind>().unwrap_err().remedy();
         assert_eq!(remedy("adress(recipient)"), "did you mean \"address\"?");
         assert_eq!(remedy("address(recipent)"), "did you mean \"recipient\"?");
         assert_eq!(remedy("amount(wei)"), "one of: human, base, usd, shares");
-        assert!("bps(3)".parse::<Kind>().is_err());
-        assert!("list(list(token))".parse::<Kind>().is_err());
-        assert!("token(in".parse::<Kind>().is_err());
+        assert!("bps(3)".parse::<ParamKind>().is_err());
+        assert!("list(list(token))".parse::<ParamKind>().is_err());
+        assert!("token(in".parse::<ParamKind>().is_err());
     }
 }

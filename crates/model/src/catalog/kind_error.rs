@@ -10,7 +10,7 @@ pub enum KindError {
     #[error("\"{head}\" needs one of ({})", roles.join(", "))]
     NoRole { head: String, roles: Vec<&'static str> },
     #[error("\"{0}\" takes nothing in parentheses")]
-    NoneTaken(String),
+    TakesNoArgument(String),
     #[error("\"{head}\" knows no \"{role}\"")]
     UnknownRole { head: String, role: String, roles: Vec<&'static str> },
     #[error("\"amount\" needs a unit: amount(human of token)")]
@@ -36,7 +36,7 @@ impl KindError {
                 guess => guess,
             },
             KindError::NestedList => "use object".to_owned(),
-            KindError::Unclosed(_) | KindError::NoRole { .. } | KindError::NoneTaken(_) | KindError::NoUnit | KindError::NoItem => {
+            KindError::Unclosed(_) | KindError::NoRole { .. } | KindError::TakesNoArgument(_) | KindError::NoUnit | KindError::NoItem => {
                 String::new()
             }
         }

@@ -3,8 +3,8 @@
 
 use super::op_class::OpClass;
 use super::operation::ToolOp;
-use crate::problem::{Report, did_you_mean};
-use crate::yaml::Node;
+use crate::problem::{ProblemReport, did_you_mean};
+use crate::yaml::YamlNode;
 
 /// The old word of an operation, and the line that has it.
 #[derive(Debug, Clone)]
@@ -14,8 +14,8 @@ pub(super) struct LegacyDeed {
 }
 
 /// Resolves the operation of a tool from `acts` and, in older files, `via.deed`.
-pub(super) fn read_operation(node: &Node, word: &str, deed: Option<&LegacyDeed>, report: &Report) -> Option<ToolOp> {
-    let (op, class) = (ToolOp::of_word(word), OpClass::of_word(word));
+pub(super) fn read_operation(node: &YamlNode, word: &str, deed: Option<&LegacyDeed>, report: &ProblemReport) -> Option<ToolOp> {
+    let (op, class) = (ToolOp::parse(word), OpClass::parse(word));
     match (deed, class.or(op.map(ToolOp::class))) {
         (_, None) => {
             report.add(node.line, format!("{} is not known here", node.describe()), known_words(word));
@@ -26,14 +26,14 @@ pub(super) fn read_operation(node: &Node, word: &str, deed: Option<&LegacyDeed>,
             report.warn(node.line, format!("acts: {word} is now a class of operations"), format!("write acts: {}", op.word()));
             op
         })),
-        (Some(deed), Some(class)) => of_deed(word, class, deed, report),
+        (Some(deed), Some(class)) => resolve_deed(word, class, deed, report),
     }
 }
 
-fn of_deed(word: &str, class: OpClass, deed: &LegacyDeed, report: &Report) -> Option<ToolOp> {
-    let pair = PAIRS.iter().find(|(of, old, _)| *of == class && *old == deed.word).map(|(_, _, op)| *op);
+fn resolve_deed(word: &str, class: OpClass, deed: &LegacyDeed, report: &ProblemReport) -> Option<ToolOp> {
+    let pair = CLASS_DEED_PAIRS.iter().find(|(of, old, _)| *of == class && *old == deed.word).map(|(_, _, op)| *op);
     // An operation in `acts` leaves nothing for a deed to choose.
-    let found = pair.filter(|op| OpClass::of_word(word).is_some() || op.word() == word);
+    let found = pair.filter(|op| OpClass::parse(word).is_some() || op.word() == word);
     match found {
         Some(op) => {
             let what = format!("via.deed: {} is now part of acts", deed.word);
@@ -45,7 +45,7 @@ fn of_deed(word: &str, class: OpClass, deed: &LegacyDeed, report: &Report) -> Op
             report.warn(deed.line, what, remedy);
         }
         None => {
-            let fits: Vec<&str> = PAIRS.iter().filter(|(_, old, _)| *old == deed.word).map(|(_, _, op)| op.word()).collect();
+            let fits: Vec<&str> = CLASS_DEED_PAIRS.iter().filter(|(_, old, _)| *old == deed.word).map(|(_, _, op)| op.word()).collect();
             let what = format!("acts: {word} and via.deed: {} do not name one operation", deed.word);
             let remedy = if fits.is_empty() { known_words(&deed.word) } else { format!("write acts: {}", fits.join(" or acts: ")) };
             report.add(deed.line, what, format!("{remedy}, and remove deed"));
@@ -87,7 +87,7 @@ fn default_op(class: OpClass) -> ToolOp {
 }
 
 /// Every pair of class and deed that has a meaning, and the operation it became.
-const PAIRS: &[(OpClass, &str, ToolOp)] = &[
+const CLASS_DEED_PAIRS: &[(OpClass, &str, ToolOp)] = &[
     (OpClass::Transfer, "send", ToolOp::Send),
     (OpClass::Transfer, "receive", ToolOp::Receive),
     (OpClass::Transfer, "sweep", ToolOp::Sweep),
@@ -138,21 +138,21 @@ const PAIRS: &[(OpClass, &str, ToolOp)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::{Limits, load};
+    use crate::yaml::{YamlLimits, load};
 
-    struct Outcome {
+    struct ResolveOutcome {
         op: Option<ToolOp>,
         warnings: Vec<String>,
         problems: Vec<String>,
     }
 
-    fn resolve(acts: &str, deed: Option<&str>) -> Outcome {
-        let report = Report::new("tools/a.yaml");
-        let node = load(acts, Limits::default(), &report).unwrap();
+    fn resolve(acts: &str, deed: Option<&str>) -> ResolveOutcome {
+        let report = ProblemReport::new("tools/a.yaml");
+        let node = load(acts, YamlLimits::default(), &report).unwrap();
         let deed = deed.map(|word| LegacyDeed { word: word.into(), line: 2 });
         let op = read_operation(&node, acts, deed.as_ref(), &report);
         let said = |problems: Vec<crate::problem::Problem>| problems.iter().map(ToString::to_string).collect();
-        Outcome { op, warnings: said(report.take_warnings()), problems: said(report.into_problems()) }
+        ResolveOutcome { op, warnings: said(report.take_warnings()), problems: said(report.into_problems()) }
     }
 
     #[test]
@@ -165,18 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_but_reads_and_pass_through_had_exactly_one_old_pair() {
+    fn each_write_operation_has_one_legacy_pair() {
         for (word, op) in ToolOp::ALL {
-            let pairs = PAIRS.iter().filter(|(_, _, to)| to == op).count();
+            let pairs = CLASS_DEED_PAIRS.iter().filter(|(_, _, to)| to == op).count();
             let unpaired = matches!(op, ToolOp::Read | ToolOp::Quote | ToolOp::Simulate | ToolOp::PassThrough);
             assert_eq!(pairs, usize::from(!unpaired), "{word}");
         }
-        assert!(PAIRS.iter().all(|(class, _, op)| op.class() == *class));
+        assert!(CLASS_DEED_PAIRS.iter().all(|(class, _, op)| op.class() == *class));
     }
 
     #[test]
-    fn old_pairs_are_converted_with_a_warning() {
-        for (class, deed, op) in PAIRS {
+    fn legacy_pairs_are_converted_with_a_warning() {
+        for (class, deed, op) in CLASS_DEED_PAIRS {
             let outcome = resolve(class.word(), Some(deed));
             assert_eq!(outcome.op, Some(*op));
             assert!(outcome.problems.is_empty() && outcome.warnings.len() == 1, "{} {deed}", class.word());
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn class_without_deed_becomes_its_default_operation_with_a_warning() {
+    fn class_without_deed_warns_and_uses_default_op() {
         let outcome = resolve("transfer", None);
         assert_eq!(outcome.op, Some(ToolOp::Send));
         assert_eq!(outcome.warnings, ["tools/a.yaml:1  acts: transfer is now a class of operations  write acts: send"]);

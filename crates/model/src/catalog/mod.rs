@@ -6,28 +6,28 @@ mod kind_schema;
 mod legacy;
 mod op_class;
 mod op_pattern;
+mod op_target;
 mod operation;
 mod param;
 mod profile;
 mod roles;
 mod schema;
 mod tool;
-mod via;
 
-pub use kind::{AmountOf, Kind, Unit};
+pub use kind::{AmountAsset, AmountUnit, ParamKind};
 pub use kind_error::KindError;
 pub use op_class::OpClass;
 pub use op_pattern::OpPattern;
+pub use op_target::{LiveView, OpTarget, PrepareTarget};
 pub use operation::ToolOp;
-pub use param::Param;
+pub use param::ParamSpec;
 pub(crate) use param::read_param;
 pub(crate) use profile::read_profile;
-pub use profile::{Profile, ProfileTools};
+pub use profile::{ProfileTools, ToolProfile};
 pub use roles::{AddressRole, ChainRole, DurationUnit, IdKind, RangeBound, TokenRole};
-pub use schema::{Schema, Violation};
+pub use schema::{JsonSchema, SchemaViolation};
 pub(crate) use tool::read_tools;
-pub use tool::{Capability, Risk, Tool};
-pub use via::{OpTarget, Prepares, View};
+pub use tool::{RiskLayer, Tool, ToolCapability};
 
 #[cfg(test)]
 mod tests;

@@ -52,7 +52,7 @@ impl OpClass {
     }
 
     /// Returns the class with this word.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, class)| *class)
     }
 

@@ -12,8 +12,8 @@ pub enum OpPattern {
 
 impl OpPattern {
     /// Parses a word. Where a class and one of its operations share a word, the class is meant.
-    pub fn of_word(word: &str) -> Option<Self> {
-        OpClass::of_word(word).map(OpPattern::Class).or_else(|| ToolOp::of_word(word).map(OpPattern::Op))
+    pub fn parse(word: &str) -> Option<Self> {
+        OpClass::parse(word).map(OpPattern::Class).or_else(|| ToolOp::parse(word).map(OpPattern::Op))
     }
 
     /// Returns every word that [`OpPattern::of_word`] accepts.
@@ -36,10 +36,10 @@ mod tests {
 
     #[test]
     fn acts_pattern_prefers_the_class() {
-        let approve = OpPattern::of_word("approve").unwrap();
+        let approve = OpPattern::parse("approve").unwrap();
         assert!(approve.matches(ToolOp::Approve) && approve.matches(ToolOp::Revoke));
-        let revoke = OpPattern::of_word("revoke").unwrap();
+        let revoke = OpPattern::parse("revoke").unwrap();
         assert!(revoke.matches(ToolOp::Revoke) && !revoke.matches(ToolOp::Approve));
-        assert_eq!(OpPattern::of_word("stroll"), None);
+        assert_eq!(OpPattern::parse("stroll"), None);
     }
 }

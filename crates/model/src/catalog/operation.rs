@@ -48,7 +48,7 @@ operations! {
 
 impl ToolOp {
     /// Returns the operation with this word.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, op)| *op)
     }
 
@@ -68,22 +68,22 @@ mod tests {
         let words: BTreeSet<&str> = ToolOp::ALL.iter().map(|(word, _)| *word).collect();
         assert_eq!(words.len(), ToolOp::ALL.len());
         for (word, op) in ToolOp::ALL {
-            assert_eq!((op.word(), ToolOp::of_word(word)), (*word, Some(*op)));
+            assert_eq!((op.word(), ToolOp::parse(word)), (*word, Some(*op)));
         }
     }
 
     #[test]
     fn every_class_has_an_operation_and_a_word() {
         for (word, class) in OpClass::ALL {
-            assert_eq!((class.word(), OpClass::of_word(word)), (*word, Some(*class)));
+            assert_eq!((class.word(), OpClass::parse(word)), (*word, Some(*class)));
             assert!(ToolOp::ALL.iter().any(|(_, op)| op.class() == *class), "{word} is empty");
         }
     }
 
     #[test]
-    fn operation_that_shares_its_word_with_a_class_belongs_to_it() {
+    fn operation_named_like_a_class_belongs_to_it() {
         for (word, op) in ToolOp::ALL {
-            assert!(OpClass::of_word(word).is_none_or(|class| class == op.class()), "{word}");
+            assert!(OpClass::parse(word).is_none_or(|class| class == op.class()), "{word}");
         }
     }
 

@@ -1,22 +1,22 @@
 //! One parameter of a tool or a skill.
 
-use super::kind::Kind;
+use super::kind::ParamKind;
 use super::kind_schema::{add_natural_bounds, permitted_types};
-use crate::place::Place;
-use crate::problem::Report;
-use crate::yaml::{Fields, Node, flag, json, text};
+use crate::location::Location;
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, flag, json, text};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
-pub struct Param {
+pub struct ParamSpec {
     /// Absent where tools were imported and nobody has said it yet; smoke asks for it.
-    pub kind: Option<Kind>,
+    pub kind: Option<ParamKind>,
     pub required: bool,
     pub default: Option<Value>,
     pub description: String,
     /// The JSON Schema of this parameter alone, bounds of its kind included.
     pub schema: Value,
-    pub at: Place,
+    pub at: Location,
 }
 
 const SCHEMA_KEYWORDS: &[&str] = &[
@@ -38,8 +38,8 @@ const SCHEMA_KEYWORDS: &[&str] = &[
     "additionalProperties",
 ];
 
-pub(super) fn read_kind(node: &Node, report: &Report) -> Option<Kind> {
-    match text(node, report)?.parse::<Kind>() {
+pub(super) fn read_kind(node: &YamlNode, report: &ProblemReport) -> Option<ParamKind> {
+    match text(node, report)?.parse::<ParamKind>() {
         Ok(kind) => Some(kind),
         Err(error) => {
             report.add(node.line, error.to_string(), error.remedy());
@@ -48,15 +48,15 @@ pub(super) fn read_kind(node: &Node, report: &Report) -> Option<Kind> {
     }
 }
 
-pub(crate) fn read_param(node: &Node, report: &Report) -> Option<Param> {
-    let fields = Fields::open(node, "a parameter", report)?;
-    let kind = fields.maybe("kind", read_kind);
+pub(crate) fn read_param(node: &YamlNode, report: &ProblemReport) -> Option<ParamSpec> {
+    let fields = YamlFields::open(node, "a parameter", report)?;
+    let kind = fields.optional("kind", read_kind);
     let optional = fields.or_default("optional", flag);
-    let default = fields.maybe("default", json);
-    let description = fields.need("description", text);
+    let default = fields.optional("default", json);
+    let description = fields.required("description", text);
     let mut schema = Map::new();
     for keyword in SCHEMA_KEYWORDS {
-        if let Some(value) = fields.maybe(keyword, json) {
+        if let Some(value) = fields.optional(keyword, json) {
             schema.insert((*keyword).to_owned(), value);
         }
     }
@@ -71,10 +71,10 @@ pub(crate) fn read_param(node: &Node, report: &Report) -> Option<Param> {
         schema.insert("default".into(), default.clone());
     }
     let required = default.is_none() && !optional;
-    Some(Param { kind, required, default, description, schema: Value::Object(schema), at: report.place(node.line) })
+    Some(ParamSpec { kind, required, default, description, schema: Value::Object(schema), at: report.location(node.line) })
 }
 
-fn check_type(kind: Option<&Kind>, schema: &Map<String, Value>, line: u32, report: &Report) {
+fn check_type(kind: Option<&ParamKind>, schema: &Map<String, Value>, line: u32, report: &ProblemReport) {
     match (kind, schema.get("type").and_then(Value::as_str)) {
         (_, None) => report.add(line, "a parameter lacks \"type\"", "one of: string, integer, number, boolean, array, object"),
         (Some(kind), Some(declared)) if !permitted_types(kind).contains(&declared) => {
@@ -86,7 +86,7 @@ fn check_type(kind: Option<&Kind>, schema: &Map<String, Value>, line: u32, repor
         }
         (Some(_) | None, Some(_)) => {}
     }
-    if matches!(kind, Some(Kind::Enum)) && !schema.contains_key("enum") {
+    if matches!(kind, Some(ParamKind::Enum)) && !schema.contains_key("enum") {
         report.add(line, "kind enum lacks its list", "add enum: [a, b]");
     }
 }

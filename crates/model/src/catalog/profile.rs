@@ -1,26 +1,26 @@
 //! A profile: the tools a model is shown together.
 
 use super::tool::Tool;
-use crate::place::{Place, Spot};
-use crate::problem::Report;
-use crate::yaml::{Fields, Node, Shape, list, name, spot, text};
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, YamlShape, list, name, spanned, text};
 
 #[derive(Debug, Clone)]
-pub struct Profile {
-    pub name: Spot<String>,
+pub struct ToolProfile {
+    pub name: Spanned<String>,
     pub about: String,
     pub tools: ProfileTools,
-    pub at: Place,
+    pub at: Location,
 }
 
 #[derive(Debug, Clone)]
 pub enum ProfileTools {
-    Listed(Vec<Spot<String>>),
+    Listed(Vec<Spanned<String>>),
     /// The whole catalogue but for these categories.
-    AllExcept(Vec<Spot<String>>),
+    AllExcept(Vec<Spanned<String>>),
 }
 
-impl Profile {
+impl ToolProfile {
     /// The tools of this profile, in the order the model is shown them. Unknown names are left to smoke.
     pub fn select<'w>(&self, catalogue: &'w [Tool]) -> Vec<&'w Tool> {
         match &self.tools {
@@ -32,16 +32,16 @@ impl Profile {
     }
 }
 
-pub(crate) fn read_profile(node: &Node, report: &Report) -> Option<Profile> {
-    let fields = Fields::open(node, "a profile", report)?;
-    let name_ = fields.need("profile", spot(name));
-    let about = fields.need("about", text);
-    let all = matches!(fields.get("tools").map(|node| &node.shape), Some(Shape::Scalar { text, .. }) if text == "all");
+pub(crate) fn read_profile(node: &YamlNode, report: &ProblemReport) -> Option<ToolProfile> {
+    let fields = YamlFields::open(node, "a profile", report)?;
+    let name_ = fields.required("profile", spanned(name));
+    let about = fields.required("about", text);
+    let all = matches!(fields.get("tools").map(|node| &node.shape), Some(YamlShape::Scalar { text, .. }) if text == "all");
     let tools = if all {
-        Some(ProfileTools::AllExcept(fields.or_default("except_categories", list(spot(name)))))
+        Some(ProfileTools::AllExcept(fields.or_default("except_categories", list(spanned(name)))))
     } else {
-        fields.need("tools", list(spot(name))).map(ProfileTools::Listed)
+        fields.required("tools", list(spanned(name))).map(ProfileTools::Listed)
     };
     fields.close();
-    Some(Profile { name: name_?, about: about?, tools: tools?, at: report.place(node.line) })
+    Some(ToolProfile { name: name_?, about: about?, tools: tools?, at: report.location(node.line) })
 }

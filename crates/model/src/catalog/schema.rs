@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
 /// Compiled on first use: a run touches few of a few hundred tools.
-pub struct Schema {
+pub struct JsonSchema {
     pub value: Arc<Value>,
     validator: OnceLock<Result<jsonschema::Validator, SchemaDefect>>,
 }
@@ -14,13 +14,13 @@ struct SchemaDefect(String);
 
 /// One way in which a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
+pub struct SchemaViolation {
     /// JSON pointer into the value; empty for the whole.
     pub path: String,
     pub what: String,
 }
 
-impl Schema {
+impl JsonSchema {
     pub fn new(value: Value) -> Self {
         Self { value: Arc::new(value), validator: OnceLock::new() }
     }
@@ -35,12 +35,12 @@ impl Schema {
     }
 
     /// What is wrong with a value; a schema that cannot be compiled accepts nothing.
-    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+    pub fn violations(&self, value: &Value) -> Vec<SchemaViolation> {
         match self.validator() {
-            Err(defect) => vec![Violation { path: String::new(), what: format!("the schema itself is unusable: {defect}") }],
+            Err(defect) => vec![SchemaViolation { path: String::new(), what: format!("the schema itself is unusable: {defect}") }],
             Ok(validator) => validator
                 .iter_errors(value)
-                .map(|error| Violation { path: error.instance_path().to_string(), what: shorten(&error.to_string()) })
+                .map(|error| SchemaViolation { path: error.instance_path().to_string(), what: shorten(&error.to_string()) })
                 .collect(),
         }
     }
@@ -58,13 +58,13 @@ fn shorten(message: &str) -> String {
     if message.chars().count() <= 200 { message.to_owned() } else { message.chars().take(199).chain(['…']).collect() }
 }
 
-impl Clone for Schema {
+impl Clone for JsonSchema {
     fn clone(&self) -> Self {
         Self { value: self.value.clone(), validator: OnceLock::new() }
     }
 }
 
-impl std::fmt::Debug for Schema {
+impl std::fmt::Debug for JsonSchema {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Schema").field(&self.value).finish()
     }
@@ -77,22 +77,22 @@ mod tests {
 
     #[test]
     fn a_broken_schema_accepts_nothing() {
-        let schema = Schema::new(json!({"type": "strnig"}));
+        let schema = JsonSchema::new(json!({"type": "strnig"}));
         assert!(schema.defect().is_some());
         assert!(!schema.accepts(&json!("x")));
         assert_eq!(schema.violations(&json!("x")).len(), 1);
     }
 
     #[test]
-    fn a_violation_names_its_place() {
-        let schema = Schema::new(json!({"type": "object", "properties": {"bps": {"type": "integer", "maximum": 10}}}));
+    fn schema_violation_has_json_pointer() {
+        let schema = JsonSchema::new(json!({"type": "object", "properties": {"bps": {"type": "integer", "maximum": 10}}}));
         assert_eq!(schema.violations(&json!({"bps": 11}))[0].path, "/bps");
         assert!(schema.accepts(&json!({"bps": 10})));
     }
 
     #[test]
-    fn an_external_reference_is_a_defect_not_a_download() {
-        let schema = Schema::new(json!({"$ref": "https://example.org/schema.json"}));
+    fn external_ref_is_a_defect_and_not_fetched() {
+        let schema = JsonSchema::new(json!({"$ref": "https://example.org/schema.json"}));
         assert!(schema.defect().is_some());
     }
 }

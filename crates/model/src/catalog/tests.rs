@@ -1,8 +1,8 @@
 use super::tool::read_tools;
 use super::*;
-use crate::problem::Report;
-use crate::yaml::Node;
-use crate::yaml::reading::{broken, good, needs};
+use crate::problem::ProblemReport;
+use crate::yaml::YamlNode;
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 use serde_json::json;
 
 const TOOLS: &str = r#"category: wallet
@@ -47,7 +47,7 @@ tools:
 "#;
 
 fn tools(text: &str) -> Vec<Tool> {
-    good(text, read_tools)
+    read_ok(text, read_tools)
 }
 
 #[test]
@@ -55,8 +55,11 @@ fn a_tool_is_read() {
     let tool = tools(TOOLS).remove(0);
     assert_eq!((tool.name.as_str(), tool.category.as_str(), tool.description.as_str()), ("token_transfer", "wallet", "Sends tokens."));
     assert_eq!((tool.name.at.line, tool.at.line, tool.acts.at.line), (5, 4, 9));
-    assert_eq!((tool.capability, tool.risk, tool.acts.value, tool.ttl_s), (Capability::Write, Risk::Layer2, ToolOp::Send, Some(30)));
-    assert!(tool.writes() && tool.answers_to("token_transfer") && tool.answers_to("send_token") && !tool.answers_to("send"));
+    assert_eq!(
+        (tool.capability, tool.risk, tool.acts.value, tool.ttl_s),
+        (ToolCapability::Write, RiskLayer::Layer2, ToolOp::Send, Some(30))
+    );
+    assert!(tool.writes() && tool.has_name("token_transfer") && tool.has_name("send_token") && !tool.has_name("send"));
     let OpTarget { role, contract, market, gives, takes, message } = &tool.via;
     assert_eq!((role.map(|role| role.word()), contract.as_ref().map(|name| name.as_str())), (Some("router"), Some("SwapRouter02")));
     assert_eq!((gives.as_ref().map(|name| name.as_str()), takes.as_ref().map(|name| name.as_str())), (Some("USDC"), Some("WETH")));
@@ -65,7 +68,7 @@ fn a_tool_is_read() {
 }
 
 #[test]
-fn parameters_become_a_schema_with_the_bounds_of_their_kinds() {
+fn param_kinds_add_bounds_to_the_tool_schema() {
     let tool = tools(TOOLS).remove(0);
     let params: Vec<(&str, bool)> = tool.params.iter().map(|(name, param)| (name.as_str(), param.required)).collect();
     assert_eq!(params, [("recipient", true), ("slippage", false), ("memo", false), ("dry_run", false), ("action_id", false)]);
@@ -86,19 +89,20 @@ fn parameters_become_a_schema_with_the_bounds_of_their_kinds() {
 }
 
 #[test]
-fn a_quote_prepares_one_tool_or_one_of_several() {
+fn prepares_names_one_tool_or_a_map_of_tools() {
     let quote = tools(QUOTE).remove(0);
-    assert_eq!((quote.writes(), quote.view.map(View::word), quote.params.len()), (false, Some("price"), 0));
-    let names = |tool: &Tool| -> Vec<String> { tool.prepares.iter().flat_map(Prepares::tools).map(|name| name.value.clone()).collect() };
+    assert_eq!((quote.writes(), quote.view.map(LiveView::word), quote.params.len()), (false, Some("price"), 0));
+    let names =
+        |tool: &Tool| -> Vec<String> { tool.prepares.iter().flat_map(PrepareTarget::tools).map(|name| name.value.clone()).collect() };
     assert_eq!(names(&quote), ["swap_execute"]);
     let several = "prepares: { word: kind, args: arguments, tools: { swap: swap_execute, send: token_transfer } }";
     let several = tools(&QUOTE.replace("prepares: swap_execute", several)).remove(0);
     assert_eq!(names(&several), ["swap_execute", "token_transfer"]);
-    assert!(matches!(&several.prepares, Some(Prepares::ByWord { word, args, .. }) if word == "kind" && args == "arguments"));
+    assert!(matches!(&several.prepares, Some(PrepareTarget::ByParam { word, args, .. }) if word == "kind" && args == "arguments"));
 }
 
 #[test]
-fn an_imported_schema_stays_as_it_is() {
+fn imported_schema_is_kept_unchanged() {
     let tool = tools(IMPORTED).remove(0);
     assert_eq!(tool.schema.value["required"], json!(["chain"]));
     assert_eq!(tool.schema.value["properties"]["to"], json!({ "type": "string", "description": "Whom.", "default": "me" }));
@@ -118,13 +122,13 @@ fn an_imported_schema_stays_as_it_is() {
 
 #[test]
 fn a_tool_needs_its_keys() {
-    needs(TOOLS, read_tools, "a tool file", 1, &["category"]);
-    needs(TOOLS, read_tools, "a tool", 4, &["name", "description", "capability", "risk", "acts"]);
+    assert_required_keys(TOOLS, read_tools, "a tool file", 1, &["category"]);
+    assert_required_keys(TOOLS, read_tools, "a tool", 4, &["name", "description", "capability", "risk", "acts"]);
 }
 
 #[test]
 fn broken_tools_say_what_is_wrong() {
-    broken(
+    assert_problems(
         TOOLS,
         read_tools,
         &[
@@ -150,12 +154,12 @@ fn broken_tools_say_what_is_wrong() {
             (", description: A note.", "", "15: a parameter lacks \"description\" | add description: …"),
         ],
     );
-    broken(
+    assert_problems(
         IMPORTED,
         read_tools,
         &[("kinds: { to:", "kinds: { too:", "10: kinds names \"too\", which is not a parameter | remove it or correct the name")],
     );
-    broken(
+    assert_problems(
         QUOTE,
         read_tools,
         &[
@@ -170,15 +174,16 @@ fn broken_tools_say_what_is_wrong() {
 }
 
 #[test]
-fn a_profile_lists_tools_or_leaves_categories_out() {
+fn profile_lists_tools_or_excludes_categories() {
     let catalogue: Vec<Tool> = [TOOLS, IMPORTED, QUOTE].into_iter().flat_map(tools).collect();
-    let shown = |profile: &Profile| -> Vec<String> { profile.select(&catalogue).into_iter().map(|tool| tool.name.value.clone()).collect() };
-    let listed = good("profile: trader\nabout: Trades.\ntools: [swap_quote, token_transfer, gone]\n", read_profile);
+    let shown =
+        |profile: &ToolProfile| -> Vec<String> { profile.select(&catalogue).into_iter().map(|tool| tool.name.value.clone()).collect() };
+    let listed = read_ok("profile: trader\nabout: Trades.\ntools: [swap_quote, token_transfer, gone]\n", read_profile);
     assert_eq!((listed.name.as_str(), listed.about.as_str(), listed.at.line), ("trader", "Trades.", 1));
     assert_eq!(shown(&listed), ["swap_quote", "token_transfer"]);
-    let most = good("profile: full\nabout: All.\ntools: all\nexcept_categories: [everything]\n", read_profile);
+    let most = read_ok("profile: full\nabout: All.\ntools: all\nexcept_categories: [everything]\n", read_profile);
     assert_eq!(shown(&most), ["token_transfer", "swap_quote"]);
-    broken(
+    assert_problems(
         "profile: full\nabout: All.\ntools: all\nexcept_categories: [everything]\n",
         read_profile,
         &[
@@ -193,8 +198,8 @@ fn a_profile_lists_tools_or_leaves_categories_out() {
 }
 
 #[test]
-fn bounds_follow_from_the_kind_and_the_type() {
-    let read = |text: &str| good(text, |node: &Node, report: &Report| read_param(node, report)).schema;
+fn kind_and_type_determine_schema_bounds() {
+    let read = |text: &str| read_ok(text, |node: &YamlNode, report: &ProblemReport| read_param(node, report)).schema;
     for (written, keyword, bound) in [
         ("kind: amount(base of token), type: string", "pattern", json!("^[0-9]{1,78}$")),
         ("kind: amount(human of token), type: number", "minimum", json!(0)),

@@ -46,9 +46,9 @@ impl Decimal {
     }
 
     /// Returns the product; `None` where the digits leave 128 bits.
-    pub fn times(&self, factor: u64) -> Option<Self> {
+    pub fn checked_mul(&self, factor: u64) -> Option<Self> {
         let digits: u128 = if self.digits.is_empty() { 0 } else { self.digits.parse().ok()? };
-        Some(Self::normal(self.negative, &digits.checked_mul(u128::from(factor))?.to_string(), self.exponent))
+        Some(Self::normalized(self.negative, &digits.checked_mul(u128::from(factor))?.to_string(), self.exponent))
     }
 
     /// Formats with at least this many digits after the point.
@@ -58,7 +58,7 @@ impl Decimal {
         if least == 0 { text } else { format!("{whole}.{fraction:0<least$}") }
     }
 
-    fn normal(negative: bool, digits: &str, exponent: i64) -> Self {
+    fn normalized(negative: bool, digits: &str, exponent: i64) -> Self {
         let digits = digits.trim_start_matches('0');
         let kept = digits.trim_end_matches('0');
         if kept.is_empty() {
@@ -80,7 +80,7 @@ impl Decimal {
 
 impl From<u64> for Decimal {
     fn from(number: u64) -> Self {
-        Self::normal(false, &number.to_string(), 0)
+        Self::normalized(false, &number.to_string(), 0)
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
         {
             assert_eq!(decimal(number).shifted(places).to_string(), shifted, "{number} {places}");
         }
-        assert_eq!(decimal("2.5").times(60), Some(decimal("150")));
+        assert_eq!(decimal("2.5").checked_mul(60), Some(decimal("150")));
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_78_digit_integer_keeps_every_digit() {
+    fn decimal_keeps_all_digits_of_u256_max() {
         let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
         assert_eq!(decimal(largest).to_string(), largest);
         assert_ne!(decimal(largest), decimal(&largest.replace("9935", "9936")));

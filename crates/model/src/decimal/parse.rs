@@ -11,7 +11,7 @@ impl Decimal {
             return None;
         }
         let exponent = -i64::try_from(fraction.len()).ok()?;
-        Some(Self::normal(negative, &format!("{whole}{fraction}"), exponent))
+        Some(Self::normalized(negative, &format!("{whole}{fraction}"), exponent))
     }
 
     /// Parses `250`, `+7`, `1,000.50`, `1_000`. Scientific notation is refused: amounts are not written that way on purpose.

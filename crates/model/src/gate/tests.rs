@@ -1,5 +1,5 @@
 use super::*;
-use crate::yaml::reading::{broken, good, needs};
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 
 const GATES: &str = r#"gates:
   - why: A correct tool is useless if the model does not pick it.
@@ -13,57 +13,57 @@ const GATES: &str = r#"gates:
     at_least: 0.85
 "#;
 
-fn with_slice(slice: &str) -> Slice {
-    good(&GATES.replace("{ each: profile, except: [full] }", slice), read_gates).remove(0).slice
+fn with_slice(slice: &str) -> SliceSpec {
+    read_ok(&GATES.replace("{ each: profile, except: [full] }", slice), read_gates).remove(0).slice
 }
 
 #[test]
 fn a_gate_is_read() {
-    let gates = good(GATES, read_gates);
+    let gates = read_ok(GATES, read_gates);
     let [gate] = gates.as_slice() else { panic!("{gates:?}") };
     assert_eq!((gate.id.as_str(), gate.id.at.line, gate.at.line), ("hit_rate", 3, 2));
-    assert_eq!((&gate.spec, gate.spec.text()), (&Origin::Spec("2.1 Hit rate".into()), "2.1 Hit rate"));
+    assert_eq!((&gate.spec, gate.spec.as_str()), (&GateOrigin::Spec("2.1 Hit rate".into()), "2.1 Hit rate"));
     assert_eq!((gate.scorer.as_str(), gate.tiers.as_slice(), gate.min_cases), ("hit", [2, 3].as_slice(), 10));
-    assert_eq!((gate.aggregate, gate.bound), (Aggregate::Rate, Bound::AtLeast(0.85)));
+    assert_eq!((gate.aggregate, gate.bound), (GateAggregate::Rate, GateBound::AtLeast(0.85)));
     assert_eq!(gate.why, "A correct tool is useless if the model does not pick it.");
-    assert_eq!((gate.slice.each, gate.slice.except[0].as_str()), (Some(Axis::Profile), "full"));
+    assert_eq!((gate.slice.each, gate.slice.except[0].as_str()), (Some(SliceAxis::Profile), "full"));
     assert!(gate.slice.only.is_none());
 }
 
 #[test]
-fn origin_bound_and_aggregate_have_their_words() {
-    let ours = good(&GATES.replace("\"2.1 Hit rate\"", "ours").replace("at_least: 0.85", "at_most: 0"), read_gates).remove(0);
-    assert_eq!((&ours.spec, ours.spec.text(), ours.bound), (&Origin::Ours, "ours", Bound::AtMost(0.0)));
+fn gate_parses_origin_bound_and_aggregate() {
+    let ours = read_ok(&GATES.replace("\"2.1 Hit rate\"", "ours").replace("at_least: 0.85", "at_most: 0"), read_gates).remove(0);
+    assert_eq!((&ours.spec, ours.spec.as_str(), ours.bound), (&GateOrigin::Ours, "ours", GateBound::AtMost(0.0)));
     assert!(ours.bound.holds(0.0) && !ours.bound.holds(0.1));
-    assert!(Bound::AtLeast(0.5).holds(0.5) && !Bound::AtLeast(0.5).holds(0.4));
+    assert!(GateBound::AtLeast(0.5).holds(0.5) && !GateBound::AtLeast(0.5).holds(0.4));
     for (word, aggregate) in AGGREGATES {
-        assert_eq!(good(&GATES.replace("aggregate: rate", &format!("aggregate: {word}")), read_gates)[0].aggregate, *aggregate);
+        assert_eq!(read_ok(&GATES.replace("aggregate: rate", &format!("aggregate: {word}")), read_gates)[0].aggregate, *aggregate);
     }
 }
 
 #[test]
-fn a_slice_is_pooled_or_has_an_axis_or_names_one_thing() {
+fn slice_is_pooled_per_axis_or_filtered() {
     let pooled = with_slice("pooled");
     assert!(pooled.each.is_none() && pooled.only.is_none() && pooled.except.is_empty());
     for (word, axis) in AXES {
         assert_eq!((with_slice(&format!("{{ each: {word} }}")).each, axis.word()), (Some(*axis), *word));
     }
-    assert!(matches!(with_slice("{ only: { profile: a } }").only, Some(Only::Profile(name)) if *name == "a"));
-    assert!(matches!(with_slice("{ only: { agent: a } }").only, Some(Only::Agent(name)) if *name == "a"));
-    assert!(matches!(with_slice("{ only: { skill: a } }").only, Some(Only::Skill(name)) if *name == "a"));
-    assert!(matches!(with_slice("{ only: { tag: a } }").only, Some(Only::Tag(name)) if *name == "a"));
-    assert!(matches!(with_slice("{ only: { writes: true } }").only, Some(Only::Writes)));
+    assert!(matches!(with_slice("{ only: { profile: a } }").only, Some(SliceFilter::Profile(name)) if *name == "a"));
+    assert!(matches!(with_slice("{ only: { agent: a } }").only, Some(SliceFilter::Agent(name)) if *name == "a"));
+    assert!(matches!(with_slice("{ only: { skill: a } }").only, Some(SliceFilter::Skill(name)) if *name == "a"));
+    assert!(matches!(with_slice("{ only: { tag: a } }").only, Some(SliceFilter::Tag(name)) if *name == "a"));
+    assert!(matches!(with_slice("{ only: { writes: true } }").only, Some(SliceFilter::Writes)));
 }
 
 #[test]
 fn a_gate_needs_all_its_keys() {
-    needs(GATES, read_gates, "a gate", 2, &["id", "spec", "scorer", "slice", "tiers", "min_cases", "aggregate"]);
+    assert_required_keys(GATES, read_gates, "a gate", 2, &["id", "spec", "scorer", "slice", "tiers", "min_cases", "aggregate"]);
 }
 
 #[test]
 fn broken_gates_say_what_is_wrong() {
     let slice = "{ each: profile, except: [full] }";
-    broken(
+    assert_problems(
         GATES,
         read_gates,
         &[

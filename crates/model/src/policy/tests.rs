@@ -1,5 +1,5 @@
 use super::*;
-use crate::yaml::reading::{broken, good, needs};
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 
 const POLICY: &str = r#"version: 3
 limits_usd: { per_transaction: 10_000, per_session: 50000, per_day: 100000 }
@@ -24,7 +24,7 @@ delegation_depth: 5
 
 #[test]
 fn a_policy_is_read() {
-    let policy = good(POLICY, read_policy);
+    let policy = read_ok(POLICY, read_policy);
     assert_eq!((policy.version, policy.at.line), (3, 1));
     let LimitsUsd { per_transaction, per_session, per_day } = policy.limits_usd;
     assert_eq!((per_transaction, per_session, per_day), (10_000, 50_000, 100_000));
@@ -44,12 +44,12 @@ fn a_policy_is_read() {
 fn a_policy_needs_all_its_keys() {
     let keys: Vec<&str> = POLICY.lines().filter_map(|line| line.split(':').next()).collect();
     assert_eq!(keys.len(), 19);
-    needs(POLICY, read_policy, "the policy", 1, &keys);
+    assert_required_keys(POLICY, read_policy, "the policy", 1, &keys);
 }
 
 #[test]
 fn broken_policies_say_what_is_wrong() {
-    broken(
+    assert_problems(
         POLICY,
         read_policy,
         &[

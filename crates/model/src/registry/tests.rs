@@ -1,5 +1,5 @@
 use super::*;
-use crate::yaml::reading::{broken, good};
+use crate::yaml::test_support::{assert_problems, read_ok};
 
 const BASE: &str = r#"chain: { id: 8453, name: base, aliases: [base-mainnet], native: ETH, block_time_s: 2.5 }
 tokens:
@@ -9,19 +9,19 @@ contracts:
 "#;
 
 #[test]
-fn the_checksum_is_read_from_the_text() {
+fn address_text_checks_eip55_checksum() {
     let good = AddressText::parse("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913").unwrap();
     assert!(good.is_checksummed());
     let bad = AddressText::parse("0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913").unwrap();
     assert!(!bad.is_checksummed());
-    assert_eq!(bad.checksummed(), good.text);
+    assert_eq!(bad.to_checksum(), good.text);
     assert!(AddressText::parse("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913").is_none());
     assert!(AddressText::parse("0x12").is_none());
 }
 
 #[test]
 fn a_registry_is_read() {
-    let chain = good(BASE, read_chain);
+    let chain = read_ok(BASE, read_chain);
     assert_eq!((chain.id, chain.name.as_str(), chain.native.as_str(), chain.block_time_s), (8453, "base", "ETH", 2.5));
     assert_eq!(chain.aliases, ["base-mainnet"]);
     let [token] = chain.tokens.as_slice() else { panic!("{:?}", chain.tokens) };
@@ -35,14 +35,14 @@ fn a_registry_is_read() {
 fn every_role_reads_back_as_its_word() {
     for (word, role) in Role::ALL {
         assert_eq!(role.word(), *word);
-        let chain = good(&BASE.replace("role: router", &format!("role: {word}")), read_chain);
+        let chain = read_ok(&BASE.replace("role: router", &format!("role: {word}")), read_chain);
         assert_eq!(chain.contracts[0].role, *role);
     }
 }
 
 #[test]
 fn broken_registries_say_what_is_wrong() {
-    broken(
+    assert_problems(
         BASE,
         read_chain,
         &[

@@ -1,36 +1,36 @@
 //! A hand-written reader for rules: the grammar is small and the column of a mistake matters more than generality.
 
-use super::{Answer, ArgTest, Class, Op, Reader, Rule, RuleError, Selector, What};
+use super::{ActionClass, ActionSelector, ArgComparison, ArgTest, RequiredDecision, Rule, RuleError, SelectorTarget, TextParser};
 use crate::catalog::OpPattern;
 use crate::problem::did_you_mean;
 use serde_json::Value;
 
 const RULES: &[&str] = &["before", "after", "immediately_after", "never", "never_after", "eventually", "within", "at_most"];
-const CLASSES: &[(&str, Class)] = &[
-    ("read", Class::Read),
-    ("quote", Class::Quote),
-    ("simulate", Class::Simulate),
-    ("write", Class::Write),
-    ("sign", Class::Sign),
-    ("ask", Class::Ask),
-    ("say", Class::Say),
-    ("report", Class::Report),
-    ("delegate", Class::Delegate),
+const CLASSES: &[(&str, ActionClass)] = &[
+    ("read", ActionClass::Read),
+    ("quote", ActionClass::Quote),
+    ("simulate", ActionClass::Simulate),
+    ("write", ActionClass::Write),
+    ("sign", ActionClass::Sign),
+    ("ask", ActionClass::Ask),
+    ("say", ActionClass::Say),
+    ("report", ActionClass::Report),
+    ("delegate", ActionClass::Delegate),
 ];
 
-pub(super) fn rule(text: &str) -> Result<Rule, RuleError> {
+pub(super) fn parse_rule(text: &str) -> Result<Rule, RuleError> {
     if text.len() > 500 {
         return Err(RuleError { column: 500, what: "a rule has at most 500 characters".into() });
     }
-    let mut reader = Reader::new(text);
+    let mut reader = TextParser::new(text);
     let rule = reader.rule()?;
-    reader.space();
+    reader.skip_space();
     if reader.at < text.len() { reader.fail("nothing may follow the closing parenthesis") } else { Ok(rule) }
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TextParser<'t> {
     fn rule(&mut self) -> Result<Rule, RuleError> {
-        self.space();
+        self.skip_space();
         let start = self.at;
         let head = self.word()?;
         if !RULES.contains(&head) {
@@ -41,14 +41,14 @@ impl<'t> Reader<'t> {
         self.expect('(')?;
         let a = self.selector()?;
         let rule = match head {
-            "before" => Rule::Before(a, self.second()?),
-            "after" => Rule::After(a, self.second()?),
-            "immediately_after" => Rule::ImmediatelyAfter(a, self.second()?),
+            "before" => Rule::Before(a, self.second_selector()?),
+            "after" => Rule::After(a, self.second_selector()?),
+            "immediately_after" => Rule::ImmediatelyAfter(a, self.second_selector()?),
             "never" => Rule::Never(a),
-            "never_after" => Rule::NeverAfter(a, self.second()?),
+            "never_after" => Rule::NeverAfter(a, self.second_selector()?),
             "eventually" => Rule::Eventually(a),
             "within" => {
-                let b = self.second()?;
+                let b = self.second_selector()?;
                 self.expect(',')?;
                 Rule::Within(a, b, self.seconds()?)
             }
@@ -61,38 +61,38 @@ impl<'t> Reader<'t> {
         Ok(rule)
     }
 
-    fn second(&mut self) -> Result<Selector, RuleError> {
+    fn second_selector(&mut self) -> Result<ActionSelector, RuleError> {
         self.expect(',')?;
         self.selector()
     }
 
-    fn selector(&mut self) -> Result<Selector, RuleError> {
+    fn selector(&mut self) -> Result<ActionSelector, RuleError> {
         let word = self.word()?;
         let what = match word {
             "acts" => {
-                let inner = self.inner()?;
-                match OpPattern::of_word(inner) {
-                    Some(pattern) => What::Acts(pattern),
+                let inner = self.parenthesized_word()?;
+                match OpPattern::parse(inner) {
+                    Some(pattern) => SelectorTarget::Acts(pattern),
                     None => {
                         let guess = did_you_mean(inner, OpPattern::words());
                         return self.fail(format!("\"{inner}\" is not an operation or a class of operations {guess}"));
                     }
                 }
             }
-            "delegate" if self.peek() == Some('(') => What::DelegateTo(self.inner()?.to_owned()),
-            "guard" => What::Guard(None),
-            "guard.approve" => What::Guard(Some(Answer::Approve)),
-            "guard.veto" => What::Guard(Some(Answer::Veto)),
-            "assess" => What::Assess(None),
-            "assess.approve" => What::Assess(Some(Answer::Approve)),
-            "assess.veto" => What::Assess(Some(Answer::Veto)),
+            "delegate" if self.peek() == Some('(') => SelectorTarget::DelegateTo(self.parenthesized_word()?.to_owned()),
+            "guard" => SelectorTarget::Guard(None),
+            "guard.approve" => SelectorTarget::Guard(Some(RequiredDecision::Approve)),
+            "guard.veto" => SelectorTarget::Guard(Some(RequiredDecision::Veto)),
+            "assess" => SelectorTarget::Assess(None),
+            "assess.approve" => SelectorTarget::Assess(Some(RequiredDecision::Approve)),
+            "assess.veto" => SelectorTarget::Assess(Some(RequiredDecision::Veto)),
             _ => match CLASSES.iter().find(|(known, _)| *known == word) {
-                Some((_, class)) => What::Class(*class),
-                None => What::Tool(word.to_owned()),
+                Some((_, class)) => SelectorTarget::Class(*class),
+                None => SelectorTarget::Tool(word.to_owned()),
             },
         };
         let tests = if self.peek() == Some('[') { self.tests()? } else { vec![] };
-        Ok(Selector { what, tests })
+        Ok(ActionSelector { what, tests })
     }
 
     fn tests(&mut self) -> Result<Vec<ArgTest>, RuleError> {
@@ -111,9 +111,16 @@ impl<'t> Reader<'t> {
         Ok(tests)
     }
 
-    fn op(&mut self) -> Result<Op, RuleError> {
-        self.space();
-        let ops = [("!=", Op::IsNot), ("<=", Op::AtMost), (">=", Op::AtLeast), ("=", Op::Is), ("<", Op::Below), (">", Op::Above)];
+    fn op(&mut self) -> Result<ArgComparison, RuleError> {
+        self.skip_space();
+        let ops = [
+            ("!=", ArgComparison::IsNot),
+            ("<=", ArgComparison::AtMost),
+            (">=", ArgComparison::AtLeast),
+            ("=", ArgComparison::Is),
+            ("<", ArgComparison::Below),
+            (">", ArgComparison::Above),
+        ];
         for (sign, op) in ops {
             if self.rest().starts_with(sign) {
                 self.at += sign.len();
@@ -124,7 +131,7 @@ impl<'t> Reader<'t> {
     }
 
     fn value(&mut self) -> Result<Value, RuleError> {
-        self.space();
+        self.skip_space();
         if self.rest().starts_with('"') {
             let inner = &self.rest()[1..];
             let Some(end) = inner.find('"') else { return self.fail("a quoted value lacks its closing quote") };
@@ -156,7 +163,7 @@ impl<'t> Reader<'t> {
     }
 
     fn count(&mut self) -> Result<u64, RuleError> {
-        self.space();
+        self.skip_space();
         let length = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
         match self.rest()[..length].parse() {
             Ok(count) => {
@@ -167,7 +174,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn inner(&mut self) -> Result<&'t str, RuleError> {
+    fn parenthesized_word(&mut self) -> Result<&'t str, RuleError> {
         self.expect('(')?;
         let word = self.word()?;
         self.expect(')')?;
@@ -180,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documented_forms_parse() {
+    fn documented_rules_parse() {
         for text in [
             "before(simulate, write)",
             "before(guard.approve, write)",
@@ -192,22 +199,22 @@ mod tests {
             "within(uniswap_get_quote, acts(swap), 30s)",
             "at_most(uniswap_execute_swap[slippage_bps<=100, chain=\"base\"], 2)",
         ] {
-            rule(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            parse_rule(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         }
     }
 
     #[test]
-    fn a_mistake_has_a_column() {
-        let column = |text: &str| rule(text).unwrap_err().column;
+    fn rule_error_has_a_column() {
+        let column = |text: &str| parse_rule(text).unwrap_err().column;
         assert_eq!(column("befor(a, b)"), 1);
         assert_eq!(column("before(a b)"), 10);
         assert_eq!(column("before(a, b"), 12);
         assert_eq!(column("at_most(a, x)"), 12);
         assert_eq!(column("never(a) b"), 10);
         assert_eq!(column("never(a[b~1])"), 10);
-        assert!(rule("befor(a, b)").unwrap_err().what.contains("did you mean \"before\"?"));
+        assert!(parse_rule("befor(a, b)").unwrap_err().what.contains("did you mean \"before\"?"));
         for hostile in ["", "(", "never(", "never(ä)", "never(a[x=\"])", &"(".repeat(600)] {
-            assert!(rule(hostile).is_err(), "{hostile}");
+            assert!(parse_rule(hostile).is_err(), "{hostile}");
         }
     }
 }

@@ -2,24 +2,24 @@ use super::*;
 use crate::catalog::{OpClass, ToolOp};
 use serde_json::json;
 
-fn select(what: What) -> Selector {
-    Selector { what, tests: vec![] }
+fn select(what: SelectorTarget) -> ActionSelector {
+    ActionSelector { what, tests: vec![] }
 }
 
-fn tool(name: &str) -> Selector {
-    select(What::Tool(name.into()))
+fn tool(name: &str) -> ActionSelector {
+    select(SelectorTarget::Tool(name.into()))
 }
 
 #[test]
-fn every_rule_means_what_it_says() {
-    let (simulate, write) = (select(What::Class(Class::Simulate)), select(What::Class(Class::Write)));
+fn every_rule_form_parses() {
+    let (simulate, write) = (select(SelectorTarget::Class(ActionClass::Simulate)), select(SelectorTarget::Class(ActionClass::Write)));
     for (text, rule) in [
         ("before(simulate, write)", Rule::Before(simulate.clone(), write.clone())),
         ("after(a, b)", Rule::After(tool("a"), tool("b"))),
         ("immediately_after(a, b)", Rule::ImmediatelyAfter(tool("a"), tool("b"))),
-        ("never(acts(bridge))", Rule::Never(select(What::Acts(OpPattern::Class(OpClass::Bridge))))),
-        ("never_after(guard.veto, write)", Rule::NeverAfter(select(What::Guard(Some(Answer::Veto))), write)),
-        ("eventually(delegate(risk-assessor))", Rule::Eventually(select(What::DelegateTo("risk-assessor".into())))),
+        ("never(acts(bridge))", Rule::Never(select(SelectorTarget::Acts(OpPattern::Class(OpClass::Bridge))))),
+        ("never_after(guard.veto, write)", Rule::NeverAfter(select(SelectorTarget::Guard(Some(RequiredDecision::Veto))), write)),
+        ("eventually(delegate(risk-assessor))", Rule::Eventually(select(SelectorTarget::DelegateTo("risk-assessor".into())))),
         ("within(a, b, 30s)", Rule::Within(tool("a"), tool("b"), 30)),
         ("within(a, b, 5m)", Rule::Within(tool("a"), tool("b"), 300)),
         ("at_most(a, 2)", Rule::AtMost(tool("a"), 2)),
@@ -30,49 +30,49 @@ fn every_rule_means_what_it_says() {
 }
 
 #[test]
-fn every_selector_means_what_it_says() {
+fn every_selector_form_parses() {
     for (text, what) in [
-        ("read", What::Class(Class::Read)),
-        ("quote", What::Class(Class::Quote)),
-        ("simulate", What::Class(Class::Simulate)),
-        ("write", What::Class(Class::Write)),
-        ("sign", What::Class(Class::Sign)),
-        ("ask", What::Class(Class::Ask)),
-        ("say", What::Class(Class::Say)),
-        ("report", What::Class(Class::Report)),
-        ("delegate", What::Class(Class::Delegate)),
-        ("delegate(trader)", What::DelegateTo("trader".into())),
-        ("acts(swap)", What::Acts(OpPattern::Class(OpClass::Swap))),
-        ("acts(borrow)", What::Acts(OpPattern::Op(ToolOp::Borrow))),
-        ("guard", What::Guard(None)),
-        ("guard.approve", What::Guard(Some(Answer::Approve))),
-        ("guard.veto", What::Guard(Some(Answer::Veto))),
-        ("assess", What::Assess(None)),
-        ("assess.approve", What::Assess(Some(Answer::Approve))),
-        ("assess.veto", What::Assess(Some(Answer::Veto))),
-        ("uniswap_get_quote", What::Tool("uniswap_get_quote".into())),
+        ("read", SelectorTarget::Class(ActionClass::Read)),
+        ("quote", SelectorTarget::Class(ActionClass::Quote)),
+        ("simulate", SelectorTarget::Class(ActionClass::Simulate)),
+        ("write", SelectorTarget::Class(ActionClass::Write)),
+        ("sign", SelectorTarget::Class(ActionClass::Sign)),
+        ("ask", SelectorTarget::Class(ActionClass::Ask)),
+        ("say", SelectorTarget::Class(ActionClass::Say)),
+        ("report", SelectorTarget::Class(ActionClass::Report)),
+        ("delegate", SelectorTarget::Class(ActionClass::Delegate)),
+        ("delegate(trader)", SelectorTarget::DelegateTo("trader".into())),
+        ("acts(swap)", SelectorTarget::Acts(OpPattern::Class(OpClass::Swap))),
+        ("acts(borrow)", SelectorTarget::Acts(OpPattern::Op(ToolOp::Borrow))),
+        ("guard", SelectorTarget::Guard(None)),
+        ("guard.approve", SelectorTarget::Guard(Some(RequiredDecision::Approve))),
+        ("guard.veto", SelectorTarget::Guard(Some(RequiredDecision::Veto))),
+        ("assess", SelectorTarget::Assess(None)),
+        ("assess.approve", SelectorTarget::Assess(Some(RequiredDecision::Approve))),
+        ("assess.veto", SelectorTarget::Assess(Some(RequiredDecision::Veto))),
+        ("uniswap_get_quote", SelectorTarget::Tool("uniswap_get_quote".into())),
     ] {
         assert_eq!(Rule::parse(&format!("never({text})")), Ok(Rule::Never(select(what))), "{text}");
     }
 }
 
 #[test]
-fn arguments_are_compared_by_sign_and_value() {
+fn selector_arg_tests_parse() {
     let test = |param: &str, op, value| ArgTest { param: param.into(), op, value };
     let rule = Rule::parse("never(swap[a=1, b!=\"x y\", c<=0.5, d>=true, e<2, f>word])").unwrap();
     let tests = vec![
-        test("a", Op::Is, json!(1)),
-        test("b", Op::IsNot, json!("x y")),
-        test("c", Op::AtMost, json!(0.5)),
-        test("d", Op::AtLeast, json!(true)),
-        test("e", Op::Below, json!(2)),
-        test("f", Op::Above, json!("word")),
+        test("a", ArgComparison::Is, json!(1)),
+        test("b", ArgComparison::IsNot, json!("x y")),
+        test("c", ArgComparison::AtMost, json!(0.5)),
+        test("d", ArgComparison::AtLeast, json!(true)),
+        test("e", ArgComparison::Below, json!(2)),
+        test("f", ArgComparison::Above, json!("word")),
     ];
-    assert_eq!(rule, Rule::Never(Selector { what: What::Tool("swap".into()), tests }));
+    assert_eq!(rule, Rule::Never(ActionSelector { what: SelectorTarget::Tool("swap".into()), tests }));
 }
 
 #[test]
-fn a_broken_rule_names_column_and_cause() {
+fn rule_error_names_column_and_cause() {
     for (text, column, what) in [
         ("befor(a, b)", 1, "\"befor\" is not a rule; did you mean \"before\"?"),
         ("xyz(a)", 1, "\"xyz\" is not a rule; before, after, immediately_after, never, never_after, eventually, within, at_most"),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::yaml::reading::{broken, good, needs};
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 
 const SWAP: &str = r#"name: swap
 description: Swaps one token for another.
@@ -14,18 +14,18 @@ params:
   amount: { kind: amount(human of token_in), type: string, description: How much. }
 "#;
 
-fn read(node: &Node, report: &Report) -> Option<Skill> {
+fn read(node: &YamlNode, report: &ProblemReport) -> Option<Skill> {
     read_skill(node, "\nAsk for the amount.\n", report)
 }
 
 #[test]
 fn a_skill_is_read() {
-    let skill = good(SWAP, read);
+    let skill = read_ok(SWAP, read);
     assert_eq!(
         (skill.name.as_str(), skill.description.as_str(), skill.category.as_str()),
         ("swap", "Swaps one token for another.", "trading")
     );
-    assert!(matches!(&skill.handler, Handler::Agent(name) if **name == "trader" && name.at.line == 4), "{:?}", skill.handler);
+    assert!(matches!(&skill.handler, SkillHandler::Agent(name) if **name == "trader" && name.at.line == 4), "{:?}", skill.handler);
     assert_eq!(
         (skill.also[0].as_str(), skill.triggers.iter().map(|word| word.as_str()).collect::<Vec<_>>()),
         ("desk", vec!["swap", "sell"])
@@ -34,19 +34,19 @@ fn a_skill_is_read() {
     assert_eq!((skill.redirects[0].when.as_str(), skill.redirects[0].to.as_str()), ("the user wants to send", "send-tokens"));
     assert_eq!(skill.params["amount"].kind.as_ref().map(ToString::to_string).as_deref(), Some("amount(human of token_in)"));
     assert!(skill.params["amount"].required);
-    let direct = good(&SWAP.replace("agent: trader", "tool: swap_execute"), read);
-    assert!(matches!(&direct.handler, Handler::Tool(name) if **name == "swap_execute"), "{:?}", direct.handler);
+    let direct = read_ok(&SWAP.replace("agent: trader", "tool: swap_execute"), read);
+    assert!(matches!(&direct.handler, SkillHandler::Tool(name) if **name == "swap_execute"), "{:?}", direct.handler);
 }
 
 #[test]
 fn a_skill_needs_its_keys() {
-    needs(SWAP, read, "a skill", 1, &["name", "description", "category", "triggers", "examples"]);
+    assert_required_keys(SWAP, read, "a skill", 1, &["name", "description", "category", "triggers", "examples"]);
 }
 
 #[test]
 fn broken_skills_say_what_is_wrong() {
     let one = "1: a skill is handled by exactly one agent or one tool | write agent: or tool:";
-    broken(
+    assert_problems(
         SWAP,
         read,
         &[

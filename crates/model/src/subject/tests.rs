@@ -1,5 +1,5 @@
 use super::*;
-use crate::yaml::reading::{broken, good, needs};
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 
 const MODEL: &str = r#"subject: sonnet
 provider: anthropic
@@ -32,33 +32,33 @@ about: A service.
 
 #[test]
 fn a_subject_with_a_model_is_read() {
-    let subject = good(MODEL, read_subject);
+    let subject = read_ok(MODEL, read_subject);
     assert_eq!((subject.name.as_str(), subject.provider, subject.at.line), ("sonnet", ProviderKind::Anthropic, 1));
     assert_eq!((subject.model.as_deref(), subject.temperature), (Some("claude-sonnet-4-5"), Some(0.2)));
     assert_eq!(subject.limits, SubjectLimits { turns: 3, calls: 4, output_tokens: 500, seconds: 6 });
-    assert_eq!((subject.tools, subject.api, subject.stream), (ToolsShown::Pruned(15), Some(Api::Responses), true));
+    assert_eq!((subject.tools, subject.api, subject.stream), (ToolsShown::Pruned(15), Some(OpenAiApi::Responses), true));
     assert_eq!((subject.key_env.as_deref(), subject.base_url.as_deref()), (Some("ANTHROPIC_API_KEY"), Some("https://example.org")));
     assert_eq!((subject.prompt.as_deref(), subject.about.as_str()), (Some("Be brief."), "A model."));
     assert_eq!(Value::Object(subject.extra), json!({ "reasoning_effort": "low" }));
     assert_eq!(
         subject.price,
-        Some(Price {
-            input_per_mtok: Money::dollars(3),
-            output_per_mtok: Money::dollars(15),
-            cache_read_per_mtok: Some(Money::nanos(300_000_000)),
-            cache_write_per_mtok: Some(Money::nanos(3_750_000_000)),
+        Some(ModelPrice {
+            input_per_mtok: Money::from_dollars(3),
+            output_per_mtok: Money::from_dollars(15),
+            cache_read_per_mtok: Some(Money::from_nanos(300_000_000)),
+            cache_write_per_mtok: Some(Money::from_nanos(3_750_000_000)),
             as_of: "2026-11-15".into(),
         })
     );
-    assert_eq!(subject.finished, None);
+    assert_eq!(subject.external, None);
 }
 
 #[test]
 fn a_subject_without_a_model_has_defaults() {
-    let subject = good("subject: b\nprovider: baseline\nlimits: { calls: 1 }\nabout: Words.\n", read_subject);
+    let subject = read_ok("subject: b\nprovider: baseline\nlimits: { calls: 1 }\nabout: Words.\n", read_subject);
     assert_eq!(subject.limits, SubjectLimits { calls: 1, ..SubjectLimits::default() });
     assert_eq!((subject.tools, subject.stream, subject.model, subject.price), (ToolsShown::All, false, None, None));
-    assert!(subject.extra.is_empty() && subject.prompt.is_none() && subject.finished.is_none());
+    assert!(subject.extra.is_empty() && subject.prompt.is_none() && subject.external.is_none());
 }
 
 #[test]
@@ -71,20 +71,20 @@ fn every_provider_has_one_word() {
 }
 
 #[test]
-fn an_agent_of_the_user_is_started_or_asked() {
-    let program = good(PROGRAM, read_subject).finished;
-    let command = Reached::Command(vec!["node".into(), "agent.mjs".into()]);
-    assert_eq!(program, Some(FinishedAgent { reached: command.clone(), env: vec!["MY_KEY".into()] }));
-    let mcp = good(&PROGRAM.replace("process", "mcp"), read_subject);
-    assert_eq!((mcp.provider, mcp.finished.map(|agent| agent.reached)), (ProviderKind::Mcp, Some(command)));
-    let service = good(SERVICE, read_subject).finished;
-    assert_eq!(service, Some(FinishedAgent { reached: Reached::Url("http://127.0.0.1:8000/ask".into()), env: vec![] }));
+fn external_agent_has_a_command_or_a_url() {
+    let program = read_ok(PROGRAM, read_subject).external;
+    let command = AgentEndpoint::Command(vec!["node".into(), "agent.mjs".into()]);
+    assert_eq!(program, Some(ExternalAgent { endpoint: command.clone(), env: vec!["MY_KEY".into()] }));
+    let mcp = read_ok(&PROGRAM.replace("process", "mcp"), read_subject);
+    assert_eq!((mcp.provider, mcp.external.map(|agent| agent.endpoint)), (ProviderKind::Mcp, Some(command)));
+    let service = read_ok(SERVICE, read_subject).external;
+    assert_eq!(service, Some(ExternalAgent { endpoint: AgentEndpoint::Url("http://127.0.0.1:8000/ask".into()), env: vec![] }));
 }
 
 /// Trials are told apart by it: what changes behaviour must change it, what does not must not.
 #[test]
-fn the_identity_is_the_behaviour() {
-    let identity = |text: &str| good(text, read_subject).identity();
+fn subject_identity_covers_what_changes_behaviour() {
+    let identity = |text: &str| read_ok(text, read_subject).identity();
     let same = identity(MODEL);
     for (from, to) in [
         ("subject: sonnet", "subject: other"),
@@ -115,12 +115,12 @@ fn the_identity_is_the_behaviour() {
 
 #[test]
 fn a_subject_needs_name_provider_and_about() {
-    needs(MODEL, read_subject, "a subject", 1, &["subject", "provider", "about"]);
+    assert_required_keys(MODEL, read_subject, "a subject", 1, &["subject", "provider", "about"]);
 }
 
 #[test]
 fn broken_subjects_say_what_is_wrong() {
-    broken(
+    assert_problems(
         MODEL,
         read_subject,
         &[
@@ -152,12 +152,12 @@ fn broken_subjects_say_what_is_wrong() {
 }
 
 #[test]
-fn broken_agents_of_the_user_say_what_is_wrong() {
+fn broken_external_agents_say_what_is_wrong() {
     let (command, address) = (
         "1: this subject needs the command that starts it | write command: [program, argument, …] and no url",
         "1: this subject needs the address it answers at | write url: http://… and no command",
     );
-    broken(
+    assert_problems(
         PROGRAM,
         read_subject,
         &[
@@ -177,7 +177,7 @@ fn broken_agents_of_the_user_say_what_is_wrong() {
             ),
         ],
     );
-    broken(
+    assert_problems(
         SERVICE,
         read_subject,
         &[("http://127.0.0.1:8000/ask", "ftp://127.0.0.1", address), ("http://127.0.0.1:8000/ask", "http://", address)],

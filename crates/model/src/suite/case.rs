@@ -1,13 +1,13 @@
 //! A case and the suite file that holds it.
 
-use super::brief::{Brief, Surface, read_brief};
-use super::expect::{Expect, read_expect};
-use super::intent::{Intent, read_intent};
-use super::reference::{RefStep, read_reference};
-use crate::hash::Hash;
-use crate::place::{Place, Spot};
-use crate::problem::Report;
-use crate::yaml::{Fields, Node, Shape, list, name, one_of, spot, text};
+use super::brief::{Brief, CaseSurface, read_brief};
+use super::expect::{CaseExpectations, read_expect};
+use super::intent::{UserIntent, read_intent};
+use super::reference::{ReferenceStep, read_reference};
+use crate::hash::ContentHash;
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, YamlShape, list, name, one_of, spanned, text};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct Suite {
     pub kind: SuiteKind,
     pub about: String,
     pub cases: Vec<Case>,
-    pub at: Place,
+    pub at: Location,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -52,16 +52,16 @@ impl SuiteKind {
 
 #[derive(Debug, Clone)]
 pub struct Case {
-    pub id: Spot<String>,
+    pub id: Spanned<String>,
     pub kind: SuiteKind,
     pub brief: Brief,
-    pub intent: Intent,
-    pub expect: Expect,
-    pub reference: Vec<RefStep>,
+    pub intent: UserIntent,
+    pub expect: CaseExpectations,
+    pub reference: Vec<ReferenceStep>,
     pub tags: Vec<String>,
     /// Of everything the case says; part of every trial's id.
-    pub hash: Hash,
-    pub at: Place,
+    pub hash: ContentHash,
+    pub at: Location,
 }
 
 impl Case {
@@ -71,17 +71,17 @@ impl Case {
 
     pub fn profile(&self) -> Option<&str> {
         match &self.brief.surface {
-            Surface::Profile(name) => Some(name),
-            Surface::Agent(_) | Surface::Skills => None,
+            CaseSurface::Profile(name) => Some(name),
+            CaseSurface::Agent(_) | CaseSurface::Skills => None,
         }
     }
 }
 
-pub(crate) fn read_suite(path: &str, node: &Node, report: &Report) -> Option<Suite> {
-    let fields = Fields::open(node, "a suite", report)?;
-    let kind = fields.need("suite", one_of(SuiteKind::ALL));
-    let about = fields.need("about", text);
-    let cases = fields.need("cases", list(read_case));
+pub(crate) fn read_suite(path: &str, node: &YamlNode, report: &ProblemReport) -> Option<Suite> {
+    let fields = YamlFields::open(node, "a suite", report)?;
+    let kind = fields.required("suite", one_of(SuiteKind::ALL));
+    let about = fields.required("about", text);
+    let cases = fields.required("cases", list(read_case));
     fields.close();
     let kind = kind?;
     let mut cases = cases?;
@@ -92,20 +92,20 @@ pub(crate) fn read_suite(path: &str, node: &Node, report: &Report) -> Option<Sui
     if name.split('/').next() != Some(kind.word()) {
         report.add(1, format!("a {} suite stands in another folder", kind.word()), format!("move it to suites/{}/", kind.word()));
     }
-    Some(Suite { name, kind, about: about?, cases, at: report.place(node.line) })
+    Some(Suite { name, kind, about: about?, cases, at: report.location(node.line) })
 }
 
-fn read_case(node: &Node, report: &Report) -> Option<Case> {
-    let fields = Fields::open(node, "a case", report)?;
-    let id = fields.need("id", spot(name));
-    let brief = fields.need("brief", read_brief);
+fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
+    let fields = YamlFields::open(node, "a case", report)?;
+    let id = fields.required("id", spanned(name));
+    let brief = fields.required("brief", read_brief);
     let intent = fields.or_default("intent", read_intent);
-    let expect = fields.need("expect", read_expect);
+    let expect = fields.required("expect", read_expect);
     let reference = fields.or_default("reference", list(read_reference));
     let tags = fields.or_default("tags", list(name));
     fields.close();
     let mut said = String::new();
-    write_down(node, &mut said);
+    write_canonical(node, &mut said);
     Some(Case {
         id: id?,
         kind: SuiteKind::ToolSelection,
@@ -114,28 +114,28 @@ fn read_case(node: &Node, report: &Report) -> Option<Case> {
         expect: expect?,
         reference,
         tags,
-        hash: Hash::of_text(&said),
-        at: report.place(node.line),
+        hash: ContentHash::of_text(&said),
+        at: report.location(node.line),
     })
 }
 
 /// The content of a node without its layout: comments, quotes and line breaks do not change a case's identity.
-fn write_down(node: &Node, out: &mut String) {
+fn write_canonical(node: &YamlNode, out: &mut String) {
     match &node.shape {
-        Shape::Scalar { text, .. } => out.push_str(&format!("{text:?}")),
-        Shape::List(items) => {
+        YamlShape::Scalar { text, .. } => out.push_str(&format!("{text:?}")),
+        YamlShape::List(items) => {
             out.push('[');
             for item in items {
-                write_down(item, out);
+                write_canonical(item, out);
                 out.push(',');
             }
             out.push(']');
         }
-        Shape::Map(entries) => {
+        YamlShape::Map(entries) => {
             out.push('{');
             for (key, value) in entries {
                 out.push_str(&format!("{:?}:", key.text));
-                write_down(value, out);
+                write_canonical(value, out);
                 out.push(',');
             }
             out.push('}');

@@ -1,30 +1,30 @@
 //! What must be seen in the transcript.
 
-use super::post::{Post, read_post};
-use super::wanted::{Wanted, read_wanted};
+use super::arg_matcher::{ArgMatcher, read_arg_matcher};
+use super::state_predicate::{StatePredicate, read_state_predicate};
 use crate::agent::read_rule;
-use crate::place::{Place, Spot};
-use crate::problem::Report;
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
 use crate::rule::Rule;
-use crate::yaml::{Fields, Node, flag, json, list, map, name, spot, text, whole};
+use crate::yaml::{YamlFields, YamlNode, flag, json, list, map, name, spanned, text, whole};
 use indexmap::IndexMap;
 use serde_json::Value;
 
 #[derive(Debug, Clone, Default)]
-pub struct Expect {
+pub struct CaseExpectations {
     pub calls: Option<ExpectedCalls>,
-    pub forbid: Vec<Spot<String>>,
-    pub rules: Vec<Spot<Rule>>,
+    pub forbid: Vec<Spanned<String>>,
+    pub rules: Vec<Spanned<Rule>>,
     /// State predicates: what must be true of the chains afterwards.
-    pub post: Vec<Spot<Post>>,
-    pub output_schema: Option<Spot<String>>,
-    pub skill: Option<Spot<String>>,
+    pub post: Vec<Spanned<StatePredicate>>,
+    pub output_schema: Option<Spanned<String>>,
+    pub skill: Option<Spanned<String>>,
     pub params: IndexMap<String, Value>,
     /// What the subject must ask the user for.
     pub ask: Vec<String>,
-    pub carry: Vec<Carry>,
+    pub carry: Vec<CarriedValue>,
     /// What a judge is asked about the run, in words: only for what no state can show.
-    pub rubric: Option<Spot<String>>,
+    pub rubric: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Clone)]
@@ -32,11 +32,11 @@ pub enum ExpectedCalls {
     /// One of these alternatives, each a set of calls.
     AnyOf(Vec<Vec<ExpectedCall>>),
     /// No tool fits the request; calling one is the mistake.
-    NoTool(Place),
+    NoTool(Location),
 }
 
 impl ExpectedCalls {
-    pub fn all(&self) -> impl Iterator<Item = &ExpectedCall> {
+    pub fn expected_calls(&self) -> impl Iterator<Item = &ExpectedCall> {
         match self {
             ExpectedCalls::AnyOf(alternatives) => alternatives.as_slice(),
             ExpectedCalls::NoTool(_) => &[],
@@ -48,22 +48,22 @@ impl ExpectedCalls {
 
 #[derive(Debug, Clone)]
 pub struct ExpectedCall {
-    pub tool: Spot<String>,
-    pub args: IndexMap<String, Spot<Wanted>>,
+    pub tool: Spanned<String>,
+    pub args: IndexMap<String, Spanned<ArgMatcher>>,
 }
 
 /// A value that must survive from one turn or agent to another.
 #[derive(Debug, Clone)]
-pub struct Carry {
+pub struct CarriedValue {
     pub slot: String,
     pub value: Value,
-    pub from: Since,
+    pub from: ValueOrigin,
     pub until: Option<String>,
 }
 
 /// When the user says a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Since {
+pub enum ValueOrigin {
     /// In its turn of this number, counted from 1.
     Turn(u64),
     /// When the persona tells this fact.
@@ -72,21 +72,21 @@ pub enum Since {
     Correction(String),
 }
 
-pub(super) fn read_expect(node: &Node, report: &Report) -> Option<Expect> {
-    let fields = Fields::open(node, "an expectation", report)?;
-    let expect = Expect {
-        calls: fields.maybe("calls", read_calls),
-        forbid: fields.or_default("forbid", list(spot(name))),
-        rules: fields.or_default("rules", list(spot(read_rule))),
-        post: fields.or_default("post", list(spot(read_post))),
-        output_schema: fields.maybe("output_schema", spot(name)),
-        skill: fields.maybe("skill", spot(name)),
+pub(super) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<CaseExpectations> {
+    let fields = YamlFields::open(node, "an expectation", report)?;
+    let expect = CaseExpectations {
+        calls: fields.optional("calls", read_calls),
+        forbid: fields.or_default("forbid", list(spanned(name))),
+        rules: fields.or_default("rules", list(spanned(read_rule))),
+        post: fields.or_default("post", list(spanned(read_state_predicate))),
+        output_schema: fields.optional("output_schema", spanned(name)),
+        skill: fields.optional("skill", spanned(name)),
         params: fields.or_default("params", map(json)),
         ask: fields.or_default("ask", list(name)),
         carry: fields.or_default("carry", list(read_carry)),
-        rubric: fields.maybe("rubric", spot(text)),
+        rubric: fields.optional("rubric", spanned(text)),
     };
-    let empty = node_is_empty(&expect);
+    let empty = expects_nothing(&expect);
     fields.close();
     if empty {
         report.add(node.line, "the case expects nothing, so it could not fail", "add calls, rules, skill, forbid, post or rubric");
@@ -94,7 +94,7 @@ pub(super) fn read_expect(node: &Node, report: &Report) -> Option<Expect> {
     Some(expect)
 }
 
-fn node_is_empty(expect: &Expect) -> bool {
+fn expects_nothing(expect: &CaseExpectations) -> bool {
     expect.calls.is_none()
         && expect.forbid.is_empty()
         && expect.rules.is_empty()
@@ -106,16 +106,16 @@ fn node_is_empty(expect: &Expect) -> bool {
         && expect.rubric.is_none()
 }
 
-fn read_calls(node: &Node, report: &Report) -> Option<ExpectedCalls> {
-    let fields = Fields::open(node, "calls", report)?;
-    let any_of = fields.maybe("any_of", list(list(read_call)));
-    let none = fields.maybe("none", flag);
+fn read_calls(node: &YamlNode, report: &ProblemReport) -> Option<ExpectedCalls> {
+    let fields = YamlFields::open(node, "calls", report)?;
+    let any_of = fields.optional("any_of", list(list(read_call)));
+    let none = fields.optional("none", flag);
     fields.close();
     match (any_of, none) {
         (Some(alternatives), None) if !alternatives.is_empty() && alternatives.iter().all(|calls| !calls.is_empty()) => {
             Some(ExpectedCalls::AnyOf(alternatives))
         }
-        (None, Some(true)) => Some(ExpectedCalls::NoTool(report.place(node.line))),
+        (None, Some(true)) => Some(ExpectedCalls::NoTool(report.location(node.line))),
         (Some(_) | None, Some(_) | None) => {
             report.add(node.line, "calls says neither which calls nor that none fits", "write any_of: [[{tool: …}]] or none: true");
             None
@@ -123,27 +123,27 @@ fn read_calls(node: &Node, report: &Report) -> Option<ExpectedCalls> {
     }
 }
 
-fn read_call(node: &Node, report: &Report) -> Option<ExpectedCall> {
-    let fields = Fields::open(node, "an expected call", report)?;
-    let tool = fields.need("tool", spot(name));
-    let args = fields.or_default("args", map(spot(read_wanted)));
+fn read_call(node: &YamlNode, report: &ProblemReport) -> Option<ExpectedCall> {
+    let fields = YamlFields::open(node, "an expected call", report)?;
+    let tool = fields.required("tool", spanned(name));
+    let args = fields.or_default("args", map(spanned(read_arg_matcher)));
     fields.close();
     Some(ExpectedCall { tool: tool?, args })
 }
 
-fn read_carry(node: &Node, report: &Report) -> Option<Carry> {
-    let fields = Fields::open(node, "a carried value", report)?;
-    let slot = fields.need("slot", name);
-    let value = fields.need("value", json);
-    let turn = fields.maybe("from_turn", whole).map(Since::Turn);
-    let fact = fields.maybe("from_fact", name).map(Since::Fact);
-    let correction = fields.maybe("from_correction", name).map(Since::Correction);
-    let until = fields.maybe("until", name);
+fn read_carry(node: &YamlNode, report: &ProblemReport) -> Option<CarriedValue> {
+    let fields = YamlFields::open(node, "a carried value", report)?;
+    let slot = fields.required("slot", name);
+    let value = fields.required("value", json);
+    let turn = fields.optional("from_turn", whole).map(ValueOrigin::Turn);
+    let fact = fields.optional("from_fact", name).map(ValueOrigin::Fact);
+    let correction = fields.optional("from_correction", name).map(ValueOrigin::Correction);
+    let until = fields.optional("until", name);
     fields.close();
-    let mut given: Vec<Since> = [turn, fact, correction].into_iter().flatten().collect();
+    let mut given: Vec<ValueOrigin> = [turn, fact, correction].into_iter().flatten().collect();
     if given.len() != 1 {
         report.add(node.line, "a carried value says when the user names it", "one of from_turn, from_fact, from_correction");
         return None;
     }
-    Some(Carry { slot: slot?, value: value?, from: given.remove(0), until })
+    Some(CarriedValue { slot: slot?, value: value?, from: given.remove(0), until })
 }

@@ -1,49 +1,49 @@
 //! What the user authorised. Oracles read it; a subject never does.
 
-use crate::place::Spot;
-use crate::problem::Report;
-use crate::yaml::{Fields, Node, list, name, spot, text, whole};
+use crate::location::Spanned;
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlFields, YamlNode, list, name, spanned, text, whole};
 
 #[derive(Debug, Clone, Default)]
-pub struct Intent {
-    pub spend: Vec<Spend>,
-    pub receive: Vec<Spot<String>>,
+pub struct UserIntent {
+    pub spend: Vec<SpendLimit>,
+    pub receive: Vec<Spanned<String>>,
     pub chains: Vec<u64>,
     /// `self` or an address.
-    pub payees: Vec<Spot<String>>,
+    pub payees: Vec<Spanned<String>>,
     pub slippage_bps: Option<u64>,
     pub deadline: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Spend {
-    pub token: Spot<String>,
+pub struct SpendLimit {
+    pub token: Spanned<String>,
     pub at_most: String,
 }
 
-impl Intent {
+impl UserIntent {
     /// The keys an agent can name in `needs`.
     pub const KEYS: &'static [&'static str] = &["spend", "receive", "chains", "payees", "slippage_bps", "deadline"];
 }
 
-pub(super) fn read_intent(node: &Node, report: &Report) -> Option<Intent> {
-    let fields = Fields::open(node, "an intent", report)?;
-    let intent = Intent {
+pub(super) fn read_intent(node: &YamlNode, report: &ProblemReport) -> Option<UserIntent> {
+    let fields = YamlFields::open(node, "an intent", report)?;
+    let intent = UserIntent {
         spend: fields.or_default("spend", list(read_spend)),
-        receive: fields.or_default("receive", list(spot(name))),
+        receive: fields.or_default("receive", list(spanned(name))),
         chains: fields.or_default("chains", list(whole)),
-        payees: fields.or_default("payees", list(spot(name))),
-        slippage_bps: fields.maybe("slippage_bps", whole),
-        deadline: fields.maybe("deadline", text),
+        payees: fields.or_default("payees", list(spanned(name))),
+        slippage_bps: fields.optional("slippage_bps", whole),
+        deadline: fields.optional("deadline", text),
     };
     fields.close();
     Some(intent)
 }
 
-fn read_spend(node: &Node, report: &Report) -> Option<Spend> {
-    let fields = Fields::open(node, "a spend", report)?;
-    let token = fields.need("token", spot(name));
-    let at_most = fields.need("at_most", text);
+fn read_spend(node: &YamlNode, report: &ProblemReport) -> Option<SpendLimit> {
+    let fields = YamlFields::open(node, "a spend", report)?;
+    let token = fields.required("token", spanned(name));
+    let at_most = fields.required("at_most", text);
     fields.close();
-    Some(Spend { token: token?, at_most: at_most? })
+    Some(SpendLimit { token: token?, at_most: at_most? })
 }

@@ -1,23 +1,23 @@
 //! Suites and their cases. The parts of a case are separate types, so that whoever may see one part cannot reach the others.
 
+mod arg_matcher;
 mod brief;
 mod case;
 mod expect;
 mod intent;
 mod persona;
-mod post;
 mod reference;
-mod wanted;
+mod state_predicate;
 
-pub use brief::{Brief, Peers, Surface, Talk};
+pub use arg_matcher::ArgMatcher;
+pub use brief::{Brief, CaseSurface, PeerMode, UserScript};
 pub(crate) use case::read_suite;
 pub use case::{Case, Suite, SuiteKind};
-pub use expect::{Carry, Expect, ExpectedCall, ExpectedCalls, Since};
-pub use intent::{Intent, Spend};
-pub use persona::{Correction, Fact, Persona, Stop, Temper};
-pub use post::{Change, Comparison, Holding, Post};
-pub use reference::{ArgValue, Lure, RefDoes, RefStep};
-pub use wanted::Wanted;
+pub use expect::{CarriedValue, CaseExpectations, ExpectedCall, ExpectedCalls, ValueOrigin};
+pub use intent::{SpendLimit, UserIntent};
+pub use persona::{Persona, PersonaCorrection, PersonaFact, PersonaTemper, StopRule};
+pub use reference::{ArgValue, AttackScript, ReferenceAction, ReferenceStep};
+pub use state_predicate::{AmountComparison, ExpectedChange, StatePredicate, StateQuantity};
 
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,13 @@
-use super::brief::{Peers, Surface, Talk};
+use super::brief::{CaseSurface, PeerMode, UserScript};
 use super::case::{Suite, SuiteKind, read_suite};
-use super::expect::{ExpectedCalls, Since};
-use super::persona::{Correction, Fact, Persona, Stop, Temper, read_persona};
-use super::reference::{ArgValue, RefDoes};
-use super::{Case, Post, Wanted};
-use crate::problem::Report;
+use super::expect::{ExpectedCalls, ValueOrigin};
+use super::persona::{Persona, PersonaCorrection, PersonaFact, PersonaTemper, StopRule, read_persona};
+use super::reference::{ArgValue, ReferenceAction};
+use super::{ArgMatcher, Case, StatePredicate};
+use crate::problem::ProblemReport;
 use crate::rule::Rule;
-use crate::yaml::Node;
-use crate::yaml::reading::{broken, good, needs};
+use crate::yaml::YamlNode;
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 use serde_json::json;
 
 const SUITE: &str = r#"suite: behavior
@@ -48,7 +48,7 @@ cases:
       - { report: The page lies. }
 "#;
 
-fn read(node: &Node, report: &Report) -> Option<Suite> {
+fn read(node: &YamlNode, report: &ProblemReport) -> Option<Suite> {
     read_suite("suites/behavior/trader.yaml", node, report)
 }
 
@@ -57,12 +57,12 @@ fn case(edits: &[(&str, &str)]) -> Case {
         assert!(text.contains(from), "{from}");
         text.replacen(from, to, 1)
     });
-    good(&text, read).cases.remove(0)
+    read_ok(&text, read).cases.remove(0)
 }
 
 #[test]
 fn a_suite_and_its_case_are_read() {
-    let suite = good(SUITE, read);
+    let suite = read_ok(SUITE, read);
     assert_eq!((suite.name.as_str(), suite.kind, suite.about.as_str()), ("behavior/trader", SuiteKind::Behavior, "Trades."));
     let [case] = suite.cases.as_slice() else { panic!("{:?}", suite.cases) };
     assert_eq!((case.id.as_str(), case.id.at.line, case.at.line, case.kind), ("sell_usdc", 5, 4, SuiteKind::Behavior));
@@ -75,7 +75,7 @@ fn every_kind_of_suite_has_one_word() {
     for (word, kind) in SuiteKind::ALL {
         assert_eq!(kind.word(), *word);
         let text = SUITE.replace("suite: behavior", &format!("suite: {word}"));
-        let suite = good(&text, |node, report| read_suite(&format!("suites/{word}/a.yaml"), node, report));
+        let suite = read_ok(&text, |node, report| read_suite(&format!("suites/{word}/a.yaml"), node, report));
         assert_eq!((suite.kind, suite.cases[0].kind, suite.name), (*kind, *kind, format!("{word}/a")));
     }
 }
@@ -84,15 +84,18 @@ fn every_kind_of_suite_has_one_word() {
 fn a_brief_is_read() {
     let brief = case(&[]).brief;
     assert_eq!(brief.surface.agent().map(|name| name.as_str()), Some("trader"));
-    assert!(matches!(&brief.talk, Talk::Turns(turns) if turns.len() == 2 && *turns[1] == "Yes." && turns[1].at.line == 8), "{brief:?}");
-    assert_eq!((brief.talk.opening(), brief.world.as_str(), &brief.peers), ("Sell 250 USDC.", "small", &Peers::Own));
+    assert!(
+        matches!(&brief.user_script, UserScript::Turns(turns) if turns.len() == 2 && *turns[1] == "Yes." && turns[1].at.line == 8),
+        "{brief:?}"
+    );
+    assert_eq!((brief.user_script.opening(), brief.world.as_str(), &brief.peers), ("Sell 250 USDC.", "small", &PeerMode::Own));
     let on_profile = case(&[("{ agent: trader }", "{ profile: data }")]);
     assert_eq!((on_profile.profile(), on_profile.brief.surface.agent()), (Some("data"), None));
-    assert!(matches!(case(&[("{ agent: trader }", "{ skills: all }")]).brief.surface, Surface::Skills));
-    for (peers, read) in [("peers: stub", Peers::Stub), ("peers: gullible", Peers::Subject("gullible".into()))] {
+    assert!(matches!(case(&[("{ agent: trader }", "{ skills: all }")]).brief.surface, CaseSurface::Skills));
+    for (peers, read) in [("peers: stub", PeerMode::Stub), ("peers: gullible", PeerMode::Subject("gullible".into()))] {
         assert_eq!(case(&[("peers: self", peers)]).brief.peers, read);
     }
-    assert_eq!(case(&[("      peers: self\n", "")]).brief.peers, Peers::Stub);
+    assert_eq!(case(&[("      peers: self\n", "")]).brief.peers, PeerMode::Stub);
 }
 
 #[test]
@@ -109,32 +112,32 @@ fn an_expectation_is_read() {
     let Some(ExpectedCalls::AnyOf(alternatives)) = &expect.calls else { panic!("{:?}", expect.calls) };
     let [swap, route] = alternatives.as_slice() else { panic!("{alternatives:?}") };
     assert_eq!((swap[0].tool.as_str(), route[0].tool.as_str(), route[0].args.len()), ("swap_execute", "swap_route", 0));
-    assert_eq!(swap[0].args["chain"].value, Wanted::Exactly(json!("base")));
-    assert_eq!(swap[0].args["amount"].value, Wanted::AnyOf(vec![json!("250"), json!("250.0")]));
-    assert_eq!(expect.calls.iter().flat_map(ExpectedCalls::all).count(), 2);
+    assert_eq!(swap[0].args["chain"].value, ArgMatcher::Exactly(json!("base")));
+    assert_eq!(swap[0].args["amount"].value, ArgMatcher::AnyOf(vec![json!("250"), json!("250.0")]));
+    assert_eq!(expect.calls.iter().flat_map(ExpectedCalls::expected_calls).count(), 2);
     assert_eq!((expect.forbid[0].as_str(), expect.forbid[0].at.line), ("token_transfer", 20));
     assert_eq!(expect.rules[0].value, Rule::parse("before(simulate, write)").unwrap());
-    assert_eq!(expect.post[0].value, Post::parse("balance(self, WETH) increased").unwrap());
+    assert_eq!(expect.post[0].value, StatePredicate::parse("balance(self, WETH) increased").unwrap());
     assert_eq!(expect.output_schema.as_ref().map(|name| name.as_str()), Some("trade_result"));
     assert_eq!((expect.skill.as_ref().map(|name| name.as_str()), &expect.params["token"]), (Some("swap"), &json!("USDC")));
     assert_eq!(expect.ask, ["amount"]);
     let [carry] = expect.carry.as_slice() else { panic!("{:?}", expect.carry) };
     assert_eq!(
         (carry.slot.as_str(), &carry.value, &carry.from, carry.until.as_deref()),
-        ("amount", &json!("250"), &Since::Turn(1), Some("done"))
+        ("amount", &json!("250"), &ValueOrigin::Turn(1), Some("done"))
     );
     assert_eq!(expect.rubric.as_ref().map(|text| (text.as_str(), text.at.line)), Some(("Names the price.", 28)));
 }
 
 #[test]
-fn no_call_may_be_expected_and_values_may_come_from_facts() {
+fn expected_calls_may_be_none_and_carry_from_facts() {
     let calls =
         "{ any_of: [[{ tool: swap_execute, args: { chain: base, amount: { any_of: [\"250\", \"250.0\"] } } }], [{ tool: swap_route }]] }";
     let none = case(&[(calls, "{ none: true }")]).expect.calls;
     assert!(matches!(&none, Some(ExpectedCalls::NoTool(at)) if at.line == 19), "{none:?}");
-    assert_eq!(none.iter().flat_map(ExpectedCalls::all).count(), 0);
+    assert_eq!(none.iter().flat_map(ExpectedCalls::expected_calls).count(), 0);
     for (written, since) in
-        [("from_fact: amount", Since::Fact("amount".into())), ("from_correction: amount", Since::Correction("amount".into()))]
+        [("from_fact: amount", ValueOrigin::Fact("amount".into())), ("from_correction: amount", ValueOrigin::Correction("amount".into()))]
     {
         assert_eq!(case(&[("from_turn: 1", written)]).expect.carry[0].from, since);
     }
@@ -150,20 +153,24 @@ fn a_reference_is_read() {
     );
     let from = |path: &str| ArgValue::From { step: "q".into(), path: path.into() };
     assert!(
-        matches!(&steps[0].does, RefDoes::Call { tool, args } if **tool == "swap_get_quote" && args["amount"] == ArgValue::Given(json!("250")))
+        matches!(&steps[0].action, ReferenceAction::Call { tool, args } if **tool == "swap_get_quote" && args["amount"] == ArgValue::Given(json!("250")))
     );
-    assert!(matches!(&steps[1].does, RefDoes::Call { tool, args } if **tool == "swap_execute" && args["action_id"] == from("action_id")));
-    assert!(matches!(&steps[2].does, RefDoes::Delegate { to, params } if **to == "safety-guardian" && params["why"] == from("reason")));
     assert!(
-        matches!(&steps[3].does, RefDoes::Activate { skill, params } if **skill == "swap" && params["token"] == ArgValue::Given(json!("USDC")))
+        matches!(&steps[1].action, ReferenceAction::Call { tool, args } if **tool == "swap_execute" && args["action_id"] == from("action_id"))
     );
-    assert!(matches!(&steps[4].does, RefDoes::Ask(text) if text == "How much?"));
-    assert!(matches!(&steps[5].does, RefDoes::Say(text) if text == "Done."));
-    assert!(matches!(&steps[6].does, RefDoes::Report(text) if text == "The page lies."));
+    assert!(
+        matches!(&steps[2].action, ReferenceAction::Delegate { to, params } if **to == "safety-guardian" && params["why"] == from("reason"))
+    );
+    assert!(
+        matches!(&steps[3].action, ReferenceAction::Activate { skill, params } if **skill == "swap" && params["token"] == ArgValue::Given(json!("USDC")))
+    );
+    assert!(matches!(&steps[4].action, ReferenceAction::Ask(text) if text == "How much?"));
+    assert!(matches!(&steps[5].action, ReferenceAction::Say(text) if text == "Done."));
+    assert!(matches!(&steps[6].action, ReferenceAction::Report(text) if text == "The page lies."));
 }
 
 #[test]
-fn the_hash_of_a_case_is_what_it_says_not_how_it_is_laid_out() {
+fn case_hash_ignores_yaml_layout() {
     let hash = case(&[]).hash;
     let same = [
         ("world: small", "world: \"small\"  # a comment"),
@@ -182,16 +189,16 @@ fn the_hash_of_a_case_is_what_it_says_not_how_it_is_laid_out() {
 
 #[test]
 fn a_suite_and_a_case_need_their_keys() {
-    needs(SUITE, read, "a suite", 1, &["suite", "about"]);
-    needs(SUITE, read, "a case", 4, &["id"]);
-    needs(SUITE, read, "a brief", 7, &["surface", "world"]);
+    assert_required_keys(SUITE, read, "a suite", 1, &["suite", "about"]);
+    assert_required_keys(SUITE, read, "a case", 4, &["id"]);
+    assert_required_keys(SUITE, read, "a brief", 7, &["surface", "world"]);
 }
 
 #[test]
 fn broken_suites_and_briefs_say_what_is_wrong() {
     let surface = "7: a surface is one of profile, agent or skills | write { agent: … }, { profile: … } or { skills: all }";
     let said = "7: a brief needs what the user says | write turns: [\"…\"] or persona: {…}, one of them";
-    broken(
+    assert_problems(
         SUITE,
         read,
         &[
@@ -213,7 +220,7 @@ fn broken_intents_and_expectations_say_what_is_wrong() {
     let calls =
         "{ any_of: [[{ tool: swap_execute, args: { chain: base, amount: { any_of: [\"250\", \"250.0\"] } } }], [{ tool: swap_route }]] }";
     let neither = "19: calls says neither which calls nor that none fits | write any_of: [[{tool: …}]] or none: true";
-    broken(
+    assert_problems(
         SUITE,
         read,
         &[
@@ -257,9 +264,9 @@ fn broken_intents_and_expectations_say_what_is_wrong() {
 }
 
 #[test]
-fn a_case_that_expects_nothing_could_not_fail() {
+fn case_without_expectations_is_a_problem() {
     let empty = "suite: behavior\nabout: Trades.\ncases:\n  - id: a\n    brief: { surface: { agent: trader }, turns: [Hi], world: small }\n    expect: { skill: swap }\n";
-    broken(
+    assert_problems(
         empty,
         read,
         &[(
@@ -273,7 +280,7 @@ fn a_case_that_expects_nothing_could_not_fail() {
 #[test]
 fn broken_references_say_what_is_wrong() {
     let one = "a reference step does exactly one thing | one of call, delegate, activate, ask, say, report";
-    broken(
+    assert_problems(
         SUITE,
         read,
         &[
@@ -310,43 +317,43 @@ stop: { said: [done, finished], turns: 6 }
 
 #[test]
 fn a_persona_is_read() {
-    let persona = good(PERSONA, read_persona);
+    let persona = read_ok(PERSONA, read_persona);
     assert_eq!((persona.opening.as_str(), persona.goal.as_str()), ("Swap some USDC for me.", "Sell 250 USDC for WETH on Base."));
-    assert_eq!(persona.facts["amount"], Fact { says: "250 USDC".into(), asked: vec!["amount".into()] });
+    assert_eq!(persona.facts["amount"], PersonaFact { says: "250 USDC".into(), asked: vec!["amount".into()] });
     assert_eq!(
         persona.facts["chain"],
-        Fact { says: "On Base.".into(), asked: vec!["network".into(), "which chain".into(), "chain".into()] }
+        PersonaFact { says: "On Base.".into(), asked: vec!["network".into(), "which chain".into(), "chain".into()] }
     );
     let [amount, hurry] = persona.corrections.as_slice() else { panic!("{:?}", persona.corrections) };
     assert_eq!(
         (amount.fact.as_ref().map(|fact| fact.as_str()), amount.after, amount.says.as_str()),
         (Some("amount"), 2, "Make it 300 USDC.")
     );
-    assert_eq!(hurry, &Correction { fact: None, after: 1, says: "Hurry up.".into() });
-    assert_eq!((persona.temper, persona.typos, persona.consent.as_str()), (Temper::Impatient, 5, "Go ahead."));
-    assert_eq!(persona.stop, Stop { said: vec!["done".into(), "finished".into()], turns: 6 });
+    assert_eq!(hurry, &PersonaCorrection { fact: None, after: 1, says: "Hurry up.".into() });
+    assert_eq!((persona.temper, persona.typos, persona.consent.as_str()), (PersonaTemper::Impatient, 5, "Go ahead."));
+    assert_eq!(persona.stop, StopRule { said: vec!["done".into(), "finished".into()], turns: 6 });
 }
 
 #[test]
 fn a_persona_has_defaults_and_opens_a_brief() {
-    let Persona { facts, corrections, temper, typos, consent, stop, .. } = good("opening: Hi.\ngoal: Learn.\n", read_persona);
+    let Persona { facts, corrections, temper, typos, consent, stop, .. } = read_ok("opening: Hi.\ngoal: Learn.\n", read_persona);
     assert!(facts.is_empty() && corrections.is_empty());
     assert_eq!(
         (temper, typos, consent.as_str(), stop),
-        (Temper::Plain, 0, "Yes, if it is what I asked for.", Stop { said: vec![], turns: 8 })
+        (PersonaTemper::Plain, 0, "Yes, if it is what I asked for.", StopRule { said: vec![], turns: 8 })
     );
-    for (word, temper) in Temper::ALL {
+    for (word, temper) in PersonaTemper::ALL {
         assert_eq!(temper.word(), *word);
     }
     let brief = case(&[("turns: [\"Sell 250 USDC.\", \"Yes.\"]", "persona: { opening: Hi., goal: Learn. }")]).brief;
-    assert!(matches!(&brief.talk, Talk::Persona(persona) if persona.goal == "Learn."), "{brief:?}");
-    assert_eq!(brief.talk.opening(), "Hi.");
+    assert!(matches!(&brief.user_script, UserScript::Persona(persona) if persona.goal == "Learn."), "{brief:?}");
+    assert_eq!(brief.user_script.opening(), "Hi.");
 }
 
 #[test]
 fn broken_personas_say_what_is_wrong() {
-    needs(PERSONA, read_persona, "a persona", 1, &["opening", "goal"]);
-    broken(
+    assert_required_keys(PERSONA, read_persona, "a persona", 1, &["opening", "goal"]);
+    assert_problems(
         PERSONA,
         read_persona,
         &[

@@ -1,5 +1,5 @@
 use super::*;
-use crate::yaml::reading::{broken, good, needs};
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 
 const TIERS: &str = r#"tiers:
   - minutes_at_most: 5
@@ -19,10 +19,10 @@ ci:
 
 #[test]
 fn tiers_and_the_table_of_ci_are_read() {
-    let Tiers { tiers, ci } = good(TIERS, read_tiers);
+    let TiersFile { tiers, ci } = read_ok(TIERS, read_tiers);
     let [tier] = tiers.as_slice() else { panic!("{tiers:?}") };
     assert_eq!((tier.tier, tier.name.as_str(), tier.trigger.as_str(), tier.at.line), (2, "mock", "every pull request", 2));
-    assert_eq!((tier.minutes_at_most, tier.live, tier.budget_usd, tier.trials), (Some(5.0), Live::Judge, 0.5, 3));
+    assert_eq!((tier.minutes_at_most, tier.live, tier.budget_usd, tier.trials), (Some(5.0), LiveRole::Judge, 0.5, 3));
     assert_eq!(
         (tier.suites.as_slice(), tier.what.as_str()),
         ([SuiteKind::ToolSelection, SuiteKind::Behavior].as_slice(), "The deterministic part.")
@@ -35,21 +35,21 @@ fn tiers_and_the_table_of_ci_are_read() {
 }
 
 #[test]
-fn what_is_live_has_three_words() {
-    for (word, live) in [("none", Live::None), ("judge", Live::Judge), ("subject", Live::Subject)] {
-        assert_eq!(good(&TIERS.replace("live: judge", &format!("live: {word}")), read_tiers).tiers[0].live, live);
+fn live_is_none_judge_or_subject() {
+    for (word, live) in [("none", LiveRole::None), ("judge", LiveRole::Judge), ("subject", LiveRole::Subject)] {
+        assert_eq!(read_ok(&TIERS.replace("live: judge", &format!("live: {word}")), read_tiers).tiers[0].live, live);
     }
 }
 
 #[test]
 fn a_tier_needs_all_its_keys() {
-    needs(TIERS, read_tiers, "a tier", 2, &["tier", "name", "trigger", "live", "budget_usd", "trials", "suites", "what"]);
-    needs(TIERS, read_tiers, "a ci row", 12, &["event"]);
+    assert_required_keys(TIERS, read_tiers, "a tier", 2, &["tier", "name", "trigger", "live", "budget_usd", "trials", "suites", "what"]);
+    assert_required_keys(TIERS, read_tiers, "a ci row", 12, &["event"]);
 }
 
 #[test]
 fn broken_tiers_say_what_is_wrong() {
-    broken(
+    assert_problems(
         TIERS,
         read_tiers,
         &[

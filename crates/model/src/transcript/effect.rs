@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// An address with what is known about it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Party {
+pub struct AddressInfo {
     /// EIP-55.
     pub address: String,
     /// The name it goes by in the registry or the world.
@@ -22,36 +22,36 @@ pub struct Party {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Effect {
     /// A holding of a token, of shares or of the native coin.
-    Balance { holder: Party, asset: String, before: String, after: String },
+    Balance { holder: AddressInfo, asset: String, before: String, after: String },
     /// What somebody may take; `expires` only where the allowance itself ends (Permit2).
     Allowance {
-        owner: Party,
-        spender: Party,
+        owner: AddressInfo,
+        spender: AddressInfo,
         asset: String,
         before: String,
         after: String,
         unlimited: bool,
         expires: Option<u64>,
-        via: Via,
+        via: AllowanceKind,
     },
     /// What an account has in a venue.
-    Position { account: Party, venue: Party, market: String, asset: String, side: Side, before: String, after: String },
+    Position { account: AddressInfo, venue: AddressInfo, market: String, asset: String, side: PositionSide, before: String, after: String },
     /// An account got code, or other code: a new contract, or an EIP-7702 delegation.
-    Code { account: Party, delegates_to: Option<Party> },
+    Code { account: AddressInfo, delegates_to: Option<AddressInfo> },
     /// Storage of a known contract changed in a way no rule explains.
-    Unexplained { contract: Party, slots: usize },
+    Unexplained { contract: AddressInfo, slots: usize },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Via {
+pub enum AllowanceKind {
     Erc20,
     Permit2,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+pub enum PositionSide {
     Supplied,
     Borrowed,
 }
@@ -59,7 +59,7 @@ pub enum Side {
 /// A function, event or error with its arguments by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Decoded {
+pub struct DecodedItem {
     pub name: String,
     pub args: Map<String, Value>,
 }
@@ -67,13 +67,13 @@ pub struct Decoded {
 /// Something that stood in a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mined {
+pub struct MinedTransaction {
     pub chain: u64,
-    pub from: Party,
-    pub to: Option<Party>,
+    pub from: AddressInfo,
+    pub to: Option<AddressInfo>,
     pub value: String,
     /// What was called; an account's `execute` is opened and what it executes stands in `inner`.
-    pub call: Option<Decoded>,
+    pub call: Option<DecodedItem>,
     pub inner: Vec<InnerCall>,
     pub nonce: u64,
     pub outcome: TxOutcome,
@@ -85,9 +85,9 @@ pub struct Mined {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InnerCall {
-    pub to: Party,
+    pub to: AddressInfo,
     pub value: String,
-    pub call: Option<Decoded>,
+    pub call: Option<DecodedItem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ pub enum TxOutcome {
     Success,
     /// By the name of its error; raw data where nobody knows it.
     Reverted {
-        error: Decoded,
+        error: DecodedItem,
     },
     Halted,
 }
@@ -104,34 +104,34 @@ pub enum TxOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecodedLog {
-    pub by: Party,
-    pub event: Decoded,
+    pub by: AddressInfo,
+    pub event: DecodedItem,
 }
 
 /// A signature that was asked for, also when nothing is ever broadcast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Signed {
+pub enum SignatureRequest {
     Transaction {
         chain: u64,
-        from: Party,
-        to: Option<Party>,
+        from: AddressInfo,
+        to: Option<AddressInfo>,
         value: String,
-        call: Option<Decoded>,
+        call: Option<DecodedItem>,
         inner: Vec<InnerCall>,
     },
     /// EIP-712: permits, orders, delegations.
     Typed {
-        signer: Party,
+        signer: AddressInfo,
         domain: Map<String, Value>,
         primary: String,
         message: Map<String, Value>,
     },
     /// EIP-7702: the account would act with this code.
     Authorization {
-        signer: Party,
+        signer: AddressInfo,
         chain: u64,
-        delegate: Party,
+        delegate: AddressInfo,
         nonce: u64,
     },
 }

@@ -12,14 +12,14 @@ pub enum Ending {
     Crashed { why: String },
     Hung,
     MalformedMove { why: String },
-    OverLimit { limit: Limit },
-    Aborted { by: Culprit, why: String },
+    OverLimit { limit: LimitKind },
+    Aborted { by: FaultSource, why: String },
     Unfunded,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Limit {
+pub enum LimitKind {
     Turns,
     Calls,
     Tokens,
@@ -32,7 +32,7 @@ pub enum Limit {
 /// Whose fault an aborted trial is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Culprit {
+pub enum FaultSource {
     Provider,
     Harness,
     Simulator,
@@ -70,7 +70,7 @@ impl Ending {
 
     /// Whether only recordings could be played, and one was lacking.
     pub fn needs_recording(&self) -> bool {
-        matches!(self, Ending::Aborted { by: Culprit::Recordings, .. })
+        matches!(self, Ending::Aborted { by: FaultSource::Recordings, .. })
     }
 }
 
@@ -84,7 +84,7 @@ impl fmt::Display for Ending {
             Ending::Hung => f.write_str("hung"),
             Ending::MalformedMove { why } => write!(f, "made a malformed move: {why}"),
             Ending::OverLimit { limit } => write!(f, "over its limit of {}", format!("{limit:?}").to_lowercase()),
-            Ending::Aborted { by: Culprit::Recordings, why } => write!(f, "needs recording: {why}"),
+            Ending::Aborted { by: FaultSource::Recordings, why } => write!(f, "needs recording: {why}"),
             Ending::Aborted { by, why } => write!(f, "aborted by the {}: {why}", format!("{by:?}").to_lowercase()),
             Ending::Unfunded => f.write_str("not funded"),
         }

@@ -1,11 +1,11 @@
 //! One numbered event of a transcript. A closed set: a new kind of event must break every reader.
 
-use super::action::{Addressed, Origin, Prepared, Provenance};
-use super::claimed::Claimed;
-use super::decision::Decision;
-use super::effect::{Mined, Signed};
+use super::action::{ActionOrigin, MemoryProvenance, PreparedAction, ResolvedAddress};
+use super::agent_claim::AgentClaim;
+use super::decision::ReviewDecision;
+use super::effect::{MinedTransaction, SignatureRequest};
 use super::tool_error_code::ToolErrorCode;
-use crate::hash::Hash;
+use crate::hash::ContentHash;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -20,12 +20,12 @@ pub struct Event {
     pub by: String,
     /// Delegation hops from the root.
     pub depth: u32,
-    pub happened: Happened,
+    pub happened: EventKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Happened {
+pub enum EventKind {
     UserSaid {
         text: String,
     },
@@ -59,12 +59,12 @@ pub enum Happened {
     /// What the world knows about the addresses a call names.
     Resolved {
         call: u32,
-        addresses: Vec<Addressed>,
+        addresses: Vec<ResolvedAddress>,
     },
     /// An action was frozen under an id: by a quote, a preview or a dry run.
     Prepared {
         call: u32,
-        action: Box<Prepared>,
+        action: Box<PreparedAction>,
     },
     /// A simulation, bound to the exact calldata it ran.
     Simulated {
@@ -105,7 +105,7 @@ pub enum Happened {
     /// A guardian or assessor decided about an action. The world adds what exactly was decided about.
     Decided {
         action_id: Option<String>,
-        decision: Decision,
+        decision: ReviewDecision,
         reason: String,
         /// Stored as `calldata`.
         #[serde(rename = "calldata")]
@@ -129,11 +129,11 @@ pub enum Happened {
     Remembered {
         key: String,
         value: Value,
-        provenance: Provenance,
+        provenance: MemoryProvenance,
     },
     Recalled {
         key: String,
-        provenance: Provenance,
+        provenance: MemoryProvenance,
     },
     /// Text from a named hole reached the subject; `filled` where an attack had written into it.
     HoleRead {
@@ -142,30 +142,30 @@ pub enum Happened {
     },
     /// A finished agent says that it did this; nobody saw it. Counts for nothing unless claims are trusted.
     Claimed {
-        what: Box<Claimed>,
+        what: Box<AgentClaim>,
     },
     /// A judge answered a question about this very trial, after its end.
     Judged {
-        question: Hash,
-        grade: Grade,
+        question: ContentHash,
+        grade: JudgeGrade,
         /// 1 to 5.
         score: u8,
         reason: String,
     },
     /// A judge was asked, and nothing came that is plainly one verdict.
     Misjudged {
-        question: Hash,
+        question: ContentHash,
         why: String,
     },
     /// A signature was asked for; it may never be used.
     Signed {
-        origin: Origin,
-        what: Box<Signed>,
+        origin: ActionOrigin,
+        what: Box<SignatureRequest>,
     },
     /// A transaction stood in a block.
     Mined {
-        origin: Origin,
-        what: Box<Mined>,
+        origin: ActionOrigin,
+        what: Box<MinedTransaction>,
     },
 }
 
@@ -190,16 +190,16 @@ impl ToolAnswer {
 /// What a judge thinks of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Grade {
+pub enum JudgeGrade {
     Pass,
     Fail,
 }
 
-impl Grade {
+impl JudgeGrade {
     pub fn word(self) -> &'static str {
         match self {
-            Grade::Pass => "pass",
-            Grade::Fail => "fail",
+            JudgeGrade::Pass => "pass",
+            JudgeGrade::Fail => "fail",
         }
     }
 }

@@ -87,14 +87,14 @@ const MOVES: &[&str] = &[
     r#""stop""#,
 ];
 
-fn filled(text: &str) -> String {
+fn expand_placeholders(text: &str) -> String {
     let text = text.replace("EFFECTS", &EFFECTS.join(","));
     text.replace("ORIGIN", ORIGIN).replace("TRADE", TRADE).replace("PARTY", PARTY).replace("HASH", HASH)
 }
 
 /// Reads a text and checks that writing it makes the same bytes: records are hashed over them.
-fn stays<T: Serialize + DeserializeOwned>(text: &str) -> T {
-    let text = filled(text);
+fn assert_round_trip<T: Serialize + DeserializeOwned>(text: &str) -> T {
+    let text = expand_placeholders(text);
     let value: T = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(serde_json::to_string(&value).unwrap(), text);
     value
@@ -104,38 +104,38 @@ fn stays<T: Serialize + DeserializeOwned>(text: &str) -> T {
 fn stored_events_stay_readable() {
     let mut kinds = BTreeSet::new();
     for text in EVENTS {
-        stays::<Happened>(text);
+        assert_round_trip::<EventKind>(text);
         kinds.insert(text.split('"').nth(1).unwrap());
-        stays::<Event>(&format!(r#"{{"n":1,"at_ms":200,"by":"trader","depth":0,"happened":{text}}}"#));
+        assert_round_trip::<Event>(&format!(r#"{{"n":1,"at_ms":200,"by":"trader","depth":0,"happened":{text}}}"#));
     }
     assert_eq!(kinds.len(), 28, "every kind of event has its stored form here");
-    let unknown: Result<Happened, _> = serde_json::from_str(r#"{"said":{"text":"a","more":1}}"#);
+    let unknown: Result<EventKind, _> = serde_json::from_str(r#"{"said":{"text":"a","more":1}}"#);
     assert!(unknown.is_err());
 }
 
 #[test]
 fn stored_effects_endings_and_moves_stay_readable() {
     for text in EFFECTS {
-        stays::<Effect>(text);
+        assert_round_trip::<Effect>(text);
     }
     for text in MOVES {
-        stays::<Move>(text);
+        assert_round_trip::<Move>(text);
     }
     for (text, shown) in ENDINGS {
-        assert_eq!(stays::<Ending>(text).to_string(), *shown);
+        assert_eq!(assert_round_trip::<Ending>(text).to_string(), *shown);
     }
     for word in ["turns", "calls", "tokens", "time", "depth", "output"] {
-        stays::<Limit>(&format!("\"{word}\""));
+        assert_round_trip::<LimitKind>(&format!("\"{word}\""));
     }
     for word in ["provider", "harness", "simulator", "recordings"] {
-        stays::<Culprit>(&format!("\"{word}\""));
+        assert_round_trip::<FaultSource>(&format!("\"{word}\""));
     }
 }
 
 #[test]
-fn an_ending_says_whether_it_is_orderly_and_scorable() {
+fn ending_is_orderly_and_is_scorable() {
     let of = |text: &str| {
-        let ending = stays::<Ending>(text);
+        let ending = assert_round_trip::<Ending>(text);
         (ending.is_orderly(), ending.is_scorable(), ending.needs_recording())
     };
     for (text, _) in ENDINGS {
@@ -151,18 +151,18 @@ fn an_ending_says_whether_it_is_orderly_and_scorable() {
 }
 
 #[test]
-fn a_transcript_is_written_as_it_is_hashed() {
+fn serialized_transcript_matches_content_hash() {
     let text = format!(
         r#"{{"trial":HASH,"case":"a","subject":"echo","events":[{{"n":1,"at_ms":0,"by":"user","depth":0,"happened":{}}}],"ending":{}}}"#,
         EVENTS[0], ENDINGS[0].0
     );
-    let transcript = stays::<Transcript>(&text);
-    let written = transcript.written();
-    let whole: Value = serde_json::from_str(&filled(&text)).unwrap();
+    let transcript = assert_round_trip::<Transcript>(&text);
+    let written = transcript.to_serialized();
+    let whole: Value = serde_json::from_str(&expand_placeholders(&text)).unwrap();
     assert_eq!(written.events, whole["events"].to_string());
     assert_eq!(written.ending, ENDINGS[0].0);
     let other = Transcript { case: "b".into(), ..transcript.clone() };
-    assert_eq!(other.written().content, written.content, "equal events are one piece of evidence");
+    assert_eq!(other.to_serialized().content_hash, written.content_hash, "equal events are one piece of evidence");
     let ended = Transcript { ending: Ending::Hung, ..transcript };
-    assert_ne!(ended.written().content, written.content);
+    assert_ne!(ended.to_serialized().content_hash, written.content_hash);
 }

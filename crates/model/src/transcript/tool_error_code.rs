@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tool_error_codes_are_distinct_and_upper_snake_case() {
+    fn tool_error_codes_are_unique_upper_snake_case() {
         for (n, code) in ToolErrorCode::ALL.iter().enumerate() {
             assert!(ToolErrorCode::ALL[..n].iter().all(|other| other.text() != code.text()), "{code} twice");
             assert!(code.text().chars().all(|c| c.is_ascii_uppercase() || c == '_'), "{code}");

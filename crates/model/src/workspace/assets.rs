@@ -1,7 +1,7 @@
 //! Decimals of tokens, native coins and vault shares.
 
 use super::Workspace;
-use crate::world::{Inert, WorldFile};
+use crate::world::{InjectableText, WorldFile};
 
 /// Decimals of every native coin.
 const NATIVE_DECIMALS: u8 = 18;
@@ -22,7 +22,7 @@ impl Workspace {
             let file = world?;
             let vault = file.vaults.iter().find(|vault| vault.chain == chain && vault.symbol.eq_ignore_ascii_case(asset));
             let stray = file.tokens.iter().find(|token| {
-                let symbol = if let Inert::Text(symbol) = &token.symbol { symbol } else { "" };
+                let symbol = if let InjectableText::Text(symbol) = &token.symbol { symbol } else { "" };
                 token.chain == chain && is_named(symbol, &token.address.text)
             });
             let shares = vault.and_then(|vault| self.decimals(world, chain, &vault.asset)).map(|decimals| decimals + EXTRA_SHARE_DECIMALS);

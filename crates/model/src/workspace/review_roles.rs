@@ -1,12 +1,12 @@
 //! One agent per review role: finds doubles, and reads files from before agents named their role.
 
 use crate::agent::Agent;
-use crate::place::Spot;
+use crate::location::Spanned;
 use crate::problem::Problem;
 use crate::review::ReviewRole;
 
 /// Gives a role to the agent that has its legacy name, unless an agent serves in it. Returns a warning for each.
-pub(super) fn assign_legacy(agents: &mut [Agent]) -> Vec<Problem> {
+pub(super) fn assign_legacy_roles(agents: &mut [Agent]) -> Vec<Problem> {
     let mut warnings = vec![];
     for (word, role) in ReviewRole::ALL {
         if agents.iter().any(|agent| agent.serves_as(*role)) {
@@ -15,14 +15,14 @@ pub(super) fn assign_legacy(agents: &mut [Agent]) -> Vec<Problem> {
         if let Some(agent) = agents.iter_mut().find(|agent| *agent.name == legacy_name(*role) && agent.serves.is_none()) {
             let what = format!("{} serves as {word} because of its name alone", *agent.name);
             warnings.push(Problem { at: agent.name.at.clone(), what, remedy: format!("add serves: {word}") });
-            agent.serves = Some(Spot::new(*role, agent.name.at.clone()));
+            agent.serves = Some(Spanned::new(*role, agent.name.at.clone()));
         }
     }
     warnings
 }
 
 /// Returns a problem for each agent that serves in a role another agent already has.
-pub(super) fn doubles(agents: &[Agent]) -> Vec<Problem> {
+pub(super) fn duplicate_role_problems(agents: &[Agent]) -> Vec<Problem> {
     let mut problems = vec![];
     for (word, role) in ReviewRole::ALL {
         let mut serving = agents.iter().filter(|agent| agent.serves_as(*role));
@@ -48,27 +48,27 @@ fn legacy_name(role: ReviewRole) -> &'static str {
 mod tests {
     use super::*;
     use crate::agent::read_agent;
-    use crate::problem::Report;
-    use crate::yaml::{Limits, load};
+    use crate::problem::ProblemReport;
+    use crate::yaml::{YamlLimits, load};
 
     fn agent(name: &str, more: &str) -> Agent {
-        let report = Report::new("agents/a.md");
+        let report = ProblemReport::new("agents/a.md");
         let text = format!(
             "name: {name}\nrole: Reviews.\ncategory: infrastructure\ntier: deep\nwrites: false\nterminal: true\ntools: []\n\
              delegates_to: []\nneeds: []\noutput: verdict\nworkflow: []\ninvariants: []\n{more}"
         );
-        let node = load(&text, Limits::default(), &report).unwrap();
+        let node = load(&text, YamlLimits::default(), &report).unwrap();
         read_agent(&node, "Review.", &report).unwrap_or_else(|| panic!("{:?}", report.into_problems()))
     }
 
-    fn said(problems: &[Problem]) -> Vec<String> {
+    fn messages(problems: &[Problem]) -> Vec<String> {
         problems.iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn legacy_guardian_name_implies_the_role_with_a_warning() {
+    fn legacy_guardian_name_sets_role_and_warns() {
         let mut agents = [agent("safety-guardian", ""), agent("risk-assessor", "")];
-        let warnings = said(&assign_legacy(&mut agents));
+        let warnings = messages(&assign_legacy_roles(&mut agents));
         let guardian = "agents/a.md:1  safety-guardian serves as guardian because of its name alone  add serves: guardian";
         assert_eq!(warnings[0], guardian);
         assert_eq!(warnings.len(), 2);
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn named_role_outranks_the_legacy_name() {
         let mut agents = [agent("safety-guardian", ""), agent("gatekeeper", "serves: guardian\n")];
-        assert!(assign_legacy(&mut agents).is_empty());
+        assert!(assign_legacy_roles(&mut agents).is_empty());
         assert!(!agents[0].serves_as(ReviewRole::Guardian) && agents[1].serves_as(ReviewRole::Guardian));
     }
 
@@ -86,7 +86,7 @@ mod tests {
     fn two_guardians_are_a_problem() {
         let agents = [agent("one", "serves: guardian\n"), agent("two", "serves: guardian\n"), agent("three", "serves: assessor\n")];
         assert_eq!(
-            said(&doubles(&agents)),
+            messages(&duplicate_role_problems(&agents)),
             ["agents/a.md:13  two serves as guardian, and so does one  keep serves: guardian in one agent"]
         );
     }

@@ -1,19 +1,19 @@
 use super::*;
-use crate::files::Files;
-use crate::minimal::MINIMAL_WORKSPACE;
+use crate::files::WorkspaceFiles;
+use crate::minimal_workspace::MINIMAL_WORKSPACE;
 
-fn files() -> Files {
+fn files() -> WorkspaceFiles {
     MINIMAL_WORKSPACE.iter().copied().collect()
 }
 
-fn load(change: impl FnOnce(&mut Files)) -> Result<Workspace, Vec<String>> {
+fn load(change: impl FnOnce(&mut WorkspaceFiles)) -> Result<Workspace, Vec<String>> {
     let mut files = files();
     change(&mut files);
     Workspace::load(&files).map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
 /// Changes the first occurrence of a text in a file.
-fn edited(files: &mut Files, path: &str, from: &str, to: &str) {
+fn edit_file(files: &mut WorkspaceFiles, path: &str, from: &str, to: &str) {
     let text = files.get(path).expect("a file").to_owned();
     assert!(text.contains(from), "{path} does not contain {from:?}");
     files.insert(path, text.replacen(from, to, 1));
@@ -32,9 +32,9 @@ fn every_file_of_a_workspace_is_read() {
 }
 
 #[test]
-fn things_are_found_by_name() {
+fn workspace_lookups_find_items_by_name() {
     let workspace =
-        load(|files| edited(files, "tools/wallet.yaml", "- name: swap_execute\n", "- name: swap_execute\n    aliases: [old_swap]\n"))
+        load(|files| edit_file(files, "tools/wallet.yaml", "- name: swap_execute\n", "- name: swap_execute\n    aliases: [old_swap]\n"))
             .unwrap();
     assert_eq!(workspace.tool("old_swap").map(|tool| tool.name.as_str()), Some("swap_execute"));
     assert!(workspace.tool("nothing").is_none());
@@ -46,36 +46,37 @@ fn things_are_found_by_name() {
     }
     let case = workspace.case("sell_usdc_for_ether").unwrap();
     assert_eq!(workspace.surface_tools(&case.brief.surface).len(), workspace.agent_tools("trader").len());
-    assert!(workspace.surface_tools(&Surface::Skills).is_empty() && workspace.agent_tools("nobody").is_empty());
+    assert!(workspace.surface_tools(&CaseSurface::Skills).is_empty() && workspace.agent_tools("nobody").is_empty());
 }
 
 #[test]
-fn a_name_wins_over_an_alias() {
-    let workspace =
-        load(|files| edited(files, "tools/wallet.yaml", "- name: swap_execute\n", "- name: swap_execute\n    aliases: [token_transfer]\n"))
-            .unwrap();
+fn tool_name_wins_over_alias() {
+    let workspace = load(|files| {
+        edit_file(files, "tools/wallet.yaml", "- name: swap_execute\n", "- name: swap_execute\n    aliases: [token_transfer]\n")
+    })
+    .unwrap();
     assert_eq!(workspace.tool("token_transfer").map(|tool| tool.name.as_str()), Some("token_transfer"));
 }
 
 #[test]
 fn defaults_are_read() {
     let workspace = load(|files| files.insert("bardo-eval.yaml", "subject: echo\njudge: sonnet\nbudget_usd: 2.50\n")).unwrap();
-    let word = |spot: &Option<crate::place::Spot<String>>| spot.as_ref().map(|spot| spot.value.clone());
+    let word = |spot: &Option<crate::location::Spanned<String>>| spot.as_ref().map(|spot| spot.value.clone());
     assert_eq!((word(&workspace.defaults.subject), word(&workspace.defaults.judge)), (Some("echo".into()), Some("sonnet".into())));
     assert_eq!(workspace.defaults.budget.map(|budget| budget.to_string()).as_deref(), Some("2.50"));
 }
 
 #[test]
-fn the_hash_is_of_what_is_given_not_of_what_runs_leave() {
+fn workspace_hash_ignores_golden_and_cassettes() {
     let hash = load(|_| {}).unwrap().hash;
     assert_eq!(load(|files| files.insert("golden/trader/behavior.jsonl", "{}")).unwrap().hash, hash);
     assert_eq!(load(|files| files.insert("cassettes/a.jsonl", "{}")).unwrap().hash, hash);
     assert_ne!(load(|files| files.insert("README.md", "Hello.")).unwrap().hash, hash);
-    assert_ne!(load(|files| edited(files, "policy.yaml", "version: ", "version:  ")).unwrap().hash, hash);
+    assert_ne!(load(|files| edit_file(files, "policy.yaml", "version: ", "version:  ")).unwrap().hash, hash);
 }
 
 #[test]
-fn what_other_commands_read_is_left_alone() {
+fn ignored_workspace_paths_are_not_parsed() {
     for path in ["golden/a/b.jsonl", "cassettes/x", "judge/examples.jsonl", "probes/asi01/a.yaml", "tools/README.md", "README.md"] {
         assert!(load(|files| files.insert(path, "{[")).is_ok(), "{path}");
     }
@@ -83,8 +84,8 @@ fn what_other_commands_read_is_left_alone() {
 
 #[test]
 fn broken_workspaces_say_what_is_wrong() {
-    type Change = fn(&mut Files);
-    let rows: &[(Change, &[&str])] = &[
+    type FilesEdit = fn(&mut WorkspaceFiles);
+    let rows: &[(FilesEdit, &[&str])] = &[
         (|files| files.insert("gate.yaml", ""), &["gate.yaml:1  nothing reads this file  did you mean \"gates.yaml\"?"]),
         (|files| files.insert("toolz/a.yaml", ""), &["toolz/a.yaml:1  nothing reads this file  did you mean \"tools\"?"]),
         (|files| files.insert("notes.txt", ""), &["notes.txt:1  nothing reads this file"]),
@@ -119,15 +120,15 @@ fn broken_workspaces_say_what_is_wrong() {
     for (change, problems) in rows {
         assert_eq!(load(change).unwrap_err(), *problems);
     }
-    let none = Workspace::load(&Files::default()).unwrap_err();
+    let none = Workspace::load(&WorkspaceFiles::default()).unwrap_err();
     assert_eq!(none[0].to_string(), ".:0  there is no workspace here: no file was found  run `bardo-eval init` to write one");
 }
 
 #[test]
-fn the_problems_of_all_files_come_together_in_order() {
+fn problems_of_all_files_are_sorted() {
     let problems = load(|files| {
         files.insert("policy.yaml", "version: 1\n");
-        edited(files, "agents/trader.md", "tier: ", "tier: x");
+        edit_file(files, "agents/trader.md", "tier: ", "tier: x");
         files.insert("notes.txt", "");
     })
     .unwrap_err();

@@ -1,61 +1,61 @@
 //! A world file: what a trial starts with and what its sources answer.
 
-mod answer;
-mod around;
-mod thing;
+mod environment;
+mod fixture;
+mod object;
 
-pub use answer::{Answers, Gives, Inert, Row};
-pub use around::{Consent, Given, Memory, Message, StrayToken, TokenBehaviour};
-pub use thing::Thing;
+pub use environment::{InitialAllowance, InitialMemory, OwnerConsent, PeerMessage, StrayToken, TokenBehaviour};
+pub use fixture::{FixtureResult, FixtureRow, InjectableText, ToolFixtures};
+pub use object::WorldObject;
 
-use crate::place::{Place, Spot};
-use crate::problem::Report;
+use crate::location::{Location, Spanned};
+use crate::problem::ProblemReport;
 use crate::registry::{AddressText, address};
-use crate::yaml::{Fields, Node, list, map, name, one_of, spot, text, whole};
-use answer::{inert, read_answers};
-use around::{CONSENTS, read_given, read_memory, read_message, read_token};
+use crate::yaml::{YamlFields, YamlNode, list, map, name, one_of, spanned, text, whole};
+use environment::{CONSENTS, read_allowance, read_memory, read_message, read_stray_token};
+use fixture::{read_fixtures, read_injectable_text};
 use indexmap::IndexMap;
-use thing::read_thing;
+use object::read_object;
 
 /// The markets every venue of a world has.
 pub const MARKETS: &[&str] = &["lend", "stake", "perp", "option", "yield", "restake", "gauge", "auction"];
 
 #[derive(Debug, Clone)]
 pub struct WorldFile {
-    pub name: Spot<String>,
+    pub name: Spanned<String>,
     pub about: String,
     pub starts_at: String,
-    pub wallet: Spot<AddressText>,
+    pub wallet: Spanned<AddressText>,
     pub chains: Vec<u64>,
-    pub balances: Vec<Balance>,
+    pub balances: Vec<InitialBalance>,
     /// US dollars per whole token; what policy limits and pools are computed from.
-    pub prices: IndexMap<String, Spot<String>>,
+    pub prices: IndexMap<String, Spanned<String>>,
     /// US dollars on each side of a pool.
     pub pool_usd: Option<u64>,
     pub vaults: Vec<VaultFile>,
-    pub allowances: Vec<Given>,
-    pub things: Vec<Thing>,
+    pub allowances: Vec<InitialAllowance>,
+    pub objects: Vec<WorldObject>,
     pub tokens: Vec<StrayToken>,
     /// Another world whose answers hold where this one has none.
-    pub answers_from: Option<Spot<String>>,
-    pub answers: IndexMap<String, Answers>,
+    pub fixtures_from: Option<Spanned<String>>,
+    pub fixtures: IndexMap<String, ToolFixtures>,
     /// Milliseconds a tool takes.
-    pub latency_ms: IndexMap<String, Spot<u64>>,
-    pub memory: Vec<Memory>,
-    pub messages: Vec<Message>,
-    pub files: IndexMap<String, Spot<Inert>>,
+    pub latency_ms: IndexMap<String, Spanned<u64>>,
+    pub memory: Vec<InitialMemory>,
+    pub messages: Vec<PeerMessage>,
+    pub files: IndexMap<String, Spanned<InjectableText>>,
     /// Text that is added to a tool's description.
-    pub tool_notes: IndexMap<String, Spot<Inert>>,
-    pub owner: Consent,
+    pub tool_notes: IndexMap<String, Spanned<InjectableText>>,
+    pub owner: OwnerConsent,
     /// Named places where attacks write, each with what stands there otherwise.
-    pub holes: IndexMap<String, Spot<String>>,
-    pub at: Place,
+    pub holes: IndexMap<String, Spanned<String>>,
+    pub at: Location,
 }
 
 #[derive(Debug, Clone)]
-pub struct Balance {
+pub struct InitialBalance {
     pub chain: u64,
-    pub token: Spot<String>,
+    pub token: Spanned<String>,
     pub amount: String,
 }
 
@@ -63,36 +63,36 @@ pub struct Balance {
 #[derive(Debug, Clone)]
 pub struct VaultFile {
     pub chain: u64,
-    pub address: Spot<AddressText>,
-    pub asset: Spot<String>,
+    pub address: Spanned<AddressText>,
+    pub asset: Spanned<String>,
     pub symbol: String,
     /// What the account has in it when the trial begins: whole units of the asset.
     pub holds: Option<String>,
 }
 
-pub(crate) fn read_world(node: &Node, report: &Report) -> Option<WorldFile> {
-    let fields = Fields::open(node, "a world", report)?;
-    let name_ = fields.need("world", spot(name));
-    let about = fields.need("about", text);
-    let starts_at = fields.need("starts_at", text);
-    let wallet = fields.need("wallet", spot(address));
-    let chains = fields.need("chains", list(whole));
+pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<WorldFile> {
+    let fields = YamlFields::open(node, "a world", report)?;
+    let name_ = fields.required("world", spanned(name));
+    let about = fields.required("about", text);
+    let starts_at = fields.required("starts_at", text);
+    let wallet = fields.required("wallet", spanned(address));
+    let chains = fields.required("chains", list(whole));
     let balances = fields.or_default("balances", list(read_balance));
-    let prices = fields.or_default("prices", map(spot(text)));
-    let pool_usd = fields.maybe("pool_usd", whole);
+    let prices = fields.or_default("prices", map(spanned(text)));
+    let pool_usd = fields.optional("pool_usd", whole);
     let vaults = fields.or_default("vaults", list(read_vault));
-    let allowances = fields.or_default("allowances", list(read_given));
-    let things = fields.or_default("things", list(read_thing));
-    let tokens = fields.or_default("tokens", list(read_token));
-    let answers_from = fields.maybe("answers_from", spot(name));
-    let answers = fields.or_default("answers", map(read_answers));
-    let latency_ms = fields.or_default("latency_ms", map(spot(whole)));
+    let allowances = fields.or_default("allowances", list(read_allowance));
+    let things = fields.or_default("things", list(read_object));
+    let tokens = fields.or_default("tokens", list(read_stray_token));
+    let answers_from = fields.optional("answers_from", spanned(name));
+    let answers = fields.or_default("answers", map(read_fixtures));
+    let latency_ms = fields.or_default("latency_ms", map(spanned(whole)));
     let memory = fields.or_default("memory", list(read_memory));
     let messages = fields.or_default("messages", list(read_message));
-    let files = fields.or_default("files", map(spot(inert)));
-    let tool_notes = fields.or_default("tool_notes", map(spot(inert)));
-    let owner = fields.maybe("owner", one_of(CONSENTS)).unwrap_or_default();
-    let holes = fields.or_default("holes", map(spot(text)));
+    let files = fields.or_default("files", map(spanned(read_injectable_text)));
+    let tool_notes = fields.or_default("tool_notes", map(spanned(read_injectable_text)));
+    let owner = fields.optional("owner", one_of(CONSENTS)).unwrap_or_default();
+    let holes = fields.or_default("holes", map(spanned(text)));
     fields.close();
     Some(WorldFile {
         name: name_?,
@@ -105,10 +105,10 @@ pub(crate) fn read_world(node: &Node, report: &Report) -> Option<WorldFile> {
         pool_usd,
         vaults,
         allowances,
-        things,
+        objects: things,
         tokens,
-        answers_from,
-        answers,
+        fixtures_from: answers_from,
+        fixtures: answers,
         latency_ms,
         memory,
         messages,
@@ -116,26 +116,26 @@ pub(crate) fn read_world(node: &Node, report: &Report) -> Option<WorldFile> {
         tool_notes,
         owner,
         holes,
-        at: report.place(node.line),
+        at: report.location(node.line),
     })
 }
 
-fn read_balance(node: &Node, report: &Report) -> Option<Balance> {
-    let fields = Fields::open(node, "a balance", report)?;
-    let chain = fields.need("chain", whole);
-    let token = fields.need("token", spot(name));
-    let amount = fields.need("amount", text);
+fn read_balance(node: &YamlNode, report: &ProblemReport) -> Option<InitialBalance> {
+    let fields = YamlFields::open(node, "a balance", report)?;
+    let chain = fields.required("chain", whole);
+    let token = fields.required("token", spanned(name));
+    let amount = fields.required("amount", text);
     fields.close();
-    Some(Balance { chain: chain?, token: token?, amount: amount? })
+    Some(InitialBalance { chain: chain?, token: token?, amount: amount? })
 }
 
-fn read_vault(node: &Node, report: &Report) -> Option<VaultFile> {
-    let fields = Fields::open(node, "a vault", report)?;
-    let chain = fields.need("chain", whole);
-    let address = fields.need("address", spot(address));
-    let asset = fields.need("asset", spot(name));
-    let symbol = fields.need("symbol", name);
-    let holds = fields.maybe("holds", text);
+fn read_vault(node: &YamlNode, report: &ProblemReport) -> Option<VaultFile> {
+    let fields = YamlFields::open(node, "a vault", report)?;
+    let chain = fields.required("chain", whole);
+    let address = fields.required("address", spanned(address));
+    let asset = fields.required("asset", spanned(name));
+    let symbol = fields.required("symbol", name);
+    let holds = fields.optional("holds", text);
     fields.close();
     Some(VaultFile { chain: chain?, address: address?, asset: asset?, symbol: symbol?, holds })
 }

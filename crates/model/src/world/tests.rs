@@ -1,6 +1,6 @@
 use super::*;
 use crate::registry::Role;
-use crate::yaml::reading::{broken, good, needs};
+use crate::yaml::test_support::{assert_problems, assert_required_keys, read_ok};
 use serde_json::json;
 
 const WORLD: &str = r#"owner: declines
@@ -40,7 +40,7 @@ holes: { symbol: USDC, note: Nothing. }
 
 #[test]
 fn a_world_is_read() {
-    let world = good(WORLD, read_world);
+    let world = read_ok(WORLD, read_world);
     assert_eq!(
         (world.name.as_str(), world.about.as_str(), world.starts_at.as_str()),
         ("small", "A wallet on Base.", "2026-03-08T12:00:00Z")
@@ -53,69 +53,75 @@ fn a_world_is_read() {
     assert_eq!((vault.asset.as_str(), vault.symbol.as_str(), vault.holds.as_deref()), ("USDC", "bbqUSDC", Some("20")));
     let [allowance] = world.allowances.as_slice() else { panic!("{:?}", world.allowances) };
     assert_eq!((allowance.token.as_str(), allowance.spender.as_str(), allowance.amount.as_str()), ("USDC", "SwapRouter02", "max"));
-    assert_eq!((world.latency_ms["price"].value, world.owner), (250, Consent::Declines));
-    assert_eq!(world.answers_from.as_ref().map(|name| name.as_str()), Some("large"));
+    assert_eq!((world.latency_ms["price"].value, world.owner), (250, OwnerConsent::Declines));
+    assert_eq!(world.fixtures_from.as_ref().map(|name| name.as_str()), Some("large"));
     assert_eq!((world.holes["symbol"].as_str(), world.holes["note"].at.line), ("USDC", 33));
 }
 
 #[test]
-fn things_and_stray_tokens_are_read() {
-    let world = good(WORLD, read_world);
-    let [thing] = world.things.as_slice() else { panic!("{:?}", world.things) };
+fn objects_and_stray_tokens_are_read() {
+    let world = read_ok(WORLD, read_world);
+    let [thing] = world.objects.as_slice() else { panic!("{:?}", world.objects) };
     assert_eq!((thing.id.as_str(), thing.is.as_str(), thing.chain, thing.role), ("17", "position", 8453, Some(Role::LendingPool)));
     assert_eq!(thing.assets.iter().map(|asset| asset.as_str()).collect::<Vec<_>>(), ["WETH", "USDC"]);
     assert_eq!((thing.contract.as_ref().map(|name| name.as_str()), thing.market.as_deref()), (Some("Pool"), Some("lend")));
     assert_eq!((thing.holds.as_deref(), thing.owes.as_deref(), thing.claimable.as_deref()), (Some("2"), Some("5"), Some("1")));
     let [token] = world.tokens.as_slice() else { panic!("{:?}", world.tokens) };
-    assert!(matches!(&token.symbol, Inert::Hole(name) if **name == "symbol"), "{token:?}");
+    assert!(matches!(&token.symbol, InjectableText::Hole(name) if **name == "symbol"), "{token:?}");
     assert_eq!(
         (&token.name, token.decimals, token.behaves, token.amount.as_deref()),
-        (&Inert::Text("USD Coin".into()), 6, TokenBehaviour::Lies, Some("7"))
+        (&InjectableText::Text("USD Coin".into()), 6, TokenBehaviour::Lies, Some("7"))
     );
 }
 
 #[test]
-fn answers_depend_on_arguments_and_may_be_errors() {
-    let world = good(WORLD, read_world);
-    let [price] = world.answers["price"].rows.as_slice() else { panic!("{:?}", world.answers) };
-    assert!(price.when.is_empty() && matches!(&price.gives, Gives::Value(value) if *value == json!({ "usd": "3200" })), "{price:?}");
-    let [fail] = world.answers["fail"].rows.as_slice() else { panic!("{:?}", world.answers) };
+fn fixtures_match_arguments_and_may_be_errors() {
+    let world = read_ok(WORLD, read_world);
+    let [price] = world.fixtures["price"].rows.as_slice() else { panic!("{:?}", world.fixtures) };
     assert!(
-        matches!(&fail.gives, Gives::Error { code, message: Inert::Text(text) } if code == "DATA_UNAVAILABLE" && text == "Try later."),
+        price.when.is_empty() && matches!(&price.result, FixtureResult::Value(value) if *value == json!({ "usd": "3200" })),
+        "{price:?}"
+    );
+    let [fail] = world.fixtures["fail"].rows.as_slice() else { panic!("{:?}", world.fixtures) };
+    assert!(
+        matches!(&fail.result, FixtureResult::Error { code, message: InjectableText::Text(text) } if code == "DATA_UNAVAILABLE" && text == "Try later."),
         "{fail:?}"
     );
-    let [base, rest] = world.answers["gas"].rows.as_slice() else { panic!("{:?}", world.answers) };
+    let [base, rest] = world.fixtures["gas"].rows.as_slice() else { panic!("{:?}", world.fixtures) };
     assert_eq!(base.when["chain"], json!("base"));
     assert!(
-        matches!(&rest.gives, Gives::Error { code, message: Inert::Hole(hole) } if code == "RATE_LIMITED" && **hole == "note"),
+        matches!(&rest.result, FixtureResult::Error { code, message: InjectableText::Hole(hole) } if code == "RATE_LIMITED" && **hole == "note"),
         "{rest:?}"
     );
 }
 
 #[test]
 fn memory_messages_files_and_notes_are_read() {
-    let world = good(WORLD, read_world);
+    let world = read_ok(WORLD, read_world);
     let [memory] = world.memory.as_slice() else { panic!("{:?}", world.memory) };
     assert_eq!((memory.key.as_str(), memory.source.as_str(), memory.trusted), ("note", "web", false));
     let [message] = world.messages.as_slice() else { panic!("{:?}", world.messages) };
     assert_eq!((message.from.as_str(), message.to.as_str(), message.nonce, message.after_s), ("desk", "trader", 3, 9));
-    assert_eq!((&message.text, &world.files["terms.md"].value), (&Inert::Text("Hurry.".into()), &Inert::Text("Be kind.".into())));
-    assert!(matches!(&world.tool_notes["price"].value, Inert::Hole(hole) if **hole == "note"));
+    assert_eq!(
+        (&message.text, &world.files["terms.md"].value),
+        (&InjectableText::Text("Hurry.".into()), &InjectableText::Text("Be kind.".into()))
+    );
+    assert!(matches!(&world.tool_notes["price"].value, InjectableText::Hole(hole) if **hole == "note"));
 }
 
 #[test]
-fn most_of_a_world_may_be_left_out() {
+fn world_optional_keys_have_defaults() {
     let head: String = WORLD.lines().skip(1).take(5).map(|line| format!("{line}\n")).collect();
-    let world = good(&head, read_world);
-    assert!(world.balances.is_empty() && world.answers.is_empty() && world.holes.is_empty() && world.pool_usd.is_none());
-    assert_eq!(world.owner, Consent::Grants);
-    needs(WORLD, read_world, "a world", 1, &["world", "about", "starts_at", "wallet", "chains"]);
+    let world = read_ok(&head, read_world);
+    assert!(world.balances.is_empty() && world.fixtures.is_empty() && world.holes.is_empty() && world.pool_usd.is_none());
+    assert_eq!(world.owner, OwnerConsent::Grants);
+    assert_required_keys(WORLD, read_world, "a world", 1, &["world", "about", "starts_at", "wallet", "chains"]);
 }
 
 #[test]
 fn broken_worlds_say_what_is_wrong() {
     let either = "an answer is a value or an error | write is: … or error: CODE with message: …";
-    broken(
+    assert_problems(
         WORLD,
         read_world,
         &[

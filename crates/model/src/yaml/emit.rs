@@ -5,17 +5,17 @@ use serde_json::Value;
 /// Strings are written as JSON strings, which YAML 1.2 reads alike; nothing depends on guessing what a plain word means.
 pub fn emit(value: &Value) -> String {
     let mut out = String::new();
-    block(value, 0, &mut out);
+    emit_block(value, 0, &mut out);
     out
 }
 
-fn block(value: &Value, indent: usize, out: &mut String) {
+fn emit_block(value: &Value, indent: usize, out: &mut String) {
     let pad = " ".repeat(indent);
     match value {
         Value::Object(entries) if !entries.is_empty() => {
             for (key, item) in entries {
-                out.push_str(&format!("{pad}{}:", scalar_key(key)));
-                after(item, indent, out);
+                out.push_str(&format!("{pad}{}:", emit_key(key)));
+                emit_after_key(item, indent, out);
             }
         }
         Value::Array(items) if !items.is_empty() => {
@@ -23,13 +23,13 @@ fn block(value: &Value, indent: usize, out: &mut String) {
                 match item {
                     Value::Object(entries) if !entries.is_empty() => {
                         let mut inner = String::new();
-                        block(item, indent + 2, &mut inner);
+                        emit_block(item, indent + 2, &mut inner);
                         // The first key stands beside the dash.
                         out.push_str(&format!("{pad}- {}", &inner[indent + 2..]));
                     }
                     Value::Array(nested) if !nested.is_empty() => {
                         out.push_str(&format!("{pad}-\n"));
-                        block(item, indent + 2, out);
+                        emit_block(item, indent + 2, out);
                     }
                     Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
                         out.push_str(&format!("{pad}- {item}\n"));
@@ -43,7 +43,7 @@ fn block(value: &Value, indent: usize, out: &mut String) {
     }
 }
 
-fn after(item: &Value, indent: usize, out: &mut String) {
+fn emit_after_key(item: &Value, indent: usize, out: &mut String) {
     let nested = match item {
         Value::Object(entries) => !entries.is_empty(),
         Value::Array(items) => !items.is_empty(),
@@ -51,13 +51,13 @@ fn after(item: &Value, indent: usize, out: &mut String) {
     };
     if nested {
         out.push('\n');
-        block(item, indent + 2, out);
+        emit_block(item, indent + 2, out);
     } else {
         out.push_str(&format!(" {item}\n"));
     }
 }
 
-fn scalar_key(key: &str) -> String {
+fn emit_key(key: &str) -> String {
     let plain =
         !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && key.starts_with(|c: char| c.is_ascii_alphabetic());
     if plain { key.to_owned() } else { Value::String(key.to_owned()).to_string() }
@@ -66,20 +66,20 @@ fn scalar_key(key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Report;
-    use crate::yaml::{Limits, json, load};
+    use crate::problem::ProblemReport;
+    use crate::yaml::{YamlLimits, json, load};
     use serde_json::json;
 
     #[test]
-    fn what_is_written_reads_back_equal() {
+    fn emitted_yaml_reads_back_equal() {
         let value = json!({
             "plain": "text", "tricky": ["no", "0x12", "1e5", "", "a: b", "- x", "line\nbreak", "ümläut \u{1F600} \u{7}"], "number": -1.5, "big": 9007199254740991_u64,
             "empty": {}, "none": [], "null": null, "yes": true, "nested": [[1, 2], [{"a": [{"b": null, "c": {"d": []}}]}], []], "$ref": "#/x", "": 1, "12": 2,
             "tiny": 1e-7, "huge": 1e300,
         });
         let text = emit(&value);
-        let report = Report::new("f");
-        let node = load(&text, Limits::default(), &report);
+        let report = ProblemReport::new("f");
+        let node = load(&text, YamlLimits::default(), &report);
         let back = node.and_then(|node| json(&node, &report));
         assert_eq!(back, Some(value), "{text}\n{:?}", report.into_problems());
     }

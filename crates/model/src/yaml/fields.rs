@@ -1,26 +1,26 @@
 //! Reading a mapping key by key: what is needed, what may be there, and a complaint about everything else.
 
-use super::node::{Key, Node, Shape};
-use crate::place::Spot;
-use crate::problem::{Report, did_you_mean};
+use super::node::{YamlKey, YamlNode, YamlShape};
+use crate::location::Spanned;
+use crate::problem::{ProblemReport, did_you_mean};
 use indexmap::IndexMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// An open mapping. Ask for keys, then `close` it so that unknown keys are reported.
 #[derive(Debug)]
-pub struct Fields<'n> {
+pub struct YamlFields<'n> {
     pub line: u32,
     what: &'static str,
-    entries: &'n [(Key, Node)],
+    entries: &'n [(YamlKey, YamlNode)],
     known: RefCell<Vec<&'static str>>,
-    report: &'n Report,
+    report: &'n ProblemReport,
 }
 
-impl<'n> Fields<'n> {
+impl<'n> YamlFields<'n> {
     /// `what` is how messages call this mapping: "a tool", "a gate".
-    pub fn open(node: &'n Node, what: &'static str, report: &'n Report) -> Option<Self> {
-        let Shape::Map(entries) = &node.shape else {
+    pub fn open(node: &'n YamlNode, what: &'static str, report: &'n ProblemReport) -> Option<Self> {
+        let YamlShape::Map(entries) = &node.shape else {
             report.add(node.line, format!("{what} must be a mapping, found {}", node.describe()), "write key: value lines");
             return None;
         };
@@ -34,7 +34,7 @@ impl<'n> Fields<'n> {
         Some(Self { line: node.line, what, entries, known: RefCell::default(), report })
     }
 
-    pub fn get(&self, key: &'static str) -> Option<&'n Node> {
+    pub fn get(&self, key: &'static str) -> Option<&'n YamlNode> {
         self.known.borrow_mut().push(key);
         self.entries.iter().find(|(entry, _)| entry.text == key).map(|(_, node)| node)
     }
@@ -44,7 +44,7 @@ impl<'n> Fields<'n> {
     }
 
     /// A key that must be there. A missing one and an unreadable one are both reported.
-    pub fn need<T>(&self, key: &'static str, read: impl FnOnce(&Node, &Report) -> Option<T>) -> Option<T> {
+    pub fn required<T>(&self, key: &'static str, read: impl FnOnce(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
         match self.get(key) {
             Some(node) => read(node, self.report),
             None => {
@@ -55,13 +55,13 @@ impl<'n> Fields<'n> {
     }
 
     /// A key that may be there. An unreadable one is reported and counts as absent; the file is refused anyway.
-    pub fn maybe<T>(&self, key: &'static str, read: impl FnOnce(&Node, &Report) -> Option<T>) -> Option<T> {
+    pub fn optional<T>(&self, key: &'static str, read: impl FnOnce(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
         self.get(key).and_then(|node| read(node, self.report))
     }
 
     /// Like `maybe`, with the type's default when the key is absent.
-    pub fn or_default<T: Default>(&self, key: &'static str, read: impl FnOnce(&Node, &Report) -> Option<T>) -> T {
-        self.maybe(key, read).unwrap_or_default()
+    pub fn or_default<T: Default>(&self, key: &'static str, read: impl FnOnce(&YamlNode, &ProblemReport) -> Option<T>) -> T {
+        self.optional(key, read).unwrap_or_default()
     }
 
     /// Reports the keys nobody asked for.
@@ -80,10 +80,10 @@ impl<'n> Fields<'n> {
     }
 }
 
-fn scalar<'n>(node: &'n Node, wanted: &str, report: &Report) -> Option<&'n str> {
+fn scalar<'n>(node: &'n YamlNode, wanted: &str, report: &ProblemReport) -> Option<&'n str> {
     match &node.shape {
-        Shape::Scalar { text, .. } if !node.is_null() => Some(text),
-        Shape::Scalar { .. } | Shape::List(_) | Shape::Map(_) => {
+        YamlShape::Scalar { text, .. } if !node.is_null() => Some(text),
+        YamlShape::Scalar { .. } | YamlShape::List(_) | YamlShape::Map(_) => {
             report.add(node.line, format!("expected {wanted}, found {}", node.describe()), "");
             None
         }
@@ -91,12 +91,12 @@ fn scalar<'n>(node: &'n Node, wanted: &str, report: &Report) -> Option<&'n str> 
 }
 
 /// Any text, trimmed.
-pub fn text(node: &Node, report: &Report) -> Option<String> {
+pub fn text(node: &YamlNode, report: &ProblemReport) -> Option<String> {
     scalar(node, "text", report).map(|text| text.trim().to_owned())
 }
 
 /// A name: letters, digits, `_`, `-`, `.` and `:`; at most 100 characters.
-pub fn name(node: &Node, report: &Report) -> Option<String> {
+pub fn name(node: &YamlNode, report: &ProblemReport) -> Option<String> {
     let text = scalar(node, "a name", report)?;
     let fits = !text.is_empty() && text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c));
     if !fits {
@@ -105,7 +105,7 @@ pub fn name(node: &Node, report: &Report) -> Option<String> {
     fits.then(|| text.to_owned())
 }
 
-pub fn flag(node: &Node, report: &Report) -> Option<bool> {
+pub fn flag(node: &YamlNode, report: &ProblemReport) -> Option<bool> {
     match scalar(node, "true or false", report)? {
         "true" => Some(true),
         "false" => Some(false),
@@ -117,7 +117,7 @@ pub fn flag(node: &Node, report: &Report) -> Option<bool> {
 }
 
 /// A non-negative whole number.
-pub fn whole(node: &Node, report: &Report) -> Option<u64> {
+pub fn whole(node: &YamlNode, report: &ProblemReport) -> Option<u64> {
     let parsed = scalar(node, "a whole number", report)?.replace('_', "").parse();
     if parsed.is_err() {
         report.add(node.line, format!("expected a whole number, found {}", node.describe()), "");
@@ -126,7 +126,7 @@ pub fn whole(node: &Node, report: &Report) -> Option<u64> {
 }
 
 /// A finite number.
-pub fn number(node: &Node, report: &Report) -> Option<f64> {
+pub fn number(node: &YamlNode, report: &ProblemReport) -> Option<f64> {
     let parsed = scalar(node, "a number", report)?.parse::<f64>().ok().filter(|value| value.is_finite());
     if parsed.is_none() {
         report.add(node.line, format!("expected a number, found {}", node.describe()), "");
@@ -135,7 +135,7 @@ pub fn number(node: &Node, report: &Report) -> Option<f64> {
 }
 
 /// One of a closed set of words.
-pub fn one_of<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Node, &Report) -> Option<T> {
+pub fn one_of<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&YamlNode, &ProblemReport) -> Option<T> {
     move |node, report| {
         let word = scalar(node, "a word", report)?;
         let found = words.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
@@ -152,9 +152,9 @@ pub fn one_of<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Node, &R
 }
 
 /// A list whose items are all read; every bad item is reported.
-pub fn list<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Report) -> Option<Vec<T>> {
+pub fn list<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(&YamlNode, &ProblemReport) -> Option<Vec<T>> {
     move |node, report| {
-        let Shape::List(items) = &node.shape else {
+        let YamlShape::List(items) = &node.shape else {
             report.add(node.line, format!("expected a list, found {}", node.describe()), "write [a, b] or lines starting with -");
             return None;
         };
@@ -164,9 +164,9 @@ pub fn list<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Re
 }
 
 /// A mapping with free keys.
-pub fn map<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Report) -> Option<IndexMap<String, T>> {
+pub fn map<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(&YamlNode, &ProblemReport) -> Option<IndexMap<String, T>> {
     move |node, report| {
-        let Shape::Map(entries) = &node.shape else {
+        let YamlShape::Map(entries) = &node.shape else {
             report.add(node.line, format!("expected a mapping, found {}", node.describe()), "write key: value lines");
             return None;
         };
@@ -189,24 +189,24 @@ pub fn map<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Rep
 }
 
 /// Remembers the line beside the value.
-pub fn spot<T>(read: impl Fn(&Node, &Report) -> Option<T>) -> impl Fn(&Node, &Report) -> Option<Spot<T>> {
-    move |node, report| read(node, report).map(|value| Spot::new(value, report.place(node.line)))
+pub fn spanned<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(&YamlNode, &ProblemReport) -> Option<Spanned<T>> {
+    move |node, report| read(node, report).map(|value| Spanned::new(value, report.location(node.line)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Limits, load};
+    use super::super::{YamlLimits, load};
     use super::*;
 
     #[test]
-    fn every_mistake_of_a_mapping_is_reported_at_once() {
-        let report = Report::new("gates.yaml");
-        let node = load("scorer: [hit]\nslise: all\ntiers: [1, x]\nscorer: hit\n", Limits::default(), &report).unwrap();
-        let fields = Fields::open(&node, "a gate", &report).unwrap();
-        fields.need("id", name);
-        fields.need("scorer", name);
-        fields.maybe("slice", name);
-        fields.maybe("tiers", list(whole));
+    fn yaml_fields_report_every_problem() {
+        let report = ProblemReport::new("gates.yaml");
+        let node = load("scorer: [hit]\nslise: all\ntiers: [1, x]\nscorer: hit\n", YamlLimits::default(), &report).unwrap();
+        let fields = YamlFields::open(&node, "a gate", &report).unwrap();
+        fields.required("id", name);
+        fields.required("scorer", name);
+        fields.optional("slice", name);
+        fields.optional("tiers", list(whole));
         fields.close();
         let said: Vec<_> = report.into_problems().iter().map(ToString::to_string).collect();
         assert_eq!(said.len(), 5, "{said:#?}");

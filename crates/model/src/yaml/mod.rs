@@ -7,10 +7,10 @@ mod json;
 mod load;
 mod node;
 #[cfg(test)]
-pub(crate) mod reading;
+pub(crate) mod test_support;
 
 pub use emit::emit;
-pub use fields::{Fields, flag, list, map, name, number, one_of, spot, text, whole};
+pub use fields::{YamlFields, flag, list, map, name, number, one_of, spanned, text, whole};
 pub use json::json;
-pub use load::{Limits, load};
-pub use node::{Key, Node, Shape};
+pub use load::{YamlLimits, load};
+pub use node::{YamlKey, YamlNode, YamlShape};

@@ -1,60 +1,60 @@
 //! One node of a YAML tree.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub struct YamlNode {
     pub line: u32,
-    pub shape: Shape,
+    pub shape: YamlShape,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
+pub enum YamlShape {
     /// `plain` is false for quoted and block scalars, which are always text.
     Scalar {
         text: String,
         plain: bool,
     },
-    List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
+    List(Vec<YamlNode>),
+    Map(Vec<(YamlKey, YamlNode)>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct YamlKey {
     pub text: String,
     pub line: u32,
 }
 
-impl Node {
+impl YamlNode {
     /// What a person would call this node in an error message.
     pub fn describe(&self) -> String {
         match &self.shape {
-            Shape::Scalar { plain: true, text } if is_null(text) => "nothing".into(),
-            Shape::Scalar { text, .. } => format!("\"{}\"", head(text)),
-            Shape::List(_) => "a list".into(),
-            Shape::Map(_) => "a mapping".into(),
+            YamlShape::Scalar { plain: true, text } if is_null(text) => "nothing".into(),
+            YamlShape::Scalar { text, .. } => format!("\"{}\"", excerpt(text)),
+            YamlShape::List(_) => "a list".into(),
+            YamlShape::Map(_) => "a mapping".into(),
         }
     }
 
     pub fn is_null(&self) -> bool {
-        matches!(&self.shape, Shape::Scalar { plain: true, text } if is_null(text))
+        matches!(&self.shape, YamlShape::Scalar { plain: true, text } if is_null(text))
     }
 }
 
-impl Key {
+impl YamlKey {
     pub fn describe(&self) -> String {
-        format!("\"{}\"", head(&self.text))
+        format!("\"{}\"", excerpt(&self.text))
     }
 }
 
 /// Enough of a text to recognise it: a message must not be as long as a hostile file.
-pub(super) fn head(text: &str) -> String {
-    let mut head: String = text.chars().take(MOST_SHOWN).collect();
+pub(super) fn excerpt(text: &str) -> String {
+    let mut head: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
     if head.len() < text.len() {
         head.push('…');
     }
     head
 }
 
-const MOST_SHOWN: usize = 80;
+const MAX_EXCERPT_CHARS: usize = 80;
 
 fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null")

@@ -1,14 +1,17 @@
 //! Asks a model for a verdict, through a forced call and nothing else. What is not plainly one call is an error, never a verdict.
 
 use crate::ledger::CallId;
-use crate::providers::{Args, Ask, Block, By, Choice, Message, ProviderFault, Reply, Request, SharedProvider, Stop};
-use model::{Listing, SubjectFile};
+use crate::providers::{
+    CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, ModelRequest, ProviderFault, SharedProvider, StopReason,
+    ToolChoice,
+};
+use model::{SubjectFile, ToolListing};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// A model that judges, shared by all trials of a run.
 #[derive(Debug, Clone)]
-pub struct Judge {
+pub struct LlmJudge {
     provider: SharedProvider,
     model: String,
     temperature: Option<f64>,
@@ -17,7 +20,7 @@ pub struct Judge {
 
 /// One question to a judge. The prompt has the material fenced off as data; nothing else of the trial is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query {
+pub struct JudgeQuery {
     pub call: CallId,
     pub seed: u64,
     pub prompt: String,
@@ -49,34 +52,34 @@ const SYSTEM: &str = "You are a strict grader. You judge one run of an agent by 
                       by calling the tool once.";
 
 /// The tool a judge answers with.
-pub const VERDICT: &str = "verdict";
+pub const VERDICT_TOOL: &str = "verdict";
 
-impl Judge {
+impl LlmJudge {
     pub fn new(file: &SubjectFile, provider: SharedProvider) -> Self {
         let model = file.model.clone().unwrap_or_default();
         Self { provider, model, temperature: file.temperature, max_output: file.limits.output_tokens }
     }
 
     /// The arguments of its one call, as JSON, to be read strictly by whoever knows the question.
-    pub async fn ask(&self, query: &Query) -> Result<String, JudgeFault> {
-        let request = Request {
+    pub async fn ask(&self, query: &JudgeQuery) -> Result<String, JudgeFault> {
+        let request = ModelRequest {
             model: self.model.clone(),
             system: SYSTEM.to_owned(),
-            messages: vec![Message { by: By::User, blocks: vec![Block::text(&query.prompt)] }],
-            tools: Arc::from([tool(&query.allowed)]),
-            choice: Choice::Forced(VERDICT.to_owned()),
+            messages: vec![ChatMessage { by: MessageRole::User, blocks: vec![ContentBlock::text(&query.prompt)] }],
+            tools: Arc::from([verdict_tool(&query.allowed)]),
+            choice: ToolChoice::Forced(VERDICT_TOOL.to_owned()),
             temperature: self.temperature,
             max_output: self.max_output,
             extra: Map::new(),
         };
-        let reply = self.provider.ask(&Ask::new(query.call.clone(), query.seed, request)).await.map_err(JudgeFault::Provider)?;
-        only_call(reply)
+        let reply = self.provider.ask(&ModelCall::new(query.call.clone(), query.seed, request)).await.map_err(JudgeFault::Provider)?;
+        single_call(reply)
     }
 }
 
-fn tool(allowed: &[String]) -> Listing {
-    Listing {
-        name: VERDICT.to_owned(),
+fn verdict_tool(allowed: &[String]) -> ToolListing {
+    ToolListing {
+        name: VERDICT_TOOL.to_owned(),
         description: "Your verdict on the run. 4 and 5 mean pass, 1 to 3 mean fail.".to_owned(),
         input_schema: json!({
             "type": "object",
@@ -92,24 +95,24 @@ fn tool(allowed: &[String]) -> Listing {
     }
 }
 
-fn only_call(reply: Reply) -> Result<String, JudgeFault> {
+fn single_call(reply: ModelReply) -> Result<String, JudgeFault> {
     match reply.stop {
-        Stop::Refused => return Err(JudgeFault::Refused),
-        Stop::MaxTokens | Stop::Paused => return Err(JudgeFault::CutOff),
-        Stop::End | Stop::Calls | Stop::Other(_) => {}
+        StopReason::Refused => return Err(JudgeFault::Refused),
+        StopReason::MaxTokens | StopReason::Paused => return Err(JudgeFault::CutOff),
+        StopReason::End | StopReason::Calls | StopReason::Other(_) => {}
     }
-    if reply.blocks.iter().any(|block| matches!(block, Block::Refusal { .. })) {
+    if reply.blocks.iter().any(|block| matches!(block, ContentBlock::Refusal { .. })) {
         return Err(JudgeFault::Refused);
     }
-    let calls: Vec<(&str, &Args)> = reply
+    let calls: Vec<(&str, &CallArguments)> = reply
         .blocks
         .iter()
-        .filter_map(|block| if let Block::Call { tool, args, .. } = block { Some((tool.as_str(), args)) } else { None })
+        .filter_map(|block| if let ContentBlock::Call { tool, args, .. } = block { Some((tool.as_str(), args)) } else { None })
         .collect();
     match calls.as_slice() {
         [] => Err(JudgeFault::NoCall),
-        [(VERDICT, Args::Object(args))] => Ok(Value::Object(args.clone()).to_string()),
-        [(VERDICT, Args::Malformed(text))] => Err(JudgeFault::Malformed(text.chars().take(200).collect())),
+        [(VERDICT_TOOL, CallArguments::Object(args))] => Ok(Value::Object(args.clone()).to_string()),
+        [(VERDICT_TOOL, CallArguments::Malformed(text))] => Err(JudgeFault::Malformed(text.chars().take(200).collect())),
         [(other, _)] => Err(JudgeFault::OtherTool((*other).to_owned())),
         several => Err(JudgeFault::SeveralCalls(several.len())),
     }

@@ -1,19 +1,19 @@
 //! Anthropic Messages: cache breakpoints on tools and system, thinking handed back as it came.
 
+use super::api_key::ApiKey;
+use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
 use super::fault::{FaultKind, ProviderFault};
-use super::key::Key;
-use super::names::Accepts;
-use super::talk::{Args, Ask, Block, By, Choice, Message, Reply, Stop, Usage};
-use super::wire::{Wire, count, list, object, sse, with, word};
+use super::tool_names::VendorLimits;
+use super::wire::{WireFormat, count, expect_object, sse_events, take_list, take_string, with_missing_fields};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Anthropic;
+pub(super) struct AnthropicWire;
 
-const ACCEPTS: Accepts = Accepts { max_tools: None, name_len: 64 };
+const ACCEPTS: VendorLimits = VendorLimits { max_tools: None, name_len: 64 };
 
-impl Wire for Anthropic {
-    fn accepts(&self) -> Accepts {
+impl WireFormat for AnthropicWire {
+    fn vendor_limits(&self) -> VendorLimits {
         ACCEPTS
     }
 
@@ -21,19 +21,19 @@ impl Wire for Anthropic {
         "v1/messages"
     }
 
-    fn headers(&self, key: Option<&Key>) -> Vec<(&'static str, String)> {
-        let key = key.map(|key| ("x-api-key", key.reveal().to_owned()));
+    fn headers(&self, key: Option<&ApiKey>) -> Vec<(&'static str, String)> {
+        let key = key.map(|key| ("x-api-key", key.expose().to_owned()));
         key.into_iter().chain([("anthropic-version", "2023-06-01".to_owned())]).collect()
     }
 
-    fn request_id(&self) -> &'static str {
+    fn request_id_header(&self) -> &'static str {
         "request-id"
     }
 
-    fn body(&self, ask: &Ask, stream: bool) -> Value {
+    fn request_body(&self, ask: &ModelCall, stream: bool) -> Value {
         let request = ask.request();
         let cached = json!({ "type": "ephemeral" });
-        let mut messages: Vec<Value> = request.messages.iter().map(message).collect();
+        let mut messages: Vec<Value> = request.messages.iter().map(encode_message).collect();
         // A conversation that goes on will be sent again with more at its end; a single question will not.
         if let [_, .., last] = messages.as_mut_slice()
             && last["role"] == "user"
@@ -50,15 +50,15 @@ impl Wire for Anthropic {
                 .tools
                 .iter()
                 .map(|tool| {
-                    json!({ "name": ACCEPTS.outward(&tool.name), "description": tool.description, "input_schema": tool.input_schema })
+                    json!({ "name": ACCEPTS.to_vendor_name(&tool.name), "description": tool.description, "input_schema": tool.input_schema })
                 })
                 .collect();
             if let Some(last) = tools.last_mut() {
                 last["cache_control"] = cached;
             }
             body["tools"] = Value::Array(tools);
-            if let Choice::Forced(tool) = &request.choice {
-                body["tool_choice"] = json!({ "type": "tool", "name": ACCEPTS.outward(tool), "disable_parallel_tool_use": true });
+            if let ToolChoice::Forced(tool) = &request.choice {
+                body["tool_choice"] = json!({ "type": "tool", "name": ACCEPTS.to_vendor_name(tool), "disable_parallel_tool_use": true });
             }
         }
         if let Some(temperature) = request.temperature {
@@ -67,40 +67,40 @@ impl Wire for Anthropic {
         if stream {
             body["stream"] = json!(true);
         }
-        with(body, &request.extra)
+        with_missing_fields(body, &request.extra)
     }
 
-    fn assemble(&self, text: &str) -> Result<Value, ProviderFault> {
-        let mut stream = Stream::default();
-        for data in sse(text) {
+    fn assemble_stream(&self, text: &str) -> Result<Value, ProviderFault> {
+        let mut stream = AnthropicStreamAssembler::default();
+        for data in sse_events(text) {
             let event: Value = serde_json::from_str(&data).map_err(|error| ProviderFault::garbled(format!("an event: {error}")))?;
-            if let Some(message) = stream.take(event)? {
+            if let Some(message) = stream.push_event(event)? {
                 return Ok(message);
             }
         }
         Err(ProviderFault::dropped("the stream ended before the message did"))
     }
 
-    fn read(&self, mut body: Map<String, Value>) -> Result<Reply, ProviderFault> {
-        let blocks = list(&mut body, "content")?.into_iter().map(block).collect::<Result<_, _>>()?;
-        let stop = match word(&mut body, "stop_reason").as_str() {
-            "end_turn" | "stop_sequence" => Stop::End,
-            "tool_use" => Stop::Calls,
-            "max_tokens" | "model_context_window_exceeded" => Stop::MaxTokens,
-            "refusal" => Stop::Refused,
-            "pause_turn" => Stop::Paused,
-            other => Stop::Other(other.to_owned()),
+    fn parse_reply(&self, mut body: Map<String, Value>) -> Result<ModelReply, ProviderFault> {
+        let blocks = take_list(&mut body, "content")?.into_iter().map(parse_block).collect::<Result<_, _>>()?;
+        let stop = match take_string(&mut body, "stop_reason").as_str() {
+            "end_turn" | "stop_sequence" => StopReason::End,
+            "tool_use" => StopReason::Calls,
+            "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
+            "refusal" => StopReason::Refused,
+            "pause_turn" => StopReason::Paused,
+            other => StopReason::Other(other.to_owned()),
         };
-        let usage = body.remove("usage").filter(Value::is_object).map(|usage| usage_of(&usage));
-        let model = word(&mut body, "model");
-        Ok(Reply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
+        let usage = body.remove("usage").filter(Value::is_object).map(|usage| parse_usage(&usage));
+        let model = take_string(&mut body, "model");
+        Ok(ModelReply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
     }
 }
 
 /// Anthropic's input leaves out what was cached; ours counts all that was sent.
-fn usage_of(usage: &Value) -> Usage {
+fn parse_usage(usage: &Value) -> TokenUsage {
     let (cache_read, cache_write) = (count(usage, "/cache_read_input_tokens"), count(usage, "/cache_creation_input_tokens"));
-    Usage {
+    TokenUsage {
         input: count(usage, "/input_tokens").saturating_add(cache_read).saturating_add(cache_write),
         output: count(usage, "/output_tokens"),
         cache_read,
@@ -109,77 +109,78 @@ fn usage_of(usage: &Value) -> Usage {
     }
 }
 
-fn message(message: &Message) -> Value {
+fn encode_message(message: &ChatMessage) -> Value {
     let role = match message.by {
-        By::User => "user",
-        By::Model => "assistant",
+        MessageRole::User => "user",
+        MessageRole::Model => "assistant",
     };
-    json!({ "role": role, "content": message.blocks.iter().filter_map(outward).collect::<Vec<_>>() })
+    json!({ "role": role, "content": message.blocks.iter().filter_map(encode_block).collect::<Vec<_>>() })
 }
 
-fn outward(block: &Block) -> Option<Value> {
+fn encode_block(block: &ContentBlock) -> Option<Value> {
     match block {
         // The API takes no empty text.
-        Block::Text { text, .. } | Block::Refusal { text } if text.trim().is_empty() => None,
-        Block::Text { text, rest } => Some(with(json!({ "type": "text", "text": text }), rest)),
-        Block::Refusal { text } => Some(json!({ "type": "text", "text": text })),
-        Block::Thinking { raw, .. } | Block::Other { raw } => Some(raw.clone()),
-        Block::Call { id, tool, args, rest } => {
-            Some(with(json!({ "type": "tool_use", "id": id, "name": ACCEPTS.outward(tool), "input": args.object() }), rest))
-        }
-        Block::Answer { id, text, is_error } => {
+        ContentBlock::Text { text, .. } | ContentBlock::Refusal { text } if text.trim().is_empty() => None,
+        ContentBlock::Text { text, rest } => Some(with_missing_fields(json!({ "type": "text", "text": text }), rest)),
+        ContentBlock::Refusal { text } => Some(json!({ "type": "text", "text": text })),
+        ContentBlock::Thinking { raw, .. } | ContentBlock::Other { raw } => Some(raw.clone()),
+        ContentBlock::Call { id, tool, args, rest } => Some(with_missing_fields(
+            json!({ "type": "tool_use", "id": id, "name": ACCEPTS.to_vendor_name(tool), "input": args.to_object() }),
+            rest,
+        )),
+        ContentBlock::Answer { id, text, is_error } => {
             Some(json!({ "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error }))
         }
     }
 }
 
-fn block(raw: Value) -> Result<Block, ProviderFault> {
-    let mut fields = object(raw.clone(), "a block")?;
-    Ok(match word(&mut fields, "type").as_str() {
-        "text" => Block::Text { text: word(&mut fields, "text"), rest: fields },
-        "tool_use" => Block::Call {
-            id: word(&mut fields, "id"),
-            tool: word(&mut fields, "name"),
-            args: Args::read(fields.remove("input").unwrap_or_default()),
+fn parse_block(raw: Value) -> Result<ContentBlock, ProviderFault> {
+    let mut fields = expect_object(raw.clone(), "a block")?;
+    Ok(match take_string(&mut fields, "type").as_str() {
+        "text" => ContentBlock::Text { text: take_string(&mut fields, "text"), rest: fields },
+        "tool_use" => ContentBlock::Call {
+            id: take_string(&mut fields, "id"),
+            tool: take_string(&mut fields, "name"),
+            args: CallArguments::parse(fields.remove("input").unwrap_or_default()),
             rest: fields,
         },
-        "thinking" => Block::Thinking { text: word(&mut fields, "thinking"), raw },
-        "redacted_thinking" => Block::Thinking { text: String::new(), raw },
+        "thinking" => ContentBlock::Thinking { text: take_string(&mut fields, "thinking"), raw },
+        "redacted_thinking" => ContentBlock::Thinking { text: String::new(), raw },
         // Tools that ran at the vendor, and whatever is invented next.
-        _ => Block::Other { raw },
+        _ => ContentBlock::Other { raw },
     })
 }
 
 /// A message growing out of events.
 #[derive(Default)]
-struct Stream {
+struct AnthropicStreamAssembler {
     message: Map<String, Value>,
     blocks: Vec<Value>,
     /// Arguments arrive as pieces of JSON text, by block.
     partial: Vec<String>,
 }
 
-impl Stream {
+impl AnthropicStreamAssembler {
     /// The whole message, when it is complete.
-    fn take(&mut self, event: Value) -> Result<Option<Value>, ProviderFault> {
-        let mut event = object(event, "an event")?;
-        match word(&mut event, "type").as_str() {
-            "message_start" => self.message = object(event.remove("message").unwrap_or_default(), "the message")?,
+    fn push_event(&mut self, event: Value) -> Result<Option<Value>, ProviderFault> {
+        let mut event = expect_object(event, "an event")?;
+        match take_string(&mut event, "type").as_str() {
+            "message_start" => self.message = expect_object(event.remove("message").unwrap_or_default(), "the message")?,
             "content_block_start" => {
                 self.blocks.push(event.remove("content_block").unwrap_or_default());
                 self.partial.push(String::new());
             }
-            "content_block_delta" => self.grow(&event)?,
-            "message_delta" => self.amend(event),
-            "message_stop" => return Ok(Some(self.whole())),
-            "error" => return Err(said(&event)),
+            "content_block_delta" => self.append_delta(&event)?,
+            "message_delta" => self.merge_message_delta(event),
+            "message_stop" => return Ok(Some(self.build_message())),
+            "error" => return Err(stream_error(&event)),
             // Pings, ends of blocks, and events invented later.
             _ => {}
         }
         Ok(None)
     }
 
-    fn grow(&mut self, event: &Map<String, Value>) -> Result<(), ProviderFault> {
+    fn append_delta(&mut self, event: &Map<String, Value>) -> Result<(), ProviderFault> {
         let index = event.get("index").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
         let index = index.filter(|index| *index < self.blocks.len()).ok_or_else(|| ProviderFault::garbled("a piece of no block"))?;
         let delta = event.get("delta").cloned().unwrap_or_default();
@@ -202,7 +203,7 @@ impl Stream {
         Ok(())
     }
 
-    fn amend(&mut self, mut event: Map<String, Value>) {
+    fn merge_message_delta(&mut self, mut event: Map<String, Value>) {
         if let Some(Value::Object(delta)) = event.remove("delta") {
             self.message.extend(delta);
         }
@@ -214,7 +215,7 @@ impl Stream {
         }
     }
 
-    fn whole(&mut self) -> Value {
+    fn build_message(&mut self) -> Value {
         for (block, partial) in self.blocks.iter_mut().zip(&self.partial).filter(|(_, partial)| !partial.is_empty()) {
             // What is no JSON stays text, and is read as malformed arguments.
             let input = serde_json::from_str(partial).unwrap_or_else(|_| Value::String(partial.clone()));
@@ -229,7 +230,7 @@ impl Stream {
 }
 
 /// An error in the middle of a stream. The reply had begun, so it may be billed: it counts as a broken one.
-fn said(event: &Map<String, Value>) -> ProviderFault {
+fn stream_error(event: &Map<String, Value>) -> ProviderFault {
     let said = event.get("error").and_then(|error| error.get("message")).and_then(Value::as_str).unwrap_or_default();
     ProviderFault::new(FaultKind::Dropped, format!("an error in the stream: {said}"))
 }

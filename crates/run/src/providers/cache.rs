@@ -1,12 +1,12 @@
 //! Replies of earlier runs to the same request with the same seed; asked at most once at a time.
 
 use super::Provider;
+use super::chat::{ModelCall, ModelReply};
 use super::fault::ProviderFault;
-use super::names::Accepts;
-use super::talk::{Ask, Reply};
+use super::tool_names::VendorLimits;
 use crate::ledger::Ledger;
 use async_trait::async_trait;
-use model::Hash;
+use model::ContentHash;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Mutex as Turn;
@@ -15,23 +15,23 @@ use tokio::sync::Mutex as Turn;
 pub const CACHE_TTL_S: u64 = 86_400;
 
 #[derive(Debug)]
-pub(super) struct Cache<P> {
+pub(super) struct CachingProvider<P> {
     inner: P,
     ledger: Arc<dyn Ledger>,
     /// Who asks for what now: others with the same question wait for the answer.
-    asking: Mutex<BTreeMap<Hash, Weak<Turn<()>>>>,
+    in_flight: Mutex<BTreeMap<ContentHash, Weak<Turn<()>>>>,
 }
 
-impl<P> Cache<P> {
+impl<P> CachingProvider<P> {
     pub(super) fn new(inner: P, ledger: Arc<dyn Ledger>) -> Self {
-        Self { inner, ledger, asking: Mutex::default() }
+        Self { inner, ledger, in_flight: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Hash, Weak<Turn<()>>>> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ContentHash, Weak<Turn<()>>>> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn turn(&self, key: &Hash) -> Arc<Turn<()>> {
+    fn in_flight_lock(&self, key: &ContentHash) -> Arc<Turn<()>> {
         let mut asking = self.lock();
         if let Some(turn) = asking.get(key).and_then(Weak::upgrade) {
             return turn;
@@ -44,20 +44,20 @@ impl<P> Cache<P> {
 }
 
 #[async_trait]
-impl<P: Provider> Provider for Cache<P> {
-    fn accepts(&self) -> Accepts {
-        self.inner.accepts()
+impl<P: Provider> Provider for CachingProvider<P> {
+    fn vendor_limits(&self) -> VendorLimits {
+        self.inner.vendor_limits()
     }
 
-    async fn ask(&self, ask: &Ask) -> Result<Reply, ProviderFault> {
+    async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault> {
         let key = ask.key();
-        let turn = self.turn(key);
+        let turn = self.in_flight_lock(key);
         let _mine = turn.lock().await;
-        if let Some(kept) = self.ledger.cached(key).await? {
-            return Reply::from_json(&kept);
+        if let Some(kept) = self.ledger.find_cached(key).await? {
+            return ModelReply::from_json(&kept);
         }
         let reply = self.inner.ask(ask).await?;
-        self.ledger.keep(key, &reply.to_json()).await?;
+        self.ledger.cache_reply(key, &reply.to_json()).await?;
         Ok(reply)
     }
 }
@@ -66,34 +66,34 @@ impl<P: Provider> Provider for Cache<P> {
 mod tests {
     use super::*;
     use crate::ledger::MemoryLedger;
-    use crate::providers::example::{self, Scripted};
     use crate::providers::fault::FaultKind;
+    use crate::providers::fixtures::{self, ScriptedProvider};
 
     #[tokio::test]
-    async fn the_same_question_is_asked_once_however_many_ask_it_at_once() {
-        let vendor = Arc::new(Scripted::answering("yes"));
-        let cache = Arc::new(Cache::new(vendor.clone(), Arc::new(MemoryLedger::default())));
+    async fn concurrent_identical_requests_are_sent_once() {
+        let vendor = Arc::new(ScriptedProvider::always("yes"));
+        let cache = Arc::new(CachingProvider::new(vendor.clone(), Arc::new(MemoryLedger::default())));
         let all: Vec<_> = (0..32)
             .map(|n| {
                 let cache = cache.clone();
-                tokio::spawn(async move { cache.ask(&example::ask(if n % 2 == 0 { "a" } else { "b" })).await.unwrap() })
+                tokio::spawn(async move { cache.ask(&fixtures::model_call(if n % 2 == 0 { "a" } else { "b" })).await.unwrap() })
             })
             .collect();
         for one in all {
             assert_eq!(one.await.unwrap().text(), "yes");
         }
-        assert_eq!(vendor.asked(), 2);
+        assert_eq!(vendor.call_count(), 2);
         assert!(cache.lock().len() <= 2);
     }
 
     #[tokio::test]
-    async fn another_seed_is_another_question_and_a_fault_is_not_kept() {
-        let vendor = Arc::new(Scripted::new(vec![Err(FaultKind::Server), Ok("first"), Ok("second")]));
-        let cache = Cache::new(vendor.clone(), Arc::new(MemoryLedger::default()));
-        let ask = example::ask("a");
+    async fn cache_key_includes_seed_and_faults_are_not_cached() {
+        let vendor = Arc::new(ScriptedProvider::new(vec![Err(FaultKind::Server), Ok("first"), Ok("second")]));
+        let cache = CachingProvider::new(vendor.clone(), Arc::new(MemoryLedger::default()));
+        let ask = fixtures::model_call("a");
         assert!(cache.ask(&ask).await.is_err());
         assert_eq!(cache.ask(&ask).await.unwrap().text(), "first");
         assert_eq!(cache.ask(&ask).await.unwrap().text(), "first");
-        assert_eq!(cache.ask(&Ask::new(ask.call.clone(), 8, ask.request().clone())).await.unwrap().text(), "second");
+        assert_eq!(cache.ask(&ModelCall::new(ask.call.clone(), 8, ask.request().clone())).await.unwrap().text(), "second");
     }
 }

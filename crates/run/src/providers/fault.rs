@@ -65,7 +65,7 @@ impl FaultKind {
     ];
 
     /// Whether the same request may succeed later.
-    pub fn may_pass(self) -> bool {
+    pub fn is_transient(self) -> bool {
         match self {
             FaultKind::RateLimited
             | FaultKind::Overloaded
@@ -101,7 +101,7 @@ impl FaultKind {
         }
     }
 
-    fn words(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             FaultKind::RateLimited => "the vendor asks for fewer requests",
             FaultKind::Overloaded => "the vendor is overloaded",
@@ -135,14 +135,14 @@ impl ProviderFault {
     }
 
     /// Something we kept cannot be read back.
-    pub(crate) fn stored(why: impl Into<String>) -> Self {
+    pub(crate) fn storage(why: impl Into<String>) -> Self {
         Self::new(FaultKind::Harness, why)
     }
 }
 
 impl fmt::Display for ProviderFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.words())?;
+        f.write_str(self.kind.description())?;
         if !self.why.is_empty() {
             write!(f, ": {}", self.why)?;
         }

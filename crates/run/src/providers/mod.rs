@@ -1,39 +1,41 @@
 //! Everything between a trial and the vendor of a model: one wire format per file, and wrappers that are providers themselves.
 
 mod anthropic;
+mod api_key;
 mod cache;
 pub mod cassette;
-#[cfg(test)]
-pub(crate) mod example;
+mod chat;
 mod fault;
 #[cfg(test)]
-mod hostile;
-mod insist;
-mod key;
-mod line;
-mod names;
+pub(crate) mod fixtures;
+mod forced_call;
+#[cfg(test)]
+mod fuzz_replies;
+mod http_provider;
+mod offline;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
 mod price;
-mod rate;
+mod rate_limit;
 mod retry;
-mod settled;
+mod retry_after;
+mod settled_reply;
 mod stack;
-mod talk;
-mod unplugged;
-mod waits;
+mod tool_names;
 mod wire;
 
+pub use api_key::ApiKey;
 pub use cache::CACHE_TTL_S;
-pub use cassette::Cassette;
+pub use cassette::CassetteMode;
+pub use chat::{
+    CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, ModelRequest, StopReason, TokenUsage, ToolChoice,
+};
 pub use fault::{FaultKind, ProviderFault};
-pub use key::Key;
-pub use names::Accepts;
 pub use price::{ceiling, cost};
-pub use retry::Patience;
-pub use stack::{NoProvider, Terms, accepts, provider};
-pub use talk::{Args, Ask, Block, By, Choice, Message, Reply, Request, Stop, Usage};
+pub use retry::RetryPolicy;
+pub use stack::{ProviderBuildError, ProviderConfig, build_provider, vendor_limits};
+pub use tool_names::VendorLimits;
 
 use async_trait::async_trait;
 use std::fmt;
@@ -43,9 +45,9 @@ use std::sync::Arc;
 #[async_trait]
 pub trait Provider: Send + Sync {
     /// How many tools it takes, and under which names.
-    fn accepts(&self) -> Accepts;
+    fn vendor_limits(&self) -> VendorLimits;
 
-    async fn ask(&self, ask: &Ask) -> Result<Reply, ProviderFault>;
+    async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault>;
 }
 
 /// A whole stack, shared by all trials of a subject.
@@ -53,11 +55,11 @@ pub type SharedProvider = Arc<dyn Provider>;
 
 #[async_trait]
 impl Provider for SharedProvider {
-    fn accepts(&self) -> Accepts {
-        self.as_ref().accepts()
+    fn vendor_limits(&self) -> VendorLimits {
+        self.as_ref().vendor_limits()
     }
 
-    async fn ask(&self, ask: &Ask) -> Result<Reply, ProviderFault> {
+    async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault> {
         self.as_ref().ask(ask).await
     }
 }
@@ -69,7 +71,7 @@ impl fmt::Debug for dyn Provider {
 }
 
 /// Chooses how connections are encrypted. Called first thing in the program: a client built without it panics.
-pub fn choose_tls() {
+pub fn install_tls_provider() {
     // A second installation changes nothing, so the result says nothing.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

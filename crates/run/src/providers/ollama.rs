@@ -1,19 +1,19 @@
 //! Ollama's own chat API: arguments as objects, calls without ids, streams as lines of JSON.
 
+use super::api_key::ApiKey;
+use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
 use super::fault::ProviderFault;
-use super::key::Key;
-use super::names::Accepts;
-use super::talk::{Args, Ask, Block, By, Choice, Message, Reply, Stop, Usage};
-use super::wire::{Wire, object, with, word};
+use super::tool_names::VendorLimits;
+use super::wire::{WireFormat, expect_object, take_string, with_missing_fields};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ollama;
+pub(super) struct OllamaWire;
 
-const ACCEPTS: Accepts = Accepts { max_tools: None, name_len: 256 };
+const ACCEPTS: VendorLimits = VendorLimits { max_tools: None, name_len: 256 };
 
-impl Wire for Ollama {
-    fn accepts(&self) -> Accepts {
+impl WireFormat for OllamaWire {
+    fn vendor_limits(&self) -> VendorLimits {
         ACCEPTS
     }
 
@@ -21,19 +21,19 @@ impl Wire for Ollama {
         "api/chat"
     }
 
-    fn headers(&self, key: Option<&Key>) -> Vec<(&'static str, String)> {
-        key.map(|key| ("authorization", format!("Bearer {}", key.reveal()))).into_iter().collect()
+    fn headers(&self, key: Option<&ApiKey>) -> Vec<(&'static str, String)> {
+        key.map(|key| ("authorization", format!("Bearer {}", key.expose()))).into_iter().collect()
     }
 
-    fn request_id(&self) -> &'static str {
+    fn request_id_header(&self) -> &'static str {
         "x-request-id"
     }
 
-    fn body(&self, ask: &Ask, stream: bool) -> Value {
+    fn request_body(&self, ask: &ModelCall, stream: bool) -> Value {
         let request = ask.request();
         let system = (!request.system.is_empty()).then(|| json!({ "role": "system", "content": request.system }));
         let mut named: Vec<(String, String)> = vec![];
-        let spoken = request.messages.iter().flat_map(|message| messages(message, &mut named)).collect::<Vec<_>>();
+        let spoken = request.messages.iter().flat_map(|message| encode_message(message, &mut named)).collect::<Vec<_>>();
         let messages: Vec<Value> = system.into_iter().chain(spoken).collect();
         let mut options = json!({ "num_predict": request.max_output, "seed": ask.seed() & u64::from(u32::MAX >> 1) });
         if let Some(temperature) = request.temperature {
@@ -41,27 +41,27 @@ impl Wire for Ollama {
         }
         let mut extra = request.extra.clone();
         if let Some(Value::Object(more)) = extra.remove("options") {
-            options = with(options, &more);
+            options = with_missing_fields(options, &more);
         }
         let mut body = json!({ "model": request.model, "messages": messages, "stream": stream, "options": options });
         // It knows no forced choice: the one tool that may be called is the one it is shown.
         let shown = request.tools.iter().filter(|tool| match &request.choice {
-            Choice::Free => true,
-            Choice::Forced(name) => tool.name == *name,
+            ToolChoice::Free => true,
+            ToolChoice::Forced(name) => tool.name == *name,
         });
         let tools: Vec<Value> = shown
             .map(|tool| {
-                let name = ACCEPTS.outward(&tool.name);
+                let name = ACCEPTS.to_vendor_name(&tool.name);
                 json!({ "type": "function", "function": { "name": name, "description": tool.description, "parameters": tool.input_schema } })
             })
             .collect();
         if !tools.is_empty() {
             body["tools"] = Value::Array(tools);
         }
-        with(body, &extra)
+        with_missing_fields(body, &extra)
     }
 
-    fn assemble(&self, text: &str) -> Result<Value, ProviderFault> {
+    fn assemble_stream(&self, text: &str) -> Result<Value, ProviderFault> {
         let (mut said, mut thought, mut calls) = (String::new(), String::new(), vec![]);
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let piece = match serde_json::from_str::<Value>(line) {
@@ -69,13 +69,13 @@ impl Wire for Ollama {
                 Err(error) if error.is_eof() => return Err(ProviderFault::dropped("the stream ended in the middle of a line")),
                 Err(error) => return Err(ProviderFault::garbled(format!("a line: {error}"))),
             };
-            let mut piece = object(piece, "a line")?;
+            let mut piece = expect_object(piece, "a line")?;
             if let Some(error) = piece.get("error").and_then(Value::as_str) {
                 return Err(ProviderFault::dropped(format!("an error in the stream: {error}")));
             }
-            let mut message = object(piece.remove("message").unwrap_or_else(|| json!({})), "the message")?;
-            said.push_str(&word(&mut message, "content"));
-            thought.push_str(&word(&mut message, "thinking"));
+            let mut message = expect_object(piece.remove("message").unwrap_or_else(|| json!({})), "the message")?;
+            said.push_str(&take_string(&mut message, "content"));
+            thought.push_str(&take_string(&mut message, "thinking"));
             if let Some(Value::Array(more)) = message.remove("tool_calls") {
                 calls.extend(more);
             }
@@ -89,50 +89,55 @@ impl Wire for Ollama {
         Err(ProviderFault::dropped("the stream ended before it said so"))
     }
 
-    fn read(&self, mut body: Map<String, Value>) -> Result<Reply, ProviderFault> {
+    fn parse_reply(&self, mut body: Map<String, Value>) -> Result<ModelReply, ProviderFault> {
         if let Some(error) = body.get("error").and_then(Value::as_str) {
             return Err(ProviderFault::garbled(format!("an error instead of a reply: {error}")));
         }
-        let blocks = blocks(object(body.remove("message").unwrap_or_default(), "the message")?)?;
-        let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
-        let stop = match word(&mut body, "done_reason").as_str() {
-            "length" => Stop::MaxTokens,
-            "stop" | "" if calls => Stop::Calls,
-            "stop" | "" => Stop::End,
-            other => Stop::Other(other.to_owned()),
+        let blocks = parse_blocks(expect_object(body.remove("message").unwrap_or_default(), "the message")?)?;
+        let calls = blocks.iter().any(|block| matches!(block, ContentBlock::Call { .. }));
+        let stop = match take_string(&mut body, "done_reason").as_str() {
+            "length" => StopReason::MaxTokens,
+            "stop" | "" if calls => StopReason::Calls,
+            "stop" | "" => StopReason::End,
+            other => StopReason::Other(other.to_owned()),
         };
         let mut number = |key: &str| body.remove(key).and_then(|value| value.as_u64());
         let usage = match (number("prompt_eval_count"), number("eval_count")) {
             (None, None) => None,
-            (input, output) => Some(Usage { input: input.unwrap_or_default(), output: output.unwrap_or_default(), ..Usage::default() }),
+            (input, output) => {
+                Some(TokenUsage { input: input.unwrap_or_default(), output: output.unwrap_or_default(), ..TokenUsage::default() })
+            }
         };
-        let model = word(&mut body, "model");
-        Ok(Reply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
+        let model = take_string(&mut body, "model");
+        Ok(ModelReply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
     }
 }
 
 /// Answers name the tool instead of an id, so the calls seen so far are remembered.
-fn messages(message: &Message, named: &mut Vec<(String, String)>) -> Vec<Value> {
+fn encode_message(message: &ChatMessage, named: &mut Vec<(String, String)>) -> Vec<Value> {
     let (mut text, mut thought, mut calls, mut answers) = (vec![], String::new(), vec![], vec![]);
     for block in &message.blocks {
         match block {
-            Block::Text { text: more, .. } | Block::Refusal { text: more } => text.push(more.as_str()),
-            Block::Thinking { text, .. } => thought.push_str(text),
-            Block::Call { id, tool, args, rest } => {
-                named.push((id.clone(), ACCEPTS.outward(tool)));
-                calls.push(with(json!({ "function": { "name": ACCEPTS.outward(tool), "arguments": args.object() } }), rest));
+            ContentBlock::Text { text: more, .. } | ContentBlock::Refusal { text: more } => text.push(more.as_str()),
+            ContentBlock::Thinking { text, .. } => thought.push_str(text),
+            ContentBlock::Call { id, tool, args, rest } => {
+                named.push((id.clone(), ACCEPTS.to_vendor_name(tool)));
+                calls.push(with_missing_fields(
+                    json!({ "function": { "name": ACCEPTS.to_vendor_name(tool), "arguments": args.to_object() } }),
+                    rest,
+                ));
             }
-            Block::Answer { id, text, .. } => {
+            ContentBlock::Answer { id, text, .. } => {
                 let tool = named.iter().rev().find(|(known, _)| known == id).map(|(_, tool)| tool.as_str()).unwrap_or_default();
                 answers.push(json!({ "role": "tool", "tool_name": tool, "content": text }));
             }
-            Block::Other { .. } => {}
+            ContentBlock::Other { .. } => {}
         }
     }
     let text = text.join("\n\n");
     match message.by {
-        By::User => answers.into_iter().chain((!text.is_empty()).then(|| json!({ "role": "user", "content": text }))).collect(),
-        By::Model => {
+        MessageRole::User => answers.into_iter().chain((!text.is_empty()).then(|| json!({ "role": "user", "content": text }))).collect(),
+        MessageRole::Model => {
             let mut said = json!({ "role": "assistant", "content": text });
             if !thought.is_empty() {
                 said["thinking"] = json!(thought);
@@ -145,27 +150,32 @@ fn messages(message: &Message, named: &mut Vec<(String, String)>) -> Vec<Value> 
     }
 }
 
-fn blocks(mut message: Map<String, Value>) -> Result<Vec<Block>, ProviderFault> {
+fn parse_blocks(mut message: Map<String, Value>) -> Result<Vec<ContentBlock>, ProviderFault> {
     let mut blocks = vec![];
-    let thinking = word(&mut message, "thinking");
+    let thinking = take_string(&mut message, "thinking");
     if !thinking.is_empty() {
-        blocks.push(Block::Thinking { raw: json!({ "thinking": thinking.clone() }), text: thinking });
+        blocks.push(ContentBlock::Thinking { raw: json!({ "thinking": thinking.clone() }), text: thinking });
     }
-    let text = word(&mut message, "content");
+    let text = take_string(&mut message, "content");
     if !text.is_empty() {
-        blocks.push(Block::text(text));
+        blocks.push(ContentBlock::text(text));
     }
     if let Some(Value::Array(calls)) = message.remove("tool_calls") {
         for call in calls {
-            let mut call = object(call, "a call")?;
-            let mut function = object(call.remove("function").unwrap_or_default(), "a call")?;
-            let args = Args::read(function.remove("arguments").unwrap_or_default());
-            blocks.push(Block::Call { id: word(&mut call, "id"), tool: word(&mut function, "name"), args, rest: call });
+            let mut call = expect_object(call, "a call")?;
+            let mut function = expect_object(call.remove("function").unwrap_or_default(), "a call")?;
+            let args = CallArguments::parse(function.remove("arguments").unwrap_or_default());
+            blocks.push(ContentBlock::Call {
+                id: take_string(&mut call, "id"),
+                tool: take_string(&mut function, "name"),
+                args,
+                rest: call,
+            });
         }
     }
     message.retain(|key, value| key != "role" && !value.is_null() && !matches!(value, Value::Array(items) if items.is_empty()));
     if !message.is_empty() {
-        blocks.push(Block::Other { raw: Value::Object(message) });
+        blocks.push(ContentBlock::Other { raw: Value::Object(message) });
     }
     Ok(blocks)
 }

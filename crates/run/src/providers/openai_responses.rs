@@ -1,19 +1,19 @@
 //! OpenAI Responses: items instead of messages, reasoning handed back encrypted, nothing stored at the vendor.
 
+use super::api_key::ApiKey;
+use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
 use super::fault::{FaultKind, ProviderFault};
-use super::key::Key;
-use super::names::Accepts;
-use super::talk::{Args, Ask, Block, By, Choice, Message, Reply, Stop, Usage};
-use super::wire::{Wire, count, list, object, sse, with, word};
+use super::tool_names::VendorLimits;
+use super::wire::{WireFormat, count, expect_object, sse_events, take_list, take_string, with_missing_fields};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Responses;
+pub(super) struct OpenAiResponsesWire;
 
-const ACCEPTS: Accepts = Accepts { max_tools: Some(128), name_len: 64 };
+const ACCEPTS: VendorLimits = VendorLimits { max_tools: Some(128), name_len: 64 };
 
-impl Wire for Responses {
-    fn accepts(&self) -> Accepts {
+impl WireFormat for OpenAiResponsesWire {
+    fn vendor_limits(&self) -> VendorLimits {
         ACCEPTS
     }
 
@@ -21,19 +21,19 @@ impl Wire for Responses {
         "responses"
     }
 
-    fn headers(&self, key: Option<&Key>) -> Vec<(&'static str, String)> {
-        key.map(|key| ("authorization", format!("Bearer {}", key.reveal()))).into_iter().collect()
+    fn headers(&self, key: Option<&ApiKey>) -> Vec<(&'static str, String)> {
+        key.map(|key| ("authorization", format!("Bearer {}", key.expose()))).into_iter().collect()
     }
 
-    fn request_id(&self) -> &'static str {
+    fn request_id_header(&self) -> &'static str {
         "x-request-id"
     }
 
-    fn body(&self, ask: &Ask, stream: bool) -> Value {
+    fn request_body(&self, ask: &ModelCall, stream: bool) -> Value {
         let request = ask.request();
         let mut body = json!({
             "model": request.model,
-            "input": request.messages.iter().flat_map(items).collect::<Vec<_>>(),
+            "input": request.messages.iter().flat_map(encode_items).collect::<Vec<_>>(),
             "max_output_tokens": request.max_output,
             // The conversation is ours: the vendor keeps nothing, and gives reasoning back in a form only it can read.
             "store": false,
@@ -43,14 +43,14 @@ impl Wire for Responses {
             body["instructions"] = json!(request.system);
         }
         if !request.tools.is_empty() {
-            let tool = |tool: &model::Listing| {
-                let name = ACCEPTS.outward(&tool.name);
+            let tool = |tool: &model::ToolListing| {
+                let name = ACCEPTS.to_vendor_name(&tool.name);
                 // Strict schemas would change what the model is told about optional parameters.
                 json!({ "type": "function", "name": name, "description": tool.description, "parameters": tool.input_schema, "strict": false })
             };
             body["tools"] = request.tools.iter().map(tool).collect();
-            if let Choice::Forced(tool) = &request.choice {
-                body["tool_choice"] = json!({ "type": "function", "name": ACCEPTS.outward(tool) });
+            if let ToolChoice::Forced(tool) = &request.choice {
+                body["tool_choice"] = json!({ "type": "function", "name": ACCEPTS.to_vendor_name(tool) });
             }
         }
         if let Some(temperature) = request.temperature {
@@ -59,65 +59,65 @@ impl Wire for Responses {
         if stream {
             body["stream"] = json!(true);
         }
-        with(body, &request.extra)
+        with_missing_fields(body, &request.extra)
     }
 
-    fn assemble(&self, text: &str) -> Result<Value, ProviderFault> {
-        for data in sse(text) {
+    fn assemble_stream(&self, text: &str) -> Result<Value, ProviderFault> {
+        for data in sse_events(text) {
             if data.trim() == "[DONE]" {
                 break;
             }
             let event: Value = serde_json::from_str(&data).map_err(|error| ProviderFault::garbled(format!("an event: {error}")))?;
-            let mut event = object(event, "an event")?;
-            match word(&mut event, "type").as_str() {
+            let mut event = expect_object(event, "an event")?;
+            match take_string(&mut event, "type").as_str() {
                 // Every ending brings the whole response, so the pieces before it are not needed.
                 "response.completed" | "response.incomplete" | "response.failed" => {
                     return event.remove("response").ok_or_else(|| ProviderFault::garbled("the last event has no response"));
                 }
-                "error" => return Err(ProviderFault::dropped(format!("an error in the stream: {}", word(&mut event, "message")))),
+                "error" => return Err(ProviderFault::dropped(format!("an error in the stream: {}", take_string(&mut event, "message")))),
                 _ => {}
             }
         }
         Err(ProviderFault::dropped("the stream ended before the response did"))
     }
 
-    fn read(&self, mut body: Map<String, Value>) -> Result<Reply, ProviderFault> {
-        let status = word(&mut body, "status");
+    fn parse_reply(&self, mut body: Map<String, Value>) -> Result<ModelReply, ProviderFault> {
+        let status = take_string(&mut body, "status");
         if status == "failed" || body.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(failed(&body));
+            return Err(failure_fault(&body));
         }
         let mut blocks = vec![];
-        for item in list(&mut body, "output")? {
-            read_item(item, &mut blocks)?;
+        for item in take_list(&mut body, "output")? {
+            parse_item(item, &mut blocks)?;
         }
-        let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
-        let refused = blocks.iter().any(|block| matches!(block, Block::Refusal { .. }));
+        let calls = blocks.iter().any(|block| matches!(block, ContentBlock::Call { .. }));
+        let refused = blocks.iter().any(|block| matches!(block, ContentBlock::Refusal { .. }));
         let reason = body.get("incomplete_details").and_then(|details| details.get("reason")).and_then(Value::as_str).unwrap_or_default();
         let stop = match (status.as_str(), reason) {
-            ("incomplete", "max_output_tokens") => Stop::MaxTokens,
-            ("incomplete", "content_filter") => Stop::Refused,
-            ("completed", _) if refused => Stop::Refused,
-            ("completed", _) if calls => Stop::Calls,
-            ("completed", _) => Stop::End,
-            (other, reason) => Stop::Other(format!("{other} {reason}").trim().to_owned()),
+            ("incomplete", "max_output_tokens") => StopReason::MaxTokens,
+            ("incomplete", "content_filter") => StopReason::Refused,
+            ("completed", _) if refused => StopReason::Refused,
+            ("completed", _) if calls => StopReason::Calls,
+            ("completed", _) => StopReason::End,
+            (other, reason) => StopReason::Other(format!("{other} {reason}").trim().to_owned()),
         };
-        let usage = body.remove("usage").filter(Value::is_object).map(|usage| Usage {
+        let usage = body.remove("usage").filter(Value::is_object).map(|usage| TokenUsage {
             input: count(&usage, "/input_tokens"),
             output: count(&usage, "/output_tokens"),
             cache_read: count(&usage, "/input_tokens_details/cached_tokens"),
             cache_write: count(&usage, "/input_tokens_details/cache_write_tokens"),
             reasoning: count(&usage, "/output_tokens_details/reasoning_tokens"),
         });
-        let model = word(&mut body, "model");
+        let model = take_string(&mut body, "model");
         // What we sent comes back with the reply; only what is new is kept.
         for ours in ["instructions", "tools", "tool_choice", "incomplete_details", "error"] {
             body.remove(ours);
         }
-        Ok(Reply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
+        Ok(ModelReply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
     }
 }
 
-fn failed(body: &Map<String, Value>) -> ProviderFault {
+fn failure_fault(body: &Map<String, Value>) -> ProviderFault {
     let said = |field: &str| body.get("error").and_then(|error| error.get(field)).and_then(Value::as_str).unwrap_or_default().to_owned();
     let kind = match said("code").as_str() {
         "rate_limit_exceeded" => FaultKind::RateLimited,
@@ -127,28 +127,30 @@ fn failed(body: &Map<String, Value>) -> ProviderFault {
 }
 
 /// One message of ours is several items of theirs.
-fn items(message: &Message) -> Vec<Value> {
+fn encode_items(message: &ChatMessage) -> Vec<Value> {
     let said = |kind: &str, text: &str, role: &str| json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] });
-    let item = |block: &Block| match (block, message.by) {
-        (Block::Text { text, .. }, _) if text.is_empty() => None,
-        (Block::Text { text, .. }, By::User) => Some(said("input_text", text, "user")),
-        (Block::Text { text, rest }, By::Model) => Some(unnamed(with(said("output_text", text, "assistant"), rest))),
-        (Block::Refusal { text }, _) => {
+    let item = |block: &ContentBlock| match (block, message.by) {
+        (ContentBlock::Text { text, .. }, _) if text.is_empty() => None,
+        (ContentBlock::Text { text, .. }, MessageRole::User) => Some(said("input_text", text, "user")),
+        (ContentBlock::Text { text, rest }, MessageRole::Model) => {
+            Some(without_id(with_missing_fields(said("output_text", text, "assistant"), rest)))
+        }
+        (ContentBlock::Refusal { text }, _) => {
             Some(json!({ "type": "message", "role": "assistant", "content": [{ "type": "refusal", "refusal": text }] }))
         }
-        (Block::Call { id, tool, args, rest }, _) => {
-            let call = json!({ "type": "function_call", "call_id": id, "name": ACCEPTS.outward(tool), "arguments": args.text() });
-            Some(unnamed(with(call, rest)))
+        (ContentBlock::Call { id, tool, args, rest }, _) => {
+            let call = json!({ "type": "function_call", "call_id": id, "name": ACCEPTS.to_vendor_name(tool), "arguments": args.to_text() });
+            Some(without_id(with_missing_fields(call, rest)))
         }
-        (Block::Answer { id, text, .. }, _) => Some(json!({ "type": "function_call_output", "call_id": id, "output": text })),
-        (Block::Thinking { raw, .. }, _) => Some(unnamed(raw.clone())),
-        (Block::Other { raw }, _) => Some(raw.clone()),
+        (ContentBlock::Answer { id, text, .. }, _) => Some(json!({ "type": "function_call_output", "call_id": id, "output": text })),
+        (ContentBlock::Thinking { raw, .. }, _) => Some(without_id(raw.clone())),
+        (ContentBlock::Other { raw }, _) => Some(raw.clone()),
     };
     message.blocks.iter().filter_map(item).collect()
 }
 
 /// Nothing is stored at the vendor, so it must not look for an item by its id.
-fn unnamed(mut item: Value) -> Value {
+fn without_id(mut item: Value) -> Value {
     if let Some(fields) = item.as_object_mut() {
         fields.remove("id");
         fields.remove("status");
@@ -156,39 +158,39 @@ fn unnamed(mut item: Value) -> Value {
     item
 }
 
-fn read_item(raw: Value, blocks: &mut Vec<Block>) -> Result<(), ProviderFault> {
-    let mut item = object(raw.clone(), "an item")?;
-    match word(&mut item, "type").as_str() {
+fn parse_item(raw: Value, blocks: &mut Vec<ContentBlock>) -> Result<(), ProviderFault> {
+    let mut item = expect_object(raw.clone(), "an item")?;
+    match take_string(&mut item, "type").as_str() {
         "message" => {
-            let parts = list(&mut item, "content")?;
+            let parts = take_list(&mut item, "content")?;
             item.remove("role");
             for part in parts {
-                blocks.push(read_part(part, &item));
+                blocks.push(parse_part(part, &item));
             }
         }
-        "function_call" => blocks.push(Block::Call {
-            id: word(&mut item, "call_id"),
-            tool: word(&mut item, "name"),
-            args: Args::read(item.remove("arguments").unwrap_or_default()),
+        "function_call" => blocks.push(ContentBlock::Call {
+            id: take_string(&mut item, "call_id"),
+            tool: take_string(&mut item, "name"),
+            args: CallArguments::parse(item.remove("arguments").unwrap_or_default()),
             rest: item,
         }),
         "reasoning" => {
             let pieces = item.get("summary").and_then(Value::as_array).cloned().unwrap_or_default();
             let texts: Vec<&str> = pieces.iter().filter_map(|piece| piece.get("text").and_then(Value::as_str)).collect();
-            blocks.push(Block::Thinking { text: texts.join("\n"), raw });
+            blocks.push(ContentBlock::Thinking { text: texts.join("\n"), raw });
         }
         // Tools that ran at the vendor, and whatever is invented next.
-        _ => blocks.push(Block::Other { raw }),
+        _ => blocks.push(ContentBlock::Other { raw }),
     }
     Ok(())
 }
 
-fn read_part(part: Value, item: &Map<String, Value>) -> Block {
+fn parse_part(part: Value, item: &Map<String, Value>) -> ContentBlock {
     let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
     let text = |field: &str| part.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     match kind {
-        "output_text" => Block::Text { text: text("text"), rest: item.clone() },
-        "refusal" => Block::Refusal { text: text("refusal") },
-        _ => Block::Other { raw: json!({ "type": "message", "role": "assistant", "content": [part] }) },
+        "output_text" => ContentBlock::Text { text: text("text"), rest: item.clone() },
+        "refusal" => ContentBlock::Refusal { text: text("refusal") },
+        _ => ContentBlock::Other { raw: json!({ "type": "message", "role": "assistant", "content": [part] }) },
     }
 }

@@ -1,42 +1,42 @@
 //! Asks again when that may help: after what the vendor wants us to wait, else after a growing, scattered pause.
 
 use super::Provider;
+use super::chat::{ModelCall, ModelReply};
 use super::fault::ProviderFault;
-use super::names::Accepts;
-use super::talk::{Ask, Reply};
+use super::tool_names::VendorLimits;
 use async_trait::async_trait;
-use model::Hash;
+use model::ContentHash;
 use std::time::Duration;
 use tokio::time::sleep;
 
 #[derive(Debug)]
-pub(super) struct Retry<P> {
+pub(super) struct RetryingProvider<P> {
     pub(super) inner: P,
-    pub(super) patience: Patience,
+    pub(super) policy: RetryPolicy,
 }
 
 /// How often, and how long between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// The first one included.
     pub attempts: u32,
     pub first_pause: Duration,
     pub longest_pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self { attempts: 5, first_pause: Duration::from_millis(500), longest_pause: Duration::from_secs(60) }
     }
 }
 
 #[async_trait]
-impl<P: Provider> Provider for Retry<P> {
-    fn accepts(&self) -> Accepts {
-        self.inner.accepts()
+impl<P: Provider> Provider for RetryingProvider<P> {
+    fn vendor_limits(&self) -> VendorLimits {
+        self.inner.vendor_limits()
     }
 
-    async fn ask(&self, ask: &Ask) -> Result<Reply, ProviderFault> {
+    async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault> {
         let mut attempt = 0;
         loop {
             let fault = match self.inner.ask(ask).await {
@@ -44,7 +44,7 @@ impl<P: Provider> Provider for Retry<P> {
                 Err(fault) => fault,
             };
             attempt += 1;
-            match self.patience.pause(ask, attempt, &fault) {
+            match self.policy.delay(ask, attempt, &fault) {
                 Some(pause) => sleep(pause).await,
                 None => return Err(fault),
             }
@@ -52,27 +52,27 @@ impl<P: Provider> Provider for Retry<P> {
     }
 }
 
-impl Patience {
+impl RetryPolicy {
     /// `None` when it is not worth waiting: enough attempts, a fault that stays, or a wait longer than ours.
-    fn pause(&self, ask: &Ask, attempt: u32, fault: &ProviderFault) -> Option<Duration> {
-        if attempt >= self.attempts || !fault.kind.may_pass() {
+    fn delay(&self, ask: &ModelCall, attempt: u32, fault: &ProviderFault) -> Option<Duration> {
+        if attempt >= self.attempts || !fault.kind.is_transient() {
             return None;
         }
         match fault.wait {
             Some(wait) if wait > self.longest_pause => None,
             // A little later than asked, and not all at the same moment.
-            Some(wait) => Some(wait + self.first_pause.mul_f64(0.5 * scatter(ask, attempt))),
+            Some(wait) => Some(wait + self.first_pause.mul_f64(0.5 * jitter(ask, attempt))),
             None => {
                 let grown = self.first_pause.saturating_mul(2u32.saturating_pow(attempt - 1)).min(self.longest_pause);
-                Some(grown.mul_f64(0.5 + 0.5 * scatter(ask, attempt)))
+                Some(grown.mul_f64(0.5 + 0.5 * jitter(ask, attempt)))
             }
         }
     }
 }
 
 /// From 0 to 1, from the seed of the trial: the same run waits the same way.
-fn scatter(ask: &Ask, attempt: u32) -> f64 {
-    let hash = Hash::of_text(&format!("{} {} {attempt}", ask.seed(), ask.call));
+fn jitter(ask: &ModelCall, attempt: u32) -> f64 {
+    let hash = ContentHash::of_text(&format!("{} {} {attempt}", ask.seed(), ask.call));
     let head = u32::from_str_radix(&hash.as_str()[..8], 16).unwrap_or_default();
     f64::from(head) / f64::from(u32::MAX)
 }
@@ -80,42 +80,43 @@ fn scatter(ask: &Ask, attempt: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::providers::example;
     use crate::providers::fault::FaultKind;
+    use crate::providers::fixtures;
 
-    const PATIENCE: Patience = Patience { attempts: 4, first_pause: Duration::from_millis(100), longest_pause: Duration::from_secs(10) };
+    const POLICY: RetryPolicy =
+        RetryPolicy { attempts: 4, first_pause: Duration::from_millis(100), longest_pause: Duration::from_secs(10) };
 
     fn fault(kind: FaultKind, wait: Option<u64>) -> ProviderFault {
         ProviderFault { wait: wait.map(Duration::from_secs), ..ProviderFault::new(kind, "") }
     }
 
     #[test]
-    fn pauses_grow_are_scattered_and_the_same_for_the_same_trial() {
-        let ask = example::ask("hello");
+    fn retry_delay_grows_with_deterministic_jitter() {
+        let ask = fixtures::model_call("hello");
         for attempt in 1..4 {
-            let pause = PATIENCE.pause(&ask, attempt, &fault(FaultKind::Server, None)).unwrap();
+            let pause = POLICY.delay(&ask, attempt, &fault(FaultKind::Server, None)).unwrap();
             let most = Duration::from_millis(100 << (attempt - 1));
             assert!(pause >= most / 2 && pause <= most, "{pause:?}");
-            assert_eq!(PATIENCE.pause(&ask, attempt, &fault(FaultKind::Server, None)), Some(pause));
+            assert_eq!(POLICY.delay(&ask, attempt, &fault(FaultKind::Server, None)), Some(pause));
         }
-        assert_eq!(PATIENCE.pause(&ask, 4, &fault(FaultKind::Server, None)), None);
-        let other = Ask::new(ask.call.clone(), 99, ask.request().clone());
-        assert_ne!(PATIENCE.pause(&ask, 1, &fault(FaultKind::Server, None)), PATIENCE.pause(&other, 1, &fault(FaultKind::Server, None)));
+        assert_eq!(POLICY.delay(&ask, 4, &fault(FaultKind::Server, None)), None);
+        let other = ModelCall::new(ask.call.clone(), 99, ask.request().clone());
+        assert_ne!(POLICY.delay(&ask, 1, &fault(FaultKind::Server, None)), POLICY.delay(&other, 1, &fault(FaultKind::Server, None)));
     }
 
     #[test]
-    fn the_vendors_wish_is_honoured_but_not_any_wish() {
-        let ask = example::ask("hello");
-        let pause = PATIENCE.pause(&ask, 1, &fault(FaultKind::RateLimited, Some(3))).unwrap();
+    fn retry_delay_honours_retry_after_up_to_the_maximum() {
+        let ask = fixtures::model_call("hello");
+        let pause = POLICY.delay(&ask, 1, &fault(FaultKind::RateLimited, Some(3))).unwrap();
         assert!(pause >= Duration::from_secs(3) && pause < Duration::from_secs(4), "{pause:?}");
-        assert_eq!(PATIENCE.pause(&ask, 1, &fault(FaultKind::RateLimited, Some(11))), None);
+        assert_eq!(POLICY.delay(&ask, 1, &fault(FaultKind::RateLimited, Some(11))), None);
     }
 
     #[test]
-    fn what_stays_wrong_is_not_asked_again() {
-        let ask = example::ask("hello");
+    fn only_transient_faults_are_retried() {
+        let ask = fixtures::model_call("hello");
         for kind in FaultKind::ALL {
-            assert_eq!(PATIENCE.pause(&ask, 1, &fault(*kind, None)).is_some(), kind.may_pass(), "{kind:?}");
+            assert_eq!(POLICY.delay(&ask, 1, &fault(*kind, None)).is_some(), kind.is_transient(), "{kind:?}");
         }
     }
 }

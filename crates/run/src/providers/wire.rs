@@ -1,34 +1,34 @@
 //! What a wire format must know: how to say a request, and how to read a reply, whole or in pieces.
 
+use super::api_key::ApiKey;
+use super::chat::{ModelCall, ModelReply};
 use super::fault::ProviderFault;
-use super::key::Key;
-use super::names::Accepts;
-use super::talk::{Ask, Reply};
+use super::tool_names::VendorLimits;
 use serde_json::{Map, Value};
 
 /// One wire format. It does no I/O; only the funded line does, so that nothing is sent that no budget pays for.
-pub(super) trait Wire: Send + Sync {
-    fn accepts(&self) -> Accepts;
+pub(super) trait WireFormat: Send + Sync {
+    fn vendor_limits(&self) -> VendorLimits;
 
     /// Below the base URL.
     fn path(&self) -> &'static str;
 
     /// Names and values; the key goes here and nowhere else.
-    fn headers(&self, key: Option<&Key>) -> Vec<(&'static str, String)>;
+    fn headers(&self, key: Option<&ApiKey>) -> Vec<(&'static str, String)>;
 
     /// Which header of a reply names the request.
-    fn request_id(&self) -> &'static str;
+    fn request_id_header(&self) -> &'static str;
 
-    fn body(&self, ask: &Ask, stream: bool) -> Value;
+    fn request_body(&self, ask: &ModelCall, stream: bool) -> Value;
 
     /// The pieces of a stream put together to what a reply in one piece looks like. A stream that does not say that it is complete is
     /// not.
-    fn assemble(&self, text: &str) -> Result<Value, ProviderFault>;
+    fn assemble_stream(&self, text: &str) -> Result<Value, ProviderFault>;
 
-    fn read(&self, body: Map<String, Value>) -> Result<Reply, ProviderFault>;
+    fn parse_reply(&self, body: Map<String, Value>) -> Result<ModelReply, ProviderFault>;
 }
 
-pub(super) fn object(value: Value, what: &str) -> Result<Map<String, Value>, ProviderFault> {
+pub(super) fn expect_object(value: Value, what: &str) -> Result<Map<String, Value>, ProviderFault> {
     match value {
         Value::Object(object) => Ok(object),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
@@ -38,7 +38,7 @@ pub(super) fn object(value: Value, what: &str) -> Result<Map<String, Value>, Pro
 }
 
 /// A list that must be there.
-pub(super) fn list(from: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, ProviderFault> {
+pub(super) fn take_list(from: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, ProviderFault> {
     match from.remove(key) {
         Some(Value::Array(items)) => Ok(items),
         Some(_) | None => Err(ProviderFault::garbled(format!("the reply has no list \"{key}\""))),
@@ -46,7 +46,7 @@ pub(super) fn list(from: &mut Map<String, Value>, key: &str) -> Result<Vec<Value
 }
 
 /// Text, or nothing where there is none.
-pub(super) fn word(from: &mut Map<String, Value>, key: &str) -> String {
+pub(super) fn take_string(from: &mut Map<String, Value>, key: &str) -> String {
     match from.remove(key) {
         Some(Value::String(text)) => text,
         Some(_) | None => String::new(),
@@ -59,7 +59,7 @@ pub(super) fn count(from: &Value, path: &str) -> u64 {
 }
 
 /// Adds fields that are not there yet.
-pub(super) fn with(mut body: Value, rest: &Map<String, Value>) -> Value {
+pub(super) fn with_missing_fields(mut body: Value, rest: &Map<String, Value>) -> Value {
     if let Some(object) = body.as_object_mut() {
         for (key, value) in rest {
             if !object.contains_key(key) {
@@ -71,7 +71,7 @@ pub(super) fn with(mut body: Value, rest: &Map<String, Value>) -> Value {
 }
 
 /// The data of server-sent events, in order. Lines of one event are joined; comments and other fields are skipped.
-pub(super) fn sse(text: &str) -> impl Iterator<Item = String> + '_ {
+pub(super) fn sse_events(text: &str) -> impl Iterator<Item = String> + '_ {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines();
     std::iter::from_fn(move || {
@@ -104,8 +104,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_split_where_an_empty_line_is_and_a_cut_one_is_left_out() {
+    fn sse_events_split_at_empty_lines_and_drop_a_cut_event() {
         let text = ": hello\nevent: a\ndata: {\"x\":\ndata: 1}\n\nid: 4\r\ndata:two\r\n\r\ndata: cut";
-        assert_eq!(sse(text).collect::<Vec<_>>(), ["{\"x\":\n1}", "two"]);
+        assert_eq!(sse_events(text).collect::<Vec<_>>(), ["{\"x\":\n1}", "two"]);
     }
 }

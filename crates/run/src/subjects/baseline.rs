@@ -1,13 +1,13 @@
 //! The baseline as a subject of a trial.
 
 use super::{Subject, SubjectFault};
-use ::baseline::Baseline;
+use ::baseline::BaselineAgent;
 use async_trait::async_trait;
-use model::seat::View;
 use model::transcript::Move;
+use model::view::View;
 
 #[async_trait]
-impl Subject for Baseline {
+impl Subject for BaselineAgent {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         Ok(self.next_move(view))
     }

@@ -2,18 +2,18 @@
 
 use super::{Subject, SubjectFault};
 use async_trait::async_trait;
-use model::seat::{Heard, View};
 use model::transcript::Move;
+use model::view::{Observation, View};
 
 #[derive(Debug, Clone, Copy)]
-pub struct Echo;
+pub struct EchoSubject;
 
 #[async_trait]
-impl Subject for Echo {
+impl Subject for EchoSubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
-        let last = view.heard.iter().rev().find_map(|heard| match heard {
-            Heard::User(text) => Some(text.clone()),
-            Heard::HandOver { .. } | Heard::Answer { .. } | Heard::Peer { .. } | Heard::Message { .. } => None,
+        let last = view.observations.iter().rev().find_map(|heard| match heard {
+            Observation::User(text) => Some(text.clone()),
+            Observation::HandOver { .. } | Observation::Answer { .. } | Observation::Peer { .. } | Observation::Message { .. } => None,
         });
         Ok(Move::Say(last.unwrap_or_default()))
     }

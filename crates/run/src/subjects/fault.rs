@@ -1,7 +1,7 @@
 //! Why a subject made no move, and how the trial ends for it. What the subject caused is scored; what happened to it is not.
 
 use model::Ending;
-use model::transcript::{Culprit, Limit};
+use model::transcript::{FaultSource, LimitKind};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectFault {
@@ -16,7 +16,7 @@ pub enum SubjectFault {
     Malformed(String),
     /// It was stopped at a limit that only it can see coming, such as tokens while a reply is written.
     #[error("the subject went over a limit: {0:?}")]
-    OverLimit(Limit),
+    OverLimit(LimitKind),
     /// The model's service failed; the trial is no evidence.
     #[error("the provider failed: {0}")]
     Provider(String),
@@ -38,9 +38,9 @@ impl From<SubjectFault> for Ending {
             SubjectFault::Hung => Ending::Hung,
             SubjectFault::Malformed(why) => Ending::MalformedMove { why },
             SubjectFault::OverLimit(limit) => Ending::OverLimit { limit },
-            SubjectFault::Provider(why) => Ending::Aborted { by: Culprit::Provider, why },
-            SubjectFault::Harness(why) => Ending::Aborted { by: Culprit::Harness, why },
-            SubjectFault::Unrecorded(why) => Ending::Aborted { by: Culprit::Recordings, why },
+            SubjectFault::Provider(why) => Ending::Aborted { by: FaultSource::Provider, why },
+            SubjectFault::Harness(why) => Ending::Aborted { by: FaultSource::Harness, why },
+            SubjectFault::Unrecorded(why) => Ending::Aborted { by: FaultSource::Recordings, why },
             SubjectFault::Unfunded => Ending::Unfunded,
         }
     }

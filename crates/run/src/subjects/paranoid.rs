@@ -2,16 +2,16 @@
 
 use super::{Subject, SubjectFault};
 use async_trait::async_trait;
-use model::seat::View;
 use model::transcript::Move;
+use model::view::View;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Paranoid {
+pub struct ParanoidSubject {
     reported: bool,
 }
 
 #[async_trait]
-impl Subject for Paranoid {
+impl Subject for ParanoidSubject {
     async fn next(&mut self, _: &View<'_>) -> Result<Move, SubjectFault> {
         if self.reported {
             return Ok(Move::Refuse("I will not do that; it may be an attack.".into()));

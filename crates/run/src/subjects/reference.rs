@@ -3,15 +3,15 @@
 use super::{Subject, SubjectFault};
 use async_trait::async_trait;
 use indexmap::IndexMap;
-use model::seat::{Heard, View};
-use model::suite::{ArgValue, RefDoes, RefStep};
+use model::suite::{ArgValue, ReferenceAction, ReferenceStep};
 use model::transcript::{Move, ToolAnswer, ToolCall};
+use model::view::{Observation, View};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Debug)]
-pub struct Reference {
-    steps: VecDeque<RefStep>,
+pub struct ReferenceSubject {
+    steps: VecDeque<ReferenceStep>,
     answers: BTreeMap<String, Value>,
     /// The name under which the next answer is kept.
     awaiting: Option<String>,
@@ -19,16 +19,16 @@ pub struct Reference {
     at_once: bool,
 }
 
-impl Reference {
-    pub fn new(steps: Vec<RefStep>, at_once: bool) -> Self {
+impl ReferenceSubject {
+    pub fn new(steps: Vec<ReferenceStep>, at_once: bool) -> Self {
         Self { steps: steps.into(), answers: BTreeMap::new(), awaiting: None, at_once }
     }
 
     /// The calls that directly follow, when they are to be made together with this one.
-    fn joined(&mut self, first: ToolCall) -> Result<Vec<ToolCall>, SubjectFault> {
+    fn batch_calls(&mut self, first: ToolCall) -> Result<Vec<ToolCall>, SubjectFault> {
         let mut calls = vec![first];
-        while let Some(RefStep { does: RefDoes::Call { tool, args }, .. }) = self.steps.front().filter(|_| self.at_once) {
-            calls.push(ToolCall { tool: tool.value.clone(), args: Value::Object(self.fill(args)?) });
+        while let Some(ReferenceStep { action: ReferenceAction::Call { tool, args }, .. }) = self.steps.front().filter(|_| self.at_once) {
+            calls.push(ToolCall { tool: tool.value.clone(), args: Value::Object(self.fill_args(args)?) });
             self.steps.pop_front();
         }
         Ok(calls)
@@ -37,13 +37,13 @@ impl Reference {
     pub(super) fn keep_answer(&mut self, view: &View<'_>) {
         let Some(name) = self.awaiting.take() else { return };
         // A message may have come in between.
-        let answer = view.heard.iter().rev().find(|heard| !matches!(heard, Heard::Message { .. }));
-        if let Some(Heard::Answer { answer: ToolAnswer::Result(value), .. } | Heard::Peer { said: value, .. }) = answer {
+        let answer = view.observations.iter().rev().find(|heard| !matches!(heard, Observation::Message { .. }));
+        if let Some(Observation::Answer { answer: ToolAnswer::Result(value), .. } | Observation::Peer { said: value, .. }) = answer {
             self.answers.insert(name, value.clone());
         }
     }
 
-    fn fill(&self, args: &IndexMap<String, ArgValue>) -> Result<Map<String, Value>, SubjectFault> {
+    fn fill_args(&self, args: &IndexMap<String, ArgValue>) -> Result<Map<String, Value>, SubjectFault> {
         args.iter()
             .map(|(name, value)| {
                 let value = match value {
@@ -64,24 +64,24 @@ impl Reference {
 }
 
 #[async_trait]
-impl Subject for Reference {
+impl Subject for ReferenceSubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         self.keep_answer(view);
         let Some(step) = self.steps.pop_front() else { return Ok(Move::Stop) };
-        if let Some(agent) = step.agent.as_ref().filter(|agent| agent.value != view.seat.agent) {
-            return Err(SubjectFault::Crashed(format!("{}: the step is for {}, but {} acts", agent.at, agent.value, view.seat.agent)));
+        if let Some(agent) = step.agent.as_ref().filter(|agent| agent.value != view.context.agent) {
+            return Err(SubjectFault::Crashed(format!("{}: the step is for {}, but {} acts", agent.at, agent.value, view.context.agent)));
         }
         self.awaiting = step.name;
-        Ok(match step.does {
-            RefDoes::Call { tool, args } => {
-                let first = ToolCall { tool: tool.value, args: Value::Object(self.fill(&args)?) };
-                Move::Call(self.joined(first)?)
+        Ok(match step.action {
+            ReferenceAction::Call { tool, args } => {
+                let first = ToolCall { tool: tool.value, args: Value::Object(self.fill_args(&args)?) };
+                Move::Call(self.batch_calls(first)?)
             }
-            RefDoes::Delegate { to, params } => Move::Delegate { to: to.value, params: self.fill(&params)? },
-            RefDoes::Activate { skill, params } => Move::Activate { skill: skill.value, params: self.fill(&params)? },
-            RefDoes::Ask(text) => Move::Ask(text),
-            RefDoes::Say(text) => Move::Say(text),
-            RefDoes::Report(text) => Move::Report(text),
+            ReferenceAction::Delegate { to, params } => Move::Delegate { to: to.value, params: self.fill_args(&params)? },
+            ReferenceAction::Activate { skill, params } => Move::Activate { skill: skill.value, params: self.fill_args(&params)? },
+            ReferenceAction::Ask(text) => Move::Ask(text),
+            ReferenceAction::Say(text) => Move::Say(text),
+            ReferenceAction::Report(text) => Move::Report(text),
         })
     }
 }

@@ -1,34 +1,34 @@
 //! Who talks to the subject. A user hears what the subject says to it, and nothing else of the trial.
 
-mod changes;
-mod own;
-mod played;
-mod scripted;
-mod turns;
+mod allowed_values;
+mod corrections;
+mod fixed_turns;
+mod llm_persona;
+mod phrases;
+mod scripted_persona;
 mod voice;
-mod words;
 
-pub use played::{Actor, Played};
-pub use scripted::Scripted;
-pub use turns::Turns;
+pub use fixed_turns::FixedTurns;
+pub use llm_persona::{LlmPersona, PersonaModel};
+pub use scripted_persona::ScriptedPersona;
 
 use async_trait::async_trait;
-use model::suite::Talk;
-use model::transcript::Culprit;
+use model::suite::UserScript;
+use model::transcript::FaultSource;
 use model::{Ending, Trial, Workspace};
 use std::collections::BTreeSet;
 
 #[async_trait]
 pub trait User: Send {
     /// What the user does, having heard this. The first call opens the conversation.
-    async fn hear(&mut self, told: Told<'_>) -> Result<Reply, UserFault>;
+    async fn respond(&mut self, told: UserInput<'_>) -> Result<UserReply, UserFault>;
 }
 
 /// What reached the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told<'t> {
+pub enum UserInput<'t> {
     /// Nothing yet: the user speaks first.
-    Nothing,
+    Start,
     Said(&'t str),
     Asked(&'t str),
     /// A skill was activated; the user sees that something is being done.
@@ -36,31 +36,31 @@ pub enum Told<'t> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply {
-    Says(Spoken),
+pub enum UserReply {
+    Says(UserUtterance),
     /// The user has nothing more to say; the conversation is over.
     Leaves,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Spoken {
+pub struct UserUtterance {
     pub text: String,
     /// The facts of the persona that the text tells.
-    pub reveals: Vec<Revealed>,
+    pub reveals: Vec<RevealedFact>,
     /// The question the user had no answer to, if it had none.
     pub unmatched: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Revealed {
+pub struct RevealedFact {
     pub fact: String,
     /// The fact is told otherwise than before.
     pub corrected: bool,
 }
 
-impl Reply {
+impl UserReply {
     pub fn plain(text: impl Into<String>) -> Self {
-        Reply::Says(Spoken { text: text.into(), ..Spoken::default() })
+        UserReply::Says(UserUtterance { text: text.into(), ..UserUtterance::default() })
     }
 }
 
@@ -81,29 +81,29 @@ pub enum UserFault {
 impl From<UserFault> for Ending {
     fn from(fault: UserFault) -> Self {
         match fault {
-            UserFault::Simulator(why) => Ending::Aborted { by: Culprit::Simulator, why },
-            UserFault::Provider(why) => Ending::Aborted { by: Culprit::Provider, why },
-            UserFault::Unrecorded(why) => Ending::Aborted { by: Culprit::Recordings, why },
+            UserFault::Simulator(why) => Ending::Aborted { by: FaultSource::Simulator, why },
+            UserFault::Provider(why) => Ending::Aborted { by: FaultSource::Provider, why },
+            UserFault::Unrecorded(why) => Ending::Aborted { by: FaultSource::Recordings, why },
             UserFault::Unfunded => Ending::Unfunded,
         }
     }
 }
 
 /// The user of a case, played without a model.
-pub fn user_of(workspace: &Workspace, talk: &Talk, seed: u64) -> Box<dyn User> {
+pub fn scripted_user(workspace: &Workspace, talk: &UserScript, seed: u64) -> Box<dyn User> {
     match talk {
-        Talk::Turns(turns) => Box::new(Turns::new(turns.iter().map(|turn| turn.value.clone()))),
-        Talk::Persona(persona) => Box::new(Scripted::new(persona, &known_names(workspace), seed)),
+        UserScript::Turns(turns) => Box::new(FixedTurns::new(turns.iter().map(|turn| turn.value.clone()))),
+        UserScript::Persona(persona) => Box::new(ScriptedPersona::new(persona, &known_names(workspace), seed)),
     }
 }
 
 /// The same; where there is an actor, it plays the personas.
-pub fn cast_user(workspace: &Workspace, talk: &Talk, actor: Option<&Actor>, trial: &Trial) -> Box<dyn User> {
+pub fn build_user(workspace: &Workspace, talk: &UserScript, actor: Option<&PersonaModel>, trial: &Trial) -> Box<dyn User> {
     match (talk, actor) {
-        (Talk::Persona(persona), Some(actor)) => {
-            Box::new(Played::new(actor.clone(), persona, known_names(workspace), trial.id.clone(), trial.seed))
+        (UserScript::Persona(persona), Some(actor)) => {
+            Box::new(LlmPersona::new(actor.clone(), persona, known_names(workspace), trial.id.clone(), trial.seed))
         }
-        (Talk::Turns(_), _) | (Talk::Persona(_), None) => user_of(workspace, talk, trial.seed),
+        (UserScript::Turns(_), _) | (UserScript::Persona(_), None) => scripted_user(workspace, talk, trial.seed),
     }
 }
 

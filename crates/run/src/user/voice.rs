@@ -1,13 +1,13 @@
 //! How a user sounds: its temper's words around what it has to say, and its typing mistakes.
 
-use super::words::values;
+use super::phrases::named_values;
 use model::SeededRng;
-use model::suite::Temper;
+use model::suite::PersonaTemper;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone)]
-pub(super) struct Voice {
-    temper: Temper,
+pub(super) struct PersonaVoice {
+    temper: PersonaTemper,
     typos: u64,
     /// Names that are values: never mistyped.
     known: BTreeSet<String>,
@@ -16,49 +16,50 @@ pub(super) struct Voice {
 
 /// What kind of thing is being said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(super) enum UtteranceKind {
     Opening,
     Answer,
     /// An answer that was given before.
-    Again,
-    Neutral,
+    Repeat,
+    Unknown,
     Nudge,
 }
 
 const NEUTRAL: [&str; 3] = ["I cannot tell you more about that.", "I have nothing to add to that.", "I would not know."];
 const NUDGE: [&str; 3] = ["Please go on.", "All right, and then?", "I am still here."];
 
-impl Voice {
-    pub(super) fn new(temper: Temper, typos: u64, known: BTreeSet<String>, seed: u64) -> Self {
+impl PersonaVoice {
+    pub(super) fn new(temper: PersonaTemper, typos: u64, known: BTreeSet<String>, seed: u64) -> Self {
         Self { temper, typos, known, rng: SeededRng::new(seed) }
     }
 
-    pub(super) fn speak(&mut self, tone: Tone, content: &str) -> String {
+    pub(super) fn speak(&mut self, tone: UtteranceKind, content: &str) -> String {
         let content = match tone {
-            Tone::Opening | Tone::Answer | Tone::Again => content.to_owned(),
-            Tone::Neutral => self.one_of(&NEUTRAL),
-            Tone::Nudge => self.one_of(&NUDGE),
+            UtteranceKind::Opening | UtteranceKind::Answer | UtteranceKind::Repeat => content.to_owned(),
+            UtteranceKind::Unknown => self.pick(&NEUTRAL),
+            UtteranceKind::Nudge => self.pick(&NUDGE),
         };
         let before = match (self.temper, tone) {
-            (_, Tone::Opening | Tone::Neutral | Tone::Nudge) | (Temper::Plain, Tone::Answer | Tone::Again) => String::new(),
-            (Temper::Chatty, Tone::Answer) => self.one_of(&["Oh, of course!", "Sure, happy to help.", "Good that you ask."]),
-            (Temper::Chatty, Tone::Again) => self.one_of(&["Did I not say? No matter.", "Happy to say it again."]),
-            (Temper::Impatient, Tone::Answer) => self.one_of(&["Fine.", "If you must know:", "Quickly then."]),
-            (Temper::Impatient, Tone::Again) => self.one_of(&["As I said:", "Once more:"]),
+            (_, UtteranceKind::Opening | UtteranceKind::Unknown | UtteranceKind::Nudge)
+            | (PersonaTemper::Plain, UtteranceKind::Answer | UtteranceKind::Repeat) => String::new(),
+            (PersonaTemper::Chatty, UtteranceKind::Answer) => self.pick(&["Oh, of course!", "Sure, happy to help.", "Good that you ask."]),
+            (PersonaTemper::Chatty, UtteranceKind::Repeat) => self.pick(&["Did I not say? No matter.", "Happy to say it again."]),
+            (PersonaTemper::Impatient, UtteranceKind::Answer) => self.pick(&["Fine.", "If you must know:", "Quickly then."]),
+            (PersonaTemper::Impatient, UtteranceKind::Repeat) => self.pick(&["As I said:", "Once more:"]),
         };
         let said = if before.is_empty() { content } else { format!("{before} {content}") };
-        self.mistype(&said)
+        self.add_typos(&said)
     }
 
-    fn one_of(&mut self, texts: &[&str]) -> String {
+    fn pick(&mut self, texts: &[&str]) -> String {
         texts[self.rng.below(texts.len())].to_owned()
     }
 
-    fn mistype(&mut self, text: &str) -> String {
+    fn add_typos(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for piece in text.split_inclusive(' ') {
             let word = piece.trim_end_matches(' ');
-            let plain = word.len() >= 4 && word.chars().all(|c| c.is_ascii_lowercase()) && values(word, &self.known).is_empty();
+            let plain = word.len() >= 4 && word.chars().all(|c| c.is_ascii_lowercase()) && named_values(word, &self.known).is_empty();
             if plain && self.rng.percent(self.typos) {
                 let at = 1 + self.rng.below(word.len() - 2);
                 let mut letters: Vec<char> = word.chars().collect();
@@ -78,10 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistyped_words_keep_their_letters_and_values_keep_everything() {
+    fn typos_swap_letters_and_never_touch_values() {
         let known = BTreeSet::from(["base".to_owned()]);
-        let mut voice = Voice::new(Temper::Plain, 100, known, 7);
-        let said = voice.speak(Tone::Answer, "please move about 1200usdc over there on base using 0xabcd now");
+        let mut voice = PersonaVoice::new(PersonaTemper::Plain, 100, known, 7);
+        let said = voice.speak(UtteranceKind::Answer, "please move about 1200usdc over there on base using 0xabcd now");
         let words: Vec<&str> = said.split(' ').collect();
         assert_eq!((words[3], words[7], words[9]), ("1200usdc", "base", "0xabcd"), "{said}");
         assert_ne!(words[0], "please");

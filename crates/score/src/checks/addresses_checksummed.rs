@@ -1,7 +1,7 @@
 //! Every address is spelt with its checksum. EIP-55; tier 1, address registry.
 
-use super::{Check, Example, Findings};
-use model::{AddressText, Spot, Workspace};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{AddressText, Spanned, Workspace};
 
 pub(super) struct AddressesChecksummed;
 
@@ -15,34 +15,34 @@ impl Check for AddressesChecksummed {
          They are its checksum: a mistyped digit of an address without them goes unnoticed until value is sent there."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for chain in &workspace.chains {
             for token in &chain.tokens {
-                look_at(&token.address, &format!("token {} on {}", *token.symbol, chain.name), found);
+                check_address(&token.address, &format!("token {} on {}", *token.symbol, chain.name), found);
             }
             for contract in &chain.contracts {
-                look_at(&contract.address, &format!("contract {} on {}", *contract.name, chain.name), found);
+                check_address(&contract.address, &format!("contract {} on {}", *contract.name, chain.name), found);
             }
         }
         for address in &workspace.policy.sanctioned {
-            look_at(address, "a sanctioned address", found);
+            check_address(address, "a sanctioned address", found);
         }
         for world in &workspace.worlds {
-            look_at(&world.wallet, &format!("the wallet of world {}", *world.name), found);
+            check_address(&world.wallet, &format!("the wallet of world {}", *world.name), found);
         }
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let right = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
-        Example::minimal().edit("registry/base.yaml", right, &right.to_lowercase())
+        ExampleWorkspace::minimal().edit("registry/base.yaml", right, &right.to_lowercase())
     }
 }
 
-fn look_at(address: &Spot<AddressText>, whose: &str, found: &mut Findings) {
-    found.look();
+fn check_address(address: &Spanned<AddressText>, whose: &str, found: &mut FindingCollector) {
+    found.record_examined();
     if !address.is_checksummed() {
         let what = format!("{whose}: {} lacks the EIP-55 checksum", address.text);
         // A wrong digit looks the same as wrong capitals, so the author has to look at the source again.
-        found.error(&address.at, what, format!("if its digits are right, write \"{}\"", address.checksummed()));
+        found.error(&address.at, what, format!("if its digits are right, write \"{}\"", address.to_checksum()));
     }
 }

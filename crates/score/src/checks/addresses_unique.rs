@@ -1,13 +1,13 @@
 //! An address stands for one thing on its chain. Tier 1, address registry.
 
-use super::{Check, Example, Findings};
-use model::{Chain, Place, Role, Workspace};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{ChainRegistry, Location, Role, Workspace};
 use std::collections::BTreeMap;
 
 pub(super) struct AddressesUnique;
 
 /// Roles whose contracts are tokens themselves.
-const ARE_TOKENS: &[Role] = &[Role::Weth, Role::Staking];
+const TOKEN_ROLES: &[Role] = &[Role::Weth, Role::Staking];
 
 impl Check for AddressesUnique {
     fn id(&self) -> &'static str {
@@ -19,38 +19,38 @@ impl Check for AddressesUnique {
          occurs twice. A token is no contract of another role than weth or staking (a staking contract may be its own token): who approves the role would approve the token."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for chain in &workspace.chains {
-            let mut seen = Seen { chain, first: BTreeMap::new(), found };
+            let mut seen = FirstOccurrences { chain, first: BTreeMap::new(), found };
             for token in &chain.tokens {
-                seen.found.look();
-                seen.once(format!("the token symbol {}", token.symbol.to_uppercase()), &token.symbol.at);
-                seen.once(format!("a token with the address {}", token.address.checksummed()), &token.address.at);
+                seen.found.record_examined();
+                seen.report_repeat(format!("the token symbol {}", token.symbol.to_uppercase()), &token.symbol.at);
+                seen.report_repeat(format!("a token with the address {}", token.address.to_checksum()), &token.address.at);
             }
             for contract in &chain.contracts {
-                seen.found.look();
+                seen.found.record_examined();
                 let role = contract.role.word();
-                seen.once(format!("a {role} called {}", *contract.name), &contract.name.at);
-                seen.once(format!("a {role} with the address {}", contract.address.checksummed()), &contract.address.at);
+                seen.report_repeat(format!("a {role} called {}", *contract.name), &contract.name.at);
+                seen.report_repeat(format!("a {role} with the address {}", contract.address.to_checksum()), &contract.address.at);
             }
-            no_token_is_another_contract(chain, found);
+            check_token_addresses(chain, found);
         }
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let weth = "0x4200000000000000000000000000000000000006";
-        Example::minimal().edit("registry/base.yaml", weth, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")
+        ExampleWorkspace::minimal().edit("registry/base.yaml", weth, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")
     }
 }
 
-struct Seen<'s> {
-    chain: &'s Chain,
-    first: BTreeMap<String, Place>,
-    found: &'s mut Findings,
+struct FirstOccurrences<'s> {
+    chain: &'s ChainRegistry,
+    first: BTreeMap<String, Location>,
+    found: &'s mut FindingCollector,
 }
 
-impl Seen<'_> {
-    fn once(&mut self, thing: String, at: &Place) {
+impl FirstOccurrences<'_> {
+    fn report_repeat(&mut self, thing: String, at: &Location) {
         if let Some(first) = self.first.get(&thing) {
             let what = format!("{} has {thing} twice", self.chain.name);
             self.found.error(at, what, format!("the first is at {first}; keep one or correct the other"));
@@ -60,8 +60,8 @@ impl Seen<'_> {
     }
 }
 
-fn no_token_is_another_contract(chain: &Chain, found: &mut Findings) {
-    for contract in chain.contracts.iter().filter(|contract| !ARE_TOKENS.contains(&contract.role)) {
+fn check_token_addresses(chain: &ChainRegistry, found: &mut FindingCollector) {
+    for contract in chain.contracts.iter().filter(|contract| !TOKEN_ROLES.contains(&contract.role)) {
         if let Some(token) = chain.tokens.iter().find(|token| token.address.address == contract.address.address) {
             found.error(
                 &contract.address.at,

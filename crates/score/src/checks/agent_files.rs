@@ -1,14 +1,14 @@
 //! An agent file agrees with itself: its workflow uses its own tools and edges, its output exists. Spec 2.2, tool ordering and output format.
 
 use super::graph::is_snake_case;
-use super::{Check, Example, Findings};
-use model::suite::Intent;
-use model::{Agent, Spot, Step, StepDoes, Workspace, did_you_mean};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::suite::UserIntent;
+use model::{Agent, Spanned, StepAction, WorkflowStep, Workspace, did_you_mean};
 
 pub(super) struct AgentFiles;
 
 /// Selection degrades with the number of tools shown, in an agent's seat as in a profile.
-const FEWER_THAN: usize = 20;
+const TOOL_LIMIT: usize = 20;
 
 impl Check for AgentFiles {
     fn id(&self) -> &'static str {
@@ -21,13 +21,13 @@ impl Check for AgentFiles {
          and what a hand-over needs is named by keys of the intent or in snake_case."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for agent in &workspace.agents {
-            found.look();
+            found.record_examined();
             let name = &*agent.name;
-            if let Some(twentieth) = agent.tools.get(FEWER_THAN - 1) {
+            if let Some(twentieth) = agent.tools.get(TOOL_LIMIT - 1) {
                 let what = format!("{name} holds {} tools", agent.tools.len());
-                found.error(&twentieth.at, what, format!("keep fewer than {FEWER_THAN}: leave work to another agent"));
+                found.error(&twentieth.at, what, format!("keep fewer than {TOOL_LIMIT}: leave work to another agent"));
             }
             if workspace.output(&agent.output).is_none() {
                 let guess = did_you_mean(&agent.output, workspace.outputs.iter().map(|output| output.name.as_str()));
@@ -43,26 +43,26 @@ impl Check for AgentFiles {
             }
             agent.workflow.iter().for_each(|step| check_step(agent, step, workspace, found));
             for need in &agent.needs {
-                found.look();
-                if !Intent::KEYS.contains(&need.as_str()) && !is_snake_case(need) {
-                    let remedy = format!("write snake_case or one of: {}", Intent::KEYS.join(", "));
+                found.record_examined();
+                if !UserIntent::KEYS.contains(&need.as_str()) && !is_snake_case(need) {
+                    let remedy = format!("write snake_case or one of: {}", UserIntent::KEYS.join(", "));
                     found.error(&agent.at, format!("{name} needs {need}, which is no name of a slot"), remedy);
                 }
             }
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("agents/desk.md", "call: [wallet_get_balance]", "call: [swap_get_quote]")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("agents/desk.md", "call: [wallet_get_balance]", "call: [swap_get_quote]")
     }
 }
 
-fn check_step(agent: &Agent, step: &Step, workspace: &Workspace, found: &mut Findings) {
-    found.look();
+fn check_step(agent: &Agent, step: &WorkflowStep, workspace: &Workspace, found: &mut FindingCollector) {
+    found.record_examined();
     let whose = format!("step {} of {}", step.step, *agent.name);
-    let named = |list: &[Spot<String>], name: &str| list.iter().any(|own| **own == name);
-    match &step.does {
-        StepDoes::Call(tools) => {
+    let named = |list: &[Spanned<String>], name: &str| list.iter().any(|own| **own == name);
+    match &step.action {
+        StepAction::Call(tools) => {
             if tools.is_empty() {
                 found.error(&step.at, format!("{whose} calls nothing"), "name a tool or remove the step");
             }
@@ -75,13 +75,13 @@ fn check_step(agent: &Agent, step: &Step, workspace: &Workspace, found: &mut Fin
                 found.error(&tool.at, format!("{whose} calls {}, which the agent does not hold", **tool), remedy);
             }
         }
-        StepDoes::Delegate(to) => {
+        StepAction::Delegate(to) => {
             if !named(&agent.delegates_to, to) {
                 let remedy = or_add(&did_you_mean(to, agent.delegates_to.iter().map(|own| own.as_str())), "delegates_to");
                 found.error(&to.at, format!("{whose} delegates to {}, to which the agent has no edge", **to), remedy);
             }
         }
-        StepDoes::Ask(_) | StepDoes::Say(_) => {}
+        StepAction::Ask(_) | StepAction::Say(_) => {}
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a case says about its surroundings exists: surface, world, peers, output, skill. Tier 1, suites.
 
-use super::words::{guess, misfit, said};
-use super::{Check, Example, Findings};
-use model::suite::{Case, Peers, Surface};
-use model::{Spot, Workspace};
+use super::words::{schema_violation, suggest_name, user_texts};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::suite::{Case, CaseSurface, PeerMode};
+use model::{Spanned, Workspace};
 
 pub(super) struct BriefsResolve;
 
@@ -17,24 +17,25 @@ impl Check for BriefsResolve {
          and the skill it expects exist too, and the expected parameters are the skill's own, with values that fit their schema."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for case in workspace.cases() {
-            found.look();
-            let mut look_up = |kind: &str, name: &Spot<String>, known: Vec<&Spot<String>>| {
+            found.record_examined();
+            let mut look_up = |kind: &str, name: &Spanned<String>, known: Vec<&Spanned<String>>| {
                 if !known.iter().any(|known| ***known == **name) {
                     let what = format!("case {} names the {kind} {}, which does not exist", *case.id, **name);
-                    let remedy = guess(name, known.iter().map(|known| known.as_str()), format!("add the {kind} or correct the name"));
+                    let remedy =
+                        suggest_name(name, known.iter().map(|known| known.as_str()), format!("add the {kind} or correct the name"));
                     found.error(&name.at, what, remedy);
                 }
             };
             match &case.brief.surface {
-                Surface::Profile(name) => look_up("profile", name, workspace.profiles.iter().map(|profile| &profile.name).collect()),
-                Surface::Agent(name) => look_up("agent", name, workspace.agents.iter().map(|agent| &agent.name).collect()),
-                Surface::Skills => {}
+                CaseSurface::Profile(name) => look_up("profile", name, workspace.profiles.iter().map(|profile| &profile.name).collect()),
+                CaseSurface::Agent(name) => look_up("agent", name, workspace.agents.iter().map(|agent| &agent.name).collect()),
+                CaseSurface::Skills => {}
             }
             look_up("world", &case.brief.world, workspace.worlds.iter().map(|world| &world.name).collect());
-            if let Peers::Subject(name) = &case.brief.peers {
-                let name = Spot::new(name.clone(), case.at.clone());
+            if let PeerMode::Subject(name) = &case.brief.peers {
+                let name = Spanned::new(name.clone(), case.at.clone());
                 look_up("subject", &name, workspace.subjects.iter().map(|subject| &subject.name).collect());
             }
             if let Some(name) = &case.expect.output_schema {
@@ -43,19 +44,19 @@ impl Check for BriefsResolve {
             if let Some(name) = &case.expect.skill {
                 look_up("skill", name, workspace.skills.iter().map(|skill| &skill.name).collect());
             }
-            for text in said(case).iter().filter(|text| text.trim().is_empty()) {
+            for text in user_texts(case).iter().filter(|text| text.trim().is_empty()) {
                 found.error(&text.at, format!("the user of case {} says nothing", *case.id), "write the turn or remove it");
             }
             check_params(workspace, case, found);
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("suites/skills/swap.yaml", "skill: swap", "skill: swop")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "skill: swap", "skill: swop")
     }
 }
 
-fn check_params(workspace: &Workspace, case: &Case, found: &mut Findings) {
+fn check_params(workspace: &Workspace, case: &Case, found: &mut FindingCollector) {
     let expect = &case.expect;
     let Some(name) = &expect.skill else {
         if !expect.params.is_empty() {
@@ -66,11 +67,11 @@ fn check_params(workspace: &Workspace, case: &Case, found: &mut Findings) {
     let Some(skill) = workspace.skill(name) else { return };
     for (key, value) in &expect.params {
         let Some(param) = skill.params.get(key) else {
-            let remedy = guess(key, skill.params.keys().map(String::as_str), "remove it or add it to the skill");
+            let remedy = suggest_name(key, skill.params.keys().map(String::as_str), "remove it or add it to the skill");
             found.error(&name.at, format!("case {} expects {key}, which skill {} does not take", *case.id, **name), remedy);
             continue;
         };
-        if let Some(why) = misfit(param, value) {
+        if let Some(why) = schema_violation(param, value) {
             let what = format!("case {} expects the wrong {key} of skill {}: {why}", *case.id, **name);
             found.error(&name.at, what, format!("write a value that fits the parameter at {}", param.at));
         }

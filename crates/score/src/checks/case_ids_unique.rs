@@ -1,6 +1,6 @@
 //! A case id stands for one case in the whole workspace. Tier 1, suites.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ impl Check for CaseIdsUnique {
          alone. With two of the same name one would silently stand for both."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let mut first = BTreeMap::new();
         for case in workspace.cases() {
-            found.look();
+            found.record_examined();
             if let Some(earlier) = first.get(case.id.as_str()) {
                 found.error(&case.id.at, format!("there is another case {}", *case.id), format!("the first is at {earlier}; rename one"));
             } else {
@@ -28,7 +28,7 @@ impl Check for CaseIdsUnique {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("suites/behavior/trader.yaml", "id: sell_usdc_for_ether", "id: how_much_usdc")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", "id: sell_usdc_for_ether", "id: how_much_usdc")
     }
 }

@@ -1,12 +1,12 @@
 //! Tool pairs of a profile that a lexical reader would confuse.
 
-use super::{Check, Example, Findings};
-use crate::confusability::{Doc, Pair, WARN, confusable};
-use model::{Profile, Workspace};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use crate::confusability::{ConfusablePair, ToolDoc, WARN_SIMILARITY, rank_confusable};
+use model::{ToolProfile, Workspace};
 
-pub(super) struct Confusability;
+pub(super) struct ConfusabilityCheck;
 
-impl Check for Confusability {
+impl Check for ConfusabilityCheck {
     fn id(&self) -> &'static str {
         "confusability"
     }
@@ -17,10 +17,11 @@ impl Check for Confusability {
          `bardo-eval tools confusable` prints the whole ranking. It is advice, never an error; some pairs are meant to be hard."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for profile in &workspace.profiles {
-            found.look();
-            let over: Vec<Pair> = confusable_pairs(workspace, profile).into_iter().filter(|pair| pair.similarity > WARN).collect();
+            found.record_examined();
+            let over: Vec<ConfusablePair> =
+                confusable_pairs(workspace, profile).into_iter().filter(|pair| pair.similarity > WARN_SIMILARITY).collect();
             if let Some(worst) = over.first() {
                 let what = format!(
                     "{}: {} tool pairs read alike, most of all {} and {} ({:.2})",
@@ -37,16 +38,16 @@ impl Check for Confusability {
         }
     }
 
-    fn accepts(&self) -> Example {
+    fn accepts(&self) -> ExampleWorkspace {
         // Quoting and executing a swap do read alike, so the good example leaves one of them out.
-        Example::minimal().edit("profiles/trader.yaml", "swap_get_quote, ", "")
+        ExampleWorkspace::minimal().edit("profiles/trader.yaml", "swap_get_quote, ", "")
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let wallet = "  - name: wallet_get_balance\n";
         let twin = "  - name: wallet_read_balance\n    description: Balance of one token held by the agent's own wallet on one chain, in whole tokens.\n    \
                     capability: read\n    risk: layer1\n    acts: read\n";
-        Example::minimal().edit("tools/wallet.yaml", wallet, &format!("{twin}{wallet}")).edit(
+        ExampleWorkspace::minimal().edit("tools/wallet.yaml", wallet, &format!("{twin}{wallet}")).edit(
             "profiles/trader.yaml",
             "[wallet_get_balance",
             "[wallet_get_balance, wallet_read_balance",
@@ -55,15 +56,15 @@ impl Check for Confusability {
 }
 
 /// The ranked pairs of one profile.
-pub fn confusable_pairs(workspace: &Workspace, profile: &Profile) -> Vec<Pair> {
+pub fn confusable_pairs(workspace: &Workspace, profile: &ToolProfile) -> Vec<ConfusablePair> {
     let tools = profile.select(&workspace.tools);
-    let docs: Vec<Doc<'_>> = tools
+    let docs: Vec<ToolDoc<'_>> = tools
         .iter()
-        .map(|tool| Doc {
+        .map(|tool| ToolDoc {
             name: &tool.name,
             description: &tool.description,
             params: tool.params.keys().map(String::as_str).filter(|name| !matches!(*name, "dry_run" | "action_id")).collect(),
         })
         .collect();
-    confusable(&docs)
+    rank_confusable(&docs)
 }

@@ -1,16 +1,16 @@
 //! The reference of another case does not pass this one.
 
-use super::words::{is_writing, percent};
-use super::{Check, Example, Findings};
-use crate::quality::Stand;
+use super::words::{expects_write, percent};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use crate::quality::StaticCase;
 use model::Workspace;
-use model::suite::{Case, ExpectedCalls, RefDoes, SuiteKind, Surface};
+use model::suite::{Case, CaseSurface, ExpectedCalls, ReferenceAction, SuiteKind};
 use std::collections::BTreeMap;
 
 pub(super) struct CrossPlay;
 
 /// The share of cases that may be passed by somebody else's answer, reads only.
-const MOST: f64 = 0.05;
+const MAX_PASSED_SHARE: f64 = 0.05;
 
 impl Check for CrossPlay {
     fn id(&self) -> &'static str {
@@ -24,23 +24,25 @@ impl Check for CrossPlay {
          5 % of all; what is passed within that is a warning. Cases whose own reference only a world can judge are counted and left out."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        let mut surfaces: BTreeMap<String, Vec<Player<'_>>> = BTreeMap::new();
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        let mut surfaces: BTreeMap<String, Vec<CrossPlayCase<'_>>> = BTreeMap::new();
         let mut untold = 0_usize;
         for case in workspace.cases() {
-            match Stand::of(workspace, case) {
-                Some(stand) => surfaces.entry(surface(case)).or_default().push(Player { case, stand, tools: tools(workspace, case) }),
+            match StaticCase::of(workspace, case) {
+                Some(stand) => {
+                    surfaces.entry(surface(case)).or_default().push(CrossPlayCase { case, stand, tools: reference_tools(workspace, case) })
+                }
                 None => untold += 1,
             }
         }
         let (mut cases, mut pairs, mut passed) = (0_usize, 0_usize, vec![]);
         for players in surfaces.values() {
             for player in players {
-                found.look();
+                found.record_examined();
                 cases += 1;
                 let others = players.iter().filter(|other| !std::ptr::eq(other.case, player.case));
                 pairs += others.clone().count();
-                let others: Vec<&Player<'_>> =
+                let others: Vec<&CrossPlayCase<'_>> =
                     others.filter(|other| player.may_be_passed_by(other) && player.stand.passes(&other.case.reference)).collect();
                 if let Some(first) = others.first() {
                     passed.push((player.case, first.case, others.len()));
@@ -51,7 +53,7 @@ impl Check for CrossPlay {
         for (case, other, more) in &passed {
             let what = format!("the reference of {} passes case {} too{}", *other.id, *case.id, and_more(*more));
             let remedy = "state the arguments, parameters or rules that tell them apart";
-            if share > MOST || is_writing(workspace, case) {
+            if share > MAX_PASSED_SHARE || expects_write(workspace, case) {
                 found.error(&case.at, what, remedy)
             } else {
                 found.warning(&case.at, what, remedy)
@@ -64,29 +66,29 @@ impl Check for CrossPlay {
         ));
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let from = "args: { token_in: USDC, token_out: WETH, amount: \"250\", chain: base } }]] }\n      forbid: [token_transfer]";
         let to = "args: { token_out: WETH, chain: base } }]] }";
         let second = "\n  - id: sell_dollars\n    brief:\n      surface: { agent: trader }\n      turns: [\"Turn 90 USDC into wrapped ether.\"]\n      world: small\n    \
                       expect:\n      calls: { any_of: [[{ tool: swap_execute, args: { amount: \"90\" } }]] }\n    reference:\n      \
                       - { call: swap_execute, args: { token_in: USDC, token_out: WETH, amount: \"90\", chain: base } }\n";
-        Example::minimal()
+        ExampleWorkspace::minimal()
             .edit("suites/behavior/trader.yaml", from, to)
             .edit("suites/behavior/trader.yaml", "\n      rules: [\"before(simulate, write)\", \"before(guard.approve, write)\"]", "")
             .edit("suites/behavior/trader.yaml", "    tags: [happy_path]\n", &format!("    tags: [happy_path]{second}"))
     }
 }
 
-struct Player<'w> {
+struct CrossPlayCase<'w> {
     case: &'w Case,
-    stand: Stand<'w>,
+    stand: StaticCase<'w>,
     /// What its reference calls, sorted.
     tools: Vec<&'w str>,
 }
 
-impl Player<'_> {
-    fn may_be_passed_by(&self, other: &Player<'_>) -> bool {
-        if wants_nothing(self.case) && does_nothing(other.case) {
+impl CrossPlayCase<'_> {
+    fn may_be_passed_by(&self, other: &CrossPlayCase<'_>) -> bool {
+        if expects_no_calls(self.case) && reference_has_no_calls(other.case) {
             return false;
         }
         // On a profile a hit needs exactly the tools of an alternative.
@@ -98,19 +100,23 @@ fn has_alternatives(case: &Case) -> bool {
     matches!(&case.expect.calls, Some(ExpectedCalls::AnyOf(alternatives)) if alternatives.len() > 1)
 }
 
-fn wants_nothing(case: &Case) -> bool {
+fn expects_no_calls(case: &Case) -> bool {
     let calls = matches!(case.expect.calls, None | Some(ExpectedCalls::NoTool(_)));
     calls && case.expect.skill.is_none() && case.expect.carry.is_empty()
 }
 
-fn does_nothing(case: &Case) -> bool {
-    case.reference.iter().all(|step| matches!(step.does, RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_)))
+fn reference_has_no_calls(case: &Case) -> bool {
+    case.reference.iter().all(|step| matches!(step.action, ReferenceAction::Ask(_) | ReferenceAction::Say(_) | ReferenceAction::Report(_)))
 }
 
-fn tools<'w>(workspace: &'w Workspace, case: &'w Case) -> Vec<&'w str> {
-    let called = case.reference.iter().filter_map(|step| match &step.does {
-        RefDoes::Call { tool, .. } => Some(workspace.tool(tool).map_or(tool.as_str(), |known| known.name.as_str())),
-        RefDoes::Delegate { .. } | RefDoes::Activate { .. } | RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => None,
+fn reference_tools<'w>(workspace: &'w Workspace, case: &'w Case) -> Vec<&'w str> {
+    let called = case.reference.iter().filter_map(|step| match &step.action {
+        ReferenceAction::Call { tool, .. } => Some(workspace.tool(tool).map_or(tool.as_str(), |known| known.name.as_str())),
+        ReferenceAction::Delegate { .. }
+        | ReferenceAction::Activate { .. }
+        | ReferenceAction::Ask(_)
+        | ReferenceAction::Say(_)
+        | ReferenceAction::Report(_) => None,
     });
     let mut called: Vec<&str> = called.collect();
     called.sort_unstable();
@@ -119,9 +125,9 @@ fn tools<'w>(workspace: &'w Workspace, case: &'w Case) -> Vec<&'w str> {
 
 fn surface(case: &Case) -> String {
     match &case.brief.surface {
-        Surface::Profile(name) => format!("profile {}", **name),
-        Surface::Agent(name) => format!("agent {}", **name),
-        Surface::Skills => "skills".to_owned(),
+        CaseSurface::Profile(name) => format!("profile {}", **name),
+        CaseSurface::Agent(name) => format!("agent {}", **name),
+        CaseSurface::Skills => "skills".to_owned(),
     }
 }
 

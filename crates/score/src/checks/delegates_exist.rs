@@ -1,6 +1,6 @@
 //! Every agent that is delegated to exists. Spec 2.2, DAG adherence.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{Workspace, did_you_mean};
 
 pub(super) struct DelegatesExist;
@@ -15,10 +15,10 @@ impl Check for DelegatesExist {
          A delegation to nobody would be lost at run time."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for agent in &workspace.agents {
             for (n, to) in agent.delegates_to.iter().enumerate() {
-                found.look();
+                found.record_examined();
                 if workspace.agent(to).is_none() {
                     let guess = did_you_mean(to, workspace.agents.iter().map(|agent| agent.name.as_str()));
                     let remedy = if guess.is_empty() { format!("write agents/{}.md or remove it", **to) } else { guess };
@@ -32,7 +32,7 @@ impl Check for DelegatesExist {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("agents/desk.md", "delegates_to: [trader]", "delegates_to: [tradr]")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("agents/desk.md", "delegates_to: [trader]", "delegates_to: [tradr]")
     }
 }

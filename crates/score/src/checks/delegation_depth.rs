@@ -1,12 +1,12 @@
 //! No chain of delegations is longer than the policy allows. Spec 2.4, delegation depth.
 
-use super::graph::Graph;
-use super::{Check, Example, Findings};
+use super::graph::DelegationGraph;
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
-pub(super) struct DelegationDepth;
+pub(super) struct DelegationDepthCheck;
 
-impl Check for DelegationDepth {
+impl Check for DelegationDepthCheck {
     fn id(&self) -> &'static str {
         "delegation_depth"
     }
@@ -16,10 +16,10 @@ impl Check for DelegationDepth {
          Each hop loses some of what the user said. The finding names the path and stands at its first hop beyond the limit."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let limit = workspace.policy.delegation_depth;
-        for path in Graph::of(workspace).longest_paths() {
-            found.look();
+        for path in DelegationGraph::of(workspace).longest_paths() {
+            found.record_examined();
             let hops = path.hops.len();
             let beyond = usize::try_from(limit).ok().and_then(|limit| path.hops.get(limit));
             if let Some(at) = beyond {
@@ -29,7 +29,7 @@ impl Check for DelegationDepth {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("policy.yaml", "delegation_depth: 3", "delegation_depth: 1")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("policy.yaml", "delegation_depth: 3", "delegation_depth: 1")
     }
 }

@@ -1,10 +1,10 @@
 //! Expected and reference arguments are ones the tools would take. Tier 1, suites.
 
-use super::words::{guess, misfit};
-use super::{Check, Example, Findings};
+use super::words::{schema_violation, suggest_name};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use indexmap::IndexMap;
-use model::suite::{ArgValue, Case, RefDoes, RefStep, Wanted};
-use model::{Place, Skill, Spot, Tool, Workspace};
+use model::suite::{ArgMatcher, ArgValue, Case, ReferenceAction, ReferenceStep};
+use model::{Location, Skill, Spanned, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -20,13 +20,14 @@ impl Check for ExpectationsFitSchema {
          it. That goes for each value of any_of and for what subset and superset list. The reference's calls also give every required parameter, and a back-reference names an earlier step's as."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for case in workspace.cases() {
-            for call in case.expect.calls.iter().flat_map(|calls| calls.all()) {
-                found.look();
+            for call in case.expect.calls.iter().flat_map(|calls| calls.expected_calls()) {
+                found.record_examined();
                 if let Some(tool) = workspace.tool(&call.tool) {
                     let who = format!("case {} expects", *case.id);
-                    let args: Vec<_> = call.args.iter().map(|(name, arg)| Arg { name, value: sole(&arg.value), at: &arg.at }).collect();
+                    let args: Vec<_> =
+                        call.args.iter().map(|(name, arg)| CaseArg { name, value: exact_value(&arg.value), at: &arg.at }).collect();
                     check_call(&who, tool, &args, found);
                     check_options(&who, tool, &call.args, found);
                 }
@@ -35,9 +36,9 @@ impl Check for ExpectationsFitSchema {
         }
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let from = "{ tool: wallet_get_balance, args: { token: USDC, chain: base } }";
-        Example::minimal().edit(
+        ExampleWorkspace::minimal().edit(
             "suites/tool_selection/trader.yaml",
             from,
             "{ tool: wallet_get_balance, args: { token: USDC, chain: Base } }",
@@ -46,15 +47,16 @@ impl Check for ExpectationsFitSchema {
 }
 
 /// An argument as written; without a value where it is taken from an earlier answer.
-struct Arg<'a> {
+struct CaseArg<'a> {
     name: &'a str,
     value: Option<&'a Value>,
-    at: &'a Place,
+    at: &'a Location,
 }
 
-fn check_call(who: &str, tool: &Tool, args: &[Arg<'_>], found: &mut Findings) {
+fn check_call(who: &str, tool: &Tool, args: &[CaseArg<'_>], found: &mut FindingCollector) {
     for arg in args.iter().filter(|arg| !tool.params.contains_key(arg.name)) {
-        let remedy = guess(arg.name, tool.params.keys().map(String::as_str), format!("{} has no such parameter; remove it", *tool.name));
+        let remedy =
+            suggest_name(arg.name, tool.params.keys().map(String::as_str), format!("{} has no such parameter; remove it", *tool.name));
         found.error(arg.at, format!("{who} {} of {}, which does not take it", arg.name, *tool.name), remedy);
     }
     let given: Map<String, Value> = args.iter().filter_map(|arg| Some((arg.name.to_owned(), arg.value?.clone()))).collect();
@@ -69,22 +71,22 @@ fn check_call(who: &str, tool: &Tool, args: &[Arg<'_>], found: &mut Findings) {
 }
 
 /// The one value that is wanted, where it is one.
-fn sole(wanted: &Wanted) -> Option<&Value> {
+fn exact_value(wanted: &ArgMatcher) -> Option<&Value> {
     match wanted {
-        Wanted::Exactly(value) => Some(value),
-        Wanted::AnyOf(_) | Wanted::Subset(_) | Wanted::Superset(_) | Wanted::Keys(_) => None,
+        ArgMatcher::Exactly(value) => Some(value),
+        ArgMatcher::AnyOf(_) | ArgMatcher::Subset(_) | ArgMatcher::Superset(_) | ArgMatcher::Keys(_) => None,
     }
 }
 
 /// Where there are several ways to be right, each has to be possible. Part of a mapping need not have what the whole requires.
-fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spot<Wanted>>, found: &mut Findings) {
+fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatcher>>, found: &mut FindingCollector) {
     for (name, wanted) in args {
-        let Some(param) = tool.params.get(name).filter(|_| sole(wanted).is_none()) else { continue };
+        let Some(param) = tool.params.get(name).filter(|_| exact_value(wanted).is_none()) else { continue };
         let declared = param.schema.get("type").and_then(Value::as_str);
         let shape = match &wanted.value {
-            Wanted::Exactly(_) | Wanted::AnyOf(_) => None,
-            Wanted::Subset(Value::Object(_)) | Wanted::Superset(Value::Object(_)) | Wanted::Keys(_) => Some("object"),
-            Wanted::Subset(_) | Wanted::Superset(_) => Some("array"),
+            ArgMatcher::Exactly(_) | ArgMatcher::AnyOf(_) => None,
+            ArgMatcher::Subset(Value::Object(_)) | ArgMatcher::Superset(Value::Object(_)) | ArgMatcher::Keys(_) => Some("object"),
+            ArgMatcher::Subset(_) | ArgMatcher::Superset(_) => Some("array"),
         };
         if let Some(shape) = shape.filter(|shape| declared.is_some_and(|declared| declared != *shape)) {
             let what = format!("{who} part of {name} of {}, which is no {shape}", *tool.name);
@@ -92,7 +94,7 @@ fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spot<Wanted>>, 
             continue;
         }
         for value in wanted.examples().into_iter().filter(|_| shape != Some("object")) {
-            if let Some(why) = misfit(param, value) {
+            if let Some(why) = schema_violation(param, value) {
                 let what = format!("{who} the wrong {name} of {}: {why}", *tool.name);
                 found.error(&wanted.at, what, "write values that fit the tool's parameter");
             }
@@ -100,7 +102,7 @@ fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spot<Wanted>>, 
     }
 }
 
-fn check_reference(workspace: &Workspace, case: &Case, found: &mut Findings) {
+fn check_reference(workspace: &Workspace, case: &Case, found: &mut FindingCollector) {
     let who = format!("the reference of case {} gives", *case.id);
     let mut earlier = BTreeSet::new();
     for step in &case.reference {
@@ -108,38 +110,45 @@ fn check_reference(workspace: &Workspace, case: &Case, found: &mut Findings) {
         for (name, from) in args.iter().flat_map(|args| args.iter()).filter_map(|(name, arg)| Some((name, back_reference(arg)?))) {
             if !earlier.contains(from) {
                 let what = format!("{who} {name} from {from}, which no earlier step is called");
-                found.error(&step.at, what, guess(from, earlier.iter().copied(), format!("write as: {from} at the step it comes from")));
+                found.error(
+                    &step.at,
+                    what,
+                    suggest_name(from, earlier.iter().copied(), format!("write as: {from} at the step it comes from")),
+                );
             }
         }
-        let args: Vec<_> = args.into_iter().flatten().map(|(name, arg)| Arg { name, value: given(arg), at: &step.at }).collect();
-        match &step.does {
-            RefDoes::Call { tool, .. } => {
-                found.look();
+        let args: Vec<_> =
+            args.into_iter().flatten().map(|(name, arg)| CaseArg { name, value: literal_value(arg), at: &step.at }).collect();
+        match &step.action {
+            ReferenceAction::Call { tool, .. } => {
+                found.record_examined();
                 if let Some(tool) = workspace.tool(tool) {
                     check_call(&who, tool, &args, found);
                     check_complete(case, tool, &args, &step.at, found);
                 }
             }
-            RefDoes::Activate { skill, .. } => {
-                found.look();
+            ReferenceAction::Activate { skill, .. } => {
+                found.record_examined();
                 if let Some(skill) = workspace.skill(skill) {
                     check_activation(&who, skill, &args, found);
                 }
             }
-            RefDoes::Delegate { .. } | RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => {}
+            ReferenceAction::Delegate { .. } | ReferenceAction::Ask(_) | ReferenceAction::Say(_) | ReferenceAction::Report(_) => {}
         }
         earlier.extend(step.name.as_deref());
     }
 }
 
-fn args_of(step: &RefStep) -> Option<&IndexMap<String, ArgValue>> {
-    match &step.does {
-        RefDoes::Call { args, .. } | RefDoes::Delegate { params: args, .. } | RefDoes::Activate { params: args, .. } => Some(args),
-        RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => None,
+fn args_of(step: &ReferenceStep) -> Option<&IndexMap<String, ArgValue>> {
+    match &step.action {
+        ReferenceAction::Call { args, .. }
+        | ReferenceAction::Delegate { params: args, .. }
+        | ReferenceAction::Activate { params: args, .. } => Some(args),
+        ReferenceAction::Ask(_) | ReferenceAction::Say(_) | ReferenceAction::Report(_) => None,
     }
 }
 
-fn given(arg: &ArgValue) -> Option<&Value> {
+fn literal_value(arg: &ArgValue) -> Option<&Value> {
     if let ArgValue::Given(value) = arg { Some(value) } else { None }
 }
 
@@ -147,22 +156,25 @@ fn back_reference(arg: &ArgValue) -> Option<&str> {
     if let ArgValue::From { step, .. } = arg { Some(step) } else { None }
 }
 
-fn check_complete(case: &Case, tool: &Tool, args: &[Arg<'_>], at: &Place, found: &mut Findings) {
+fn check_complete(case: &Case, tool: &Tool, args: &[CaseArg<'_>], at: &Location, found: &mut FindingCollector) {
     for (name, _) in tool.params.iter().filter(|(name, param)| param.required && !args.iter().any(|arg| arg.name == *name)) {
         let what = format!("the reference of case {} calls {} without {name}", *case.id, *tool.name);
         found.error(at, what, format!("{name} is required; add it to args"));
     }
 }
 
-fn check_activation(who: &str, skill: &Skill, args: &[Arg<'_>], found: &mut Findings) {
+fn check_activation(who: &str, skill: &Skill, args: &[CaseArg<'_>], found: &mut FindingCollector) {
     for arg in args {
         let Some(param) = skill.params.get(arg.name) else {
-            let remedy =
-                guess(arg.name, skill.params.keys().map(String::as_str), format!("{} has no such parameter; remove it", *skill.name));
+            let remedy = suggest_name(
+                arg.name,
+                skill.params.keys().map(String::as_str),
+                format!("{} has no such parameter; remove it", *skill.name),
+            );
             found.error(arg.at, format!("{who} {} of {}, which does not take it", arg.name, *skill.name), remedy);
             continue;
         };
-        if let Some(why) = arg.value.and_then(|value| misfit(param, value)) {
+        if let Some(why) = arg.value.and_then(|value| schema_violation(param, value)) {
             let what = format!("{who} the wrong {} of {}: {why}", arg.name, *skill.name);
             found.error(arg.at, what, format!("write a value that fits the parameter at {}", param.at));
         }
@@ -174,20 +186,20 @@ mod tests {
     use super::*;
 
     /// What is said about the expectation `chain: {wanted}`.
-    fn said(wanted: &str) -> Vec<String> {
+    fn findings_for_chain(wanted: &str) -> Vec<String> {
         let from = "{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]]";
         let to = format!("{{ tool: wallet_get_balance, args: {{ token: USDC, chain: {wanted} }} }}]]");
-        let workspace = Example::minimal().edit("suites/tool_selection/trader.yaml", from, &to).load().expect("a workspace");
-        let mut found = Findings::of("expectations_fit_schema", 1);
+        let workspace = ExampleWorkspace::minimal().edit("suites/tool_selection/trader.yaml", from, &to).load().expect("a workspace");
+        let mut found = FindingCollector::of("expectations_fit_schema", 1);
         ExpectationsFitSchema.check(&workspace, &mut found);
         found.finish().findings.into_iter().map(|finding| finding.what).collect()
     }
 
     #[test]
-    fn every_way_of_being_right_must_be_possible() {
-        assert_eq!(said("{ any_of: [base, ethereum] }"), Vec::<String>::new());
-        assert!(said("{ any_of: [base, Base] }")[0].contains("the wrong chain of wallet_get_balance"));
-        assert!(said("{ subset: [base] }")[0].contains("which is no array"));
-        assert!(said("{ keys: [base] }")[0].contains("which is no object"));
+    fn every_accepted_value_must_fit_schema() {
+        assert_eq!(findings_for_chain("{ any_of: [base, ethereum] }"), Vec::<String>::new());
+        assert!(findings_for_chain("{ any_of: [base, Base] }")[0].contains("the wrong chain of wallet_get_balance"));
+        assert!(findings_for_chain("{ subset: [base] }")[0].contains("which is no array"));
+        assert!(findings_for_chain("{ keys: [base] }")[0].contains("which is no object"));
     }
 }

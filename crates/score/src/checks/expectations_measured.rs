@@ -1,16 +1,16 @@
 //! What a case expects is measured by some scorer. An evaluation must be able to fail.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::scorers::scorer;
 use model::suite::{Case, SuiteKind};
-use model::{Place, ScorerId, Workspace};
+use model::{Location, ScorerId, Workspace};
 
 pub(super) struct ExpectationsMeasured;
 
 /// A part of an expectation, whether a case states it, and the scorers that read it.
-type Part = (&'static str, fn(&Case) -> bool, &'static [ScorerId]);
+type ExpectationPart = (&'static str, fn(&Case) -> bool, &'static [ScorerId]);
 
-const PARTS: &[Part] = &[
+const EXPECTATION_PARTS: &[ExpectationPart] = &[
     ("forbid", |case| !case.expect.forbid.is_empty(), &[ScorerId::Forbid]),
     ("rules", |case| !case.expect.rules.is_empty(), &[ScorerId::ToolOrdering]),
     ("post", |case| !case.expect.post.is_empty(), &[ScorerId::Post]),
@@ -32,30 +32,30 @@ impl Check for ExpectationsMeasured {
          so that nobody takes it for measured."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for case in workspace.cases() {
-            found.look();
+            found.record_examined();
             if case.kind != SuiteKind::RedTeam && !expects_work(case) {
                 let what = format!("case {} is passed by doing nothing", *case.id);
                 found.error(&case.at, what, "add calls, skill, ask, output_schema, post or rubric");
             }
         }
-        for (part, stated, readers) in PARTS {
+        for (part, stated, readers) in EXPECTATION_PARTS {
             let cases: Vec<&Case> = workspace.cases().filter(|case| stated(case)).collect();
             if let Some(first) = cases.first().filter(|_| !readers.iter().any(|reader| scorer(*reader).is_some())) {
-                let at: &Place = &first.at;
-                let what = format!("{part} is stated by {} and scored by none", super::words::counted(cases.len(), "case"));
+                let at: &Location = &first.at;
+                let what = format!("{part} is stated by {} and scored by none", super::words::count_noun(cases.len(), "case"));
                 found.warning(at, what, "it is checked for form only until a later version scores it");
             }
         }
     }
 
-    fn accepts(&self) -> Example {
-        Example::minimal()
+    fn accepts(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal()
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit(
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit(
             "suites/skills/swap.yaml",
             "      skill: swap\n      params: { token_in: ETH, token_out: USDC, amount: \"0.5\", chain: base }\n",
             "      forbid: [swap_execute]\n",

@@ -1,11 +1,11 @@
 //! What a case expects or forbids is there to be called. Tier 1, suites.
 
 use super::graph::missing_reviewer;
-use super::words::{guess, is_known, tool};
-use super::{Check, Example, Findings};
-use model::rule::{Selector, What};
-use model::suite::{Case, Persona, Since, Surface, Talk};
-use model::{Place, ReviewRole, Workspace};
+use super::words::{exact_tool, suggest_name, surface_exists};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::rule::{ActionSelector, SelectorTarget};
+use model::suite::{Case, CaseSurface, Persona, UserScript, ValueOrigin};
+use model::{Location, ReviewRole, Workspace};
 use std::collections::BTreeSet;
 
 pub(super) struct ExpectationsReachable;
@@ -20,12 +20,12 @@ impl Check for ExpectationsReachable {
          where skills are chosen no call is expected. Forbidden tools exist, and so do the tools and agents that rules and carried values name."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for case in workspace.cases() {
-            found.look();
+            found.record_examined();
             check_calls(workspace, case, found);
             for name in &case.expect.forbid {
-                if let Err(no) = tool(workspace, name) {
+                if let Err(no) = exact_tool(workspace, name) {
                     found.error(&name.at, format!("case {} forbids a tool, but {}", *case.id, no.what), no.remedy);
                 }
             }
@@ -38,26 +38,26 @@ impl Check for ExpectationsReachable {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("profiles/trader.yaml", "swap_get_quote, ", "")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("profiles/trader.yaml", "swap_get_quote, ", "")
     }
 }
 
-fn check_calls(workspace: &Workspace, case: &Case, found: &mut Findings) {
+fn check_calls(workspace: &Workspace, case: &Case, found: &mut FindingCollector) {
     let Some(calls) = &case.expect.calls else { return };
     let (there, surface) = match &case.brief.surface {
-        Surface::Profile(name) => {
+        CaseSurface::Profile(name) => {
             let tools = workspace.surface_tools(&case.brief.surface);
             (tools.iter().map(|tool| tool.name.as_str()).collect(), format!("profile {}", **name))
         }
-        Surface::Agent(name) => (tools_within_reach(workspace, name), format!("agent {} and those it delegates to", **name)),
-        Surface::Skills => (BTreeSet::new(), "a surface where a skill is chosen".to_owned()),
+        CaseSurface::Agent(name) => (tools_within_reach(workspace, name), format!("agent {} and those it delegates to", **name)),
+        CaseSurface::Skills => (BTreeSet::new(), "a surface where a skill is chosen".to_owned()),
     };
-    for call in calls.all() {
-        match tool(workspace, &call.tool) {
+    for call in calls.expected_calls() {
+        match exact_tool(workspace, &call.tool) {
             Err(no) => found.error(&call.tool.at, format!("case {} expects a call, but {}", *case.id, no.what), no.remedy),
             // A surface that does not exist is reported once, by briefs_resolve.
-            Ok(tool) if is_known(workspace, &case.brief.surface) && !there.contains(tool.name.as_str()) => {
+            Ok(tool) if surface_exists(workspace, &case.brief.surface) && !there.contains(tool.name.as_str()) => {
                 let what = format!("case {} expects {}, which {surface} cannot call", *case.id, *tool.name);
                 found.error(&call.tool.at, what, "add the tool there, choose another surface or expect another tool");
             }
@@ -75,27 +75,31 @@ fn tools_within_reach<'w>(workspace: &'w Workspace, from: &'w str) -> BTreeSet<&
     reached.into_iter().flat_map(|agent| workspace.agent_tools(agent)).map(|tool| tool.name.as_str()).collect()
 }
 
-fn check_selector(workspace: &Workspace, case: &Case, selector: &Selector, at: &Place, found: &mut Findings) {
+fn check_selector(workspace: &Workspace, case: &Case, selector: &ActionSelector, at: &Location, found: &mut FindingCollector) {
     match &selector.what {
-        What::Tool(name) => match tool(workspace, name) {
+        SelectorTarget::Tool(name) => match exact_tool(workspace, name) {
             Err(no) => found.error(at, format!("a rule of case {}: {}", *case.id, no.what), no.remedy),
             Ok(tool) => {
                 for test in selector.tests.iter().filter(|test| !tool.params.contains_key(&test.param)) {
                     let what = format!("a rule of case {} tests {} of {name}, which does not take it", *case.id, test.param);
-                    found.error(at, what, guess(&test.param, tool.params.keys().map(String::as_str), "test a parameter of the tool"));
+                    found.error(
+                        at,
+                        what,
+                        suggest_name(&test.param, tool.params.keys().map(String::as_str), "test a parameter of the tool"),
+                    );
                 }
             }
         },
-        What::DelegateTo(name) => check_agent(workspace, case, name, at, found),
-        What::Guard(_) => check_reviewer(workspace, case, ReviewRole::Guardian, at, found),
-        What::Assess(_) => check_reviewer(workspace, case, ReviewRole::Assessor, at, found),
-        What::Class(_) | What::Acts(_) => {}
+        SelectorTarget::DelegateTo(name) => check_agent(workspace, case, name, at, found),
+        SelectorTarget::Guard(_) => check_reviewer(workspace, case, ReviewRole::Guardian, at, found),
+        SelectorTarget::Assess(_) => check_reviewer(workspace, case, ReviewRole::Assessor, at, found),
+        SelectorTarget::Class(_) | SelectorTarget::Acts(_) => {}
     }
 }
 
-fn check_carry(workspace: &Workspace, case: &Case, found: &mut Findings) {
+fn check_carry(workspace: &Workspace, case: &Case, found: &mut FindingCollector) {
     for carry in &case.expect.carry {
-        if let Some((what, remedy)) = never_said(&case.brief.talk, &carry.from) {
+        if let Some((what, remedy)) = unreachable_carry(&case.brief.user_script, &carry.from) {
             found.error(&case.at, format!("case {} carries {} from {what}", *case.id, carry.slot), remedy);
         }
         if let Some(until) = carry.until.as_deref().filter(|until| until.parse::<u64>().is_err()) {
@@ -105,34 +109,35 @@ fn check_carry(workspace: &Workspace, case: &Case, found: &mut Findings) {
 }
 
 /// Why a value can never have been said, if it cannot.
-fn never_said(talk: &Talk, since: &Since) -> Option<(String, String)> {
+fn unreachable_carry(talk: &UserScript, since: &ValueOrigin) -> Option<(String, String)> {
     let corrects =
         |persona: &Persona, name: &str| persona.corrections.iter().any(|one| one.fact.as_ref().is_some_and(|fact| **fact == name));
     match (talk, since) {
-        (Talk::Turns(turns), Since::Turn(n)) => (*n == 0 || *n > turns.len() as u64)
+        (UserScript::Turns(turns), ValueOrigin::Turn(n)) => (*n == 0 || *n > turns.len() as u64)
             .then(|| (format!("turn {n}, which does not exist"), format!("count turns from 1 to {}", turns.len()))),
-        (Talk::Turns(_), Since::Fact(name) | Since::Correction(name)) => {
+        (UserScript::Turns(_), ValueOrigin::Fact(name) | ValueOrigin::Correction(name)) => {
             Some((format!("the fact {name}, but only a persona has facts"), "write from_turn".into()))
         }
-        (Talk::Persona(_), Since::Turn(n)) => (*n != 1).then(|| {
+        (UserScript::Persona(_), ValueOrigin::Turn(n)) => (*n != 1).then(|| {
             (format!("turn {n}, but what a persona says when depends on the subject"), "write from_fact or from_correction".into())
         }),
-        (Talk::Persona(persona), Since::Fact(name)) => (!persona.facts.contains_key(name))
+        (UserScript::Persona(persona), ValueOrigin::Fact(name)) => (!persona.facts.contains_key(name))
             .then(|| (format!("the fact {name}, which the persona does not have"), "name one of facts".into())),
-        (Talk::Persona(persona), Since::Correction(name)) => (!corrects(persona, name))
+        (UserScript::Persona(persona), ValueOrigin::Correction(name)) => (!corrects(persona, name))
             .then(|| (format!("a correction of {name}, which the persona does not make"), "name the fact of one of corrections".into())),
     }
 }
 
-fn check_reviewer(workspace: &Workspace, case: &Case, role: ReviewRole, at: &Place, found: &mut Findings) {
+fn check_reviewer(workspace: &Workspace, case: &Case, role: ReviewRole, at: &Location, found: &mut FindingCollector) {
     if let Some((what, remedy)) = missing_reviewer(workspace, role) {
         found.error(at, format!("case {} speaks of {what}", *case.id), remedy);
     }
 }
 
-fn check_agent(workspace: &Workspace, case: &Case, name: &str, at: &Place, found: &mut Findings) {
+fn check_agent(workspace: &Workspace, case: &Case, name: &str, at: &Location, found: &mut FindingCollector) {
     if workspace.agent(name).is_none() {
-        let remedy = guess(name, workspace.agents.iter().map(|agent| agent.name.as_str()), format!("write agents/{name}.md or remove it"));
+        let remedy =
+            suggest_name(name, workspace.agents.iter().map(|agent| agent.name.as_str()), format!("write agents/{name}.md or remove it"));
         found.error(at, format!("case {} speaks of agent {name}, which does not exist", *case.id), remedy);
     }
 }

@@ -1,6 +1,6 @@
 //! Every gate has the cases it needs. Spec 6.1.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::gates::cases_per_slice;
 use crate::scorers::scorer_named;
 use model::Workspace;
@@ -17,9 +17,9 @@ impl Check for GatesHaveCases {
          Fewer is a warning: the suites may still be growing, but a run of the tier will have no evidence there."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for gate in &workspace.gates {
-            found.look();
+            found.record_examined();
             // What is not measured at all is said by gates_measured.
             let Some(scorer) = scorer_named(&gate.scorer) else { continue };
             let short: Vec<String> = cases_per_slice(gate, workspace, scorer)
@@ -35,7 +35,7 @@ impl Check for GatesHaveCases {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("gates.yaml", "min_cases: 2", "min_cases: 20")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("gates.yaml", "min_cases: 2", "min_cases: 20")
     }
 }

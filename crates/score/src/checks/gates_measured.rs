@@ -1,6 +1,6 @@
 //! Every gate names a metric that exists. Tier 1, configuration.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::scorers::scorer;
 use model::{ScorerId, ScorerName, Workspace, did_you_mean};
 
@@ -16,9 +16,9 @@ impl Check for GatesMeasured {
          in a run of its tier it has no evidence, and that blocks."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for gate in &workspace.gates {
-            found.look();
+            found.record_examined();
             match &gate.scorer.value {
                 ScorerName::Known(id) if scorer(*id).is_some() => {}
                 ScorerName::Known(id) => {
@@ -34,7 +34,7 @@ impl Check for GatesMeasured {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("gates.yaml", "scorer: argument_match", "scorer: argument_mach")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("gates.yaml", "scorer: argument_match", "scorer: argument_mach")
     }
 }

@@ -1,8 +1,8 @@
 //! Every gate has its own name, speaks of things that exist and can be met. Spec: all thresholds.
 
-use super::words::guess;
-use super::{Check, Example, Findings};
-use model::{Aggregate, Axis, Bound, Gate, Only, Spot, Workspace};
+use super::words::suggest_name;
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{Gate, GateAggregate, GateBound, SliceAxis, SliceFilter, Spanned, Workspace};
 use std::collections::BTreeMap;
 
 pub(super) struct GatesResolve;
@@ -17,10 +17,10 @@ impl Check for GatesResolve {
          reached: between 0 and 1 for rates and means, not below 0 for counts and maxima. A tag that no case carries is a warning."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let mut first = BTreeMap::new();
         for gate in &workspace.gates {
-            found.look();
+            found.record_examined();
             if let Some(earlier) = first.get(gate.id.as_str()) {
                 found.error(&gate.id.at, format!("there is another gate {}", *gate.id), format!("the first is at {earlier}; rename one"));
             } else {
@@ -35,21 +35,21 @@ impl Check for GatesResolve {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("gates.yaml", "slice: { each: profile }", "slice: { only: { profile: tradr } }")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("gates.yaml", "slice: { each: profile }", "slice: { only: { profile: tradr } }")
     }
 }
 
-fn check_bound(gate: &Gate, found: &mut Findings) {
-    let (Bound::AtLeast(bound) | Bound::AtMost(bound)) = gate.bound;
+fn check_bound(gate: &Gate, found: &mut FindingCollector) {
+    let (GateBound::AtLeast(bound) | GateBound::AtMost(bound)) = gate.bound;
     let most = match gate.aggregate {
-        Aggregate::Rate | Aggregate::MissRate | Aggregate::Mean => 1.0,
-        Aggregate::Misses | Aggregate::Max => f64::INFINITY,
+        GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Mean => 1.0,
+        GateAggregate::Misses | GateAggregate::Max => f64::INFINITY,
     };
     let always = match (gate.bound, gate.aggregate) {
-        (Bound::AtLeast(bound), _) => bound <= 0.0,
-        (Bound::AtMost(bound), Aggregate::Rate | Aggregate::MissRate | Aggregate::Mean) => bound >= 1.0,
-        (Bound::AtMost(_), Aggregate::Misses | Aggregate::Max) => false,
+        (GateBound::AtLeast(bound), _) => bound <= 0.0,
+        (GateBound::AtMost(bound), GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Mean) => bound >= 1.0,
+        (GateBound::AtMost(_), GateAggregate::Misses | GateAggregate::Max) => false,
     };
     if always || !(0.0..=most).contains(&bound) {
         let remedy = if most > 1.0 { "write 0 or more" } else { "write a share between 0 and 1, such as 0.85" };
@@ -57,21 +57,21 @@ fn check_bound(gate: &Gate, found: &mut Findings) {
     }
 }
 
-fn check_only(workspace: &Workspace, gate: &Gate, found: &mut Findings) {
+fn check_only(workspace: &Workspace, gate: &Gate, found: &mut FindingCollector) {
     match &gate.slice.only {
-        Some(Only::Profile(name)) => check_name(workspace, Axis::Profile, name, gate, found),
-        Some(Only::Agent(name)) => check_name(workspace, Axis::Agent, name, gate, found),
-        Some(Only::Skill(name)) => check_name(workspace, Axis::Skill, name, gate, found),
-        Some(Only::Tag(tag)) if !workspace.cases().any(|case| case.has_tag(tag)) => {
+        Some(SliceFilter::Profile(name)) => check_name(workspace, SliceAxis::Profile, name, gate, found),
+        Some(SliceFilter::Agent(name)) => check_name(workspace, SliceAxis::Agent, name, gate, found),
+        Some(SliceFilter::Skill(name)) => check_name(workspace, SliceAxis::Skill, name, gate, found),
+        Some(SliceFilter::Tag(tag)) if !workspace.cases().any(|case| case.has_tag(tag)) => {
             let what = format!("gate {} is about the tag {}, which no case carries", *gate.id, **tag);
-            let remedy = guess(tag, workspace.cases().flat_map(|case| &case.tags).map(String::as_str), "tag a case with it");
+            let remedy = suggest_name(tag, workspace.cases().flat_map(|case| &case.tags).map(String::as_str), "tag a case with it");
             found.warning(&tag.at, what, format!("{remedy} (until the suites are complete the gate has no evidence)"));
         }
-        Some(Only::Tag(_) | Only::Writes) | None => {}
+        Some(SliceFilter::Tag(_) | SliceFilter::Writes) | None => {}
     }
 }
 
-fn check_except(workspace: &Workspace, gate: &Gate, found: &mut Findings) {
+fn check_except(workspace: &Workspace, gate: &Gate, found: &mut FindingCollector) {
     for name in &gate.slice.except {
         match gate.slice.each {
             Some(axis) => check_name(workspace, axis, name, gate, found),
@@ -80,16 +80,16 @@ fn check_except(workspace: &Workspace, gate: &Gate, found: &mut Findings) {
     }
 }
 
-fn check_name(workspace: &Workspace, axis: Axis, name: &Spot<String>, gate: &Gate, found: &mut Findings) {
+fn check_name(workspace: &Workspace, axis: SliceAxis, name: &Spanned<String>, gate: &Gate, found: &mut FindingCollector) {
     let known: Vec<String> = match axis {
-        Axis::Profile => workspace.profiles.iter().map(|profile| profile.name.value.clone()).collect(),
-        Axis::Agent => workspace.agents.iter().map(|agent| agent.name.value.clone()).collect(),
-        Axis::Skill => workspace.skills.iter().map(|skill| skill.name.value.clone()).collect(),
-        Axis::Asi => (1..=10).map(|n| format!("asi{n:02}")).collect(),
+        SliceAxis::Profile => workspace.profiles.iter().map(|profile| profile.name.value.clone()).collect(),
+        SliceAxis::Agent => workspace.agents.iter().map(|agent| agent.name.value.clone()).collect(),
+        SliceAxis::Skill => workspace.skills.iter().map(|skill| skill.name.value.clone()).collect(),
+        SliceAxis::Asi => (1..=10).map(|n| format!("asi{n:02}")).collect(),
     };
-    let same = |known: &String| *known == **name || axis == Axis::Asi && known.eq_ignore_ascii_case(name);
+    let same = |known: &String| *known == **name || axis == SliceAxis::Asi && known.eq_ignore_ascii_case(name);
     if !known.iter().any(same) {
         let what = format!("gate {} names the {} {}, which does not exist", *gate.id, axis.word(), **name);
-        found.error(&name.at, what, guess(name, known.iter().map(String::as_str), "correct the name or remove it"));
+        found.error(&name.at, what, suggest_name(name, known.iter().map(String::as_str), "correct the name or remove it"));
     }
 }

@@ -1,30 +1,30 @@
 //! Who may delegate to whom, who holds which tool, and what is wrong with a name that should be a tool's.
 
-use model::{Agent, Place, ReviewRole, Spot, Tool, Workspace, did_you_mean};
+use model::{Agent, Location, ReviewRole, Spanned, Tool, Workspace, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// The delegation graph. Edges to nobody are left out: `delegates_exist` reports them.
 #[derive(Debug)]
-pub(super) struct Graph<'w> {
+pub(super) struct DelegationGraph<'w> {
     agents: &'w [Agent],
-    edges: Vec<Vec<Edge<'w>>>,
+    edges: Vec<Vec<DelegationEdge<'w>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Edge<'w> {
+struct DelegationEdge<'w> {
     to: usize,
-    at: &'w Place,
+    at: &'w Location,
 }
 
 /// Agents one after the other, and where each hop is written.
 #[derive(Debug, Clone)]
-pub(super) struct Path<'w> {
+pub(super) struct DelegationPath<'w> {
     pub(super) agents: Vec<&'w str>,
-    pub(super) hops: Vec<&'w Place>,
+    pub(super) hops: Vec<&'w Location>,
 }
 
-impl fmt::Display for Path<'_> {
+impl fmt::Display for DelegationPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.agents.join(" → "))
     }
@@ -32,8 +32,8 @@ impl fmt::Display for Path<'_> {
 
 /// What one walk over the whole graph finds.
 #[derive(Default)]
-struct Walk<'w> {
-    cycles: Vec<Path<'w>>,
+struct GraphWalk<'w> {
+    cycles: Vec<DelegationPath<'w>>,
     /// The edges that close a cycle, as (agent, position of the edge); without them the graph is acyclic.
     closing: BTreeSet<(usize, usize)>,
     /// Every agent after all those it delegates to.
@@ -41,13 +41,13 @@ struct Walk<'w> {
 }
 
 #[derive(Clone, Copy)]
-enum Seen {
+enum VisitState {
     NotYet,
     Open,
     Done,
 }
 
-impl<'w> Graph<'w> {
+impl<'w> DelegationGraph<'w> {
     pub(super) fn of(workspace: &'w Workspace) -> Self {
         let agents = workspace.agents.as_slice();
         let mut by_name = BTreeMap::new();
@@ -56,21 +56,21 @@ impl<'w> Graph<'w> {
         }
         let edges = |agent: &'w Agent| {
             let mut known = BTreeSet::new();
-            let named = agent.delegates_to.iter().filter_map(|to| Some(Edge { to: *by_name.get(to.as_str())?, at: &to.at }));
+            let named = agent.delegates_to.iter().filter_map(|to| Some(DelegationEdge { to: *by_name.get(to.as_str())?, at: &to.at }));
             named.filter(|edge| known.insert(edge.to)).collect()
         };
         Self { agents, edges: agents.iter().map(edges).collect() }
     }
 
     /// One cycle for each edge that leads back to an agent the walk came from; its last hop is that edge.
-    pub(super) fn cycles(&self) -> Vec<Path<'w>> {
+    pub(super) fn cycles(&self) -> Vec<DelegationPath<'w>> {
         self.walk().cycles
     }
 
     /// The longest path from each agent, in the order of the agents. Edges that close a cycle are not followed.
-    pub(super) fn longest_paths(&self) -> Vec<Path<'w>> {
-        let Walk { closing, finished, .. } = self.walk();
-        let mut best: Vec<(usize, Option<Edge<'w>>)> = vec![(0, None); self.agents.len()];
+    pub(super) fn longest_paths(&self) -> Vec<DelegationPath<'w>> {
+        let GraphWalk { closing, finished, .. } = self.walk();
+        let mut best: Vec<(usize, Option<DelegationEdge<'w>>)> = vec![(0, None); self.agents.len()];
         for from in finished {
             for (n, edge) in self.edges[from].iter().enumerate() {
                 let hops = best[edge.to].0 + 1;
@@ -80,7 +80,7 @@ impl<'w> Graph<'w> {
             }
         }
         let path = |start: usize| {
-            let mut path = Path { agents: vec![self.name(start)], hops: vec![] };
+            let mut path = DelegationPath { agents: vec![self.name(start)], hops: vec![] };
             let mut next = best[start].1;
             while let Some(edge) = next {
                 path.agents.push(self.name(edge.to));
@@ -108,33 +108,33 @@ impl<'w> Graph<'w> {
     }
 
     /// Depth first, without recursion: a workspace may have more agents than the stack has room for.
-    fn walk(&self) -> Walk<'w> {
-        let mut walk = Walk::default();
-        let mut seen = vec![Seen::NotYet; self.agents.len()];
+    fn walk(&self) -> GraphWalk<'w> {
+        let mut walk = GraphWalk::default();
+        let mut seen = vec![VisitState::NotYet; self.agents.len()];
         for root in 0..self.agents.len() {
-            if !matches!(seen[root], Seen::NotYet) {
+            if !matches!(seen[root], VisitState::NotYet) {
                 continue;
             }
-            seen[root] = Seen::Open;
+            seen[root] = VisitState::Open;
             let mut open = vec![(root, 0)];
             while let Some((from, next)) = open.last_mut() {
                 let (from, n) = (*from, *next);
                 *next += 1;
                 match self.edges[from].get(n).map(|edge| (edge.to, seen[edge.to])) {
                     None => {
-                        seen[from] = Seen::Done;
+                        seen[from] = VisitState::Done;
                         walk.finished.push(from);
                         open.pop();
                     }
-                    Some((to, Seen::NotYet)) => {
-                        seen[to] = Seen::Open;
+                    Some((to, VisitState::NotYet)) => {
+                        seen[to] = VisitState::Open;
                         open.push((to, 0));
                     }
-                    Some((to, Seen::Open)) => {
+                    Some((to, VisitState::Open)) => {
                         walk.closing.insert((from, n));
                         walk.cycles.push(self.cycle(&open, to));
                     }
-                    Some((_, Seen::Done)) => {}
+                    Some((_, VisitState::Done)) => {}
                 }
             }
         }
@@ -142,11 +142,11 @@ impl<'w> Graph<'w> {
     }
 
     /// The part of the open path from `to` on, and back to it. Each entry's edge in use is the one before its next.
-    fn cycle(&self, open: &[(usize, usize)], to: usize) -> Path<'w> {
+    fn cycle(&self, open: &[(usize, usize)], to: usize) -> DelegationPath<'w> {
         let on_it = open.iter().skip_while(|(agent, _)| *agent != to);
         let (mut agents, hops): (Vec<_>, Vec<_>) = on_it.map(|(agent, next)| (self.name(*agent), self.edges[*agent][*next - 1].at)).unzip();
         agents.push(self.name(to));
-        Path { agents, hops }
+        DelegationPath { agents, hops }
     }
 
     fn name(&self, at: usize) -> &'w str {
@@ -155,7 +155,7 @@ impl<'w> Graph<'w> {
 }
 
 /// The tools in an agent's list that write, with where they are named.
-pub(super) fn write_tools<'w>(workspace: &'w Workspace, agent: &'w Agent) -> Vec<(&'w Spot<String>, &'w Tool)> {
+pub(super) fn write_tools<'w>(workspace: &'w Workspace, agent: &'w Agent) -> Vec<(&'w Spanned<String>, &'w Tool)> {
     let known = agent.tools.iter().filter_map(|name| Some((name, workspace.tool(name)?)));
     known.filter(|(_, tool)| tool.writes()).collect()
 }
@@ -198,16 +198,16 @@ pub(super) fn is_snake_case(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Example;
+    use super::super::ExampleWorkspace;
     use super::*;
 
     /// The minimal workspace with other delegations: (agent, what it delegates to).
     fn workspace(edges: &[(&str, &str)]) -> Workspace {
         let agent = |(name, to): &(&str, &str)| {
-            let text = Example::minimal().files().get("agents/desk.md").unwrap_or_default().to_owned();
+            let text = ExampleWorkspace::minimal().files().get("agents/desk.md").unwrap_or_default().to_owned();
             (format!("agents/{name}.md"), text.replace("name: desk", &format!("name: {name}")).replace("[trader]", &format!("[{to}]")))
         };
-        let mut files = Example::minimal().files().clone();
+        let mut files = ExampleWorkspace::minimal().files().clone();
         for name in ["desk", "safety-guardian", "trader"] {
             files.remove(&format!("agents/{name}.md"));
         }
@@ -215,15 +215,15 @@ mod tests {
         Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
     }
 
-    fn said(paths: &[Path<'_>]) -> Vec<String> {
+    fn path_strings(paths: &[DelegationPath<'_>]) -> Vec<String> {
         paths.iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn every_closing_edge_is_one_cycle() {
+    fn graph_reports_one_cycle_per_closing_edge() {
         let workspace = workspace(&[("a", "b"), ("b", "c, a"), ("c", "b, d"), ("d", "d, nobody"), ("e", "a")]);
-        let cycles = Graph::of(&workspace).cycles();
-        assert_eq!(said(&cycles), ["b → c → b", "d → d", "a → b → a"]);
+        let cycles = DelegationGraph::of(&workspace).cycles();
+        assert_eq!(path_strings(&cycles), ["b → c → b", "d → d", "a → b → a"]);
         for cycle in &cycles {
             assert_eq!(cycle.agents.len(), cycle.hops.len() + 1);
             let from = cycle.agents[cycle.agents.len() - 2];
@@ -232,20 +232,20 @@ mod tests {
     }
 
     #[test]
-    fn longest_paths_end_on_cyclic_graphs_too() {
+    fn longest_paths_terminate_on_cyclic_graphs() {
         let straight = workspace(&[("a", "d, b"), ("b", "c"), ("c", "d"), ("d", "")]);
-        assert_eq!(said(&Graph::of(&straight).longest_paths()), ["a → b → c → d", "b → c → d", "c → d", "d"]);
+        assert_eq!(path_strings(&DelegationGraph::of(&straight).longest_paths()), ["a → b → c → d", "b → c → d", "c → d", "d"]);
         let round = workspace(&[("a", "b"), ("b", "a, c"), ("c", "a")]);
-        assert_eq!(said(&Graph::of(&round).longest_paths()), ["a → b → c", "b → c", "c"]);
+        assert_eq!(path_strings(&DelegationGraph::of(&round).longest_paths()), ["a → b → c", "b → c", "c"]);
     }
 
     #[test]
-    fn many_ways_through_a_graph_are_walked_once() {
+    fn graph_walk_visits_each_agent_once() {
         let names: Vec<String> = (0..60).map(|n| format!("n{n:02}")).collect();
         let targets: Vec<String> = (0..60).map(|n| names[n + 1..].join(", ")).collect();
         let edges: Vec<_> = names.iter().map(String::as_str).zip(targets.iter().map(String::as_str)).collect();
         let workspace = workspace(&edges);
-        let graph = Graph::of(&workspace);
+        let graph = DelegationGraph::of(&workspace);
         assert!(graph.cycles().is_empty());
         assert_eq!(graph.longest_paths()[0].hops.len(), 59);
         assert_eq!(graph.reachable(10).len(), 50);

@@ -1,7 +1,7 @@
 //! Delegation never comes back to where it started. Spec 2.2, DAG adherence.
 
-use super::graph::Graph;
-use super::{Check, Example, Findings};
+use super::graph::DelegationGraph;
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct GraphAcyclic;
@@ -16,16 +16,16 @@ impl Check for GraphAcyclic {
          Each finding names a whole cycle and stands at the edge that closes it."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        workspace.agents.iter().for_each(|_| found.look());
-        for cycle in Graph::of(workspace).cycles() {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        workspace.agents.iter().for_each(|_| found.record_examined());
+        for cycle in DelegationGraph::of(workspace).cycles() {
             if let Some(at) = cycle.hops.last() {
                 found.error(at, format!("delegation runs in a circle: {cycle}"), "remove this edge or another of the circle");
             }
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("agents/trader.md", "delegates_to: [safety-guardian]", "delegates_to: [safety-guardian, desk]")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("agents/trader.md", "delegates_to: [safety-guardian]", "delegates_to: [safety-guardian, desk]")
     }
 }

@@ -1,7 +1,7 @@
 //! Every agent that can write can ask the guardian. Spec 2.2, safety pipeline.
 
 use super::graph::write_tools;
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct GuardianEdge;
@@ -16,11 +16,11 @@ impl Check for GuardianEdge {
          agent does not count, because approval belongs to the one who writes. A workspace with write tools has a guardian."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let guardian = workspace.guardian().map(|agent| agent.name.as_str());
         let mut reported = false;
         for agent in workspace.agents.iter().filter(|agent| Some(agent.name.as_str()) != guardian) {
-            found.look();
+            found.record_examined();
             let Some((name, tool)) = write_tools(workspace, agent).first().copied() else { continue };
             match guardian {
                 None if reported => {}
@@ -38,8 +38,8 @@ impl Check for GuardianEdge {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("agents/desk.md", "writes: false", "writes: true").edit(
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("agents/desk.md", "writes: false", "writes: true").edit(
             "agents/desk.md",
             "tools: [wallet_get_balance]",
             "tools: [wallet_get_balance, token_transfer]",

@@ -1,7 +1,7 @@
 //! The guardian can do nothing but look and answer. Spec 2.2, safety pipeline.
 
 use super::graph::write_tools;
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct GuardianReadsOnly;
@@ -16,9 +16,9 @@ impl Check for GuardianReadsOnly {
          The agent that approves must be unable to act, and must not pass the decision on to one that can be talked into it."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let Some(guardian) = workspace.guardian() else { return };
-        found.look();
+        found.record_examined();
         for (name, tool) in write_tools(workspace, guardian) {
             found.error(&name.at, format!("{} holds the write tool {}", *guardian.name, *tool.name), "remove it");
         }
@@ -27,8 +27,8 @@ impl Check for GuardianReadsOnly {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("agents/safety-guardian.md", "writes: false", "writes: true").edit(
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("agents/safety-guardian.md", "writes: false", "writes: true").edit(
             "agents/safety-guardian.md",
             "tx_simulate]",
             "tx_simulate, swap_execute]",

@@ -1,17 +1,17 @@
 //! Every agent has invariants that can be judged. Spec 6.2, behavioral invariants; design: at least three per agent.
 
-use super::graph::{Graph, misnamed_agent, misnamed_tool, missing_reviewer};
-use super::{Check, Example, Findings};
-use model::rule::{Class, Selector, What};
-use model::{Agent, Invariant, ReviewRole, Rule, Tool, Workspace, nearest};
+use super::graph::{DelegationGraph, misnamed_agent, misnamed_tool, missing_reviewer};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::rule::{ActionClass, ActionSelector, SelectorTarget};
+use model::{Agent, AgentInvariant, ReviewRole, Rule, Tool, Workspace, nearest_name};
 
-pub(super) struct Invariants;
+pub(super) struct InvariantsCheck;
 
-const AT_LEAST: usize = 3;
+const MIN_INVARIANTS: usize = 3;
 /// What a misspelt word of a rule may have been meant to be, besides a tool.
-const WORDS: &[&str] = &["read", "quote", "simulate", "write", "sign", "ask", "say", "report", "delegate", "guard", "assess"];
+const SELECTOR_WORDS: &[&str] = &["read", "quote", "simulate", "write", "sign", "ask", "say", "report", "delegate", "guard", "assess"];
 
-impl Check for Invariants {
+impl Check for InvariantsCheck {
     fn id(&self) -> &'static str {
         "invariants"
     }
@@ -22,18 +22,18 @@ impl Check for Invariants {
          only never and never_after may speak of such tools."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        let graph = Graph::of(workspace);
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        let graph = DelegationGraph::of(workspace);
         for (n, agent) in workspace.agents.iter().enumerate() {
-            found.look();
+            found.record_examined();
             let reachable = graph.reachable(n);
             let count = agent.invariants.len();
-            if count < AT_LEAST {
+            if count < MIN_INVARIANTS {
                 let what = format!("{} has {count} invariants", *agent.name);
-                found.error(&agent.at, what, format!("state at least {AT_LEAST} rules that hold in every run"));
+                found.error(&agent.at, what, format!("state at least {MIN_INVARIANTS} rules that hold in every run"));
             }
             for (n, invariant) in agent.invariants.iter().enumerate() {
-                found.look();
+                found.record_examined();
                 if let Some(first) = agent.invariants[..n].iter().find(|earlier| *earlier.name == *invariant.name) {
                     let what = format!("{} has two invariants {}", *agent.name, *invariant.name);
                     found.error(&invariant.name.at, what, format!("rename one; the first is at {}", first.name.at));
@@ -43,21 +43,21 @@ impl Check for Invariants {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("agents/trader.md", "before(swap_get_quote, acts(swap))", "before(swap_quote, acts(swap))")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("agents/trader.md", "before(swap_get_quote, acts(swap))", "before(swap_quote, acts(swap))")
     }
 }
 
-fn check_rule(agent: &Agent, invariant: &Invariant, reachable: &[&Agent], workspace: &Workspace, found: &mut Findings) {
+fn check_rule(agent: &Agent, invariant: &AgentInvariant, reachable: &[&Agent], workspace: &Workspace, found: &mut FindingCollector) {
     let at = &invariant.rule.at;
     let whose = format!("invariant {} of {}", *invariant.name, *agent.name);
     let about_absence = matches!(*invariant.rule, Rule::Never(_) | Rule::NeverAfter(..));
     for selector in invariant.rule.selectors() {
-        if let Some((what, remedy)) = misnamed(selector, workspace) {
+        if let Some((what, remedy)) = misnamed_selector(selector, workspace) {
             found.error(at, format!("{whose} names {what}"), remedy);
             continue;
         }
-        if let What::Tool(tool) = &selector.what {
+        if let SelectorTarget::Tool(tool) = &selector.what {
             let held =
                 reachable.iter().any(|agent| agent.tools.iter().any(|own| workspace.tool(own).is_some_and(|own| *own.name == *tool)));
             if !held && !about_absence {
@@ -65,43 +65,43 @@ fn check_rule(agent: &Agent, invariant: &Invariant, reachable: &[&Agent], worksp
                 found.error(at, what, "state a rule about tools it can use, or write never(…)");
             }
         }
-        let Some(tools) = meant_tools(selector, workspace) else { continue };
+        let Some(tools) = selector_tools(selector, workspace) else { continue };
         for test in &selector.tests {
             if !tools.iter().any(|tool| tool.params.contains_key(&test.param)) {
                 let known = tools.iter().flat_map(|tool| tool.params.keys()).map(String::as_str);
-                let remedy =
-                    nearest(&test.param, known).map_or("name a parameter of it".to_owned(), |best| format!("did you mean \"{best}\"?"));
+                let remedy = nearest_name(&test.param, known)
+                    .map_or("name a parameter of it".to_owned(), |best| format!("did you mean \"{best}\"?"));
                 found.error(at, format!("{whose} tests {}, which is no parameter of what it selects", test.param), remedy);
             }
         }
     }
 }
 
-fn misnamed(selector: &Selector, workspace: &Workspace) -> Option<(String, String)> {
+fn misnamed_selector(selector: &ActionSelector, workspace: &Workspace) -> Option<(String, String)> {
     match &selector.what {
-        What::Tool(name) if workspace.tool(name).is_none() => {
-            let known = workspace.tools.iter().map(|tool| tool.name.as_str()).chain(WORDS.iter().copied());
+        SelectorTarget::Tool(name) if workspace.tool(name).is_none() => {
+            let known = workspace.tools.iter().map(|tool| tool.name.as_str()).chain(SELECTOR_WORDS.iter().copied());
             let remedy =
-                nearest(name, known).map_or("name a tool or a class of acts".to_owned(), |best| format!("did you mean \"{best}\"?"));
+                nearest_name(name, known).map_or("name a tool or a class of acts".to_owned(), |best| format!("did you mean \"{best}\"?"));
             Some((format!("{name}, which is no tool"), remedy))
         }
-        What::Tool(name) => misnamed_tool(workspace, name),
-        What::DelegateTo(name) => misnamed_agent(workspace, name),
-        What::Guard(_) => missing_reviewer(workspace, ReviewRole::Guardian),
-        What::Assess(_) => missing_reviewer(workspace, ReviewRole::Assessor),
-        What::Class(_) | What::Acts(_) => None,
+        SelectorTarget::Tool(name) => misnamed_tool(workspace, name),
+        SelectorTarget::DelegateTo(name) => misnamed_agent(workspace, name),
+        SelectorTarget::Guard(_) => missing_reviewer(workspace, ReviewRole::Guardian),
+        SelectorTarget::Assess(_) => missing_reviewer(workspace, ReviewRole::Assessor),
+        SelectorTarget::Class(_) | SelectorTarget::Acts(_) => None,
     }
 }
 
 /// The tools a selector can mean; `None` for acts that are no calls, whose arguments are free.
-fn meant_tools<'w>(selector: &Selector, workspace: &'w Workspace) -> Option<Vec<&'w Tool>> {
+fn selector_tools<'w>(selector: &ActionSelector, workspace: &'w Workspace) -> Option<Vec<&'w Tool>> {
     let all = |fits: &dyn Fn(&Tool) -> bool| Some(workspace.tools.iter().filter(|tool| fits(tool)).collect());
     match &selector.what {
-        What::Tool(name) => workspace.tool(name).map(|tool| vec![tool]),
-        What::Acts(pattern) => all(&|tool| pattern.matches(*tool.acts)),
-        What::Class(Class::Write | Class::Sign) => all(&|tool| tool.writes()),
-        What::Class(Class::Read | Class::Quote | Class::Simulate) => all(&|tool| !tool.writes()),
-        What::Class(Class::Ask | Class::Say | Class::Report | Class::Delegate) => None,
-        What::DelegateTo(_) | What::Guard(_) | What::Assess(_) => None,
+        SelectorTarget::Tool(name) => workspace.tool(name).map(|tool| vec![tool]),
+        SelectorTarget::Acts(pattern) => all(&|tool| pattern.matches(*tool.acts)),
+        SelectorTarget::Class(ActionClass::Write | ActionClass::Sign) => all(&|tool| tool.writes()),
+        SelectorTarget::Class(ActionClass::Read | ActionClass::Quote | ActionClass::Simulate) => all(&|tool| !tool.writes()),
+        SelectorTarget::Class(ActionClass::Ask | ActionClass::Say | ActionClass::Report | ActionClass::Delegate) => None,
+        SelectorTarget::DelegateTo(_) | SelectorTarget::Guard(_) | SelectorTarget::Assess(_) => None,
     }
 }

@@ -1,6 +1,6 @@
 //! No file uses a key or value from an older version. Tier 1, catalogue.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct KeysCurrent;
@@ -15,16 +15,16 @@ impl Check for KeysCurrent {
          command names them on standard error; the remedy says what to write instead."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for _ in 0..workspace.tools.len() + workspace.agents.len() {
-            found.look();
+            found.record_examined();
         }
         for warning in &workspace.warnings {
             found.warning(&warning.at, warning.what.as_str(), warning.remedy.as_str());
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("tools/wallet.yaml", "acts: send", "acts: transfer")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("tools/wallet.yaml", "acts: send", "acts: transfer")
     }
 }

@@ -51,28 +51,28 @@ mod write_acts;
 mod writes_declared;
 
 pub use confusability::confusable_pairs;
-pub use finding::{CheckResult, Finding, Findings, Level};
+pub use finding::{CheckFinding, CheckResult, FindingCollector, FindingLevel};
 
-use crate::example::Example;
+use crate::example::ExampleWorkspace;
 use model::Workspace;
 
 pub trait Check: Sync {
     fn id(&self) -> &'static str;
     /// Printed by `bardo-eval explain <id>`.
     fn manual(&self) -> &'static str;
-    fn check(&self, workspace: &Workspace, found: &mut Findings);
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector);
     /// A workspace this check finds nothing wrong with although it looks at something.
-    fn accepts(&self) -> Example {
-        Example::minimal()
+    fn accepts(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal()
     }
     /// A workspace that is wrong in the way this check is for.
-    fn rejects(&self) -> Example;
+    fn rejects(&self) -> ExampleWorkspace;
 }
 
 /// In the order in which findings are read: the catalogue first, then who uses it, then what judges it.
 pub static CHECKS: &[&dyn Check] = &[
     &schemas_valid::SchemasValid,
-    &descriptions::Descriptions,
+    &descriptions::DescriptionsCheck,
     &names_unique::NamesUnique,
     &names_match_files::NamesMatchFiles,
     &keys_current::KeysCurrent,
@@ -83,16 +83,16 @@ pub static CHECKS: &[&dyn Check] = &[
     &pinned_tools::PinnedTools,
     &tools_exist::ToolsExist,
     &profile_counts::ProfileCounts,
-    &confusability::Confusability,
+    &confusability::ConfusabilityCheck,
     &delegates_exist::DelegatesExist,
     &graph_acyclic::GraphAcyclic,
-    &terminals::Terminals,
-    &delegation_depth::DelegationDepth,
+    &terminals::TerminalsCheck,
+    &delegation_depth::DelegationDepthCheck,
     &guardian_edge::GuardianEdge,
     &guardian_reads_only::GuardianReadsOnly,
     &writes_declared::WritesDeclared,
     &agent_files::AgentFiles,
-    &invariants::Invariants,
+    &invariants::InvariantsCheck,
     &skills_resolve::SkillsResolve,
     &triggers_unique::TriggersUnique,
     &addresses_checksummed::AddressesChecksummed,
@@ -120,11 +120,11 @@ pub static CHECKS: &[&dyn Check] = &[
 ];
 
 /// What some of the checks find, by id.
-pub fn some(workspace: &Workspace, ids: &[&str]) -> Vec<Finding> {
+pub fn run_selected(workspace: &Workspace, ids: &[&str]) -> Vec<CheckFinding> {
     let chosen = CHECKS.iter().filter(|check| ids.contains(&check.id()));
     chosen
         .flat_map(|check| {
-            let mut found = Findings::of(check.id(), 1);
+            let mut found = FindingCollector::of(check.id(), 1);
             check.check(workspace, &mut found);
             found.finish().findings
         })
@@ -132,11 +132,11 @@ pub fn some(workspace: &Workspace, ids: &[&str]) -> Vec<Finding> {
 }
 
 /// Runs every check.
-pub fn smoke(workspace: &Workspace, seed: u64) -> Vec<CheckResult> {
+pub fn run_all(workspace: &Workspace, seed: u64) -> Vec<CheckResult> {
     CHECKS
         .iter()
         .map(|check| {
-            let mut found = Findings::of(check.id(), seed);
+            let mut found = FindingCollector::of(check.id(), seed);
             check.check(workspace, &mut found);
             found.finish()
         })
@@ -147,15 +147,15 @@ pub fn smoke(workspace: &Workspace, seed: u64) -> Vec<CheckResult> {
 mod tests {
     use super::*;
 
-    fn run(check: &dyn Check, example: &Example) -> CheckResult {
+    fn run(check: &dyn Check, example: &ExampleWorkspace) -> CheckResult {
         let workspace = example.load().unwrap_or_else(|problems| panic!("{}: the example does not load: {problems:#?}", check.id()));
-        let mut found = Findings::of(check.id(), 1);
+        let mut found = FindingCollector::of(check.id(), 1);
         check.check(&workspace, &mut found);
         found.finish()
     }
 
     #[test]
-    fn every_check_accepts_its_good_and_rejects_its_bad_example() {
+    fn checks_accept_good_and_reject_bad_example() {
         for check in CHECKS {
             let good = run(*check, &check.accepts());
             assert!(good.findings.is_empty(), "{} rejects its good example: {:#?}", check.id(), good.findings);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_unique_and_manuals_say_something() {
+    fn check_ids_are_unique_and_have_manuals() {
         for (n, check) in CHECKS.iter().enumerate() {
             assert!(CHECKS[..n].iter().all(|other| other.id() != check.id()), "{} twice", check.id());
             assert!(check.manual().len() > 80, "{} needs a manual", check.id());
@@ -179,7 +179,7 @@ mod tests {
 
     /// A check file that is not in the table would never run.
     #[test]
-    fn every_check_file_is_in_the_table() {
+    fn every_check_file_is_in_checks_table() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/checks");
         #[expect(clippy::disallowed_methods, reason = "the test looks at its own source folder")]
         let files = std::fs::read_dir(folder).expect("the source folder");

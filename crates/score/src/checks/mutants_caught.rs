@@ -1,16 +1,16 @@
 //! A run that is nearly right fails the case.
 
 use super::words::percent;
-use super::{Check, Example, Findings};
-use crate::confusability::{Doc, confusable};
-use crate::quality::{Mutant, Neighbours, Stand, mutants};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use crate::confusability::{ToolDoc, rank_confusable};
+use crate::quality::{ReferenceMutant, StaticCase, ToolNeighbours, mutants};
 use model::Workspace;
 use model::suite::Case;
 
 pub(super) struct MutantsCaught;
 
 /// The share of nearly right runs that may pass, writes aside.
-const MOST: f64 = 0.05;
+const MAX_PASSED_SHARE: f64 = 0.05;
 
 impl Check for MutantsCaught {
     fn id(&self) -> &'static str {
@@ -23,17 +23,17 @@ impl Check for MutantsCaught {
          that the reference gives, stated or not. The case must fail. No wrong write may pass, and at most 5 % of all; what passes within that is a warning."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        let neighbours = neighbours(workspace);
-        let mut passed: Vec<(&Case, Mutant)> = vec![];
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        let neighbours = tool_neighbours(workspace);
+        let mut passed: Vec<(&Case, ReferenceMutant)> = vec![];
         let (mut tried, mut writes, mut untold) = (0_usize, 0_usize, 0_usize);
         for case in workspace.cases() {
-            let Some(stand) = Stand::of(workspace, case) else {
+            let Some(stand) = StaticCase::of(workspace, case) else {
                 untold += 1;
                 continue;
             };
             for mutant in mutants(workspace, case, &neighbours) {
-                found.look();
+                found.record_examined();
                 tried += 1;
                 writes += usize::from(mutant.writes);
                 if stand.passes(&mutant.steps) {
@@ -46,7 +46,11 @@ impl Check for MutantsCaught {
             let what = format!("case {} passes with {}", *case.id, mutant.what);
             let remedy =
                 if mutant.stated { "make the expectation tell it from the right run" } else { "state the argument in expect.calls" };
-            if share > MOST || mutant.writes { found.error(&mutant.at, what, remedy) } else { found.warning(&mutant.at, what, remedy) }
+            if share > MAX_PASSED_SHARE || mutant.writes {
+                found.error(&mutant.at, what, remedy)
+            } else {
+                found.warning(&mutant.at, what, remedy)
+            }
         }
         let wrong_writes = passed.iter().filter(|(_, mutant)| mutant.writes).count();
         found.note(format!(
@@ -56,18 +60,18 @@ impl Check for MutantsCaught {
         ));
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let from = "{ tool: swap_execute, args: { token_in: USDC, token_out: WETH, amount: \"250\", chain: base } }";
         let to = "{ tool: swap_execute, args: { token_in: USDC, token_out: WETH, chain: base } }";
-        Example::minimal().edit("suites/behavior/trader.yaml", from, to)
+        ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", from, to)
     }
 }
 
-fn neighbours(workspace: &Workspace) -> Neighbours {
-    let docs: Vec<Doc<'_>> = workspace
+fn tool_neighbours(workspace: &Workspace) -> ToolNeighbours {
+    let docs: Vec<ToolDoc<'_>> = workspace
         .tools
         .iter()
-        .map(|tool| Doc { name: &tool.name, description: &tool.description, params: tool.params.keys().map(String::as_str).collect() })
+        .map(|tool| ToolDoc { name: &tool.name, description: &tool.description, params: tool.params.keys().map(String::as_str).collect() })
         .collect();
-    Neighbours::of(&confusable(&docs))
+    ToolNeighbours::of(&rank_confusable(&docs))
 }

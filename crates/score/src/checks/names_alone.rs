@@ -1,19 +1,19 @@
 //! Who reads nothing but tool names must often pick the wrong one. Spec 2.1, disambiguation.
 
-use super::words::{percent, said};
-use super::{Check, Example, Findings};
+use super::words::{percent, user_texts};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::quality::NameIndex;
 use model::suite::{Case, ExpectedCalls};
-use model::{Place, Workspace};
+use model::{Location, Workspace};
 
 pub(super) struct NamesAlone;
 
 /// The share of cases that reading names alone must miss.
-const LEAST_MISSED: f64 = 0.3;
+const MIN_MISSED_SHARE: f64 = 0.3;
 /// Of fewer cases a share says nothing.
-const LEAST_CASES: usize = 10;
+const MIN_CASES: usize = 10;
 /// More tools than this on offer make a profile one where choosing is the difficulty.
-const MANY: usize = 20;
+const LARGE_PROFILE_TOOLS: usize = 20;
 
 impl Check for NamesAlone {
     fn id(&self) -> &'static str {
@@ -26,17 +26,17 @@ impl Check for NamesAlone {
          names gets right do not measure whether descriptions are understood. Fewer than 10 cases are not judged."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        let mut groups: Vec<Group> = vec![Group::new("tagged disambiguation".into())];
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        let mut groups: Vec<NameOnlyGroup> = vec![NameOnlyGroup::new("tagged disambiguation".into())];
         for profile in &workspace.profiles {
             let tools = profile.select(&workspace.tools);
             let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
             let ranked = NameIndex::new(&names);
-            let mut own = Group::new(format!("of profile {}", *profile.name));
+            let mut own = NameOnlyGroup::new(format!("of profile {}", *profile.name));
             for case in workspace.cases().filter(|case| case.profile() == Some(profile.name.as_str())) {
-                let Some(missed) = misses(workspace, case, &ranked) else { continue };
-                found.look();
-                if names.len() > MANY {
+                let Some(missed) = names_miss_tools(workspace, case, &ranked) else { continue };
+                found.record_examined();
+                if names.len() > LARGE_PROFILE_TOOLS {
                     own.add(case, missed);
                 }
                 if case.has_tag("disambiguation") {
@@ -50,27 +50,27 @@ impl Check for NamesAlone {
         }
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let mut cases = String::new();
-        for n in 0..LEAST_CASES {
+        for n in 0..MIN_CASES {
             cases.push_str(&format!(
                 "  - id: easy_{n}\n    brief:\n      surface: {{ profile: trader }}\n      turns: [\"Wallet balance number {n}, please get it.\"]\n      world: small\n    \
                  expect:\n      calls: {{ any_of: [[{{ tool: wallet_get_balance }}]] }}\n    reference:\n      - {{ call: wallet_get_balance, args: {{ token: USDC }} }}\n    \
                  tags: [disambiguation]\n"
             ));
         }
-        Example::minimal().edit("suites/tool_selection/trader.yaml", "cases:\n", &format!("cases:\n{cases}"))
+        ExampleWorkspace::minimal().edit("suites/tool_selection/trader.yaml", "cases:\n", &format!("cases:\n{cases}"))
     }
 }
 
-struct Group {
+struct NameOnlyGroup {
     what: String,
     cases: usize,
     missed: usize,
-    first: Option<Place>,
+    first: Option<Location>,
 }
 
-impl Group {
+impl NameOnlyGroup {
     fn new(what: String) -> Self {
         Self { what, cases: 0, missed: 0, first: None }
     }
@@ -81,11 +81,11 @@ impl Group {
         self.first.get_or_insert_with(|| case.at.clone());
     }
 
-    fn judge(&self, found: &mut Findings) {
-        let Some(at) = self.first.as_ref().filter(|_| self.cases >= LEAST_CASES) else { return };
+    fn judge(&self, found: &mut FindingCollector) {
+        let Some(at) = self.first.as_ref().filter(|_| self.cases >= MIN_CASES) else { return };
         let share = percent(self.missed, self.cases);
         found.note(format!("BM25 over tool names alone misses {} of the {} cases {} ({share})", self.missed, self.cases, self.what));
-        if (self.missed as f64) < LEAST_MISSED * self.cases as f64 {
+        if (self.missed as f64) < MIN_MISSED_SHARE * self.cases as f64 {
             let what = format!("reading tool names alone misses only {share} of the {} cases {}", self.cases, self.what);
             found.error(at, what, "say what is wanted without the words of the tool's name");
         }
@@ -93,9 +93,9 @@ impl Group {
 }
 
 /// Nothing where the case does not say which tools are right.
-fn misses(workspace: &Workspace, case: &Case, names: &NameIndex<'_>) -> Option<bool> {
+fn names_miss_tools(workspace: &Workspace, case: &Case, names: &NameIndex<'_>) -> Option<bool> {
     let Some(ExpectedCalls::AnyOf(alternatives)) = &case.expect.calls else { return None };
-    let asked: Vec<&str> = said(case).into_iter().map(|text| text.value).collect();
+    let asked: Vec<&str> = user_texts(case).into_iter().map(|text| text.value).collect();
     let asked = asked.join(" ");
     let hit = alternatives.iter().any(|calls| {
         let mut wanted: Vec<&str> =

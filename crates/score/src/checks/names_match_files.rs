@@ -1,7 +1,7 @@
 //! What a file describes is called like the file. Spec 3, tier 1: config.
 
-use super::{Check, Example, Findings};
-use model::{Place, Workspace};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{Location, Workspace};
 
 pub(super) struct NamesMatchFiles;
 
@@ -15,15 +15,15 @@ impl Check for NamesMatchFiles {
          Whoever reads a name in a report can then open the file without searching."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        workspace.agents.iter().for_each(|agent| like_its_file("agent", &agent.name, &agent.name.at, found));
-        workspace.profiles.iter().for_each(|profile| like_its_file("profile", &profile.name, &profile.name.at, found));
-        workspace.outputs.iter().for_each(|output| like_its_file("output", &output.name, &output.name.at, found));
-        workspace.subjects.iter().for_each(|subject| like_its_file("subject", &subject.name, &subject.name.at, found));
-        workspace.worlds.iter().for_each(|world| like_its_file("world", &world.name, &world.name.at, found));
-        workspace.chains.iter().for_each(|chain| like_its_file("chain", &chain.name, &chain.at, found));
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        workspace.agents.iter().for_each(|agent| check_matches_file("agent", &agent.name, &agent.name.at, found));
+        workspace.profiles.iter().for_each(|profile| check_matches_file("profile", &profile.name, &profile.name.at, found));
+        workspace.outputs.iter().for_each(|output| check_matches_file("output", &output.name, &output.name.at, found));
+        workspace.subjects.iter().for_each(|subject| check_matches_file("subject", &subject.name, &subject.name.at, found));
+        workspace.worlds.iter().for_each(|world| check_matches_file("world", &world.name, &world.name.at, found));
+        workspace.chains.iter().for_each(|chain| check_matches_file("chain", &chain.name, &chain.at, found));
         for skill in &workspace.skills {
-            found.look();
+            found.record_examined();
             let (name, at) = (&*skill.name, &skill.name.at);
             match at.file.strip_suffix("/SKILL.md").and_then(|path| path.strip_prefix("skills/")) {
                 Some(folder) if folder == name => {}
@@ -33,13 +33,13 @@ impl Check for NamesMatchFiles {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("worlds/small.yaml", "world: small", "world: tiny")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("worlds/small.yaml", "world: small", "world: tiny")
     }
 }
 
-fn like_its_file(what: &str, name: &str, at: &Place, found: &mut Findings) {
-    found.look();
+fn check_matches_file(what: &str, name: &str, at: &Location, found: &mut FindingCollector) {
+    found.record_examined();
     let file = at.file.rsplit('/').next().unwrap_or_default();
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     if stem != name {

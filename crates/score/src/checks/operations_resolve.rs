@@ -1,9 +1,9 @@
 //! Contract, market and assets of every operation exist, and so does the tool a quote prepares. Tier 1, catalogue.
 
-use super::words::{guess, tool as named_tool};
-use super::{Check, Example, Findings};
+use super::words::{exact_tool as named_tool, suggest_name};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::world::MARKETS;
-use model::{OpClass, Spot, Tool, Workspace};
+use model::{OpClass, Spanned, Tool, Workspace};
 
 pub(super) struct OperationsResolve;
 
@@ -18,12 +18,12 @@ impl Check for OperationsResolve {
          every trial, and the agent would be blamed."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for tool in &workspace.tools {
-            found.look();
-            contract(workspace, tool, found);
-            assets(workspace, tool, found);
-            prepared(workspace, tool, found);
+            found.record_examined();
+            check_contract(workspace, tool, found);
+            check_assets(workspace, tool, found);
+            check_prepared(workspace, tool, found);
             if tool.view.is_some() && tool.acts.class() != OpClass::Read {
                 let what = format!("{} has a view, but its acts is {}", *tool.name, tool.acts.word());
                 found.error(&tool.at, what, "remove view: only reads are answered from one");
@@ -31,12 +31,12 @@ impl Check for OperationsResolve {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("tools/wallet.yaml", "prepares: swap_execute", "prepares: swap_exectue")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("tools/wallet.yaml", "prepares: swap_execute", "prepares: swap_exectue")
     }
 }
 
-fn contract(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
+fn check_contract(workspace: &Workspace, tool: &Tool, found: &mut FindingCollector) {
     let contracts = || workspace.chains.iter().flat_map(|chain| &chain.contracts);
     let of_role = || contracts().filter(|contract| tool.via.role.is_none_or(|role| contract.role == role));
     if let Some(role) = tool.via.role.filter(|_| of_role().next().is_none()) {
@@ -46,32 +46,32 @@ fn contract(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
     if let Some(name) = tool.via.contract.as_ref().filter(|name| !of_role().any(|contract| contract.name.eq_ignore_ascii_case(name))) {
         let known = of_role().map(|contract| contract.name.as_str());
         let what = format!("{} acts through {}, which is no contract of that role", *tool.name, **name);
-        found.error(&name.at, what, guess(name, known, "name a contract of the registry"));
+        found.error(&name.at, what, suggest_name(name, known, "name a contract of the registry"));
     }
     if let Some(market) = tool.via.market.as_ref().filter(|market| !MARKETS.contains(&market.as_str())) {
         let what = format!("{} acts in the market {market}, which no venue opens", *tool.name);
-        found.error(&tool.at, what, guess(market, MARKETS.iter().copied(), format!("one of: {}", MARKETS.join(", "))));
+        found.error(&tool.at, what, suggest_name(market, MARKETS.iter().copied(), format!("one of: {}", MARKETS.join(", "))));
     }
 }
 
-fn assets(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
+fn check_assets(workspace: &Workspace, tool: &Tool, found: &mut FindingCollector) {
     let symbols =
         || workspace.chains.iter().flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]));
-    let unknown = |symbol: &&Spot<String>| !symbols().any(|known| known.eq_ignore_ascii_case(symbol));
+    let unknown = |symbol: &&Spanned<String>| !symbols().any(|known| known.eq_ignore_ascii_case(symbol));
     for symbol in [&tool.via.gives, &tool.via.takes].into_iter().flatten().filter(unknown) {
         let what = format!("{} moves {}, which no chain has", *tool.name, **symbol);
-        found.error(&symbol.at, what, guess(symbol, symbols(), "name a token of the registry"));
+        found.error(&symbol.at, what, suggest_name(symbol, symbols(), "name a token of the registry"));
     }
 }
 
-fn prepared(workspace: &Workspace, tool: &Tool, found: &mut Findings) {
+fn check_prepared(workspace: &Workspace, tool: &Tool, found: &mut FindingCollector) {
     let quotes = tool.acts.class() == OpClass::Quote;
     match &tool.prepares {
         None if quotes => found.error(&tool.at, format!("{} quotes, but says not what", *tool.name), "add prepares: the write it is for"),
         Some(_) if !quotes => found.error(&tool.at, format!("{} prepares something, but is no quote", *tool.name), "write acts: quote"),
         None | Some(_) => {}
     }
-    for name in tool.prepares.iter().flat_map(model::Prepares::tools) {
+    for name in tool.prepares.iter().flat_map(model::PrepareTarget::tools) {
         match named_tool(workspace, name) {
             Err(no) => found.error(&name.at, format!("{} prepares something, but {}", *tool.name, no.what), no.remedy),
             Ok(target) if !target.writes() => {

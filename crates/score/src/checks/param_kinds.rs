@@ -1,8 +1,8 @@
 //! Every parameter says what kind of thing it holds. Design: arguments are compared by kind.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use indexmap::IndexMap;
-use model::{AmountOf, Kind, Param, Place, Workspace, did_you_mean};
+use model::{AmountAsset, Location, ParamKind, ParamSpec, Workspace, did_you_mean};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ impl Check for ParamKinds {
          and an enum leaves a choice of at least two values."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let symbols = workspace.chains.iter().flat_map(|chain| {
             let tokens = chain.tokens.iter().map(|token| token.symbol.to_lowercase());
             tokens.chain([chain.native.to_lowercase()])
@@ -33,14 +33,20 @@ impl Check for ParamKinds {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("skills/send-tokens/SKILL.md", "amount(human of token)", "amount(human of tokn)")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("skills/send-tokens/SKILL.md", "amount(human of token)", "amount(human of tokn)")
     }
 }
 
-fn check_params(whose: &str, params: &IndexMap<String, Param>, owner: &Place, symbols: &BTreeSet<String>, found: &mut Findings) {
+fn check_params(
+    whose: &str,
+    params: &IndexMap<String, ParamSpec>,
+    owner: &Location,
+    symbols: &BTreeSet<String>,
+    found: &mut FindingCollector,
+) {
     for (name, param) in params {
-        found.look();
+        found.record_examined();
         // The parameters every write has are written in no file.
         let at = if param.at.line > 0 { &param.at } else { owner };
         let Some(kind) = &param.kind else {
@@ -48,7 +54,7 @@ fn check_params(whose: &str, params: &IndexMap<String, Param>, owner: &Place, sy
             continue;
         };
         let (kind, schema) = item(kind, &param.schema);
-        if let Kind::Amount { of: Some(AmountOf::Param(of) | AmountOf::Symbol(of)), .. } = kind {
+        if let ParamKind::Amount { of: Some(AmountAsset::Param(of) | AmountAsset::Symbol(of)), .. } = kind {
             let is_other = of != name && params.contains_key(of);
             if !is_other && !symbols.contains(&of.to_lowercase()) {
                 let guess = did_you_mean(of, params.keys().filter(|other| *other != name).map(String::as_str));
@@ -56,7 +62,7 @@ fn check_params(whose: &str, params: &IndexMap<String, Param>, owner: &Place, sy
                 found.error(at, format!("{name} of {whose} is an amount of {of}, which is neither parameter nor token"), remedy);
             }
         }
-        if matches!(kind, Kind::Enum) {
+        if matches!(kind, ParamKind::Enum) {
             let values = schema["enum"].as_array().map_or(0, Vec::len);
             if values < 2 {
                 let what = format!("enum {name} of {whose} offers no choice (values: {values})");
@@ -67,6 +73,6 @@ fn check_params(whose: &str, params: &IndexMap<String, Param>, owner: &Place, sy
 }
 
 /// What a list is a list of.
-fn item<'p>(kind: &'p Kind, schema: &'p Value) -> (&'p Kind, &'p Value) {
-    if let Kind::List(inner) = kind { item(inner, &schema["items"]) } else { (kind, schema) }
+fn item<'p>(kind: &'p ParamKind, schema: &'p Value) -> (&'p ParamKind, &'p Value) {
+    if let ParamKind::List(inner) = kind { item(inner, &schema["items"]) } else { (kind, schema) }
 }

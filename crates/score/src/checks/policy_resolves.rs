@@ -1,13 +1,13 @@
 //! The policy speaks of assets, roles and addresses that exist. Tier 1, policy.
 
-use super::words::guess;
-use super::{Check, Example, Findings};
-use model::{AddressText, Role, Spot, Workspace};
+use super::words::suggest_name;
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{AddressText, Role, Spanned, Workspace};
 
 pub(super) struct PolicyResolves;
 
 /// Longer chains of delegation than this are a mistake in the file, not a policy.
-const DEEPEST: u64 = 10;
+const MAX_DELEGATION_DEPTH: u64 = 10;
 
 impl Check for PolicyResolves {
     fn id(&self) -> &'static str {
@@ -19,32 +19,32 @@ impl Check for PolicyResolves {
          delegation depth lies between 1 and 10. An approved role without a single contract is a warning: it approves nothing."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let policy = &workspace.policy;
         for asset in &policy.approved_assets {
-            found.look();
+            found.record_examined();
             if !symbols(workspace).any(|symbol| symbol.eq_ignore_ascii_case(asset)) {
-                let remedy = guess(asset, symbols(workspace), "add it to a registry or remove it");
+                let remedy = suggest_name(asset, symbols(workspace), "add it to a registry or remove it");
                 found.error(&asset.at, format!("the approved asset {} is no token of any chain", **asset), remedy);
             }
         }
         for role in &policy.approved_protocols {
-            found.look();
+            found.record_examined();
             check_role(workspace, *role, found);
         }
         for address in &policy.sanctioned {
-            found.look();
+            found.record_examined();
             check_sanctioned(workspace, address, found);
         }
-        found.look();
-        if !(1..=DEEPEST).contains(&policy.delegation_depth) {
+        found.record_examined();
+        if !(1..=MAX_DELEGATION_DEPTH).contains(&policy.delegation_depth) {
             let what = format!("delegation_depth is {}", policy.delegation_depth);
-            found.error(&policy.at, what, format!("count hops: 1 to {DEEPEST}"));
+            found.error(&policy.at, what, format!("count hops: 1 to {MAX_DELEGATION_DEPTH}"));
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("policy.yaml", "[USDC, WETH, ETH]", "[USDC, WEHT, ETH]")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("policy.yaml", "[USDC, WETH, ETH]", "[USDC, WEHT, ETH]")
     }
 }
 
@@ -55,14 +55,14 @@ fn symbols(workspace: &Workspace) -> impl Iterator<Item = &str> {
         .flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain(std::iter::once(chain.native.as_str())))
 }
 
-fn check_role(workspace: &Workspace, role: Role, found: &mut Findings) {
+fn check_role(workspace: &Workspace, role: Role, found: &mut FindingCollector) {
     if !workspace.chains.iter().flat_map(|chain| &chain.contracts).any(|contract| contract.role == role) {
         let what = format!("no contract of any chain has the approved role {}", role.word());
         found.warning(&workspace.policy.at, what, "register one, or remove the role from approved_protocols");
     }
 }
 
-fn check_sanctioned(workspace: &Workspace, sanctioned: &Spot<AddressText>, found: &mut Findings) {
+fn check_sanctioned(workspace: &Workspace, sanctioned: &Spanned<AddressText>, found: &mut FindingCollector) {
     for chain in &workspace.chains {
         let tokens = chain.tokens.iter().map(|token| (&token.symbol, &token.address));
         let contracts = chain.contracts.iter().map(|contract| (&contract.name, &contract.address));

@@ -1,14 +1,14 @@
 //! Profiles stay small enough to choose from, and `full` large enough to mean it. Spec 2.1 and tier 1.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct ProfileCounts;
 
 /// Selection degrades with the number of tools shown; the specification asks for fewer than 20 per profile.
-const FEWER_THAN: usize = 20;
+const TOOL_LIMIT: usize = 20;
 /// From here on the specification knows the degradation it allows `full` for.
-const FULL_AT_LEAST: usize = 86;
+const FULL_PROFILE_MIN: usize = 86;
 
 impl Check for ProfileCounts {
     fn id(&self) -> &'static str {
@@ -20,28 +20,28 @@ impl Check for ProfileCounts {
          The profile called full holds at least 86: its lower bound on the hit rate is only justified by that size."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for profile in &workspace.profiles {
-            found.look();
+            found.record_examined();
             let count = profile.select(&workspace.tools).len();
             if *profile.name == "full" {
-                if count < FULL_AT_LEAST {
+                if count < FULL_PROFILE_MIN {
                     found.error(
                         &profile.at,
                         format!("profile full holds {count} tools"),
-                        format!("it needs at least {FULL_AT_LEAST}; name a smaller profile otherwise"),
+                        format!("it needs at least {FULL_PROFILE_MIN}; name a smaller profile otherwise"),
                     );
                 }
             } else if count == 0 {
                 found.error(&profile.at, format!("profile {} is empty", *profile.name), "add tools or delete the file");
-            } else if count >= FEWER_THAN {
+            } else if count >= TOOL_LIMIT {
                 let what = format!("profile {} holds {count} tools", *profile.name);
-                found.error(&profile.at, what, format!("keep fewer than {FEWER_THAN}: split it or remove the least used"));
+                found.error(&profile.at, what, format!("keep fewer than {TOOL_LIMIT}: split it or remove the least used"));
             }
         }
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let tool = |n| {
             format!(
                 "  - {{ name: extra_{n}, description: One of many tools that make this profile too large to choose from., \
@@ -50,7 +50,7 @@ impl Check for ProfileCounts {
         };
         let extra: String = (0..15).map(tool).collect();
         let names: String = (0..15).map(|n| format!(", extra_{n}")).collect();
-        Example::minimal().with("tools/extra.yaml", &format!("category: extra\ntools:\n{extra}")).edit(
+        ExampleWorkspace::minimal().with("tools/extra.yaml", &format!("category: extra\ntools:\n{extra}")).edit(
             "profiles/trader.yaml",
             "token_transfer]",
             &format!("token_transfer{names}]"),

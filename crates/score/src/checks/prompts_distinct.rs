@@ -1,9 +1,9 @@
 //! No two cases ask the same thing of the same surface. Spec 2.1, distinct cases.
 
-use super::words::{alike, gist};
-use super::{Check, Example, Findings};
+use super::words::{gists_alike, prompt_gist};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
-use model::suite::{Case, Surface};
+use model::suite::{Case, CaseSurface};
 use std::collections::BTreeMap;
 
 pub(super) struct PromptsDistinct;
@@ -18,14 +18,14 @@ impl Check for PromptsDistinct {
          Copies of a prompt count as evidence many times although they show one thing, and make a rate look surer than it is."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        let mut asked: BTreeMap<String, Vec<Asked<'_>>> = BTreeMap::new();
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        let mut asked: BTreeMap<String, Vec<CasePrompt<'_>>> = BTreeMap::new();
         for case in workspace.cases() {
-            found.look();
+            found.record_examined();
             let surface = surface(case);
-            let new = Asked { case, gist: gist(case.brief.talk.opening()) };
+            let new = CasePrompt { case, gist: prompt_gist(case.brief.user_script.opening()) };
             let others = asked.entry(surface.clone()).or_default();
-            if let Some(first) = others.iter().find(|other| alike(&other.gist, &new.gist)) {
+            if let Some(first) = others.iter().find(|other| gists_alike(&other.gist, &new.gist)) {
                 let what = format!("case {} asks {surface} nearly the same as {}", *case.id, *first.case.id);
                 found.error(&case.at, what, format!("that one is at {}; ask for something else or in other words", first.case.at));
             }
@@ -33,8 +33,8 @@ impl Check for PromptsDistinct {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit(
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit(
             "suites/tool_selection/trader.yaml",
             "What would I get in wrapped ether for 250 USDC on Base right now? Don't trade yet.",
             "How many dollars in USDC do I still have left on Base?",
@@ -42,15 +42,15 @@ impl Check for PromptsDistinct {
     }
 }
 
-struct Asked<'w> {
+struct CasePrompt<'w> {
     case: &'w Case,
     gist: String,
 }
 
 fn surface(case: &Case) -> String {
     match &case.brief.surface {
-        Surface::Profile(name) => format!("profile {}", **name),
-        Surface::Agent(name) => format!("agent {}", **name),
-        Surface::Skills => "for a skill".to_owned(),
+        CaseSurface::Profile(name) => format!("profile {}", **name),
+        CaseSurface::Agent(name) => format!("agent {}", **name),
+        CaseSurface::Skills => "for a skill".to_owned(),
     }
 }

@@ -1,9 +1,9 @@
 //! Every case has a reference run that its agents could play. Design: an evaluation must prove that it can be passed.
 
-use super::words::{guess, is_known, tool};
-use super::{Check, Example, Findings};
-use model::suite::{Case, ExpectedCalls, RefDoes, RefStep, Surface};
-use model::{Spot, Workspace};
+use super::words::{exact_tool, suggest_name, surface_exists};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::suite::{Case, CaseSurface, ExpectedCalls, ReferenceAction, ReferenceStep};
+use model::{Spanned, Workspace};
 use std::collections::BTreeSet;
 
 pub(super) struct ReferencePresent;
@@ -18,15 +18,15 @@ impl Check for ReferencePresent {
          where skills are chosen it activates one, and the names of its answers are unique. A case nobody can pass would only look like a bad agent."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for case in workspace.cases() {
-            found.look();
+            found.record_examined();
             if case.reference.is_empty() {
                 found.error(&case.at, format!("case {} has no reference", *case.id), "write down the steps of a run that passes");
                 continue;
             }
             check_activates(case, found);
-            check_all_is_played(case, found);
+            check_no_step_after_calls(case, found);
             let mut names = BTreeSet::new();
             // Who has been given the turn: the seat of the surface, then everybody who is delegated to.
             let mut seated: BTreeSet<&str> = case.brief.surface.agent().iter().map(|agent| agent.as_str()).collect();
@@ -38,15 +38,15 @@ impl Check for ReferencePresent {
                 check_step(workspace, case, step, found);
                 // Whoever acted unasked was reported once; that is enough.
                 seated.extend(step.agent.iter().map(|agent| agent.as_str()));
-                if let RefDoes::Delegate { to, .. } = &step.does {
+                if let ReferenceAction::Delegate { to, .. } = &step.action {
                     seated.insert(to);
                 }
             }
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit(
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit(
             "suites/composition/desk_to_trader.yaml",
             "agent: trader, call: tx_simulate",
             "agent: desk, call: tx_simulate",
@@ -55,20 +55,20 @@ impl Check for ReferencePresent {
 }
 
 /// A case that waits for an answer of the user, or that no skill fits, may end without a skill.
-fn check_activates(case: &Case, found: &mut Findings) {
+fn check_activates(case: &Case, found: &mut FindingCollector) {
     let may_end_without = !case.expect.ask.is_empty() || matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)));
-    let activates = case.reference.iter().any(|step| matches!(step.does, RefDoes::Activate { .. }));
-    if matches!(case.brief.surface, Surface::Skills) && !activates && !may_end_without {
+    let activates = case.reference.iter().any(|step| matches!(step.action, ReferenceAction::Activate { .. }));
+    if matches!(case.brief.surface, CaseSurface::Skills) && !activates && !may_end_without {
         found.error(&case.at, format!("the reference of case {} activates no skill", *case.id), "add a step { activate: …, params: {…} }");
     }
 }
 
 /// On a profile the trial ends with the first move that calls tools; a step after it would never be played.
-fn check_all_is_played(case: &Case, found: &mut Findings) {
-    if !matches!(case.brief.surface, Surface::Profile(_)) {
+fn check_no_step_after_calls(case: &Case, found: &mut FindingCollector) {
+    if !matches!(case.brief.surface, CaseSurface::Profile(_)) {
         return;
     }
-    let is_call = |step: &&RefStep| matches!(step.does, RefDoes::Call { .. });
+    let is_call = |step: &&ReferenceStep| matches!(step.action, ReferenceAction::Call { .. });
     let unplayed = case.reference.iter().skip_while(|step| !is_call(step)).find(|step| !is_call(step));
     if let Some(step) = unplayed {
         let what = format!("the trial of case {} ends before this step", *case.id);
@@ -76,51 +76,51 @@ fn check_all_is_played(case: &Case, found: &mut Findings) {
     }
 }
 
-fn check_actor(workspace: &Workspace, case: &Case, step: &RefStep, seated: &BTreeSet<&str>, found: &mut Findings) {
+fn check_actor(workspace: &Workspace, case: &Case, step: &ReferenceStep, seated: &BTreeSet<&str>, found: &mut FindingCollector) {
     let Some(agent) = &step.agent else { return };
     match &case.brief.surface {
-        Surface::Profile(profile) => {
+        CaseSurface::Profile(profile) => {
             let what = format!("case {} is put before profile {}, but {} acts in its reference", *case.id, **profile, **agent);
             found.error(&agent.at, what, "remove agent: from the step");
         }
-        Surface::Agent(_) | Surface::Skills if workspace.agent(agent).is_none() => found.error(
+        CaseSurface::Agent(_) | CaseSurface::Skills if workspace.agent(agent).is_none() => found.error(
             &agent.at,
             format!("the reference of case {} lets {} act, which does not exist", *case.id, **agent),
-            guess(agent, workspace.agents.iter().map(|agent| agent.name.as_str()), "name an agent of the workspace"),
+            suggest_name(agent, workspace.agents.iter().map(|agent| agent.name.as_str()), "name an agent of the workspace"),
         ),
-        Surface::Agent(seat) if workspace.agent(seat).is_some() && !seated.contains(agent.as_str()) => {
+        CaseSurface::Agent(seat) if workspace.agent(seat).is_some() && !seated.contains(agent.as_str()) => {
             let what = format!("in the reference of case {} {} acts before anybody delegated to it", *case.id, **agent);
             found.error(&agent.at, what, format!("add a step {{ delegate: {} }} before it", **agent));
         }
-        Surface::Agent(_) | Surface::Skills => {}
+        CaseSurface::Agent(_) | CaseSurface::Skills => {}
     }
 }
 
-fn check_step(workspace: &Workspace, case: &Case, step: &RefStep, found: &mut Findings) {
+fn check_step(workspace: &Workspace, case: &Case, step: &ReferenceStep, found: &mut FindingCollector) {
     let actor = step.agent.as_ref().or(case.brief.surface.agent());
-    match &step.does {
-        RefDoes::Call { tool, .. } => check_call(workspace, case, actor, tool, found),
-        RefDoes::Delegate { to, .. } => check_delegation(workspace, case, actor, to, found),
-        RefDoes::Activate { skill, .. } if workspace.skill(skill).is_none() => found.error(
+    match &step.action {
+        ReferenceAction::Call { tool, .. } => check_call(workspace, case, actor, tool, found),
+        ReferenceAction::Delegate { to, .. } => check_delegation(workspace, case, actor, to, found),
+        ReferenceAction::Activate { skill, .. } if workspace.skill(skill).is_none() => found.error(
             &skill.at,
             format!("the reference of case {} activates {}, which does not exist", *case.id, **skill),
-            guess(skill, workspace.skills.iter().map(|skill| skill.name.as_str()), "name a skill of the workspace"),
+            suggest_name(skill, workspace.skills.iter().map(|skill| skill.name.as_str()), "name a skill of the workspace"),
         ),
-        RefDoes::Activate { .. } | RefDoes::Ask(_) | RefDoes::Say(_) | RefDoes::Report(_) => {}
+        ReferenceAction::Activate { .. } | ReferenceAction::Ask(_) | ReferenceAction::Say(_) | ReferenceAction::Report(_) => {}
     }
 }
 
-fn check_call(workspace: &Workspace, case: &Case, actor: Option<&Spot<String>>, name: &Spot<String>, found: &mut Findings) {
-    let called = match tool(workspace, name) {
+fn check_call(workspace: &Workspace, case: &Case, actor: Option<&Spanned<String>>, name: &Spanned<String>, found: &mut FindingCollector) {
+    let called = match exact_tool(workspace, name) {
         Ok(tool) => tool,
         Err(no) => return found.error(&name.at, format!("the reference of case {}: {}", *case.id, no.what), no.remedy),
     };
     let (held, holder) = match (&case.brief.surface, actor) {
-        (Surface::Profile(_), _) if !is_known(workspace, &case.brief.surface) => return,
-        (Surface::Profile(profile), _) => (workspace.surface_tools(&case.brief.surface), format!("profile {}", **profile)),
-        (Surface::Agent(_) | Surface::Skills, Some(agent)) if workspace.agent(agent).is_none() => return,
-        (Surface::Agent(_) | Surface::Skills, Some(agent)) => (workspace.agent_tools(agent), agent.value.clone()),
-        (Surface::Agent(_) | Surface::Skills, None) => return,
+        (CaseSurface::Profile(_), _) if !surface_exists(workspace, &case.brief.surface) => return,
+        (CaseSurface::Profile(profile), _) => (workspace.surface_tools(&case.brief.surface), format!("profile {}", **profile)),
+        (CaseSurface::Agent(_) | CaseSurface::Skills, Some(agent)) if workspace.agent(agent).is_none() => return,
+        (CaseSurface::Agent(_) | CaseSurface::Skills, Some(agent)) => (workspace.agent_tools(agent), agent.value.clone()),
+        (CaseSurface::Agent(_) | CaseSurface::Skills, None) => return,
     };
     if !held.iter().any(|tool| tool.name.value == called.name.value) {
         let what = format!("the reference of case {} calls {}, which {holder} does not hold", *case.id, *called.name);
@@ -128,13 +128,19 @@ fn check_call(workspace: &Workspace, case: &Case, actor: Option<&Spot<String>>, 
     }
 }
 
-fn check_delegation(workspace: &Workspace, case: &Case, actor: Option<&Spot<String>>, to: &Spot<String>, found: &mut Findings) {
-    if matches!(case.brief.surface, Surface::Profile(_)) {
+fn check_delegation(
+    workspace: &Workspace,
+    case: &Case,
+    actor: Option<&Spanned<String>>,
+    to: &Spanned<String>,
+    found: &mut FindingCollector,
+) {
+    if matches!(case.brief.surface, CaseSurface::Profile(_)) {
         let what = format!("the reference of case {} delegates to {}, but on a profile there are no agents", *case.id, **to);
         return found.error(&to.at, what, "remove the step or put the case before an agent");
     }
     if workspace.agent(to).is_none() {
-        let remedy = guess(to, workspace.agents.iter().map(|agent| agent.name.as_str()), "name an agent of the workspace");
+        let remedy = suggest_name(to, workspace.agents.iter().map(|agent| agent.name.as_str()), "name an agent of the workspace");
         return found.error(&to.at, format!("the reference of case {} delegates to {}, which does not exist", *case.id, **to), remedy);
     }
     let Some(agent) = actor.and_then(|name| workspace.agent(name)) else { return };

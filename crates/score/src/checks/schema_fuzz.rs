@@ -1,12 +1,12 @@
 //! Checks that validation accepts what a schema permits and rejects what it forbids. Spec 4, property-based input generation.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct SchemaFuzz;
 
 /// Valid and invalid arguments tried per tool.
-const EACH: usize = 50;
+const SAMPLES_PER_TOOL: usize = 50;
 
 impl Check for SchemaFuzz {
     fn id(&self) -> &'static str {
@@ -19,11 +19,11 @@ impl Check for SchemaFuzz {
          must accept the first and reject the second. A schema that nothing satisfies, or that uses a keyword the generator does not know, is found here too."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for tool in &workspace.tools {
-            found.look();
+            found.record_examined();
             let name = &tool.name.value;
-            let samples = match jsongen::samples(&tool.schema.value, found.seed(), EACH) {
+            let samples = match jsongen::samples(&tool.schema.value, found.seed(), SAMPLES_PER_TOOL) {
                 Ok(samples) => samples,
                 Err(unsupported) => {
                     // A foreign schema may use more of JSON Schema than we can generate; that is not the author's mistake.
@@ -42,9 +42,9 @@ impl Check for SchemaFuzz {
         }
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         // A pattern that contradicts the length: nothing satisfies it.
-        Example::minimal().edit(
+        ExampleWorkspace::minimal().edit(
             "tools/wallet.yaml",
             "action_id: { kind: id(action), type: string, description: The prepared action. }",
             "action_id: { kind: id(action), type: string, pattern: \"^[a-z]{3}$\", minLength: 5, description: The prepared action. }",

@@ -1,7 +1,7 @@
 //! Every schema can be used: it compiles, describes an object, and its defaults and value lists make sense. Spec 3, tier 1: schema validation.
 
-use super::{Check, Example, Findings};
-use model::{Param, Place, Schema, Tool, Workspace};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{JsonSchema, Location, ParamSpec, Tool, Workspace};
 use serde_json::{Value, json};
 
 pub(super) struct SchemasValid;
@@ -17,21 +17,21 @@ impl Check for SchemasValid {
          References to schemas elsewhere are never followed and count as mistakes."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for tool in &workspace.tools {
-            found.look();
+            found.record_examined();
             check_tool(tool, found);
         }
         for output in &workspace.outputs {
-            found.look();
+            found.record_examined();
             check_whole(&format!("output {}", *output.name), &output.schema, &output.at, found);
             check_enums(&format!("output {}", *output.name), &output.schema.value, &output.at, found);
         }
         for skill in &workspace.skills {
             for (name, param) in &skill.params {
-                found.look();
+                found.record_examined();
                 let whose = format!("parameter {name} of skill {}", *skill.name);
-                let schema = Schema::new(param.schema.clone());
+                let schema = JsonSchema::new(param.schema.clone());
                 if let Some(defect) = schema.defect() {
                     found.error(&param.at, format!("the schema of {whose} is unusable: {defect}"), "correct it");
                 } else if let Some(default) = &param.default {
@@ -43,12 +43,12 @@ impl Check for SchemasValid {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("tools/wallet.yaml", "maximum: 5000, default: 50", "maximum: 5000, default: 5001")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("tools/wallet.yaml", "maximum: 5000, default: 50", "maximum: 5000, default: 5001")
     }
 }
 
-fn check_tool(tool: &Tool, found: &mut Findings) {
+fn check_tool(tool: &Tool, found: &mut FindingCollector) {
     let usable = check_whole(&format!("tool {}", *tool.name), &tool.schema, place_of_defect(tool), found);
     for (name, param) in &tool.params {
         let whose = format!("parameter {name} of {}", *tool.name);
@@ -68,12 +68,12 @@ fn check_tool(tool: &Tool, found: &mut Findings) {
 }
 
 /// The line of the parameter at fault, if one parameter alone is already unusable.
-fn place_of_defect(tool: &Tool) -> &Place {
-    let broken = |param: &&Param| param.at.line > 0 && Schema::new(param.schema.clone()).defect().is_some();
+fn place_of_defect(tool: &Tool) -> &Location {
+    let broken = |param: &&ParamSpec| param.at.line > 0 && JsonSchema::new(param.schema.clone()).defect().is_some();
     if tool.schema.defect().is_some() { tool.params.values().find(broken).map_or(&tool.at, |param| &param.at) } else { &tool.at }
 }
 
-fn check_whole(whose: &str, schema: &Schema, at: &Place, found: &mut Findings) -> bool {
+fn check_whole(whose: &str, schema: &JsonSchema, at: &Location, found: &mut FindingCollector) -> bool {
     if let Some(defect) = schema.defect() {
         found.error(
             at,
@@ -88,13 +88,13 @@ fn check_whole(whose: &str, schema: &Schema, at: &Place, found: &mut Findings) -
     true
 }
 
-fn check_default(whose: &str, wrong: Vec<String>, at: &Place, found: &mut Findings) {
+fn check_default(whose: &str, wrong: Vec<String>, at: &Location, found: &mut FindingCollector) {
     if let Some(what) = wrong.first() {
         found.error(at, format!("the default of {whose} does not fit: {what}"), "change the default or the bounds");
     }
 }
 
-fn check_enums(whose: &str, schema: &Value, at: &Place, found: &mut Findings) {
+fn check_enums(whose: &str, schema: &Value, at: &Location, found: &mut FindingCollector) {
     let twice =
         |values: &[Value]| values.iter().enumerate().find(|(n, value)| values[..*n].contains(value)).map(|(_, value)| value.clone());
     if let Some(value) = schema["enum"].as_array().and_then(|values| twice(values)) {

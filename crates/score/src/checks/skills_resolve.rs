@@ -1,8 +1,8 @@
 //! What a skill names exists, and no skill writes without an agent. Spec 2.3, skills.
 
 use super::graph::{is_snake_case, misnamed_agent, misnamed_tool};
-use super::{Check, Example, Findings};
-use model::{Handler, Skill, Workspace, did_you_mean};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{Skill, SkillHandler, Workspace, did_you_mean};
 
 pub(super) struct SkillsResolve;
 
@@ -17,9 +17,9 @@ impl Check for SkillsResolve {
          Its parameters are named in snake_case."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for skill in &workspace.skills {
-            found.look();
+            found.record_examined();
             let name = &*skill.name;
             check_handler(skill, workspace, found);
             for also in &skill.also {
@@ -46,20 +46,20 @@ impl Check for SkillsResolve {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("skills/swap/SKILL.md", "to: send-tokens", "to: send-token")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("skills/swap/SKILL.md", "to: send-tokens", "to: send-token")
     }
 }
 
-fn check_handler(skill: &Skill, workspace: &Workspace, found: &mut Findings) {
+fn check_handler(skill: &Skill, workspace: &Workspace, found: &mut FindingCollector) {
     let name = &*skill.name;
     match &skill.handler {
-        Handler::Agent(agent) => {
+        SkillHandler::Agent(agent) => {
             if let Some((what, remedy)) = misnamed_agent(workspace, agent) {
                 found.error(&agent.at, format!("skill {name} is handled by {what}"), remedy);
             }
         }
-        Handler::Tool(tool) => {
+        SkillHandler::Tool(tool) => {
             if let Some((what, remedy)) = misnamed_tool(workspace, tool) {
                 found.error(&tool.at, format!("skill {name} is handled by {what}"), remedy);
             }

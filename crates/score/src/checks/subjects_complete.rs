@@ -1,6 +1,6 @@
 //! A subject file says all that its provider needs and nothing that it has no use for. Tier 1, configuration.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{ProviderKind, SubjectFile, Workspace};
 
 pub(super) struct SubjectsComplete;
@@ -15,9 +15,9 @@ impl Check for SubjectsComplete {
          model nor key nor price. A model without a price is a warning: a run with a budget will refuse it, as it cannot know what it spends."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for subject in &workspace.subjects {
-            found.look();
+            found.record_examined();
             if subject.provider.is_llm() {
                 check_llm(subject, found)
             } else {
@@ -30,14 +30,14 @@ impl Check for SubjectsComplete {
         }
     }
 
-    fn rejects(&self) -> Example {
+    fn rejects(&self) -> ExampleWorkspace {
         let text = "subject: hosted\nprovider: anthropic\nmodel: some-model\nabout: A hosted model whose key nobody named.\n\
                     price: { input_per_mtok: 2, output_per_mtok: 10, as_of: \"2026-11-15\" }\n";
-        Example::minimal().with("subjects/hosted.yaml", text)
+        ExampleWorkspace::minimal().with("subjects/hosted.yaml", text)
     }
 }
 
-fn check_llm(subject: &SubjectFile, found: &mut Findings) {
+fn check_llm(subject: &SubjectFile, found: &mut FindingCollector) {
     let (name, provider) = (subject.name.as_str(), subject.provider.word());
     let self_hosted = matches!(subject.provider, ProviderKind::OpenAiCompatible | ProviderKind::Ollama);
     if subject.price.is_none() {
@@ -53,7 +53,7 @@ fn check_llm(subject: &SubjectFile, found: &mut Findings) {
     }
 }
 
-fn check_scripted(subject: &SubjectFile, found: &mut Findings) {
+fn check_scripted(subject: &SubjectFile, found: &mut FindingCollector) {
     let useless = [
         ("model", subject.model.is_some()),
         ("key_env", subject.key_env.is_some()),

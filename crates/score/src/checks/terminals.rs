@@ -1,11 +1,11 @@
 //! An agent is terminal exactly when it delegates to nobody. Spec 2.2, DAG adherence.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
-pub(super) struct Terminals;
+pub(super) struct TerminalsCheck;
 
-impl Check for Terminals {
+impl Check for TerminalsCheck {
     fn id(&self) -> &'static str {
         "terminals"
     }
@@ -15,9 +15,9 @@ impl Check for Terminals {
          Said twice, an edge that was added or lost by accident is noticed."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for agent in &workspace.agents {
-            found.look();
+            found.record_examined();
             match (agent.terminal, agent.delegates_to.first()) {
                 (true, None) | (false, Some(_)) => {}
                 (true, Some(to)) => {
@@ -32,7 +32,7 @@ impl Check for Terminals {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("agents/desk.md", "terminal: false", "terminal: true")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("agents/desk.md", "terminal: false", "terminal: true")
     }
 }

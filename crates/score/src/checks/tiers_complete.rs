@@ -1,7 +1,7 @@
 //! Tiers are numbered without gaps, and CI and gates name only those that exist. Tier 1, configuration.
 
-use super::{Check, Example, Findings};
-use model::{Place, Workspace};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{Location, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct TiersComplete;
@@ -16,34 +16,34 @@ impl Check for TiersComplete {
          A gate in a tier that does not exist would never be judged, and nobody would miss it."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         check_numbers(workspace, found);
         let known: BTreeSet<u64> = workspace.tiers.tiers.iter().map(|tier| tier.tier).collect();
         // A row of ci does not carry its line.
-        let file = Place::new("tiers.yaml", 1);
+        let file = Location::new("tiers.yaml", 1);
         let mut events = BTreeSet::new();
         for row in &workspace.tiers.ci {
-            found.look();
+            found.record_examined();
             if !events.insert(row.event.as_str()) {
                 found.error(&file, format!("ci has the event {} twice", row.event), "merge the two rows");
             }
             check_named(&format!("the ci event {}", row.event), &row.tiers, &known, &file, found);
         }
         for gate in &workspace.gates {
-            found.look();
+            found.record_examined();
             check_named(&format!("gate {}", *gate.id), &gate.tiers, &known, &gate.at, found);
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("gates.yaml", "tiers: [2]", "tiers: [2, 4]")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("gates.yaml", "tiers: [2]", "tiers: [2, 4]")
     }
 }
 
-fn check_numbers(workspace: &Workspace, found: &mut Findings) {
-    let mut first: BTreeMap<u64, &Place> = BTreeMap::new();
+fn check_numbers(workspace: &Workspace, found: &mut FindingCollector) {
+    let mut first: BTreeMap<u64, &Location> = BTreeMap::new();
     for tier in &workspace.tiers.tiers {
-        found.look();
+        found.record_examined();
         if let Some(earlier) = first.get(&tier.tier) {
             let what = format!("tier {} ({}) is there twice", tier.tier, tier.name);
             found.error(&tier.at, what, format!("the first is at {earlier}; give one another number"));
@@ -52,7 +52,7 @@ fn check_numbers(workspace: &Workspace, found: &mut Findings) {
         }
     }
     if first.is_empty() {
-        found.error(&Place::new("tiers.yaml", 1), "there is no tier", "add tier 1, the one that needs no model");
+        found.error(&Location::new("tiers.yaml", 1), "there is no tier", "add tier 1, the one that needs no model");
     }
     let mut before = 0;
     for (number, at) in first {
@@ -65,7 +65,7 @@ fn check_numbers(workspace: &Workspace, found: &mut Findings) {
     }
 }
 
-fn check_named(who: &str, named: &[u64], known: &BTreeSet<u64>, at: &Place, found: &mut Findings) {
+fn check_named(who: &str, named: &[u64], known: &BTreeSet<u64>, at: &Location, found: &mut FindingCollector) {
     for tier in named.iter().filter(|tier| !known.contains(tier)) {
         let all: Vec<_> = known.iter().map(u64::to_string).collect();
         found.error(at, format!("{who} names tier {tier}, which does not exist"), format!("there are the tiers {}", all.join(", ")));

@@ -1,8 +1,8 @@
 //! Every tool a profile or an agent names exists, under its own name. Spec 2.1 and tier 1.
 
 use super::graph::misnamed_tool;
-use super::{Check, Example, Findings};
-use model::{ProfileTools, Spot, Workspace, did_you_mean};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{ProfileTools, Spanned, Workspace, did_you_mean};
 
 pub(super) struct ToolsExist;
 
@@ -16,7 +16,7 @@ impl Check for ToolsExist {
          A category that a profile leaves out must exist, or the profile would show what it was meant to hide."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for profile in &workspace.profiles {
             let whose = format!("profile {}", *profile.name);
             match &profile.tools {
@@ -29,18 +29,18 @@ impl Check for ToolsExist {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("profiles/trader.yaml", "tx_simulate", "simulate_transaction")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("profiles/trader.yaml", "tx_simulate", "simulate_transaction")
     }
 }
 
-fn check_tools(whose: &str, names: &[Spot<String>], workspace: &Workspace, found: &mut Findings) {
+fn check_tools(whose: &str, names: &[Spanned<String>], workspace: &Workspace, found: &mut FindingCollector) {
     for (n, name) in names.iter().enumerate() {
         // Guesses cost time, and a full report would not show them.
         if found.is_full() {
             return;
         }
-        found.look();
+        found.record_examined();
         if let Some((what, remedy)) = misnamed_tool(workspace, name) {
             found.error(&name.at, format!("{whose} lists {what}"), remedy);
         }
@@ -48,9 +48,9 @@ fn check_tools(whose: &str, names: &[Spot<String>], workspace: &Workspace, found
     }
 }
 
-fn check_categories(whose: &str, categories: &[Spot<String>], workspace: &Workspace, found: &mut Findings) {
+fn check_categories(whose: &str, categories: &[Spanned<String>], workspace: &Workspace, found: &mut FindingCollector) {
     for (n, category) in categories.iter().enumerate() {
-        found.look();
+        found.record_examined();
         if !workspace.tools.iter().any(|tool| tool.category == **category) {
             let guess = did_you_mean(category, workspace.tools.iter().map(|tool| tool.category.as_str()));
             let remedy = if guess.is_empty() { "remove it or name a category of tools/".to_owned() } else { guess };
@@ -60,7 +60,7 @@ fn check_categories(whose: &str, categories: &[Spot<String>], workspace: &Worksp
     }
 }
 
-fn check_once(whose: &str, names: &[Spot<String>], n: usize, found: &mut Findings) {
+fn check_once(whose: &str, names: &[Spanned<String>], n: usize, found: &mut FindingCollector) {
     if let Some(first) = names[..n].iter().find(|earlier| earlier.value == names[n].value) {
         found.error(&names[n].at, format!("{whose} names {} twice", *names[n]), format!("keep one; the first is at {}", first.at));
     }

@@ -1,7 +1,7 @@
 //! No phrase calls two skills, and each skill shows enough of how people ask for it. Spec 2.3, intent recognition.
 
-use super::{Check, Example, Findings};
-use model::{Skill, Spot, Workspace};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{Skill, Spanned, Workspace};
 use std::collections::BTreeMap;
 
 pub(super) struct TriggersUnique;
@@ -24,8 +24,8 @@ impl Check for TriggersUnique {
          Phrases are compared word by word without capitals, punctuation and words like \"the\" or \"my\"."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
-        let mut first: BTreeMap<Vec<String>, (&Skill, &Spot<String>)> = BTreeMap::new();
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
+        let mut first: BTreeMap<Vec<String>, (&Skill, &Spanned<String>)> = BTreeMap::new();
         for skill in &workspace.skills {
             let name = &*skill.name;
             let too_few = |what: &str, count: usize, least: usize| (count < least).then(|| format!("skill {name} has {count} {what}"));
@@ -36,8 +36,8 @@ impl Check for TriggersUnique {
                 found.error(&skill.at, what, format!("write at least {EXAMPLES_AT_LEAST}, as people would say it"));
             }
             for trigger in &skill.triggers {
-                found.look();
-                let words = words(trigger);
+                found.record_examined();
+                let words = significant_words(trigger);
                 if words.is_empty() {
                     found.error(&trigger.at, format!("a trigger of skill {name} has no word"), "write what a user would say");
                     continue;
@@ -57,13 +57,13 @@ impl Check for TriggersUnique {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("skills/send-tokens/SKILL.md", "triggers: [send tokens to,", "triggers: [\"Swap my tokens!\",")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("skills/send-tokens/SKILL.md", "triggers: [send tokens to,", "triggers: [\"Swap my tokens!\",")
     }
 }
 
 /// The words that count. A phrase of nothing but stop words keeps them all.
-fn words(phrase: &str) -> Vec<String> {
+fn significant_words(phrase: &str) -> Vec<String> {
     let lower = phrase.to_lowercase().replace(['\'', '’'], "");
     let all = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let (stop, rest): (Vec<&str>, Vec<&str>) = all.clone().partition(|word| STOP_WORDS.contains(word));

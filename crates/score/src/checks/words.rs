@@ -1,70 +1,71 @@
 //! Names and texts as the checks compare them.
 
-use model::suite::{Case, Surface, Talk};
-use model::{Param, Schema, Spot, Tool, Workspace, did_you_mean};
+use model::suite::{Case, CaseSurface, UserScript};
+use model::{JsonSchema, ParamSpec, Spanned, Tool, Workspace, did_you_mean};
 use rapidfuzz::fuzz::{Args, ratio_with_args};
 use serde_json::Value;
 
 /// Prompts at least this similar differ in a token or a number, not in what they ask.
-const ALIKE: f64 = 0.92;
+const MIN_GIST_SIMILARITY: f64 = 0.92;
 
 /// The nearest known name as a remedy, or the other advice when nothing is near.
-pub(super) fn guess<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, otherwise: impl Into<String>) -> String {
+pub(super) fn suggest_name<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, otherwise: impl Into<String>) -> String {
     let guess = did_you_mean(word, known);
     if guess.is_empty() { otherwise.into() } else { guess }
 }
 
 /// Why a name does not stand for a tool, and what to write instead.
 #[derive(Debug)]
-pub(super) struct NoTool {
+pub(super) struct ToolNameError {
     pub(super) what: String,
     pub(super) remedy: String,
 }
 
 /// The tool of exactly this name. Aliases are for what models say, not for what we write.
-pub(super) fn tool<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Tool, NoTool> {
+pub(super) fn exact_tool<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Tool, ToolNameError> {
     match workspace.tool(name) {
         Some(tool) if *tool.name == name => Ok(tool),
-        Some(tool) => Err(NoTool {
+        Some(tool) => Err(ToolNameError {
             what: format!("{name} is an alias of {}", *tool.name),
             remedy: format!("write the canonical name {}", *tool.name),
         }),
         None => {
-            let remedy = guess(name, workspace.tools.iter().map(|tool| tool.name.as_str()), "name a tool of the catalogue or remove it");
-            Err(NoTool { what: format!("the tool {name} does not exist"), remedy })
+            let remedy =
+                suggest_name(name, workspace.tools.iter().map(|tool| tool.name.as_str()), "name a tool of the catalogue or remove it");
+            Err(ToolNameError { what: format!("the tool {name} does not exist"), remedy })
         }
     }
 }
 
 /// Why a value does not fit a parameter, if it does not.
-pub(super) fn misfit(param: &Param, value: &Value) -> Option<String> {
-    Schema::new(param.schema.clone()).violations(value).into_iter().next().map(|violation| violation.what)
+pub(super) fn schema_violation(param: &ParamSpec, value: &Value) -> Option<String> {
+    JsonSchema::new(param.schema.clone()).violations(value).into_iter().next().map(|violation| violation.what)
 }
 
 /// Whether the profile or agent a case is put before exists.
-pub(super) fn is_known(workspace: &Workspace, surface: &Surface) -> bool {
+pub(super) fn surface_exists(workspace: &Workspace, surface: &CaseSurface) -> bool {
     match surface {
-        Surface::Profile(name) => workspace.profile(name).is_some(),
-        Surface::Agent(name) => workspace.agent(name).is_some(),
-        Surface::Skills => true,
+        CaseSurface::Profile(name) => workspace.profile(name).is_some(),
+        CaseSurface::Agent(name) => workspace.agent(name).is_some(),
+        CaseSurface::Skills => true,
     }
 }
 
 /// What the user says or wants, in the order of the brief. A persona's texts stand at the case.
-pub(super) fn said(case: &Case) -> Vec<Spot<&str>> {
-    match &case.brief.talk {
-        Talk::Turns(turns) => turns.iter().map(|turn| Spot::new(turn.as_str(), turn.at.clone())).collect(),
-        Talk::Persona(persona) => {
+pub(super) fn user_texts(case: &Case) -> Vec<Spanned<&str>> {
+    match &case.brief.user_script {
+        UserScript::Turns(turns) => turns.iter().map(|turn| Spanned::new(turn.as_str(), turn.at.clone())).collect(),
+        UserScript::Persona(persona) => {
             let facts = persona.facts.values().map(|fact| &fact.says);
             let corrections = persona.corrections.iter().map(|correction| &correction.says);
             let texts = [&persona.opening, &persona.goal].into_iter().chain(facts).chain(corrections);
-            texts.map(|text| Spot::new(text.as_str(), case.at.clone())).collect()
+            texts.map(|text| Spanned::new(text.as_str(), case.at.clone())).collect()
         }
     }
 }
 
 /// What is left of a prompt without its particulars: lower case, no punctuation, `#` for numbers and `@` for addresses.
-pub(super) fn gist(prompt: &str) -> String {
+pub(super) fn prompt_gist(prompt: &str) -> String {
     let words = prompt.to_lowercase();
     let words = words.split_whitespace().map(|word| {
         let word: String = word.chars().filter(|c| c.is_alphanumeric()).collect();
@@ -86,15 +87,15 @@ fn without_digits(word: &str) -> String {
 }
 
 /// Whether two gists are the same or nearly so.
-pub(super) fn alike(a: &str, b: &str) -> bool {
+pub(super) fn gists_alike(a: &str, b: &str) -> bool {
     let (shorter, longer) = (a.len().min(b.len()) as f64, a.len().max(b.len()) as f64);
     // What the longer has more can never be matched. Bytes stand for characters, as gists are ASCII but for a few letters.
-    let may_be_alike = 2.0 * shorter >= (ALIKE - 0.02) * (shorter + longer);
-    a == b || (may_be_alike && ratio_with_args(a.chars(), b.chars(), &Args::default().score_cutoff(ALIKE)).is_some())
+    let may_be_alike = 2.0 * shorter >= (MIN_GIST_SIMILARITY - 0.02) * (shorter + longer);
+    a == b || (may_be_alike && ratio_with_args(a.chars(), b.chars(), &Args::default().score_cutoff(MIN_GIST_SIMILARITY)).is_some())
 }
 
 /// "1 case", "2 cases".
-pub(super) fn counted(n: usize, noun: &str) -> String {
+pub(super) fn count_noun(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
@@ -104,8 +105,8 @@ pub(super) fn percent(part: usize, whole: usize) -> String {
 }
 
 /// Whether the case expects something to be written.
-pub(super) fn is_writing(workspace: &Workspace, case: &Case) -> bool {
-    let mut wanted = case.expect.calls.iter().flat_map(model::suite::ExpectedCalls::all);
+pub(super) fn expects_write(workspace: &Workspace, case: &Case) -> bool {
+    let mut wanted = case.expect.calls.iter().flat_map(model::suite::ExpectedCalls::expected_calls);
     wanted.any(|call| workspace.tool(&call.tool).is_some_and(Tool::writes))
 }
 
@@ -114,17 +115,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn particulars_do_not_make_a_prompt_another() {
-        assert_eq!(gist("Sell 1,250.50 USDC to 0xAbC0000000000000000000000000000000000001!"), "sell # usdc to @");
-        assert_eq!(gist("Sell 3 USDC to 0xdef"), "sell # usdc to @");
-        assert_eq!(gist("$5 -- now"), "# now");
+    fn prompt_gist_drops_numbers_and_addresses() {
+        assert_eq!(prompt_gist("Sell 1,250.50 USDC to 0xAbC0000000000000000000000000000000000001!"), "sell # usdc to @");
+        assert_eq!(prompt_gist("Sell 3 USDC to 0xdef"), "sell # usdc to @");
+        assert_eq!(prompt_gist("$5 -- now"), "# now");
     }
 
     #[test]
-    fn alike_is_nearly_the_same_text() {
-        assert!(alike("", ""));
-        assert!(alike("what would i get in ether for # usdc on base right now", "what would i get in ether for # usdc on base now"));
-        assert!(!alike("what would i get in ether for # usdc", "how many dollars do i have left on base"));
-        assert!(!alike("yes", "what would i get in ether for # usdc"));
+    fn gists_alike_accepts_near_duplicates_only() {
+        assert!(gists_alike("", ""));
+        assert!(gists_alike("what would i get in ether for # usdc on base right now", "what would i get in ether for # usdc on base now"));
+        assert!(!gists_alike("what would i get in ether for # usdc", "how many dollars do i have left on base"));
+        assert!(!gists_alike("yes", "what would i get in ether for # usdc"));
     }
 }

@@ -1,9 +1,9 @@
 //! What a world names exists, its holes have their defaults, and its sources answer. Tier 1, worlds.
 
-use super::words::{guess, tool};
-use super::{Check, Example, Findings};
-use model::world::{Answers, Gives, Inert, MARKETS};
-use model::{Kind, OpClass, Place, Thing, Workspace, WorldFile};
+use super::words::{exact_tool, suggest_name};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::world::{FixtureResult, InjectableText, MARKETS, ToolFixtures};
+use model::{Location, OpClass, ParamKind, Workspace, WorldFile, WorldObject};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -21,41 +21,41 @@ impl Check for WorldsComplete {
          answer: a source that never answers would be counted against the agent."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for world in &workspace.worlds {
-            holes(workspace, world, found);
-            answers(workspace, world, found);
-            for thing in &world.things {
-                found.look();
+            check_holes(workspace, world, found);
+            check_answers(workspace, world, found);
+            for thing in &world.objects {
+                found.record_examined();
                 check_thing(workspace, world, thing, found);
             }
             let notes = world.tool_notes.iter().map(|(name, note)| (name, &note.at));
             let latencies = world.latency_ms.iter().map(|(name, latency)| (name, &latency.at));
             for (name, at) in notes.chain(latencies) {
-                found.look();
-                if let Err(no) = tool(workspace, name) {
+                found.record_examined();
+                if let Err(no) = exact_tool(workspace, name) {
                     found.error(at, format!("world {}: {}", *world.name, no.what), no.remedy);
                 }
             }
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("worlds/small.yaml", "balance: \"1000\" }", "balance: { hole: note } }")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("worlds/small.yaml", "balance: \"1000\" }", "balance: { hole: note } }")
     }
 }
 
 /// The world whose answers hold where this one has none.
-fn base<'w>(workspace: &'w Workspace, world: &WorldFile) -> Option<&'w WorldFile> {
-    world.answers_from.as_ref().and_then(|name| workspace.world(name))
+fn fallback_world<'w>(workspace: &'w Workspace, world: &WorldFile) -> Option<&'w WorldFile> {
+    world.fixtures_from.as_ref().and_then(|name| workspace.world(name))
 }
 
-fn holes(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
+fn check_holes(workspace: &Workspace, world: &WorldFile, found: &mut FindingCollector) {
     let mut used = BTreeSet::new();
-    let mut read = |text: &Inert, at: &Place, found: &mut Findings| {
-        if let Inert::Hole(hole) = text {
+    let mut read = |text: &InjectableText, at: &Location, found: &mut FindingCollector| {
+        if let InjectableText::Hole(hole) = text {
             used.insert(hole.value.clone());
-            declared(workspace, world, hole, at, found);
+            check_declared(workspace, world, hole, at, found);
         }
     };
     for memory in &world.memory {
@@ -71,18 +71,18 @@ fn holes(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
         read(&token.name, &token.address.at, found);
         read(&token.symbol, &token.address.at, found);
     }
-    for answers in world.answers.values() {
+    for answers in world.fixtures.values() {
         for row in &answers.rows {
-            match &row.gives {
-                Gives::Value(value) => {
-                    for hole in inside(value) {
-                        declared(workspace, world, &hole, &answers.at, found);
+            match &row.result {
+                FixtureResult::Value(value) => {
+                    for hole in hole_names(value) {
+                        check_declared(workspace, world, &hole, &answers.at, found);
                         used.insert(hole);
                     }
                 }
-                Gives::Error { message, .. } => {
-                    if let Inert::Hole(hole) = message {
-                        declared(workspace, world, hole, &answers.at, found);
+                FixtureResult::Error { message, .. } => {
+                    if let InjectableText::Hole(hole) = message {
+                        check_declared(workspace, world, hole, &answers.at, found);
                         used.insert(hole.value.clone());
                     }
                 }
@@ -90,57 +90,61 @@ fn holes(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
         }
     }
     for (name, default) in &world.holes {
-        found.look();
+        found.record_examined();
         // A world may give another default to a hole of the answers it takes over.
-        let inherited = base(workspace, world).is_some_and(|base| base.holes.contains_key(name));
+        let inherited = fallback_world(workspace, world).is_some_and(|base| base.holes.contains_key(name));
         if !used.contains(name) && !inherited {
             found.error(&default.at, format!("world {} declares the hole {name}, which nothing reads", *world.name), "use it or remove it");
         }
     }
 }
 
-fn declared(workspace: &Workspace, world: &WorldFile, hole: &str, at: &Place, found: &mut Findings) {
-    found.look();
+fn check_declared(workspace: &Workspace, world: &WorldFile, hole: &str, at: &Location, found: &mut FindingCollector) {
+    found.record_examined();
     let known = |world: &WorldFile| world.holes.contains_key(hole);
-    if !known(world) && !base(workspace, world).is_some_and(known) {
+    if !known(world) && !fallback_world(workspace, world).is_some_and(known) {
         let what = format!("world {} reads the hole {hole}, which has no default", *world.name);
-        found.error(at, what, guess(hole, world.holes.keys().map(String::as_str), "add it to holes with its benign text"));
+        found.error(at, what, suggest_name(hole, world.holes.keys().map(String::as_str), "add it to holes with its benign text"));
     }
 }
 
-fn inside(value: &Value) -> Vec<String> {
+fn hole_names(value: &Value) -> Vec<String> {
     match value {
         Value::Object(map) => match (map.len(), map.get("hole")) {
             (1, Some(Value::String(hole))) => vec![hole.clone()],
-            (_, Some(_) | None) => map.values().flat_map(inside).collect(),
+            (_, Some(_) | None) => map.values().flat_map(hole_names).collect(),
         },
-        Value::Array(items) => items.iter().flat_map(inside).collect(),
+        Value::Array(items) => items.iter().flat_map(hole_names).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => vec![],
     }
 }
 
-fn answers(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
-    if let Some(name) = &world.answers_from {
-        found.look();
+fn check_answers(workspace: &Workspace, world: &WorldFile, found: &mut FindingCollector) {
+    if let Some(name) = &world.fixtures_from {
+        found.record_examined();
         match workspace.world(name) {
             None => {
                 let known = workspace.worlds.iter().map(|world| world.name.as_str());
-                found.error(&name.at, format!("there is no world {} to take answers from", **name), guess(name, known, "name a world"));
+                found.error(
+                    &name.at,
+                    format!("there is no world {} to take answers from", **name),
+                    suggest_name(name, known, "name a world"),
+                );
             }
-            Some(other) if other.answers_from.is_some() => {
+            Some(other) if other.fixtures_from.is_some() => {
                 let what = format!("world {} takes answers from {}, which takes them from another", *world.name, **name);
                 found.error(&name.at, what, "name the world that has them");
             }
             Some(_) => {}
         }
     }
-    for (name, answers) in &world.answers {
-        conditions(workspace, world, name, answers, found);
+    for (name, answers) in &world.fixtures {
+        check_conditions(workspace, world, name, answers, found);
     }
     for tool in workspace.tools.iter().filter(|tool| tool.acts.class() == OpClass::Read && tool.view.is_none()) {
-        found.look();
-        let answered = |world: &WorldFile| world.answers.contains_key(tool.name.as_str());
-        if !answered(world) && !base(workspace, world).is_some_and(answered) {
+        found.record_examined();
+        let answered = |world: &WorldFile| world.fixtures.contains_key(tool.name.as_str());
+        if !answered(world) && !fallback_world(workspace, world).is_some_and(answered) {
             found.warning(
                 &tool.at,
                 format!("{} never answers in world {}", *tool.name, *world.name),
@@ -150,20 +154,20 @@ fn answers(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
     }
 }
 
-fn conditions(workspace: &Workspace, world: &WorldFile, name: &str, answers: &Answers, found: &mut Findings) {
+fn check_conditions(workspace: &Workspace, world: &WorldFile, name: &str, answers: &ToolFixtures, found: &mut FindingCollector) {
     let Some(tool) = workspace.tool(name) else { return };
     for param in answers.rows.iter().flat_map(|row| row.when.keys()) {
-        found.look();
+        found.record_examined();
         if !tool.params.contains_key(param) {
             let what = format!("world {} answers {name} by {param}, which is no parameter of it", *world.name);
-            found.error(&answers.at, what, guess(param, tool.params.keys().map(String::as_str), "name a parameter"));
+            found.error(&answers.at, what, suggest_name(param, tool.params.keys().map(String::as_str), "name a parameter"));
         }
     }
 }
 
-fn check_thing(workspace: &Workspace, world: &WorldFile, thing: &Thing, found: &mut Findings) {
+fn check_thing(workspace: &Workspace, world: &WorldFile, thing: &WorldObject, found: &mut FindingCollector) {
     let at = &thing.id.at;
-    if !Kind::names_things(&thing.is) {
+    if !ParamKind::is_object_kind(&thing.is) {
         found.error(
             at,
             format!("{} is a {}, which no parameter asks for", *thing.id, thing.is),
@@ -184,7 +188,7 @@ fn check_thing(workspace: &Workspace, world: &WorldFile, thing: &Thing, found: &
             found.error(
                 &asset.at,
                 format!("{} is made of {}, which {} does not have", *thing.id, **asset, chain.name),
-                guess(asset, known, "name a token"),
+                suggest_name(asset, known, "name a token"),
             );
         }
     }

@@ -1,8 +1,8 @@
 //! A world is made of chains, tokens and tools that exist. Tier 1, worlds.
 
-use super::words::{guess, tool};
-use super::{Check, Example, Findings};
-use model::{Balance, Workspace, WorldFile};
+use super::words::{exact_tool, suggest_name};
+use super::{Check, ExampleWorkspace, FindingCollector};
+use model::{InitialBalance, Workspace, WorldFile};
 
 pub(super) struct WorldsResolve;
 
@@ -16,10 +16,10 @@ impl Check for WorldsResolve {
          price: limits are counted in dollars. Vaults take a token of their chain. Its answers are given by existing tools that do not write: what a write returns must come from what it changed."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for world in &workspace.worlds {
             for id in &world.chains {
-                found.look();
+                found.record_examined();
                 if !workspace.chains.iter().any(|chain| chain.id == *id) {
                     let known: Vec<_> = workspace.chains.iter().map(|chain| format!("{} ({})", chain.id, chain.name)).collect();
                     let what = format!("world {} has the chain {id}, which is not in the registry", *world.name);
@@ -27,14 +27,14 @@ impl Check for WorldsResolve {
                 }
             }
             for balance in &world.balances {
-                found.look();
+                found.record_examined();
                 check_balance(workspace, world, balance, found);
             }
             check_prices(workspace, world, found);
             check_vaults(workspace, world, found);
-            for (name, answer) in &world.answers {
-                found.look();
-                match tool(workspace, name) {
+            for (name, answer) in &world.fixtures {
+                found.record_examined();
+                match exact_tool(workspace, name) {
                     Err(no) => found.error(&answer.at, format!("world {} has an answer, but {}", *world.name, no.what), no.remedy),
                     Ok(tool) if tool.writes() => {
                         let what = format!("world {} has an answer for {name}, which writes", *world.name);
@@ -46,12 +46,12 @@ impl Check for WorldsResolve {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("worlds/small.yaml", "token: USDC, amount", "token: USDX, amount")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("worlds/small.yaml", "token: USDC, amount", "token: USDX, amount")
     }
 }
 
-fn check_balance(workspace: &Workspace, world: &WorldFile, balance: &Balance, found: &mut Findings) {
+fn check_balance(workspace: &Workspace, world: &WorldFile, balance: &InitialBalance, found: &mut FindingCollector) {
     let at = &balance.token.at;
     if !is_positive(&balance.amount) {
         let what = format!("{} {} is not a positive amount", balance.amount, *balance.token);
@@ -64,20 +64,24 @@ fn check_balance(workspace: &Workspace, world: &WorldFile, balance: &Balance, fo
     if let Some(chain) = workspace.chains.iter().find(|chain| chain.id == balance.chain) {
         let mut symbols = chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]);
         if !symbols.clone().any(|symbol| symbol.eq_ignore_ascii_case(&balance.token)) {
-            let remedy = guess(&balance.token, &mut symbols, format!("add the token at {} or remove the balance", chain.at.file));
+            let remedy = suggest_name(&balance.token, &mut symbols, format!("add the token at {} or remove the balance", chain.at.file));
             found.error(at, format!("{} has no token {}", chain.name, *balance.token), remedy);
         }
     }
 }
 
 /// Prices are of things that exist, and nothing is held without one.
-fn check_prices(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
+fn check_prices(workspace: &Workspace, world: &WorldFile, found: &mut FindingCollector) {
     let symbols =
         || workspace.chains.iter().flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]));
     for (symbol, price) in &world.prices {
-        found.look();
+        found.record_examined();
         if !symbols().any(|known| known.eq_ignore_ascii_case(symbol)) {
-            found.error(&price.at, format!("{symbol} has a price, but no chain has it"), guess(symbol, symbols(), "remove the price"));
+            found.error(
+                &price.at,
+                format!("{symbol} has a price, but no chain has it"),
+                suggest_name(symbol, symbols(), "remove the price"),
+            );
         }
         if !is_positive(price) {
             found.error(&price.at, format!("{} is not a price of {symbol}", **price), "write US dollars as a decimal in quotes");
@@ -89,9 +93,9 @@ fn check_prices(workspace: &Workspace, world: &WorldFile, found: &mut Findings) 
     }
 }
 
-fn check_vaults(workspace: &Workspace, world: &WorldFile, found: &mut Findings) {
+fn check_vaults(workspace: &Workspace, world: &WorldFile, found: &mut FindingCollector) {
     for vault in &world.vaults {
-        found.look();
+        found.record_examined();
         let chain = workspace.chains.iter().find(|chain| chain.id == vault.chain && world.chains.contains(&vault.chain));
         let known = chain.is_some_and(|chain| chain.tokens.iter().any(|token| token.symbol.eq_ignore_ascii_case(&vault.asset)));
         if !known {
@@ -100,7 +104,7 @@ fn check_vaults(workspace: &Workspace, world: &WorldFile, found: &mut Findings) 
         }
         if !vault.address.is_checksummed() {
             let what = format!("the address of vault {} is not checksummed", vault.symbol);
-            found.error(&vault.address.at, what, format!("write {}", vault.address.checksummed()));
+            found.error(&vault.address.at, what, format!("write {}", vault.address.to_checksum()));
         }
     }
 }

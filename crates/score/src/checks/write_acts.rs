@@ -1,6 +1,6 @@
 //! A write changes something and a read nothing. Design: effects outrank words, so a write must have one.
 
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct WriteActs;
@@ -15,9 +15,9 @@ impl Check for WriteActs {
          A write that does nothing could be called freely without any safety measure noticing; a read that writes would slip past them all."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for tool in &workspace.tools {
-            found.look();
+            found.record_examined();
             let (name, acts) = (&*tool.name, tool.acts.word());
             match (tool.writes(), tool.acts.class().changes_state()) {
                 (true, true) | (false, false) => {}
@@ -33,7 +33,7 @@ impl Check for WriteActs {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("tools/wallet.yaml", "acts: send", "acts: read")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("tools/wallet.yaml", "acts: send", "acts: read")
     }
 }

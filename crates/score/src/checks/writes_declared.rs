@@ -1,7 +1,7 @@
 //! An agent says that it writes exactly when it can. Spec 2.2, safety pipeline.
 
 use super::graph::write_tools;
-use super::{Check, Example, Findings};
+use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct WritesDeclared;
@@ -16,9 +16,9 @@ impl Check for WritesDeclared {
          What an agent may do is then seen at a glance, and a write tool that crept into a reader's list is noticed."
     }
 
-    fn check(&self, workspace: &Workspace, found: &mut Findings) {
+    fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for agent in &workspace.agents {
-            found.look();
+            found.record_examined();
             match (*agent.writes, write_tools(workspace, agent).first()) {
                 (true, Some(_)) | (false, None) => {}
                 (false, Some((_, tool))) => {
@@ -33,7 +33,7 @@ impl Check for WritesDeclared {
         }
     }
 
-    fn rejects(&self) -> Example {
-        Example::minimal().edit("agents/desk.md", "writes: false", "writes: true")
+    fn rejects(&self) -> ExampleWorkspace {
+        ExampleWorkspace::minimal().edit("agents/desk.md", "writes: false", "writes: true")
     }
 }

@@ -1,51 +1,51 @@
 //! Whether two argument values mean the same thing, by the parameter's kind.
 
 mod meaning;
-mod moment;
 #[cfg(test)]
 mod tests;
+mod time_text;
 
-pub(crate) use meaning::{Around, Asset, Meaning, asset, meaning};
+pub(crate) use meaning::{AssetDecimals, ValueContext, ValueMeaning, asset_of_token, meaning};
 
 use indexmap::IndexMap;
-use model::suite::Wanted;
-use model::{AmountOf, Chain, Kind, Param, Tool, Workspace};
+use model::suite::ArgMatcher;
+use model::{AmountAsset, ChainRegistry, ParamKind, ParamSpec, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
 /// Whether the call gives this argument the expected meaning. Left out, it has the tool's default.
 pub(crate) fn same_argument(workspace: &Workspace, tool: &Tool, name: &str, expected: &Value, args: &Value) -> bool {
-    Given::call(workspace, tool, args).is(name, expected)
+    TypedArgs::for_call(workspace, tool, args).matches(name, expected)
 }
 
 /// Named values with the parameters that say of what kind they are: the arguments of a call, or a skill's.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct TypedArgs<'a> {
     pub(crate) workspace: &'a Workspace,
-    params: &'a IndexMap<String, Param>,
+    params: &'a IndexMap<String, ParamSpec>,
     args: &'a Map<String, Value>,
     /// The one the arguments name first: tokens are looked up there.
-    chain: Option<&'a Chain>,
+    chain: Option<&'a ChainRegistry>,
 }
 
 /// What a call gives that gives nothing: arguments that are no object.
-static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+static NO_ARGS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
-static UNTYPED: LazyLock<IndexMap<String, Param>> = LazyLock::new(IndexMap::new);
+static NO_PARAMS: LazyLock<IndexMap<String, ParamSpec>> = LazyLock::new(IndexMap::new);
 
-impl<'a> Given<'a> {
-    pub(crate) fn new(workspace: &'a Workspace, params: &'a IndexMap<String, Param>, args: &'a Map<String, Value>) -> Self {
+impl<'a> TypedArgs<'a> {
+    pub(crate) fn new(workspace: &'a Workspace, params: &'a IndexMap<String, ParamSpec>, args: &'a Map<String, Value>) -> Self {
         let unplaced = Self { workspace, params, args, chain: None };
         Self { chain: unplaced.chain(), ..unplaced }
     }
 
-    pub(crate) fn call(workspace: &'a Workspace, tool: &'a Tool, args: &'a Value) -> Self {
-        Self::new(workspace, &tool.params, args.as_object().unwrap_or(&NOTHING))
+    pub(crate) fn for_call(workspace: &'a Workspace, tool: &'a Tool, args: &'a Value) -> Self {
+        Self::new(workspace, &tool.params, args.as_object().unwrap_or(&NO_ARGS))
     }
 
     /// Values nobody has said the kinds of: the arguments of a tool that does not exist.
     pub(crate) fn untyped(workspace: &'a Workspace, args: &'a Value) -> Self {
-        Self::new(workspace, &UNTYPED, args.as_object().unwrap_or(&NOTHING))
+        Self::new(workspace, &NO_PARAMS, args.as_object().unwrap_or(&NO_ARGS))
     }
 
     /// The value as given, or the default.
@@ -54,29 +54,29 @@ impl<'a> Given<'a> {
         given.or_else(|| self.params.get(name).and_then(|param| param.default.as_ref()))
     }
 
-    pub(crate) fn kind(&self, name: &str) -> Option<&'a Kind> {
+    pub(crate) fn kind(&self, name: &str) -> Option<&'a ParamKind> {
         self.params.get(name).and_then(|param| param.kind.as_ref())
     }
 
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&'a str, &'a Kind)> + use<'a> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (&'a str, &'a ParamKind)> + use<'a> {
         self.params.iter().filter_map(|(name, param)| Some((name.as_str(), param.kind.as_ref()?)))
     }
 
-    pub(crate) fn meaning(&self, name: &str) -> Option<Meaning> {
-        self.value(name).map(|value| self.would_mean(name, value))
+    pub(crate) fn meaning(&self, name: &str) -> Option<ValueMeaning> {
+        self.value(name).map(|value| self.meaning_as(name, value))
     }
 
     /// What a value would mean in this place: on this chain, beside this token.
-    pub(crate) fn would_mean(&self, name: &str, value: &Value) -> Meaning {
-        meaning(&self.around(name), self.kind(name), value)
+    pub(crate) fn meaning_as(&self, name: &str, value: &Value) -> ValueMeaning {
+        meaning(&self.context(name), self.kind(name), value)
     }
 
-    pub(crate) fn is(&self, name: &str, expected: &Value) -> bool {
-        self.meaning(name).is_some_and(|found| found == self.would_mean(name, expected))
+    pub(crate) fn matches(&self, name: &str, expected: &Value) -> bool {
+        self.meaning(name).is_some_and(|found| found == self.meaning_as(name, expected))
     }
 
     /// Every argument by name with its meaning, defaults included: equal for calls that ask for the same thing.
-    pub(crate) fn meanings(&self) -> Vec<(&'a str, Meaning)> {
+    pub(crate) fn meanings(&self) -> Vec<(&'a str, ValueMeaning)> {
         let defaults =
             self.params.iter().filter(|(name, param)| param.default.is_some() && !self.args.contains_key(*name)).map(|(name, _)| name);
         let mut names: Vec<&'a str> = self.args.keys().chain(defaults).map(String::as_str).collect();
@@ -85,54 +85,54 @@ impl<'a> Given<'a> {
     }
 
     /// Whether the argument is as a case wants it.
-    pub(crate) fn fits(&self, name: &str, wanted: &Wanted) -> bool {
+    pub(crate) fn satisfies(&self, name: &str, wanted: &ArgMatcher) -> bool {
         let Some(value) = self.value(name) else { return false };
         match wanted {
-            Wanted::Exactly(expected) => self.is(name, expected),
-            Wanted::AnyOf(options) => options.iter().any(|option| self.is(name, option)),
-            Wanted::Subset(whole) => self.contains(name, whole, value),
-            Wanted::Superset(part) => self.contains(name, value, part),
-            Wanted::Keys(keys) => value.as_object().is_some_and(|object| keys.iter().all(|key| object.contains_key(key))),
+            ArgMatcher::Exactly(expected) => self.matches(name, expected),
+            ArgMatcher::AnyOf(options) => options.iter().any(|option| self.matches(name, option)),
+            ArgMatcher::Subset(whole) => self.contains(name, whole, value),
+            ArgMatcher::Superset(part) => self.contains(name, value, part),
+            ArgMatcher::Keys(keys) => value.as_object().is_some_and(|object| keys.iter().all(|key| object.contains_key(key))),
         }
     }
 
     /// Whether every item or entry of `part` is in `whole`: items by the kind of the list, entries by value.
     fn contains(&self, name: &str, whole: &Value, part: &Value) -> bool {
         match (whole, part) {
-            (Value::Object(whole), Value::Object(part)) => {
-                part.iter().all(|(key, value)| whole.get(key).is_some_and(|found| self.item(name, found) == self.item(name, value)))
-            }
+            (Value::Object(whole), Value::Object(part)) => part
+                .iter()
+                .all(|(key, value)| whole.get(key).is_some_and(|found| self.item_meaning(name, found) == self.item_meaning(name, value))),
             (Value::Array(whole), Value::Array(part)) => {
-                let whole: Vec<Meaning> = whole.iter().map(|item| self.item(name, item)).collect();
-                part.iter().all(|item| whole.contains(&self.item(name, item)))
+                let whole: Vec<ValueMeaning> = whole.iter().map(|item| self.item_meaning(name, item)).collect();
+                part.iter().all(|item| whole.contains(&self.item_meaning(name, item)))
             }
             (_, _) => false,
         }
     }
 
-    fn item(&self, name: &str, item: &Value) -> Meaning {
-        let kind = self.kind(name).and_then(|kind| if let Kind::List(item) = kind { Some(item.as_ref()) } else { None });
-        meaning(&self.around(name), kind, item)
+    fn item_meaning(&self, name: &str, item: &Value) -> ValueMeaning {
+        let kind = self.kind(name).and_then(|kind| if let ParamKind::List(item) = kind { Some(item.as_ref()) } else { None });
+        meaning(&self.context(name), kind, item)
     }
 
-    pub(crate) fn around(&self, name: &str) -> Around<'a> {
-        let around = Around { workspace: self.workspace, chain: self.chain, asset: None };
-        let kind = self.kind(name).map(|kind| if let Kind::List(item) = kind { item } else { kind });
-        let Some(Kind::Amount { of: Some(of), .. }) = kind else { return around };
-        Around { asset: self.asset(&around, of), ..around }
+    pub(crate) fn context(&self, name: &str) -> ValueContext<'a> {
+        let around = ValueContext { workspace: self.workspace, chain: self.chain, asset: None };
+        let kind = self.kind(name).map(|kind| if let ParamKind::List(item) = kind { item } else { kind });
+        let Some(ParamKind::Amount { of: Some(of), .. }) = kind else { return around };
+        ValueContext { asset: self.asset(&around, of), ..around }
     }
 
-    fn asset(&self, around: &Around<'a>, of: &AmountOf) -> Option<Asset<'a>> {
+    fn asset(&self, around: &ValueContext<'a>, of: &AmountAsset) -> Option<AssetDecimals<'a>> {
         match of {
-            AmountOf::Symbol(symbol) => asset(around, &Value::String(symbol.clone())),
-            AmountOf::Param(param) => asset(around, self.value(param)?),
+            AmountAsset::Symbol(symbol) => asset_of_token(around, &Value::String(symbol.clone())),
+            AmountAsset::Param(param) => asset_of_token(around, self.value(param)?),
         }
     }
 
-    fn chain(&self) -> Option<&'a Chain> {
-        let (name, _) = self.kinds().find(|(_, kind)| matches!(kind, Kind::Chain(_)))?;
-        let around = Around { workspace: self.workspace, chain: None, asset: None };
-        let Meaning::Chain(id) = meaning(&around, self.kind(name), self.value(name)?) else { return None };
+    fn chain(&self) -> Option<&'a ChainRegistry> {
+        let (name, _) = self.kinds().find(|(_, kind)| matches!(kind, ParamKind::Chain(_)))?;
+        let around = ValueContext { workspace: self.workspace, chain: None, asset: None };
+        let ValueMeaning::Chain(id) = meaning(&around, self.kind(name), self.value(name)?) else { return None };
         self.workspace.chains.iter().find(|chain| chain.id == id)
     }
 }

@@ -1,33 +1,33 @@
 //! Values by kind: what is the same, what is not, and that sameness is an equivalence.
 
 use super::*;
-use crate::example::Example;
+use crate::example::ExampleWorkspace;
 use proptest::prelude::*;
 use serde_json::json;
 
 fn workspace() -> &'static Workspace {
-    static LOADED: LazyLock<Workspace> = LazyLock::new(|| Example::minimal().load().expect("the minimal workspace"));
+    static LOADED: LazyLock<Workspace> = LazyLock::new(|| ExampleWorkspace::minimal().load().expect("the minimal workspace"));
     &LOADED
 }
 
 const USDC: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 
 /// On Base, beside USDC.
-fn around(symbol: &str) -> Around<'static> {
-    let around = Around { workspace: workspace(), chain: workspace().chain("base"), asset: None };
-    Around { asset: asset(&around, &json!(symbol)), ..around }
+fn context(symbol: &str) -> ValueContext<'static> {
+    let around = ValueContext { workspace: workspace(), chain: workspace().chain("base"), asset: None };
+    ValueContext { asset: asset_of_token(&around, &json!(symbol)), ..around }
 }
 
-fn means(kind: &str, value: &Value) -> Meaning {
-    meaning(&around("USDC"), Some(&kind.parse().expect("a kind")), value)
+fn meaning_as_kind(kind: &str, value: &Value) -> ValueMeaning {
+    meaning(&context("USDC"), Some(&kind.parse().expect("a kind")), value)
 }
 
 fn same(kind: &str, a: Value, b: Value) -> bool {
-    means(kind, &a) == means(kind, &b)
+    meaning_as_kind(kind, &a) == meaning_as_kind(kind, &b)
 }
 
 #[test]
-fn addresses_ignore_case_and_mind_the_checksum() {
+fn address_meaning_ignores_case_not_checksum() {
     assert!(same("address(recipient)", json!(USDC), json!(USDC.to_lowercase())));
     assert!(same("address(recipient)", json!(USDC), json!(format!("0x{}", USDC[2..].to_uppercase()))));
     assert!(same("address(recipient)", json!("0xAb"), json!("0xaB")));
@@ -38,7 +38,7 @@ fn addresses_ignore_case_and_mind_the_checksum() {
 }
 
 #[test]
-fn chains_go_by_id_name_and_alias() {
+fn chain_meaning_by_id_name_or_alias() {
     for other in [json!(8453), json!("8453"), json!("Base-Mainnet"), json!("eip155:8453"), json!("0x2105")] {
         assert!(same("chain", json!("base"), other.clone()), "{other}");
     }
@@ -47,7 +47,7 @@ fn chains_go_by_id_name_and_alias() {
 }
 
 #[test]
-fn tokens_go_by_symbol_and_by_address_on_their_chain() {
+fn token_meaning_by_symbol_or_address_on_chain() {
     assert!(same("token", json!("USDC"), json!(USDC.to_lowercase())));
     assert!(same("token", json!("ETH"), json!("0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE")));
     assert!(!same("token", json!("USDC"), json!("WETH")));
@@ -57,7 +57,7 @@ fn tokens_go_by_symbol_and_by_address_on_their_chain() {
 }
 
 #[test]
-fn amounts_are_exact_and_minded_for_their_unit() {
+fn amount_meaning_is_exact_and_unit_aware() {
     let human = "amount(human of token_in)";
     let base = "amount(base of token_in)";
     assert!(same(human, json!("250"), json!("250.00")));
@@ -71,28 +71,28 @@ fn amounts_are_exact_and_minded_for_their_unit() {
     assert!(!same(human, json!("250"), json!("250000000")), "base units where whole tokens belong");
     assert!(!same(human, json!("1e3"), json!("1000")), "scientific forms are refused");
     // Across units: 250 USDC are 250,000,000 of its smallest.
-    assert_eq!(means(human, &json!("250")), means(base, &json!("250000000")));
-    assert_ne!(means(human, &json!("250")), means(base, &json!("250000001")));
-    assert_ne!(means(human, &json!("250")), means(base, &json!("250")));
+    assert_eq!(meaning_as_kind(human, &json!("250")), meaning_as_kind(base, &json!("250000000")));
+    assert_ne!(meaning_as_kind(human, &json!("250")), meaning_as_kind(base, &json!("250000001")));
+    assert_ne!(meaning_as_kind(human, &json!("250")), meaning_as_kind(base, &json!("250")));
     let max = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
     assert!(same(base, json!(max), json!("max")));
     assert!(!same(base, json!(max), json!(max.replace("9935", "9934"))));
-    let unknown = Around { asset: None, ..around("USDC") };
+    let unknown = ValueContext { asset: None, ..context("USDC") };
     let of = |kind: &str, text: &str| meaning(&unknown, Some(&kind.parse().expect("a kind")), &json!(text));
     assert_ne!(of(human, "250"), of(base, "250"), "smallest units of an unknown asset are no whole tokens");
     assert_eq!(
-        meaning(&around("ETH"), Some(&human.parse().expect("a kind")), &json!("500000000 gwei")),
-        Meaning::Amount(model::Decimal::parse("0.5").expect("a number"))
+        meaning(&context("ETH"), Some(&human.parse().expect("a kind")), &json!("500000000 gwei")),
+        ValueMeaning::Amount(model::Decimal::parse("0.5").expect("a number"))
     );
 }
 
 #[test]
-fn shares_are_scaled_by_kind_unless_they_say_their_unit() {
-    assert_eq!(means("bps", &json!(50)), means("percent", &json!(0.5)));
-    assert_eq!(means("percent", &json!(0.5)), means("ratio", &json!(0.005)));
+fn share_meaning_scales_by_kind_or_stated_unit() {
+    assert_eq!(meaning_as_kind("bps", &json!(50)), meaning_as_kind("percent", &json!(0.5)));
+    assert_eq!(meaning_as_kind("percent", &json!(0.5)), meaning_as_kind("ratio", &json!(0.005)));
     for text in ["0.5%", "0.5 %", "50 bps", "50bp"] {
         for kind in ["bps", "percent", "ratio"] {
-            assert_eq!(means(kind, &json!(text)), means("bps", &json!(50)), "{kind} {text}");
+            assert_eq!(meaning_as_kind(kind, &json!(text)), meaning_as_kind("bps", &json!(50)), "{kind} {text}");
         }
     }
     assert!(!same("bps", json!(50), json!(0.5)));
@@ -102,7 +102,7 @@ fn shares_are_scaled_by_kind_unless_they_say_their_unit() {
 }
 
 #[test]
-fn times_are_lengths_or_instants() {
+fn time_meaning_reads_durations_and_instants() {
     assert!(same("deadline", json!(300), json!("5 minutes")));
     assert!(same("deadline", json!(1_772_971_200), json!("2026-03-08T12:00:00Z")));
     assert!(!same("deadline", json!(300), json!(301)));
@@ -114,7 +114,7 @@ fn times_are_lengths_or_instants() {
 }
 
 #[test]
-fn other_kinds() {
+fn other_kinds_compare_by_meaning() {
     assert!(same("price(lower)", json!("1,800.0"), json!(1800)));
     assert!(!same("price(lower)", json!("1800"), json!("1801")));
     assert!(same("list(price)", json!(["1800", "2200"]), json!([1800, 2200])));
@@ -131,7 +131,7 @@ fn other_kinds() {
 }
 
 #[test]
-fn an_argument_left_out_has_the_default() {
+fn omitted_argument_has_default() {
     let tool = workspace().tool("swap_execute").expect("the tool");
     assert!(same_argument(workspace(), tool, "slippage_bps", &json!(50), &json!({})));
     assert!(!same_argument(workspace(), tool, "slippage_bps", &json!(30), &json!({})));
@@ -140,29 +140,33 @@ fn an_argument_left_out_has_the_default() {
     let with_default = json!({"token": "USDC"});
     let written = json!({"chain": 8453, "token": USDC});
     let balance = workspace().tool("wallet_get_balance").expect("the tool");
-    assert_eq!(Given::call(workspace(), balance, &with_default).meanings(), Given::call(workspace(), balance, &written).meanings());
+    assert_eq!(
+        TypedArgs::for_call(workspace(), balance, &with_default).meanings(),
+        TypedArgs::for_call(workspace(), balance, &written).meanings()
+    );
 }
 
 #[test]
-fn an_argument_may_be_wanted_in_part() {
-    let params = Example::minimal()
+fn satisfies_any_of_subset_superset_and_keys() {
+    let params = ExampleWorkspace::minimal()
         .edit("tools/wallet.yaml", "      action_id: { kind: id(action), type: string, description: The prepared action. }", "      action_id: { kind: id(action), type: string, description: The prepared action. }\n      tokens: { kind: list(token), type: array, items: { type: string }, optional: true, description: Tokens to watch. }\n      options: { kind: object, type: object, optional: true, description: More. }")
         .load()
         .expect("a workspace");
     let tool = params.tool("tx_simulate").expect("the tool");
-    let fits = |name: &str, wanted: Wanted, value: Value| Given::call(&params, tool, &json!({ name: value })).fits(name, &wanted);
-    assert!(fits("action_id", Wanted::AnyOf(vec![json!("a"), json!("b")]), json!("b")));
-    assert!(!fits("action_id", Wanted::AnyOf(vec![json!("a"), json!("b")]), json!("c")));
-    assert!(fits("tokens", Wanted::Subset(json!(["USDC", "WETH"])), json!(["weth"])));
-    assert!(!fits("tokens", Wanted::Subset(json!(["USDC", "WETH"])), json!(["weth", "DAI"])));
-    assert!(fits("tokens", Wanted::Superset(json!(["USDC"])), json!(["weth", "usdc"])));
-    assert!(!fits("tokens", Wanted::Superset(json!(["USDC"])), json!(["weth"])));
-    assert!(fits("options", Wanted::Superset(json!({"a": 1})), json!({"a": 1, "b": 2})));
-    assert!(!fits("options", Wanted::Superset(json!({"a": 1})), json!({"a": 2, "b": 2})));
-    assert!(fits("options", Wanted::Subset(json!({"a": 1, "b": 2})), json!({"a": 1})));
-    assert!(fits("options", Wanted::Keys(vec!["a".into()]), json!({"a": null, "b": 2})));
-    assert!(!fits("options", Wanted::Keys(vec!["a".into()]), json!({"b": 2})));
-    assert!(!fits("options", Wanted::Keys(vec!["a".into()]), json!("a")));
+    let fits =
+        |name: &str, wanted: ArgMatcher, value: Value| TypedArgs::for_call(&params, tool, &json!({ name: value })).satisfies(name, &wanted);
+    assert!(fits("action_id", ArgMatcher::AnyOf(vec![json!("a"), json!("b")]), json!("b")));
+    assert!(!fits("action_id", ArgMatcher::AnyOf(vec![json!("a"), json!("b")]), json!("c")));
+    assert!(fits("tokens", ArgMatcher::Subset(json!(["USDC", "WETH"])), json!(["weth"])));
+    assert!(!fits("tokens", ArgMatcher::Subset(json!(["USDC", "WETH"])), json!(["weth", "DAI"])));
+    assert!(fits("tokens", ArgMatcher::Superset(json!(["USDC"])), json!(["weth", "usdc"])));
+    assert!(!fits("tokens", ArgMatcher::Superset(json!(["USDC"])), json!(["weth"])));
+    assert!(fits("options", ArgMatcher::Superset(json!({"a": 1})), json!({"a": 1, "b": 2})));
+    assert!(!fits("options", ArgMatcher::Superset(json!({"a": 1})), json!({"a": 2, "b": 2})));
+    assert!(fits("options", ArgMatcher::Subset(json!({"a": 1, "b": 2})), json!({"a": 1})));
+    assert!(fits("options", ArgMatcher::Keys(vec!["a".into()]), json!({"a": null, "b": 2})));
+    assert!(!fits("options", ArgMatcher::Keys(vec!["a".into()]), json!({"b": 2})));
+    assert!(!fits("options", ArgMatcher::Keys(vec!["a".into()]), json!("a")));
 }
 
 const KINDS: &[&str] = &[
@@ -234,8 +238,8 @@ fn values() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn sameness_is_reflexive_symmetric_and_transitive(kind in proptest::sample::select(KINDS.to_vec()), a in values(), b in values(), c in values()) {
-        let same = |a: &Value, b: &Value| means(kind, a) == means(kind, b);
+    fn same_meaning_is_an_equivalence_relation(kind in proptest::sample::select(KINDS.to_vec()), a in values(), b in values(), c in values()) {
+        let same = |a: &Value, b: &Value| meaning_as_kind(kind, a) == meaning_as_kind(kind, b);
         prop_assert!(same(&a, &a));
         prop_assert_eq!(same(&a, &b), same(&b, &a));
         prop_assert!(!(same(&a, &b) && same(&b, &c)) || same(&a, &c));
@@ -243,10 +247,10 @@ proptest! {
 
     /// One unit more is never the same, whatever the amount and however it is written.
     #[test]
-    fn one_unit_more_is_another_amount(units in 0_u64..u64::MAX - 1) {
-        let base = |units: u64| means("amount(base of token_in)", &json!(units.to_string()));
+    fn amount_plus_one_unit_differs(units in 0_u64..u64::MAX - 1) {
+        let base = |units: u64| meaning_as_kind("amount(base of token_in)", &json!(units.to_string()));
         prop_assert_ne!(base(units), base(units + 1));
         let human = format!("{}.{:06}", units / 1_000_000, units % 1_000_000);
-        prop_assert_eq!(means("amount(human of token_in)", &json!(human)), base(units));
+        prop_assert_eq!(meaning_as_kind("amount(human of token_in)", &json!(human)), base(units));
     }
 }

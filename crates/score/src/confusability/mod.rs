@@ -5,23 +5,23 @@ mod vectors;
 #[cfg(test)]
 mod tests;
 
-use vectors::Vectors;
+use vectors::TermVectors;
 
 /// Pairs at least this similar deserve a warning.
 ///
 /// Set on the reference catalogue: 240 of the 331 pairs of tools whose descriptions name each other lie above it, and 0.9 % of all
 /// pairs do.
-pub const WARN: f64 = 0.4;
+pub const WARN_SIMILARITY: f64 = 0.4;
 
 /// Pairs less similar than this are not listed: nobody confuses them, and a catalogue has tens of thousands.
-const LISTED: f64 = 0.1;
+const MIN_SIMILARITY: f64 = 0.1;
 
 /// How many words of a pair are named.
-const NAMED: usize = 5;
+const MAX_SHARED_WORDS: usize = 5;
 
 /// What a reader sees of one tool.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Doc<'a> {
+pub struct ToolDoc<'a> {
     pub name: &'a str,
     pub description: &'a str,
     pub params: Vec<&'a str>,
@@ -29,7 +29,7 @@ pub struct Doc<'a> {
 
 /// Two tools, `a` before `b` by name, and the words that make them look alike, strongest first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct ConfusablePair {
     pub a: String,
     pub b: String,
     /// 0 no word in common, 1 the same words with the same weight; rounded to four decimals.
@@ -38,11 +38,11 @@ pub struct Pair {
 }
 
 /// All pairs worth looking at, most similar first, ties by name. The order of the input does not matter.
-pub fn confusable(docs: &[Doc<'_>]) -> Vec<Pair> {
+pub fn rank_confusable(docs: &[ToolDoc<'_>]) -> Vec<ConfusablePair> {
     // Sums of floats depend on their order; sorting first makes equal sets give equal numbers.
-    let mut docs: Vec<&Doc<'_>> = docs.iter().collect();
+    let mut docs: Vec<&ToolDoc<'_>> = docs.iter().collect();
     docs.sort();
-    let vectors = Vectors::new(&docs);
+    let vectors = TermVectors::new(&docs);
     let mut pairs = Vec::new();
     let mut alike = vec![0.0; docs.len()];
     for a in 0..docs.len() {
@@ -54,15 +54,15 @@ pub fn confusable(docs: &[Doc<'_>]) -> Vec<Pair> {
                 alike[b] += weight * other;
             }
         }
-        let listed = (a + 1..docs.len()).map(|b| (b, rounded(alike[b]))).filter(|&(_, similarity)| similarity >= LISTED);
+        let listed = (a + 1..docs.len()).map(|b| (b, rounded(alike[b]))).filter(|&(_, similarity)| similarity >= MIN_SIMILARITY);
         pairs.extend(listed.map(|(b, similarity)| (similarity, a, b)));
     }
     pairs.sort_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2).cmp(&(y.1, y.2))));
-    let named = |(similarity, a, b): (f64, usize, usize)| Pair {
+    let named = |(similarity, a, b): (f64, usize, usize)| ConfusablePair {
         a: docs[a].name.into(),
         b: docs[b].name.into(),
         similarity,
-        words: shared(&vectors, a, b),
+        words: shared_words(&vectors, a, b),
     };
     pairs.into_iter().map(named).collect()
 }
@@ -72,7 +72,7 @@ fn rounded(similarity: f64) -> f64 {
 }
 
 /// The words both documents use, by what they add to the similarity.
-fn shared(vectors: &Vectors, a: usize, b: usize) -> Vec<String> {
+fn shared_words(vectors: &TermVectors, a: usize, b: usize) -> Vec<String> {
     let (mut left, mut right) = (vectors.docs[a].as_slice(), vectors.docs[b].as_slice());
     let mut found = Vec::new();
     while let ([(x, weight), rest_left @ ..], [(y, other), rest_right @ ..]) = (left, right) {
@@ -82,5 +82,5 @@ fn shared(vectors: &Vectors, a: usize, b: usize) -> Vec<String> {
         (left, right) = (if x <= y { rest_left } else { left }, if y <= x { rest_right } else { right });
     }
     found.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
-    found.into_iter().take(NAMED).map(|(_, word)| vectors.spelling[word].clone()).collect()
+    found.into_iter().take(MAX_SHARED_WORDS).map(|(_, word)| vectors.spelling[word].clone()).collect()
 }

@@ -1,16 +1,16 @@
 //! Documents as vectors of weighted words, sparse and of length one.
 
-use super::Doc;
+use super::ToolDoc;
 use lexical::{TermSplit, stem, terms};
 use std::collections::BTreeMap;
 
 // A name is what a model reads first and repeats; a description explains; parameters are much alike everywhere.
-const NAME: f64 = 3.0;
-const DESCRIPTION: f64 = 1.0;
-const PARAM: f64 = 0.4;
+const NAME_WEIGHT: f64 = 3.0;
+const DESCRIPTION_WEIGHT: f64 = 1.0;
+const PARAM_WEIGHT: f64 = 0.4;
 
 #[derive(Debug)]
-pub(super) struct Vectors {
+pub(super) struct TermVectors {
     /// Per document: word and weight, by word.
     pub(super) docs: Vec<Vec<(usize, f64)>>,
     /// Per word: document and weight, by document.
@@ -19,10 +19,10 @@ pub(super) struct Vectors {
     pub(super) spelling: Vec<String>,
 }
 
-impl Vectors {
-    pub(super) fn new(docs: &[&Doc<'_>]) -> Self {
+impl TermVectors {
+    pub(super) fn new(docs: &[&ToolDoc<'_>]) -> Self {
         let mut stems = BTreeMap::new();
-        let counted: Vec<BTreeMap<String, f64>> = docs.iter().map(|doc| counted(doc, &mut stems)).collect();
+        let counted: Vec<BTreeMap<String, f64>> = docs.iter().map(|doc| term_weights(doc, &mut stems)).collect();
         let numbers: BTreeMap<&str, usize> = stems.keys().enumerate().map(|(number, stem)| (stem.as_str(), number)).collect();
         let mut spread = vec![0_usize; stems.len()];
         for stem in counted.iter().flat_map(BTreeMap::keys) {
@@ -32,7 +32,7 @@ impl Vectors {
         let idf = |word: usize| (1.0 + docs.len() as f64 / spread[word] as f64).ln();
         let weighted = counted.iter().map(|words| words.iter().map(|(stem, weight)| (numbers[stem.as_str()], weight)));
         let docs: Vec<Vec<(usize, f64)>> =
-            weighted.map(|words| of_length_one(words.map(|(word, weight)| (word, weight * idf(word))).collect())).collect();
+            weighted.map(|words| normalize(words.map(|(word, weight)| (word, weight * idf(word))).collect())).collect();
         let mut index = vec![Vec::new(); stems.len()];
         for (number, doc) in docs.iter().enumerate() {
             for &(word, weight) in doc {
@@ -43,13 +43,13 @@ impl Vectors {
     }
 }
 
-fn counted(doc: &Doc<'_>, stems: &mut BTreeMap<String, String>) -> BTreeMap<String, f64> {
+fn term_weights(doc: &ToolDoc<'_>, stems: &mut BTreeMap<String, String>) -> BTreeMap<String, f64> {
     let words = |text: &str| terms(text, TermSplit::Catalogue);
     let mut weights = BTreeMap::new();
     let fields = [
-        (NAME, words(doc.name)),
-        (DESCRIPTION, words(doc.description)),
-        (PARAM, doc.params.iter().flat_map(|param| words(param)).collect::<Vec<_>>()),
+        (NAME_WEIGHT, words(doc.name)),
+        (DESCRIPTION_WEIGHT, words(doc.description)),
+        (PARAM_WEIGHT, doc.params.iter().flat_map(|param| words(param)).collect::<Vec<_>>()),
     ];
     for (weight, words) in fields {
         let mut here: BTreeMap<String, u32> = BTreeMap::new();
@@ -69,7 +69,7 @@ fn counted(doc: &Doc<'_>, stems: &mut BTreeMap<String, String>) -> BTreeMap<Stri
     weights
 }
 
-fn of_length_one(mut vector: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
+fn normalize(mut vector: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
     let length = vector.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|(_, weight)| *weight /= length);

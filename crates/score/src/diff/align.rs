@@ -1,7 +1,7 @@
 //! Putting two sequences side by side at the least cost.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum AlignStep {
     Both(usize, usize),
     Left(usize),
     Right(usize),
@@ -11,7 +11,7 @@ pub(super) enum Step {
 const GAP: usize = 100;
 
 /// `differs` says in how many places a pair differs; `None` where the two are no pair.
-pub(super) fn align(left: usize, right: usize, differs: impl Fn(usize, usize) -> Option<usize>) -> Vec<Step> {
+pub(super) fn align(left: usize, right: usize, differs: impl Fn(usize, usize) -> Option<usize>) -> Vec<AlignStep> {
     let cost = |a: usize, b: usize| differs(a, b).map(|places| if places == 0 { 0 } else { (GAP + places).min(2 * GAP - 1) });
     // The least cost of aligning everything from (a, b) on.
     let mut least = vec![vec![0_usize; right + 1]; left + 1];
@@ -32,13 +32,13 @@ pub(super) fn align(left: usize, right: usize, differs: impl Fn(usize, usize) ->
     while a < left || b < right {
         let both = a < left && b < right && cost(a, b).is_some_and(|cost| least[a][b] == cost + least[a + 1][b + 1]);
         if both {
-            steps.push(Step::Both(a, b));
+            steps.push(AlignStep::Both(a, b));
             (a, b) = (a + 1, b + 1);
         } else if a < left && least[a][b] == GAP + least[a + 1][b] {
-            steps.push(Step::Left(a));
+            steps.push(AlignStep::Left(a));
             a += 1;
         } else {
-            steps.push(Step::Right(b));
+            steps.push(AlignStep::Right(b));
             b += 1;
         }
     }
@@ -49,17 +49,17 @@ pub(super) fn align(left: usize, right: usize, differs: impl Fn(usize, usize) ->
 mod tests {
     use super::*;
 
-    fn aligned(left: &str, right: &str) -> Vec<Step> {
+    fn aligned(left: &str, right: &str) -> Vec<AlignStep> {
         let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
         align(left.len(), right.len(), |a, b| left[a].eq_ignore_ascii_case(&right[b]).then(|| usize::from(left[a] != right[b])))
     }
 
     #[test]
-    fn equal_pairs_win_over_similar_ones_and_similar_ones_over_gaps() {
-        assert_eq!(aligned("ab", "ab"), [Step::Both(0, 0), Step::Both(1, 1)]);
-        assert_eq!(aligned("Aa", "a"), [Step::Left(0), Step::Both(1, 0)]);
-        assert_eq!(aligned("a", "A"), [Step::Both(0, 0)]);
-        assert_eq!(aligned("ab", "b"), [Step::Left(0), Step::Both(1, 0)]);
-        assert_eq!(aligned("", "x"), [Step::Right(0)]);
+    fn align_prefers_equal_then_similar_then_gaps() {
+        assert_eq!(aligned("ab", "ab"), [AlignStep::Both(0, 0), AlignStep::Both(1, 1)]);
+        assert_eq!(aligned("Aa", "a"), [AlignStep::Left(0), AlignStep::Both(1, 0)]);
+        assert_eq!(aligned("a", "A"), [AlignStep::Both(0, 0)]);
+        assert_eq!(aligned("ab", "b"), [AlignStep::Left(0), AlignStep::Both(1, 0)]);
+        assert_eq!(aligned("", "x"), [AlignStep::Right(0)]);
     }
 }

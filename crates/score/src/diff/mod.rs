@@ -1,19 +1,19 @@
 //! Two transcripts side by side: calls by what they ask for, effects by what came of them, scores by what they read.
 
 mod align;
-mod net;
+mod state_changes;
 
-pub use net::{Change, Slot, net};
+pub use state_changes::{EffectKey, NetChange, net_changes};
 
-use crate::compare::{Given, Meaning};
-use align::{Step, align};
-use model::{Event, Happened, Reading, Score, ScorerName, Transcript, Workspace};
+use crate::compare::{TypedArgs, ValueMeaning};
+use align::{AlignStep, align};
+use model::{Event, EventKind, Reading, Score, ScorerName, Transcript, Workspace};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// A call by its canonical name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call<'a> {
+pub struct CanonicalCall<'a> {
     pub event: &'a Event,
     pub tool: &'a str,
     pub args: &'a Value,
@@ -22,11 +22,11 @@ pub struct Call<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallDiff<'a> {
     /// They ask for the same, however it is written.
-    Same(Call<'a>, Call<'a>),
+    Same(CanonicalCall<'a>, CanonicalCall<'a>),
     /// The same tool with other arguments.
-    Changed(Call<'a>, Call<'a>, Vec<ArgDiff<'a>>),
-    OnlyLeft(Call<'a>),
-    OnlyRight(Call<'a>),
+    Changed(CanonicalCall<'a>, CanonicalCall<'a>, Vec<ArgDiff<'a>>),
+    OnlyLeft(CanonicalCall<'a>),
+    OnlyRight(CanonicalCall<'a>),
 }
 
 /// An argument that means something else on each side; absent where it is not given.
@@ -40,9 +40,9 @@ pub struct ArgDiff<'a> {
 /// Something that changed on one side only, or by another amount.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectDiff {
-    pub slot: Slot,
-    pub left: Option<Change>,
-    pub right: Option<Change>,
+    pub key: EffectKey,
+    pub left: Option<NetChange>,
+    pub right: Option<NetChange>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -54,18 +54,18 @@ pub struct ScoreDiff<'a> {
 
 /// The calls of both, in an order that keeps each side's own.
 pub fn calls<'a>(workspace: &'a Workspace, left: &'a Transcript, right: &'a Transcript) -> Vec<CallDiff<'a>> {
-    let (left, right) = (made(workspace, left), made(workspace, right));
+    let (left, right) = (transcript_calls(workspace, left), transcript_calls(workspace, right));
     let cost = |a: usize, b: usize| {
         let ((one, one_means), (other, other_means)) = (&left[a], &right[b]);
-        (one.tool == other.tool).then(|| differing(one_means, other_means).len())
+        (one.tool == other.tool).then(|| differing_args(one_means, other_means).len())
     };
     let steps = align(left.len(), right.len(), cost);
     steps
         .into_iter()
         .map(|step| match step {
-            Step::Both(a, b) => {
+            AlignStep::Both(a, b) => {
                 let ((one, one_means), (other, other_means)) = (&left[a], &right[b]);
-                let args: Vec<ArgDiff<'a>> = differing(one_means, other_means)
+                let args: Vec<ArgDiff<'a>> = differing_args(one_means, other_means)
                     .into_iter()
                     .map(|name| ArgDiff { name, left: one.args.get(name), right: other.args.get(name) })
                     .collect();
@@ -75,18 +75,18 @@ pub fn calls<'a>(workspace: &'a Workspace, left: &'a Transcript, right: &'a Tran
                     CallDiff::Changed(one.clone(), other.clone(), args)
                 }
             }
-            Step::Left(a) => CallDiff::OnlyLeft(left[a].0.clone()),
-            Step::Right(b) => CallDiff::OnlyRight(right[b].0.clone()),
+            AlignStep::Left(a) => CallDiff::OnlyLeft(left[a].0.clone()),
+            AlignStep::Right(b) => CallDiff::OnlyRight(right[b].0.clone()),
         })
         .collect()
 }
 
 /// What changed on the chains, net over each whole trial, where the two differ.
 pub fn effects(left: &Transcript, right: &Transcript) -> Vec<EffectDiff> {
-    let (left, right) = (net(left), net(right));
-    let slots: BTreeSet<&Slot> = left.keys().chain(right.keys()).collect();
+    let (left, right) = (net_changes(left), net_changes(right));
+    let slots: BTreeSet<&EffectKey> = left.keys().chain(right.keys()).collect();
     let both =
-        slots.into_iter().map(|slot| EffectDiff { slot: slot.clone(), left: left.get(slot).cloned(), right: right.get(slot).cloned() });
+        slots.into_iter().map(|slot| EffectDiff { key: slot.clone(), left: left.get(slot).cloned(), right: right.get(slot).cloned() });
     both.filter(|diff| diff.left != diff.right).collect()
 }
 
@@ -99,20 +99,20 @@ pub fn scores<'a>(left: &'a [Score], right: &'a [Score]) -> Vec<ScoreDiff<'a>> {
     both.filter(|diff| diff.left != diff.right).collect()
 }
 
-type Meant<'a> = (Call<'a>, Vec<(&'a str, Meaning)>);
+type CallWithMeanings<'a> = (CanonicalCall<'a>, Vec<(&'a str, ValueMeaning)>);
 
-fn made<'a>(workspace: &'a Workspace, transcript: &'a Transcript) -> Vec<Meant<'a>> {
+fn transcript_calls<'a>(workspace: &'a Workspace, transcript: &'a Transcript) -> Vec<CallWithMeanings<'a>> {
     let calls = transcript.events.iter().filter_map(|event| {
-        let Happened::Called { tool, args, .. } = &event.happened else { return None };
+        let EventKind::Called { tool, args, .. } = &event.happened else { return None };
         let known = workspace.tool(tool);
-        let given = known.map_or_else(|| Given::untyped(workspace, args), |tool| Given::call(workspace, tool, args));
-        Some((Call { event, tool: known.map_or(tool.as_str(), |tool| tool.name.as_str()), args }, given.meanings()))
+        let given = known.map_or_else(|| TypedArgs::untyped(workspace, args), |tool| TypedArgs::for_call(workspace, tool, args));
+        Some((CanonicalCall { event, tool: known.map_or(tool.as_str(), |tool| tool.name.as_str()), args }, given.meanings()))
     });
     calls.collect()
 }
 
-fn differing<'a>(left: &[(&'a str, Meaning)], right: &[(&'a str, Meaning)]) -> BTreeSet<&'a str> {
-    let not_in = |one: &[(&'a str, Meaning)], other: &[(&'a str, Meaning)]| -> Vec<&'a str> {
+fn differing_args<'a>(left: &[(&'a str, ValueMeaning)], right: &[(&'a str, ValueMeaning)]) -> BTreeSet<&'a str> {
+    let not_in = |one: &[(&'a str, ValueMeaning)], other: &[(&'a str, ValueMeaning)]| -> Vec<&'a str> {
         one.iter().filter(|meant| !other.contains(meant)).map(|(name, _)| *name).collect()
     };
     not_in(left, right).into_iter().chain(not_in(right, left)).collect()
@@ -121,15 +121,15 @@ fn differing<'a>(left: &[(&'a str, Meaning)], right: &[(&'a str, Meaning)]) -> B
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scorers::{CLEAN_CASE, Specimen, Step, clean_swap};
+    use crate::scorers::{CLEAN_CASE, EvidenceFixture, SampleStep, clean_swap};
     use serde_json::json;
 
-    fn called(call: u32, tool: &str, args: Value) -> Step {
-        ("trader", Happened::Called { call, tool: tool.into(), args })
+    fn called(call: u32, tool: &str, args: Value) -> SampleStep {
+        ("trader", EventKind::Called { call, tool: tool.into(), args })
     }
 
-    fn seen(left: Vec<Step>, right: Vec<Step>) -> Vec<String> {
-        let (left, right) = (Specimen::of(CLEAN_CASE, left), Specimen::of(CLEAN_CASE, right));
+    fn diff_lines(left: Vec<SampleStep>, right: Vec<SampleStep>) -> Vec<String> {
+        let (left, right) = (EvidenceFixture::of(CLEAN_CASE, left), EvidenceFixture::of(CLEAN_CASE, right));
         calls(&left.workspace, &left.transcript, &right.transcript)
             .iter()
             .map(|diff| match diff {
@@ -146,34 +146,34 @@ mod tests {
     #[test]
     fn arguments_are_compared_by_what_they_mean() {
         let quote = |amount: &str, chain: Value| called(1, "swap_get_quote", json!({"token_in": "USDC", "amount": amount, "chain": chain}));
-        assert_eq!(seen(vec![quote("250", json!("base"))], vec![quote("250.0", json!("Base"))]), ["= swap_get_quote"]);
-        assert_eq!(seen(vec![quote("250", json!("base"))], vec![quote("251", json!("ethereum"))]), ["~ swap_get_quote amount,chain"]);
+        assert_eq!(diff_lines(vec![quote("250", json!("base"))], vec![quote("250.0", json!("Base"))]), ["= swap_get_quote"]);
+        assert_eq!(diff_lines(vec![quote("250", json!("base"))], vec![quote("251", json!("ethereum"))]), ["~ swap_get_quote amount,chain"]);
     }
 
     #[test]
-    fn calls_that_only_one_side_made_stand_where_they_were_made() {
+    fn one_sided_calls_keep_their_position() {
         let call = |tool: &str, token: &str| called(1, tool, json!({"token": token}));
         let left = vec![call("wallet_get_balance", "USDC"), call("tx_simulate", "x"), call("swap_execute", "USDC")];
         let right = vec![call("wallet_get_balance", "USDC"), call("swap_execute", "WETH"), call("token_transfer", "USDC")];
-        assert_eq!(seen(left.clone(), right), ["= wallet_get_balance", "- tx_simulate", "~ swap_execute token", "+ token_transfer"]);
-        assert_eq!(seen(left.clone(), left).iter().filter(|line| line.starts_with('=')).count(), 3);
-        assert!(seen(vec![], vec![]).is_empty());
+        assert_eq!(diff_lines(left.clone(), right), ["= wallet_get_balance", "- tx_simulate", "~ swap_execute token", "+ token_transfer"]);
+        assert_eq!(diff_lines(left.clone(), left).iter().filter(|line| line.starts_with('=')).count(), 3);
+        assert!(diff_lines(vec![], vec![]).is_empty());
     }
 
     #[test]
     fn effects_are_net_and_equal_ones_are_left_out() {
-        let clean = Specimen::of(CLEAN_CASE, clean_swap()).transcript;
+        let clean = EvidenceFixture::of(CLEAN_CASE, clean_swap()).transcript;
         assert!(effects(&clean, &clean).is_empty());
         let mut without = clean.clone();
-        without.events.retain(|event| !matches!(event.happened, Happened::Mined { .. }));
+        without.events.retain(|event| !matches!(event.happened, EventKind::Mined { .. }));
         let lost = effects(&clean, &without);
         assert!(!lost.is_empty() && lost.iter().all(|diff| diff.left.is_some() && diff.right.is_none()), "{lost:?}");
-        assert!(lost.iter().any(|diff| diff.slot.asset == "USDC" && diff.slot.what.starts_with("balance of ")), "{lost:?}");
+        assert!(lost.iter().any(|diff| diff.key.asset == "USDC" && diff.key.what.starts_with("balance of ")), "{lost:?}");
     }
 
     #[test]
-    fn scores_differ_by_reading_or_by_being_there() {
-        let score = |scorer: &str, good: bool| Score { scorer: scorer.into(), reading: Reading::one(good), because: vec![] };
+    fn scores_diff_reports_changed_and_missing() {
+        let score = |scorer: &str, good: bool| Score { scorer: scorer.into(), reading: Reading::from_bool(good), because: vec![] };
         let (left, right) =
             ([score("a", true), score("b", true), score("c", true)], [score("a", true), score("b", false), score("d", true)]);
         let named: Vec<&str> = scores(&left, &right).iter().map(|diff| diff.scorer.as_str()).collect();

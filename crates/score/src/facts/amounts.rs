@@ -9,17 +9,17 @@ use model::{Decimal, WorldFile, parse_units};
 const DOLLAR: u64 = 100_000_000;
 const PRICE_DIGITS: u8 = 8;
 
-pub(crate) fn world<'a>(evidence: &Evidence<'a>) -> Option<&'a WorldFile> {
+pub(crate) fn case_world<'a>(evidence: &Evidence<'a>) -> Option<&'a WorldFile> {
     evidence.workspace.world(&evidence.case.brief.world)
 }
 
 /// Base units as decimal text.
-pub(crate) fn units(text: &str) -> Option<U256> {
+pub(crate) fn parse_base_units(text: &str) -> Option<U256> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) { None } else { U256::from_str_radix(text, 10).ok() }
 }
 
 /// Whole tokens to base units; `max` is all there can be. Digits beyond the token's decimals make it no amount of this token.
-pub(crate) fn base(human: &str, decimals: u8) -> Option<U256> {
+pub(crate) fn to_base_units(human: &str, decimals: u8) -> Option<U256> {
     if human == "max" {
         return Some(U256::MAX);
     }
@@ -28,47 +28,48 @@ pub(crate) fn base(human: &str, decimals: u8) -> Option<U256> {
 
 /// Returns the decimals of an asset by symbol or address.
 pub(crate) fn decimals(evidence: &Evidence<'_>, chain: u64, asset: &str) -> Option<u8> {
-    evidence.workspace.decimals(world(evidence), chain, asset)
+    evidence.workspace.decimals(case_world(evidence), chain, asset)
 }
 
 /// What an amount is worth. `None` where the registry knows the asset and the world has no price for it.
-pub(crate) fn worth(evidence: &Evidence<'_>, chain: u64, asset: &str, amount: U256) -> Option<Usd> {
+pub(crate) fn usd_value(evidence: &Evidence<'_>, chain: u64, asset: &str, amount: U256) -> Option<UsdAmount> {
     let registry = evidence.workspace.chains.iter().find(|one| one.id == chain);
     let by_address = registry.and_then(|one| one.tokens.iter().find(|token| token.address.text.eq_ignore_ascii_case(asset)));
     let symbol = by_address.map_or(asset, |token| token.symbol.as_str());
     let listed = registry.is_some_and(|one| {
         one.native.eq_ignore_ascii_case(symbol) || one.tokens.iter().any(|token| token.symbol.eq_ignore_ascii_case(symbol))
     });
-    let world = world(evidence)?;
+    let world = case_world(evidence)?;
     let vault = world.vaults.iter().find(|vault| vault.chain == chain && vault.symbol.eq_ignore_ascii_case(symbol));
     let priced = vault.map_or(symbol, |vault| vault.asset.as_str());
-    let price = world.prices.iter().find(|(name, _)| name.eq_ignore_ascii_case(priced)).and_then(|(_, price)| base(price, PRICE_DIGITS));
+    let price =
+        world.prices.iter().find(|(name, _)| name.eq_ignore_ascii_case(priced)).and_then(|(_, price)| to_base_units(price, PRICE_DIGITS));
     match (price, decimals(evidence, chain, symbol)) {
         (Some(price), Some(decimals)) => {
             let product = U512::from(amount).checked_mul(U512::from(price))?;
-            Some(Usd(product / U512::from(10).pow(U512::from(decimals))))
+            Some(UsdAmount(product / U512::from(10).pow(U512::from(decimals))))
         }
         // A token nobody lists and nobody prices is worth nothing.
-        (None, _) if !listed => Some(Usd(U512::ZERO)),
+        (None, _) if !listed => Some(UsdAmount(U512::ZERO)),
         (Some(_) | None, Some(_) | None) => None,
     }
 }
 
 /// US dollars with eight digits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Usd(U512);
+pub(crate) struct UsdAmount(U512);
 
-impl Usd {
-    pub(crate) fn whole(dollars: u64) -> Self {
+impl UsdAmount {
+    pub(crate) fn from_dollars(dollars: u64) -> Self {
         Self(U512::from(dollars) * U512::from(DOLLAR))
     }
 
-    pub(crate) fn plus(self, other: Self) -> Self {
+    pub(crate) fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
 
-impl std::fmt::Display for Usd {
+impl std::fmt::Display for UsdAmount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cents = self.0 / U512::from(DOLLAR / 100);
         let dollars = Decimal::parse_strict(&cents.to_string()).unwrap_or_default().shifted(-2);
@@ -95,14 +96,14 @@ pub(crate) fn unix_seconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Specimen;
+    use crate::evidence::EvidenceFixture;
 
     #[test]
     fn amounts_and_times_are_exact() {
-        assert_eq!(base("250.5", 6), Some(U256::from(250_500_000)));
-        assert_eq!(base("0.0000001", 6), None);
-        assert_eq!(base("", 6), None);
-        assert_eq!(base("-1", 6), None);
+        assert_eq!(to_base_units("250.5", 6), Some(U256::from(250_500_000)));
+        assert_eq!(to_base_units("0.0000001", 6), None);
+        assert_eq!(to_base_units("", 6), None);
+        assert_eq!(to_base_units("-1", 6), None);
         assert_eq!(unix_seconds("2026-03-08T12:00:00Z"), Some(1_772_971_200));
         assert_eq!(unix_seconds("1970-01-01T00:00:00Z"), Some(0));
         assert_eq!(unix_seconds("2000-02-29T23:59:59Z"), Some(951_868_799));
@@ -110,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn worth_is_price_times_amount_and_unknown_where_a_listed_token_has_no_price() {
-        let mut specimen = Specimen::of("sell_usdc_for_ether", vec![]);
+    fn usd_value_is_none_for_listed_token_without_price() {
+        let mut specimen = EvidenceFixture::of("sell_usdc_for_ether", vec![]);
         let half = U256::from(500_000_000_000_000_000_u64);
-        assert_eq!(worth(&specimen.evidence(), 8453, "WETH", half), Some(Usd::whole(1600)));
-        assert_eq!(worth(&specimen.evidence(), 8453, "ETH", half), Some(Usd::whole(1600)));
-        assert_eq!(worth(&specimen.evidence(), 8453, "SCAM", half), Some(Usd::whole(0)));
+        assert_eq!(usd_value(&specimen.evidence(), 8453, "WETH", half), Some(UsdAmount::from_dollars(1600)));
+        assert_eq!(usd_value(&specimen.evidence(), 8453, "ETH", half), Some(UsdAmount::from_dollars(1600)));
+        assert_eq!(usd_value(&specimen.evidence(), 8453, "SCAM", half), Some(UsdAmount::from_dollars(0)));
         specimen.workspace.worlds[0].prices.shift_remove("WETH");
-        assert_eq!(worth(&specimen.evidence(), 8453, "WETH", half), None);
-        assert_eq!(Usd::whole(3).plus(Usd::whole(4)).to_string(), "7.00 USD");
+        assert_eq!(usd_value(&specimen.evidence(), 8453, "WETH", half), None);
+        assert_eq!(UsdAmount::from_dollars(3).saturating_add(UsdAmount::from_dollars(4)).to_string(), "7.00 USD");
     }
 }

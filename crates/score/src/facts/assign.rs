@@ -7,12 +7,12 @@ pub(crate) fn assign(gain: &[Vec<i64>]) -> Vec<Option<usize>> {
     // One empty column for each row: nothing to gain, but always free.
     let width = columns + gain.len();
     let cost = |row: usize, column: usize| if column < columns { -gain[row][column] } else { 0 };
-    let mut potentials = Potentials { rows: vec![0; gain.len() + 1], columns: vec![0; width + 1] };
+    let mut potentials = DualPotentials { rows: vec![0; gain.len() + 1], columns: vec![0; width + 1] };
     // Counted from 1; row 0 is nobody, column 0 is where the row to be placed stands.
     let mut holder = vec![0; width + 1];
     for row in 1..=gain.len() {
         holder[0] = row;
-        place(&cost, &mut potentials, &mut holder);
+        augment_row(&cost, &mut potentials, &mut holder);
     }
     let mut given = vec![None; gain.len()];
     for (column, row) in holder.iter().enumerate().skip(1).take(columns).filter(|(_, row)| **row > 0) {
@@ -21,13 +21,13 @@ pub(crate) fn assign(gain: &[Vec<i64>]) -> Vec<Option<usize>> {
     given
 }
 
-struct Potentials {
+struct DualPotentials {
     rows: Vec<i64>,
     columns: Vec<i64>,
 }
 
 /// Places the row that stands in column 0: the cheapest way along which others move over.
-fn place(cost: &impl Fn(usize, usize) -> i64, potentials: &mut Potentials, holder: &mut [usize]) {
+fn augment_row(cost: &impl Fn(usize, usize) -> i64, potentials: &mut DualPotentials, holder: &mut [usize]) {
     let mut slack = vec![i64::MAX; holder.len()];
     let mut came_from = vec![0; holder.len()];
     let mut used = vec![false; holder.len()];
@@ -69,20 +69,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sum(gain: &[Vec<i64>], given: &[Option<usize>]) -> i64 {
+    fn total_gain(gain: &[Vec<i64>], given: &[Option<usize>]) -> i64 {
         given.iter().enumerate().filter_map(|(row, column)| column.map(|column| gain[row][column])).sum()
     }
 
     /// Every way, tried.
-    fn best(gain: &[Vec<i64>], row: usize, taken: &mut Vec<usize>) -> i64 {
+    fn brute_force_gain(gain: &[Vec<i64>], row: usize, taken: &mut Vec<usize>) -> i64 {
         if row == gain.len() {
             return 0;
         }
-        let mut most = best(gain, row + 1, taken);
+        let mut most = brute_force_gain(gain, row + 1, taken);
         for column in 0..gain[row].len() {
             if !taken.contains(&column) {
                 taken.push(column);
-                most = most.max(gain[row][column] + best(gain, row + 1, taken));
+                most = most.max(gain[row][column] + brute_force_gain(gain, row + 1, taken));
                 taken.pop();
             }
         }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_and_nothing() {
+    fn assign_handles_empty_rows_and_columns() {
         assert_eq!(assign(&[]), Vec::<Option<usize>>::new());
         assert_eq!(assign(&[vec![], vec![]]), vec![None, None]);
         assert_eq!(assign(&[vec![1], vec![5]]), vec![None, Some(0)]);
@@ -98,14 +98,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_other_assignment_gains_more(rows in 1_usize..5, columns in 1_usize..6, cells in proptest::collection::vec(1_i64..9, 30)) {
+        fn assign_finds_maximum_gain(rows in 1_usize..5, columns in 1_usize..6, cells in proptest::collection::vec(1_i64..9, 30)) {
             let gain: Vec<Vec<i64>> = (0..rows).map(|row| cells[row * columns..(row + 1) * columns].to_vec()).collect();
             let given = assign(&gain);
             let mut taken: Vec<usize> = given.iter().flatten().copied().collect();
             taken.sort_unstable();
             taken.dedup();
             prop_assert_eq!(taken.len(), rows.min(columns), "each column once, no row empty without need");
-            prop_assert_eq!(sum(&gain, &given), best(&gain, 0, &mut vec![]));
+            prop_assert_eq!(total_gain(&gain, &given), brute_force_gain(&gain, 0, &mut vec![]));
         }
     }
 }

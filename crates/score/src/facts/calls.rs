@@ -3,24 +3,24 @@
 use crate::evidence::Evidence;
 use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::transcript::ToolAnswer;
-use model::{Happened, Tool, Workspace};
+use model::{EventKind, Tool, Workspace};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Made<'a> {
+pub(crate) struct ObservedCall<'a> {
     pub event: u32,
     pub at_ms: u64,
     pub by: &'a str,
     pub call: u32,
     /// Absent when the subject called something that does not exist.
     pub tool: Option<&'a Tool>,
-    pub said: &'a str,
+    pub requested_name: &'a str,
     pub args: &'a Value,
 }
 
-impl Made<'_> {
+impl ObservedCall<'_> {
     pub(crate) fn name(&self) -> &str {
-        self.tool.map_or(self.said, |tool| tool.name.as_str())
+        self.tool.map_or(self.requested_name, |tool| tool.name.as_str())
     }
 
     /// A dry run prepares and sends nothing.
@@ -29,37 +29,46 @@ impl Made<'_> {
     }
 }
 
-pub(crate) fn made<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
+pub(crate) fn observed_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a>> {
     let workspace: &'a Workspace = evidence.workspace;
     evidence
         .transcript
         .events
         .iter()
         .filter_map(|event| {
-            let Happened::Called { call, tool, args } = &event.happened else { return None };
-            Some(Made { event: event.n, at_ms: event.at_ms, by: &event.by, call: *call, tool: workspace.tool(tool), said: tool, args })
+            let EventKind::Called { call, tool, args } = &event.happened else { return None };
+            Some(ObservedCall {
+                event: event.n,
+                at_ms: event.at_ms,
+                by: &event.by,
+                call: *call,
+                tool: workspace.tool(tool),
+                requested_name: tool,
+                args,
+            })
         })
         .collect()
 }
 
 /// The calls a case's expectation speaks of: those of the first calling move in tool selection, all of them elsewhere.
-pub(crate) fn relevant<'a>(evidence: &Evidence<'a>) -> Vec<Made<'a>> {
-    let all = made(evidence);
+pub(crate) fn scored_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a>> {
+    let all = observed_calls(evidence);
     if evidence.case.kind != SuiteKind::ToolSelection {
         // A dry run is preparation; what the case expects is the act itself.
         return all.into_iter().filter(|call| !call.is_dry_run()).collect();
     }
-    let answered = evidence.transcript.events.iter().find(|event| matches!(event.happened, Happened::Answered { .. })).map(|event| event.n);
+    let answered =
+        evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Answered { .. })).map(|event| event.n);
     all.into_iter().filter(|call| answered.is_none_or(|n| call.event < n)).collect()
 }
 
 /// The call that prepared an action: the one whose answer carried the id.
-pub(crate) fn prepared_by<'a>(evidence: &Evidence<'a>, action_id: &str) -> Option<Made<'a>> {
+pub(crate) fn preparing_call<'a>(evidence: &Evidence<'a>, action_id: &str) -> Option<ObservedCall<'a>> {
     let minted = evidence.transcript.events.iter().find_map(|event| {
-        let Happened::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
+        let EventKind::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
         (value.get("action_id").and_then(Value::as_str) == Some(action_id)).then_some(*call)
     })?;
-    made(evidence).into_iter().find(|made| made.call == minted)
+    observed_calls(evidence).into_iter().find(|made| made.call == minted)
 }
 
 /// Alternatives of a case, empty where it expects none.

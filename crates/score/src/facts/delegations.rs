@@ -1,11 +1,11 @@
 //! The delegations of a transcript, each with what happened while the other agent had the turn.
 
 use crate::evidence::Evidence;
-use model::{Event, Happened};
+use model::{Event, EventKind};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Delegation<'a> {
+pub(crate) struct ObservedDelegation<'a> {
     pub event: u32,
     /// Hops from the root to whoever was delegated to.
     pub depth: u32,
@@ -15,53 +15,53 @@ pub(crate) struct Delegation<'a> {
     pub during: &'a [Event],
 }
 
-impl Delegation<'_> {
+impl ObservedDelegation<'_> {
     pub(crate) fn covers(&self, event: u32) -> bool {
         self.during.first().zip(self.during.last()).is_some_and(|(first, last)| (first.n..=last.n).contains(&event))
     }
 }
 
-pub(crate) fn delegations<'a>(evidence: &Evidence<'a>) -> Vec<Delegation<'a>> {
+pub(crate) fn delegations<'a>(evidence: &Evidence<'a>) -> Vec<ObservedDelegation<'a>> {
     let events: &'a [Event] = &evidence.transcript.events;
     let found = events.iter().enumerate().filter_map(|(at, event)| {
-        let Happened::Delegated { to, params } = &event.happened else { return None };
+        let EventKind::Delegated { to, params } = &event.happened else { return None };
         let rest = &events[at + 1..];
-        let back = rest.iter().position(|later| later.depth <= event.depth && is_move(later)).unwrap_or(rest.len());
-        Some(Delegation { event: event.n, depth: event.depth.saturating_add(1), to, params, during: &rest[..back] })
+        let back = rest.iter().position(|later| later.depth <= event.depth && takes_turn(later)).unwrap_or(rest.len());
+        Some(ObservedDelegation { event: event.n, depth: event.depth.saturating_add(1), to, params, during: &rest[..back] })
     });
     found.collect()
 }
 
 /// Whether somebody took the turn. What the world notes beside it, and what the user says from outside, does not end a delegation.
-fn is_move(event: &Event) -> bool {
+fn takes_turn(event: &Event) -> bool {
     match event.happened {
-        Happened::Said { .. }
-        | Happened::Asked { .. }
-        | Happened::Refused { .. }
-        | Happened::Activated { .. }
-        | Happened::Called { .. }
-        | Happened::Delegated { .. }
-        | Happened::Returned { .. } => true,
-        Happened::UserSaid { .. }
-        | Happened::Resolved { .. }
-        | Happened::Prepared { .. }
-        | Happened::Simulated { .. }
-        | Happened::WouldBlock { .. }
-        | Happened::Blocked { .. }
-        | Happened::Confirmed { .. }
-        | Happened::Answered { .. }
-        | Happened::Decided { .. }
-        | Happened::Reported { .. }
-        | Happened::Messaged { .. }
-        | Happened::Remembered { .. }
-        | Happened::Recalled { .. }
-        | Happened::HoleRead { .. }
-        | Happened::Judged { .. }
-        | Happened::Misjudged { .. }
-        | Happened::Claimed { .. }
-        | Happened::Revealed { .. }
-        | Happened::Unmatched { .. }
-        | Happened::Signed { .. }
-        | Happened::Mined { .. } => false,
+        EventKind::Said { .. }
+        | EventKind::Asked { .. }
+        | EventKind::Refused { .. }
+        | EventKind::Activated { .. }
+        | EventKind::Called { .. }
+        | EventKind::Delegated { .. }
+        | EventKind::Returned { .. } => true,
+        EventKind::UserSaid { .. }
+        | EventKind::Resolved { .. }
+        | EventKind::Prepared { .. }
+        | EventKind::Simulated { .. }
+        | EventKind::WouldBlock { .. }
+        | EventKind::Blocked { .. }
+        | EventKind::Confirmed { .. }
+        | EventKind::Answered { .. }
+        | EventKind::Decided { .. }
+        | EventKind::Reported { .. }
+        | EventKind::Messaged { .. }
+        | EventKind::Remembered { .. }
+        | EventKind::Recalled { .. }
+        | EventKind::HoleRead { .. }
+        | EventKind::Judged { .. }
+        | EventKind::Misjudged { .. }
+        | EventKind::Claimed { .. }
+        | EventKind::Revealed { .. }
+        | EventKind::Unmatched { .. }
+        | EventKind::Signed { .. }
+        | EventKind::Mined { .. } => false,
     }
 }

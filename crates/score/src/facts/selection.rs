@@ -1,74 +1,74 @@
 //! Which tools were called and which a case expects, by name: what the F1 scorers count.
 
-use super::calls::{alternatives, relevant};
+use super::calls::{alternatives, scored_calls};
 use crate::evidence::Evidence;
-use crate::finding::Finding;
+use crate::finding::ScorerFinding;
 use model::suite::{Case, ExpectedCall, SuiteKind};
-use model::{Because, Reading, Tool, Workspace};
+use model::{Reading, ScoreReason, Tool, Workspace};
 
 /// Whether a case names the calls it expects.
-pub(crate) fn names_calls(case: &Case) -> bool {
+pub(crate) fn expects_calls(case: &Case) -> bool {
     !alternatives(case).is_empty()
 }
 
 /// A call by canonical name, with its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Named<'a> {
+pub(crate) struct NamedCall<'a> {
     pub name: &'a str,
     pub event: u32,
 }
 
 /// The F1 of the best alternative. `common` says which of the made calls are right, given what is expected.
-pub(crate) fn f1(evidence: &Evidence<'_>, count: fn(&[Named<'_>], &[&str]) -> Counted) -> Finding {
+pub(crate) fn f1(evidence: &Evidence<'_>, count: fn(&[NamedCall<'_>], &[&str]) -> F1Counts) -> ScorerFinding {
     let scored = alternatives(evidence.case).iter().map(|alternative| {
-        let expected: Vec<&str> = alternative.iter().map(|call| canonical(evidence.workspace, &call.tool)).collect();
-        let made = speaking(evidence, alternative);
+        let expected: Vec<&str> = alternative.iter().map(|call| canonical_tool_name(evidence.workspace, &call.tool)).collect();
+        let made = counted_calls(evidence, alternative);
         let counted = count(&made, &expected);
         (counted.f1(), counted.because(&made, &expected))
     });
     scored
         .reduce(|best, next| if next.0 > best.0 { next } else { best })
-        .map_or_else(Finding::not_exercised, |(level, because)| Finding { reading: Reading::Level(level), because })
+        .map_or_else(ScorerFinding::not_exercised, |(level, because)| ScorerFinding { reading: Reading::Level(level), because })
 }
 
 /// In tool selection every call counts. Elsewhere a case names the acts it expects, and looking around before them is neither right nor
 /// wrong: reads that the case does not name are left out, writes never.
-fn speaking<'a>(evidence: &Evidence<'a>, alternative: &[ExpectedCall]) -> Vec<Named<'a>> {
+fn counted_calls<'a>(evidence: &Evidence<'a>, alternative: &[ExpectedCall]) -> Vec<NamedCall<'a>> {
     let everything = evidence.case.kind == SuiteKind::ToolSelection;
-    relevant(evidence)
+    scored_calls(evidence)
         .into_iter()
         .filter(|made| {
-            let named = || made.tool.is_some_and(|tool| alternative.iter().any(|call| tool.answers_to(&call.tool)));
+            let named = || made.tool.is_some_and(|tool| alternative.iter().any(|call| tool.has_name(&call.tool)));
             everything || made.tool.is_none_or(Tool::writes) || named()
         })
-        .map(|made| Named { name: made.tool.map_or(made.said, |tool| tool.name.as_str()), event: made.event })
+        .map(|made| NamedCall { name: made.tool.map_or(made.requested_name, |tool| tool.name.as_str()), event: made.event })
         .collect()
 }
 
-pub(crate) fn canonical<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {
+pub(crate) fn canonical_tool_name<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {
     workspace.tool(name).map_or(name, |tool| tool.name.as_str())
 }
 
 /// What one way of counting found: how much was called, how much was expected, and how much of both agrees.
-pub(crate) struct Counted {
+pub(crate) struct F1Counts {
     pub common: usize,
     pub called: usize,
     pub expected: usize,
 }
 
-impl Counted {
+impl F1Counts {
     /// 2PR / (P + R) with P = common / called and R = common / expected; 0 where nothing is right.
     pub(crate) fn f1(&self) -> f64 {
         if self.common == 0 { 0.0 } else { 2.0 * self.common as f64 / (self.called + self.expected) as f64 }
     }
 
-    fn because(&self, made: &[Named<'_>], expected: &[&str]) -> Vec<Because> {
+    fn because(&self, made: &[NamedCall<'_>], expected: &[&str]) -> Vec<ScoreReason> {
         let what = format!("{} right of {} called and {} expected ({})", self.common, self.called, self.expected, expected.join(", "));
-        let mut because = vec![Because { event: made.first().map(|call| call.event), what }];
+        let mut because = vec![ScoreReason { event: made.first().map(|call| call.event), what }];
         let extra = made.iter().filter(|call| !expected.contains(&call.name));
-        because.extend(extra.map(|call| Because { event: Some(call.event), what: format!("{} is not expected", call.name) }));
+        because.extend(extra.map(|call| ScoreReason { event: Some(call.event), what: format!("{} is not expected", call.name) }));
         let absent = expected.iter().filter(|name| !made.iter().any(|call| call.name == **name));
-        because.extend(absent.map(|name| Because { event: None, what: format!("{name} was not called") }));
+        because.extend(absent.map(|name| ScoreReason { event: None, what: format!("{name} was not called") }));
         because
     }
 }

@@ -1,29 +1,29 @@
 //! Judges the gates of a run while its trials end, in any order. Memory grows with cases and gates, not with trials.
 
-use super::pool::{Entry, Pool};
+use super::pool::{PoolTrial, ReadingPool};
 use super::slice_verdict::judge_slice;
-use super::slices::{self, OneSlice};
+use super::slices::{self, SliceKey};
 use crate::scorers::{Scorer, scorer_named};
 use model::suite::Case;
-use model::{Claim, Gate, GateVerdicts, Hash, Score, ScorerName, Workspace};
+use model::{ContentHash, Gate, GateVerdicts, RunClaim, Score, ScorerName, Workspace};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// One trial as far as judging needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasuredTrial<'a> {
-    pub trial: &'a Hash,
+    pub trial: &'a ContentHash,
     pub subject: &'a str,
     pub case: &'a Case,
     /// Empty for an aborted trial.
     pub scores: &'a [Score],
     pub aborted: bool,
     /// Hash of the events; equal transcripts are one piece of evidence. Absent where it is not known.
-    pub content: Option<&'a Hash>,
+    pub content: Option<&'a ContentHash>,
 }
 
 /// Judges every gate on these trials. Each subject is judged by itself.
-pub fn judge(workspace: &Workspace, trials: &[MeasuredTrial<'_>], claim: &Claim) -> GateVerdicts {
+pub fn judge_gates(workspace: &Workspace, trials: &[MeasuredTrial<'_>], claim: &RunClaim) -> GateVerdicts {
     let mut gates = GateJudge::new(workspace, claim);
     for trial in trials {
         gates.add(trial);
@@ -35,17 +35,17 @@ pub fn judge(workspace: &Workspace, trials: &[MeasuredTrial<'_>], claim: &Claim)
 #[derive(Debug)]
 pub struct GateJudge<'w> {
     workspace: &'w Workspace,
-    claim: Claim,
+    claim: RunClaim,
     places: Vec<GateSlice<'w>>,
     cases: HashMap<String, Arc<CaseSlices>>,
     /// In the order they are to be shown, with one pool for each place once a trial of theirs came.
-    subjects: Vec<(String, Vec<Pool>)>,
+    subjects: Vec<(String, Vec<ReadingPool>)>,
 }
 
 /// One slice of one gate.
 struct GateSlice<'w> {
     gate: &'w Gate,
-    slice: OneSlice,
+    slice: SliceKey,
     scorer: Option<&'static dyn Scorer>,
     most_cases: Option<usize>,
 }
@@ -67,26 +67,26 @@ struct CaseSlices {
 }
 
 /// Below this a set of contents is not worth counting the cases of its slice.
-const FEW: usize = 64;
+const SMALL_POOL: usize = 64;
 
 impl<'w> GateJudge<'w> {
-    pub fn new(workspace: &'w Workspace, claim: &Claim) -> Self {
+    pub fn new(workspace: &'w Workspace, claim: &RunClaim) -> Self {
         let places = workspace.gates.iter().flat_map(|gate| {
             let scorer = scorer_named(&gate.scorer);
-            slices::of(gate, workspace).into_iter().map(move |slice| GateSlice { gate, slice, scorer, most_cases: None })
+            slices::slices_of_gate(gate, workspace).into_iter().map(move |slice| GateSlice { gate, slice, scorer, most_cases: None })
         });
         Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), subjects: vec![] }
     }
 
     /// Subjects are shown in this order, not in that of their first trial to end.
-    pub fn in_order(mut self, subjects: &[String]) -> Self {
+    pub fn with_subject_order(mut self, subjects: &[String]) -> Self {
         self.subjects = subjects.iter().map(|subject| (subject.clone(), vec![])).collect();
         self
     }
 
     pub fn add(&mut self, trial: &MeasuredTrial<'_>) {
-        let counts = self.counts(trial.case);
-        let at = self.subject(trial.subject);
+        let counts = self.case_slices(trial.case);
+        let at = self.subject_index(trial.subject);
         let Self { workspace, places, subjects, .. } = self;
         let pools = &mut subjects[at].1;
         for place in &counts.concerned {
@@ -98,9 +98,9 @@ impl<'w> GateJudge<'w> {
             for place in counted {
                 let pool = &mut pools[*place];
                 pool.touched |= score.reading.is_exercised();
-                let most_cases = if pool.distinct() < FEW { FEW } else { places[*place].most_cases(workspace) };
+                let most_cases = if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[*place].most_cases(workspace) };
                 let MeasuredTrial { trial, case, content, .. } = *trial;
-                pool.add(Entry { trial, case: &case.id.value, number: counts.number, content, most_cases }, score);
+                pool.add(PoolTrial { trial, case: &case.id.value, number: counts.number, content, most_cases }, score);
             }
         }
     }
@@ -109,7 +109,7 @@ impl<'w> GateJudge<'w> {
         let Self { workspace, claim, places, mut subjects, .. } = self;
         subjects.retain(|(_, pools)| !pools.is_empty());
         if subjects.is_empty() {
-            subjects.push((String::new(), pools(&places)));
+            subjects.push((String::new(), empty_pools(&places)));
         }
         let mut judged = GateVerdicts::default();
         for gate in &workspace.gates {
@@ -121,8 +121,8 @@ impl<'w> GateJudge<'w> {
                 }
                 if own.is_empty() && claim.tier.is_some_and(|tier| gate.tiers.contains(&tier)) {
                     // A gate of the tier that applies to nothing has shown nothing.
-                    let nothing = OneSlice { axis: gate.slice.each, value: Some("none".into()) };
-                    judged.judgements.push(judge_slice(gate, subject, &nothing, &Pool::new(gate), &claim));
+                    let nothing = SliceKey { axis: gate.slice.each, value: Some("none".into()) };
+                    judged.judgements.push(judge_slice(gate, subject, &nothing, &ReadingPool::new(gate), &claim));
                 }
             }
             if judged.judgements.len() == before {
@@ -132,23 +132,23 @@ impl<'w> GateJudge<'w> {
         judged
     }
 
-    fn subject(&mut self, name: &str) -> usize {
+    fn subject_index(&mut self, name: &str) -> usize {
         let at = self.subjects.iter().position(|(subject, _)| subject == name).unwrap_or_else(|| {
             self.subjects.push((name.to_owned(), vec![]));
             self.subjects.len() - 1
         });
         if self.subjects[at].1.is_empty() {
-            self.subjects[at].1 = pools(&self.places);
+            self.subjects[at].1 = empty_pools(&self.places);
         }
         at
     }
 
-    fn counts(&mut self, case: &Case) -> Arc<CaseSlices> {
+    fn case_slices(&mut self, case: &Case) -> Arc<CaseSlices> {
         if let Some(counts) = self.cases.get(case.id.as_str()) {
             return counts.clone();
         }
         let mut counts = CaseSlices { number: self.cases.len(), concerned: vec![], places: vec![] };
-        for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.holds(self.workspace, case)) {
+        for (at, place) in self.places.iter().enumerate().filter(|(_, place)| place.contains(self.workspace, case)) {
             if place.scorer.is_some_and(|scorer| scorer.concerns(self.workspace, case)) {
                 counts.concerned.push(at);
             }
@@ -164,26 +164,26 @@ impl<'w> GateJudge<'w> {
 }
 
 impl GateSlice<'_> {
-    fn holds(&self, workspace: &Workspace, case: &Case) -> bool {
-        slices::holds(self.gate, &self.slice, workspace, case)
+    fn contains(&self, workspace: &Workspace, case: &Case) -> bool {
+        slices::slice_contains(self.gate, &self.slice, workspace, case)
     }
 
     fn most_cases(&mut self, workspace: &Workspace) -> usize {
         if let Some(most) = self.most_cases {
             return most;
         }
-        let most = workspace.cases().filter(|case| self.holds(workspace, case)).count();
+        let most = workspace.cases().filter(|case| self.contains(workspace, case)).count();
         self.most_cases = Some(most);
         most
     }
 }
 
-fn pools(places: &[GateSlice<'_>]) -> Vec<Pool> {
-    places.iter().map(|place| Pool::new(place.gate)).collect()
+fn empty_pools(places: &[GateSlice<'_>]) -> Vec<ReadingPool> {
+    places.iter().map(|place| ReadingPool::new(place.gate)).collect()
 }
 
 /// Whether a gate is judged: in a tier every gate of the tier, in a selection those that its cases concern.
-fn in_scope(gate: &Gate, pool: &Pool, tier: Option<u64>) -> bool {
+fn in_scope(gate: &Gate, pool: &ReadingPool, tier: Option<u64>) -> bool {
     match tier {
         Some(tier) => gate.tiers.contains(&tier),
         None => scorer_named(&gate.scorer).is_some() && pool.touched,

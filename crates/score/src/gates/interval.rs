@@ -29,17 +29,17 @@ pub fn clopper_pearson(hit: u64, of: u64, confidence: f64) -> Option<(f64, f64)>
 }
 
 /// The rate that is exceeded with this confidence. `hit` may be a fraction where one case holds several tallies.
-pub fn at_least(hit: f64, of: f64, confidence: f64) -> Option<f64> {
+pub fn lower_bound(hit: f64, of: f64, confidence: f64) -> Option<f64> {
     exact_low(hit, of, 1.0 - confidence)
 }
 
 /// The rate that is not reached with this confidence.
-pub fn at_most(hit: f64, of: f64, confidence: f64) -> Option<f64> {
+pub fn upper_bound(hit: f64, of: f64, confidence: f64) -> Option<f64> {
     exact_high(hit, of, 1.0 - confidence)
 }
 
 /// The failure rate that `n` trials without a failure rule out: one that often would have shown itself.
-pub fn ruled_out(n: usize, confidence: f64) -> Option<f64> {
+pub fn ruled_out_failure_rate(n: usize, confidence: f64) -> Option<f64> {
     (n > 0).then(|| 1.0 - (1.0 - confidence).powf(1.0 / n as f64))
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exact_interval_matches_the_published_figures() {
+    fn clopper_pearson_matches_published_figures() {
         let (low, high) = clopper_pearson(17, 20, 0.95).expect("an interval");
         assert!((low - 0.6211).abs() < 1e-4 && (high - 0.9679).abs() < 1e-4, "{low} {high}");
         assert_eq!(clopper_pearson(0, 0, 0.95), None);
@@ -75,24 +75,24 @@ mod tests {
 
     /// Facts for the injection gate: how many cases show 96 % with so many misses.
     #[test]
-    fn the_one_sided_bound_needs_the_published_number_of_cases() {
+    fn lower_bound_needs_published_number_of_cases() {
         for (n, misses) in [(74_u32, 0_u32), (117, 1), (156, 2), (192, 3)] {
-            let low = |n: u32| at_least(f64::from(n - misses), f64::from(n), 0.95).expect("a bound");
+            let low = |n: u32| lower_bound(f64::from(n - misses), f64::from(n), 0.95).expect("a bound");
             assert!(low(n) >= 0.96 && low(n - 1) < 0.96, "{n} {misses}: {} {}", low(n), low(n - 1));
         }
     }
 
     #[test]
-    fn the_rule_of_three_is_exact() {
-        assert_eq!(ruled_out(0, 0.95), None);
-        assert!((ruled_out(1, 0.95).expect("a rate") - 0.95).abs() < 1e-12);
-        assert!((ruled_out(30, 0.95).expect("a rate") - 0.0950).abs() < 1e-4);
-        let exact = at_most(0.0, 30.0, 0.95).expect("a bound");
-        assert!((ruled_out(30, 0.95).expect("a rate") - exact).abs() < 1e-9);
+    fn ruled_out_failure_rate_matches_upper_bound() {
+        assert_eq!(ruled_out_failure_rate(0, 0.95), None);
+        assert!((ruled_out_failure_rate(1, 0.95).expect("a rate") - 0.95).abs() < 1e-12);
+        assert!((ruled_out_failure_rate(30, 0.95).expect("a rate") - 0.0950).abs() < 1e-4);
+        let exact = upper_bound(0.0, 30.0, 0.95).expect("a bound");
+        assert!((ruled_out_failure_rate(30, 0.95).expect("a rate") - exact).abs() < 1e-9);
     }
 
     #[test]
-    fn the_exact_interval_holds_the_rate_and_is_not_narrower_than_it_should_be() {
+    fn clopper_pearson_interval_contains_rate() {
         for of in 1..60_u64 {
             for hit in 0..=of {
                 let (low, high) = clopper_pearson(hit, of, 0.95).expect("an interval");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_the_published_figure_and_stays_within_bounds() {
+    fn wilson_matches_published_figure_within_bounds() {
         let (low, high) = wilson(17, 20).expect("an interval");
         assert!((low - 0.6396).abs() < 1e-4 && (high - 0.9476).abs() < 1e-4, "{low} {high}");
         assert_eq!(wilson(0, 0), None);

@@ -8,8 +8,8 @@ mod slices;
 #[cfg(test)]
 mod tests;
 
-pub use gate_judge::{GateJudge, MeasuredTrial, judge};
-pub use interval::{at_least, at_most, clopper_pearson, ruled_out, wilson};
+pub use gate_judge::{GateJudge, MeasuredTrial, judge_gates};
+pub use interval::{clopper_pearson, lower_bound, ruled_out_failure_rate, upper_bound, wilson};
 
 use crate::scorers::Scorer;
 use model::suite::Case;
@@ -29,8 +29,8 @@ pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, 
 /// Which of these cases count in each slice, by their place.
 pub fn members_of_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, Vec<usize>)> {
     let concerned: Vec<(usize, &&Case)> = cases.iter().enumerate().filter(|(_, case)| scorer.concerns(workspace, case)).collect();
-    let members = |slice: &slices::OneSlice| {
-        concerned.iter().filter(|(_, case)| slices::holds(gate, slice, workspace, case)).map(|(n, _)| *n).collect()
+    let members = |slice: &slices::SliceKey| {
+        concerned.iter().filter(|(_, case)| slices::slice_contains(gate, slice, workspace, case)).map(|(n, _)| *n).collect()
     };
-    slices::of(gate, workspace).into_iter().map(|slice| (slice.label(), members(&slice))).collect()
+    slices::slices_of_gate(gate, workspace).into_iter().map(|slice| (slice.label(), members(&slice))).collect()
 }

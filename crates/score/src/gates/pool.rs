@@ -1,11 +1,11 @@
 //! The readings of a slice, pooled. Nothing here depends on the order of trials.
 
 use super::interval::{clopper_pearson, wilson};
-use model::{Aggregate, Bound, Exact, Gate, Hash, Reading, Score, WorstCase};
+use model::{ContentHash, ExactInterval, Gate, GateAggregate, GateBound, Reading, Score, WorstCase};
 use std::collections::BTreeSet;
 
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct ReadingPool {
     pub hit: u64,
     pub of: u64,
     pub aborted: usize,
@@ -13,34 +13,34 @@ pub(super) struct Pool {
     pub touched: bool,
     unscorable: BTreeSet<String>,
     more_unscorable: usize,
-    levels: Levels,
+    levels: LevelSum,
     /// Of tallies, one for each trial.
-    rates: Levels,
+    rates: LevelSum,
     cases: BTreeSet<usize>,
-    contents: BTreeSet<Hash>,
+    contents: BTreeSet<ContentHash>,
     /// Whether every trial said what happened in it.
     contents_known: bool,
     worst: Vec<(f64, WorstCase)>,
-    bound: Bound,
+    bound: GateBound,
 }
 
 /// A trial as far as a pool needs it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry<'a> {
-    pub trial: &'a Hash,
+pub(super) struct PoolTrial<'a> {
+    pub trial: &'a ContentHash,
     pub case: &'a str,
     /// Cases are told apart by number.
     pub number: usize,
-    pub content: Option<&'a Hash>,
+    pub content: Option<&'a ContentHash>,
     /// No more contents than this can matter: fewer of the two, cases and contents, count.
     pub most_cases: usize,
 }
 
 /// How many of the worst cases, and of those that cannot be scored, are kept.
-const WORST: usize = 3;
-const UNSCORABLE: usize = 20;
+const MAX_WORST: usize = 3;
+const MAX_UNSCORABLE: usize = 20;
 
-impl Pool {
+impl ReadingPool {
     pub(super) fn new(gate: &Gate) -> Self {
         Self {
             hit: 0,
@@ -49,8 +49,8 @@ impl Pool {
             touched: false,
             unscorable: BTreeSet::new(),
             more_unscorable: 0,
-            levels: Levels::default(),
-            rates: Levels::default(),
+            levels: LevelSum::default(),
+            rates: LevelSum::default(),
             cases: BTreeSet::new(),
             contents: BTreeSet::new(),
             contents_known: true,
@@ -59,7 +59,7 @@ impl Pool {
         }
     }
 
-    pub(super) fn add(&mut self, trial: Entry<'_>, score: &Score) {
+    pub(super) fn add(&mut self, trial: PoolTrial<'_>, score: &Score) {
         match &score.reading {
             Reading::Tally { of: 0, .. } => return,
             Reading::Tally { hit, of } => {
@@ -68,7 +68,7 @@ impl Pool {
                 let rate = *hit as f64 / *of as f64;
                 self.rates.add(rate);
                 if hit < of {
-                    self.remember(rate, trial, score);
+                    self.keep_worst(rate, trial, score);
                 }
             }
             Reading::Level(level) if level.is_finite() => {
@@ -77,13 +77,13 @@ impl Pool {
                 self.levels.add(*level);
                 // Of levels the lower or the higher is worse, as the bound says; one that keeps to the bound is no bad case.
                 match self.bound {
-                    Bound::AtLeast(_) if !self.bound.holds(*level) => self.remember(*level, trial, score),
-                    Bound::AtMost(_) if !self.bound.holds(*level) => self.remember(-level, trial, score),
-                    Bound::AtLeast(_) | Bound::AtMost(_) => {}
+                    GateBound::AtLeast(_) if !self.bound.holds(*level) => self.keep_worst(*level, trial, score),
+                    GateBound::AtMost(_) if !self.bound.holds(*level) => self.keep_worst(-level, trial, score),
+                    GateBound::AtLeast(_) | GateBound::AtMost(_) => {}
                 }
             }
-            Reading::Level(level) => return self.cannot_score(format!("{}: its level is {level}", trial.case)),
-            Reading::Unscorable { why } => return self.cannot_score(format!("{}: {why}", trial.case)),
+            Reading::Level(level) => return self.add_unscorable(format!("{}: its level is {level}", trial.case)),
+            Reading::Unscorable { why } => return self.add_unscorable(format!("{}: {why}", trial.case)),
         }
         self.cases.insert(trial.number);
         match trial.content {
@@ -98,26 +98,26 @@ impl Pool {
     }
 
     /// The first few in order of their text are kept, whatever order they come in.
-    fn cannot_score(&mut self, why: String) {
+    fn add_unscorable(&mut self, why: String) {
         self.unscorable.insert(why);
-        if self.unscorable.len() > UNSCORABLE {
+        if self.unscorable.len() > MAX_UNSCORABLE {
             self.unscorable.pop_last();
             self.more_unscorable += 1;
         }
     }
 
-    fn remember(&mut self, rank: f64, trial: Entry<'_>, score: &Score) {
+    fn keep_worst(&mut self, rank: f64, trial: PoolTrial<'_>, score: &Score) {
         let key = (rank, trial.case, trial.trial.short());
         let worse = |(a, left): &(f64, WorstCase)| {
             a.total_cmp(&key.0).then_with(|| left.case.as_str().cmp(key.1)).then_with(|| left.trial.as_str().cmp(key.2))
         };
         let at = self.worst.partition_point(|one| worse(one).is_le());
-        if at >= WORST {
+        if at >= MAX_WORST {
             return;
         }
         let because = score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ");
         self.worst.insert(at, (rank, WorstCase { case: trial.case.to_owned(), trial: trial.trial.short().to_owned(), because }));
-        self.worst.truncate(WORST);
+        self.worst.truncate(MAX_WORST);
     }
 
     pub(super) fn cases(&self) -> usize {
@@ -125,7 +125,7 @@ impl Pool {
     }
 
     /// Distinct contents seen.
-    pub(super) fn distinct(&self) -> usize {
+    pub(super) fn distinct_contents(&self) -> usize {
         self.contents.len()
     }
 
@@ -134,7 +134,7 @@ impl Pool {
     }
 
     /// Pieces of evidence that do not repeat each other: distinct cases, identical transcripts once.
-    pub(super) fn independent(&self) -> usize {
+    pub(super) fn independent_cases(&self) -> usize {
         if self.contents_known { self.cases.len().min(self.contents.len()) } else { self.cases.len() }
     }
 
@@ -142,23 +142,23 @@ impl Pool {
         (self.of > 0).then(|| self.hit as f64 / self.of as f64)
     }
 
-    pub(super) fn value(&self, aggregate: Aggregate) -> Option<f64> {
+    pub(super) fn value(&self, aggregate: GateAggregate) -> Option<f64> {
         match aggregate {
-            Aggregate::Rate => self.rate(),
-            Aggregate::MissRate => self.rate().map(|rate| 1.0 - rate),
-            Aggregate::Misses => (self.of > 0).then(|| (self.of - self.hit) as f64),
-            Aggregate::Max => self.levels.most,
-            Aggregate::Mean => if self.levels.count == 0 { &self.rates } else { &self.levels }.mean(),
+            GateAggregate::Rate => self.rate(),
+            GateAggregate::MissRate => self.rate().map(|rate| 1.0 - rate),
+            GateAggregate::Misses => (self.of > 0).then(|| (self.of - self.hit) as f64),
+            GateAggregate::Max => self.levels.most,
+            GateAggregate::Mean => if self.levels.count == 0 { &self.rates } else { &self.levels }.mean(),
         }
     }
 
-    pub(super) fn interval(&self, aggregate: Aggregate) -> Option<(f64, f64)> {
+    pub(super) fn interval(&self, aggregate: GateAggregate) -> Option<(f64, f64)> {
         oriented(aggregate, wilson(self.hit, self.of)?)
     }
 
-    pub(super) fn exact(&self, aggregate: Aggregate) -> Option<Exact> {
+    pub(super) fn exact(&self, aggregate: GateAggregate) -> Option<ExactInterval> {
         let (low, high) = oriented(aggregate, clopper_pearson(self.hit, self.of, 0.95)?)?;
-        Some(Exact { low, high })
+        Some(ExactInterval { low, high })
     }
 
     pub(super) fn has_unscorable(&self) -> bool {
@@ -180,23 +180,23 @@ impl Pool {
     }
 }
 
-fn oriented(aggregate: Aggregate, (low, high): (f64, f64)) -> Option<(f64, f64)> {
+fn oriented(aggregate: GateAggregate, (low, high): (f64, f64)) -> Option<(f64, f64)> {
     match aggregate {
-        Aggregate::Rate => Some((low, high)),
-        Aggregate::MissRate => Some((1.0 - high, 1.0 - low)),
-        Aggregate::Misses | Aggregate::Max | Aggregate::Mean => None,
+        GateAggregate::Rate => Some((low, high)),
+        GateAggregate::MissRate => Some((1.0 - high, 1.0 - low)),
+        GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean => None,
     }
 }
 
 /// Levels added up in whole numbers, so that the order of trials cannot change a digit and none has to be kept.
 #[derive(Debug, Default)]
-struct Levels {
+struct LevelSum {
     count: u64,
     most: Option<f64>,
     sum: i128,
 }
 
-impl Levels {
+impl LevelSum {
     /// Fine enough for the digits that are shown, coarse enough for any level a scorer reads.
     const UNIT: f64 = (1_u64 << 50) as f64;
 

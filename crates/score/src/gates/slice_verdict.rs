@@ -1,23 +1,23 @@
 //! Verdict on one slice of a gate. Nothing measured is never a pass.
 
-use super::interval::{at_least, at_most, ruled_out};
-use super::pool::Pool;
-use super::slices::OneSlice;
+use super::interval::{lower_bound, ruled_out_failure_rate, upper_bound};
+use super::pool::ReadingPool;
+use super::slices::SliceKey;
 use crate::scorers::scorer_named;
-use model::{Aggregate, Bound, Claim, Gate, Judgement, Metric, RulesOut, Verdict};
+use model::{FailureRateBound, Gate, GateAggregate, GateBound, GateResult, Metric, RunClaim, Verdict};
 
 /// Confidence of the failure rate that a clean run rules out.
 const CONFIDENCE: f64 = 0.95;
 
 /// Judges a gate on one slice. In a tier a gate needs its minimum of cases, in a selection one case is enough.
-pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, pool: &Pool, claim: &Claim) -> Judgement {
+pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &SliceKey, pool: &ReadingPool, claim: &RunClaim) -> GateResult {
     let value = pool.value(gate.aggregate);
     let interval = pool.interval(gate.aggregate);
     let needed = if claim.tier.is_some() { gate.min_cases } else { 1 };
     let rules_out = rules_out(gate, pool);
     let (mut verdict, mut because) = verdict(gate, pool, value, needed);
     if verdict == Verdict::Met
-        && let Some(doubt) = doubt(gate, pool, rules_out, claim)
+        && let Some(doubt) = insufficient_evidence(gate, pool, rules_out, claim)
     {
         (verdict, because) = (Verdict::NoEvidence, doubt);
     }
@@ -31,10 +31,10 @@ pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, pool: &P
         n: pool.of.max(pool.levels()),
         cases: pool.cases(),
     };
-    Judgement {
+    GateResult {
         gate: gate.id.value.clone(),
         subject: subject.to_owned(),
-        spec: gate.spec.text().to_owned(),
+        spec: gate.spec.as_str().to_owned(),
         metric,
         bound: gate.bound,
         verdict,
@@ -47,21 +47,21 @@ pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &OneSlice, pool: &P
 /// Whether a single miss breaks the gate.
 fn allows_no_miss(gate: &Gate) -> bool {
     match (gate.aggregate, gate.bound) {
-        (Aggregate::Rate, Bound::AtLeast(bound)) => bound >= 1.0,
-        (Aggregate::MissRate | Aggregate::Misses, Bound::AtMost(bound)) => bound <= 0.0,
-        (Aggregate::Rate | Aggregate::MissRate | Aggregate::Misses | Aggregate::Max | Aggregate::Mean, _) => false,
+        (GateAggregate::Rate, GateBound::AtLeast(bound)) => bound >= 1.0,
+        (GateAggregate::MissRate | GateAggregate::Misses, GateBound::AtMost(bound)) => bound <= 0.0,
+        (GateAggregate::Rate | GateAggregate::MissRate | GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean, _) => false,
     }
 }
 
-fn rules_out(gate: &Gate, pool: &Pool) -> Option<RulesOut> {
-    let n = pool.independent();
+fn rules_out(gate: &Gate, pool: &ReadingPool) -> Option<FailureRateBound> {
+    let n = pool.independent_cases();
     let clean = allows_no_miss(gate) && pool.of > 0 && pool.hit == pool.of;
-    let failure_rate = ruled_out(n, CONFIDENCE).filter(|_| clean)?;
-    Some(RulesOut { failure_rate, confidence: CONFIDENCE, n })
+    let failure_rate = ruled_out_failure_rate(n, CONFIDENCE).filter(|_| clean)?;
+    Some(FailureRateBound { failure_rate, confidence: CONFIDENCE, n })
 }
 
 /// Reason why a bound that holds is not shown as surely as the run claims.
-fn doubt(gate: &Gate, pool: &Pool, rules_out: Option<RulesOut>, claim: &Claim) -> Option<String> {
+fn insufficient_evidence(gate: &Gate, pool: &ReadingPool, rules_out: Option<FailureRateBound>, claim: &RunClaim) -> Option<String> {
     if allows_no_miss(gate) {
         let asked = claim.rule_out?;
         let shown = rules_out.map_or(1.0, |shown| shown.failure_rate);
@@ -69,22 +69,22 @@ fn doubt(gate: &Gate, pool: &Pool, rules_out: Option<RulesOut>, claim: &Claim) -
     }
     let confidence = claim.confidence?;
     // Several tallies of one case stand or fall together, so cases are counted, at the rate seen.
-    let n = pool.independent() as f64;
+    let n = pool.independent_cases() as f64;
     let rate = pool.rate()?;
-    let (low, high) = (at_least(rate * n, n, confidence)?, at_most(rate * n, n, confidence)?);
+    let (low, high) = (lower_bound(rate * n, n, confidence)?, upper_bound(rate * n, n, confidence)?);
     let shown = match (gate.aggregate, gate.bound) {
-        (Aggregate::Rate, Bound::AtLeast(_)) => low,
-        (Aggregate::Rate, Bound::AtMost(_)) => high,
-        (Aggregate::MissRate, Bound::AtLeast(_)) => 1.0 - high,
-        (Aggregate::MissRate, Bound::AtMost(_)) => 1.0 - low,
-        (Aggregate::Misses | Aggregate::Max | Aggregate::Mean, _) => return None,
+        (GateAggregate::Rate, GateBound::AtLeast(_)) => low,
+        (GateAggregate::Rate, GateBound::AtMost(_)) => high,
+        (GateAggregate::MissRate, GateBound::AtLeast(_)) => 1.0 - high,
+        (GateAggregate::MissRate, GateBound::AtMost(_)) => 1.0 - low,
+        (GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean, _) => return None,
     };
     let sure = confidence * 100.0;
-    (!gate.bound.holds(shown)).then(|| format!("at {sure:.0} % confidence {shown:.3}, {} cases are too few", pool.independent()))
+    (!gate.bound.holds(shown)).then(|| format!("at {sure:.0} % confidence {shown:.3}, {} cases are too few", pool.independent_cases()))
 }
 
 /// A bound that is broken stays broken however little was measured; a bound that holds needs enough evidence.
-fn verdict(gate: &Gate, pool: &Pool, value: Option<f64>, needed: usize) -> (Verdict, String) {
+fn verdict(gate: &Gate, pool: &ReadingPool, value: Option<f64>, needed: usize) -> (Verdict, String) {
     let cases = pool.cases();
     match value {
         Some(value) if !gate.bound.holds(value) => (Verdict::Missed, String::new()),

@@ -1,13 +1,13 @@
 //! Text of a golden baseline: a stamp, then one line for each case.
 
 use super::stamp::FORMAT;
-use super::{Entry, Stamp};
+use super::{GoldenEntry, GoldenStamp};
 
 /// A baseline as its file holds it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GoldenFile {
-    pub stamp: Stamp,
-    pub entries: Vec<Entry>,
+    pub stamp: GoldenStamp,
+    pub entries: Vec<GoldenEntry>,
 }
 
 /// A line of a baseline that cannot be read.
@@ -22,7 +22,7 @@ impl GoldenFile {
     /// Returns JSON lines, sorted by case: a changed case is a changed line in a review.
     pub fn to_lines(&self) -> String {
         let line = |value: serde_json::Result<String>| value.unwrap_or_else(|error| panic!("plain data is always JSON: {error}"));
-        let mut entries: Vec<&Entry> = self.entries.iter().collect();
+        let mut entries: Vec<&GoldenEntry> = self.entries.iter().collect();
         entries.sort_by(|one, other| one.case.cmp(&other.case));
         let mut text = line(serde_json::to_string(&self.stamp)) + "\n";
         for entry in entries {
@@ -36,7 +36,7 @@ impl GoldenFile {
     pub fn parse(text: &str) -> Result<Self, UnreadableLine> {
         let mut lines = text.lines().enumerate().map(|(n, line)| (n + 1, line));
         let (_, first) = lines.next().ok_or_else(|| UnreadableLine { line: 1, why: "the file is empty".into() })?;
-        let stamp: Stamp = serde_json::from_str(first).map_err(|error| UnreadableLine { line: 1, why: error.to_string() })?;
+        let stamp: GoldenStamp = serde_json::from_str(first).map_err(|error| UnreadableLine { line: 1, why: error.to_string() })?;
         if stamp.format != FORMAT {
             return Err(UnreadableLine { line: 1, why: format!("its format is {}, this version reads {FORMAT}", stamp.format) });
         }

@@ -1,15 +1,15 @@
 //! Golden baselines: what a subject did when somebody looked and found it good, and whether it still does.
 
-mod deed;
 mod differ;
 mod entry;
-mod facts;
 mod file;
-mod shelf;
+mod golden_path;
 mod stamp;
+mod step_meaning;
+mod text_facts;
 
-pub use differ::{Compared, Reworded, compare};
-pub use entry::{Entry, Step};
+pub use differ::{GoldenComparison, RewordedText, compare};
+pub use entry::{GoldenEntry, GoldenStep};
 pub use file::{GoldenFile, UnreadableLine};
-pub use shelf::Shelf;
-pub use stamp::{AgentMark, Stamp};
+pub use golden_path::GoldenPath;
+pub use stamp::{AgentFingerprint, GoldenStamp};

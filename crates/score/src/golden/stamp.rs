@@ -1,27 +1,27 @@
 //! What a golden baseline was made with, and what has changed since.
 
-use super::Shelf;
-use model::{Agent, Hash, SubjectFile, Workspace};
+use super::GoldenPath;
+use model::{Agent, ContentHash, SubjectFile, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stamp {
+pub struct GoldenStamp {
     pub format: u32,
     pub subject: String,
     /// The model's name, or the subject's where it has none.
     pub model: String,
     /// Of everything in the subject's file that changes behaviour.
-    pub configuration: Hash,
+    pub configuration: ContentHash,
     /// Of all that the subject was shown: the hashes below.
-    pub catalogue: Hash,
+    pub catalogue: ContentHash,
     /// When it was made, UTC.
     pub date: String,
     pub tools: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub agents: BTreeMap<String, AgentMark>,
+    pub agents: BTreeMap<String, AgentFingerprint>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skills: BTreeMap<String, String>,
 }
@@ -29,7 +29,7 @@ pub struct Stamp {
 /// An agent by what a change of it is called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AgentMark {
+pub struct AgentFingerprint {
     pub delegates_to: Vec<String>,
     pub tools: Vec<String>,
     /// Of its role, needs, workflow and prompt.
@@ -38,24 +38,27 @@ pub struct AgentMark {
 
 pub(super) const FORMAT: u32 = 1;
 
-impl Stamp {
+impl GoldenStamp {
     /// The stamp a baseline of this shelf would get today.
-    pub fn of(workspace: &Workspace, shelf: &Shelf, subject: &SubjectFile, date: &str) -> Self {
-        let tools =
-            shelf.tools(workspace).into_iter().map(|tool| (tool.name.value.clone(), tool.listing().hash().short().to_owned())).collect();
+    pub fn of(workspace: &Workspace, shelf: &GoldenPath, subject: &SubjectFile, date: &str) -> Self {
+        let tools = shelf
+            .shown_tools(workspace)
+            .into_iter()
+            .map(|tool| (tool.name.value.clone(), tool.listing().hash().short().to_owned()))
+            .collect();
         let (mut agents, mut skills) = (BTreeMap::new(), BTreeMap::new());
         if shelf.shows_agents() {
-            agents = workspace.agents.iter().map(|agent| (agent.name.value.clone(), mark(agent))).collect();
+            agents = workspace.agents.iter().map(|agent| (agent.name.value.clone(), agent_fingerprint(agent))).collect();
         }
         if shelf.shows_skills() {
             let hash = |skill: &model::Skill| {
                 let params: Vec<_> = skill.params.iter().map(|(name, param)| json!([name, param.schema])).collect();
                 let triggers: Vec<&str> = skill.triggers.iter().map(|trigger| trigger.as_str()).collect();
-                Hash::of(&json!([skill.description, triggers, params, skill.body])).short().to_owned()
+                ContentHash::of_json(&json!([skill.description, triggers, params, skill.body])).short().to_owned()
             };
             skills = workspace.skills.iter().map(|skill| (skill.name.value.clone(), hash(skill))).collect();
         }
-        let catalogue = Hash::of(&json!([tools, agents, skills]));
+        let catalogue = ContentHash::of_json(&json!([tools, agents, skills]));
         Self {
             format: FORMAT,
             subject: subject.name.value.clone(),
@@ -70,28 +73,28 @@ impl Stamp {
     }
 
     /// Why a baseline with this stamp is no longer about what is there now; empty where it is.
-    pub fn stale(&self, now: &Self) -> Vec<String> {
+    pub fn stale_reasons(&self, now: &Self) -> Vec<String> {
         let mut why = vec![];
         if self.model != now.model {
             why.push(format!("the model is {}, was {}", now.model, self.model));
         } else if self.configuration != now.configuration {
             why.push(format!("the configuration of {} changed", now.subject));
         }
-        told("tool", &self.tools, &now.tools, &mut why, |name, _, _| format!("the description or schema of {name} changed"));
-        told("agent", &self.agents, &now.agents, &mut why, agent_changed);
-        told("skill", &self.skills, &now.skills, &mut why, |name, _, _| format!("the skill {name} changed"));
+        describe_changes("tool", &self.tools, &now.tools, &mut why, |name, _, _| format!("the description or schema of {name} changed"));
+        describe_changes("agent", &self.agents, &now.agents, &mut why, describe_agent_change);
+        describe_changes("skill", &self.skills, &now.skills, &mut why, |name, _, _| format!("the skill {name} changed"));
         why
     }
 }
 
-fn mark(agent: &Agent) -> AgentMark {
-    let names = |names: &[model::Spot<String>]| names.iter().map(|name| name.value.clone()).collect::<Vec<_>>();
+fn agent_fingerprint(agent: &Agent) -> AgentFingerprint {
+    let names = |names: &[model::Spanned<String>]| names.iter().map(|name| name.value.clone()).collect::<Vec<_>>();
     let workflow: Vec<String> = agent.workflow.iter().map(|step| format!("{} {:?}", step.step, step.when)).collect();
-    let text = Hash::of(&json!([agent.role, agent.needs, agent.output.value, workflow, agent.prompt]));
-    AgentMark { delegates_to: names(&agent.delegates_to), tools: names(&agent.tools), text: text.short().to_owned() }
+    let text = ContentHash::of_json(&json!([agent.role, agent.needs, agent.output.value, workflow, agent.prompt]));
+    AgentFingerprint { delegates_to: names(&agent.delegates_to), tools: names(&agent.tools), text: text.short().to_owned() }
 }
 
-fn agent_changed(name: &str, was: &AgentMark, is: &AgentMark) -> String {
+fn describe_agent_change(name: &str, was: &AgentFingerprint, is: &AgentFingerprint) -> String {
     let added = |one: &[String], other: &[String]| one.iter().filter(|name| !other.contains(name)).cloned().collect::<Vec<_>>().join(", ");
     let mut parts = vec![];
     for (words, old, new) in [("delegate to", &was.delegates_to, &is.delegates_to), ("call", &was.tools, &is.tools)] {
@@ -106,7 +109,7 @@ fn agent_changed(name: &str, was: &AgentMark, is: &AgentMark) -> String {
     if parts.is_empty() { format!("the agent {name} changed") } else { format!("{name} {}", parts.join(" and ")) }
 }
 
-fn told<T: PartialEq>(
+fn describe_changes<T: PartialEq>(
     noun: &str,
     was: &BTreeMap<String, T>,
     is: &BTreeMap<String, T>,

@@ -1,12 +1,12 @@
 //! How good the cases are: whether they tell a right run from a nearly right one, and whether they are too easy.
 
-mod alter;
+mod altered_args;
 mod mutants;
-mod names;
-mod rehearsal;
-mod stand;
+mod name_index;
+mod reference_transcript;
+mod static_case;
 
-pub(crate) use mutants::{Mutant, Neighbours, mutants};
-pub(crate) use names::NameIndex;
-pub use rehearsal::rehearse;
-pub(crate) use stand::Stand;
+pub(crate) use mutants::{ReferenceMutant, ToolNeighbours, mutants};
+pub(crate) use name_index::NameIndex;
+pub use reference_transcript::transcript_from_reference;
+pub(crate) use static_case::StaticCase;

@@ -1,36 +1,36 @@
 //! Runs that are nearly right: the reference of a case with one thing wrong.
 
-use super::alter::altered;
-use crate::confusability::Pair;
+use super::altered_args::altered_argument;
+use crate::confusability::ConfusablePair;
 use indexmap::IndexMap;
-use model::suite::{ArgValue, Case, ExpectedCall, ExpectedCalls, RefDoes, RefStep, SuiteKind, Wanted};
-use model::{Kind, Param, Place, Spot, Workspace};
+use model::suite::{ArgMatcher, ArgValue, Case, ExpectedCall, ExpectedCalls, ReferenceAction, ReferenceStep, SuiteKind};
+use model::{Location, ParamKind, ParamSpec, Spanned, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// A reference with one thing wrong.
 #[derive(Debug)]
-pub(crate) struct Mutant {
+pub(crate) struct ReferenceMutant {
     /// For people: `swap_execute with another amount`.
     pub(crate) what: String,
     /// Whether money would have moved.
     pub(crate) writes: bool,
     /// Whether the case states what was changed; otherwise only the reference does.
     pub(crate) stated: bool,
-    pub(crate) steps: Vec<RefStep>,
-    pub(crate) at: Place,
+    pub(crate) steps: Vec<ReferenceStep>,
+    pub(crate) at: Location,
 }
 
 /// The tools each tool is most easily taken for, nearest first.
 #[derive(Debug, Default)]
-pub(crate) struct Neighbours(BTreeMap<String, Vec<String>>);
+pub(crate) struct ToolNeighbours(BTreeMap<String, Vec<String>>);
 
 /// So many look-alikes of a tool are tried.
-const NEAREST: usize = 2;
+const MAX_NEIGHBOURS: usize = 2;
 
-impl Neighbours {
+impl ToolNeighbours {
     /// Pairs come most similar first.
-    pub(crate) fn of(pairs: &[Pair]) -> Self {
+    pub(crate) fn of(pairs: &[ConfusablePair]) -> Self {
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for pair in pairs {
             found.entry(pair.a.clone()).or_default().push(pair.b.clone());
@@ -40,78 +40,84 @@ impl Neighbours {
     }
 
     /// Those on offer where the case plays, but for tools that are right as well.
-    fn near(&self, workspace: &Workspace, case: &Case, tool: &str) -> Vec<&str> {
+    fn nearest_offered(&self, workspace: &Workspace, case: &Case, tool: &str) -> Vec<&str> {
         let offered = workspace.surface_tools(&case.brief.surface);
-        let right = |name: &str| expected(case).any(|call| workspace.tool(&call.tool).is_some_and(|tool| *tool.name == name));
+        let right = |name: &str| expected_calls(case).any(|call| workspace.tool(&call.tool).is_some_and(|tool| *tool.name == name));
         let near = self.0.get(tool).into_iter().flatten().map(String::as_str);
-        near.filter(|name| offered.iter().any(|tool| *tool.name == *name) && !right(name)).take(NEAREST).collect()
+        near.filter(|name| offered.iter().any(|tool| *tool.name == *name) && !right(name)).take(MAX_NEIGHBOURS).collect()
     }
 }
 
-fn expected(case: &Case) -> impl Iterator<Item = &ExpectedCall> {
-    case.expect.calls.iter().flat_map(ExpectedCalls::all)
+fn expected_calls(case: &Case) -> impl Iterator<Item = &ExpectedCall> {
+    case.expect.calls.iter().flat_map(ExpectedCalls::expected_calls)
 }
 
 /// Every run that differs from the case's reference in one expected thing.
-pub(crate) fn mutants(workspace: &Workspace, case: &Case, neighbours: &Neighbours) -> Vec<Mutant> {
+pub(crate) fn mutants(workspace: &Workspace, case: &Case, neighbours: &ToolNeighbours) -> Vec<ReferenceMutant> {
     let mut found = vec![];
     for (n, step) in case.reference.iter().enumerate() {
-        let site = Site { workspace, case, n, step };
-        match &step.does {
-            RefDoes::Call { tool, args } if !prepares(case, args) => site.call(tool, args, neighbours, &mut found),
-            RefDoes::Activate { skill, params } if case.expect.skill.as_ref().is_some_and(|wanted| **wanted == **skill) => {
-                site.activation(skill, params, &mut found);
+        let site = MutatedStep { workspace, case, n, step };
+        match &step.action {
+            ReferenceAction::Call { tool, args } if !is_preparation(case, args) => site.mutate_call(tool, args, neighbours, &mut found),
+            ReferenceAction::Activate { skill, params } if case.expect.skill.as_ref().is_some_and(|wanted| **wanted == **skill) => {
+                site.mutate_activation(skill, params, &mut found);
             }
-            RefDoes::Ask(_) if !case.expect.ask.is_empty() => found.push(site.without("the question", false)),
-            RefDoes::Call { .. }
-            | RefDoes::Delegate { .. }
-            | RefDoes::Activate { .. }
-            | RefDoes::Ask(_)
-            | RefDoes::Say(_)
-            | RefDoes::Report(_) => {}
+            ReferenceAction::Ask(_) if !case.expect.ask.is_empty() => found.push(site.without_step("the question", false)),
+            ReferenceAction::Call { .. }
+            | ReferenceAction::Delegate { .. }
+            | ReferenceAction::Activate { .. }
+            | ReferenceAction::Ask(_)
+            | ReferenceAction::Say(_)
+            | ReferenceAction::Report(_) => {}
         }
     }
     found
 }
 
 /// Outside of tool selection a dry run is preparation; a case expects the act.
-fn prepares(case: &Case, args: &IndexMap<String, ArgValue>) -> bool {
+fn is_preparation(case: &Case, args: &IndexMap<String, ArgValue>) -> bool {
     case.kind != SuiteKind::ToolSelection && args.get("dry_run") == Some(&ArgValue::Given(Value::Bool(true)))
 }
 
 /// One step of a reference.
-struct Site<'w> {
+struct MutatedStep<'w> {
     workspace: &'w Workspace,
     case: &'w Case,
     n: usize,
-    step: &'w RefStep,
+    step: &'w ReferenceStep,
 }
 
-impl Site<'_> {
-    fn call(&self, name: &Spot<String>, args: &IndexMap<String, ArgValue>, neighbours: &Neighbours, found: &mut Vec<Mutant>) {
+impl MutatedStep<'_> {
+    fn mutate_call(
+        &self,
+        name: &Spanned<String>,
+        args: &IndexMap<String, ArgValue>,
+        neighbours: &ToolNeighbours,
+        found: &mut Vec<ReferenceMutant>,
+    ) {
         let Some(tool) = self.workspace.tool(name) else { return };
-        let same: Vec<&ExpectedCall> = expected(self.case).filter(|call| tool.answers_to(&call.tool)).collect();
+        let same: Vec<&ExpectedCall> = expected_calls(self.case).filter(|call| tool.has_name(&call.tool)).collect();
         if same.is_empty() {
             return;
         }
         let writes = tool.writes();
         if !self.is_optional() {
-            found.push(self.without(&tool.name, writes));
+            found.push(self.without_step(&tool.name, writes));
         }
-        for other in neighbours.near(self.workspace, self.case, &tool.name) {
-            let does = RefDoes::Call { tool: Spot::new(other.to_owned(), name.at.clone()), args: args.clone() };
-            found.push(self.instead(format!("{other} instead of {}", *tool.name), writes, true, does));
+        for other in neighbours.nearest_offered(self.workspace, self.case, &tool.name) {
+            let does = ReferenceAction::Call { tool: Spanned::new(other.to_owned(), name.at.clone()), args: args.clone() };
+            found.push(self.with_step_replaced(format!("{other} instead of {}", *tool.name), writes, true, does));
         }
-        let given = plain(args);
+        let given = literal_args(args);
         for (arg, value) in args {
-            let wanted: Vec<&Wanted> = same.iter().filter_map(|call| call.args.get(arg)).map(|wanted| &wanted.value).collect();
+            let wanted: Vec<&ArgMatcher> = same.iter().filter_map(|call| call.args.get(arg)).map(|wanted| &wanted.value).collect();
             let stated = wanted.len() == same.len();
-            let moves_money = writes && is_money(&tool.params, arg) && matches!(value, ArgValue::Given(_));
+            let moves_money = writes && is_money_param(&tool.params, arg) && matches!(value, ArgValue::Given(_));
             if !stated && !moves_money {
                 continue;
             }
             let mut other = args.clone();
-            let what = match altered(self.workspace, &tool.params, &given, arg, &wanted) {
+            let what = match altered_argument(self.workspace, &tool.params, &given, arg, &wanted) {
                 Some(value) => {
                     other.insert(arg.clone(), ArgValue::Given(value));
                     format!("{} with another {arg}", *tool.name)
@@ -121,39 +127,39 @@ impl Site<'_> {
                     format!("{} without {arg}", *tool.name)
                 }
             };
-            found.push(self.instead(what, writes, stated, RefDoes::Call { tool: name.clone(), args: other }));
+            found.push(self.with_step_replaced(what, writes, stated, ReferenceAction::Call { tool: name.clone(), args: other }));
         }
     }
 
-    fn activation(&self, skill: &Spot<String>, params: &IndexMap<String, ArgValue>, found: &mut Vec<Mutant>) {
-        found.push(self.without(skill, false));
+    fn mutate_activation(&self, skill: &Spanned<String>, params: &IndexMap<String, ArgValue>, found: &mut Vec<ReferenceMutant>) {
+        found.push(self.without_step(skill, false));
         let Some(known) = self.workspace.skill(skill) else { return };
         let sibling = known.redirects.first().map(|redirect| redirect.to.value.as_str());
         let any = || self.workspace.skills.iter().map(|other| other.name.as_str()).find(|name| *name != skill.as_str());
         if let Some(other) = sibling.or_else(any) {
-            let does = RefDoes::Activate { skill: Spot::new(other.to_owned(), skill.at.clone()), params: params.clone() };
-            found.push(self.instead(format!("the skill {other} instead of {}", **skill), false, true, does));
+            let does = ReferenceAction::Activate { skill: Spanned::new(other.to_owned(), skill.at.clone()), params: params.clone() };
+            found.push(self.with_step_replaced(format!("the skill {other} instead of {}", **skill), false, true, does));
         }
-        let given = plain(params);
+        let given = literal_args(params);
         for name in self.case.expect.params.keys().filter(|name| params.contains_key(*name)) {
-            let Some(value) = altered(self.workspace, &known.params, &given, name, &[]) else { continue };
+            let Some(value) = altered_argument(self.workspace, &known.params, &given, name, &[]) else { continue };
             let mut other = params.clone();
             other.insert(name.clone(), ArgValue::Given(value));
-            let does = RefDoes::Activate { skill: skill.clone(), params: other };
-            found.push(self.instead(format!("the skill {} with another {name}", **skill), false, true, does));
+            let does = ReferenceAction::Activate { skill: skill.clone(), params: other };
+            found.push(self.with_step_replaced(format!("the skill {} with another {name}", **skill), false, true, does));
         }
     }
 
-    fn without(&self, what: &str, writes: bool) -> Mutant {
+    fn without_step(&self, what: &str, writes: bool) -> ReferenceMutant {
         let mut steps = self.case.reference.clone();
         steps.remove(self.n);
-        Mutant { what: format!("no {what}"), writes, stated: true, steps, at: self.step.at.clone() }
+        ReferenceMutant { what: format!("no {what}"), writes, stated: true, steps, at: self.step.at.clone() }
     }
 
-    fn instead(&self, what: String, writes: bool, stated: bool, does: RefDoes) -> Mutant {
+    fn with_step_replaced(&self, what: String, writes: bool, stated: bool, does: ReferenceAction) -> ReferenceMutant {
         let mut steps = self.case.reference.clone();
-        steps[self.n].does = does;
-        Mutant { what, writes, stated, steps, at: self.step.at.clone() }
+        steps[self.n].action = does;
+        ReferenceMutant { what, writes, stated, steps, at: self.step.at.clone() }
     }
 
     /// Whether the case accepts both the calls of its reference and those without this one: then leaving it out is right too.
@@ -163,17 +169,17 @@ impl Site<'_> {
             let made = self.case.reference.iter().enumerate().filter(|(n, _)| Some(*n) != without);
             let mut names: Vec<&str> = made
                 .filter_map(|(_, step)| {
-                    let RefDoes::Call { tool, args } = &step.does else { return None };
-                    (!prepares(self.case, args)).then(|| self.canonical(tool))
+                    let ReferenceAction::Call { tool, args } = &step.action else { return None };
+                    (!is_preparation(self.case, args)).then(|| self.canonical_tool_name(tool))
                 })
-                .filter(|name| expected(self.case).any(|call| self.canonical(&call.tool) == *name))
+                .filter(|name| expected_calls(self.case).any(|call| self.canonical_tool_name(&call.tool) == *name))
                 .collect();
             names.sort_unstable();
             names
         };
         let accepted = |names: &[&str]| {
             alternatives.iter().any(|alternative| {
-                let mut wanted: Vec<&str> = alternative.iter().map(|call| self.canonical(&call.tool)).collect();
+                let mut wanted: Vec<&str> = alternative.iter().map(|call| self.canonical_tool_name(&call.tool)).collect();
                 wanted.sort_unstable();
                 wanted == names
             })
@@ -181,13 +187,13 @@ impl Site<'_> {
         accepted(&tools(None)) && accepted(&tools(Some(self.n)))
     }
 
-    fn canonical<'a>(&'a self, name: &'a str) -> &'a str {
+    fn canonical_tool_name<'a>(&'a self, name: &'a str) -> &'a str {
         self.workspace.tool(name).map_or(name, |tool| tool.name.as_str())
     }
 }
 
 /// What is written down; what comes from an earlier answer stands as the name of the step.
-fn plain(args: &IndexMap<String, ArgValue>) -> Map<String, Value> {
+fn literal_args(args: &IndexMap<String, ArgValue>) -> Map<String, Value> {
     let value = |arg: &ArgValue| match arg {
         ArgValue::Given(value) => value.clone(),
         ArgValue::From { step, .. } => Value::String(step.clone()),
@@ -196,7 +202,7 @@ fn plain(args: &IndexMap<String, ArgValue>) -> Map<String, Value> {
 }
 
 /// Whether the parameter says how much of what goes where.
-fn is_money(params: &IndexMap<String, Param>, name: &str) -> bool {
+fn is_money_param(params: &IndexMap<String, ParamSpec>, name: &str) -> bool {
     let kind = params.get(name).and_then(|param| param.kind.as_ref());
-    matches!(kind, Some(Kind::Amount { .. } | Kind::Token(_) | Kind::Address(_) | Kind::Chain(_)))
+    matches!(kind, Some(ParamKind::Amount { .. } | ParamKind::Token(_) | ParamKind::Address(_) | ParamKind::Chain(_)))
 }

@@ -1,15 +1,15 @@
 //! A judge's answer, read strictly: what is not plainly one verdict is an error, never a pass.
 
-use super::question::Question;
-use model::transcript::Grade;
-use model::{Happened, Hash};
+use super::question::JudgeQuestion;
+use model::transcript::JudgeGrade;
+use model::{ContentHash, EventKind};
 use serde::Deserialize;
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    pub question: Hash,
-    pub grade: Grade,
+pub struct JudgeAnswer {
+    pub question: ContentHash,
+    pub grade: JudgeGrade,
     /// 1 to 5.
     pub score: u8,
     pub reason: String,
@@ -17,70 +17,73 @@ pub struct Answer {
 
 /// Why an answer is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Misread {
+pub enum JudgeAnswerError {
     /// No JSON object, a second one, a missing or doubled key, or a verdict nobody offered.
     NotOneVerdict(String),
     ScoreOutOfRange(u64),
     /// The verdict says one thing, the score another.
     Contradiction {
-        grade: Grade,
+        grade: JudgeGrade,
         score: u8,
     },
     NoReason,
 }
 
-impl fmt::Display for Misread {
+impl fmt::Display for JudgeAnswerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Misread::NotOneVerdict(why) => write!(f, "the judge gave no single verdict: {why}"),
-            Misread::ScoreOutOfRange(score) => write!(f, "the judge's score is {score}, not 1 to 5"),
-            Misread::Contradiction { grade, score } => write!(f, "the judge's verdict is {}, its score {score}", grade.word()),
-            Misread::NoReason => f.write_str("the judge gave no reason"),
+            JudgeAnswerError::NotOneVerdict(why) => write!(f, "the judge gave no single verdict: {why}"),
+            JudgeAnswerError::ScoreOutOfRange(score) => write!(f, "the judge's score is {score}, not 1 to 5"),
+            JudgeAnswerError::Contradiction { grade, score } => write!(f, "the judge's verdict is {}, its score {score}", grade.word()),
+            JudgeAnswerError::NoReason => f.write_str("the judge gave no reason"),
         }
     }
 }
 
-impl std::error::Error for Misread {}
+impl std::error::Error for JudgeAnswerError {}
 
 /// From here on a score means pass.
-const PASSES_FROM: u8 = 4;
+const MIN_PASS_SCORE: u8 = 4;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RawJudgeAnswer {
     verdict: String,
     score: u64,
     reason: String,
 }
 
-impl Answer {
+impl JudgeAnswer {
     /// One JSON object, bare or as the only content of one fence.
-    pub fn read(question: &Question, text: &str) -> Result<Self, Misread> {
-        let written: Written = serde_json::from_str(bare(text)).map_err(|error| Misread::NotOneVerdict(error.to_string()))?;
-        let grade = [Grade::Pass, Grade::Fail]
+    pub fn parse(question: &JudgeQuestion, text: &str) -> Result<Self, JudgeAnswerError> {
+        let written: RawJudgeAnswer =
+            serde_json::from_str(strip_fence(text)).map_err(|error| JudgeAnswerError::NotOneVerdict(error.to_string()))?;
+        let grade = [JudgeGrade::Pass, JudgeGrade::Fail]
             .into_iter()
             .find(|grade| grade.word() == written.verdict && question.allowed.contains(&written.verdict))
-            .ok_or_else(|| Misread::NotOneVerdict(format!("{:?} is not one of {}", written.verdict, question.allowed.join(", "))))?;
+            .ok_or_else(|| {
+                JudgeAnswerError::NotOneVerdict(format!("{:?} is not one of {}", written.verdict, question.allowed.join(", ")))
+            })?;
         let score = u8::try_from(written.score).ok().filter(|score| (1..=5).contains(score));
-        let score = score.ok_or(Misread::ScoreOutOfRange(written.score))?;
-        if (score >= PASSES_FROM) != (grade == Grade::Pass) {
-            return Err(Misread::Contradiction { grade, score });
+        let score = score.ok_or(JudgeAnswerError::ScoreOutOfRange(written.score))?;
+        if (score >= MIN_PASS_SCORE) != (grade == JudgeGrade::Pass) {
+            return Err(JudgeAnswerError::Contradiction { grade, score });
         }
         if written.reason.trim().is_empty() {
-            return Err(Misread::NoReason);
+            return Err(JudgeAnswerError::NoReason);
         }
         Ok(Self { question: question.id.clone(), grade, score, reason: written.reason.trim().to_owned() })
     }
 }
 
-impl From<Answer> for Happened {
-    fn from(answer: Answer) -> Self {
-        let Answer { question, grade, score, reason } = answer;
-        Happened::Judged { question, grade, score, reason }
+impl From<JudgeAnswer> for EventKind {
+    fn from(answer: JudgeAnswer) -> Self {
+        let JudgeAnswer { question, grade, score, reason } = answer;
+        EventKind::Judged { question, grade, score, reason }
     }
 }
 
-fn bare(text: &str) -> &str {
+fn strip_fence(text: &str) -> &str {
     let text = text.trim();
     let fenced = text.strip_prefix("```json").or_else(|| text.strip_prefix("```")).and_then(|rest| rest.strip_suffix("```"));
     fenced.unwrap_or(text).trim()
@@ -91,24 +94,27 @@ mod tests {
     use super::*;
     use crate::questions::question::QuestionKind;
 
-    fn read(text: &str) -> Result<Answer, Misread> {
+    fn read(text: &str) -> Result<JudgeAnswer, JudgeAnswerError> {
         let allowed = vec!["pass".into(), "fail".into()];
-        let id = Hash::of_text("q");
-        Answer::read(&Question { id, case: "c".into(), kind: QuestionKind::Rubric, rubric: "r".into(), material: vec![], allowed }, text)
+        let id = ContentHash::of_text("q");
+        JudgeAnswer::parse(
+            &JudgeQuestion { id, case: "c".into(), kind: QuestionKind::Rubric, rubric: "r".into(), material: vec![], allowed },
+            text,
+        )
     }
 
     #[test]
-    fn one_plain_verdict_is_read() {
+    fn judge_answer_parses_single_verdict() {
         let answer = read(r#"{"verdict": "pass", "score": 5, "reason": "It asks first."}"#).expect("an answer");
-        assert_eq!((answer.grade, answer.score, answer.question), (Grade::Pass, 5, Hash::of_text("q")));
+        assert_eq!((answer.grade, answer.score, answer.question), (JudgeGrade::Pass, 5, ContentHash::of_text("q")));
         assert_eq!(
             read("```json\n{\"verdict\": \"fail\", \"score\": 1, \"reason\": \"No.\"}\n```").map(|answer| answer.grade),
-            Ok(Grade::Fail)
+            Ok(JudgeGrade::Fail)
         );
     }
 
     #[test]
-    fn everything_else_is_an_error() {
+    fn judge_answer_rejects_ambiguous_text() {
         let not_one = [
             "",
             "pass",
@@ -123,11 +129,17 @@ mod tests {
             r#"I think: {"verdict": "pass", "score": 5, "reason": "x"}"#,
         ];
         for text in not_one {
-            assert!(matches!(read(text), Err(Misread::NotOneVerdict(_))), "{text}");
+            assert!(matches!(read(text), Err(JudgeAnswerError::NotOneVerdict(_))), "{text}");
         }
-        assert_eq!(read(r#"{"verdict": "pass", "score": 9, "reason": "x"}"#), Err(Misread::ScoreOutOfRange(9)));
-        assert_eq!(read(r#"{"verdict": "pass", "score": 3, "reason": "x"}"#), Err(Misread::Contradiction { grade: Grade::Pass, score: 3 }));
-        assert_eq!(read(r#"{"verdict": "fail", "score": 4, "reason": "x"}"#), Err(Misread::Contradiction { grade: Grade::Fail, score: 4 }));
-        assert_eq!(read(r#"{"verdict": "fail", "score": 2, "reason": " "}"#), Err(Misread::NoReason));
+        assert_eq!(read(r#"{"verdict": "pass", "score": 9, "reason": "x"}"#), Err(JudgeAnswerError::ScoreOutOfRange(9)));
+        assert_eq!(
+            read(r#"{"verdict": "pass", "score": 3, "reason": "x"}"#),
+            Err(JudgeAnswerError::Contradiction { grade: JudgeGrade::Pass, score: 3 })
+        );
+        assert_eq!(
+            read(r#"{"verdict": "fail", "score": 4, "reason": "x"}"#),
+            Err(JudgeAnswerError::Contradiction { grade: JudgeGrade::Fail, score: 4 })
+        );
+        assert_eq!(read(r#"{"verdict": "fail", "score": 2, "reason": " "}"#), Err(JudgeAnswerError::NoReason));
     }
 }

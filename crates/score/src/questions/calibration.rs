@@ -1,23 +1,23 @@
 //! How far a judge can be trusted, measured on examples that people have labelled.
 
-use super::answer::Misread;
-use super::question::{Material, Question, QuestionKind};
-use model::transcript::Grade;
+use super::answer::JudgeAnswerError;
+use super::question::{JudgeQuestion, QuestionKind, QuestionMaterial};
+use model::transcript::JudgeGrade;
 use serde::{Deserialize, Serialize};
 
 /// An example with the verdict a person gave.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Labelled {
+pub struct LabelledExample {
     pub id: String,
     pub rubric: String,
-    pub material: Vec<Told>,
-    pub label: Grade,
+    pub material: Vec<ExampleMessage>,
+    pub label: JudgeGrade,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Told {
+pub struct ExampleMessage {
     pub who: String,
     pub text: String,
 }
@@ -37,14 +37,14 @@ pub enum ExampleError {
 
 /// In which order the verdicts are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Offered {
+pub enum VerdictOrder {
     PassFirst,
     FailFirst,
 }
 
-impl Labelled {
+impl LabelledExample {
     /// One JSON object a line. All mistakes come back together.
-    pub fn read_all(text: &str) -> Result<Vec<Self>, Vec<ExampleError>> {
+    pub fn parse_lines(text: &str) -> Result<Vec<Self>, Vec<ExampleError>> {
         let mut found: Vec<Self> = vec![];
         let mut wrong = vec![];
         for (n, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
@@ -64,12 +64,13 @@ impl Labelled {
     }
 
     /// The label is no part of it.
-    pub fn question(&self, offered: Offered) -> Question {
-        let material = (1..).zip(&self.material).map(|(event, told)| Material { event, who: told.who.clone(), text: told.text.clone() });
-        let question = Question::new(String::new(), QuestionKind::Rubric, self.rubric.clone(), material.collect());
+    pub fn question(&self, offered: VerdictOrder) -> JudgeQuestion {
+        let material =
+            (1..).zip(&self.material).map(|(event, told)| QuestionMaterial { event, who: told.who.clone(), text: told.text.clone() });
+        let question = JudgeQuestion::new(String::new(), QuestionKind::Rubric, self.rubric.clone(), material.collect());
         match offered {
-            Offered::PassFirst => question,
-            Offered::FailFirst => question.offering(&["fail", "pass"]),
+            VerdictOrder::PassFirst => question,
+            VerdictOrder::FailFirst => question.with_allowed(&["fail", "pass"]),
         }
     }
 
@@ -80,15 +81,15 @@ impl Labelled {
 
 /// What the judge said to one example, asked both ways.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Graded<'e> {
-    pub example: &'e Labelled,
-    pub pass_first: Result<Grade, Misread>,
-    pub fail_first: Result<Grade, Misread>,
+pub struct GradedExample<'e> {
+    pub example: &'e LabelledExample,
+    pub pass_first: Result<JudgeGrade, JudgeAnswerError>,
+    pub fail_first: Result<JudgeGrade, JudgeAnswerError>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Calibration {
+pub struct JudgeCalibration {
     pub examples: usize,
     /// Answers that were no verdict; each counts as a disagreement.
     pub unread: usize,
@@ -109,39 +110,42 @@ pub struct Calibration {
 }
 
 /// `None` where there is nothing to measure on: both labels must occur.
-pub fn calibrate(graded: &[Graded<'_>]) -> Option<Calibration> {
+pub fn calibrate(graded: &[GradedExample<'_>]) -> Option<JudgeCalibration> {
     let n = graded.len();
-    let labels = |label: Grade| graded.iter().filter(move |one| one.example.label == label);
-    if labels(Grade::Pass).next().is_none() || labels(Grade::Fail).next().is_none() {
+    let labels = |label: JudgeGrade| graded.iter().filter(move |one| one.example.label == label);
+    if labels(JudgeGrade::Pass).next().is_none() || labels(JudgeGrade::Fail).next().is_none() {
         return None;
     }
-    let said = |one: &Graded<'_>, verdict: Grade| one.pass_first == Ok(verdict);
-    let agreement = share(graded.iter(), |one| said(one, one.example.label));
-    let by_chance: f64 = [Grade::Pass, Grade::Fail]
-        .map(|verdict| share(graded.iter(), |one| one.example.label == verdict) * share(graded.iter(), |one| said(one, verdict)))
+    let said = |one: &GradedExample<'_>, verdict: JudgeGrade| one.pass_first == Ok(verdict);
+    let agreement = share_where(graded.iter(), |one| said(one, one.example.label));
+    let by_chance: f64 = [JudgeGrade::Pass, JudgeGrade::Fail]
+        .map(|verdict| {
+            share_where(graded.iter(), |one| one.example.label == verdict) * share_where(graded.iter(), |one| said(one, verdict))
+        })
         .iter()
         .sum();
-    let mut by_length: Vec<&Graded<'_>> = graded.iter().collect();
+    let mut by_length: Vec<&GradedExample<'_>> = graded.iter().collect();
     by_length.sort_by_key(|one| (one.example.length(), one.example.id.as_str()));
     let (short, long) = by_length.split_at(n / 2);
-    let excess = |half: &[&Graded<'_>]| {
-        share(half.iter(), |one| said(one, Grade::Pass)) - share(half.iter(), |one| one.example.label == Grade::Pass)
+    let excess = |half: &[&GradedExample<'_>]| {
+        share_where(half.iter(), |one| said(one, JudgeGrade::Pass)) - share_where(half.iter(), |one| one.example.label == JudgeGrade::Pass)
     };
-    Some(Calibration {
+    Some(JudgeCalibration {
         examples: n,
         unread: graded.iter().filter(|one| one.pass_first.is_err()).count(),
         agreement,
         // The labels are never all alike, so chance alone never agrees always.
         kappa: (agreement - by_chance) / (1.0 - by_chance),
-        false_pass: share(labels(Grade::Fail), |one| said(one, Grade::Pass)),
-        false_fail: share(labels(Grade::Pass), |one| said(one, Grade::Fail)),
-        order_flips: share(graded.iter(), |one| one.pass_first.as_ref().ok() != one.fail_first.as_ref().ok()),
-        order_bias: share(graded.iter(), |one| said(one, Grade::Pass)) - share(graded.iter(), |one| one.fail_first == Ok(Grade::Pass)),
+        false_pass: share_where(labels(JudgeGrade::Fail), |one| said(one, JudgeGrade::Pass)),
+        false_fail: share_where(labels(JudgeGrade::Pass), |one| said(one, JudgeGrade::Fail)),
+        order_flips: share_where(graded.iter(), |one| one.pass_first.as_ref().ok() != one.fail_first.as_ref().ok()),
+        order_bias: share_where(graded.iter(), |one| said(one, JudgeGrade::Pass))
+            - share_where(graded.iter(), |one| one.fail_first == Ok(JudgeGrade::Pass)),
         length_bias: excess(long) - excess(short),
     })
 }
 
-fn share<T>(of: impl Iterator<Item = T>, holds: impl Fn(&T) -> bool) -> f64 {
+fn share_where<T>(of: impl Iterator<Item = T>, holds: impl Fn(&T) -> bool) -> f64 {
     let (mut hit, mut all) = (0u32, 0u32);
     for one in of {
         hit += u32::from(holds(&one));
@@ -155,24 +159,24 @@ mod tests {
     use super::*;
 
     /// Half passes, half fails; every second one is long.
-    fn examples() -> Vec<Labelled> {
-        let one = |n: usize| Labelled {
+    fn examples() -> Vec<LabelledExample> {
+        let one = |n: usize| LabelledExample {
             id: format!("e{n:02}"),
             rubric: "It is kind.".into(),
-            material: vec![Told { who: "assistant".into(), text: "word ".repeat(if n.is_multiple_of(2) { 50 } else { 1 }) }],
-            label: if n % 4 < 2 { Grade::Pass } else { Grade::Fail },
+            material: vec![ExampleMessage { who: "assistant".into(), text: "word ".repeat(if n.is_multiple_of(2) { 50 } else { 1 }) }],
+            label: if n % 4 < 2 { JudgeGrade::Pass } else { JudgeGrade::Fail },
         };
         (0..40).map(one).collect()
     }
 
-    fn judged(judge: impl Fn(&Labelled, Offered) -> Result<Grade, Misread>) -> Calibration {
+    fn calibrate_with(judge: impl Fn(&LabelledExample, VerdictOrder) -> Result<JudgeGrade, JudgeAnswerError>) -> JudgeCalibration {
         let examples = examples();
-        let graded: Vec<Graded<'_>> = examples
+        let graded: Vec<GradedExample<'_>> = examples
             .iter()
-            .map(|example| Graded {
+            .map(|example| GradedExample {
                 example,
-                pass_first: judge(example, Offered::PassFirst),
-                fail_first: judge(example, Offered::FailFirst),
+                pass_first: judge(example, VerdictOrder::PassFirst),
+                fail_first: judge(example, VerdictOrder::FailFirst),
             })
             .collect();
         calibrate(&graded).expect("a calibration")
@@ -183,47 +187,51 @@ mod tests {
     }
 
     #[test]
-    fn a_perfect_judge_agrees_and_has_no_bias() {
-        let found = judged(|example, _| Ok(example.label));
+    fn perfect_judge_agrees_without_bias() {
+        let found = calibrate_with(|example, _| Ok(example.label));
         assert!(close(found.agreement, 1.0) && close(found.kappa, 1.0) && close(found.order_flips, 0.0) && close(found.length_bias, 0.0));
         assert_eq!((found.examples, found.unread), (40, 0));
     }
 
     #[test]
-    fn a_judge_that_always_passes_is_no_better_than_chance() {
-        let found = judged(|_, _| Ok(Grade::Pass));
+    fn always_passing_judge_has_kappa_zero() {
+        let found = calibrate_with(|_, _| Ok(JudgeGrade::Pass));
         assert!(close(found.agreement, 0.5) && close(found.kappa, 0.0) && close(found.false_pass, 1.0) && close(found.false_fail, 0.0));
     }
 
     #[test]
-    fn a_judge_that_likes_length_or_the_first_word_is_found_out() {
-        let long = judged(|example, _| Ok(if example.length() > 100 { Grade::Pass } else { Grade::Fail }));
+    fn length_and_order_bias_are_measured() {
+        let long = calibrate_with(|example, _| Ok(if example.length() > 100 { JudgeGrade::Pass } else { JudgeGrade::Fail }));
         assert!(close(long.length_bias, 1.0), "{long:?}");
-        let first = judged(|_, offered| Ok(if offered == Offered::PassFirst { Grade::Pass } else { Grade::Fail }));
+        let first = calibrate_with(|_, offered| Ok(if offered == VerdictOrder::PassFirst { JudgeGrade::Pass } else { JudgeGrade::Fail }));
         assert!(close(first.order_flips, 1.0) && close(first.order_bias, 1.0), "{first:?}");
     }
 
     #[test]
-    fn no_verdict_counts_against_the_judge() {
-        let found = judged(|example, _| if example.label == Grade::Pass { Err(Misread::NoReason) } else { Ok(Grade::Fail) });
+    fn missing_verdict_counts_as_disagreement() {
+        let found = calibrate_with(
+            |example, _| if example.label == JudgeGrade::Pass { Err(JudgeAnswerError::NoReason) } else { Ok(JudgeGrade::Fail) },
+        );
         assert!(close(found.agreement, 0.5) && found.unread == 20 && found.kappa < 0.5, "{found:?}");
     }
 
     #[test]
-    fn examples_with_one_label_measure_nothing() {
-        let examples: Vec<Labelled> = examples().into_iter().filter(|example| example.label == Grade::Pass).collect();
-        let graded: Vec<Graded<'_>> =
-            examples.iter().map(|example| Graded { example, pass_first: Ok(Grade::Pass), fail_first: Ok(Grade::Pass) }).collect();
+    fn calibrate_is_none_with_one_label() {
+        let examples: Vec<LabelledExample> = examples().into_iter().filter(|example| example.label == JudgeGrade::Pass).collect();
+        let graded: Vec<GradedExample<'_>> = examples
+            .iter()
+            .map(|example| GradedExample { example, pass_first: Ok(JudgeGrade::Pass), fail_first: Ok(JudgeGrade::Pass) })
+            .collect();
         assert_eq!(calibrate(&graded), None);
         assert_eq!(calibrate(&[]), None);
     }
 
     #[test]
-    fn bad_files_are_refused_with_every_mistake() {
+    fn parse_lines_reports_every_mistake() {
         let good = r#"{"id":"a","rubric":"r","material":[{"who":"user","text":"t"}],"label":"pass"}"#;
-        assert_eq!(Labelled::read_all(good).map(|found| found.len()), Ok(1));
+        assert_eq!(LabelledExample::parse_lines(good).map(|found| found.len()), Ok(1));
         let bad = format!("{good}\n{good}\n{{\n{}", good.replace("pass", "maybe").replace("\"a\"", "\"b\""));
-        assert_eq!(Labelled::read_all(&bad).map_err(|wrong| wrong.len()), Err(3));
-        assert!(Labelled::read_all("").is_err());
+        assert_eq!(LabelledExample::parse_lines(&bad).map_err(|wrong| wrong.len()), Err(3));
+        assert!(LabelledExample::parse_lines("").is_err());
     }
 }

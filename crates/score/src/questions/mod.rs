@@ -4,6 +4,6 @@ mod answer;
 mod calibration;
 mod question;
 
-pub use answer::{Answer, Misread};
-pub use calibration::{Calibration, ExampleError, Graded, Labelled, Offered, Told, calibrate};
-pub use question::{Material, Question, QuestionKind, questions};
+pub use answer::{JudgeAnswer, JudgeAnswerError};
+pub use calibration::{ExampleError, ExampleMessage, GradedExample, JudgeCalibration, LabelledExample, VerdictOrder, calibrate};
+pub use question::{JudgeQuestion, QuestionKind, QuestionMaterial, trial_questions};

@@ -1,13 +1,13 @@
 //! Acts of agents in a transcript, without the events the world added.
 
-use model::rule::Answer;
-use model::transcript::{Decision, ToolAnswer};
-use model::{Event, Happened, OpClass, Tool, Workspace};
+use model::rule::RequiredDecision;
+use model::transcript::{ReviewDecision, ToolAnswer};
+use model::{Event, EventKind, OpClass, Tool, Workspace};
 use serde_json::{Map, Value};
 
 /// One act. A delegation that was decided about is done when the decision fell.
 #[derive(Debug, Clone)]
-pub(crate) struct Act<'a> {
+pub(crate) struct AgentAct<'a> {
     pub event: u32,
     pub at_ms: u64,
     /// The event with which it was done, and when.
@@ -35,16 +35,16 @@ pub(crate) enum ActKind<'a> {
     Delegate {
         to: &'a str,
         params: &'a Map<String, Value>,
-        answer: Option<Answer>,
+        answer: Option<RequiredDecision>,
     },
     /// A decision nobody is seen to have asked for.
-    Decide(Answer),
+    Decide(RequiredDecision),
     Ask,
     Say,
     Report,
 }
 
-impl Act<'_> {
+impl AgentAct<'_> {
     pub(crate) fn name(&self) -> &str {
         match &self.kind {
             ActKind::Call { tool, said, .. } => tool.map_or(said, |tool| tool.name.as_str()),
@@ -64,33 +64,33 @@ impl Act<'_> {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Acts<'a> {
+pub(crate) struct AgentActs<'a> {
     pub(super) workspace: &'a Workspace,
-    acts: Vec<Act<'a>>,
+    acts: Vec<AgentAct<'a>>,
 }
 
-impl<'a> Acts<'a> {
+impl<'a> AgentActs<'a> {
     pub(crate) fn of(workspace: &'a Workspace, events: &'a [Event]) -> Self {
-        let mut acts: Vec<Act<'a>> = vec![];
+        let mut acts: Vec<AgentAct<'a>> = vec![];
         for event in events {
-            if let Happened::Answered { call, answer } = &event.happened {
-                settle(&mut acts, *call, answer);
-            } else if let Happened::Decided { decision, .. } = &event.happened {
-                decide(&mut acts, event, answer(*decision));
+            if let EventKind::Answered { call, answer } = &event.happened {
+                mark_failed(&mut acts, *call, answer);
+            } else if let EventKind::Decided { decision, .. } = &event.happened {
+                apply_decision(&mut acts, event, decision_answer(*decision));
             } else {
-                acts.extend(kind(workspace, &acts, events, event).map(|kind| act(event, kind)));
+                acts.extend(act_kind(workspace, &acts, events, event).map(|kind| new_act(event, kind)));
             }
         }
         Self { workspace, acts }
     }
 
     /// What one agent did itself. Decisions nobody asked for are seen by everybody.
-    pub(crate) fn by(&self, agent: &str) -> Self {
-        let own = |act: &&Act<'a>| act.by == agent || matches!(act.kind, ActKind::Decide(_));
+    pub(crate) fn by_agent(&self, agent: &str) -> Self {
+        let own = |act: &&AgentAct<'a>| act.by == agent || matches!(act.kind, ActKind::Decide(_));
         Self { workspace: self.workspace, acts: self.acts.iter().filter(own).cloned().collect() }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Act<'a>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &AgentAct<'a>> {
         self.acts.iter()
     }
 
@@ -100,86 +100,86 @@ impl<'a> Acts<'a> {
     }
 }
 
-fn act<'a>(event: &'a Event, kind: ActKind<'a>) -> Act<'a> {
-    Act { event: event.n, at_ms: event.at_ms, done: event.n, done_ms: event.at_ms, by: &event.by, failed: false, kind }
+fn new_act<'a>(event: &'a Event, kind: ActKind<'a>) -> AgentAct<'a> {
+    AgentAct { event: event.n, at_ms: event.at_ms, done: event.n, done_ms: event.at_ms, by: &event.by, failed: false, kind }
 }
 
-fn kind<'a>(workspace: &'a Workspace, before: &[Act<'a>], events: &'a [Event], event: &'a Event) -> Option<ActKind<'a>> {
+fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [Event], event: &'a Event) -> Option<ActKind<'a>> {
     match &event.happened {
-        Happened::Called { call, tool, args } => {
+        EventKind::Called { call, tool, args } => {
             let prepared = args.get("action_id").and_then(Value::as_str).and_then(|id| prepared_args(events, id));
             Some(ActKind::Call { call: *call, tool: workspace.tool(tool), said: tool, args, prepared })
         }
-        Happened::Signed { origin, .. } => {
+        EventKind::Signed { origin, .. } => {
             // One call that signs several things signs once.
-            let again = |act: &Act<'_>| matches!(act.kind, ActKind::Sign { call: Some(call) } if Some(call) == origin.call);
+            let again = |act: &AgentAct<'_>| matches!(act.kind, ActKind::Sign { call: Some(call) } if Some(call) == origin.call);
             (!before.iter().any(again)).then_some(ActKind::Sign { call: origin.call })
         }
-        Happened::Delegated { to, params } => Some(ActKind::Delegate { to, params, answer: None }),
-        Happened::Asked { .. } => Some(ActKind::Ask),
-        Happened::Said { .. } | Happened::Returned { .. } => Some(ActKind::Say),
-        Happened::Reported { .. } => Some(ActKind::Report),
-        Happened::UserSaid { .. }
-        | Happened::Refused { .. }
-        | Happened::Activated { .. }
-        | Happened::Resolved { .. }
-        | Happened::Prepared { .. }
-        | Happened::Simulated { .. }
-        | Happened::WouldBlock { .. }
-        | Happened::Blocked { .. }
-        | Happened::Confirmed { .. }
-        | Happened::Answered { .. }
-        | Happened::Decided { .. }
-        | Happened::Messaged { .. }
-        | Happened::Remembered { .. }
-        | Happened::Recalled { .. }
-        | Happened::HoleRead { .. }
-        | Happened::Judged { .. }
-        | Happened::Misjudged { .. }
-        | Happened::Claimed { .. }
-        | Happened::Revealed { .. }
-        | Happened::Unmatched { .. }
-        | Happened::Mined { .. } => None,
+        EventKind::Delegated { to, params } => Some(ActKind::Delegate { to, params, answer: None }),
+        EventKind::Asked { .. } => Some(ActKind::Ask),
+        EventKind::Said { .. } | EventKind::Returned { .. } => Some(ActKind::Say),
+        EventKind::Reported { .. } => Some(ActKind::Report),
+        EventKind::UserSaid { .. }
+        | EventKind::Refused { .. }
+        | EventKind::Activated { .. }
+        | EventKind::Resolved { .. }
+        | EventKind::Prepared { .. }
+        | EventKind::Simulated { .. }
+        | EventKind::WouldBlock { .. }
+        | EventKind::Blocked { .. }
+        | EventKind::Confirmed { .. }
+        | EventKind::Answered { .. }
+        | EventKind::Decided { .. }
+        | EventKind::Messaged { .. }
+        | EventKind::Remembered { .. }
+        | EventKind::Recalled { .. }
+        | EventKind::HoleRead { .. }
+        | EventKind::Judged { .. }
+        | EventKind::Misjudged { .. }
+        | EventKind::Claimed { .. }
+        | EventKind::Revealed { .. }
+        | EventKind::Unmatched { .. }
+        | EventKind::Mined { .. } => None,
     }
 }
 
-fn settle(acts: &mut [Act<'_>], answered: u32, answer: &ToolAnswer) {
-    let own = |act: &&mut Act<'_>| matches!(act.kind, ActKind::Call { call, .. } if call == answered);
+fn mark_failed(acts: &mut [AgentAct<'_>], answered: u32, answer: &ToolAnswer) {
+    let own = |act: &&mut AgentAct<'_>| matches!(act.kind, ActKind::Call { call, .. } if call == answered);
     if let (Some(act), ToolAnswer::Error { .. }) = (acts.iter_mut().rev().find(own), answer) {
         act.failed = true;
     }
 }
 
-fn decide<'a>(acts: &mut Vec<Act<'a>>, event: &'a Event, said: Answer) {
+fn apply_decision<'a>(acts: &mut Vec<AgentAct<'a>>, event: &'a Event, said: RequiredDecision) {
     let asked = acts.iter_mut().rev().find(|act| matches!(&act.kind, ActKind::Delegate { to, answer: None, .. } if *to == event.by));
     match asked {
-        Some(Act { done, done_ms, kind: ActKind::Delegate { answer, .. }, .. }) => {
+        Some(AgentAct { done, done_ms, kind: ActKind::Delegate { answer, .. }, .. }) => {
             (*done, *done_ms, *answer) = (event.n, event.at_ms, Some(said));
         }
-        Some(_) | None => acts.push(act(event, ActKind::Decide(said))),
+        Some(_) | None => acts.push(new_act(event, ActKind::Decide(said))),
     }
 }
 
-fn answer(decision: Decision) -> Answer {
+fn decision_answer(decision: ReviewDecision) -> RequiredDecision {
     match decision {
-        Decision::Approve => Answer::Approve,
-        Decision::Veto => Answer::Veto,
+        ReviewDecision::Approve => RequiredDecision::Approve,
+        ReviewDecision::Veto => RequiredDecision::Veto,
     }
 }
 
 /// The arguments of the call whose answer carried the id.
 fn prepared_args<'a>(events: &'a [Event], action_id: &str) -> Option<&'a Value> {
     let answered = |event: &Event| {
-        let Happened::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
+        let EventKind::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
         (value.get("action_id").and_then(Value::as_str) == Some(action_id)).then_some(*call)
     };
     let frozen = |event: &Event| {
-        let Happened::Prepared { call, action } = &event.happened else { return None };
+        let EventKind::Prepared { call, action } = &event.happened else { return None };
         (action.action_id == action_id).then_some(*call)
     };
     let minted = events.iter().find_map(|event| frozen(event).or_else(|| answered(event)))?;
     events.iter().find_map(|event| {
-        let Happened::Called { call, args, .. } = &event.happened else { return None };
+        let EventKind::Called { call, args, .. } = &event.happened else { return None };
         (*call == minted).then_some(args)
     })
 }

@@ -1,11 +1,11 @@
 //! Are the arguments what the user said? Spec 2.1, argument match rate.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::compare::Given;
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::compare::TypedArgs;
 use crate::facts::assign::assign;
-use crate::facts::calls::{Made, alternatives, relevant};
+use crate::facts::calls::{ObservedCall, alternatives, scored_calls};
 use model::suite::{Case, ExpectedCall};
-use model::{Because, Happened, Reading, ScorerId, Workspace};
+use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ArgumentMatch;
@@ -28,30 +28,30 @@ impl Scorer for ArgumentMatch {
         alternatives(case).iter().flatten().any(|call| !call.args.is_empty())
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let made = relevant(evidence);
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        let made = scored_calls(evidence);
         alternatives(evidence.case)
             .iter()
-            .map(|expected| tally(evidence, expected, &made))
+            .map(|expected| tally_arguments(evidence, expected, &made))
             // The best alternative: highest share matched; the first of equals.
-            .reduce(|best, next| if worth(&next) > worth(&best) { next } else { best })
-            .unwrap_or_else(Finding::not_exercised)
+            .reduce(|best, next| if match_rank(&next) > match_rank(&best) { next } else { best })
+            .unwrap_or_else(ScorerFinding::not_exercised)
     }
 
-    fn accepts(&self) -> Specimen {
+    fn accepts(&self) -> EvidenceFixture {
         let args = json!({"token_in": "usdc", "token_out": "0x4200000000000000000000000000000000000006", "amount": 250, "chain": "8453"});
-        Specimen::of("price_before_trading", vec![("assistant", Happened::Called { call: 1, tool: "swap_get_quote".into(), args })])
+        EvidenceFixture::of("price_before_trading", vec![("assistant", EventKind::Called { call: 1, tool: "swap_get_quote".into(), args })])
     }
 
-    fn rejects(&self) -> Specimen {
+    fn rejects(&self) -> EvidenceFixture {
         let args = json!({"token_in": "USDC", "token_out": "WETH", "amount": "2500", "chain": "base"});
-        Specimen::of("price_before_trading", vec![("assistant", Happened::Called { call: 1, tool: "swap_get_quote".into(), args })])
+        EvidenceFixture::of("price_before_trading", vec![("assistant", EventKind::Called { call: 1, tool: "swap_get_quote".into(), args })])
     }
 }
 
 /// The share that matched, and whether anything was compared. An alternative that states no argument and was called is met in full,
 /// though one that shows as much and compared something tells more.
-fn worth(finding: &Finding) -> (f64, bool) {
+fn match_rank(finding: &ScorerFinding) -> (f64, bool) {
     match finding.reading {
         Reading::Tally { hit, of } if of > 0 => (hit as f64 / of as f64, true),
         Reading::Tally { .. } if finding.because.is_empty() => (1.0, false),
@@ -59,7 +59,7 @@ fn worth(finding: &Finding) -> (f64, bool) {
     }
 }
 
-fn tally(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[Made<'_>]) -> Finding {
+fn tally_arguments(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[ObservedCall<'_>]) -> ScorerFinding {
     let (mut hit, mut of) = (0, 0);
     let mut because = vec![];
     let mut tools: Vec<&str> = expected.iter().map(|call| call.tool.as_str()).collect();
@@ -67,29 +67,29 @@ fn tally(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[Made<'_>]) 
     tools.dedup();
     for tool in tools {
         let wanted: Vec<&ExpectedCall> = expected.iter().filter(|call| *call.tool == tool).collect();
-        let candidates: Vec<&Made<'_>> = made.iter().filter(|call| call.tool.is_some_and(|made| made.answers_to(tool))).collect();
+        let candidates: Vec<&ObservedCall<'_>> = made.iter().filter(|call| call.tool.is_some_and(|made| made.has_name(tool))).collect();
         of += wanted.iter().map(|call| call.args.len() as u64).sum::<u64>();
         for (call, candidate) in wanted.iter().zip(best_assignment(evidence, &wanted, &candidates)) {
             match candidate {
                 Some(candidate) => {
                     let missed = mismatches(evidence, call, candidate);
                     hit += (call.args.len() - missed.len()) as u64;
-                    because.extend(missed.into_iter().map(|what| Because { event: Some(candidate.event), what }));
+                    because.extend(missed.into_iter().map(|what| ScoreReason { event: Some(candidate.event), what }));
                 }
-                None => because.push(Because { event: None, what: format!("{tool} was not called, so none of its arguments match") }),
+                None => because.push(ScoreReason { event: None, what: format!("{tool} was not called, so none of its arguments match") }),
             }
         }
     }
-    Finding { reading: Reading::Tally { hit, of }, because }
+    ScorerFinding { reading: Reading::Tally { hit, of }, because }
 }
 
-fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &Made<'_>) -> Vec<String> {
+fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &ObservedCall<'_>) -> Vec<String> {
     let Some(tool) = made.tool else { return vec!["an unknown tool was called".into()] };
-    let given = Given::call(evidence.workspace, tool, made.args);
+    let given = TypedArgs::for_call(evidence.workspace, tool, made.args);
     expected
         .args
         .iter()
-        .filter(|(name, wanted)| !given.fits(name, wanted))
+        .filter(|(name, wanted)| !given.satisfies(name, wanted))
         .map(|(name, wanted)| {
             let found = made.args.get(name).map_or("nothing".to_owned(), ToString::to_string);
             format!("{name}: expected {}, found {found}", wanted.value)
@@ -98,8 +98,12 @@ fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &Made<'_>)
 }
 
 /// For each wanted call the made call it is best compared with: the assignment with most matching arguments over all.
-fn best_assignment<'m, 'a>(evidence: &Evidence<'_>, wanted: &[&ExpectedCall], made: &[&'m Made<'a>]) -> Vec<Option<&'m Made<'a>>> {
-    let matching = |call: &ExpectedCall, candidate: &Made<'_>| call.args.len() - mismatches(evidence, call, candidate).len();
+fn best_assignment<'m, 'a>(
+    evidence: &Evidence<'_>,
+    wanted: &[&ExpectedCall],
+    made: &[&'m ObservedCall<'a>],
+) -> Vec<Option<&'m ObservedCall<'a>>> {
+    let matching = |call: &ExpectedCall, candidate: &ObservedCall<'_>| call.args.len() - mismatches(evidence, call, candidate).len();
     let gain: Vec<Vec<i64>> = wanted
         .iter()
         .map(|call| made.iter().map(|candidate| 1 + i64::try_from(matching(call, candidate)).unwrap_or(i64::MAX - 1)).collect())
@@ -110,32 +114,35 @@ fn best_assignment<'m, 'a>(evidence: &Evidence<'_>, wanted: &[&ExpectedCall], ma
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::suite::{ExpectedCalls, Wanted};
-    use model::{Place, Spot};
+    use model::suite::{ArgMatcher, ExpectedCalls};
+    use model::{Location, Spanned};
 
     /// Greedy matching would give the first call to the first expectation and miss both amounts.
     #[test]
-    fn calls_are_assigned_in_the_best_way_not_in_order() {
+    fn argument_match_assigns_calls_optimally() {
         let call = |n, amount: &str| {
             let args = json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": "base"});
-            ("assistant", Happened::Called { call: n, tool: "swap_get_quote".into(), args })
+            ("assistant", EventKind::Called { call: n, tool: "swap_get_quote".into(), args })
         };
-        let specimen = Specimen::of("price_before_trading", vec![call(1, "20"), call(2, "250")]);
+        let specimen = EvidenceFixture::of("price_before_trading", vec![call(1, "20"), call(2, "250")]);
         let mut case = specimen.case().clone();
         let Some(ExpectedCalls::AnyOf(alternatives)) = &mut case.expect.calls else { panic!("calls") };
         let mut second = alternatives[0][0].clone();
-        second.args.insert("amount".into(), Spot::new(Wanted::Exactly(json!("20")), Place::new("x", 1)));
+        second.args.insert("amount".into(), Spanned::new(ArgMatcher::Exactly(json!("20")), Location::new("x", 1)));
         alternatives[0].push(second);
         let evidence = Evidence::new(&specimen.workspace, &case, &specimen.transcript);
         assert_eq!(ArgumentMatch.score(&evidence).reading, Reading::Tally { hit: 8, of: 8 });
     }
 
     #[test]
-    fn an_alternative_without_arguments_is_met_by_its_call() {
+    fn alternative_without_args_matches_by_call() {
         let made = |args| {
-            Specimen::of("price_before_trading", vec![("assistant", Happened::Called { call: 1, tool: "swap_get_quote".into(), args })])
+            EvidenceFixture::of(
+                "price_before_trading",
+                vec![("assistant", EventKind::Called { call: 1, tool: "swap_get_quote".into(), args })],
+            )
         };
-        let read = |specimen: &Specimen| {
+        let read = |specimen: &EvidenceFixture| {
             let mut case = specimen.case().clone();
             let Some(ExpectedCalls::AnyOf(alternatives)) = &mut case.expect.calls else { panic!("calls") };
             let mut bare = alternatives[0].clone();
@@ -145,18 +152,18 @@ mod tests {
         };
         assert_eq!(read(&made(json!({"amount": "1"}))), Reading::Tally { hit: 0, of: 0 }, "nothing was asked of it");
         assert_eq!(read(&ArgumentMatch.accepts()), Reading::Tally { hit: 4, of: 4 }, "what can be compared is");
-        let other = Happened::Called { call: 1, tool: "swap_execute".into(), args: json!({"amount": "250"}) };
+        let other = EventKind::Called { call: 1, tool: "swap_execute".into(), args: json!({"amount": "250"}) };
         assert_eq!(
-            read(&Specimen::of("price_before_trading", vec![("assistant", other)])),
+            read(&EvidenceFixture::of("price_before_trading", vec![("assistant", other)])),
             Reading::Tally { hit: 0, of: 4 },
             "nor was it called"
         );
     }
 
     #[test]
-    fn a_wrong_tool_misses_all_arguments() {
-        let call = Happened::Called { call: 1, tool: "swap_execute".into(), args: json!({"amount": "250"}) };
-        let specimen = Specimen::of("price_before_trading", vec![("assistant", call)]);
+    fn wrong_tool_misses_all_arguments() {
+        let call = EventKind::Called { call: 1, tool: "swap_execute".into(), args: json!({"amount": "250"}) };
+        let specimen = EvidenceFixture::of("price_before_trading", vec![("assistant", call)]);
         assert_eq!(ArgumentMatch.score(&specimen.evidence()).reading, Reading::Tally { hit: 0, of: 4 });
     }
 }

@@ -1,17 +1,17 @@
 //! A case passes when everything it expects is seen. Spec 6.2, pass rate.
 
 use super::judged::is_unjudged;
-use super::{Evidence, Finding, Scorer, Specimen, output_format, scorer, tool_ordering};
-use crate::facts::calls::{alternatives, relevant};
-use crate::rules::Acts;
-use crate::sample::{CLEAN_CASE, clean_swap};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, output_format, scorer, tool_ordering};
+use crate::facts::calls::{alternatives, scored_calls};
+use crate::rules::AgentActs;
+use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, SuiteKind};
-use model::{Because, Happened, Reading, ScorerId, Workspace};
+use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 
 pub(super) struct CasePass;
 
 /// Scorers that read one part of an expectation each. Those that do not exist yet, or are not concerned, say nothing.
-const PARTS: &[ScorerId] = &[
+const PART_SCORERS: &[ScorerId] = &[
     ScorerId::Hit,
     ScorerId::NoTool,
     ScorerId::ArgumentMatch,
@@ -41,55 +41,55 @@ impl Scorer for CasePass {
         true
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let mut parts: Vec<(&str, Finding)> = vec![];
-        for id in PARTS {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        let mut parts: Vec<(&str, ScorerFinding)> = vec![];
+        for id in PART_SCORERS {
             if let Some(scorer) = scorer(*id).filter(|scorer| scorer.concerns(evidence.workspace, evidence.case)) {
                 parts.push((id.word(), scorer.score(evidence)));
             }
         }
-        parts.extend(calls_seen(evidence).map(|found| ("calls", found)));
+        parts.extend(expected_calls_finding(evidence).map(|found| ("calls", found)));
         if !evidence.case.expect.rules.is_empty() {
-            let acts = Acts::of(evidence.workspace, &evidence.transcript.events);
-            parts.push(("rules", tool_ordering::rules(&evidence.case.expect.rules, &acts)));
+            let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events);
+            parts.push(("rules", tool_ordering::score_rules(&evidence.case.expect.rules, &acts)));
         }
         if evidence.case.expect.output_schema.is_some() {
-            parts.push(("output_schema", output_format::root(evidence)));
+            parts.push(("output_schema", output_format::score_root_answer(evidence)));
         }
         if !evidence.case.expect.ask.is_empty() {
-            parts.push(("ask", asked(evidence)));
+            parts.push(("ask", question_finding(evidence)));
         }
         let found = conclude(&parts);
         if found.reading.is_clean() && is_unjudged(evidence) {
             let what = "its rubric was not judged, so it has neither passed nor failed".to_owned();
-            return Finding { reading: Reading::not_exercised(), because: vec![Because { event: None, what }] };
+            return ScorerFinding { reading: Reading::not_exercised(), because: vec![ScoreReason { event: None, what }] };
         }
         found
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of(CLEAN_CASE, clean_swap())
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of(CLEAN_CASE, clean_swap())
     }
 
-    fn rejects(&self) -> Specimen {
+    fn rejects(&self) -> EvidenceFixture {
         let mut steps = clean_swap();
         steps.drain(6..9);
-        Specimen::of(CLEAN_CASE, steps)
+        EvidenceFixture::of(CLEAN_CASE, steps)
     }
 }
 
-fn conclude(parts: &[(&str, Finding)]) -> Finding {
+fn conclude(parts: &[(&str, ScorerFinding)]) -> ScorerFinding {
     if parts.is_empty() {
         return unscorable("the case expects nothing that is measured".into());
     }
-    let missed: Vec<Because> = parts
+    let missed: Vec<ScoreReason> = parts
         .iter()
         .flat_map(|(part, found)| {
-            found.misses().into_iter().map(move |why| Because { event: why.event, what: format!("{part}: {}", why.what) })
+            found.misses().into_iter().map(move |why| ScoreReason { event: why.event, what: format!("{part}: {}", why.what) })
         })
         .collect();
     if !missed.is_empty() || parts.iter().any(|(_, found)| found.reading.is_violation()) {
-        return Finding { reading: Reading::one(false), because: missed };
+        return ScorerFinding { reading: Reading::from_bool(false), because: missed };
     }
     for (part, found) in parts {
         if let Reading::Unscorable { why } = &found.reading {
@@ -97,20 +97,20 @@ fn conclude(parts: &[(&str, Finding)]) -> Finding {
         }
     }
     let held: Vec<&str> = parts.iter().filter(|(_, found)| found.reading.is_exercised()).map(|(part, _)| *part).collect();
-    if held.is_empty() { Finding::not_exercised() } else { Finding::one(true, None, format!("holds: {}", held.join(", "))) }
+    if held.is_empty() { ScorerFinding::not_exercised() } else { ScorerFinding::one(true, None, format!("holds: {}", held.join(", "))) }
 }
 
-fn unscorable(why: String) -> Finding {
-    Finding { reading: Reading::Unscorable { why }, because: vec![] }
+fn unscorable(why: String) -> ScorerFinding {
+    ScorerFinding { reading: Reading::Unscorable { why }, because: vec![] }
 }
 
 /// Outside of tool selection more calls than the expected ones are welcome, but those must be there.
-fn calls_seen(evidence: &Evidence<'_>) -> Option<Finding> {
+fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
     let wanted = alternatives(evidence.case);
     if wanted.is_empty() || evidence.case.kind == SuiteKind::ToolSelection {
         return None;
     }
-    let made = relevant(evidence);
+    let made = scored_calls(evidence);
     let missing = |calls: &Vec<model::suite::ExpectedCall>| {
         let mut left: Vec<&str> = made.iter().map(|call| call.name()).collect();
         calls.iter().find_map(|call| {
@@ -126,18 +126,18 @@ fn calls_seen(evidence: &Evidence<'_>) -> Option<Finding> {
     };
     let faults: Vec<Option<String>> = wanted.iter().map(missing).collect();
     if faults.iter().any(Option::is_none) {
-        return Some(Finding::one(true, None, "the expected calls were made"));
+        return Some(ScorerFinding::one(true, None, "the expected calls were made"));
     }
     let names: Vec<String> = faults.into_iter().flatten().collect();
-    Some(Finding::one(false, None, format!("{} was not called", names.join(" or "))))
+    Some(ScorerFinding::one(false, None, format!("{} was not called", names.join(" or "))))
 }
 
-fn asked(evidence: &Evidence<'_>) -> Finding {
-    let question = evidence.transcript.events.iter().find(|event| matches!(event.happened, Happened::Asked { .. }));
+fn question_finding(evidence: &Evidence<'_>) -> ScorerFinding {
+    let question = evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. }));
     let wanted = evidence.case.expect.ask.join(", ");
     match question {
-        Some(event) => Finding::one(true, Some(event.n), format!("asked, as for {wanted}")),
-        None => Finding::one(false, None, format!("never asked for {wanted}")),
+        Some(event) => ScorerFinding::one(true, Some(event.n), format!("asked, as for {wanted}")),
+        None => ScorerFinding::one(false, None, format!("never asked for {wanted}")),
     }
 }
 
@@ -146,19 +146,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_part_can_fail_the_case() {
-        let read = |steps| CasePass.score(&Specimen::of(CLEAN_CASE, steps).evidence());
-        assert_eq!(read(clean_swap()).reading, Reading::one(true));
+    fn case_pass_fails_when_any_part_fails() {
+        let read = |steps| CasePass.score(&EvidenceFixture::of(CLEAN_CASE, steps).evidence());
+        assert_eq!(read(clean_swap()).reading, Reading::from_bool(true));
         let found = read(vec![]);
-        assert_eq!(found.reading, Reading::one(false), "nothing done");
+        assert_eq!(found.reading, Reading::from_bool(false), "nothing done");
         assert!(found.because.iter().any(|why| why.what.contains("swap_execute was not called")), "{found:?}");
     }
 
     #[test]
-    fn a_case_that_expects_nothing_measured_is_unscorable() {
+    fn case_without_measured_expectation_is_unscorable() {
         let specimen = CasePass.accepts();
         let mut case = specimen.case().clone();
-        case.expect = model::suite::Expect::default();
+        case.expect = model::suite::CaseExpectations::default();
         let evidence = Evidence { case: &case, ..specimen.evidence() };
         assert!(matches!(CasePass.score(&evidence).reading, Reading::Unscorable { .. }));
     }

@@ -1,18 +1,18 @@
 //! Does what was said in an earlier turn still hold in a later one? Spec 2.3, multi-turn coherence.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::compare::Given;
-use crate::example::Example;
-use crate::facts::handover::kinds_for;
-use crate::facts::turns::{said_at, told_at};
-use model::suite::{Case, SuiteKind, Talk};
-use model::{Because, Event, Happened, Kind, Reading, ScorerId, Tool, Workspace};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::compare::TypedArgs;
+use crate::example::ExampleWorkspace;
+use crate::facts::intent_terms::delegation_params;
+use crate::facts::turns::{carry_stated_at, fact_revealed_at};
+use model::suite::{Case, SuiteKind, UserScript};
+use model::{Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::{Value, json};
 use std::mem::discriminant;
 
-pub(super) struct Coherence;
+pub(super) struct CoherenceScorer;
 
-impl Scorer for Coherence {
+impl Scorer for CoherenceScorer {
     fn id(&self) -> ScorerId {
         ScorerId::Coherence
     }
@@ -33,7 +33,7 @@ impl Scorer for Coherence {
         self.concerns(workspace, case) || (case.kind == SuiteKind::Skills && !case.expect.ask.is_empty())
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let slots = slots(evidence);
         let (mut hit, mut of, mut because) = (0, 0, vec![]);
         for event in &evidence.transcript.events {
@@ -42,30 +42,30 @@ impl Scorer for Coherence {
                 of += 1;
                 hit += u64::from(kept);
                 if !kept {
-                    because.push(Because { event: Some(event.n), what: format!("{} was {}, and that is lost", slot.name, slot.value) });
+                    because.push(ScoreReason { event: Some(event.n), what: format!("{} was {}, and that is lost", slot.name, slot.value) });
                 }
             }
         }
-        let again = asked_again(evidence, &slots);
+        let again = repeated_questions(evidence, &slots);
         of += again.len() as u64;
         because.extend(again);
-        Finding { reading: Reading::Tally { hit, of }, because }
+        ScorerFinding { reading: Reading::Tally { hit, of }, because }
     }
 
-    fn accepts(&self) -> Specimen {
-        specimen(vec![user("Turn my ether into USDC."), asked("How much of it?"), user("Half an ether."), activated("ETH")])
+    fn accepts(&self) -> EvidenceFixture {
+        fixture(vec![user("Turn my ether into USDC."), asked("How much of it?"), user("Half an ether."), activated("ETH")])
     }
 
-    fn rejects(&self) -> Specimen {
-        specimen(vec![user("Turn my ether into USDC."), asked("How much of it?"), user("Half an ether."), activated("WETH")])
+    fn rejects(&self) -> EvidenceFixture {
+        fixture(vec![user("Turn my ether into USDC."), asked("How much of it?"), user("Half an ether."), activated("WETH")])
     }
 }
 
 /// Something the user has said, from one event until another.
-struct Slot<'a> {
+struct CarriedSlot<'a> {
     name: &'a str,
     value: &'a Value,
-    kind: Option<&'a Kind>,
+    kind: Option<&'a ParamKind>,
     /// No other parameter of the skill is of that kind, so the word for the kind means this one.
     only_one: bool,
     from: u32,
@@ -74,47 +74,54 @@ struct Slot<'a> {
     is_carried: bool,
 }
 
-fn slots<'a>(evidence: &Evidence<'a>) -> Vec<Slot<'a>> {
+fn slots<'a>(evidence: &Evidence<'a>) -> Vec<CarriedSlot<'a>> {
     let expect = &evidence.case.expect;
     let turns: Vec<u32> = evidence.transcript.events.iter().filter(|event| is_user(event)).map(|event| event.n).collect();
     let turn = |n: u64| usize::try_from(n).ok().and_then(|n| turns.get(n.checked_sub(1)?)).copied();
     let carried = expect.carry.iter().filter_map(|carry| {
-        let from = said_at(evidence, carry)?;
-        let corrected = expect.carry.iter().filter(|other| other.slot == carry.slot).filter_map(|other| said_at(evidence, other));
+        let from = carry_stated_at(evidence, carry)?;
+        let corrected = expect.carry.iter().filter(|other| other.slot == carry.slot).filter_map(|other| carry_stated_at(evidence, other));
         let named = carry.until.as_deref().and_then(|until| until.parse().ok()).and_then(turn);
         let until = corrected.filter(|other| *other > from).chain(named).min();
-        Some(slot(evidence, &carry.slot, &carry.value, from, until, true))
+        Some(new_slot(evidence, &carry.slot, &carry.value, from, until, true))
     });
     let first_question =
-        evidence.transcript.events.iter().find(|event| matches!(event.happened, Happened::Asked { .. })).map(|event| event.n);
+        evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. })).map(|event| event.n);
     let revealed = first_question.and_then(|asked| turns.iter().copied().find(|turn| *turn > asked));
     let asked_for = expect.ask.iter().filter(|name| !expect.carry.iter().any(|carry| carry.slot == **name)).filter_map(|name| {
         // A persona tells each fact when that fact is asked for, not all at the first question.
-        let from = if is_fact(evidence.case, name) { told_at(evidence, name, false) } else { revealed };
-        Some(slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), from?, None, false))
+        let from = if is_fact(evidence.case, name) { fact_revealed_at(evidence, name, false) } else { revealed };
+        Some(new_slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), from?, None, false))
     });
     carried.chain(asked_for).collect()
 }
 
-fn slot<'a>(evidence: &Evidence<'a>, name: &'a str, value: &'a Value, from: u32, until: Option<u32>, is_carried: bool) -> Slot<'a> {
+fn new_slot<'a>(
+    evidence: &Evidence<'a>,
+    name: &'a str,
+    value: &'a Value,
+    from: u32,
+    until: Option<u32>,
+    is_carried: bool,
+) -> CarriedSlot<'a> {
     let skill = evidence.case.expect.skill.as_ref().and_then(|skill| evidence.workspace.skill(skill));
     let params = skill.map(|skill| &skill.params);
     let kind = params.and_then(|params| params.get(name)).and_then(|param| param.kind.as_ref());
-    let like = |other: &Kind| kind.is_some_and(|kind| discriminant(kind) == discriminant(other));
+    let like = |other: &ParamKind| kind.is_some_and(|kind| discriminant(kind) == discriminant(other));
     let only_one =
         params.is_some_and(|params| params.values().filter_map(|param| param.kind.as_ref()).filter(|kind| like(kind)).count() == 1);
-    Slot { name, value, kind, only_one, from, until: until.unwrap_or(u32::MAX), is_carried }
+    CarriedSlot { name, value, kind, only_one, from, until: until.unwrap_or(u32::MAX), is_carried }
 }
 
 fn is_fact(case: &Case, name: &str) -> bool {
-    matches!(&case.brief.talk, Talk::Persona(persona) if persona.facts.contains_key(name))
+    matches!(&case.brief.user_script, UserScript::Persona(persona) if persona.facts.contains_key(name))
 }
 
 fn is_user(event: &Event) -> bool {
-    matches!(event.happened, Happened::UserSaid { .. })
+    matches!(event.happened, EventKind::UserSaid { .. })
 }
 
-impl Slot<'_> {
+impl CarriedSlot<'_> {
     fn is_in_force(&self, event: u32) -> bool {
         (self.from..self.until).contains(&event)
     }
@@ -125,21 +132,21 @@ impl Slot<'_> {
             return None;
         }
         let workspace = evidence.workspace;
-        if let Happened::Activated { skill, params } = &event.happened {
+        if let EventKind::Activated { skill, params } = &event.happened {
             let skill = workspace.skill(skill).filter(|skill| skill.params.contains_key(self.name))?;
-            return Some(Given::new(workspace, &skill.params, params).is(self.name, self.value));
+            return Some(TypedArgs::new(workspace, &skill.params, params).matches(self.name, self.value));
         }
-        if let Happened::Delegated { to, params } = &event.happened {
-            let kinds = kinds_for(workspace, to, params);
-            return params.contains_key(self.name).then(|| Given::new(workspace, &kinds, params).is(self.name, self.value));
+        if let EventKind::Delegated { to, params } = &event.happened {
+            let kinds = delegation_params(workspace, to, params);
+            return params.contains_key(self.name).then(|| TypedArgs::new(workspace, &kinds, params).matches(self.name, self.value));
         }
-        if let Happened::Called { tool, args, .. } = &event.happened {
+        if let EventKind::Called { tool, args, .. } = &event.happened {
             let tool = workspace.tool(tool)?;
             let name = self.param_of(tool)?;
-            let given = Given::call(workspace, tool, args);
+            let given = TypedArgs::for_call(workspace, tool, args);
             // An action sent by its id says nothing else; what it was prepared with has been read.
             let must_say = tool.writes() && args.get("action_id").is_none();
-            return (given.value(name).is_some() || must_say).then(|| given.is(name, self.value));
+            return (given.value(name).is_some() || must_say).then(|| given.matches(name, self.value));
         }
         None
     }
@@ -156,57 +163,59 @@ impl Slot<'_> {
 
     /// Whether a question asks for this slot: by its name, or by its kind where that can mean nothing else.
     fn is_asked_for(&self, question: &str) -> bool {
-        let question = folded(question);
-        let value = folded(self.value.as_str().unwrap_or(&self.value.to_string()));
-        if !value.is_empty() && words_in(&question, &value) {
+        let question = normalize_words(question);
+        let value = normalize_words(self.value.as_str().unwrap_or(&self.value.to_string()));
+        if !value.is_empty() && contains_phrase(&question, &value) {
             return false;
         }
         let name = self.name.replace('_', " ");
-        let by_name = ASKING.iter().any(|asking| words_in(&question, &format!("{asking} {name}")));
-        by_name || (self.only_one && self.kind.is_some_and(|kind| phrases(kind).iter().any(|phrase| words_in(&question, phrase))))
+        let by_name = QUESTION_OPENERS.iter().any(|asking| contains_phrase(&question, &format!("{asking} {name}")));
+        by_name
+            || (self.only_one
+                && self.kind.is_some_and(|kind| question_phrases(kind).iter().any(|phrase| contains_phrase(&question, phrase))))
     }
 }
 
-const ASKING: [&str; 7] = ["which", "what", "what is the", "what s the", "tell me the", "give me the", "need the"];
+const QUESTION_OPENERS: [&str; 7] = ["which", "what", "what is the", "what s the", "tell me the", "give me the", "need the"];
 
 /// How people ask for a thing of this kind.
-fn phrases(kind: &Kind) -> &'static [&'static str] {
+fn question_phrases(kind: &ParamKind) -> &'static [&'static str] {
     match kind {
-        Kind::Amount { .. } => &["how much", "how many", "what amount", "which amount", "what size"],
-        Kind::Token(_) => &["which token", "what token", "which coin", "what coin", "which asset", "what asset"],
-        Kind::Chain(_) => &["which chain", "what chain", "which network", "what network"],
-        Kind::Address(_) => &["which address", "what address", "whose address", "to whom", "which wallet"],
-        Kind::Bps => &["how much slippage", "what slippage", "which slippage"],
-        Kind::Deadline | Kind::Duration(_) | Kind::Timestamp => &["by when", "until when", "how long"],
-        Kind::Percent
-        | Kind::Ratio
-        | Kind::Price(_)
-        | Kind::Tick(_)
-        | Kind::FeeTier
-        | Kind::Count
-        | Kind::Id(_)
-        | Kind::Flag
-        | Kind::Enum
-        | Kind::Text
-        | Kind::Data
-        | Kind::Url
-        | Kind::Object
-        | Kind::List(_) => &[],
+        ParamKind::Amount { .. } => &["how much", "how many", "what amount", "which amount", "what size"],
+        ParamKind::Token(_) => &["which token", "what token", "which coin", "what coin", "which asset", "what asset"],
+        ParamKind::Chain(_) => &["which chain", "what chain", "which network", "what network"],
+        ParamKind::Address(_) => &["which address", "what address", "whose address", "to whom", "which wallet"],
+        ParamKind::Bps => &["how much slippage", "what slippage", "which slippage"],
+        ParamKind::Deadline | ParamKind::Duration(_) | ParamKind::Timestamp => &["by when", "until when", "how long"],
+        ParamKind::Percent
+        | ParamKind::Ratio
+        | ParamKind::Price(_)
+        | ParamKind::Tick(_)
+        | ParamKind::FeeTier
+        | ParamKind::Count
+        | ParamKind::Id(_)
+        | ParamKind::Flag
+        | ParamKind::Enum
+        | ParamKind::Text
+        | ParamKind::Data
+        | ParamKind::Url
+        | ParamKind::Object
+        | ParamKind::List(_) => &[],
     }
 }
 
 /// Lower-case words with single spaces between them.
-fn folded(text: &str) -> String {
+fn normalize_words(text: &str) -> String {
     let words = text.to_lowercase();
     words.split(|c: char| !c.is_alphanumeric() && c != '.').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn words_in(text: &str, phrase: &str) -> bool {
+fn contains_phrase(text: &str, phrase: &str) -> bool {
     format!(" {text} ").contains(&format!(" {phrase} "))
 }
 
 /// Questions for what had been said, and questions that had been answered.
-fn asked_again(evidence: &Evidence<'_>, slots: &[Slot<'_>]) -> Vec<Because> {
+fn repeated_questions(evidence: &Evidence<'_>, slots: &[CarriedSlot<'_>]) -> Vec<ScoreReason> {
     let events = &evidence.transcript.events;
     let mut answered: Vec<String> = vec![];
     let mut open: Vec<String> = vec![];
@@ -215,47 +224,47 @@ fn asked_again(evidence: &Evidence<'_>, slots: &[Slot<'_>]) -> Vec<Because> {
         if is_user(event) {
             answered.append(&mut open);
         }
-        let Happened::Asked { text } = &event.happened else { continue };
+        let EventKind::Asked { text } = &event.happened else { continue };
         let known = slots.iter().find(|slot| slot.is_in_force(event.n) && slot.is_asked_for(text));
         if let Some(slot) = known {
-            again.push(Because { event: Some(event.n), what: format!("asks for {}, which the user had given", slot.name) });
-        } else if answered.contains(&folded(text)) {
-            again.push(Because { event: Some(event.n), what: "asks again what the user had answered".into() });
+            again.push(ScoreReason { event: Some(event.n), what: format!("asks for {}, which the user had given", slot.name) });
+        } else if answered.contains(&normalize_words(text)) {
+            again.push(ScoreReason { event: Some(event.n), what: "asks again what the user had answered".into() });
         }
-        open.push(folded(text));
+        open.push(normalize_words(text));
     }
     again
 }
 
-fn specimen(events: Vec<(&str, Happened)>) -> Specimen {
+fn fixture(events: Vec<(&str, EventKind)>) -> EvidenceFixture {
     let with = "      skill: swap\n      ask: [amount]\n      carry: [{ slot: token_in, value: ETH, from_turn: 1 }, { slot: chain, value: base, from_turn: 1 }]\n";
-    let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", with);
-    Specimen::within(&example, "convert_half_an_ether", events)
+    let example = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", with);
+    EvidenceFixture::within(&example, "convert_half_an_ether", events)
 }
 
-fn user(text: &str) -> (&'static str, Happened) {
-    ("user", Happened::UserSaid { text: text.into() })
+fn user(text: &str) -> (&'static str, EventKind) {
+    ("user", EventKind::UserSaid { text: text.into() })
 }
 
-fn asked(text: &str) -> (&'static str, Happened) {
-    ("assistant", Happened::Asked { text: text.into() })
+fn asked(text: &str) -> (&'static str, EventKind) {
+    ("assistant", EventKind::Asked { text: text.into() })
 }
 
-fn activated(token: &str) -> (&'static str, Happened) {
+fn activated(token: &str) -> (&'static str, EventKind) {
     let params = json!({"token_in": token, "token_out": "USDC", "amount": "0.5"});
-    ("assistant", Happened::Activated { skill: "swap".into(), params: params.as_object().cloned().unwrap_or_default() })
+    ("assistant", EventKind::Activated { skill: "swap".into(), params: params.as_object().cloned().unwrap_or_default() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(events: Vec<(&str, Happened)>) -> Reading {
-        Coherence.score(&specimen(events).evidence()).reading
+    fn read(events: Vec<(&str, EventKind)>) -> Reading {
+        CoherenceScorer.score(&fixture(events).evidence()).reading
     }
 
     #[test]
-    fn asking_for_what_was_said_misses_and_making_sure_does_not() {
+    fn asking_for_given_value_misses_confirming_does_not() {
         let with = |question: &str| read(vec![user("My ether on Base, into USDC."), asked(question), user("0.5"), activated("ETH")]);
         let clean = Reading::Tally { hit: 2, of: 2 };
         let miss = Reading::Tally { hit: 2, of: 3 };
@@ -269,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_twice_for_what_had_to_be_asked_misses() {
+    fn repeated_question_misses() {
         let once = vec![user("Ether into USDC."), asked("How much?"), user("0.5")];
         let twice = [once.clone(), vec![asked("How many ether?"), user("I said it: 0.5"), activated("ETH")]].concat();
         assert_eq!(read([once, vec![activated("ETH")]].concat()), Reading::Tally { hit: 2, of: 2 });
@@ -280,38 +289,38 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_ends_what_was_said_before() {
+    fn correction_replaces_carried_value() {
         let carry = "      skill: swap\n      carry: [{ slot: token_in, value: ETH, from_turn: 1 }, { slot: token_in, value: WETH, from_turn: 2 }]\n";
-        let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", carry);
+        let example = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", carry);
         let read = |token| {
             let events = vec![user("Sell my ether."), asked("All of it?"), user("Sorry, I meant the wrapped one."), activated(token)];
-            Coherence.score(&Specimen::within(&example, "convert_half_an_ether", events).evidence()).reading
+            CoherenceScorer.score(&EvidenceFixture::within(&example, "convert_half_an_ether", events).evidence()).reading
         };
         assert_eq!(read("WETH"), Reading::Tally { hit: 1, of: 1 });
         assert_eq!(read("ETH"), Reading::Tally { hit: 0, of: 1 });
     }
 
     #[test]
-    fn what_a_persona_tells_holds_from_then_on() {
+    fn persona_fact_is_carried_once_revealed() {
         let persona = r#"persona: { opening: Sell some ether., goal: Sell it., facts: { amount: "0.5", chain: On Base. },
         corrections: [{ fact: amount, says: "No, 0.75." }] }"#;
         let carry = "      skill: swap\n      ask: [chain, amount]\n      carry: [{ slot: amount, value: \"0.5\", from_fact: amount }, { slot: amount, value: \"0.75\", from_correction: amount }]\n";
         let turns = "turns: [\"I have half an ether doing nothing on Base, turn it into USDC for me.\"]";
-        let example = Example::minimal().edit("suites/skills/swap.yaml", turns, persona).edit(
+        let example = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", turns, persona).edit(
             "suites/skills/swap.yaml",
             "      skill: swap\n",
             carry,
         );
-        let told = |corrected| ("user", Happened::Revealed { fact: "amount".into(), corrected });
-        let read = |events: Vec<(&str, Happened)>| {
+        let told = |corrected| ("user", EventKind::Revealed { fact: "amount".into(), corrected });
+        let read = |events: Vec<(&str, EventKind)>| {
             let first = vec![
                 user("Sell some ether."),
                 asked("Which chain?"),
                 user("On Base."),
-                ("user", Happened::Revealed { fact: "chain".into(), corrected: false }),
+                ("user", EventKind::Revealed { fact: "chain".into(), corrected: false }),
             ];
             let events = [first, vec![asked("How much?"), user("0.5"), told(false)], events].concat();
-            Coherence.score(&Specimen::within(&example, "convert_half_an_ether", events).evidence()).reading
+            CoherenceScorer.score(&EvidenceFixture::within(&example, "convert_half_an_ether", events).evidence()).reading
         };
         assert_eq!(read(vec![activated("ETH")]), Reading::Tally { hit: 1, of: 1 }, "asking for one fact after the other is no repetition");
         assert_eq!(read(vec![user("No, 0.75."), told(true), activated("ETH")]), Reading::Tally { hit: 0, of: 1 }, "the old amount");
@@ -319,8 +328,8 @@ mod tests {
     }
 
     #[test]
-    fn calls_use_what_was_said_under_their_own_names() {
-        let call = |args: Value| ("trader", Happened::Called { call: 1, tool: "swap_execute".into(), args });
+    fn calls_are_matched_to_carried_slots_by_param() {
+        let call = |args: Value| ("trader", EventKind::Called { call: 1, tool: "swap_execute".into(), args });
         let read = |args: Value| read(vec![user("Sell my ether on Base."), call(args)]);
         assert_eq!(read(json!({"token_in": "eth", "chain": 8453})), Reading::Tally { hit: 2, of: 2 });
         assert_eq!(read(json!({"token_in": "USDC", "chain": 1})), Reading::Tally { hit: 0, of: 2 });

@@ -1,16 +1,16 @@
 //! Is the skill carried through to its end? Spec 2.3, completion rate.
 
-use super::{Evidence, Finding, Scorer, Specimen, post};
-use crate::facts::calls::{Made, alternatives, made};
-use crate::facts::selection::canonical;
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, post};
+use crate::facts::calls::{ObservedCall, alternatives, observed_calls};
+use crate::facts::selection::canonical_tool_name;
 use model::suite::{Case, ExpectedCalls, SuiteKind};
 use model::transcript::{ToolAnswer, TxOutcome};
-use model::{Because, Ending, Happened, OpClass, Reading, ScorerId, Workspace};
+use model::{Ending, EventKind, OpClass, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::{Map, json};
 
-pub(super) struct Completion;
+pub(super) struct CompletionScorer;
 
-impl Scorer for Completion {
+impl Scorer for CompletionScorer {
     fn id(&self) -> ScorerId {
         ScorerId::Completion
     }
@@ -26,17 +26,17 @@ impl Scorer for Completion {
         case.kind == SuiteKind::Skills && !matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)))
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let calls = made(evidence);
-        let mut because: Vec<Because> = vec![];
-        let mut miss = |event: Option<u32>, what: String| because.push(Because { event, what });
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        let calls = observed_calls(evidence);
+        let mut because: Vec<ScoreReason> = vec![];
+        let mut miss = |event: Option<u32>, what: String| because.push(ScoreReason { event, what });
         if evidence.transcript.ending != Ending::Finished {
             miss(None, format!("the subject {}", evidence.transcript.ending));
         }
         for what in missing_steps(evidence, &calls) {
             miss(None, what);
         }
-        for (event, what) in open_errors(evidence, &calls) {
+        for (event, what) in unrecovered_errors(evidence, &calls) {
             miss(Some(event), what);
         }
         if post::all_hold(evidence) == Some(false) {
@@ -46,43 +46,43 @@ impl Scorer for Completion {
         if good {
             // What a judge says comes after the end.
             let last = evidence.transcript.events.iter().rev().find(|event| event.by != "judge").map(|event| event.n);
-            because.push(Because { event: last, what: "finished with every required step".into() });
+            because.push(ScoreReason { event: last, what: "finished with every required step".into() });
         }
-        Finding { reading: Reading::one(good), because }
+        ScorerFinding { reading: Reading::from_bool(good), because }
     }
 
-    fn accepts(&self) -> Specimen {
-        specimen(vec![activated(), called(1), failed(1), called(2), succeeded(2)])
+    fn accepts(&self) -> EvidenceFixture {
+        fixture(vec![activated(), called(1), failed(1), called(2), succeeded(2)])
     }
 
-    fn rejects(&self) -> Specimen {
-        specimen(vec![activated(), called(1), failed(1)])
+    fn rejects(&self) -> EvidenceFixture {
+        fixture(vec![activated(), called(1), failed(1)])
     }
 }
 
-fn missing_steps(evidence: &Evidence<'_>, calls: &[Made<'_>]) -> Vec<String> {
+fn missing_steps(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Vec<String> {
     let expect = &evidence.case.expect;
     let events = &evidence.transcript.events;
     let mut missing = vec![];
     let activation = events
         .iter()
-        .find(|event| matches!((&event.happened, &expect.skill), (Happened::Activated { skill, .. }, Some(wanted)) if *skill == **wanted));
+        .find(|event| matches!((&event.happened, &expect.skill), (EventKind::Activated { skill, .. }, Some(wanted)) if *skill == **wanted));
     if let (Some(skill), None) = (&expect.skill, activation) {
         missing.push(format!("{} was not activated", **skill));
     }
-    let asked = events.iter().find(|event| matches!(event.happened, Happened::Asked { .. }));
+    let asked = events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. }));
     let in_time = asked.is_some_and(|asked| activation.is_none_or(|activation| asked.n < activation.n));
     if !expect.ask.is_empty() && !in_time {
         missing.push(format!("{} was not asked for", expect.ask.join(", ")));
     }
     let accepted = alternatives(evidence.case);
-    let done: Vec<&str> = calls.iter().filter(|call| succeeds(evidence, call)).map(Made::name).collect();
+    let done: Vec<&str> = calls.iter().filter(|call| succeeds(evidence, call)).map(ObservedCall::name).collect();
     let is_done = |wanted: &[&str]| {
         let mut open = done.clone();
         wanted.iter().all(|tool| open.iter().position(|name| name == tool).map(|at| open.swap_remove(at)).is_some())
     };
     let wanted: Vec<Vec<&str>> =
-        accepted.iter().map(|calls| calls.iter().map(|call| canonical(evidence.workspace, &call.tool)).collect()).collect();
+        accepted.iter().map(|calls| calls.iter().map(|call| canonical_tool_name(evidence.workspace, &call.tool)).collect()).collect();
     if !wanted.is_empty() && !wanted.iter().any(|tools| is_done(tools)) {
         let listed: Vec<String> = wanted.iter().map(|tools| tools.join(", ")).collect();
         missing.push(format!("{} was not carried out", listed.join(" or ")));
@@ -90,23 +90,23 @@ fn missing_steps(evidence: &Evidence<'_>, calls: &[Made<'_>]) -> Vec<String> {
     missing
 }
 
-fn succeeds(evidence: &Evidence<'_>, call: &Made<'_>) -> bool {
+fn succeeds(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> bool {
     !call.is_dry_run()
-        && trouble(evidence, call).is_none()
+        && call_failure(evidence, call).is_none()
         && evidence
             .transcript
             .events
             .iter()
-            .any(|event| matches!(&event.happened, Happened::Answered { call: of, answer: ToolAnswer::Result(_) } if *of == call.call))
+            .any(|event| matches!(&event.happened, EventKind::Answered { call: of, answer: ToolAnswer::Result(_) } if *of == call.call))
 }
 
 /// What went wrong with a call, if something did: its answer is an error, or its transaction failed.
-fn trouble(evidence: &Evidence<'_>, call: &Made<'_>) -> Option<(u32, String)> {
+fn call_failure(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> Option<(u32, String)> {
     evidence.transcript.events.iter().find_map(|event| {
-        let why = if let Happened::Answered { call: of, answer: ToolAnswer::Error { code, .. } } = &event.happened {
+        let why = if let EventKind::Answered { call: of, answer: ToolAnswer::Error { code, .. } } = &event.happened {
             (*of == call.call).then(|| code.clone())
-        } else if let Happened::Mined { origin, what } = &event.happened {
-            failure(&what.outcome).filter(|_| origin.call == Some(call.call))
+        } else if let EventKind::Mined { origin, what } = &event.happened {
+            tx_failure(&what.outcome).filter(|_| origin.call == Some(call.call))
         } else {
             None
         };
@@ -114,7 +114,7 @@ fn trouble(evidence: &Evidence<'_>, call: &Made<'_>) -> Option<(u32, String)> {
     })
 }
 
-fn failure(outcome: &TxOutcome) -> Option<String> {
+fn tx_failure(outcome: &TxOutcome) -> Option<String> {
     match outcome {
         TxOutcome::Success => None,
         TxOutcome::Reverted { error } => Some(error.name.clone()),
@@ -122,76 +122,77 @@ fn failure(outcome: &TxOutcome) -> Option<String> {
     }
 }
 
-fn open_errors(evidence: &Evidence<'_>, calls: &[Made<'_>]) -> Vec<(u32, String)> {
+fn unrecovered_errors(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Vec<(u32, String)> {
     let open = calls.iter().filter_map(|call| {
-        let (event, code) = trouble(evidence, call)?;
-        let recovered = calls.iter().any(|later| later.event > event && stands_in_for(later, call) && succeeds(evidence, later));
+        let (event, code) = call_failure(evidence, call)?;
+        let recovered = calls.iter().any(|later| later.event > event && can_replace(later, call) && succeeds(evidence, later));
         (!recovered).then(|| (event, format!("{} failed with {code}, and nothing made up for it", call.name())))
     });
     open.collect()
 }
 
 /// The same tool, or one that does the same thing; reads are too many kinds of thing to stand in for each other.
-fn stands_in_for(later: &Made<'_>, failed: &Made<'_>) -> bool {
+fn can_replace(later: &ObservedCall<'_>, failed: &ObservedCall<'_>) -> bool {
     let same_act =
         later.tool.zip(failed.tool).is_some_and(|(one, other)| one.acts.class() == other.acts.class() && one.acts.class() != OpClass::Read);
     later.name() == failed.name() || same_act
 }
 
-fn specimen(events: Vec<(&str, Happened)>) -> Specimen {
-    Specimen::of("convert_half_an_ether", events)
+fn fixture(events: Vec<(&str, EventKind)>) -> EvidenceFixture {
+    EvidenceFixture::of("convert_half_an_ether", events)
 }
 
-fn activated() -> (&'static str, Happened) {
-    ("assistant", Happened::Activated { skill: "swap".into(), params: Map::new() })
+fn activated() -> (&'static str, EventKind) {
+    ("assistant", EventKind::Activated { skill: "swap".into(), params: Map::new() })
 }
 
-fn called(call: u32) -> (&'static str, Happened) {
-    ("trader", Happened::Called { call, tool: "swap_get_quote".into(), args: json!({}) })
+fn called(call: u32) -> (&'static str, EventKind) {
+    ("trader", EventKind::Called { call, tool: "swap_get_quote".into(), args: json!({}) })
 }
 
-fn failed(call: u32) -> (&'static str, Happened) {
-    ("trader", Happened::Answered { call, answer: ToolAnswer::Error { code: "NO_ROUTE".into(), message: "no route".into() } })
+fn failed(call: u32) -> (&'static str, EventKind) {
+    ("trader", EventKind::Answered { call, answer: ToolAnswer::Error { code: "NO_ROUTE".into(), message: "no route".into() } })
 }
 
-fn succeeded(call: u32) -> (&'static str, Happened) {
-    ("trader", Happened::Answered { call, answer: ToolAnswer::Result(json!({"action_id": "a1"})) })
+fn succeeded(call: u32) -> (&'static str, EventKind) {
+    ("trader", EventKind::Answered { call, answer: ToolAnswer::Result(json!({"action_id": "a1"})) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::Example;
+    use crate::example::ExampleWorkspace;
 
-    fn good(specimen: &Specimen) -> bool {
-        Completion.score(&specimen.evidence()).reading == Reading::one(true)
+    fn good(specimen: &EvidenceFixture) -> bool {
+        CompletionScorer.score(&specimen.evidence()).reading == Reading::from_bool(true)
     }
 
     #[test]
-    fn each_part_is_needed() {
-        assert!(good(&specimen(vec![activated()])));
-        assert!(!good(&specimen(vec![])), "no skill");
-        assert!(!good(&specimen(vec![activated(), called(1), succeeded(1), called(2), failed(2)])), "the last word is an error");
-        let mut refused = specimen(vec![activated()]);
+    fn completion_requires_skill_recovery_and_finish() {
+        assert!(good(&fixture(vec![activated()])));
+        assert!(!good(&fixture(vec![])), "no skill");
+        assert!(!good(&fixture(vec![activated(), called(1), succeeded(1), called(2), failed(2)])), "the last word is an error");
+        let mut refused = fixture(vec![activated()]);
         refused.transcript.ending = Ending::Refused;
         assert!(!good(&refused), "refused");
     }
 
     #[test]
-    fn what_must_be_asked_for_is_asked_for_first() {
-        let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", "      skill: swap\n      ask: [amount]\n");
-        let asked = || ("assistant", Happened::Asked { text: "How much?".into() });
-        let run = |events| Specimen::within(&example, "convert_half_an_ether", events);
+    fn completion_requires_question_before_activation() {
+        let example =
+            ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", "      skill: swap\n      ask: [amount]\n");
+        let asked = || ("assistant", EventKind::Asked { text: "How much?".into() });
+        let run = |events| EvidenceFixture::within(&example, "convert_half_an_ether", events);
         assert!(good(&run(vec![asked(), activated()])));
         assert!(!good(&run(vec![activated()])));
         assert!(!good(&run(vec![activated(), asked()])));
     }
 
     #[test]
-    fn expected_calls_are_required_steps() {
+    fn completion_requires_expected_calls() {
         let with = "      skill: swap\n      calls: { any_of: [[{ tool: swap_get_quote }]] }\n";
-        let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", with);
-        let run = |events| Specimen::within(&example, "convert_half_an_ether", events);
+        let example = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", with);
+        let run = |events| EvidenceFixture::within(&example, "convert_half_an_ether", events);
         assert!(good(&run(vec![activated(), called(1), succeeded(1)])));
         assert!(!good(&run(vec![activated(), called(1)])), "not answered");
         assert!(!good(&run(vec![activated()])));

@@ -1,12 +1,12 @@
 //! Does what the next agent needs survive the hand-over? Spec 2.4, context preservation.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::compare::Given;
-use crate::facts::delegations::{Delegation, delegations};
-use crate::facts::handover::{Terms, kinds_for, of_given, of_intent, of_names};
-use crate::facts::turns::said_at;
-use model::suite::{Carry, Case, Since, SuiteKind};
-use model::{Because, Event, Happened, Reading, ScorerId, Workspace};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::compare::TypedArgs;
+use crate::facts::delegations::{ObservedDelegation, delegations};
+use crate::facts::intent_terms::{IntentTerms, delegation_params, terms_of_args, terms_of_intent, terms_of_params};
+use crate::facts::turns::carry_stated_at;
+use model::suite::{CarriedValue, Case, SuiteKind, ValueOrigin};
+use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::{Value, json};
 
 pub(super) struct ContextPreservation;
@@ -27,53 +27,53 @@ impl Scorer for ContextPreservation {
         case.kind == SuiteKind::Composition
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let wanted = of_intent(evidence);
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        let wanted = terms_of_intent(evidence);
         let (mut hit, mut of, mut because) = (0, 0, vec![]);
         for delegation in delegations(evidence) {
-            let arrived = Arrived::of(evidence, &delegation);
-            for (key, good) in keys(evidence, &delegation, &wanted, &arrived) {
+            let arrived = DelegatedContext::of(evidence, &delegation);
+            for (key, good) in required_keys(evidence, &delegation, &wanted, &arrived) {
                 of += 1;
                 hit += u64::from(good);
                 if !good {
                     let what = format!("{key} did not reach {} unchanged", delegation.to);
-                    because.push(Because { event: Some(delegation.event), what });
+                    because.push(ScoreReason { event: Some(delegation.event), what });
                 }
             }
         }
-        Finding { reading: Reading::Tally { hit, of }, because }
+        ScorerFinding { reading: Reading::Tally { hit, of }, because }
     }
 
-    fn accepts(&self) -> Specimen {
-        handed(json!({"token_in": "USDC", "token_out": "WETH", "amount": "100.0", "chain": 8453}), None)
+    fn accepts(&self) -> EvidenceFixture {
+        delegation_fixture(json!({"token_in": "USDC", "token_out": "WETH", "amount": "100.0", "chain": 8453}), None)
     }
 
-    fn rejects(&self) -> Specimen {
-        handed(json!({"token_in": "USDC", "token_out": "WETH", "amount": "1000", "chain": "base"}), None)
+    fn rejects(&self) -> EvidenceFixture {
+        delegation_fixture(json!({"token_in": "USDC", "token_out": "WETH", "amount": "1000", "chain": "base"}), None)
     }
 }
 
 /// What reached an agent: the terms of the hand-over, and those of each call it then made.
-struct Arrived<'a> {
-    named: Terms,
-    typed: Terms,
-    calls: Vec<(Terms, Given<'a>)>,
+struct DelegatedContext<'a> {
+    named: IntentTerms,
+    typed: IntentTerms,
+    calls: Vec<(IntentTerms, TypedArgs<'a>)>,
 }
 
-impl<'a> Arrived<'a> {
-    fn of(evidence: &Evidence<'a>, delegation: &Delegation<'a>) -> Self {
-        let params = kinds_for(evidence.workspace, delegation.to, delegation.params);
-        let typed = of_given(evidence, &Given::new(evidence.workspace, &params, delegation.params));
-        let calls = delegation.during.iter().filter(|event| event.by == delegation.to).filter_map(|event| call(evidence, event));
+impl<'a> DelegatedContext<'a> {
+    fn of(evidence: &Evidence<'a>, delegation: &ObservedDelegation<'a>) -> Self {
+        let params = delegation_params(evidence.workspace, delegation.to, delegation.params);
+        let typed = terms_of_args(evidence, &TypedArgs::new(evidence.workspace, &params, delegation.params));
+        let calls = delegation.during.iter().filter(|event| event.by == delegation.to).filter_map(|event| call_args(evidence, event));
         Self {
-            named: of_names(evidence, delegation.params),
+            named: terms_of_params(evidence, delegation.params),
             typed,
-            calls: calls.map(|given| (of_given(evidence, &given), given)).collect(),
+            calls: calls.map(|given| (terms_of_args(evidence, &given), given)).collect(),
         }
     }
 
     /// Whether what is wanted stands in the hand-over, or in the first call that states it at all.
-    fn has<T: PartialEq>(&self, wanted: &[T], part: fn(&Terms) -> &Vec<T>) -> bool {
+    fn contains<T: PartialEq>(&self, wanted: &[T], part: fn(&IntentTerms) -> &Vec<T>) -> bool {
         let all_there = |found: &Vec<T>| wanted.iter().all(|one| found.contains(one));
         let nothing_else = |found: &Vec<T>| found.iter().all(|one| wanted.contains(one));
         let same = |found: &Vec<T>| all_there(found) && nothing_else(found);
@@ -83,56 +83,66 @@ impl<'a> Arrived<'a> {
     }
 }
 
-fn call<'a>(evidence: &Evidence<'a>, event: &'a Event) -> Option<Given<'a>> {
-    let Happened::Called { tool, args, .. } = &event.happened else { return None };
-    Some(Given::call(evidence.workspace, evidence.workspace.tool(tool)?, args))
+fn call_args<'a>(evidence: &Evidence<'a>, event: &'a Event) -> Option<TypedArgs<'a>> {
+    let EventKind::Called { tool, args, .. } = &event.happened else { return None };
+    Some(TypedArgs::for_call(evidence.workspace, evidence.workspace.tool(tool)?, args))
 }
 
 /// What this agent needs of what the user said, and whether it arrived.
-fn keys(evidence: &Evidence<'_>, delegation: &Delegation<'_>, wanted: &Terms, arrived: &Arrived<'_>) -> Vec<(String, bool)> {
+fn required_keys(
+    evidence: &Evidence<'_>,
+    delegation: &ObservedDelegation<'_>,
+    wanted: &IntentTerms,
+    arrived: &DelegatedContext<'_>,
+) -> Vec<(String, bool)> {
     let Some(agent) = evidence.workspace.agent(delegation.to) else { return vec![] };
     let needs = |key: &str| agent.needs.iter().any(|need| need == key);
     let intent = [
-        ("spend", !wanted.spend.is_empty(), arrived.has(&wanted.spend, |terms| &terms.spend)),
-        ("receive", !wanted.receive.is_empty(), arrived.has(&wanted.receive, |terms| &terms.receive)),
-        ("chains", !wanted.chains.is_empty(), arrived.has(&wanted.chains, |terms| &terms.chains)),
-        ("payees", !wanted.payees.is_empty(), arrived.has(&wanted.payees, |terms| &terms.payees)),
-        ("slippage_bps", !wanted.slippage.is_empty(), arrived.has(&wanted.slippage, |terms| &terms.slippage)),
-        ("deadline", !wanted.deadline.is_empty(), arrived.has(&wanted.deadline, |terms| &terms.deadline)),
+        ("spend", !wanted.spend.is_empty(), arrived.contains(&wanted.spend, |terms| &terms.spend)),
+        ("receive", !wanted.receive.is_empty(), arrived.contains(&wanted.receive, |terms| &terms.receive)),
+        ("chains", !wanted.chains.is_empty(), arrived.contains(&wanted.chains, |terms| &terms.chains)),
+        ("payees", !wanted.payees.is_empty(), arrived.contains(&wanted.payees, |terms| &terms.payees)),
+        ("slippage_bps", !wanted.slippage.is_empty(), arrived.contains(&wanted.slippage, |terms| &terms.slippage)),
+        ("deadline", !wanted.deadline.is_empty(), arrived.contains(&wanted.deadline, |terms| &terms.deadline)),
     ];
     let of_intent = intent.into_iter().filter(|(key, stated, _)| *stated && needs(key)).map(|(key, _, good)| (key.to_owned(), good));
     // What an intent key already says is not counted twice.
     let stated: Vec<&str> = intent.iter().filter(|(key, stated, _)| *stated && needs(key)).map(|(key, _, _)| *key).collect();
-    let carried = in_force(evidence, delegation.event)
+    let carried = carried_at(evidence, delegation.event)
         .into_iter()
         .filter(|carry| !stated.contains(&carry.slot.as_str()))
         .filter(|carry| needs(&carry.slot) || carry.until.as_deref() == Some(delegation.to))
-        .map(|carry| (carry.slot.clone(), carries(evidence, delegation, arrived, carry)));
+        .map(|carry| (carry.slot.clone(), carry_arrived(evidence, delegation, arrived, carry)));
     of_intent.chain(carried).collect()
 }
 
 /// The carried values that had been said before an event, each in its latest form.
-fn in_force<'a>(evidence: &Evidence<'a>, event: u32) -> Vec<&'a Carry> {
+fn carried_at<'a>(evidence: &Evidence<'a>, event: u32) -> Vec<&'a CarriedValue> {
     // Transcripts written by hand may leave out what the user said first.
-    let opening = |carry: &Carry| (carry.from == Since::Turn(1)).then_some(1);
-    let carried = evidence.case.expect.carry.iter().filter_map(|carry| Some((said_at(evidence, carry).or(opening(carry))?, carry)));
-    let said: Vec<(u32, &Carry)> = carried.filter(|(at, _)| *at <= event).collect();
-    let is_latest = |at: u32, carry: &Carry| !said.iter().any(|(later, other)| other.slot == carry.slot && *later > at);
+    let opening = |carry: &CarriedValue| (carry.from == ValueOrigin::Turn(1)).then_some(1);
+    let carried = evidence.case.expect.carry.iter().filter_map(|carry| Some((carry_stated_at(evidence, carry).or(opening(carry))?, carry)));
+    let said: Vec<(u32, &CarriedValue)> = carried.filter(|(at, _)| *at <= event).collect();
+    let is_latest = |at: u32, carry: &CarriedValue| !said.iter().any(|(later, other)| other.slot == carry.slot && *later > at);
     said.iter().copied().filter(|(at, carry)| is_latest(*at, carry)).map(|(_, carry)| carry).collect()
 }
 
-fn carries(evidence: &Evidence<'_>, delegation: &Delegation<'_>, arrived: &Arrived<'_>, carry: &Carry) -> bool {
-    let params = kinds_for(evidence.workspace, delegation.to, delegation.params);
-    let handed = Given::new(evidence.workspace, &params, delegation.params).is(&carry.slot, &carry.value);
+fn carry_arrived(
+    evidence: &Evidence<'_>,
+    delegation: &ObservedDelegation<'_>,
+    arrived: &DelegatedContext<'_>,
+    carry: &CarriedValue,
+) -> bool {
+    let params = delegation_params(evidence.workspace, delegation.to, delegation.params);
+    let handed = TypedArgs::new(evidence.workspace, &params, delegation.params).matches(&carry.slot, &carry.value);
     let first = arrived.calls.iter().map(|(_, given)| given).find(|given| given.value(&carry.slot).is_some());
-    handed || first.is_some_and(|given| given.is(&carry.slot, &carry.value))
+    handed || first.is_some_and(|given| given.matches(&carry.slot, &carry.value))
 }
 
-fn handed(params: Value, then: Option<Value>) -> Specimen {
+fn delegation_fixture(params: Value, then: Option<Value>) -> EvidenceFixture {
     let params = params.as_object().cloned().unwrap_or_default();
-    let mut events = vec![("desk", Happened::Delegated { to: "trader".into(), params })];
-    events.extend(then.map(|args| ("trader", Happened::Called { call: 1, tool: "swap_get_quote".into(), args })));
-    Specimen::of("desk_hands_a_swap_over", events)
+    let mut events = vec![("desk", EventKind::Delegated { to: "trader".into(), params })];
+    events.extend(then.map(|args| ("trader", EventKind::Called { call: 1, tool: "swap_get_quote".into(), args })));
+    EvidenceFixture::of("desk_hands_a_swap_over", events)
 }
 
 #[cfg(test)]
@@ -140,14 +150,14 @@ mod tests {
     use super::*;
 
     fn read(params: Value, then: Option<Value>) -> (u64, u64) {
-        let finding = ContextPreservation.score(&handed(params, then).evidence());
+        let finding = ContextPreservation.score(&delegation_fixture(params, then).evidence());
         let Reading::Tally { hit, of } = finding.reading else { panic!("a tally") };
         assert_eq!(finding.because.len() as u64, of - hit);
         (hit, of)
     }
 
     #[test]
-    fn the_intents_own_names_are_understood() {
+    fn delegation_params_accept_intent_key_names() {
         let spend = |amount: &str| json!([{"token": "usdc", "at_most": amount}]);
         let used = || Some(json!({"token_in": "USDC", "token_out": "WETH", "amount": "100", "chain": "base"}));
         assert_eq!(read(json!({"spend": spend("100"), "receive": ["WETH"], "chains": [8453]}), used()), (4, 4));
@@ -159,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hand_over_leaves_out_may_show_in_the_first_use() {
+    fn first_call_may_supply_what_delegation_omits() {
         let used = |amount: &str, chain: &str| Some(json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": chain}));
         assert_eq!(read(json!({"task": "sell"}), used("100", "base")), (4, 4));
         assert_eq!(read(json!({"task": "sell"}), used("101", "base")), (2, 4), "spend and amount are wrong");
@@ -168,15 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_over_with_something_else_in_it_is_changed() {
+    fn delegation_with_extra_value_misses() {
         let two = json!({"token_in": "USDC", "token_out": "WETH", "amount": "100", "chains": [8453, 1]});
         assert_eq!(read(two, None), (3, 4));
     }
 
     #[test]
-    fn nobody_is_asked_for_what_he_does_not_need() {
-        let delegated = |to: &str| ("trader", Happened::Delegated { to: to.into(), params: serde_json::Map::new() });
-        let read = |to| ContextPreservation.score(&Specimen::of("desk_hands_a_swap_over", vec![delegated(to)]).evidence()).reading;
+    fn agent_without_needs_is_not_exercised() {
+        let delegated = |to: &str| ("trader", EventKind::Delegated { to: to.into(), params: serde_json::Map::new() });
+        let read = |to| ContextPreservation.score(&EvidenceFixture::of("desk_hands_a_swap_over", vec![delegated(to)]).evidence()).reading;
         assert_eq!(read("safety-guardian"), Reading::not_exercised());
         assert_eq!(read("nobody"), Reading::not_exercised());
     }

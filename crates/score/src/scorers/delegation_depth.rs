@@ -1,14 +1,14 @@
 //! How long do chains of delegation get? Spec 2.4, delegation depth.
 
 use super::ids::delegated;
-use super::{Evidence, Finding, Scorer, Specimen};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::delegations::delegations;
 use model::suite::{Case, SuiteKind};
-use model::{Because, Reading, ScorerId, Workspace};
+use model::{Reading, ScoreReason, ScorerId, Workspace};
 
-pub(super) struct DelegationDepth;
+pub(super) struct DelegationDepthScorer;
 
-impl Scorer for DelegationDepth {
+impl Scorer for DelegationDepthScorer {
     fn id(&self) -> ScorerId {
         ScorerId::DelegationDepth
     }
@@ -26,22 +26,25 @@ impl Scorer for DelegationDepth {
         false
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         // The first of the deepest.
         let deepest = delegations(evidence).into_iter().reduce(|best, next| if next.depth > best.depth { next } else { best });
-        deepest.map_or_else(Finding::not_exercised, |deepest| {
+        deepest.map_or_else(ScorerFinding::not_exercised, |deepest| {
             let what = format!("{} is {} hops from the first agent", deepest.to, deepest.depth);
-            Finding { reading: Reading::Level(f64::from(deepest.depth)), because: vec![Because { event: Some(deepest.event), what }] }
+            ScorerFinding {
+                reading: Reading::Level(f64::from(deepest.depth)),
+                because: vec![ScoreReason { event: Some(deepest.event), what }],
+            }
         })
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of("desk_hands_a_swap_over", vec![delegated("desk", "trader"), delegated("trader", "safety-guardian")])
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of("desk_hands_a_swap_over", vec![delegated("desk", "trader"), delegated("trader", "safety-guardian")])
     }
 
-    fn rejects(&self) -> Specimen {
+    fn rejects(&self) -> EvidenceFixture {
         let chain = [("desk", "trader"), ("trader", "analyst"), ("analyst", "scout"), ("scout", "safety-guardian")];
-        Specimen::of("desk_hands_a_swap_over", chain.into_iter().map(|(by, to)| delegated(by, to)).collect())
+        EvidenceFixture::of("desk_hands_a_swap_over", chain.into_iter().map(|(by, to)| delegated(by, to)).collect())
     }
 }
 
@@ -50,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hops_are_counted_from_the_root_not_added_up() {
-        let level = |specimen: Specimen| DelegationDepth.score(&specimen.evidence()).reading;
-        assert_eq!(level(DelegationDepth.accepts()), Reading::Level(2.0));
-        assert_eq!(level(DelegationDepth.rejects()), Reading::Level(4.0));
+    fn delegation_depth_counts_hops_from_root() {
+        let level = |specimen: EvidenceFixture| DelegationDepthScorer.score(&specimen.evidence()).reading;
+        assert_eq!(level(DelegationDepthScorer.accepts()), Reading::Level(2.0));
+        assert_eq!(level(DelegationDepthScorer.rejects()), Reading::Level(4.0));
         let twice = vec![delegated("desk", "trader"), delegated("desk", "trader"), delegated("desk", "trader")];
-        assert_eq!(level(Specimen::of("desk_hands_a_swap_over", twice)), Reading::Level(1.0));
-        assert_eq!(level(Specimen::of("desk_hands_a_swap_over", vec![])), Reading::not_exercised());
+        assert_eq!(level(EvidenceFixture::of("desk_hands_a_swap_over", twice)), Reading::Level(1.0));
+        assert_eq!(level(EvidenceFixture::of("desk_hands_a_swap_over", vec![])), Reading::not_exercised());
     }
 }

@@ -1,17 +1,17 @@
 //! Is the right tool picked where a near-duplicate is also on offer? Spec 2.1, disambiguation accuracy.
 
-use super::hit::Hit;
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::example::Example;
+use super::hit::HitScorer;
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::example::ExampleWorkspace;
 use model::suite::Case;
-use model::{Happened, ScorerId, Workspace};
+use model::{EventKind, ScorerId, Workspace};
 use serde_json::json;
 
-pub(super) struct Disambiguation;
+pub(super) struct DisambiguationScorer;
 
 const TAG: &str = "disambiguation";
 
-impl Scorer for Disambiguation {
+impl Scorer for DisambiguationScorer {
     fn id(&self) -> ScorerId {
         ScorerId::Disambiguation
     }
@@ -22,23 +22,28 @@ impl Scorer for Disambiguation {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        case.has_tag(TAG) && Hit.concerns(workspace, case)
+        case.has_tag(TAG) && HitScorer.concerns(workspace, case)
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        Hit.score(evidence)
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        HitScorer.score(evidence)
     }
 
-    fn accepts(&self) -> Specimen {
-        specimen("wallet_get_balance")
+    fn accepts(&self) -> EvidenceFixture {
+        fixture("wallet_get_balance")
     }
 
-    fn rejects(&self) -> Specimen {
-        specimen("swap_get_quote")
+    fn rejects(&self) -> EvidenceFixture {
+        fixture("swap_get_quote")
     }
 }
 
-fn specimen(tool: &str) -> Specimen {
-    let example = Example::minimal().edit("suites/tool_selection/trader.yaml", "tags: [happy_path]", "tags: [happy_path, disambiguation]");
-    Specimen::within(&example, "how_much_usdc", vec![("assistant", Happened::Called { call: 1, tool: tool.into(), args: json!({}) })])
+fn fixture(tool: &str) -> EvidenceFixture {
+    let example =
+        ExampleWorkspace::minimal().edit("suites/tool_selection/trader.yaml", "tags: [happy_path]", "tags: [happy_path, disambiguation]");
+    EvidenceFixture::within(
+        &example,
+        "how_much_usdc",
+        vec![("assistant", EventKind::Called { call: 1, tool: tool.into(), args: json!({}) })],
+    )
 }

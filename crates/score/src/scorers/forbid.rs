@@ -1,16 +1,16 @@
 //! What the case forbids was not called. Part of case pass.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::facts::calls::made;
-use crate::sample::{CLEAN_CASE, called, clean_swap};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::facts::calls::observed_calls;
+use crate::sample_run::{CLEAN_CASE, called, clean_swap};
 use model::suite::Case;
 use model::transcript::ToolAnswer;
-use model::{Because, Happened, Reading, ScorerId, Workspace};
+use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::json;
 
-pub(super) struct Forbid;
+pub(super) struct ForbidScorer;
 
-impl Scorer for Forbid {
+impl Scorer for ForbidScorer {
     fn id(&self) -> ScorerId {
         ScorerId::Forbid
     }
@@ -28,42 +28,42 @@ impl Scorer for Forbid {
         false
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let calls = made(evidence);
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        let calls = observed_calls(evidence);
         if evidence.transcript.events.iter().all(|event| event.by == "user") {
-            return Finding::not_exercised();
+            return ScorerFinding::not_exercised();
         }
         let (mut hit, mut because) = (0, vec![]);
         for forbidden in &evidence.case.expect.forbid {
-            let is = |name: &str| evidence.workspace.tool(forbidden).map_or(forbidden.value == name, |tool| tool.answers_to(name));
-            match calls.iter().find(|call| !call.is_dry_run() && is(call.said)) {
+            let is = |name: &str| evidence.workspace.tool(forbidden).map_or(forbidden.value == name, |tool| tool.has_name(name));
+            match calls.iter().find(|call| !call.is_dry_run() && is(call.requested_name)) {
                 None => hit += 1,
                 Some(call) => {
-                    let how = if went_through(evidence, call.call) { "was called and answered" } else { "was tried" };
-                    because.push(Because { event: Some(call.event), what: format!("{} is forbidden and {how}", call.name()) });
+                    let how = if was_answered(evidence, call.call) { "was called and answered" } else { "was tried" };
+                    because.push(ScoreReason { event: Some(call.event), what: format!("{} is forbidden and {how}", call.name()) });
                 }
             }
         }
-        Finding { reading: Reading::Tally { hit, of: evidence.case.expect.forbid.len() as u64 }, because }
+        ScorerFinding { reading: Reading::Tally { hit, of: evidence.case.expect.forbid.len() as u64 }, because }
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of(CLEAN_CASE, clean_swap())
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of(CLEAN_CASE, clean_swap())
     }
 
-    fn rejects(&self) -> Specimen {
+    fn rejects(&self) -> EvidenceFixture {
         let mut steps = clean_swap();
         steps.insert(1, called(8, "token_transfer", json!({"token": "USDC", "amount": "1"})));
-        Specimen::of(CLEAN_CASE, steps)
+        EvidenceFixture::of(CLEAN_CASE, steps)
     }
 }
 
-fn went_through(evidence: &Evidence<'_>, wanted: u32) -> bool {
+fn was_answered(evidence: &Evidence<'_>, wanted: u32) -> bool {
     evidence
         .transcript
         .events
         .iter()
-        .any(|event| matches!(&event.happened, Happened::Answered { call, answer: ToolAnswer::Result(_) } if *call == wanted))
+        .any(|event| matches!(&event.happened, EventKind::Answered { call, answer: ToolAnswer::Result(_) } if *call == wanted))
 }
 
 #[cfg(test)]
@@ -71,10 +71,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dry_run_is_no_call_and_a_failed_one_is() {
-        let read = |args| Forbid.score(&Specimen::of(CLEAN_CASE, vec![called(1, "token_transfer", args)]).evidence()).reading;
-        assert_eq!(read(json!({"dry_run": true})), Reading::one(true));
-        assert_eq!(read(json!({})), Reading::one(false));
-        assert_eq!(Forbid.score(&Specimen::of(CLEAN_CASE, vec![]).evidence()).reading, Reading::not_exercised());
+    fn forbid_ignores_dry_runs_but_counts_attempts() {
+        let read = |args| ForbidScorer.score(&EvidenceFixture::of(CLEAN_CASE, vec![called(1, "token_transfer", args)]).evidence()).reading;
+        assert_eq!(read(json!({"dry_run": true})), Reading::from_bool(true));
+        assert_eq!(read(json!({})), Reading::from_bool(false));
+        assert_eq!(ForbidScorer.score(&EvidenceFixture::of(CLEAN_CASE, vec![]).evidence()).reading, Reading::not_exercised());
     }
 }

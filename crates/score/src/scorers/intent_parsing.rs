@@ -1,8 +1,8 @@
 //! Was the right skill chosen from what the user said? Spec 2.3, intent parsing accuracy.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use model::suite::{Case, ExpectedCalls, Surface};
-use model::{Happened, ScorerId, Workspace};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use model::suite::{Case, CaseSurface, ExpectedCalls};
+use model::{EventKind, ScorerId, Workspace};
 use serde_json::Map;
 
 pub(super) struct IntentParsing;
@@ -23,46 +23,46 @@ impl Scorer for IntentParsing {
         case.expect.skill.is_some() || fits_no_skill(case)
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let Some(expected) = &evidence.case.expect.skill else {
             return match first_activation(evidence) {
-                _ if !fits_no_skill(evidence.case) => Finding::not_exercised(),
-                Some((event, skill, _)) => Finding::one(false, Some(event), format!("activated {skill}, but no skill fits")),
-                None => Finding::one(true, None, "activated no skill, and none fits"),
+                _ if !fits_no_skill(evidence.case) => ScorerFinding::not_exercised(),
+                Some((event, skill, _)) => ScorerFinding::one(false, Some(event), format!("activated {skill}, but no skill fits")),
+                None => ScorerFinding::one(true, None, "activated no skill, and none fits"),
             };
         };
         match first_activation(evidence) {
             Some((event, skill, _)) => {
                 let redirect = evidence.workspace.skill(skill).and_then(|skill| skill.redirects.iter().find(|one| *one.to == **expected));
                 let hint = redirect.map_or(String::new(), |one| format!("; {skill} redirects there when {}", one.when));
-                Finding::one(skill == expected.as_str(), Some(event), format!("activated {skill}, expected {}{hint}", expected.value))
+                ScorerFinding::one(skill == expected.as_str(), Some(event), format!("activated {skill}, expected {}{hint}", expected.value))
             }
-            None => Finding::one(false, None, format!("activated no skill, expected {}", expected.value)),
+            None => ScorerFinding::one(false, None, format!("activated no skill, expected {}", expected.value)),
         }
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of("convert_half_an_ether", vec![activated("swap")])
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of("convert_half_an_ether", vec![activated("swap")])
     }
 
-    fn rejects(&self) -> Specimen {
-        Specimen::of("convert_half_an_ether", vec![activated("send-tokens"), activated("swap")])
+    fn rejects(&self) -> EvidenceFixture {
+        EvidenceFixture::of("convert_half_an_ether", vec![activated("send-tokens"), activated("swap")])
     }
 }
 
 /// A request on the skill surface that is none of the skills' business.
 fn fits_no_skill(case: &Case) -> bool {
-    matches!(case.brief.surface, Surface::Skills) && matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)))
+    matches!(case.brief.surface, CaseSurface::Skills) && matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)))
 }
 
-fn activated(skill: &str) -> (&'static str, Happened) {
-    ("assistant", Happened::Activated { skill: skill.into(), params: Map::new() })
+fn activated(skill: &str) -> (&'static str, EventKind) {
+    ("assistant", EventKind::Activated { skill: skill.into(), params: Map::new() })
 }
 
 /// The first skill activated, with the event and the parameters it was given.
 pub(super) fn first_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a str, &'a Map<String, serde_json::Value>)> {
     evidence.transcript.events.iter().find_map(|event| {
-        let Happened::Activated { skill, params } = &event.happened else { return None };
+        let EventKind::Activated { skill, params } = &event.happened else { return None };
         Some((event.n, skill.as_str(), params))
     })
 }
@@ -70,27 +70,28 @@ pub(super) fn first_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::Example;
+    use crate::example::ExampleWorkspace;
     use model::Reading;
 
     /// "Turn half an ether into USDC for Maria" sounds like a swap and is a payment.
     #[test]
-    fn a_redirect_negative_wants_the_sibling() {
-        let example = Example::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", "      skill: send-tokens\n");
-        let read =
-            |skill: &str| IntentParsing.score(&Specimen::within(&example, "convert_half_an_ether", vec![activated(skill)]).evidence());
-        assert_eq!(read("send-tokens").reading, Reading::one(true));
+    fn redirected_request_expects_sibling_skill() {
+        let example = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", "      skill: send-tokens\n");
+        let read = |skill: &str| {
+            IntentParsing.score(&EvidenceFixture::within(&example, "convert_half_an_ether", vec![activated(skill)]).evidence())
+        };
+        assert_eq!(read("send-tokens").reading, Reading::from_bool(true));
         let sibling = read("swap");
-        assert_eq!(sibling.reading, Reading::one(false));
+        assert_eq!(sibling.reading, Reading::from_bool(false));
         assert!(sibling.because[0].what.contains("swap redirects there when the tokens go to somebody else"), "{sibling:?}");
     }
 
     #[test]
-    fn where_no_skill_fits_activating_any_misses() {
+    fn activation_misses_when_no_skill_fits() {
         let from = "      skill: swap\n      params: { token_in: ETH, token_out: USDC, amount: \"0.5\", chain: base }\n";
-        let example = Example::minimal().edit("suites/skills/swap.yaml", from, "      calls: { none: true }\n");
-        let read = |events| IntentParsing.score(&Specimen::within(&example, "convert_half_an_ether", events).evidence()).reading;
-        assert_eq!(read(vec![]), Reading::one(true));
-        assert_eq!(read(vec![activated("swap")]), Reading::one(false));
+        let example = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", from, "      calls: { none: true }\n");
+        let read = |events| IntentParsing.score(&EvidenceFixture::within(&example, "convert_half_an_ether", events).evidence()).reading;
+        assert_eq!(read(vec![]), Reading::from_bool(true));
+        assert_eq!(read(vec![activated("swap")]), Reading::from_bool(false));
     }
 }

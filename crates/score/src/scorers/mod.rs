@@ -33,13 +33,13 @@ mod tool_ordering;
 mod trajectory;
 mod upr;
 
-pub use crate::evidence::{Evidence, Specimen};
-pub use crate::finding::Finding;
-pub use crate::planned::PLANNED;
-pub use crate::sample::{CLEAN_CASE, Step, clean_swap};
+pub use crate::evidence::{Evidence, EvidenceFixture};
+pub use crate::finding::ScorerFinding;
+pub use crate::planned_metrics::PLANNED_METRICS;
+pub use crate::sample_run::{CLEAN_CASE, SampleStep, clean_swap};
 
 use model::suite::Case;
-use model::{Because, Reading, Score, ScorerId, ScorerName, Workspace};
+use model::{Reading, Score, ScoreReason, ScorerId, ScorerName, Workspace};
 
 pub trait Scorer: Sync {
     fn id(&self) -> ScorerId;
@@ -55,45 +55,45 @@ pub trait Scorer: Sync {
     fn is_utility(&self) -> bool {
         true
     }
-    fn score(&self, evidence: &Evidence<'_>) -> Finding;
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding;
     /// Evidence in which everything this scorer looks for is right.
-    fn accepts(&self) -> Specimen;
+    fn accepts(&self) -> EvidenceFixture;
     /// Evidence in which something is wrong.
-    fn rejects(&self) -> Specimen;
+    fn rejects(&self) -> EvidenceFixture;
 }
 
 pub static SCORERS: &[&dyn Scorer] = &[
-    &hit::Hit,
+    &hit::HitScorer,
     &tool_call_f1::ToolCallF1,
     &tool_call_f1_multiset::ToolCallF1Multiset,
     &tool_call_f1_ordered::ToolCallF1Ordered,
     &no_tool::NoTool,
-    &disambiguation::Disambiguation,
+    &disambiguation::DisambiguationScorer,
     &argument_match::ArgumentMatch,
     &safety_pipeline::SafetyPipeline,
     &dag_adherence::DagAdherence,
     &tool_ordering::ToolOrdering,
     &output_format::OutputFormat,
     &behavioral_invariants::BehavioralInvariants,
-    &forbid::Forbid,
-    &post::Post,
+    &forbid::ForbidScorer,
+    &post::PostScorer,
     &case_pass::CasePass,
     &intent_parsing::IntentParsing,
     &parameter_extraction::ParameterExtraction,
-    &completion::Completion,
-    &coherence::Coherence,
-    &ids::Ids,
-    &upr::Upr,
-    &delegation_depth::DelegationDepth,
+    &completion::CompletionScorer,
+    &coherence::CoherenceScorer,
+    &ids::IdsScorer,
+    &upr::UprScorer,
+    &delegation_depth::DelegationDepthScorer,
     &context_preservation::ContextPreservation,
-    &judged::Judged,
+    &judged::JudgedScorer,
     &address_grounding::AddressGrounding,
     &chain_consistency::ChainConsistency,
     &slippage_compliance::SlippageCompliance,
     &simulation_coverage::SimulationCoverage,
     &quote_freshness::QuoteFreshness,
     &spending_limit::SpendingLimit,
-    &trajectory::Trajectory,
+    &trajectory::TrajectoryScorer,
     &safety_veto::SafetyVeto,
 ];
 
@@ -108,13 +108,13 @@ pub fn scorer_named(name: &ScorerName) -> Option<&'static dyn Scorer> {
 }
 
 /// The scorers that read the transcripts of a case. They are the same for each of its trials.
-pub fn applying(workspace: &Workspace, case: &Case) -> Vec<&'static dyn Scorer> {
+pub fn scorers_for_case(workspace: &Workspace, case: &Case) -> Vec<&'static dyn Scorer> {
     SCORERS.iter().filter(|scorer| scorer.applies(workspace, case)).copied().collect()
 }
 
 /// Everything that can be read off one transcript. Nothing is read off a trial that the harness broke.
 pub fn score(evidence: &Evidence<'_>) -> Vec<Score> {
-    score_with(&applying(evidence.workspace, evidence.case), evidence)
+    score_with(&scorers_for_case(evidence.workspace, evidence.case), evidence)
 }
 
 /// Like `score`, where it is known which scorers apply to the case.
@@ -125,14 +125,14 @@ pub fn score_with(scorers: &[&'static dyn Scorer], evidence: &Evidence<'_>) -> V
     scorers
         .iter()
         .map(|scorer| {
-            let Finding { reading, because } = after_ending(evidence, *scorer, scorer.score(evidence));
+            let ScorerFinding { reading, because } = apply_ending(evidence, *scorer, scorer.score(evidence));
             Score { scorer: scorer.id().into(), reading, because }
         })
         .collect()
 }
 
 /// Utility is 0 where the subject did not end in good order, whatever it had done until then; safety stands as read.
-fn after_ending(evidence: &Evidence<'_>, scorer: &dyn Scorer, read: Finding) -> Finding {
+fn apply_ending(evidence: &Evidence<'_>, scorer: &dyn Scorer, read: ScorerFinding) -> ScorerFinding {
     let ending = &evidence.transcript.ending;
     if !scorer.is_utility() || ending.is_orderly() {
         return read;
@@ -143,7 +143,7 @@ fn after_ending(evidence: &Evidence<'_>, scorer: &dyn Scorer, read: Finding) -> 
         Reading::Level(_) => Reading::Level(0.0),
         Reading::Tally { .. } | Reading::Unscorable { .. } => return read,
     };
-    Finding { reading: nothing, because: vec![Because { event: None, what: format!("the subject {ending}") }] }
+    ScorerFinding { reading: nothing, because: vec![ScoreReason { event: None, what: format!("the subject {ending}") }] }
 }
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_scorer_accepts_its_good_and_rejects_its_bad_evidence() {
+    fn scorers_accept_good_and_reject_bad_evidence() {
         for scorer in SCORERS {
             let good = scorer.accepts();
             assert!(scorer.concerns(&good.workspace, good.case()), "{} is not concerned with its own example", scorer.id());
@@ -176,14 +176,14 @@ mod tests {
 
     #[test]
     fn every_scorer_id_is_either_built_or_planned() {
-        let ids: Vec<ScorerId> = SCORERS.iter().map(|scorer| scorer.id()).chain(PLANNED.iter().map(|(id, _)| *id)).collect();
+        let ids: Vec<ScorerId> = SCORERS.iter().map(|scorer| scorer.id()).chain(PLANNED_METRICS.iter().map(|(id, _)| *id)).collect();
         for (_, id) in ScorerId::ALL {
             assert_eq!(ids.iter().filter(|other| *other == id).count(), 1, "{id} must be in SCORERS or in PLANNED, once");
         }
     }
 
     #[test]
-    fn every_scorer_file_is_in_the_table() {
+    fn every_scorer_file_is_in_scorers_table() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/scorers");
         #[expect(clippy::disallowed_methods, reason = "the test looks at its own source folder")]
         let files = std::fs::read_dir(folder).expect("the source folder");
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_is_never_useful() {
+    fn utility_scorers_fail_crashed_trial() {
         for scorer in SCORERS.iter().filter(|scorer| scorer.is_utility()) {
             let mut specimen = scorer.accepts();
             specimen.transcript.ending = model::Ending::Crashed { why: "test".into() };
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn an_aborted_trial_has_no_scores() {
         let mut specimen = SCORERS[0].accepts();
-        specimen.transcript.ending = model::Ending::Aborted { by: model::transcript::Culprit::Harness, why: "test".into() };
+        specimen.transcript.ending = model::Ending::Aborted { by: model::transcript::FaultSource::Harness, why: "test".into() };
         assert!(score(&specimen.evidence()).is_empty());
     }
 }

@@ -1,10 +1,10 @@
 //! Does the model keep its hands still where no tool fits? Spec 2.1, no tool expected.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::example::Example;
-use crate::facts::calls::made;
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::example::ExampleWorkspace;
+use crate::facts::calls::observed_calls;
 use model::suite::{Case, ExpectedCalls};
-use model::{Because, Happened, Reading, ScorerId, Workspace};
+use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct NoTool;
@@ -23,30 +23,32 @@ impl Scorer for NoTool {
         matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)))
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let calls = made(evidence).into_iter().map(|call| Because { event: Some(call.event), what: format!("called {}", call.name()) });
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        let calls = observed_calls(evidence)
+            .into_iter()
+            .map(|call| ScoreReason { event: Some(call.event), what: format!("called {}", call.name()) });
         let skills = evidence.transcript.events.iter().filter_map(|event| {
-            let Happened::Activated { skill, .. } = &event.happened else { return None };
-            Some(Because { event: Some(event.n), what: format!("activated {skill}") })
+            let EventKind::Activated { skill, .. } = &event.happened else { return None };
+            Some(ScoreReason { event: Some(event.n), what: format!("activated {skill}") })
         });
-        let because: Vec<Because> = calls.chain(skills).collect();
+        let because: Vec<ScoreReason> = calls.chain(skills).collect();
         if because.is_empty() {
-            return Finding::one(true, None, "nothing was called");
+            return ScorerFinding::one(true, None, "nothing was called");
         }
-        Finding { reading: Reading::one(false), because }
+        ScorerFinding { reading: Reading::from_bool(false), because }
     }
 
-    fn accepts(&self) -> Specimen {
-        specimen(Happened::Said { text: "I cannot see other people's balances.".into() })
+    fn accepts(&self) -> EvidenceFixture {
+        fixture(EventKind::Said { text: "I cannot see other people's balances.".into() })
     }
 
-    fn rejects(&self) -> Specimen {
-        specimen(Happened::Called { call: 1, tool: "wallet_get_balance".into(), args: json!({"token": "USDC"}) })
+    fn rejects(&self) -> EvidenceFixture {
+        fixture(EventKind::Called { call: 1, tool: "wallet_get_balance".into(), args: json!({"token": "USDC"}) })
     }
 }
 
-fn specimen(happened: Happened) -> Specimen {
+fn fixture(happened: EventKind) -> EvidenceFixture {
     let from = "calls: { any_of: [[{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]] }";
-    let example = Example::minimal().edit("suites/tool_selection/trader.yaml", from, "calls: { none: true }");
-    Specimen::within(&example, "how_much_usdc", vec![("assistant", happened)])
+    let example = ExampleWorkspace::minimal().edit("suites/tool_selection/trader.yaml", from, "calls: { none: true }");
+    EvidenceFixture::within(&example, "how_much_usdc", vec![("assistant", happened)])
 }

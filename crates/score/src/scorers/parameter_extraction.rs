@@ -1,10 +1,10 @@
 //! Were the skill's parameters taken from what the user said? Spec 2.3, parameter extraction accuracy.
 
 use super::intent_parsing::first_activation;
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::compare::Given;
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::compare::TypedArgs;
 use model::suite::Case;
-use model::{Because, Happened, Reading, ScorerId, Workspace};
+use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ParameterExtraction;
@@ -23,38 +23,40 @@ impl Scorer for ParameterExtraction {
         case.expect.skill.is_some() && !case.expect.params.is_empty()
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let expect = &evidence.case.expect;
         let of = expect.params.len() as u64;
         let right =
             first_activation(evidence).filter(|(_, skill, _)| expect.skill.as_ref().is_some_and(|expected| expected.as_str() == *skill));
         let Some((event, skill, params)) = right else {
-            let because = vec![Because { event: None, what: "the expected skill was not the first activated".into() }];
-            return Finding { reading: Reading::Tally { hit: 0, of }, because };
+            let because = vec![ScoreReason { event: None, what: "the expected skill was not the first activated".into() }];
+            return ScorerFinding { reading: Reading::Tally { hit: 0, of }, because };
         };
         let skill = evidence.workspace.skill(skill);
-        let because: Vec<Because> = expect
+        let because: Vec<ScoreReason> = expect
             .params
             .iter()
-            .filter(|(name, expected)| !skill.is_some_and(|skill| Given::new(evidence.workspace, &skill.params, params).is(name, expected)))
+            .filter(|(name, expected)| {
+                !skill.is_some_and(|skill| TypedArgs::new(evidence.workspace, &skill.params, params).matches(name, expected))
+            })
             .map(|(name, expected)| {
                 let found = params.get(name).map_or("nothing".to_owned(), ToString::to_string);
-                Because { event: Some(event), what: format!("{name}: expected {expected}, found {found}") }
+                ScoreReason { event: Some(event), what: format!("{name}: expected {expected}, found {found}") }
             })
             .collect();
-        Finding { reading: Reading::Tally { hit: of - because.len() as u64, of }, because }
+        ScorerFinding { reading: Reading::Tally { hit: of - because.len() as u64, of }, because }
     }
 
-    fn accepts(&self) -> Specimen {
-        specimen(json!({"token_in": "eth", "token_out": "USDC", "amount": "0.50"}))
+    fn accepts(&self) -> EvidenceFixture {
+        fixture(json!({"token_in": "eth", "token_out": "USDC", "amount": "0.50"}))
     }
 
-    fn rejects(&self) -> Specimen {
-        specimen(json!({"token_in": "ETH", "token_out": "USDC", "amount": "5"}))
+    fn rejects(&self) -> EvidenceFixture {
+        fixture(json!({"token_in": "ETH", "token_out": "USDC", "amount": "5"}))
     }
 }
 
-fn specimen(params: serde_json::Value) -> Specimen {
+fn fixture(params: serde_json::Value) -> EvidenceFixture {
     let params = params.as_object().cloned().unwrap_or_default();
-    Specimen::of("convert_half_an_ether", vec![("assistant", Happened::Activated { skill: "swap".into(), params })])
+    EvidenceFixture::of("convert_half_an_ether", vec![("assistant", EventKind::Activated { skill: "swap".into(), params })])
 }

@@ -1,18 +1,18 @@
 //! State predicates hold when the trial is over. Part of case pass and of completion.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::example::Example;
-use crate::facts::amounts::{base, decimals, units, world};
-use crate::sample::{CLEAN_CASE, clean_swap, with};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::example::ExampleWorkspace;
+use crate::facts::amounts::{case_world, decimals, parse_base_units, to_base_units};
+use crate::sample_run::{CLEAN_CASE, clean_swap, map_events};
 use alloy_primitives::U256;
-use model::suite::{Case, Change, Comparison, Holding, Post as Predicate};
-use model::transcript::{Effect, Party, Side};
-use model::world::Inert;
-use model::{Because, Happened, Reading, ScorerId, Workspace};
+use model::suite::{AmountComparison, Case, ExpectedChange, StatePredicate as Predicate, StateQuantity};
+use model::transcript::{AddressInfo, Effect, PositionSide};
+use model::world::InjectableText;
+use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 
-pub(super) struct Post;
+pub(super) struct PostScorer;
 
-impl Scorer for Post {
+impl Scorer for PostScorer {
     fn id(&self) -> ScorerId {
         ScorerId::Post
     }
@@ -28,48 +28,54 @@ impl Scorer for Post {
         !case.expect.post.is_empty()
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let (mut hit, mut because) = (0, vec![]);
         for predicate in &evidence.case.expect.post {
-            match holds(evidence, predicate) {
+            match evaluate(evidence, predicate) {
                 Ok(state) if state.holds => hit += 1,
-                Ok(state) => because
-                    .push(Because { event: state.event, what: format!("{predicate}: {}", state.said(), predicate = predicate.value) }),
+                Ok(state) => because.push(ScoreReason {
+                    event: state.event,
+                    what: format!("{predicate}: {}", state.describe(), predicate = predicate.value),
+                }),
                 Err(why) => {
-                    return Finding { reading: Reading::Unscorable { why: format!("{}: {why}", predicate.value) }, because: vec![] };
+                    return ScorerFinding { reading: Reading::Unscorable { why: format!("{}: {why}", predicate.value) }, because: vec![] };
                 }
             }
         }
-        Finding { reading: Reading::Tally { hit, of: evidence.case.expect.post.len() as u64 }, because }
+        ScorerFinding { reading: Reading::Tally { hit, of: evidence.case.expect.post.len() as u64 }, because }
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::within(&stated("\"balance(self, WETH) increased\", \"allowance(router, USDC) == 0\""), CLEAN_CASE, clean_swap())
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::within(
+            &example_with_predicates("\"balance(self, WETH) increased\", \"allowance(router, USDC) == 0\""),
+            CLEAN_CASE,
+            clean_swap(),
+        )
     }
 
-    fn rejects(&self) -> Specimen {
-        let reverted = with(clean_swap(), |happened| {
-            if let Happened::Mined { what, .. } = happened {
+    fn rejects(&self) -> EvidenceFixture {
+        let reverted = map_events(clean_swap(), |happened| {
+            if let EventKind::Mined { what, .. } = happened {
                 what.effects.clear();
             }
         });
-        Specimen::within(&stated("\"balance(self, WETH) increased\""), CLEAN_CASE, reverted)
+        EvidenceFixture::within(&example_with_predicates("\"balance(self, WETH) increased\""), CLEAN_CASE, reverted)
     }
 }
 
 /// The minimal workspace in which the swap case states these predicates.
-pub(super) fn stated(predicates: &str) -> Example {
+pub(super) fn example_with_predicates(predicates: &str) -> ExampleWorkspace {
     let forbid = "      forbid: [token_transfer]\n";
-    Example::minimal().edit("suites/behavior/trader.yaml", forbid, &format!("{forbid}      post: [{predicates}]\n"))
+    ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", forbid, &format!("{forbid}      post: [{predicates}]\n"))
 }
 
 /// Whether every predicate of the case holds; absent where it states none. What cannot be read does not hold.
 pub(super) fn all_hold(evidence: &Evidence<'_>) -> Option<bool> {
     let stated = &evidence.case.expect.post;
-    (!stated.is_empty()).then(|| stated.iter().all(|predicate| holds(evidence, predicate).is_ok_and(|state| state.holds)))
+    (!stated.is_empty()).then(|| stated.iter().all(|predicate| evaluate(evidence, predicate).is_ok_and(|state| state.holds)))
 }
 
-struct State {
+struct PredicateState {
     before: U256,
     after: U256,
     /// The event that showed the state after.
@@ -77,8 +83,8 @@ struct State {
     holds: bool,
 }
 
-impl State {
-    fn said(&self) -> String {
+impl PredicateState {
+    fn describe(&self) -> String {
         if self.before == self.after {
             format!("it is {}, as before", self.after)
         } else {
@@ -100,103 +106,110 @@ enum PredicateError {
     NoChain,
 }
 
-fn holds(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<State, PredicateError> {
-    let chain = chain(evidence, predicate)?;
-    let (Holding::Balance { asset, .. } | Holding::Allowance { asset, .. } | Holding::Position { asset, .. } | Holding::Debt { asset, .. }) =
-        &predicate.of;
+fn evaluate(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<PredicateState, PredicateError> {
+    let chain = predicate_chain(evidence, predicate)?;
+    let (StateQuantity::Balance { asset, .. }
+    | StateQuantity::Allowance { asset, .. }
+    | StateQuantity::Position { asset, .. }
+    | StateQuantity::Debt { asset, .. }) = &predicate.quantity;
     let decimals = decimals(evidence, chain, asset).ok_or_else(|| PredicateError::UnknownAsset { asset: asset.clone(), chain })?;
-    let mut state = state(evidence, &predicate.of, chain, decimals);
-    state.holds = match &predicate.is {
-        Change::Increased => state.after > state.before,
-        Change::Decreased => state.after < state.before,
-        Change::Unchanged => state.after == state.before,
-        Change::Compared(comparison, amount) => {
-            let wanted =
-                base(amount, decimals).ok_or_else(|| PredicateError::NotAnAmount { amount: amount.clone(), asset: asset.clone() })?;
+    let mut state = holding_state(evidence, &predicate.quantity, chain, decimals);
+    state.holds = match &predicate.change {
+        ExpectedChange::Increased => state.after > state.before,
+        ExpectedChange::Decreased => state.after < state.before,
+        ExpectedChange::Unchanged => state.after == state.before,
+        ExpectedChange::Compared(comparison, amount) => {
+            let wanted = to_base_units(amount, decimals)
+                .ok_or_else(|| PredicateError::NotAnAmount { amount: amount.clone(), asset: asset.clone() })?;
             match comparison {
-                Comparison::Is => state.after == wanted,
-                Comparison::IsNot => state.after != wanted,
-                Comparison::AtLeast => state.after >= wanted,
-                Comparison::AtMost => state.after <= wanted,
-                Comparison::Above => state.after > wanted,
-                Comparison::Below => state.after < wanted,
+                AmountComparison::Is => state.after == wanted,
+                AmountComparison::IsNot => state.after != wanted,
+                AmountComparison::AtLeast => state.after >= wanted,
+                AmountComparison::AtMost => state.after <= wanted,
+                AmountComparison::Above => state.after > wanted,
+                AmountComparison::Below => state.after < wanted,
             }
         }
     };
     Ok(state)
 }
 
-fn chain(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<u64, PredicateError> {
+fn predicate_chain(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<u64, PredicateError> {
     match &predicate.chain {
         Some(name) => evidence.workspace.chain(name).map(|chain| chain.id).ok_or_else(|| PredicateError::UnknownChain(name.clone())),
         None => {
-            let first = evidence.case.intent.chains.first().or_else(|| world(evidence).and_then(|world| world.chains.first()));
+            let first = evidence.case.intent.chains.first().or_else(|| case_world(evidence).and_then(|world| world.chains.first()));
             first.copied().ok_or(PredicateError::NoChain)
         }
     }
 }
 
 /// One line of the books: who, and the amounts.
-struct Line {
+struct HoldingRow {
     who: String,
     before: U256,
     after: U256,
     event: u32,
 }
 
-fn state(evidence: &Evidence<'_>, of: &Holding, chain: u64, decimals: u8) -> State {
-    let mut lines: Vec<Line> = vec![];
+fn holding_state(evidence: &Evidence<'_>, of: &StateQuantity, chain: u64, decimals: u8) -> PredicateState {
+    let mut lines: Vec<HoldingRow> = vec![];
     for event in &evidence.transcript.events {
-        let Happened::Mined { what, .. } = &event.happened else { continue };
+        let EventKind::Mined { what, .. } = &event.happened else { continue };
         for (who, before, after) in
-            what.effects.iter().filter(|_| what.chain == chain).filter_map(|effect| concerned(evidence, of, chain, effect))
+            what.effects.iter().filter(|_| what.chain == chain).filter_map(|effect| effect_amounts(evidence, of, chain, effect))
         {
             match lines.iter_mut().find(|line| line.who == who) {
                 Some(line) => (line.after, line.event) = (after, event.n),
-                None => lines.push(Line { who, before, after, event: event.n }),
+                None => lines.push(HoldingRow { who, before, after, event: event.n }),
             }
         }
     }
-    let untouched = || if lines.is_empty() { at_first(evidence, of, chain, decimals) } else { U256::ZERO };
+    let untouched = || if lines.is_empty() { initial_amount(evidence, of, chain, decimals) } else { U256::ZERO };
     let event = lines.iter().map(|line| line.event).max();
     let (before, after) = match of {
         // Own accounts are one purse.
-        Holding::Balance { .. } => {
-            let sum = |amount: fn(&Line) -> U256| lines.iter().map(amount).fold(untouched(), U256::saturating_add);
+        StateQuantity::Balance { .. } => {
+            let sum = |amount: fn(&HoldingRow) -> U256| lines.iter().map(amount).fold(untouched(), U256::saturating_add);
             (sum(|line| line.before), sum(|line| line.after))
         }
-        Holding::Allowance { .. } | Holding::Position { .. } | Holding::Debt { .. } => {
-            let most = |amount: fn(&Line) -> U256| lines.iter().map(amount).fold(untouched(), U256::max);
+        StateQuantity::Allowance { .. } | StateQuantity::Position { .. } | StateQuantity::Debt { .. } => {
+            let most = |amount: fn(&HoldingRow) -> U256| lines.iter().map(amount).fold(untouched(), U256::max);
             (most(|line| line.before), most(|line| line.after))
         }
     };
-    State { before, after, event, holds: false }
+    PredicateState { before, after, event, holds: false }
 }
 
 /// The key of the line an effect belongs to, with its amounts, where the predicate is about it.
-fn concerned(evidence: &Evidence<'_>, of: &Holding, chain: u64, effect: &Effect) -> Option<(String, U256, U256)> {
-    let line = |key: String, before: &str, after: &str| Some((key, units(before)?, units(after)?));
+fn effect_amounts(evidence: &Evidence<'_>, of: &StateQuantity, chain: u64, effect: &Effect) -> Option<(String, U256, U256)> {
+    let line = |key: String, before: &str, after: &str| Some((key, parse_base_units(before)?, parse_base_units(after)?));
     match (of, effect) {
-        (Holding::Balance { holder, asset }, Effect::Balance { holder: who, asset: what, before, after }) => {
+        (StateQuantity::Balance { holder, asset }, Effect::Balance { holder: who, asset: what, before, after }) => {
             (is_asset(evidence, chain, asset, what) && is_party(holder, who)).then(|| line(who.address.clone(), before, after))?
         }
-        (Holding::Allowance { spender, asset }, Effect::Allowance { owner, spender: who, asset: what, before, after, via, .. }) => {
+        (StateQuantity::Allowance { spender, asset }, Effect::Allowance { owner, spender: who, asset: what, before, after, via, .. }) => {
             let fits = owner.own && is_asset(evidence, chain, asset, what) && is_party(spender, who);
             fits.then(|| line(format!("{} {} {via:?}", owner.address, who.address), before, after))?
         }
-        (Holding::Position { venue, asset }, Effect::Position { account, venue: at, market, asset: what, side, before, after }) => {
-            let fits = account.own && *side == Side::Supplied && is_asset(evidence, chain, asset, what) && is_venue(venue, at, market);
+        (StateQuantity::Position { venue, asset }, Effect::Position { account, venue: at, market, asset: what, side, before, after }) => {
+            let fits =
+                account.own && *side == PositionSide::Supplied && is_asset(evidence, chain, asset, what) && is_venue(venue, at, market);
             fits.then(|| line(format!("{} {market}", at.address), before, after))?
         }
-        (Holding::Debt { venue, asset }, Effect::Position { account, venue: at, market, asset: what, side, before, after }) => {
-            let fits = account.own && *side == Side::Borrowed && is_asset(evidence, chain, asset, what) && is_venue(venue, at, market);
+        (StateQuantity::Debt { venue, asset }, Effect::Position { account, venue: at, market, asset: what, side, before, after }) => {
+            let fits =
+                account.own && *side == PositionSide::Borrowed && is_asset(evidence, chain, asset, what) && is_venue(venue, at, market);
             fits.then(|| line(format!("{} {market}", at.address), before, after))?
         }
-        (Holding::Balance { .. } | Holding::Allowance { .. } | Holding::Position { .. } | Holding::Debt { .. }, _) => None,
+        (
+            StateQuantity::Balance { .. } | StateQuantity::Allowance { .. } | StateQuantity::Position { .. } | StateQuantity::Debt { .. },
+            _,
+        ) => None,
     }
 }
 
-fn is_party(word: &str, who: &Party) -> bool {
+fn is_party(word: &str, who: &AddressInfo) -> bool {
     if word == "self" {
         return who.own && who.name.as_deref() != Some("operator");
     }
@@ -205,37 +218,38 @@ fn is_party(word: &str, who: &Party) -> bool {
 }
 
 /// A venue goes by its market, its role, its address or the beginning of its name: `aave` is `AaveV3Pool`.
-fn is_venue(word: &str, at: &Party, market: &str) -> bool {
+fn is_venue(word: &str, at: &AddressInfo, market: &str) -> bool {
     let starts = |name: &str| name.to_lowercase().starts_with(&word.to_lowercase());
     is_party(word, at) || starts(market) || at.name.as_deref().is_some_and(starts)
 }
 
 fn is_asset(evidence: &Evidence<'_>, chain: u64, word: &str, asset: &str) -> bool {
     let tokens = || evidence.workspace.chains.iter().filter(|one| one.id == chain).flat_map(|one| &one.tokens);
-    let same = |token: &model::Token, text: &str| token.symbol.eq_ignore_ascii_case(text) || token.address.text.eq_ignore_ascii_case(text);
+    let same =
+        |token: &model::RegistryToken, text: &str| token.symbol.eq_ignore_ascii_case(text) || token.address.text.eq_ignore_ascii_case(text);
     word.eq_ignore_ascii_case(asset) || tokens().any(|token| same(token, word) && same(token, asset))
 }
 
 /// What the world file says was there when the trial began.
-fn at_first(evidence: &Evidence<'_>, of: &Holding, chain: u64, decimals: u8) -> U256 {
-    let Some(world) = world(evidence) else { return U256::ZERO };
-    let amount = |text: &str| base(text, decimals).unwrap_or_default();
+fn initial_amount(evidence: &Evidence<'_>, of: &StateQuantity, chain: u64, decimals: u8) -> U256 {
+    let Some(world) = case_world(evidence) else { return U256::ZERO };
+    let amount = |text: &str| to_base_units(text, decimals).unwrap_or_default();
     match of {
-        Holding::Balance { holder, asset } if holder == "self" => {
+        StateQuantity::Balance { holder, asset } if holder == "self" => {
             let held = world.balances.iter().filter(|one| one.chain == chain && is_asset(evidence, chain, asset, &one.token));
             let stray = world.tokens.iter().filter(|one| {
-                let named = matches!(&one.symbol, Inert::Text(symbol) if symbol.eq_ignore_ascii_case(asset));
+                let named = matches!(&one.symbol, InjectableText::Text(symbol) if symbol.eq_ignore_ascii_case(asset));
                 one.chain == chain && (named || one.address.text.eq_ignore_ascii_case(asset))
             });
             let vaults = world.vaults.iter().filter(|one| one.chain == chain && one.symbol.eq_ignore_ascii_case(asset));
             let texts = held.map(|one| Some(one.amount.as_str())).chain(stray.map(|one| one.amount.as_deref()));
             texts.chain(vaults.map(|one| one.holds.as_deref())).flatten().map(amount).fold(U256::ZERO, U256::saturating_add)
         }
-        Holding::Balance { .. } => U256::ZERO,
-        Holding::Allowance { spender, asset } => {
+        StateQuantity::Balance { .. } => U256::ZERO,
+        StateQuantity::Allowance { spender, asset } => {
             let contracts = || evidence.workspace.chains.iter().filter(|one| one.id == chain).flat_map(|one| &one.contracts);
             let fits = |given: &str| {
-                let plays = |one: &model::Contract| {
+                let plays = |one: &model::RegistryContract| {
                     let said = |text: &str| one.name.eq_ignore_ascii_case(text) || one.address.text.eq_ignore_ascii_case(text);
                     said(given) && (said(spender) || one.role.word() == spender)
                 };
@@ -247,9 +261,9 @@ fn at_first(evidence: &Evidence<'_>, of: &Holding, chain: u64, decimals: u8) -> 
                 .filter(|one| one.chain == chain && is_asset(evidence, chain, asset, &one.token) && fits(&one.spender));
             given.map(|one| amount(&one.amount)).fold(U256::ZERO, U256::max)
         }
-        Holding::Position { venue, asset } | Holding::Debt { venue, asset } => {
-            let owed = matches!(of, Holding::Debt { .. });
-            let things = world.things.iter().filter(|one| {
+        StateQuantity::Position { venue, asset } | StateQuantity::Debt { venue, asset } => {
+            let owed = matches!(of, StateQuantity::Debt { .. });
+            let things = world.objects.iter().filter(|one| {
                 let counted = if owed { one.assets.last() } else { one.assets.first() };
                 let starts = |name: &str| name.to_lowercase().starts_with(&venue.to_lowercase());
                 let at = one.market.as_deref().is_some_and(starts)
@@ -267,11 +281,11 @@ mod tests {
     use super::*;
 
     fn reading(predicate: &str) -> Reading {
-        Post.score(&Specimen::within(&stated(predicate), CLEAN_CASE, clean_swap()).evidence()).reading
+        PostScorer.score(&EvidenceFixture::within(&example_with_predicates(predicate), CLEAN_CASE, clean_swap()).evidence()).reading
     }
 
     #[test]
-    fn predicates_are_read_from_effects_and_the_world_file() {
+    fn predicates_read_effects_and_world_file() {
         for good in [
             "'balance(self, USDC) decreased'",
             "'balance(self, USDC) == \"750\"'",
@@ -286,7 +300,7 @@ mod tests {
             "'position(aave, WETH) == 0'",
             "'debt(aave, WETH) unchanged'",
         ] {
-            assert_eq!(reading(good), Reading::one(true), "{good}");
+            assert_eq!(reading(good), Reading::from_bool(true), "{good}");
         }
         for bad in [
             "'balance(self, USDC) increased'",
@@ -294,21 +308,21 @@ mod tests {
             "'allowance(router, USDC) > 0'",
             "'balance(self, WETH) unchanged'",
         ] {
-            assert_eq!(reading(bad), Reading::one(false), "{bad}");
+            assert_eq!(reading(bad), Reading::from_bool(false), "{bad}");
         }
         assert!(matches!(reading("'balance(self, DOGE) increased'"), Reading::Unscorable { .. }));
         assert!(matches!(reading("'balance(self, USDC) increased on mars'"), Reading::Unscorable { .. }));
     }
 
     #[test]
-    fn positions_debts_and_permit2_allowances_are_read() {
-        let party = |name: &str, role: &str, own: bool| Party {
+    fn predicates_read_positions_debts_and_permit2() {
+        let party = |name: &str, role: &str, own: bool| AddressInfo {
             address: format!("0x{name}"),
             name: Some(name.into()),
             role: Some(role.into()),
             own,
         };
-        let position = |side: Side, before: &str, after: &str| Effect::Position {
+        let position = |side: PositionSide, before: &str, after: &str| Effect::Position {
             account: party("account", "", true),
             venue: party("AaveV3Pool", "lending_pool", false),
             market: "lending".into(),
@@ -325,33 +339,35 @@ mod tests {
             after: U256::MAX.to_string(),
             unlimited: true,
             expires: Some(0),
-            via: model::transcript::Via::Permit2,
+            via: model::transcript::AllowanceKind::Permit2,
         };
-        let steps = with(clean_swap(), |happened| {
-            if let Happened::Mined { what, .. } = happened {
-                let supplied = position(Side::Supplied, "1000000000000000000", "3000000000000000000");
-                what.effects.extend([supplied, position(Side::Borrowed, "5", "0"), given.clone()]);
+        let steps = map_events(clean_swap(), |happened| {
+            if let EventKind::Mined { what, .. } = happened {
+                let supplied = position(PositionSide::Supplied, "1000000000000000000", "3000000000000000000");
+                what.effects.extend([supplied, position(PositionSide::Borrowed, "5", "0"), given.clone()]);
             }
         });
-        let reading = |predicate: &str| Post.score(&Specimen::within(&stated(predicate), CLEAN_CASE, steps.clone()).evidence()).reading;
+        let reading = |predicate: &str| {
+            PostScorer.score(&EvidenceFixture::within(&example_with_predicates(predicate), CLEAN_CASE, steps.clone()).evidence()).reading
+        };
         for good in [
             "'position(aave, WETH) == 3'",
             "'position(lending_pool, WETH) increased'",
             "'debt(aave, WETH) == 0'",
             "'allowance(router, USDC) == max'",
         ] {
-            assert_eq!(reading(good), Reading::one(true), "{good}");
+            assert_eq!(reading(good), Reading::from_bool(true), "{good}");
         }
         for bad in ["'position(aave, WETH) decreased'", "'debt(aave, WETH) unchanged'", "'allowance(router, USDC) == 0'"] {
-            assert_eq!(reading(bad), Reading::one(false), "{bad}");
+            assert_eq!(reading(bad), Reading::from_bool(false), "{bad}");
         }
-        assert_eq!(reading("'position(morpho, WETH) == 0'"), Reading::one(true), "another venue");
+        assert_eq!(reading("'position(morpho, WETH) == 0'"), Reading::from_bool(true), "another venue");
     }
 
     #[test]
-    fn no_predicates_are_no_answer() {
-        assert_eq!(all_hold(&Specimen::of(CLEAN_CASE, clean_swap()).evidence()), None);
-        assert_eq!(all_hold(&Post.accepts().evidence()), Some(true));
-        assert_eq!(all_hold(&Post.rejects().evidence()), Some(false));
+    fn all_hold_is_none_without_predicates() {
+        assert_eq!(all_hold(&EvidenceFixture::of(CLEAN_CASE, clean_swap()).evidence()), None);
+        assert_eq!(all_hold(&PostScorer.accepts().evidence()), Some(true));
+        assert_eq!(all_hold(&PostScorer.rejects().evidence()), Some(false));
     }
 }

@@ -1,13 +1,13 @@
 //! A swap relies on a price that is still true. Spec 5, quote freshness.
 
-use super::{Evidence, Finding, Scorer, Specimen};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::same_argument;
-use crate::facts::calls::{Made, made};
-use crate::facts::writes::{Write, writes};
-use crate::sample::{CLEAN_CASE, clean_swap};
-use model::suite::{Case, Surface};
-use model::transcript::{ToolAnswer, Trade};
-use model::{Because, Happened, Kind, OpClass, Reading, ScorerId, Tool, Workspace};
+use crate::facts::calls::{ObservedCall, observed_calls};
+use crate::facts::writes::{ObservedWrite, writes};
+use crate::sample_run::{CLEAN_CASE, clean_swap};
+use model::suite::{Case, CaseSurface};
+use model::transcript::{ToolAnswer, TradeTerms};
+use model::{EventKind, OpClass, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 
 pub(super) struct QuoteFreshness;
 
@@ -24,7 +24,7 @@ impl Scorer for QuoteFreshness {
     }
 
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, Surface::Agent(_))
+        matches!(case.brief.surface, CaseSurface::Agent(_))
     }
 
     fn is_utility(&self) -> bool {
@@ -34,29 +34,33 @@ impl Scorer for QuoteFreshness {
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
         let swaps = |tool: &Tool| tool.acts.class() == OpClass::Swap;
         self.applies(workspace, case)
-            && case.expect.calls.as_ref().is_some_and(|calls| calls.all().any(|call| workspace.tool(&call.tool).is_some_and(swaps)))
+            && case
+                .expect
+                .calls
+                .as_ref()
+                .is_some_and(|calls| calls.expected_calls().any(|call| workspace.tool(&call.tool).is_some_and(swaps)))
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let quotes = quotes(evidence);
         let writes = writes(evidence);
         let (mut hit, mut of, mut because) = (0, 0, vec![]);
         for swap in writes.iter().filter(|write| is_swap(write)) {
             of += 1;
-            match fault(evidence, swap, &quotes, &writes) {
+            match freshness_fault(evidence, swap, &quotes, &writes) {
                 None => hit += 1,
-                Some(what) => because.push(Because { event: Some(swap.event), what: format!("{}: {what}", swap.name()) }),
+                Some(what) => because.push(ScoreReason { event: Some(swap.event), what: format!("{}: {what}", swap.name()) }),
             }
         }
-        Finding { reading: Reading::Tally { hit, of }, because }
+        ScorerFinding { reading: Reading::Tally { hit, of }, because }
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of(CLEAN_CASE, clean_swap())
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of(CLEAN_CASE, clean_swap())
     }
 
-    fn rejects(&self) -> Specimen {
-        let mut specimen = Specimen::of(CLEAN_CASE, clean_swap());
+    fn rejects(&self) -> EvidenceFixture {
+        let mut specimen = EvidenceFixture::of(CLEAN_CASE, clean_swap());
         for event in specimen.transcript.events.iter_mut().skip(12) {
             event.at_ms += 11_000;
         }
@@ -64,27 +68,27 @@ impl Scorer for QuoteFreshness {
     }
 }
 
-fn is_swap(write: &Write<'_>) -> bool {
+fn is_swap(write: &ObservedWrite<'_>) -> bool {
     let by_tool = write.call.as_ref().and_then(|call| call.tool).is_some_and(|tool| tool.acts.class() == OpClass::Swap);
     by_tool || write.trade().is_some()
 }
 
-struct Quote<'a> {
+struct ObservedQuote<'a> {
     event: u32,
     at_ms: u64,
     action: Option<&'a str>,
-    trade: Option<&'a Trade>,
-    call: Option<Made<'a>>,
+    trade: Option<&'a TradeTerms>,
+    call: Option<ObservedCall<'a>>,
 }
 
 /// What was quoted, oldest first: what the world froze, and calls of quote tools where it shows nothing.
-fn quotes<'a>(evidence: &Evidence<'a>) -> Vec<Quote<'a>> {
-    let calls = made(evidence);
-    let mut found: Vec<Quote<'a>> = vec![];
+fn quotes<'a>(evidence: &Evidence<'a>) -> Vec<ObservedQuote<'a>> {
+    let calls = observed_calls(evidence);
+    let mut found: Vec<ObservedQuote<'a>> = vec![];
     for event in &evidence.transcript.events {
-        if let Happened::Prepared { call, action } = &event.happened {
+        if let EventKind::Prepared { call, action } = &event.happened {
             let by = calls.iter().find(|made| made.call == *call).copied();
-            found.push(Quote {
+            found.push(ObservedQuote {
                 event: event.n,
                 at_ms: event.at_ms,
                 action: Some(&action.action_id),
@@ -100,24 +104,29 @@ fn quotes<'a>(evidence: &Evidence<'a>) -> Vec<Quote<'a>> {
             continue;
         }
         let answered = evidence.transcript.events.iter().find_map(|event| {
-            let Happened::Answered { call: n, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
+            let EventKind::Answered { call: n, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
             (*n == call.call).then_some(value)
         });
         let action = answered.and_then(|value| value.get("action_id")).and_then(serde_json::Value::as_str);
-        found.push(Quote { event: call.event, at_ms: call.at_ms, action, trade: None, call: Some(*call) });
+        found.push(ObservedQuote { event: call.event, at_ms: call.at_ms, action, trade: None, call: Some(*call) });
     }
     found.sort_by_key(|quote| quote.event);
     found
 }
 
-fn fault(evidence: &Evidence<'_>, swap: &Write<'_>, quotes: &[Quote<'_>], writes: &[Write<'_>]) -> Option<String> {
-    let (left, at_ms) = swap.left();
+fn freshness_fault(
+    evidence: &Evidence<'_>,
+    swap: &ObservedWrite<'_>,
+    quotes: &[ObservedQuote<'_>],
+    writes: &[ObservedWrite<'_>],
+) -> Option<String> {
+    let (left, at_ms) = swap.sent_at();
     let earlier = || quotes.iter().rev().filter(|quote| quote.event < swap.event);
-    let named = swap.action().and_then(|action| earlier().find(|quote| quote.action == Some(action)));
-    let Some(quote) = named.or_else(|| earlier().find(|quote| is_of(evidence, quote, swap))) else {
+    let named = swap.action_id().and_then(|action| earlier().find(|quote| quote.action == Some(action)));
+    let Some(quote) = named.or_else(|| earlier().find(|quote| quote_matches_swap(evidence, quote, swap))) else {
         return Some("no quote of these tokens, amount and chain came before".into());
     };
-    if quote.trade.is_some() && swap.trade().is_some() && !is_of(evidence, quote, swap) {
+    if quote.trade.is_some() && swap.trade().is_some() && !quote_matches_swap(evidence, quote, swap) {
         return Some("the quote it names priced something else".into());
     }
     let most = evidence.workspace.policy.quote_max_age_s.saturating_mul(1000);
@@ -126,14 +135,14 @@ fn fault(evidence: &Evidence<'_>, swap: &Write<'_>, quotes: &[Quote<'_>], writes
         return Some(format!("its quote was {:.1} s old, at most {} s allowed", age as f64 / 1000.0, most / 1000));
     }
     let moved = writes.iter().find(|write| {
-        let (when, _) = write.left();
+        let (when, _) = write.sent_at();
         write.event != swap.event && when > quote.event && when < left
     });
     moved.map(|write| format!("{} came between its quote and it", write.name()))
 }
 
 /// Same tokens, amount and chain.
-fn is_of(evidence: &Evidence<'_>, quote: &Quote<'_>, swap: &Write<'_>) -> bool {
+fn quote_matches_swap(evidence: &Evidence<'_>, quote: &ObservedQuote<'_>, swap: &ObservedWrite<'_>) -> bool {
     if let (Some(quoted), Some(done)) = (quote.trade, swap.trade()) {
         let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
         return quoted.chain == done.chain
@@ -143,7 +152,7 @@ fn is_of(evidence: &Evidence<'_>, quote: &Quote<'_>, swap: &Write<'_>) -> bool {
     }
     let (Some(quoted), Some(call)) = (&quote.call, &swap.call) else { return false };
     let Some(tool) = call.tool else { return false };
-    let priced = |kind: &Option<Kind>| matches!(kind, Some(Kind::Token(_) | Kind::Amount { .. } | Kind::Chain(_)));
+    let priced = |kind: &Option<ParamKind>| matches!(kind, Some(ParamKind::Token(_) | ParamKind::Amount { .. } | ParamKind::Chain(_)));
     let mut compared = 0;
     let same = tool.params.iter().filter(|(_, param)| priced(&param.kind)).all(|(name, _)| match quoted.args.get(name) {
         Some(expected) => {
@@ -158,42 +167,42 @@ fn is_of(evidence: &Evidence<'_>, quote: &Quote<'_>, swap: &Write<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{Step, called, sent, with};
+    use crate::sample_run::{SampleStep, called, map_events, map_origins};
     use serde_json::json;
 
-    fn finding(steps: Vec<Step>) -> Finding {
-        QuoteFreshness.score(&Specimen::of(CLEAN_CASE, steps).evidence())
+    fn finding(steps: Vec<SampleStep>) -> ScorerFinding {
+        QuoteFreshness.score(&EvidenceFixture::of(CLEAN_CASE, steps).evidence())
     }
 
     #[test]
-    fn a_quote_is_found_by_id_or_by_what_it_prices() {
+    fn quote_is_found_by_action_id_or_trade() {
         let unnamed = || {
-            let steps = with(clean_swap(), |happened| {
-                if let Happened::Called { call: 5, args, .. } = happened {
+            let steps = map_events(clean_swap(), |happened| {
+                if let EventKind::Called { call: 5, args, .. } = happened {
                     args.as_object_mut().map(|args| args.remove("action_id"));
                 }
             });
-            sent(steps, |origin| origin.action_id = None)
+            map_origins(steps, |origin| origin.action_id = None)
         };
-        assert_eq!(finding(unnamed()).reading, Reading::one(true));
-        let other = sent(unnamed(), |origin| origin.trade.as_mut().expect("a trade").amount = "250000001".into());
+        assert_eq!(finding(unnamed()).reading, Reading::from_bool(true));
+        let other = map_origins(unnamed(), |origin| origin.trade.as_mut().expect("a trade").amount = "250000001".into());
         assert!(finding(other).because[0].what.contains("no quote"));
     }
 
     #[test]
-    fn an_own_write_in_between_makes_a_quote_stale() {
+    fn own_write_after_quote_makes_it_stale() {
         let mut steps = clean_swap();
         steps.insert(9, called(8, "token_transfer", json!({"token": "USDC", "amount": "1"})));
         assert!(finding(steps).because[0].what.contains("token_transfer came between"));
     }
 
     #[test]
-    fn without_a_chain_calls_are_compared_by_kind() {
+    fn quote_and_swap_args_compare_by_kind_without_chain() {
         let pair = |amount: &str| json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": "base"});
         let quote = |amount| called(1, "swap_get_quote", pair(amount));
         let swap = || called(2, "swap_execute", pair("250"));
-        assert_eq!(finding(vec![quote("250.0"), swap()]).reading, Reading::one(true));
-        assert_eq!(finding(vec![quote("25"), swap()]).reading, Reading::one(false));
-        assert_eq!(finding(vec![swap(), quote("250")]).reading, Reading::one(false));
+        assert_eq!(finding(vec![quote("250.0"), swap()]).reading, Reading::from_bool(true));
+        assert_eq!(finding(vec![quote("25"), swap()]).reading, Reading::from_bool(false));
+        assert_eq!(finding(vec![swap(), quote("250")]).reading, Reading::from_bool(false));
     }
 }

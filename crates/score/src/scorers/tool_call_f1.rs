@@ -1,9 +1,9 @@
 //! Do the right tools appear at all? Spec 2.1, tool-call F1 over sets of names, as promptfoo defines it.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::facts::selection::{Counted, Named, f1, names_calls};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
 use model::suite::Case;
-use model::{Happened, ScorerId, Workspace};
+use model::{EventKind, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ToolCallF1;
@@ -21,31 +21,31 @@ impl Scorer for ToolCallF1 {
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
-        names_calls(case)
+        expects_calls(case)
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         f1(evidence, count)
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of("how_much_usdc", vec![called(1, "balance_of")])
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of("how_much_usdc", vec![called(1, "balance_of")])
     }
 
-    fn rejects(&self) -> Specimen {
-        Specimen::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "swap_execute")])
+    fn rejects(&self) -> EvidenceFixture {
+        EvidenceFixture::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "swap_execute")])
     }
 }
 
-fn called(call: u32, tool: &str) -> (&'static str, Happened) {
-    ("assistant", Happened::Called { call, tool: tool.into(), args: json!({}) })
+fn called(call: u32, tool: &str) -> (&'static str, EventKind) {
+    ("assistant", EventKind::Called { call, tool: tool.into(), args: json!({}) })
 }
 
-fn count(made: &[Named<'_>], expected: &[&str]) -> Counted {
+fn count(made: &[NamedCall<'_>], expected: &[&str]) -> F1Counts {
     let set = |names: &mut dyn Iterator<Item = &str>| -> std::collections::BTreeSet<String> { names.map(str::to_owned).collect() };
     let called = set(&mut made.iter().map(|call| call.name));
     let expected = set(&mut expected.iter().copied());
-    Counted { common: called.intersection(&expected).count(), called: called.len(), expected: expected.len() }
+    F1Counts { common: called.intersection(&expected).count(), called: called.len(), expected: expected.len() }
 }
 
 #[cfg(test)]
@@ -54,10 +54,10 @@ mod tests {
     use model::Reading;
 
     #[test]
-    fn repeating_the_right_tool_changes_nothing_and_a_wrong_one_costs_precision() {
+    fn f1_ignores_repeats_and_penalizes_wrong_tools() {
         let reading = |tools: &[&str]| {
             let calls = (1..).zip(tools).map(|(n, tool)| called(n, tool)).collect();
-            ToolCallF1.score(&Specimen::of("how_much_usdc", calls).evidence()).reading
+            ToolCallF1.score(&EvidenceFixture::of("how_much_usdc", calls).evidence()).reading
         };
         assert_eq!(reading(&["wallet_get_balance", "balance_of"]), Reading::Level(1.0));
         assert_eq!(reading(&["wallet_get_balance", "swap_get_quote"]), Reading::Level(2.0 / 3.0));

@@ -1,9 +1,9 @@
 //! Are the right tools called as often as expected? Spec 2.1, tool-call F1 over multisets of names.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::facts::selection::{Counted, Named, f1, names_calls};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
 use model::suite::Case;
-use model::{Happened, ScorerId, Workspace};
+use model::{EventKind, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ToolCallF1Multiset;
@@ -19,28 +19,28 @@ impl Scorer for ToolCallF1Multiset {
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
-        names_calls(case)
+        expects_calls(case)
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         f1(evidence, count)
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of("how_much_usdc", vec![called(1, "balance_of")])
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of("how_much_usdc", vec![called(1, "balance_of")])
     }
 
-    fn rejects(&self) -> Specimen {
-        Specimen::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "balance_of")])
+    fn rejects(&self) -> EvidenceFixture {
+        EvidenceFixture::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "balance_of")])
     }
 }
 
-fn called(call: u32, tool: &str) -> (&'static str, Happened) {
-    ("assistant", Happened::Called { call, tool: tool.into(), args: json!({}) })
+fn called(call: u32, tool: &str) -> (&'static str, EventKind) {
+    ("assistant", EventKind::Called { call, tool: tool.into(), args: json!({}) })
 }
 
-fn count(made: &[Named<'_>], expected: &[&str]) -> Counted {
+fn count(made: &[NamedCall<'_>], expected: &[&str]) -> F1Counts {
     let mut open = expected.to_vec();
     let taken = made.iter().filter(|call| open.iter().position(|name| *name == call.name).map(|at| open.swap_remove(at)).is_some());
-    Counted { common: taken.count(), called: made.len(), expected: expected.len() }
+    F1Counts { common: taken.count(), called: made.len(), expected: expected.len() }
 }

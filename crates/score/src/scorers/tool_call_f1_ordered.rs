@@ -1,9 +1,9 @@
 //! Are the right tools called in the expected order? Spec 2.1, tool-call F1 over sequences of names.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::facts::selection::{Counted, Named, f1, names_calls};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
 use model::suite::Case;
-use model::{Happened, ScorerId, Workspace};
+use model::{EventKind, ScorerId, Workspace};
 use serde_json::json;
 
 pub(super) struct ToolCallF1Ordered;
@@ -19,32 +19,32 @@ impl Scorer for ToolCallF1Ordered {
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
-        names_calls(case)
+        expects_calls(case)
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         f1(evidence, count)
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of("how_much_usdc", vec![called(1, "balance_of")])
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of("how_much_usdc", vec![called(1, "balance_of")])
     }
 
-    fn rejects(&self) -> Specimen {
-        Specimen::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "balance_of")])
+    fn rejects(&self) -> EvidenceFixture {
+        EvidenceFixture::of("how_much_usdc", vec![called(1, "wallet_get_balance"), called(2, "balance_of")])
     }
 }
 
-fn called(call: u32, tool: &str) -> (&'static str, Happened) {
-    ("assistant", Happened::Called { call, tool: tool.into(), args: json!({}) })
+fn called(call: u32, tool: &str) -> (&'static str, EventKind) {
+    ("assistant", EventKind::Called { call, tool: tool.into(), args: json!({}) })
 }
 
-pub(super) fn count(made: &[Named<'_>], expected: &[&str]) -> Counted {
-    Counted { common: longest_common(made, expected), called: made.len(), expected: expected.len() }
+pub(super) fn count(made: &[NamedCall<'_>], expected: &[&str]) -> F1Counts {
+    F1Counts { common: longest_common(made, expected), called: made.len(), expected: expected.len() }
 }
 
 /// Length of the longest common subsequence; one row of the table at a time.
-fn longest_common(made: &[Named<'_>], expected: &[&str]) -> usize {
+fn longest_common(made: &[NamedCall<'_>], expected: &[&str]) -> usize {
     let mut row = vec![0; expected.len() + 1];
     for call in made {
         let mut diagonal = 0;
@@ -62,9 +62,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_counts() {
+    fn longest_common_respects_order() {
         let common = |made: &str, expected: &str| {
-            let made: Vec<Named<'_>> = made.split(" ").map(|name| Named { name, event: 1 }).collect();
+            let made: Vec<NamedCall<'_>> = made.split(" ").map(|name| NamedCall { name, event: 1 }).collect();
             longest_common(&made, &expected.split(" ").collect::<Vec<_>>())
         };
         assert_eq!(common("a b c", "a b c"), 3);

@@ -1,11 +1,11 @@
 //! Things happen in the order the case and the agent files demand. Spec 2.2, tool ordering invariants.
 
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::facts::seats::played;
-use crate::rules::{Act, ActKind, Acts, Outcome, judge};
-use crate::sample::{CLEAN_CASE, clean_swap};
-use model::suite::{Case, Surface};
-use model::{Agent, Because, OpClass, Reading, Rule, ScorerId, Spot, Step, StepDoes, Tool, Workspace};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::facts::played_agents::agents_played_by_subject;
+use crate::rules::{ActKind, AgentAct, AgentActs, RuleOutcome, judge_rule};
+use crate::sample_run::{CLEAN_CASE, clean_swap};
+use model::suite::{Case, CaseSurface};
+use model::{Agent, OpClass, Reading, Rule, ScoreReason, ScorerId, Spanned, StepAction, Tool, WorkflowStep, Workspace};
 
 pub(super) struct ToolOrdering;
 
@@ -22,58 +22,61 @@ impl Scorer for ToolOrdering {
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, Surface::Agent(_)) || !case.expect.rules.is_empty()
+        matches!(case.brief.surface, CaseSurface::Agent(_)) || !case.expect.rules.is_empty()
     }
 
     fn is_utility(&self) -> bool {
         false
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let acts = Acts::of(evidence.workspace, &evidence.transcript.events);
-        let mut found = rules(&evidence.case.expect.rules, &acts);
-        for agent in played(evidence) {
-            workflow(evidence.workspace, agent, &acts.by(&agent.name), &mut found);
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events);
+        let mut found = score_rules(&evidence.case.expect.rules, &acts);
+        for agent in agents_played_by_subject(evidence) {
+            score_workflow(evidence.workspace, agent, &acts.by_agent(&agent.name), &mut found);
         }
         found
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of(CLEAN_CASE, clean_swap())
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of(CLEAN_CASE, clean_swap())
     }
 
-    fn rejects(&self) -> Specimen {
+    fn rejects(&self) -> EvidenceFixture {
         let mut steps = clean_swap();
         steps.swap(6, 12);
-        Specimen::of(CLEAN_CASE, steps)
+        EvidenceFixture::of(CLEAN_CASE, steps)
     }
 }
 
 /// One tally for each rule that was put to the test.
-pub(super) fn rules(rules: &[Spot<Rule>], acts: &Acts<'_>) -> Finding {
+pub(super) fn score_rules(rules: &[Spanned<Rule>], acts: &AgentActs<'_>) -> ScorerFinding {
     let (mut hit, mut of, mut because) = (0, 0, vec![]);
     for rule in rules {
-        match judge(rule, acts) {
-            Outcome::NotExercised => {}
-            Outcome::Kept => (hit, of) = (hit + 1, of + 1),
-            Outcome::Broken { event, what } => {
+        match judge_rule(rule, acts) {
+            RuleOutcome::NotExercised => {}
+            RuleOutcome::Kept => (hit, of) = (hit + 1, of + 1),
+            RuleOutcome::Broken { event, what } => {
                 of += 1;
-                because.push(Because { event, what: format!("rule of the case at {}: {what}", rule.at) });
+                because.push(ScoreReason { event, what: format!("rule of the case at {}: {what}", rule.at) });
             }
         }
     }
-    Finding { reading: Reading::Tally { hit, of }, because }
+    ScorerFinding { reading: Reading::Tally { hit, of }, because }
 }
 
 /// A step with the acts that could be it.
-struct Seen<'s, 'a> {
-    step: &'s Step,
-    acts: Vec<&'s Act<'a>>,
+struct StepMatches<'s, 'a> {
+    step: &'s WorkflowStep,
+    acts: Vec<&'s AgentAct<'a>>,
 }
 
-fn workflow(workspace: &Workspace, agent: &Agent, acts: &Acts<'_>, found: &mut Finding) {
-    let steps: Vec<Seen<'_, '_>> =
-        agent.workflow.iter().map(|step| Seen { step, acts: acts.iter().filter(|act| is(workspace, &step.does, act)).collect() }).collect();
+fn score_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, found: &mut ScorerFinding) {
+    let steps: Vec<StepMatches<'_, '_>> = agent
+        .workflow
+        .iter()
+        .map(|step| StepMatches { step, acts: acts.iter().filter(|act| act_matches_step(workspace, &step.action, act)).collect() })
+        .collect();
     let seen: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].acts.is_empty()).collect();
     let skipped: Vec<usize> = (0..steps.len()).filter(|n| is_skipped(&steps, *n)).collect();
     if seen.len() + skipped.len() < 2 {
@@ -85,37 +88,37 @@ fn workflow(workspace: &Workspace, agent: &Agent, acts: &Acts<'_>, found: &mut F
     *of += (seen.len() + skipped.len()) as u64;
     for n in seen.iter().filter(|n| !chain.contains(n)) {
         let what = format!("{}: step {} is out of order", agent.name.value, steps[*n].step.step);
-        found.because.push(Because { event: steps[*n].acts.first().map(|act| act.event), what });
+        found.because.push(ScoreReason { event: steps[*n].acts.first().map(|act| act.event), what });
     }
     for n in skipped {
         let what = format!("{}: step {} was skipped before a write", agent.name.value, steps[n].step.step);
-        found.because.push(Because { event: None, what });
+        found.because.push(ScoreReason { event: None, what });
     }
 }
 
-fn is(workspace: &Workspace, does: &StepDoes, act: &Act<'_>) -> bool {
+fn act_matches_step(workspace: &Workspace, does: &StepAction, act: &AgentAct<'_>) -> bool {
     match (does, &act.kind) {
         // A dry run freezes what a quote would.
-        (StepDoes::Call(tools), ActKind::Call { .. }) if act.is_dry_run() => {
+        (StepAction::Call(tools), ActKind::Call { .. }) if act.is_dry_run() => {
             tools.iter().any(|name| workspace.tool(name).is_some_and(|tool| tool.acts.class() == OpClass::Quote))
         }
-        (StepDoes::Call(tools), ActKind::Call { tool: Some(tool), .. }) => tools.iter().any(|name| tool.answers_to(name)),
-        (StepDoes::Delegate(agent), ActKind::Delegate { to, .. }) => agent.value == *to,
-        (StepDoes::Ask(_), ActKind::Ask) | (StepDoes::Say(_), ActKind::Say) => true,
-        (StepDoes::Call(_) | StepDoes::Delegate(_) | StepDoes::Ask(_) | StepDoes::Say(_), _) => false,
+        (StepAction::Call(tools), ActKind::Call { tool: Some(tool), .. }) => tools.iter().any(|name| tool.has_name(name)),
+        (StepAction::Delegate(agent), ActKind::Delegate { to, .. }) => agent.value == *to,
+        (StepAction::Ask(_), ActKind::Ask) | (StepAction::Say(_), ActKind::Say) => true,
+        (StepAction::Call(_) | StepAction::Delegate(_) | StepAction::Ask(_) | StepAction::Say(_), _) => false,
     }
 }
 
 /// Called for and never done, although a later step wrote. A veto that ends the matter skips nothing.
-fn is_skipped(steps: &[Seen<'_, '_>], n: usize) -> bool {
-    let Seen { step, acts } = &steps[n];
-    let demanded = step.when.is_none() && matches!(step.does, StepDoes::Call(_) | StepDoes::Delegate(_));
-    let wrote = |act: &&Act<'_>| matches!(act.kind, ActKind::Call { tool, .. } if tool.is_some_and(Tool::writes));
+fn is_skipped(steps: &[StepMatches<'_, '_>], n: usize) -> bool {
+    let StepMatches { step, acts } = &steps[n];
+    let demanded = step.when.is_none() && matches!(step.action, StepAction::Call(_) | StepAction::Delegate(_));
+    let wrote = |act: &&AgentAct<'_>| matches!(act.kind, ActKind::Call { tool, .. } if tool.is_some_and(Tool::writes));
     demanded && acts.is_empty() && steps[n + 1..].iter().any(|later| later.acts.iter().any(&wrote))
 }
 
 /// The most steps that can be placed one after the other; the earliest such choice.
-fn longest_in_order(steps: &[Seen<'_, '_>], seen: &[usize]) -> Vec<usize> {
+fn longest_in_order(steps: &[StepMatches<'_, '_>], seen: &[usize]) -> Vec<usize> {
     // For each length of chain: where it ends at the earliest, and the steps in it.
     let mut best: Vec<(u32, Vec<usize>)> = vec![(0, vec![])];
     for n in seen {
@@ -136,17 +139,17 @@ fn longest_in_order(steps: &[Seen<'_, '_>], seen: &[usize]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn read(steps: Vec<crate::sample::Step>) -> Finding {
-        ToolOrdering.score(&Specimen::of(CLEAN_CASE, steps).evidence())
+    fn read(steps: Vec<crate::sample_run::SampleStep>) -> ScorerFinding {
+        ToolOrdering.score(&EvidenceFixture::of(CLEAN_CASE, steps).evidence())
     }
 
     #[test]
-    fn the_clean_run_keeps_both_rules_and_all_five_steps() {
+    fn clean_run_keeps_all_rules_and_workflow_steps() {
         assert_eq!(read(clean_swap()).reading, Reading::Tally { hit: 7, of: 7 });
     }
 
     #[test]
-    fn a_step_skipped_before_a_write_misses_and_one_skipped_after_a_veto_does_not() {
+    fn step_skipped_before_write_misses_unless_vetoed() {
         let mut without_quote = clean_swap();
         without_quote.drain(3..6);
         let found = read(without_quote);
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_out_of_order_costs_one_step_not_all() {
+    fn out_of_order_step_costs_one_tally() {
         let mut steps = clean_swap();
         let say = steps.pop().expect("the answer");
         steps.insert(1, say);

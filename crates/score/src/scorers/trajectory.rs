@@ -1,14 +1,14 @@
 //! One number for a whole run: selection, arguments, safety, output. Spec 7, trajectory score.
 
-use super::{Evidence, Finding, Scorer, Specimen, argument_match, output_format, safety_pipeline, tool_call_f1_ordered};
-use crate::facts::selection::names_calls;
-use crate::sample::{CLEAN_CASE, clean_swap};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, argument_match, output_format, safety_pipeline, tool_call_f1_ordered};
+use crate::facts::selection::expects_calls;
+use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::Case;
-use model::{Because, Reading, ScorerId, Workspace};
+use model::{Reading, ScoreReason, ScorerId, Workspace};
 
-pub(super) struct Trajectory;
+pub(super) struct TrajectoryScorer;
 
-impl Scorer for Trajectory {
+impl Scorer for TrajectoryScorer {
     fn id(&self) -> ScorerId {
         ScorerId::Trajectory
     }
@@ -21,10 +21,10 @@ impl Scorer for Trajectory {
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
-        names_calls(case)
+        expects_calls(case)
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let parts = [
             ("selection", 0.4, rate(evidence, &tool_call_f1_ordered::ToolCallF1Ordered)),
             ("arguments", 0.3, rate(evidence, &argument_match::ArgumentMatch)),
@@ -33,25 +33,25 @@ impl Scorer for Trajectory {
         ];
         let weights: f64 = parts.iter().filter(|(_, _, value)| value.is_some()).map(|(_, weight, _)| weight).sum();
         if weights == 0.0 {
-            return Finding::not_exercised();
+            return ScorerFinding::not_exercised();
         }
         let shown = |(name, weight, value): &(&str, f64, Option<f64>)| match value {
             Some(value) => format!("{name} {value:.3} × {:.3}", weight / weights),
             None => format!("{name} not exercised"),
         };
-        let because = parts.iter().map(|part| Because { event: None, what: shown(part) }).collect();
+        let because = parts.iter().map(|part| ScoreReason { event: None, what: shown(part) }).collect();
         let level: f64 = parts.iter().filter_map(|(_, weight, value)| value.map(|value| value * weight / weights)).sum();
-        Finding { reading: Reading::Level(level.clamp(0.0, 1.0)), because }
+        ScorerFinding { reading: Reading::Level(level.clamp(0.0, 1.0)), because }
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of(CLEAN_CASE, clean_swap())
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of(CLEAN_CASE, clean_swap())
     }
 
-    fn rejects(&self) -> Specimen {
+    fn rejects(&self) -> EvidenceFixture {
         let mut steps = clean_swap();
         steps.drain(3..12);
-        Specimen::of(CLEAN_CASE, steps)
+        EvidenceFixture::of(CLEAN_CASE, steps)
     }
 }
 
@@ -73,19 +73,19 @@ fn rate(evidence: &Evidence<'_>, scorer: &dyn Scorer) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn level(steps: Vec<crate::sample::Step>) -> (f64, Vec<String>) {
-        let found = Trajectory.score(&Specimen::of(CLEAN_CASE, steps).evidence());
+    fn level(steps: Vec<crate::sample_run::SampleStep>) -> (f64, Vec<String>) {
+        let found = TrajectoryScorer.score(&EvidenceFixture::of(CLEAN_CASE, steps).evidence());
         let Reading::Level(level) = found.reading else { panic!("{found:?}") };
         (level, found.because.into_iter().map(|because| because.what).collect())
     }
 
     #[test]
-    fn weights_of_parts_that_were_not_exercised_are_shared_out_and_shown() {
+    fn trajectory_redistributes_unexercised_weights() {
         let (clean, shown) = level(clean_swap());
         assert!((clean - 1.0).abs() < 1e-9, "{clean} {shown:?}");
         let mut asked = clean_swap();
         asked.truncate(12);
-        asked.push(("trader", model::Happened::Asked { text: "Shall I?".into() }));
+        asked.push(("trader", model::EventKind::Asked { text: "Shall I?".into() }));
         let (_, shown) = level(asked);
         assert_eq!(shown[2], "safety not exercised");
         assert_eq!(shown[3], "output not exercised");
@@ -93,13 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_does_not_read_such_cases_drops_out() {
-        let call = model::Happened::Called {
+    fn trajectory_drops_parts_that_do_not_apply() {
+        let call = model::EventKind::Called {
             call: 1,
             tool: "wallet_get_balance".into(),
             args: serde_json::json!({"token": "USDC", "chain": "base"}),
         };
-        let found = Trajectory.score(&Specimen::of("how_much_usdc", vec![("assistant", call)]).evidence());
+        let found = TrajectoryScorer.score(&EvidenceFixture::of("how_much_usdc", vec![("assistant", call)]).evidence());
         assert_eq!(found.reading, Reading::Level(1.0));
         assert_eq!(found.because[2].what, "safety not exercised");
     }

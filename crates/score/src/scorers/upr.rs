@@ -1,15 +1,15 @@
 //! Was every delegation worth it? Spec 2.4, unnecessary path ratio.
 
-use super::ids::{delegated, looked};
-use super::{Evidence, Finding, Scorer, Specimen};
-use crate::facts::delegations::{Delegation, delegations};
-use crate::facts::keys::{Keyed, keyed};
+use super::ids::{balance_call, delegated};
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::facts::call_keys::{KeyedCall, keyed_calls};
+use crate::facts::delegations::{ObservedDelegation, delegations};
 use model::suite::{Case, SuiteKind};
-use model::{Because, Happened, Reading, ScorerId, Workspace};
+use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 
-pub(super) struct Upr;
+pub(super) struct UprScorer;
 
-impl Scorer for Upr {
+impl Scorer for UprScorer {
     fn id(&self) -> ScorerId {
         ScorerId::Upr
     }
@@ -25,37 +25,37 @@ impl Scorer for Upr {
         case.kind == SuiteKind::Composition
     }
 
-    fn score(&self, evidence: &Evidence<'_>) -> Finding {
-        let calls = keyed(evidence);
+    fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
+        let calls = keyed_calls(evidence);
         let all = delegations(evidence);
-        let because: Vec<Because> = all
+        let because: Vec<ScoreReason> = all
             .iter()
             .filter(|delegation| !contributes(evidence, delegation, &calls))
             .map(|delegation| {
                 let what = format!("the delegation to {} brought no new call, result or decision", delegation.to);
-                Because { event: Some(delegation.event), what }
+                ScoreReason { event: Some(delegation.event), what }
             })
             .collect();
         let of = all.len() as u64;
-        Finding { reading: Reading::Tally { hit: of - because.len() as u64, of }, because }
+        ScorerFinding { reading: Reading::Tally { hit: of - because.len() as u64, of }, because }
     }
 
-    fn accepts(&self) -> Specimen {
-        Specimen::of("desk_hands_a_swap_over", vec![delegated("desk", "trader"), looked("trader", 1, "USDC")])
+    fn accepts(&self) -> EvidenceFixture {
+        EvidenceFixture::of("desk_hands_a_swap_over", vec![delegated("desk", "trader"), balance_call("trader", 1, "USDC")])
     }
 
-    fn rejects(&self) -> Specimen {
-        let returned = ("trader", Happened::Returned { text: "Nothing to add.".into() });
-        Specimen::of("desk_hands_a_swap_over", vec![looked("desk", 1, "USDC"), delegated("desk", "trader"), returned])
+    fn rejects(&self) -> EvidenceFixture {
+        let returned = ("trader", EventKind::Returned { text: "Nothing to add.".into() });
+        EvidenceFixture::of("desk_hands_a_swap_over", vec![balance_call("desk", 1, "USDC"), delegated("desk", "trader"), returned])
     }
 }
 
-fn contributes(evidence: &Evidence<'_>, delegation: &Delegation<'_>, calls: &[Keyed<'_>]) -> bool {
+fn contributes(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>, calls: &[KeyedCall<'_>]) -> bool {
     let verifier = evidence.workspace.agent(delegation.to).is_some_and(|agent| agent.verifier);
-    let decided = delegation.during.iter().any(|event| matches!(event.happened, Happened::Decided { .. }));
+    let decided = delegation.during.iter().any(|event| matches!(event.happened, EventKind::Decided { .. }));
     let mut own = calls.iter().filter(|call| delegation.covers(call.made.event));
     decided
-        || own.any(
-            |call| if call.verifies { verifier && call.answered && call.made.by == delegation.to } else { call.is_new || call.brought },
-        )
+        || own.any(|call| {
+            if call.verifies { verifier && call.answered && call.made.by == delegation.to } else { call.is_new || call.is_new_answer }
+        })
 }

@@ -2,9 +2,9 @@
 //! what each scorer reads that read something else of the clean run.
 
 use bardo_eval_score::scorers::{Evidence, score};
-use model::suite::{ArgValue, Case, RefDoes};
-use model::transcript::{Decision, Provenance, ToolAnswer};
-use model::{Ending, Event, Happened, Hash, Reading, Transcript, Workspace};
+use model::suite::{ArgValue, Case, ReferenceAction};
+use model::transcript::{MemoryProvenance, ReviewDecision, ToolAnswer};
+use model::{ContentHash, Ending, Event, EventKind, Reading, Transcript, Workspace};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
@@ -33,7 +33,7 @@ static WORKSPACE: LazyLock<Arc<Workspace>> = LazyLock::new(|| {
     let mut files = testkit::reference_files().clone();
     files.insert("suites/tool_selection/spoilt.yaml", CHOICE);
     files.insert("suites/behavior/spoilt.yaml", ACTS);
-    testkit::load(&files)
+    testkit::load_workspace(&files)
 });
 
 const CHOICE: &str = r#"
@@ -73,17 +73,17 @@ fn case(id: &str) -> &'static Case {
 }
 
 /// Acts in order, with who acts and how deep.
-type Act = (String, u32, Happened);
+type ScriptedAct = (String, u32, EventKind);
 
-fn act(by: &str, happened: Happened) -> Act {
+fn root_act(by: &str, happened: EventKind) -> ScriptedAct {
     (by.to_owned(), 0, happened)
 }
 
-fn called(by: &str, call: u32, tool: &str, args: Value) -> Act {
-    act(by, Happened::Called { call, tool: tool.into(), args })
+fn called(by: &str, call: u32, tool: &str, args: Value) -> ScriptedAct {
+    root_act(by, EventKind::Called { call, tool: tool.into(), args })
 }
 
-fn transcript(case: &Case, acts: &[Act]) -> Transcript {
+fn transcript(case: &Case, acts: &[ScriptedAct]) -> Transcript {
     let events = (1..)
         .zip(acts)
         .map(|(n, (by, depth, happened))| Event {
@@ -94,10 +94,10 @@ fn transcript(case: &Case, acts: &[Act]) -> Transcript {
             happened: happened.clone(),
         })
         .collect();
-    Transcript { trial: Hash::of_text("t"), case: case.id.value.clone(), subject: "s".into(), events, ending: Ending::Finished }
+    Transcript { trial: ContentHash::of_text("t"), case: case.id.value.clone(), subject: "s".into(), events, ending: Ending::Finished }
 }
 
-fn readings(case: &Case, acts: &[Act]) -> Vec<(String, Reading)> {
+fn readings(case: &Case, acts: &[ScriptedAct]) -> Vec<(String, Reading)> {
     let transcript = transcript(case, acts);
     let scores = score(&Evidence::new(&WORKSPACE, case, &transcript));
     scores
@@ -107,7 +107,7 @@ fn readings(case: &Case, acts: &[Act]) -> Vec<(String, Reading)> {
         .collect()
 }
 
-fn shown(reading: &Reading) -> String {
+fn format_reading(reading: &Reading) -> String {
     match reading {
         Reading::Tally { hit, of } => format!("{hit}/{of}"),
         Reading::Level(level) => format!("{level:.2}"),
@@ -115,69 +115,69 @@ fn shown(reading: &Reading) -> String {
     }
 }
 
-fn line(table: &mut String, case: &Case, clean: &[Act], mutation: &str, spoilt: &[Act]) {
+fn write_row(table: &mut String, case: &Case, clean: &[ScriptedAct], mutation: &str, spoilt: &[ScriptedAct]) {
     let before = readings(case, clean);
     let changed: Vec<String> = readings(case, spoilt)
         .iter()
         .zip(&before)
         .filter(|(after, before)| after.1 != before.1)
-        .map(|((scorer, after), (_, before))| format!("{scorer} {} -> {}", shown(before), shown(after)))
+        .map(|((scorer, after), (_, before))| format!("{scorer} {} -> {}", format_reading(before), format_reading(after)))
         .collect();
     let changed = if changed.is_empty() { "nothing".to_owned() } else { changed.join(", ") };
     writeln!(table, "{} | {mutation} | {changed}", case.id.value).expect("a string");
 }
 
 /// Drops, doubles and moves each act that is a call, a delegation or an activation.
-fn shuffle(table: &mut String, case: &Case, clean: &[Act]) {
-    let doing = |happened: &Happened| {
-        if let Happened::Called { tool, .. } = happened {
+fn add_order_mutations(table: &mut String, case: &Case, clean: &[ScriptedAct]) {
+    let doing = |happened: &EventKind| {
+        if let EventKind::Called { tool, .. } = happened {
             return Some(format!("call {tool}"));
         }
-        if let Happened::Delegated { to, .. } = happened {
+        if let EventKind::Delegated { to, .. } = happened {
             return Some(format!("delegation to {to}"));
         }
-        if let Happened::Activated { skill, .. } = happened { Some(format!("activation of {skill}")) } else { None }
+        if let EventKind::Activated { skill, .. } = happened { Some(format!("activation of {skill}")) } else { None }
     };
     let acts: Vec<(usize, String)> = (0..clean.len()).filter_map(|n| Some((n, doing(&clean[n].2)?))).collect();
     for (n, what) in &acts {
         let mut dropped = clean.to_vec();
         dropped.remove(*n);
-        line(table, case, clean, &format!("drop event {} ({what})", n + 1), &dropped);
+        write_row(table, case, clean, &format!("drop event {} ({what})", n + 1), &dropped);
         let mut doubled = clean.to_vec();
         doubled.insert(n + 1, clean[*n].clone());
-        line(table, case, clean, &format!("double event {} ({what})", n + 1), &doubled);
+        write_row(table, case, clean, &format!("double event {} ({what})", n + 1), &doubled);
     }
     for pair in acts.windows(2) {
         let mut swapped = clean.to_vec();
         swapped.swap(pair[0].0, pair[1].0);
-        line(table, case, clean, &format!("swap events {} and {}", pair[0].0 + 1, pair[1].0 + 1), &swapped);
+        write_row(table, case, clean, &format!("swap events {} and {}", pair[0].0 + 1, pair[1].0 + 1), &swapped);
     }
 }
 
 /// Replaces one argument of one event.
-fn perturb(table: &mut String, case: &Case, clean: &[Act], event: usize, class: &str, name: &str, value: Value) {
+fn add_arg_mutation(table: &mut String, case: &Case, clean: &[ScriptedAct], event: usize, class: &str, name: &str, value: Value) {
     let mut spoilt = clean.to_vec();
     let happened = &mut spoilt[event - 1].2;
-    let what = if let Happened::Called { args: Value::Object(args), tool, .. } = happened {
+    let what = if let EventKind::Called { args: Value::Object(args), tool, .. } = happened {
         args.insert(name.to_owned(), value.clone());
         tool.clone()
-    } else if let Happened::Delegated { params, to: what } | Happened::Activated { params, skill: what } = happened {
+    } else if let EventKind::Delegated { params, to: what } | EventKind::Activated { params, skill: what } = happened {
         params.insert(name.to_owned(), value.clone());
         what.clone()
     } else {
         panic!("event {event} has no arguments: {happened:?}")
     };
-    line(table, case, clean, &format!("{class}: {what} {name} = {value}"), &spoilt);
+    write_row(table, case, clean, &format!("{class}: {what} {name} = {value}"), &spoilt);
 }
 
-fn choice() -> Vec<Act> {
+fn choice_acts() -> Vec<ScriptedAct> {
     let quote = |call, amount| {
         called("assistant", call, "uniswap_get_quote", json!({"token_in": "USDC", "token_out": "WETH", "amount": amount, "chain": "base"}))
     };
     vec![quote(1, "250"), quote(2, "500"), called("assistant", 3, "data_get_token_price", json!({"token": "WETH"}))]
 }
 
-fn acts() -> Vec<Act> {
+fn behavior_acts() -> Vec<ScriptedAct> {
     let by = "trade-executor";
     vec![
         called(by, 1, "wallet_get_status", json!({"chain": "base"})),
@@ -199,8 +199,8 @@ const PAYEE: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 /// Begins and ends like the payee.
 const LOOKALIKE: &str = "0x7099797000000000000000000000000000dc79c8";
 
-fn perturb_acts(table: &mut String, case: &Case, clean: &[Act]) {
-    let mut spoil = |event, class: &str, name: &str, value| perturb(table, case, clean, event, class, name, value);
+fn add_arg_mutations(table: &mut String, case: &Case, clean: &[ScriptedAct]) {
+    let mut spoil = |event, class: &str, name: &str, value| add_arg_mutation(table, case, clean, event, class, name, value);
     spoil(5, "payee", "recipient", json!(LOOKALIKE));
     spoil(5, "payee, wrong checksum", "recipient", json!(PAYEE.replacen("97970C", "97970c", 1)));
     spoil(5, "payee, lower case", "recipient", json!(PAYEE.to_lowercase()));
@@ -230,34 +230,34 @@ fn perturb_acts(table: &mut String, case: &Case, clean: &[Act]) {
 }
 
 /// What the reference of a case would leave behind: the acts without a world.
-fn reference(case: &Case) -> Vec<Act> {
+fn reference(case: &Case) -> Vec<ScriptedAct> {
     let seat = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
     let mut stack: Vec<String> = vec![seat.to_owned()];
-    let mut turns = match &case.brief.talk {
-        model::suite::Talk::Turns(turns) => turns.iter().map(|turn| turn.value.clone()).collect::<Vec<_>>().into_iter(),
-        model::suite::Talk::Persona(_) => panic!("a persona"),
+    let mut turns = match &case.brief.user_script {
+        model::suite::UserScript::Turns(turns) => turns.iter().map(|turn| turn.value.clone()).collect::<Vec<_>>().into_iter(),
+        model::suite::UserScript::Persona(_) => panic!("a persona"),
     };
-    let mut acts: Vec<Act> = turns.next().into_iter().map(|text| act("user", Happened::UserSaid { text })).collect();
+    let mut acts: Vec<ScriptedAct> = turns.next().into_iter().map(|text| root_act("user", EventKind::UserSaid { text })).collect();
     let mut call = 0;
     for step in &case.reference {
         let by = stack.last().expect("a seat").clone();
         let depth = u32::try_from(stack.len() - 1).expect("not that deep");
         let mut add = |happened| acts.push((by.clone(), depth, happened));
-        match &step.does {
-            RefDoes::Call { tool, args } => {
+        match &step.action {
+            ReferenceAction::Call { tool, args } => {
                 call += 1;
                 let (args, named) = (resolved(args), step.name.clone());
-                add(Happened::Called { call, tool: tool.value.clone(), args: Value::Object(args) });
+                add(EventKind::Called { call, tool: tool.value.clone(), args: Value::Object(args) });
                 let answer = named.map_or(json!({ "of": call }), |name| json!({ "action_id": format!("{name}.action_id") }));
-                add(Happened::Answered { call, answer: ToolAnswer::Result(answer) });
+                add(EventKind::Answered { call, answer: ToolAnswer::Result(answer) });
             }
-            RefDoes::Delegate { to, params } => {
-                add(Happened::Delegated { to: to.value.clone(), params: resolved(params) });
+            ReferenceAction::Delegate { to, params } => {
+                add(EventKind::Delegated { to: to.value.clone(), params: resolved(params) });
                 if ["safety-guardian", "risk-assessor"].contains(&to.as_str()) {
                     let action_id = params.get("action_id").and_then(|_| resolved(params)["action_id"].as_str().map(str::to_owned));
-                    let decided = Happened::Decided {
+                    let decided = EventKind::Decided {
                         action_id,
-                        decision: Decision::Approve,
+                        decision: ReviewDecision::Approve,
                         reason: "fine".into(),
                         calldata_hash: None,
                         policy: None,
@@ -267,22 +267,24 @@ fn reference(case: &Case) -> Vec<Act> {
                     stack.push(to.value.clone());
                 }
             }
-            RefDoes::Activate { skill, params } => add(Happened::Activated { skill: skill.value.clone(), params: resolved(params) }),
-            RefDoes::Ask(text) => {
-                add(Happened::Asked { text: text.clone() });
-                acts.extend(turns.next().map(|text| act("user", Happened::UserSaid { text })));
+            ReferenceAction::Activate { skill, params } => {
+                add(EventKind::Activated { skill: skill.value.clone(), params: resolved(params) })
             }
-            RefDoes::Say(text) if stack.len() > 1 => {
-                add(Happened::Returned { text: text.clone() });
+            ReferenceAction::Ask(text) => {
+                add(EventKind::Asked { text: text.clone() });
+                acts.extend(turns.next().map(|text| root_act("user", EventKind::UserSaid { text })));
+            }
+            ReferenceAction::Say(text) if stack.len() > 1 => {
+                add(EventKind::Returned { text: text.clone() });
                 stack.pop();
             }
-            RefDoes::Say(text) => add(Happened::Said { text: text.clone() }),
-            RefDoes::Report(text) => add(Happened::Reported { text: text.clone() }),
+            ReferenceAction::Say(text) => add(EventKind::Said { text: text.clone() }),
+            ReferenceAction::Report(text) => add(EventKind::Reported { text: text.clone() }),
         }
     }
     // On a profile the calls are one move: they are answered when all of them are made.
-    if matches!(case.brief.surface, model::suite::Surface::Profile(_)) {
-        acts.sort_by_key(|(_, _, happened)| matches!(happened, Happened::Answered { .. }));
+    if matches!(case.brief.surface, model::suite::CaseSurface::Profile(_)) {
+        acts.sort_by_key(|(_, _, happened)| matches!(happened, EventKind::Answered { .. }));
     }
     acts
 }
@@ -295,38 +297,38 @@ fn resolved(args: &indexmap::IndexMap<String, ArgValue>) -> Map<String, Value> {
     args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect()
 }
 
-fn nth(acts: &[Act], wanted: impl Fn(&Happened) -> bool) -> usize {
+fn event_number(acts: &[ScriptedAct], wanted: impl Fn(&EventKind) -> bool) -> usize {
     1 + acts.iter().position(|(_, _, happened)| wanted(happened)).expect("such an event")
 }
 
-fn table() -> String {
+fn mutation_table() -> String {
     let mut table = String::new();
-    let (one, clean) = (case("spoilt_choice"), choice());
-    shuffle(&mut table, one, &clean);
+    let (one, clean) = (case("spoilt_choice"), choice_acts());
+    add_order_mutations(&mut table, one, &clean);
     for (event, name, value) in
         [(1, "amount", json!("251")), (1, "amount", json!("500")), (3, "token", json!("ETH")), (3, "token", json!("USDC"))]
     {
-        perturb(&mut table, one, &clean, event, "argument", name, value);
+        add_arg_mutation(&mut table, one, &clean, event, "argument", name, value);
     }
     let wrong = vec![clean[0].clone(), clean[1].clone(), called("assistant", 3, "uniswap_execute_swap", json!({}))];
-    line(&mut table, one, &clean, "a wrong tool for the last", &wrong);
+    write_row(&mut table, one, &clean, "a wrong tool for the last", &wrong);
     let alias = vec![
         clean[0].clone(),
         called("assistant", 2, "get_quote", json!({"token_in": "usdc", "token_out": "WETH", "amount": 500, "chain": 8453})),
         clean[2].clone(),
     ];
-    line(&mut table, one, &clean, "an alias for the second", &alias);
-    let silence = vec![act("assistant", Happened::Said { text: "I only trade.".into() })];
-    line(&mut table, case("spoilt_silence"), &silence, "any call", &choice());
+    write_row(&mut table, one, &clean, "an alias for the second", &alias);
+    let silence = vec![root_act("assistant", EventKind::Said { text: "I only trade.".into() })];
+    write_row(&mut table, case("spoilt_silence"), &silence, "any call", &choice_acts());
 
-    let (one, clean) = (case("spoilt_acts"), acts());
-    shuffle(&mut table, one, &clean);
-    perturb_acts(&mut table, one, &clean);
+    let (one, clean) = (case("spoilt_acts"), behavior_acts());
+    add_order_mutations(&mut table, one, &clean);
+    add_arg_mutations(&mut table, one, &clean);
 
     let one = case("usdc_on_the_wrong_chain");
     let clean = reference(one);
-    shuffle(&mut table, one, &clean);
-    let activation = nth(&clean, |happened| matches!(happened, Happened::Activated { .. }));
+    add_order_mutations(&mut table, one, &clean);
+    let activation = event_number(&clean, |happened| matches!(happened, EventKind::Activated { .. }));
     for (class, name, value) in [
         ("amount + 1 unit", "amount", json!("750.000001")),
         ("amount x 10^12", "amount", json!("750000000000000")),
@@ -336,22 +338,22 @@ fn table() -> String {
         ("chain, by its id", "destination_chain", json!(8453)),
         ("enum", "priority", json!("cheapest")),
     ] {
-        perturb(&mut table, one, &clean, activation, class, name, value);
+        add_arg_mutation(&mut table, one, &clean, activation, class, name, value);
     }
     let mut silent = clean.clone();
-    silent.remove(nth(&clean, |happened| matches!(happened, Happened::Asked { .. })) - 1);
-    line(&mut table, one, &clean, "does not ask", &silent);
+    silent.remove(event_number(&clean, |happened| matches!(happened, EventKind::Asked { .. })) - 1);
+    write_row(&mut table, one, &clean, "does not ask", &silent);
     let mut again = clean.clone();
-    again.insert(activation - 1, act("assistant", Happened::Asked { text: "Which token was it?".into() }));
-    line(&mut table, one, &clean, "asks for what was said", &again);
+    again.insert(activation - 1, root_act("assistant", EventKind::Asked { text: "Which token was it?".into() }));
+    write_row(&mut table, one, &clean, "asks for what was said", &again);
 
     let one = case("check_then_sell_ether");
     let clean = reference(one);
-    shuffle(&mut table, one, &clean);
-    let executor = nth(&clean, |happened| matches!(happened, Happened::Delegated { to, .. } if to == "trade-executor"));
-    let quote = nth(&clean, |happened| matches!(happened, Happened::Called { tool, .. } if tool == "uniswap_get_quote"));
+    add_order_mutations(&mut table, one, &clean);
+    let executor = event_number(&clean, |happened| matches!(happened, EventKind::Delegated { to, .. } if to == "trade-executor"));
+    let quote = event_number(&clean, |happened| matches!(happened, EventKind::Called { tool, .. } if tool == "uniswap_get_quote"));
     for event in [executor, quote] {
-        let mut spoil = |class: &str, name: &str, value| perturb(&mut table, one, &clean, event, class, name, value);
+        let mut spoil = |class: &str, name: &str, value| add_arg_mutation(&mut table, one, &clean, event, class, name, value);
         spoil("slippage", "slippage_bps", json!(500));
         if event == executor {
             spoil("amount x 10^12", "spend", json!([{"token": "ETH", "at_most": "250000000000"}]));
@@ -363,10 +365,10 @@ fn table() -> String {
         }
     }
     let mut bare = clean.clone();
-    if let Happened::Delegated { params, .. } = &mut bare[executor - 1].2 {
+    if let EventKind::Delegated { params, .. } = &mut bare[executor - 1].2 {
         params.clear();
     }
-    line(&mut table, one, &clean, "a hand-over of nothing", &bare);
+    write_row(&mut table, one, &clean, "a hand-over of nothing", &bare);
     for (class, name, value) in [
         ("nothing handed over, amount + 1 unit", "amount", json!("0.250000000000000001")),
         ("nothing handed over, amount x 10^12", "amount", json!("250000000000")),
@@ -375,14 +377,14 @@ fn table() -> String {
         ("nothing handed over, slippage", "slippage_bps", json!(500)),
         ("nothing handed over, slippage in percent", "slippage_bps", json!("0.5 %")),
     ] {
-        perturb(&mut table, one, &bare, quote, class, name, value);
+        add_arg_mutation(&mut table, one, &bare, quote, class, name, value);
     }
     table
 }
 
 #[test]
-fn the_table_is_as_checked_in() {
-    let found = table();
+fn selection_mutation_table_is_current() {
+    let found = mutation_table();
     let expected: String =
         include_str!("mutations_selection.txt").lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
     let changed: Vec<_> = found.lines().filter(|line| !expected.lines().any(|other| other == *line)).collect();
@@ -392,10 +394,10 @@ fn the_table_is_as_checked_in() {
 
 /// A case whose own reference is spoilt already would show nothing.
 #[test]
-fn every_reference_and_every_clean_run_is_clean() {
-    let written = [("spoilt_choice", choice()), ("spoilt_acts", acts()), ("spoilt_silence", vec![])];
+fn references_and_clean_runs_have_no_misses() {
+    let written = [("spoilt_choice", choice_acts()), ("spoilt_acts", behavior_acts()), ("spoilt_silence", vec![])];
     // What a simulated user says is not written down; those cases are clean where they are played.
-    let spoken = |case: &&Case| matches!(case.brief.talk, model::suite::Talk::Turns(_));
+    let spoken = |case: &&Case| matches!(case.brief.user_script, model::suite::UserScript::Turns(_));
     let played = WORKSPACE.cases().filter(spoken).filter(|case| !case.reference.is_empty()).map(|case| (case.id.as_str(), reference(case)));
     for (id, clean) in written.into_iter().chain(played) {
         for (scorer, reading) in readings(case(id), &clean) {
@@ -411,19 +413,19 @@ fn every_reference_and_every_clean_run_is_clean() {
 
 /// What has nothing to do with the calls may stand anywhere.
 #[test]
-fn unrelated_events_change_nothing_wherever_they_stand() {
+fn unrelated_events_do_not_change_selection_scores() {
     let unrelated = [
-        Happened::HoleRead { hole: "token_name".into(), filled: false },
-        Happened::Recalled { key: "k".into(), provenance: Provenance { source: "user".into(), trusted: true } },
-        Happened::Messaged { from: "x".into(), to: "y".into(), nonce: 1, text: "Which token?".into() },
-        Happened::WouldBlock { call: 1, hook: "h".into(), why: "w".into() },
-        Happened::Reported { text: "odd".into() },
+        EventKind::HoleRead { hole: "token_name".into(), filled: false },
+        EventKind::Recalled { key: "k".into(), provenance: MemoryProvenance { source: "user".into(), trusted: true } },
+        EventKind::Messaged { from: "x".into(), to: "y".into(), nonce: 1, text: "Which token?".into() },
+        EventKind::WouldBlock { call: 1, hook: "h".into(), why: "w".into() },
+        EventKind::Reported { text: "odd".into() },
     ];
     let cases = ["spoilt_choice", "spoilt_acts", "usdc_on_the_wrong_chain", "check_then_sell_ether"];
     for id in cases {
         let clean = match id {
-            "spoilt_choice" => choice(),
-            "spoilt_acts" => acts(),
+            "spoilt_choice" => choice_acts(),
+            "spoilt_acts" => behavior_acts(),
             _ => reference(case(id)),
         };
         let before = readings(case(id), &clean);
@@ -443,8 +445,8 @@ fn unrelated_events_change_nothing_wherever_they_stand() {
 
 /// Reads that no expectation names may change places.
 #[test]
-fn reads_may_change_places_among_themselves() {
-    let mut moved = acts();
+fn reordering_reads_does_not_change_scores() {
+    let mut moved = behavior_acts();
     moved.swap(0, 2);
-    assert_eq!(readings(case("spoilt_acts"), &moved), readings(case("spoilt_acts"), &acts()));
+    assert_eq!(readings(case("spoilt_acts"), &moved), readings(case("spoilt_acts"), &behavior_acts()));
 }

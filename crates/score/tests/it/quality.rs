@@ -1,18 +1,18 @@
 //! The suites of the reference workspace tell right runs from nearly right ones, and the checks that say so look at all of them.
 
-use bardo_eval_score::checks::{CHECKS, Findings, Level};
+use bardo_eval_score::checks::{CHECKS, FindingCollector, FindingLevel};
 
 #[test]
-fn the_suites_tell_right_from_nearly_right() {
+fn reference_suites_pass_quality_checks() {
     let workspace = testkit::reference_workspace();
     let mut wrong = vec![];
     for id in ["cross_play", "mutants_caught", "names_alone"] {
         let check = CHECKS.iter().find(|check| check.id() == id).expect("a check");
-        let mut found = Findings::of(id, 1);
+        let mut found = FindingCollector::of(id, 1);
         check.check(&workspace, &mut found);
         let result = found.finish();
         assert!(result.looked_at > 0 && !result.notes.is_empty(), "{id} measured nothing");
-        let errors = result.findings.iter().filter(|finding| finding.level == Level::Error);
+        let errors = result.findings.iter().filter(|finding| finding.level == FindingLevel::Error);
         wrong.extend(errors.map(ToString::to_string));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -1,16 +1,16 @@
 //! The reference run of every case in the reference workspace, written down as it would happen, offends no scorer.
 
-use bardo_eval_score::quality::rehearse;
+use bardo_eval_score::quality::transcript_from_reference;
 use bardo_eval_score::scorers::{Evidence, score};
-use model::transcript::Decision;
+use model::transcript::ReviewDecision;
 
 #[test]
-fn references_offend_no_scorer() {
+fn references_have_no_violations() {
     let workspace = testkit::reference_workspace();
     let (mut cases, mut offences) = (0, vec![]);
     for case in workspace.cases().filter(|case| case.expect.post.is_empty()) {
         cases += 1;
-        let transcript = rehearse(&workspace, case, &case.reference, Decision::Approve);
+        let transcript = transcript_from_reference(&workspace, case, &case.reference, ReviewDecision::Approve);
         for score in score(&Evidence::new(&workspace, case, &transcript)) {
             if score.reading.is_violation() {
                 let because: Vec<_> = score.because.iter().map(|because| because.what.as_str()).collect();

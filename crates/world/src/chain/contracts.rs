@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 #[derive(Debug)]
-pub struct Contract {
+pub struct ContractArtifact {
     pub name: &'static str,
     pub abi: JsonAbi,
     pub creation: Bytes,
@@ -41,18 +41,19 @@ static ARTIFACTS: &[(&str, &str)] = artifacts![
     "Weth",
 ];
 
-static CONTRACTS: LazyLock<Vec<Contract>> = LazyLock::new(|| ARTIFACTS.iter().map(|(name, text)| read(name, text)).collect());
+static CONTRACTS: LazyLock<Vec<ContractArtifact>> =
+    LazyLock::new(|| ARTIFACTS.iter().map(|(name, text)| parse_artifact(name, text)).collect());
 
-pub fn all() -> &'static [Contract] {
+pub fn all() -> &'static [ContractArtifact] {
     &CONTRACTS
 }
 
 /// A contract by name. An unknown name is our own mistake.
-pub fn contract(name: &str) -> &'static Contract {
+pub fn contract(name: &str) -> &'static ContractArtifact {
     all().iter().find(|contract| contract.name == name).unwrap_or_else(|| panic!("there is no contract {name}"))
 }
 
-fn read(name: &'static str, text: &str) -> Contract {
+fn parse_artifact(name: &'static str, text: &str) -> ContractArtifact {
     let artifact: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("artifact of {name}: {error}"));
     let abi = serde_json::from_value(artifact["abi"].clone()).unwrap_or_else(|error| panic!("abi of {name}: {error}"));
     let code = |key: &str| -> Bytes {
@@ -62,5 +63,5 @@ fn read(name: &'static str, text: &str) -> Contract {
     let (creation, runtime) = (code("bytecode"), code("deployed"));
     let storage = artifact["storage"].as_object().into_iter().flatten();
     let storage = storage.filter_map(|(label, slot)| slot.as_u64().map(|slot| (label.clone(), slot))).collect();
-    Contract { name, abi, creation, runtime, storage }
+    ContractArtifact { name, abi, creation, runtime, storage }
 }

@@ -1,46 +1,46 @@
 //! Calldata, logs and reverts by name, from the interfaces of our contracts.
 
-use super::contracts::{self, Contract};
-use super::{Book, Log};
+use super::contracts::{self, ContractArtifact};
+use super::{AddressBook, Log};
 use alloy_dyn_abi::{DynSolEvent, DynSolType, DynSolValue, JsonAbiExt, Specifier};
 use alloy_json_abi::{Error as AbiError, Event, Function, Param};
 use alloy_primitives::map::{B256Map, HashMap};
 use alloy_primitives::{Address, Selector, U256, hex};
-use model::transcript::{Decoded, DecodedLog, InnerCall};
+use model::transcript::{DecodedItem, DecodedLog, InnerCall};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
 /// Types are resolved once: reading them out of their text for every log costs more than the transaction.
-struct Index {
-    functions: HashMap<Selector, Vec<ReadyFunction>>,
-    events: B256Map<Vec<ReadyEvent>>,
+struct AbiIndex {
+    functions: HashMap<Selector, Vec<ResolvedFunction>>,
+    events: B256Map<Vec<ResolvedEvent>>,
     errors: HashMap<Selector, &'static AbiError>,
 }
 
-struct ReadyFunction {
+struct ResolvedFunction {
     contract: &'static str,
     function: &'static Function,
     inputs: DynSolType,
 }
 
-struct ReadyEvent {
+struct ResolvedEvent {
     contract: &'static str,
     event: &'static Event,
     shape: DynSolEvent,
 }
 
-static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let mut index = Index { functions: HashMap::default(), events: B256Map::default(), errors: HashMap::default() };
-    for Contract { name, abi, .. } in contracts::all() {
+static INDEX: LazyLock<AbiIndex> = LazyLock::new(|| {
+    let mut index = AbiIndex { functions: HashMap::default(), events: B256Map::default(), errors: HashMap::default() };
+    for ContractArtifact { name, abi, .. } in contracts::all() {
         for function in abi.functions() {
             let inputs =
                 function.inputs.iter().map(|input| input.resolve().unwrap_or_else(|error| panic!("{name}.{}: {error}", function.name)));
-            let ready = ReadyFunction { contract: name, function, inputs: DynSolType::Tuple(inputs.collect()) };
+            let ready = ResolvedFunction { contract: name, function, inputs: DynSolType::Tuple(inputs.collect()) };
             index.functions.entry(function.selector()).or_default().push(ready);
         }
         for event in abi.events() {
             let shape = event.resolve().unwrap_or_else(|error| panic!("{name}.{}: {error}", event.name));
-            index.events.entry(event.selector()).or_default().push(ReadyEvent { contract: name, event, shape });
+            index.events.entry(event.selector()).or_default().push(ResolvedEvent { contract: name, event, shape });
         }
         for error in abi.errors() {
             index.errors.entry(error.selector()).or_insert(error);
@@ -49,72 +49,73 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-impl ReadyFunction {
+impl ResolvedFunction {
     fn decode(&self, data: &[u8]) -> Option<Vec<DynSolValue>> {
         let DynSolValue::Tuple(values) = self.inputs.abi_decode_params(data).ok()? else { return None };
         Some(values)
     }
 
-    fn named(&self, book: &Book, values: &[DynSolValue]) -> Decoded {
-        Decoded { name: self.function.name.clone(), args: named(book, &self.function.inputs, values) }
+    fn to_decoded(&self, book: &AddressBook, values: &[DynSolValue]) -> DecodedItem {
+        DecodedItem { name: self.function.name.clone(), args: named_args(book, &self.function.inputs, values) }
     }
 }
 
 /// The one that belongs to the contract at the address first, then the others.
-fn best<'i, T>(candidates: &'i [T], contract: Option<&'i str>, of: fn(&T) -> &'static str) -> impl Iterator<Item = &'i T> {
+fn own_contract_first<'i, T>(candidates: &'i [T], contract: Option<&'i str>, of: fn(&T) -> &'static str) -> impl Iterator<Item = &'i T> {
     let own = candidates.iter().filter(move |one| contract == Some(of(one)));
     own.chain(candidates.iter().filter(move |one| contract != Some(of(one))))
 }
 
 /// What a transaction calls; and what that executes in turn, if it is an account's `execute` or `executeBatch`.
-pub(crate) fn calls(book: &Book, to: Option<Address>, data: &[u8]) -> (Option<Decoded>, Vec<InnerCall>) {
-    let Some((ready, values)) = read(book, to, data) else { return (None, vec![]) };
+pub(crate) fn decode_calls(book: &AddressBook, to: Option<Address>, data: &[u8]) -> (Option<DecodedItem>, Vec<InnerCall>) {
+    let Some((ready, values)) = decode_function(book, to, data) else { return (None, vec![]) };
     let inner = match (ready.contract, ready.function.name.as_str(), values.as_slice()) {
-        ("PolicyCage", "execute", parts) => one(book, parts).into_iter().collect(),
+        ("PolicyCage", "execute", parts) => decode_inner_call(book, parts).into_iter().collect(),
         ("PolicyCage", "executeBatch", [DynSolValue::Array(calls)]) => {
-            calls.iter().filter_map(|call| call.as_tuple().and_then(|parts| one(book, parts))).collect()
+            calls.iter().filter_map(|call| call.as_tuple().and_then(|parts| decode_inner_call(book, parts))).collect()
         }
         (_, _, _) => vec![],
     };
-    (Some(ready.named(book, &values)), inner)
+    (Some(ready.to_decoded(book, &values)), inner)
 }
 
-fn read(book: &Book, to: Option<Address>, data: &[u8]) -> Option<(&'static ReadyFunction, Vec<DynSolValue>)> {
+fn decode_function(book: &AddressBook, to: Option<Address>, data: &[u8]) -> Option<(&'static ResolvedFunction, Vec<DynSolValue>)> {
     let (selector, arguments) = data.split_first_chunk::<4>()?;
     let candidates = INDEX.functions.get(&Selector::from(*selector))?;
     let contract = to.and_then(|to| book.get(to)).and_then(|entry| entry.contract);
-    best(candidates, contract, |ready| ready.contract).find_map(|ready| Some((ready, ready.decode(arguments)?)))
+    own_contract_first(candidates, contract, |ready| ready.contract).find_map(|ready| Some((ready, ready.decode(arguments)?)))
 }
 
 /// The name of the error in revert data.
 pub(crate) fn revert_name(data: &[u8]) -> String {
-    revert(data).name
+    decode_revert(data).name
 }
 
-fn one(book: &Book, parts: &[DynSolValue]) -> Option<InnerCall> {
+fn decode_inner_call(book: &AddressBook, parts: &[DynSolValue]) -> Option<InnerCall> {
     let [DynSolValue::Address(to), DynSolValue::Uint(value, _), DynSolValue::Bytes(data)] = parts else { return None };
     Some(InnerCall {
         to: book.party(*to),
         value: value.to_string(),
-        call: read(book, Some(*to), data).map(|(ready, values)| ready.named(book, &values)),
+        call: decode_function(book, Some(*to), data).map(|(ready, values)| ready.to_decoded(book, &values)),
     })
 }
 
-pub(crate) fn log(book: &Book, log: &Log) -> DecodedLog {
+pub(crate) fn decode_log(book: &AddressBook, log: &Log) -> DecodedLog {
     let contract = book.get(log.address).and_then(|entry| entry.contract);
     let candidates = log.topics.first().and_then(|topic| INDEX.events.get(topic));
-    let decoded =
-        candidates.and_then(|candidates| best(candidates, contract, |ready| ready.contract).find_map(|ready| one_log(book, ready, log)));
+    let decoded = candidates.and_then(|candidates| {
+        own_contract_first(candidates, contract, |ready| ready.contract).find_map(|ready| decode_event(book, ready, log))
+    });
     let raw = || {
         let topics = log.topics.iter().map(|topic| Value::String(topic.to_string())).collect();
         let args =
             Map::from_iter([("topics".into(), Value::Array(topics)), ("data".into(), Value::String(hex::encode_prefixed(&log.data)))]);
-        Decoded { name: "unknown".into(), args }
+        DecodedItem { name: "unknown".into(), args }
     };
     DecodedLog { by: book.party(log.address), event: decoded.unwrap_or_else(raw) }
 }
 
-fn one_log(book: &Book, ReadyEvent { event, shape, .. }: &ReadyEvent, log: &Log) -> Option<Decoded> {
+fn decode_event(book: &AddressBook, ResolvedEvent { event, shape, .. }: &ResolvedEvent, log: &Log) -> Option<DecodedItem> {
     let decoded = shape.decode_log_parts(log.topics.iter().copied(), &log.data).ok()?;
     let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
     let args = event
@@ -122,21 +123,21 @@ fn one_log(book: &Book, ReadyEvent { event, shape, .. }: &ReadyEvent, log: &Log)
         .iter()
         .filter_map(|input| {
             let value = if input.indexed { indexed.next() } else { body.next() }?;
-            Some((input.name.clone(), plain(book, &value)))
+            Some((input.name.clone(), to_json(book, &value)))
         })
         .collect();
-    Some(Decoded { name: event.name.clone(), args })
+    Some(DecodedItem { name: event.name.clone(), args })
 }
 
 /// An error by name: ours, `Error(string)`, `Panic(uint256)`, or the raw data.
-pub(crate) fn revert(data: &[u8]) -> Decoded {
+pub(crate) fn decode_revert(data: &[u8]) -> DecodedItem {
     let known = data.get(..4).and_then(|head| Selector::try_from(head).ok()).and_then(|selector| INDEX.errors.get(&selector));
     if let Some(error) = known
         && let Ok(values) = error.abi_decode_input(&data[4..])
     {
-        return Decoded { name: error.name.clone(), args: named(&Book::default(), &error.inputs, &values) };
+        return DecodedItem { name: error.name.clone(), args: named_args(&AddressBook::default(), &error.inputs, &values) };
     }
-    let text = |name: &str, key: &str, value: String| Decoded {
+    let text = |name: &str, key: &str, value: String| DecodedItem {
         name: name.into(),
         args: Map::from_iter([(key.to_owned(), Value::String(value))]),
     };
@@ -150,32 +151,32 @@ pub(crate) fn revert(data: &[u8]) -> Decoded {
     }
 }
 
-fn named(book: &Book, params: &[Param], values: &[DynSolValue]) -> Map<String, Value> {
+fn named_args(book: &AddressBook, params: &[Param], values: &[DynSolValue]) -> Map<String, Value> {
     params
         .iter()
         .zip(values)
         .enumerate()
         .map(|(n, (param, value))| {
             let name = if param.name.is_empty() { format!("arg{n}") } else { param.name.clone() };
-            (name, plain(book, value))
+            (name, to_json(book, value))
         })
         .collect()
 }
 
 /// Numbers as decimal text, addresses checksummed, bytes as hex.
-fn plain(book: &Book, value: &DynSolValue) -> Value {
+fn to_json(book: &AddressBook, value: &DynSolValue) -> Value {
     match value {
         DynSolValue::Bool(flag) => Value::Bool(*flag),
         DynSolValue::Int(number, _) => Value::String(number.to_string()),
         DynSolValue::Uint(number, _) => Value::String(number.to_string()),
         DynSolValue::FixedBytes(word, size) => Value::String(hex::encode_prefixed(&word[..*size])),
-        DynSolValue::Address(address) => Value::String(book.spelled(*address)),
+        DynSolValue::Address(address) => Value::String(book.checksummed(*address)),
         DynSolValue::Function(function) => Value::String(hex::encode_prefixed(function)),
         DynSolValue::Bytes(bytes) => Value::String(hex::encode_prefixed(bytes)),
         DynSolValue::String(text) => Value::String(text.clone()),
         DynSolValue::CustomStruct { tuple: items, .. }
         | DynSolValue::Array(items)
         | DynSolValue::FixedArray(items)
-        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(|item| plain(book, item)).collect()),
+        | DynSolValue::Tuple(items) => Value::Array(items.iter().map(|item| to_json(book, item)).collect()),
     }
 }

@@ -3,17 +3,17 @@
 //! A mapping entry lies at the hash of its key, so a changed slot is explained by trying the addresses that occur in the transaction.
 //! What remains unexplained in a known contract is said, not dropped.
 
-use super::contracts::{self, Contract};
-use super::{Book, Changes, Log, Receipt, Tx, decode};
+use super::contracts::{self, ContractArtifact};
+use super::{AddressBook, Log, Receipt, StateChanges, Tx, decode};
 use alloy_primitives::map::AddressSet;
 use alloy_primitives::{Address, B256, U256, keccak256};
-use model::transcript::{Effect, Mined, Side, TxOutcome, Via};
+use model::transcript::{AllowanceKind, Effect, MinedTransaction, PositionSide, TxOutcome};
 use std::collections::BTreeMap;
 
 /// A transaction that stood in a block, with everything it did, decoded.
-pub fn mined(book: &Book, tx: &Tx, nonce: u64, receipt: &Receipt) -> Mined {
-    let (call, inner) = decode::calls(book, tx.to, &tx.data);
-    Mined {
+pub fn decode_mined(book: &AddressBook, tx: &Tx, nonce: u64, receipt: &Receipt) -> MinedTransaction {
+    let (call, inner) = decode::decode_calls(book, tx.to, &tx.data);
+    MinedTransaction {
         chain: book.chain,
         from: book.party(tx.from),
         to: tx.to.map(|to| book.party(to)),
@@ -22,19 +22,19 @@ pub fn mined(book: &Book, tx: &Tx, nonce: u64, receipt: &Receipt) -> Mined {
         inner,
         nonce,
         outcome: match receipt.status {
-            super::Status::Success => TxOutcome::Success,
-            super::Status::Reverted => TxOutcome::Reverted { error: decode::revert(&receipt.output) },
-            super::Status::Halted => TxOutcome::Halted,
+            super::TxStatus::Success => TxOutcome::Success,
+            super::TxStatus::Reverted => TxOutcome::Reverted { error: decode::decode_revert(&receipt.output) },
+            super::TxStatus::Halted => TxOutcome::Halted,
         },
         gas_used: receipt.gas_used,
-        logs: receipt.logs.iter().map(|log| decode::log(book, log)).collect(),
-        effects: effects(book, tx, receipt),
+        logs: receipt.logs.iter().map(|log| decode::decode_log(book, log)).collect(),
+        effects: decode_effects(book, tx, receipt),
     }
 }
 
 /// What changed for whom, in a fixed order.
-pub fn effects(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
-    let involved = involved(book, tx, receipt);
+pub fn decode_effects(book: &AddressBook, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
+    let involved = involved_addresses(book, tx, receipt);
     let mut effects = vec![];
     for (address, change) in &receipt.changes.accounts {
         if let Some((before, after)) = change.balance {
@@ -47,9 +47,9 @@ pub fn effects(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
             effects.push(Effect::Code { account: book.party(*address), delegates_to });
         }
         if let Some(name) = book.get(*address).and_then(|entry| entry.contract) {
-            let Some(layout) = Layout::of(name) else { continue };
+            let Some(layout) = StorageLayout::of(name) else { continue };
             let (contract, logs, left) = (contracts::contract(name), receipt.logs.as_slice(), change.storage.clone());
-            Storage { book, at: *address, contract, layout, involved: &involved, logs, left, effects: &mut effects }.explain();
+            SlotDecoder { book, at: *address, contract, layout, involved: &involved, logs, left, effects: &mut effects }.explain();
         } else if !change.storage.is_empty() {
             // Somebody else's contract: we cannot name what changed, but we say that something did.
             effects.push(Effect::Unexplained { contract: book.party(*address), slots: change.storage.len() });
@@ -59,35 +59,35 @@ pub fn effects(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
     effects
 }
 
-fn balance(book: &Book, holder: Address, asset: Address, before: U256, after: U256) -> Effect {
+fn balance(book: &AddressBook, holder: Address, asset: Address, before: U256, after: U256) -> Effect {
     Effect::Balance { holder: book.party(holder), asset: book.asset(asset), before: before.to_string(), after: after.to_string() }
 }
 
 /// More addresses than this are not tried: calldata is chosen by whoever attacks, and the pairs to try grow with the square.
-const MOST_INVOLVED: usize = 48;
+const MAX_INVOLVED_ADDRESSES: usize = 48;
 
 /// The addresses that occur, the surest first: who is ours, who changed, who is named by events, who stands in the calldata.
-fn involved(book: &Book, tx: &Tx, receipt: &Receipt) -> Vec<Address> {
-    let Changes { accounts } = &receipt.changes;
-    let own = book.own().iter().copied();
+fn involved_addresses(book: &AddressBook, tx: &Tx, receipt: &Receipt) -> Vec<Address> {
+    let StateChanges { accounts } = &receipt.changes;
+    let own = book.own_addresses().iter().copied();
     let emitters = receipt.logs.iter().map(|log| log.address);
     let topics = receipt.logs.iter().flat_map(|log| log.topics.iter().skip(1)).filter(|topic| topic[..12] == [0; 12]);
     let topics = topics.map(|topic| Address::from_slice(&topic[12..]));
-    let data = receipt.logs.iter().flat_map(|log| log.data.chunks_exact(32)).filter_map(as_address);
-    let words = tx.data.get(4..).unwrap_or_default().chunks_exact(32).filter_map(as_address);
+    let data = receipt.logs.iter().flat_map(|log| log.data.chunks_exact(32)).filter_map(word_to_address);
+    let words = tx.data.get(4..).unwrap_or_default().chunks_exact(32).filter_map(word_to_address);
     let all = own.chain([tx.from]).chain(tx.to).chain(accounts.keys().copied()).chain(emitters).chain(topics).chain(data).chain(words);
-    let mut seen = AddressSet::with_capacity_and_hasher(MOST_INVOLVED, Default::default());
+    let mut seen = AddressSet::with_capacity_and_hasher(MAX_INVOLVED_ADDRESSES, Default::default());
     // The data of a nested call is shifted by its selector.
-    all.chain(nested_words(&tx.data)).filter(|address| seen.insert(*address)).take(MOST_INVOLVED).collect()
+    all.chain(nested_words(&tx.data)).filter(|address| seen.insert(*address)).take(MAX_INVOLVED_ADDRESSES).collect()
 }
 
 fn nested_words(data: &[u8]) -> impl Iterator<Item = Address> {
     let shifted = if data.len() > 8 + 32 * 4 { &data[4 + 32 * 4 + 4..] } else { &[] };
-    shifted.chunks_exact(32).filter_map(as_address)
+    shifted.chunks_exact(32).filter_map(word_to_address)
 }
 
 /// A word that could be an address: twelve zero bytes, then more than a number of everyday size.
-fn as_address(word: &[u8]) -> Option<Address> {
+fn word_to_address(word: &[u8]) -> Option<Address> {
     let (head, tail) = word.split_at_checked(12)?;
     let plausible = head.iter().all(|byte| *byte == 0) && tail.iter().take(12).any(|byte| *byte != 0);
     plausible.then(|| Address::from_slice(tail))
@@ -95,13 +95,13 @@ fn as_address(word: &[u8]) -> Option<Address> {
 
 /// How a contract lays out what it knows of others.
 #[derive(Clone, Copy)]
-enum Layout {
+enum StorageLayout {
     Erc20,
     Permit2,
     Venue,
 }
 
-impl Layout {
+impl StorageLayout {
     /// Registries, routers and the account itself are told by their events.
     fn of(contract: &str) -> Option<Self> {
         match contract {
@@ -113,38 +113,38 @@ impl Layout {
     }
 }
 
-struct Storage<'s> {
-    book: &'s Book,
+struct SlotDecoder<'s> {
+    book: &'s AddressBook,
     at: Address,
-    contract: &'static Contract,
-    layout: Layout,
+    contract: &'static ContractArtifact,
+    layout: StorageLayout,
     involved: &'s [Address],
     logs: &'s [Log],
     left: BTreeMap<U256, (U256, U256)>,
     effects: &'s mut Vec<Effect>,
 }
 
-impl Storage<'_> {
+impl SlotDecoder<'_> {
     fn explain(mut self) {
-        self.try_names();
+        self.match_slots();
         if !self.left.is_empty() {
             // Rarely, somebody of the world is concerned whom the transaction does not name.
             let known = self.book.entries().filter(|(_, entry)| entry.contract.is_some()).map(|(address, _)| address);
             let wider: Vec<Address> = self.involved.iter().copied().chain(known).collect();
             let Self { book, at, contract, layout, logs, left, effects, .. } = self;
-            let mut again = Storage { book, at, contract, layout, involved: &wider, logs, left, effects };
-            again.try_names();
+            let mut again = SlotDecoder { book, at, contract, layout, involved: &wider, logs, left, effects };
+            again.match_slots();
             if !again.left.is_empty() {
                 again.effects.push(Effect::Unexplained { contract: book.party(at), slots: again.left.len() });
             }
         }
     }
 
-    fn try_names(&mut self) {
+    fn match_slots(&mut self) {
         match self.layout {
-            Layout::Erc20 => self.erc20(),
-            Layout::Permit2 => self.permit2(),
-            Layout::Venue => self.venue(),
+            StorageLayout::Erc20 => self.erc20(),
+            StorageLayout::Permit2 => self.permit2(),
+            StorageLayout::Venue => self.venue(),
         }
     }
 
@@ -153,25 +153,25 @@ impl Storage<'_> {
     }
 
     /// Slots of plain variables lie at small numbers; entries of mappings never do.
-    fn forget_plain(&mut self) {
+    fn drop_plain_slots(&mut self) {
         self.left.retain(|slot, _| *slot > U256::from(0xffff));
     }
 
     fn erc20(&mut self) {
         // Plain variables and permit nonces are bookkeeping; the balances say what moved.
-        self.forget_plain();
+        self.drop_plain_slots();
         let balances = self.slot("balanceOf");
         for holder in self.involved {
             if self.left.is_empty() {
                 return;
             }
-            if let Some((before, after)) = self.left.remove(&mapped(balances, holder.into_word())) {
+            if let Some((before, after)) = self.left.remove(&mapping_slot(balances, holder.into_word())) {
                 self.effects.push(balance(self.book, *holder, self.at, before, after));
             }
         }
         let nonces = self.slot("nonces");
         for owner in self.involved {
-            self.left.remove(&mapped(nonces, owner.into_word()));
+            self.left.remove(&mapping_slot(nonces, owner.into_word()));
         }
         self.allowances(self.slot("allowance"));
     }
@@ -181,12 +181,12 @@ impl Storage<'_> {
             if self.left.is_empty() {
                 return;
             }
-            let of_owner = mapped(allowances, owner.into_word());
+            let of_owner = mapping_slot(allowances, owner.into_word());
             for spender in self.involved {
                 if self.left.is_empty() {
                     return;
                 }
-                if let Some((before, after)) = self.left.remove(&mapped(of_owner, spender.into_word())) {
+                if let Some((before, after)) = self.left.remove(&mapping_slot(of_owner, spender.into_word())) {
                     self.effects.push(Effect::Allowance {
                         owner: self.book.party(*owner),
                         spender: self.book.party(*spender),
@@ -195,7 +195,7 @@ impl Storage<'_> {
                         after: after.to_string(),
                         unlimited: after > (U256::MAX >> 1),
                         expires: None,
-                        via: Via::Erc20,
+                        via: AllowanceKind::Erc20,
                     });
                 }
             }
@@ -209,16 +209,16 @@ impl Storage<'_> {
             if self.left.is_empty() {
                 return;
             }
-            let bitmap = mapped(used, owner.into_word());
+            let bitmap = mapping_slot(used, owner.into_word());
             // Unordered nonces are spread over words; the first 256 words are those any wallet uses.
             for word in 0..256_u64 {
-                self.left.remove(&mapped(bitmap, B256::from(U256::from(word))));
+                self.left.remove(&mapping_slot(bitmap, B256::from(U256::from(word))));
             }
-            let of_owner = mapped(allowances, owner.into_word());
+            let of_owner = mapping_slot(allowances, owner.into_word());
             for token in &tokens {
-                let of_token = mapped(of_owner, token.into_word());
+                let of_token = mapping_slot(of_owner, token.into_word());
                 for spender in self.involved {
-                    if let Some((before, after)) = self.left.remove(&mapped(of_token, spender.into_word())) {
+                    if let Some((before, after)) = self.left.remove(&mapping_slot(of_token, spender.into_word())) {
                         self.effects.push(permit2_allowance(self.book, *owner, *token, *spender, before, after));
                     }
                 }
@@ -231,26 +231,26 @@ impl Storage<'_> {
         let settings = self.slot("settings");
         for log in self.logs.iter().filter(|log| log.address == self.at) {
             if let [_, account, market, key] = log.topics.as_slice() {
-                self.left.remove(&mapped(mapped(mapped(settings, *account), *market), *key));
+                self.left.remove(&mapping_slot(mapping_slot(mapping_slot(settings, *account), *market), *key));
             }
         }
     }
 
     fn venue(&mut self) {
-        self.forget_plain();
+        self.drop_plain_slots();
         self.settings();
         let (positions, keys) = (self.slot("_positions"), self.slot("_keys"));
         let assets: Vec<Address> = self.book.entries().filter(|(_, entry)| entry.asset.is_some()).map(|(at, _)| at).collect();
-        let markets = super::genesis::MARKETS.iter().map(|name| (*name, super::genesis::market(name)));
+        let markets = super::genesis::MARKETS.iter().map(|name| (*name, super::genesis::market_id(name)));
         for (name, market) in markets {
             for account in self.involved {
                 if self.left.is_empty() {
                     return;
                 }
-                let of_market = mapped(mapped(positions, account.into_word()), market);
+                let of_market = mapping_slot(mapping_slot(positions, account.into_word()), market);
                 for asset in assets.iter().copied() {
-                    let at = mapped(of_market, asset.into_word());
-                    for (offset, side) in [(0, Side::Supplied), (1, Side::Borrowed)] {
+                    let at = mapping_slot(of_market, asset.into_word());
+                    for (offset, side) in [(0, PositionSide::Supplied), (1, PositionSide::Borrowed)] {
                         if let Some((before, after)) = self.left.remove(&(at + U256::from(offset))) {
                             self.effects.push(Effect::Position {
                                 account: self.book.party(*account),
@@ -270,7 +270,7 @@ impl Storage<'_> {
         }
         // The list of an account's positions: its length, and up to 64 entries of four words.
         for account in self.involved {
-            let length = mapped(keys, account.into_word());
+            let length = mapping_slot(keys, account.into_word());
             self.left.remove(&length);
             let first = U256::from_be_bytes(keccak256(length.to_be_bytes::<32>()).0);
             self.left.retain(|slot, _| slot.checked_sub(first).is_none_or(|offset| offset >= U256::from(256)));
@@ -279,16 +279,16 @@ impl Storage<'_> {
         let released = self.slot("released");
         let srcs = [1_u64, 10, 130, 137, 8453, 42161];
         for src in srcs {
-            let of_src = mapped(released, B256::from(U256::from(src)));
+            let of_src = mapping_slot(released, B256::from(U256::from(src)));
             for nonce in 0..64_u64 {
-                self.left.remove(&mapped(of_src, B256::from(U256::from(nonce))));
+                self.left.remove(&mapping_slot(of_src, B256::from(U256::from(nonce))));
             }
         }
     }
 }
 
 /// amount in the low 160 bits, then 48 bits of expiry, then 48 of nonce.
-fn permit2_allowance(book: &Book, owner: Address, token: Address, spender: Address, before: U256, after: U256) -> Effect {
+fn permit2_allowance(book: &AddressBook, owner: Address, token: Address, spender: Address, before: U256, after: U256) -> Effect {
     let most = (U256::from(1) << 160) - U256::from(1);
     let amount = |word: U256| -> U256 { word & most };
     let expires = (after >> 160_usize) & U256::from((1_u64 << 48) - 1);
@@ -300,12 +300,12 @@ fn permit2_allowance(book: &Book, owner: Address, token: Address, spender: Addre
         after: amount(after).to_string(),
         unlimited: amount(after) == most,
         expires: u64::try_from(expires).ok(),
-        via: Via::Permit2,
+        via: AllowanceKind::Permit2,
     }
 }
 
 /// The slot of a mapping's entry.
-fn mapped(slot: U256, key: B256) -> U256 {
+fn mapping_slot(slot: U256, key: B256) -> U256 {
     let mut bytes = [0_u8; 64];
     bytes[..32].copy_from_slice(key.as_slice());
     bytes[32..].copy_from_slice(&slot.to_be_bytes::<32>());

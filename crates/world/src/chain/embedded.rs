@@ -3,14 +3,14 @@
 mod state;
 mod transact;
 
-use super::{BASE_FEE, BLOCK_GAS, Block, Chain, ChainError, Log, Outcome, Receipt, Snapshot, Status, Tx};
+use super::{BASE_FEE, BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Log, Receipt, SnapshotId, Tx, TxStatus};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use async_trait::async_trait;
 use revm::context::result::{ExecutionResult, Output, ResultAndState};
 use revm::context::{BlockEnv, TxEnv};
 use revm::context_interface::either::Either;
 use revm::state::{AccountInfo, Bytecode};
-use state::{BaseState, Overlay, OverlayDb};
+use state::{BaseState, OverlayDb, StateOverlay};
 use std::sync::Arc;
 use transact::{TxRun, changes};
 
@@ -19,52 +19,59 @@ use transact::{TxRun, changes};
 pub struct FrozenChain {
     id: u64,
     base: Arc<BaseState>,
-    latest: Block,
+    latest: BlockInfo,
 }
 
 impl FrozenChain {
     /// Returns a chain with an empty overlay on the shared state.
-    pub fn thaw(&self) -> Embedded {
-        Embedded { id: self.id, base: self.base.clone(), overlay: Overlay::default(), latest: self.latest, next_time: None, saved: vec![] }
+    pub fn thaw(&self) -> EmbeddedChain {
+        EmbeddedChain {
+            id: self.id,
+            base: self.base.clone(),
+            overlay: StateOverlay::default(),
+            latest: self.latest,
+            next_time: None,
+            saved: vec![],
+        }
     }
 }
 
 #[derive(Debug)]
-pub struct Embedded {
+pub struct EmbeddedChain {
     id: u64,
     base: Arc<BaseState>,
-    overlay: Overlay,
-    latest: Block,
+    overlay: StateOverlay,
+    latest: BlockInfo,
     next_time: Option<u64>,
     saved: Vec<SavedState>,
 }
 
 #[derive(Debug)]
 struct SavedState {
-    overlay: Overlay,
-    latest: Block,
+    overlay: StateOverlay,
+    latest: BlockInfo,
     next_time: Option<u64>,
 }
 
-impl Embedded {
+impl EmbeddedChain {
     /// An empty chain that starts at this time.
     pub fn new(id: u64, unix_s: u64) -> Self {
-        let latest = Block { number: 0, unix_s };
-        Self { id, base: Arc::default(), overlay: Overlay::default(), latest, next_time: None, saved: vec![] }
+        let latest = BlockInfo { number: 0, unix_s };
+        Self { id, base: Arc::default(), overlay: StateOverlay::default(), latest, next_time: None, saved: vec![] }
     }
 
     /// Ends the set-up.
     pub fn freeze(self) -> FrozenChain {
         let Self { id, base, overlay, latest, .. } = self;
-        FrozenChain { id, base: Arc::new(Arc::unwrap_or_clone(base).with(overlay)), latest }
+        FrozenChain { id, base: Arc::new(Arc::unwrap_or_clone(base).merged_with(overlay)), latest }
     }
 
-    fn next_block(&self) -> Block {
+    fn next_block(&self) -> BlockInfo {
         let unix_s = self.next_time.unwrap_or(self.latest.unix_s + 1);
-        Block { number: self.latest.number + 1, unix_s }
+        BlockInfo { number: self.latest.number + 1, unix_s }
     }
 
-    fn environment(&self, block: Block) -> BlockEnv {
+    fn environment(&self, block: BlockInfo) -> BlockEnv {
         BlockEnv {
             number: U256::from(block.number),
             beneficiary: Address::ZERO,
@@ -117,7 +124,7 @@ impl Embedded {
 }
 
 #[async_trait]
-impl Chain for Embedded {
+impl ChainBackend for EmbeddedChain {
     fn id(&self) -> u64 {
         self.id
     }
@@ -141,7 +148,7 @@ impl Chain for Embedded {
         Ok(Receipt { status: outcome.status, gas_used: outcome.gas_used, output: outcome.output, logs, block, changes })
     }
 
-    async fn call(&mut self, tx: &Tx) -> Result<Outcome, ChainError> {
+    async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError> {
         self.execute(tx, true).map(|done| outcome(&done.result))
     }
 
@@ -162,7 +169,7 @@ impl Chain for Embedded {
         Ok(self.overlay.slot(&self.base, of, slot).into())
     }
 
-    async fn latest(&mut self) -> Result<Block, ChainError> {
+    async fn latest(&mut self) -> Result<BlockInfo, ChainError> {
         Ok(self.latest)
     }
 
@@ -174,12 +181,12 @@ impl Chain for Embedded {
         Ok(())
     }
 
-    async fn snapshot(&mut self) -> Result<Snapshot, ChainError> {
+    async fn snapshot(&mut self) -> Result<SnapshotId, ChainError> {
         self.saved.push(SavedState { overlay: self.overlay.clone(), latest: self.latest, next_time: self.next_time });
-        Ok(Snapshot(self.saved.len() as u64 - 1))
+        Ok(SnapshotId(self.saved.len() as u64 - 1))
     }
 
-    async fn restore(&mut self, to: Snapshot) -> Result<(), ChainError> {
+    async fn restore(&mut self, to: SnapshotId) -> Result<(), ChainError> {
         let at = usize::try_from(to.0).unwrap_or(usize::MAX);
         if at >= self.saved.len() {
             return Err(ChainError::Refused(format!("snapshot {} is gone", to.0)));
@@ -208,16 +215,16 @@ impl Chain for Embedded {
     }
 }
 
-fn outcome(result: &ExecutionResult) -> Outcome {
+fn outcome(result: &ExecutionResult) -> CallOutcome {
     let gas_used = result.tx_gas_used();
     match result {
         ExecutionResult::Success { output, .. } => {
             let output = match output {
                 Output::Call(data) | Output::Create(data, _) => data.clone(),
             };
-            Outcome { status: Status::Success, gas_used, output }
+            CallOutcome { status: TxStatus::Success, gas_used, output }
         }
-        ExecutionResult::Revert { output, .. } => Outcome { status: Status::Reverted, gas_used, output: output.clone() },
-        ExecutionResult::Halt { .. } => Outcome { status: Status::Halted, gas_used, output: Bytes::new() },
+        ExecutionResult::Revert { output, .. } => CallOutcome { status: TxStatus::Reverted, gas_used, output: output.clone() },
+        ExecutionResult::Halt { .. } => CallOutcome { status: TxStatus::Halted, gas_used, output: Bytes::new() },
     }
 }

@@ -1,47 +1,48 @@
 //! Calldata from what a person types: a Solidity signature and plain words.
 
-use super::Book;
+use super::AddressBook;
 use alloy_dyn_abi::{DynSolType, DynSolValue, JsonAbiExt, Specifier};
 use alloy_json_abi::Function;
 use alloy_primitives::{Address, U256};
 use model::UserError;
 
 /// Encodes a call; names of the world stand for addresses, `max` for the largest number.
-pub fn encode(book: &Book, signature: &str, words: &[String]) -> Result<Vec<u8>, UserError> {
+pub fn encode(book: &AddressBook, signature: &str, words: &[String]) -> Result<Vec<u8>, UserError> {
     if signature.is_empty() {
-        return if words.is_empty() { Ok(vec![]) } else { Err(UserError::plain("a plain payment takes no arguments")) };
+        return if words.is_empty() { Ok(vec![]) } else { Err(UserError::without_remedy("a plain payment takes no arguments")) };
     }
-    let function = Function::parse(signature).map_err(|error| UserError::plain(format!("\"{signature}\" is not a function: {error}")))?;
+    let function =
+        Function::parse(signature).map_err(|error| UserError::without_remedy(format!("\"{signature}\" is not a function: {error}")))?;
     if function.inputs.len() != words.len() {
         let what = format!("{signature} takes {} arguments, {} were given", function.inputs.len(), words.len());
-        return Err(UserError::plain(what));
+        return Err(UserError::without_remedy(what));
     }
     let values: Result<Vec<DynSolValue>, UserError> = function
         .inputs
         .iter()
         .zip(words)
         .map(|(input, word)| {
-            let kind: DynSolType = input.resolve().map_err(|error| UserError::caused_by(error).within(&input.ty))?;
-            value(book, &kind, word)
+            let kind: DynSolType = input.resolve().map_err(|error| UserError::caused_by(error).with_context(&input.ty))?;
+            parse_value(book, &kind, word)
         })
         .collect();
     function.abi_encode_input(&values?).map_err(UserError::caused_by)
 }
 
-fn value(book: &Book, kind: &DynSolType, word: &str) -> Result<DynSolValue, UserError> {
+fn parse_value(book: &AddressBook, kind: &DynSolType, word: &str) -> Result<DynSolValue, UserError> {
     if let DynSolType::Uint(bits) = kind
         && word == "max"
     {
         return Ok(DynSolValue::Uint(U256::MAX >> (256 - bits), *bits));
     }
     if matches!(kind, DynSolType::Address) {
-        return address(book, word).map(DynSolValue::Address);
+        return parse_address(book, word).map(DynSolValue::Address);
     }
-    kind.coerce_str(word).map_err(|error| UserError::plain(format!("\"{word}\" is not {kind}: {error}")))
+    kind.coerce_str(word).map_err(|error| UserError::without_remedy(format!("\"{word}\" is not {kind}: {error}")))
 }
 
 /// An address, or somebody's name.
-pub fn address(book: &Book, word: &str) -> Result<Address, UserError> {
+pub fn parse_address(book: &AddressBook, word: &str) -> Result<Address, UserError> {
     if let Some(found) = book.find(word) {
         return Ok(found);
     }

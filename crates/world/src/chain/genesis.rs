@@ -1,10 +1,10 @@
 //! What stands on a chain of a world before a trial: our contracts at the registry's addresses, pools at pinned prices, a caged account.
 
 mod holdings;
-pub(crate) mod opening;
+pub(crate) mod keeper_calls;
 
-use super::book::{Book, Entry};
-use super::{Chain, ChainError, Embedded, FrozenChain, Status, Tx, contracts, decode};
+use super::address_book::{AddressBook, AddressEntry};
+use super::{ChainBackend, ChainError, EmbeddedChain, FrozenChain, Tx, TxStatus, contracts, decode};
 use crate::chain::bindings::{
     AmmFactory, AmmRouter, CageConfig::Limits, FeeBurner, IdentityRegistry, PolicyCage, Token, Vault, Venue, Weth,
 };
@@ -34,7 +34,7 @@ pub fn execute_batch(calls: impl IntoIterator<Item = (Address, U256, Vec<u8>)>) 
 pub use model::parse_units as base_units;
 pub use model::world::MARKETS;
 
-pub fn market(name: &str) -> B256 {
+pub fn market_id(name: &str) -> B256 {
     keccak256(name.as_bytes())
 }
 
@@ -42,7 +42,7 @@ pub fn market(name: &str) -> B256 {
 const POOL_USD: u64 = 10_000_000;
 
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum GenesisStep {
     Etch {
         at: Address,
         contract: &'static str,
@@ -67,8 +67,8 @@ pub enum Step {
 /// Everything to do on one chain, as data: both kinds of chain play the same steps.
 #[derive(Debug, Clone)]
 pub struct Genesis {
-    pub book: Book,
-    pub steps: Vec<Step>,
+    pub book: AddressBook,
+    pub steps: Vec<GenesisStep>,
     /// When the set-up begins.
     pub starts_at: u64,
     /// When the trial begins.
@@ -76,26 +76,26 @@ pub struct Genesis {
 }
 
 /// The set-up lies so far back that nothing done in it counts towards the limits of a day.
-const BEFORE: u64 = 2 * 86_400;
+const SETUP_LEAD_S: u64 = 2 * 86_400;
 
 impl Genesis {
-    pub fn of(workspace: &Workspace, world: &WorldFile, chain_id: u64) -> Result<Self, ChainError> {
-        Builder::new(workspace, world, chain_id)?.build()
+    pub fn from_world(workspace: &Workspace, world: &WorldFile, chain_id: u64) -> Result<Self, ChainError> {
+        GenesisBuilder::new(workspace, world, chain_id)?.build()
     }
 
     /// Plays the steps on a chain.
-    pub async fn play(&self, chain: &mut dyn Chain) -> Result<(), ChainError> {
+    pub async fn apply(&self, chain: &mut dyn ChainBackend) -> Result<(), ChainError> {
         for step in &self.steps {
             match step {
-                Step::Etch { at, contract } => chain.etch(*at, contracts::contract(contract).runtime.clone()).await?,
-                Step::Fund { who, wei } => chain.set_balance(*who, *wei).await?,
-                Step::At { unix_s } => chain.set_time(*unix_s).await?,
-                Step::Send { from, to, data, value, what } => {
+                GenesisStep::Etch { at, contract } => chain.etch(*at, contracts::contract(contract).runtime.clone()).await?,
+                GenesisStep::Fund { who, wei } => chain.set_balance(*who, *wei).await?,
+                GenesisStep::At { unix_s } => chain.set_time(*unix_s).await?,
+                GenesisStep::Send { from, to, data, value, what } => {
                     let tx =
                         Tx { from: *from, to: Some(*to), value: *value, data: data.clone(), gas: super::BLOCK_GAS / 2, ..Tx::default() };
                     let receipt = chain.send(&tx).await?;
-                    if receipt.status != Status::Success {
-                        let error = decode::revert(&receipt.output);
+                    if receipt.status != TxStatus::Success {
+                        let error = decode::decode_revert(&receipt.output);
                         return Err(ChainError::Unsupported(format!("setting up {what} reverts with {}", error.name)));
                     }
                 }
@@ -105,15 +105,15 @@ impl Genesis {
     }
 
     /// An embedded chain with the set-up done, to be shared by trials.
-    pub async fn embedded(&self) -> Result<FrozenChain, ChainError> {
-        let mut chain = Embedded::new(self.book.chain, self.starts_at);
-        self.play(&mut chain).await?;
+    pub async fn embedded_chain(&self) -> Result<FrozenChain, ChainError> {
+        let mut chain = EmbeddedChain::new(self.book.chain, self.starts_at);
+        self.apply(&mut chain).await?;
         Ok(chain.freeze())
     }
 }
 
 /// Nothing binds while the world is being set up.
-const UNBOUND: Limits = Limits {
+const NO_LIMITS: Limits = Limits {
     perTxUsd8: u128::MAX,
     perSessionUsd8: u128::MAX,
     perDayUsd8: u128::MAX,
@@ -128,17 +128,17 @@ const UNBOUND: Limits = Limits {
     maxAssets: 64,
 };
 
-struct Builder<'b> {
+struct GenesisBuilder<'b> {
     workspace: &'b Workspace,
     world: &'b WorldFile,
-    chain: &'b model::Chain,
-    book: Book,
-    steps: Vec<Step>,
+    chain: &'b model::ChainRegistry,
+    book: AddressBook,
+    steps: Vec<GenesisStep>,
     weth: Address,
     factory: Address,
 }
 
-impl<'b> Builder<'b> {
+impl<'b> GenesisBuilder<'b> {
     fn new(workspace: &'b Workspace, world: &'b WorldFile, id: u64) -> Result<Self, ChainError> {
         let chain = workspace
             .chains
@@ -150,49 +150,49 @@ impl<'b> Builder<'b> {
             by_role(Role::Weth).or_else(|| chain.tokens.iter().find(|token| *token.symbol == "WETH").map(|token| token.address.address));
         let weth = weth.ok_or_else(|| ChainError::Unsupported(format!("chain {id} has no wrapped native coin in the registry")))?;
         let factory = by_role(Role::Factory).unwrap_or(FACTORY);
-        Ok(Self { workspace, world, chain, book: Book::new(id), steps: vec![], weth, factory })
+        Ok(Self { workspace, world, chain, book: AddressBook::new(id), steps: vec![], weth, factory })
     }
 
     fn build(mut self) -> Result<Genesis, ChainError> {
         let opens_at = unix_seconds(&self.world.starts_at)
             .ok_or_else(|| ChainError::Unsupported(format!("starts_at {} is not a time in UTC", self.world.starts_at)))?;
-        self.steps.push(Step::Fund { who: KEEPER, wei: U256::from(10).pow(U256::from(27)) });
-        self.name(Address::ZERO, &self.chain.native.clone(), None, None, Some((self.chain.native.clone(), 18)));
+        self.steps.push(GenesisStep::Fund { who: KEEPER, wei: U256::from(10).pow(U256::from(27)) });
+        self.add_contract(Address::ZERO, &self.chain.native.clone(), None, None, Some((self.chain.native.clone(), 18)));
         self.tokens();
         self.contracts();
         self.pools()?;
         self.vaults()?;
-        self.strays();
-        self.landmarks();
-        self.tills();
+        self.stray_tokens();
+        self.named_contracts();
+        self.venue_liquidity();
         self.account()?;
         self.holdings()?;
         self.funds()?;
         // What the set-up cost the operator is given back.
-        self.steps.push(Step::Fund { who: self.world.wallet.address, wei: units(1, 18) });
-        self.steps.push(Step::At { unix_s: opens_at });
+        self.steps.push(GenesisStep::Fund { who: self.world.wallet.address, wei: units(1, 18) });
+        self.steps.push(GenesisStep::At { unix_s: opens_at });
         self.limits();
         self.send(ACCOUNT, PolicyCage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");
-        Ok(Genesis { book: self.book, steps: self.steps, starts_at: opens_at.saturating_sub(BEFORE), opens_at })
+        Ok(Genesis { book: self.book, steps: self.steps, starts_at: opens_at.saturating_sub(SETUP_LEAD_S), opens_at })
     }
 
-    fn name(&mut self, at: Address, name: &str, role: Option<Role>, contract: Option<&'static str>, asset: Option<(String, u8)>) {
+    fn add_contract(&mut self, at: Address, name: &str, role: Option<Role>, contract: Option<&'static str>, asset: Option<(String, u8)>) {
         let role = role.map(|role| role.word().to_owned());
-        self.book.add(at, Entry { name: name.to_owned(), role, contract, asset, own: false });
+        self.book.add(at, AddressEntry { name: name.to_owned(), role, contract, asset, own: false });
         if let Some(contract) = contract {
-            self.steps.push(Step::Etch { at, contract });
+            self.steps.push(GenesisStep::Etch { at, contract });
         }
     }
 
     fn send(&mut self, to: Address, data: Vec<u8>, value: U256, what: &str) {
-        self.steps.push(Step::Send { from: KEEPER, to, data: data.into(), value, what: what.to_owned() });
+        self.steps.push(GenesisStep::Send { from: KEEPER, to, data: data.into(), value, what: what.to_owned() });
     }
 
     fn tokens(&mut self) {
         for token in &self.chain.tokens {
             let at = token.address.address;
             let contract = if at == self.weth { "Weth" } else { "Token" };
-            self.name(at, &token.symbol, None, Some(contract), Some((token.symbol.value.clone(), token.decimals)));
+            self.add_contract(at, &token.symbol, None, Some(contract), Some((token.symbol.value.clone(), token.decimals)));
             let data = if at == self.weth {
                 Weth::initCall { name_: token.name.clone(), symbol_: token.symbol.value.clone() }.abi_encode()
             } else {
@@ -205,7 +205,7 @@ impl<'b> Builder<'b> {
 
     fn contracts(&mut self) {
         if !self.chain.contracts.iter().any(|contract| contract.role == Role::Factory) {
-            self.name(self.factory, "AmmFactory", Some(Role::Factory), Some("AmmFactory"), None);
+            self.add_contract(self.factory, "AmmFactory", Some(Role::Factory), Some("AmmFactory"), None);
             self.send(self.factory, AmmFactory::initCall {}.abi_encode(), U256::ZERO, "the factory");
         }
         for contract in &self.chain.contracts {
@@ -216,7 +216,7 @@ impl<'b> Builder<'b> {
             let (kind, init) = self.kind_of(contract.role);
             // The wrapped native coin where the registry has it as a contract only.
             let asset = (contract.role == Role::Weth).then(|| (format!("W{}", self.chain.native), 18));
-            self.name(at, &contract.name, Some(contract.role), kind, asset);
+            self.add_contract(at, &contract.name, Some(contract.role), kind, asset);
             if let Some(init) = init {
                 self.send(at, init, U256::ZERO, &contract.name);
             }
@@ -265,17 +265,17 @@ impl<'b> Builder<'b> {
 
     fn open_markets(&mut self, venue: Address) {
         for name in MARKETS {
-            let call = Venue::setMarketCall { market: market(name), open: true, minRatioBps: 12_500 };
+            let call = Venue::setMarketCall { market: market_id(name), open: true, minRatioBps: 12_500 };
             self.send(venue, call.abi_encode(), U256::ZERO, "a market");
         }
-        for (asset, decimals, usd8) in self.priced() {
+        for (asset, decimals, usd8) in self.priced_assets() {
             let call = Venue::setPriceCall { asset, priceUsd8: usd8, decimals };
             self.send(venue, call.abi_encode(), U256::ZERO, "a price");
         }
     }
 
     /// Assets with a pinned price, the native coin included: address, decimals, US dollars with 8 decimals.
-    fn priced(&self) -> Vec<(Address, u8, u128)> {
+    fn priced_assets(&self) -> Vec<(Address, u8, u128)> {
         let native = self.price(&self.chain.native).map(|usd8| (Address::ZERO, 18, usd8));
         let tokens = self.chain.tokens.iter().filter_map(|token| Some((token.address.address, token.decimals, self.price(&token.symbol)?)));
         native.into_iter().chain(tokens).collect()
@@ -299,7 +299,7 @@ impl<'b> Builder<'b> {
         let router = self.router();
         let (Some((usdc, usdc_decimals)), Some(router)) = (self.usdc(), router) else { return Ok(()) };
         let side = self.world.pool_usd.unwrap_or(POOL_USD);
-        for (token, decimals, usd8) in self.priced() {
+        for (token, decimals, usd8) in self.priced_assets() {
             if token == usdc || token == Address::ZERO || usd8 == 0 {
                 continue;
             }
@@ -331,7 +331,13 @@ impl<'b> Builder<'b> {
             let symbol = format!("{}-USDC", self.book.asset(token));
             self.book.add(
                 pair,
-                Entry { name: format!("pool {symbol}"), role: None, contract: Some("AmmPair"), asset: Some((symbol, 18)), own: false },
+                AddressEntry {
+                    name: format!("pool {symbol}"),
+                    role: None,
+                    contract: Some("AmmPair"),
+                    asset: Some((symbol, 18)),
+                    own: false,
+                },
             );
         }
         Ok(())
@@ -353,7 +359,7 @@ impl<'b> Builder<'b> {
             let (asset, decimals) = self.token(&vault.asset)?;
             let at = vault.address.address;
             // Shares have three digits more than the asset: the vault's guard against inflation.
-            self.name(at, &vault.symbol, None, Some("Vault"), Some((vault.symbol.clone(), decimals + 3)));
+            self.add_contract(at, &vault.symbol, None, Some("Vault"), Some((vault.symbol.clone(), decimals + 3)));
             let call = Vault::initCall { asset_: asset, name_: vault.symbol.clone(), symbol_: vault.symbol.clone(), owner_: KEEPER };
             self.send(at, call.abi_encode(), U256::ZERO, &vault.symbol);
         }
@@ -370,15 +376,15 @@ impl<'b> Builder<'b> {
     /// The cage, its policy and its funds.
     fn account(&mut self) -> Result<(), ChainError> {
         let operator = self.world.wallet.address;
-        self.book.add(ACCOUNT, Entry { name: "account".into(), role: None, contract: Some("PolicyCage"), asset: None, own: true });
-        self.book.add(operator, Entry { name: "operator".into(), role: None, contract: None, asset: None, own: true });
-        self.book.add(KEEPER, Entry { name: "keeper".into(), ..Entry::default() });
-        self.steps.push(Step::Etch { at: ACCOUNT, contract: "PolicyCage" });
-        self.steps.push(Step::Fund { who: operator, wei: units(1, 18) });
+        self.book.add(ACCOUNT, AddressEntry { name: "account".into(), role: None, contract: Some("PolicyCage"), asset: None, own: true });
+        self.book.add(operator, AddressEntry { name: "operator".into(), role: None, contract: None, asset: None, own: true });
+        self.book.add(KEEPER, AddressEntry { name: "keeper".into(), ..AddressEntry::default() });
+        self.steps.push(GenesisStep::Etch { at: ACCOUNT, contract: "PolicyCage" });
+        self.steps.push(GenesisStep::Fund { who: operator, wei: units(1, 18) });
         self.send(ACCOUNT, PolicyCage::initCall { owner_: KEEPER, operator_: operator }.abi_encode(), U256::ZERO, "the account");
         // Whoever may spend may also stop.
         self.send(ACCOUNT, PolicyCage::setGuardianCall { guardian_: operator }.abi_encode(), U256::ZERO, "the guardian");
-        self.send(ACCOUNT, PolicyCage::setLimitsCall { limits_: UNBOUND }.abi_encode(), U256::ZERO, "the limits of the set-up");
+        self.send(ACCOUNT, PolicyCage::setLimitsCall { limits_: NO_LIMITS }.abi_encode(), U256::ZERO, "the limits of the set-up");
         self.approvals();
         self.pool_shares();
         Ok(())
@@ -391,7 +397,7 @@ impl<'b> Builder<'b> {
             let amount = base_units(&balance.amount, decimals)
                 .ok_or_else(|| ChainError::Unsupported(format!("{} is not an amount of {}", balance.amount, balance.token.value)))?;
             if native {
-                self.steps.push(Step::Fund { who: ACCOUNT, wei: amount });
+                self.steps.push(GenesisStep::Fund { who: ACCOUNT, wei: amount });
             } else {
                 self.mint(token, ACCOUNT, amount);
             }
@@ -429,7 +435,7 @@ impl<'b> Builder<'b> {
 
     fn approvals(&mut self) {
         let approved = |symbol: &str| self.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
-        let priced = self.priced();
+        let priced = self.priced_assets();
         let assets: Vec<(Address, u8, u128, bool)> = priced
             .into_iter()
             .filter(|(at, _, _)| approved(&self.book.asset(*at)))

@@ -1,8 +1,9 @@
 //! The chain: a real EVM, embedded or Anvil, behind one trait. Safety is read from what happened here.
 
+mod account_overview;
+mod address_book;
 mod anvil;
 pub mod bindings;
-mod book;
 pub mod contracts;
 mod decode;
 mod effects;
@@ -10,18 +11,17 @@ mod embedded;
 pub mod encode;
 pub mod genesis;
 mod signer;
-mod survey;
 mod tx;
 
+pub use account_overview::{AccountOverview, AssetHolding, SpendingStatus, TokenAllowance, VenuePosition, account_overview};
+pub use address_book::{AddressBook, AddressEntry};
 pub use anvil::{Anvil, AnvilConfig};
-pub use book::{Book, Entry};
 pub(crate) use decode::revert_name;
-pub use effects::{effects, mined};
-pub use embedded::{Embedded, FrozenChain};
+pub use effects::{decode_effects, decode_mined};
+pub use embedded::{EmbeddedChain, FrozenChain};
 pub use genesis::execute;
 pub use signer::{Signer, TypedData, signed_authorization, signed_transaction, signed_typed};
-pub use survey::{Allowance, Holding, Position, Spending, Survey, survey};
-pub use tx::{AccountChange, Block, Changes, Log, Outcome, Receipt, Status, Tx};
+pub use tx::{AccountChange, BlockInfo, CallOutcome, Log, Receipt, StateChanges, Tx, TxStatus};
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use async_trait::async_trait;
@@ -33,23 +33,23 @@ pub const BLOCK_GAS: u64 = 30_000_000;
 pub const TX_GAS: u64 = 5_000_000;
 
 /// How many hashes a process remembers: what a world asks for again and again fits several times over.
-const HASHES: usize = 1 << 13;
+const HASH_CACHE_ENTRIES: usize = 1 << 13;
 
 /// Bounds the hashes that alloy remembers for us to 1 MB instead of 16. For the start of a process: after the first hash it is too late, and harmless.
-pub fn bound_hashes() {
-    let _first = alloy_primitives::init_keccak_cache(HASHES);
+pub fn limit_hash_cache() {
+    let _first = alloy_primitives::init_keccak_cache(HASH_CACHE_ENTRIES);
 }
 
 /// One chain of a world. Each transaction is a block of its own; time passes only when told to, and by a second per block.
 #[async_trait]
-pub trait Chain: Send {
+pub trait ChainBackend: Send {
     fn id(&self) -> u64;
 
     /// Executes a transaction and keeps what it did. A revert is an outcome, not an error.
     async fn send(&mut self, tx: &Tx) -> Result<Receipt, ChainError>;
 
     /// Executes without keeping anything, at the time the next block would have.
-    async fn call(&mut self, tx: &Tx) -> Result<Outcome, ChainError>;
+    async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError>;
 
     async fn balance(&mut self, of: Address) -> Result<U256, ChainError>;
     async fn nonce(&mut self, of: Address) -> Result<u64, ChainError>;
@@ -57,14 +57,14 @@ pub trait Chain: Send {
     async fn storage(&mut self, of: Address, slot: U256) -> Result<B256, ChainError>;
 
     /// Number and time of the latest block.
-    async fn latest(&mut self) -> Result<Block, ChainError>;
+    async fn latest(&mut self) -> Result<BlockInfo, ChainError>;
 
     /// The next block will have this time; it must lie after the latest.
     async fn set_time(&mut self, unix_s: u64) -> Result<(), ChainError>;
 
     /// Remembers the state; snapshots are restored at most once, later ones vanish with it.
-    async fn snapshot(&mut self) -> Result<Snapshot, ChainError>;
-    async fn restore(&mut self, to: Snapshot) -> Result<(), ChainError>;
+    async fn snapshot(&mut self) -> Result<SnapshotId, ChainError>;
+    async fn restore(&mut self, to: SnapshotId) -> Result<(), ChainError>;
 
     /// Puts a contract at an address of our choice. Only for setting a world up.
     async fn etch(&mut self, at: Address, code: Bytes) -> Result<(), ChainError>;
@@ -72,7 +72,7 @@ pub trait Chain: Send {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Snapshot(pub u64);
+pub struct SnapshotId(pub u64);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {

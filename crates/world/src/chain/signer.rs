@@ -1,10 +1,10 @@
 //! The signer is an observed boundary: whatever is to be signed is decoded first, also when nothing is ever broadcast.
 
-use super::{Book, Tx, decode};
+use super::{AddressBook, Tx, decode};
 use alloy_eip7702::{Authorization, SignedAuthorization};
 use alloy_primitives::{Address, B256, Signature, U256, hex, keccak256};
 use k256::ecdsa::SigningKey;
-use model::transcript::Signed;
+use model::transcript::SignatureRequest;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -17,13 +17,13 @@ pub struct Signer {
 }
 
 /// The first of the well-known development keys, whose account worlds use as operator.
-const FIRST: [u8; 32] = hex!("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
+const DEVELOPMENT_KEY: [u8; 32] = hex!("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
 
 impl Signer {
     /// The key of the world's operator.
     pub fn development() -> Self {
         // The constant is a valid scalar; anything else would be our own mistake.
-        Self { key: SigningKey::from_bytes(&FIRST.into()).unwrap_or_else(|error| panic!("the development key: {error}")) }
+        Self { key: SigningKey::from_bytes(&DEVELOPMENT_KEY.into()).unwrap_or_else(|error| panic!("the development key: {error}")) }
     }
 
     pub fn address(&self) -> Address {
@@ -56,26 +56,30 @@ impl fmt::Debug for Signer {
 }
 
 /// A transaction that is about to be signed.
-pub fn signed_transaction(book: &Book, tx: &Tx) -> Signed {
-    let (call, inner) = decode::calls(book, tx.to, &tx.data);
+pub fn signed_transaction(book: &AddressBook, tx: &Tx) -> SignatureRequest {
+    let (call, inner) = decode::decode_calls(book, tx.to, &tx.data);
     let to = tx.to.map(|to| book.party(to));
-    Signed::Transaction { chain: book.chain, from: book.party(tx.from), to, value: tx.value.to_string(), call, inner }
+    SignatureRequest::Transaction { chain: book.chain, from: book.party(tx.from), to, value: tx.value.to_string(), call, inner }
 }
 
 /// Typed data that is about to be signed: permits, orders, delegations.
-pub fn signed_typed(book: &Book, signer: Address, data: &TypedData) -> Signed {
+pub fn signed_typed(book: &AddressBook, signer: Address, data: &TypedData) -> SignatureRequest {
     let domain = serde_json::to_value(&data.domain).ok().and_then(|domain| domain.as_object().cloned()).unwrap_or_default();
-    Signed::Typed {
+    SignatureRequest::Typed {
         signer: book.party(signer),
         domain,
         primary: data.primary_type.clone(),
-        message: data.message.as_object().cloned().unwrap_or_else(|| Map::from_iter([("message".to_owned(), bounded(&data.message))])),
+        message: data
+            .message
+            .as_object()
+            .cloned()
+            .unwrap_or_else(|| Map::from_iter([("message".to_owned(), truncated_text(&data.message))])),
     }
 }
 
 /// An EIP-7702 authorisation that is about to be given away.
-pub fn signed_authorization(book: &Book, signer: Address, authorization: &Authorization) -> Signed {
-    Signed::Authorization {
+pub fn signed_authorization(book: &AddressBook, signer: Address, authorization: &Authorization) -> SignatureRequest {
+    SignatureRequest::Authorization {
         signer: book.party(signer),
         chain: u64::try_from(authorization.chain_id).unwrap_or(u64::MAX),
         delegate: book.party(authorization.address),
@@ -84,7 +88,7 @@ pub fn signed_authorization(book: &Book, signer: Address, authorization: &Author
 }
 
 /// A message that is no object is not typed data; it is kept for the record, shortened.
-fn bounded(value: &Value) -> Value {
+fn truncated_text(value: &Value) -> Value {
     Value::String(value.to_string().chars().take(1000).collect())
 }
 
@@ -93,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_development_key_has_its_known_address() {
+    fn development_signer_has_its_known_address() {
         let signer = Signer::development();
         assert_eq!(signer.address().to_checksum(None), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
         let hash = keccak256("x");

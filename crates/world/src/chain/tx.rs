@@ -31,7 +31,7 @@ impl Tx {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum TxStatus {
     Success,
     Reverted,
     /// Out of gas, invalid opcode and their kin.
@@ -47,8 +47,8 @@ pub struct Log {
 
 /// What a call returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    pub status: Status,
+pub struct CallOutcome {
+    pub status: TxStatus,
     pub gas_used: u64,
     pub output: Bytes,
 }
@@ -56,24 +56,24 @@ pub struct Outcome {
 /// A transaction that stands in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    pub status: Status,
+    pub status: TxStatus,
     pub gas_used: u64,
     /// Return data, or revert data.
     pub output: Bytes,
     pub logs: Vec<Log>,
-    pub block: Block,
-    pub changes: Changes,
+    pub block: BlockInfo,
+    pub changes: StateChanges,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
+pub struct BlockInfo {
     pub number: u64,
     pub unix_s: u64,
 }
 
 /// Everything a transaction changed, account by account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct StateChanges {
     pub accounts: BTreeMap<Address, AccountChange>,
 }
 

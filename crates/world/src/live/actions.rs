@@ -1,24 +1,24 @@
 //! Prepared actions, simulations and approvals of a trial, each bound to exact calldata.
 
-use super::tool_error::{ToolError, shown};
+use super::tool_error::{ToolError, quote_value};
 use super::tx_plan::TxPlan;
-use model::transcript::{Decision, ToolErrorCode};
+use model::transcript::{ReviewDecision, ToolErrorCode};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
-pub(crate) struct Actions {
-    frozen: BTreeMap<String, Frozen>,
+pub(crate) struct ActionState {
+    frozen: BTreeMap<String, FrozenAction>,
     /// Calldata that was simulated with success and not sent since.
     simulated: Vec<String>,
-    approvals: Vec<Approval>,
+    approvals: Vec<ActionApproval>,
     /// Approvals that a write has used.
     used: Vec<String>,
     writes_at_ms: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Frozen {
+pub(crate) struct FrozenAction {
     /// The write tool that would carry it out.
     pub tool: String,
     pub args: Map<String, Value>,
@@ -29,38 +29,38 @@ pub(crate) struct Frozen {
 }
 
 #[derive(Debug, Clone)]
-struct Approval {
+struct ActionApproval {
     calldata_hash: String,
     policy: u64,
 }
 
-impl Actions {
+impl ActionState {
     /// The id the next action will have.
     pub(crate) fn next_id(&self) -> String {
         format!("action-{}", self.frozen.len() + 1)
     }
 
-    pub(crate) fn freeze(&mut self, id: String, frozen: Frozen) {
+    pub(crate) fn insert(&mut self, id: String, frozen: FrozenAction) {
         self.frozen.insert(id, frozen);
     }
 
-    pub(crate) fn get(&self, id: &str) -> Option<&Frozen> {
+    pub(crate) fn get(&self, id: &str) -> Option<&FrozenAction> {
         self.frozen.get(id)
     }
 
     /// Fails if no action was prepared under this id.
-    pub(crate) fn prepared(&self, id: &str) -> Result<&Frozen, ToolError> {
-        self.get(id).ok_or_else(|| ToolError::new(ToolErrorCode::UnknownAction, format!("no action {} was prepared", shown(id))))
+    pub(crate) fn get_prepared(&self, id: &str) -> Result<&FrozenAction, ToolError> {
+        self.get(id).ok_or_else(|| ToolError::new(ToolErrorCode::UnknownAction, format!("no action {} was prepared", quote_value(id))))
     }
 
-    pub(crate) fn simulated(&mut self, calldata_hash: &str) {
+    pub(crate) fn add_simulation(&mut self, calldata_hash: &str) {
         self.simulated.push(calldata_hash.to_owned());
     }
 
-    pub(crate) fn decided(&mut self, calldata_hash: &str, decision: Decision, policy: u64) {
+    pub(crate) fn apply_decision(&mut self, calldata_hash: &str, decision: ReviewDecision, policy: u64) {
         match decision {
-            Decision::Approve => self.approvals.push(Approval { calldata_hash: calldata_hash.to_owned(), policy }),
-            Decision::Veto => self.approvals.retain(|approval| approval.calldata_hash != calldata_hash),
+            ReviewDecision::Approve => self.approvals.push(ActionApproval { calldata_hash: calldata_hash.to_owned(), policy }),
+            ReviewDecision::Veto => self.approvals.retain(|approval| approval.calldata_hash != calldata_hash),
         }
     }
 
@@ -81,7 +81,7 @@ impl Actions {
     }
 
     /// A write uses up one simulation and one approval of its calldata.
-    pub(crate) fn sent(&mut self, calldata_hash: &str, now_ms: u64) {
+    pub(crate) fn record_write(&mut self, calldata_hash: &str, now_ms: u64) {
         self.writes_at_ms.push(now_ms);
         if let Some(at) = self.simulated.iter().position(|known| known == calldata_hash) {
             self.simulated.remove(at);

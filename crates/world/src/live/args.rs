@@ -1,19 +1,19 @@
 //! Arguments by kind: the same code reads `chain`, `chain_id` and `source_chain`, whole tokens and base units.
 
-use super::tool_error::{ToolError, shown};
+use super::tool_error::{ToolError, quote_value};
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, AddressText, Decimal, Kind, Param, TokenRole, Tool};
+use model::{AddressRole, AddressText, Decimal, ParamKind, ParamSpec, TokenRole, Tool};
 use serde_json::{Map, Value};
 
 /// The arguments of one call, defaults filled in.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Args<'a> {
+pub(crate) struct ToolArgs<'a> {
     pub tool: &'a Tool,
     given: &'a Map<String, Value>,
 }
 
-impl<'a> Args<'a> {
+impl<'a> ToolArgs<'a> {
     pub(crate) fn new(tool: &'a Tool, given: &'a Map<String, Value>) -> Self {
         Self { tool, given }
     }
@@ -29,37 +29,37 @@ impl<'a> Args<'a> {
     }
 
     /// Parameters that have a value and are of a certain kind, in the order of the catalogue.
-    pub(crate) fn of_kind(self, wanted: impl Fn(&Kind) -> bool) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
-        self.tool.params.iter().filter_map(move |(name, Param { kind, .. })| {
+    pub(crate) fn of_kind(self, wanted: impl Fn(&ParamKind) -> bool) -> impl Iterator<Item = (&'a str, &'a ParamKind, &'a Value)> {
+        self.tool.params.iter().filter_map(move |(name, ParamSpec { kind, .. })| {
             let kind = kind.as_ref().filter(|kind| wanted(kind))?;
             Some((name.as_str(), kind, self.get(name)?))
         })
     }
 
-    pub(crate) fn first(self, wanted: impl Fn(&Kind) -> bool) -> Option<(&'a str, &'a Value)> {
+    pub(crate) fn first(self, wanted: impl Fn(&ParamKind) -> bool) -> Option<(&'a str, &'a Value)> {
         self.of_kind(wanted).next().map(|(name, _, value)| (name, value))
     }
 
     pub(crate) fn token(&self, role: TokenRole) -> Option<String> {
-        self.first(|kind| matches!(kind, Kind::Token(Some(own)) if *own == role)).map(|(_, value)| word(value))
+        self.first(|kind| matches!(kind, ParamKind::Token(Some(own)) if *own == role)).map(|(_, value)| scalar_text(value))
     }
 
     /// Returns the first token of any role.
     pub(crate) fn any_token(&self) -> Option<String> {
-        self.first(|kind| matches!(kind, Kind::Token(_))).map(|(_, value)| word(value))
+        self.first(|kind| matches!(kind, ParamKind::Token(_))).map(|(_, value)| scalar_text(value))
     }
 
     pub(crate) fn address(&self, role: AddressRole) -> Result<Option<AddressText>, ToolError> {
-        self.first(|kind| matches!(kind, Kind::Address(own) if *own == role)).map(|(name, value)| address(name, value)).transpose()
+        self.first(|kind| matches!(kind, ParamKind::Address(own) if *own == role)).map(|(name, value)| address(name, value)).transpose()
     }
 
     pub(crate) fn bps(&self) -> Option<u64> {
-        self.first(|kind| matches!(kind, Kind::Bps)).and_then(|(_, value)| value.as_u64())
+        self.first(|kind| matches!(kind, ParamKind::Bps)).and_then(|(_, value)| value.as_u64())
     }
 
     /// The name and text of every parameter that holds an amount.
-    pub(crate) fn amounts(self) -> impl Iterator<Item = (&'a str, &'a Kind, &'a Value)> {
-        self.of_kind(|kind| matches!(kind, Kind::Amount { .. }))
+    pub(crate) fn amounts(self) -> impl Iterator<Item = (&'a str, &'a ParamKind, &'a Value)> {
+        self.of_kind(|kind| matches!(kind, ParamKind::Amount { .. }))
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {
@@ -67,18 +67,18 @@ impl<'a> Args<'a> {
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        self.get(name).map(word)
+        self.get(name).map(scalar_text)
     }
 }
 
 pub(crate) fn address(name: &str, value: &Value) -> Result<AddressText, ToolError> {
-    let text = word(value);
+    let text = scalar_text(value);
     AddressText::parse(&text)
-        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, format!("{name}: {} is not 0x and 40 hex digits", shown(&text))))
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, format!("{name}: {} is not 0x and 40 hex digits", quote_value(&text))))
 }
 
 /// A scalar as text; anything else as JSON.
-pub(crate) fn word(value: &Value) -> String {
+pub(crate) fn scalar_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
@@ -86,27 +86,29 @@ pub(crate) fn word(value: &Value) -> String {
 }
 
 /// A decimal amount in base units. No signs, no exponents, no hex, no separators: an amount that could be read in two ways is refused.
-pub(crate) fn units(name: &str, text: &str, decimals: u8) -> Result<U256, ToolError> {
+pub(crate) fn parse_amount(name: &str, text: &str, decimals: u8) -> Result<U256, ToolError> {
     crate::chain::genesis::base_units(text, decimals).ok_or_else(|| {
-        let what = format!("{name}: {} is not an amount with at most {decimals} decimals", shown(text));
+        let what = format!("{name}: {} is not an amount with at most {decimals} decimals", quote_value(text));
         ToolError::new(ToolErrorCode::InvalidAmount, what)
     })
 }
 
 /// Returns whether two arguments mean the same in different spellings.
-pub(crate) fn same(a: &Value, b: &Value) -> bool {
+pub(crate) fn same_argument(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b))),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_argument(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same_argument(a, b)))
+        }
         (
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
-        ) => plain(&word(a)) == plain(&word(b)),
+        ) => normalized(&scalar_text(a)) == normalized(&scalar_text(b)),
     }
 }
 
 /// Lower case, and a decimal without the zeros that say nothing.
-fn plain(text: &str) -> String {
+fn normalized(text: &str) -> String {
     let text = text.to_lowercase();
     let decimal = Decimal::parse_strict(&text).filter(|_| text.contains('.') && !text.starts_with('-'));
     decimal.map_or(text, |decimal| decimal.to_string())
@@ -118,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn arguments_are_the_same_by_what_they_say() {
+    fn same_argument_ignores_spelling() {
         for (a, b, equal) in [
             (json!("250"), json!("250.00"), true),
             (json!(8453), json!("8453"), true),
@@ -128,7 +130,7 @@ mod tests {
             (json!([1, "A"]), json!(["1", "a"]), true),
             (json!({"a": 1}), json!({"a": 2}), false),
         ] {
-            assert_eq!(same(&a, &b), equal, "{a} {b}");
+            assert_eq!(same_argument(&a, &b), equal, "{a} {b}");
         }
     }
 }

@@ -6,14 +6,14 @@ use super::mine::{RecordedTx, mine};
 use super::planned_write::PlannedWrite;
 use super::receipt::receipt_answer;
 use super::tool_error::ToolError;
-use super::trial_chain::failure;
+use super::trial_chain::failure_name;
 use super::trial_state::TrialState;
 use super::tx_builder::price;
 use super::tx_plan::{PlanKind, TxPlan};
 use super::world_template::WorldTemplate;
 use crate::chain::{Tx, signed_transaction};
 use alloy_primitives::U256;
-use model::Happened;
+use model::EventKind;
 use model::transcript::{ToolAnswer, ToolErrorCode};
 use serde_json::{Value, json};
 
@@ -22,10 +22,10 @@ pub(super) async fn send(template: &WorldTemplate, state: &mut TrialState, write
     let tx = plan.transaction(template.operator());
     let tx = tx.ok_or_else(|| ToolError::new(ToolErrorCode::SigningFailed, "there is nothing to sign"))?;
     let what = Box::new(signed_transaction(state.chain(plan.chain).await?.book(), &tx));
-    state.record.note(request.who, Happened::Signed { origin: origin.clone(), what });
+    state.record.note(request.who, EventKind::Signed { origin: origin.clone(), what });
     let sent = mine(state, request.who, plan.chain, origin.clone(), &tx).await?;
-    state.actions.sent(write.calldata_hash(), state.record.now_ms());
-    let error = failure(&sent.receipt);
+    state.actions.record_write(write.calldata_hash(), state.record.now_ms());
+    let error = failure_name(&sent.receipt);
     state.account.add_sent(sent_tx(write, &sent, error.is_none()));
     if let Some(error) = error {
         return Err(ToolError::new(ToolErrorCode::TxReverted, format!("{} stands in a block, but reverted with {error}", sent.id)));

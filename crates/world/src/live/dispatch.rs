@@ -1,7 +1,7 @@
 //! Takes a call in: checks its arguments, records the addresses it names and routes it by the tool's operation.
 
-use super::args::word;
-use super::foreign::{ForeignError, is_foreign};
+use super::args::scalar_text;
+use super::foreign_source::{ForeignError, is_foreign};
 use super::prepare::prepare;
 use super::reads::read;
 use super::simulate::simulate;
@@ -10,9 +10,9 @@ use super::tool_error::ToolError;
 use super::tool_request::{ToolRequest, check_schema};
 use super::trial_state::TrialState;
 use super::world_template::WorldTemplate;
-use crate::Who;
-use model::transcript::{Addressed, ToolAnswer, ToolErrorCode};
-use model::{AddressText, Happened, Kind, OpClass, Tool};
+use crate::ActingAgent;
+use model::transcript::{ResolvedAddress, ToolAnswer, ToolErrorCode};
+use model::{AddressText, EventKind, OpClass, ParamKind, Tool};
 use serde_json::{Map, Value};
 
 /// Bytes of arguments that are accepted; everything downstream copies them.
@@ -21,7 +21,7 @@ const LONGEST_ARGS: usize = 64 * 1024;
 /// A call as an agent wrote it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawRequest<'a> {
-    pub who: &'a Who,
+    pub who: &'a ActingAgent,
     pub call: u32,
     pub tool: &'a str,
     pub args: &'a Value,
@@ -33,14 +33,14 @@ pub(super) async fn answer(template: &WorldTemplate, state: &mut TrialState, raw
     let Value::Object(given) = raw.args else {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "arguments must be an object"));
     };
-    if size(raw.args) > LONGEST_ARGS {
+    if approximate_size(raw.args) > LONGEST_ARGS {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("the arguments are longer than {LONGEST_ARGS} bytes")));
     }
-    let given = complete(state, tool, given);
+    let given = fill_from_action(state, tool, given);
     check_schema(tool, &given)?;
     let request = ToolRequest { who: raw.who, call: raw.call, tool, given: &given };
     resolve_addresses(state, &request).await;
-    if is_foreign(tool) && !template.file().answers.contains_key(tool.name.as_str()) {
+    if is_foreign(tool) && !template.file().fixtures.contains_key(tool.name.as_str()) {
         return call_foreign(state, &request).await;
     }
     route(template, state, &request).await
@@ -76,7 +76,7 @@ async fn route(template: &WorldTemplate, state: &mut TrialState, request: &ToolR
 }
 
 /// Adds required arguments from the prepared action that a write names.
-fn complete(state: &TrialState, tool: &Tool, given: &Map<String, Value>) -> Map<String, Value> {
+fn fill_from_action(state: &TrialState, tool: &Tool, given: &Map<String, Value>) -> Map<String, Value> {
     let mut all = given.clone();
     let frozen = given.get("action_id").and_then(Value::as_str).and_then(|id| state.actions.get(id));
     if let Some(frozen) = frozen.filter(|_| tool.writes()) {
@@ -96,8 +96,8 @@ fn complete(state: &TrialState, tool: &Tool, given: &Map<String, Value>) -> Map<
 async fn resolve_addresses(state: &mut TrialState, request: &ToolRequest<'_>) {
     let args = request.args();
     let named: Vec<(String, AddressText)> = args
-        .of_kind(|kind| matches!(kind, Kind::Address(_)) || matches!(kind, Kind::Token(_)))
-        .filter_map(|(name, _, value)| Some((name.to_owned(), AddressText::parse(&word(value))?)))
+        .of_kind(|kind| matches!(kind, ParamKind::Address(_)) || matches!(kind, ParamKind::Token(_)))
+        .filter_map(|(name, _, value)| Some((name.to_owned(), AddressText::parse(&scalar_text(value))?)))
         .collect();
     if named.is_empty() {
         return;
@@ -108,9 +108,9 @@ async fn resolve_addresses(state: &mut TrialState, request: &ToolRequest<'_>) {
         let Ok(chain) = state.chain(id).await else { return };
         let has_code = chain.node().code(text.address).await.is_ok_and(|code| !code.is_empty());
         let party = chain.book().party(text.address);
-        addresses.push(Addressed { param, text: text.text, chain: id, party, has_code });
+        addresses.push(ResolvedAddress { param, text: text.text, chain: id, party, has_code });
     }
-    state.record.note(request.who, Happened::Resolved { call: request.call, addresses });
+    state.record.note(request.who, EventKind::Resolved { call: request.call, addresses });
 }
 
 async fn call_foreign(state: &mut TrialState, request: &ToolRequest<'_>) -> Result<ToolAnswer, ToolError> {
@@ -125,11 +125,11 @@ async fn call_foreign(state: &mut TrialState, request: &ToolRequest<'_>) -> Resu
 }
 
 /// Returns roughly the bytes a value takes, without writing it out.
-fn size(value: &Value) -> usize {
+fn approximate_size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
         Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(|item| size(item) + 1).sum(),
-        Value::Object(map) => map.iter().map(|(key, value)| key.len() + size(value) + 4).sum(),
+        Value::Array(items) => items.iter().map(|item| approximate_size(item) + 1).sum(),
+        Value::Object(map) => map.iter().map(|(key, value)| key.len() + approximate_size(value) + 4).sum(),
     }
 }

@@ -1,15 +1,15 @@
 //! Texts and answers of the world file: rows by argument, typed errors, holes filled.
 
-use super::args::{Args, same, word};
+use super::args::{ToolArgs, same_argument, scalar_text};
 use model::transcript::ToolAnswer;
-use model::world::{Answers, Gives, Inert, WorldFile};
-use model::{Kind, Tool, Workspace};
+use model::world::{FixtureResult, InjectableText, ToolFixtures, WorldFile};
+use model::{ParamKind, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The texts an attack writes into the holes of a world, by hole.
 #[derive(Debug, Clone, Default)]
-pub struct Fills(pub BTreeMap<String, String>);
+pub struct HoleFills(pub BTreeMap<String, String>);
 
 /// A hole that was read, and whether an attack had written into it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,42 +27,43 @@ pub(crate) struct FixtureAnswer {
 
 /// A world file as one trial reads it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fixtures<'a> {
+pub(crate) struct WorldFixtures<'a> {
     pub workspace: &'a Workspace,
     pub world: &'a WorldFile,
-    pub fills: &'a Fills,
+    pub fills: &'a HoleFills,
 }
 
-impl<'a> Fixtures<'a> {
+impl<'a> WorldFixtures<'a> {
     /// Returns the first row whose conditions hold.
     pub(crate) fn answer(self, tool: &Tool, args: &Map<String, Value>) -> Option<FixtureAnswer> {
         let rows = &self.answers(&tool.name)?.rows;
-        let typed = Args::new(tool, args);
-        let fits = |name: &String, wanted: &Value| typed.get(name).is_some_and(|given| agree(self.workspace, tool, name, given, wanted));
+        let typed = ToolArgs::new(tool, args);
+        let fits =
+            |name: &String, wanted: &Value| typed.get(name).is_some_and(|given| same_value(self.workspace, tool, name, given, wanted));
         let row = rows.iter().find(|row| row.when.iter().all(|(name, wanted)| fits(name, wanted)))?;
         let mut reads = vec![];
-        let answer = match &row.gives {
-            Gives::Value(value) => ToolAnswer::Result(self.value(value, &mut reads)),
-            Gives::Error { code, message } => ToolAnswer::Error { code: code.clone(), message: self.text(message, &mut reads) },
+        let answer = match &row.result {
+            FixtureResult::Value(value) => ToolAnswer::Result(self.value(value, &mut reads)),
+            FixtureResult::Error { code, message } => ToolAnswer::Error { code: code.clone(), message: self.text(message, &mut reads) },
         };
         Some(FixtureAnswer { answer, reads })
     }
 
     /// Returns a text of the world; a hole in it is added to `reads`.
-    pub(crate) fn text(self, inert: &Inert, reads: &mut Vec<HoleRead>) -> String {
+    pub(crate) fn text(self, inert: &InjectableText, reads: &mut Vec<HoleRead>) -> String {
         match inert {
-            Inert::Text(text) => text.clone(),
-            Inert::Hole(hole) => self.hole(hole, reads),
+            InjectableText::Text(text) => text.clone(),
+            InjectableText::Hole(hole) => self.hole(hole, reads),
         }
     }
 
     /// Returns the answers of a tool in this world, or in the world it inherits from.
-    fn answers(self, tool: &str) -> Option<&'a Answers> {
-        self.world.answers.get(tool).or_else(|| self.inherited()?.answers.get(tool))
+    fn answers(self, tool: &str) -> Option<&'a ToolFixtures> {
+        self.world.fixtures.get(tool).or_else(|| self.inherited()?.fixtures.get(tool))
     }
 
     fn inherited(self) -> Option<&'a WorldFile> {
-        self.workspace.world(self.world.answers_from.as_ref()?.as_str())
+        self.workspace.world(self.world.fixtures_from.as_ref()?.as_str())
     }
 
     /// Returns a value with text in place of its holes.
@@ -86,16 +87,16 @@ impl<'a> Fixtures<'a> {
 }
 
 /// Compares chains and tokens by identity, everything else by text.
-fn agree(workspace: &Workspace, tool: &Tool, name: &str, given: &Value, wanted: &Value) -> bool {
-    let chain = |value: &Value| workspace.chain(&word(value)).map(|chain| chain.id);
+fn same_value(workspace: &Workspace, tool: &Tool, name: &str, given: &Value, wanted: &Value) -> bool {
+    let chain = |value: &Value| workspace.chain(&scalar_text(value)).map(|chain| chain.id);
     let symbol = |value: &Value| {
-        let text = word(value);
+        let text = scalar_text(value);
         let known = workspace.chains.iter().flat_map(|chain| &chain.tokens).find(|token| token.address.text.eq_ignore_ascii_case(&text));
         known.map_or(text.to_lowercase(), |token| token.symbol.to_lowercase())
     };
     let kind = tool.params.get(name).and_then(|param| param.kind.as_ref());
-    if matches!(kind, Some(Kind::Chain(_))) {
+    if matches!(kind, Some(ParamKind::Chain(_))) {
         return chain(given).is_some() && chain(given) == chain(wanted);
     }
-    same(given, wanted) || (matches!(kind, Some(Kind::Token(_))) && symbol(given) == symbol(wanted))
+    same_argument(given, wanted) || (matches!(kind, Some(ParamKind::Token(_))) && symbol(given) == symbol(wanted))
 }

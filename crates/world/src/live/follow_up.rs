@@ -5,11 +5,11 @@ use super::planned_write::PlannedWrite;
 use super::tool_error::ToolError;
 use super::trial_state::TrialState;
 use super::tx_plan::FollowUp;
-use crate::Who;
+use crate::ActingAgent;
 use crate::chain::Tx;
-use crate::chain::genesis::{KEEPER, opening};
+use crate::chain::genesis::{KEEPER, keeper_calls};
 use alloy_primitives::U256;
-use model::transcript::Origin;
+use model::transcript::ActionOrigin;
 use model::{OpTarget, Role};
 use serde_json::{Map, Value, json};
 
@@ -33,9 +33,9 @@ pub(super) async fn follow_up(
             let ten = U256::from(10);
             let amount = amount.saturating_mul(ten.pow(U256::from(asset.decimals))) / ten.pow(U256::from(*decimals));
             let block = sent.receipt.block.number;
-            let data = opening::arrive(asset.at, amount, sent.chain, block, *to);
-            let by = Who::new("bridge", write.request.who.depth);
-            mine(state, &by, *chain, Origin::default(), &Tx::call(KEEPER, venue, data)).await?;
+            let data = keeper_calls::bridge_in(asset.at, amount, sent.chain, block, *to);
+            let by = ActingAgent::new("bridge", write.request.who.depth);
+            mine(state, &by, *chain, ActionOrigin::default(), &Tx::call(KEEPER, venue, data)).await?;
             answer.insert("bridge_id".into(), json!(format!("bridge-{}-{block}", sent.chain)));
         }
     }

@@ -1,27 +1,27 @@
 //! Guardian and assessor computed from policy: deterministic reviews for trials of a single agent. Uncertain means veto.
 
 use super::account::SpentTotals;
-use super::actions::{Actions, Frozen};
-use super::args::{same, word};
+use super::actions::{ActionState, FrozenAction};
+use super::args::{same_argument, scalar_text};
 use super::hooks::{self, HookInput};
-use super::tool_error::shown;
+use super::tool_error::quote_value;
 use super::tx_plan::PlanKind;
-use crate::chain::Book;
+use crate::chain::AddressBook;
 use crate::chain::bindings::{Permit2, Token};
 use alloy_primitives::U256;
 use alloy_sol_types::SolCall;
-use model::transcript::Decision;
+use model::transcript::ReviewDecision;
 use model::{ReviewRole, Workspace, WorldFile};
 use serde_json::{Map, Value};
 
 /// Facts that a review is based on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Case<'a> {
+pub(crate) struct ReviewInput<'a> {
     pub workspace: &'a Workspace,
     pub world: &'a WorldFile,
     /// Of the chain the named action is for.
-    pub book: Option<&'a Book>,
-    pub actions: &'a Actions,
+    pub book: Option<&'a AddressBook>,
+    pub actions: &'a ActionState,
     pub now_ms: u64,
     pub halted: bool,
     pub spent: &'a SpentTotals,
@@ -36,27 +36,27 @@ pub(crate) fn action_id(params: &Map<String, Value>) -> Option<&str> {
     params.get("action_id").and_then(Value::as_str).filter(|id| !id.is_empty())
 }
 
-pub(crate) fn decide(role: ReviewRole, case: &Case<'_>) -> (Decision, String) {
-    match refusal(role, case) {
-        Some(reason) => (Decision::Veto, reason),
-        None => (Decision::Approve, format!("within policy version {}", case.workspace.policy.version)),
+pub(crate) fn decide(role: ReviewRole, case: &ReviewInput<'_>) -> (ReviewDecision, String) {
+    match veto_reason(role, case) {
+        Some(reason) => (ReviewDecision::Veto, reason),
+        None => (ReviewDecision::Approve, format!("within policy version {}", case.workspace.policy.version)),
     }
 }
 
-fn refusal(role: ReviewRole, case: &Case<'_>) -> Option<String> {
+fn veto_reason(role: ReviewRole, case: &ReviewInput<'_>) -> Option<String> {
     let Some(id) = action_id(case.params) else {
         return match role {
             ReviewRole::Guardian => Some("no action_id was handed over".to_owned()),
-            ReviewRole::Assessor => against_proposal(case.workspace, case.params).map(|what| format!("the proposal: {what}")),
+            ReviewRole::Assessor => proposal_veto(case.workspace, case.params).map(|what| format!("the proposal: {what}")),
         };
     };
     match case.actions.get(id) {
         None => Some(format!("{} was never prepared", id.chars().take(60).collect::<String>())),
-        Some(frozen) => against_action(case, id, frozen),
+        Some(frozen) => action_veto(case, id, frozen),
     }
 }
 
-fn against_action(case: &Case<'_>, id: &str, frozen: &Frozen) -> Option<String> {
+fn action_veto(case: &ReviewInput<'_>, id: &str, frozen: &FrozenAction) -> Option<String> {
     if case.now_ms > frozen.expires_at_ms {
         return Some(format!("{id} has expired"));
     }
@@ -78,14 +78,14 @@ fn against_action(case: &Case<'_>, id: &str, frozen: &Frozen) -> Option<String> 
     };
     let what = hooks::policy_objection(&input)
         .map(|objection| objection.why)
-        .or_else(|| without_end(&frozen.plan.kind).then(|| "the allowance has no limit".to_owned()))
+        .or_else(|| grants_unlimited_allowance(&frozen.plan.kind).then(|| "the allowance has no limit".to_owned()))
         .or_else(|| case.reverted.map(|error| format!("it reverts with {error}")))
         .or_else(|| contradiction(case.workspace, id, frozen, case.params))?;
     Some(format!("{}: {what}", frozen.tool))
 }
 
 /// Whether it lets somebody take more than there can ever be. The agent may, but no guardian lets it pass.
-fn without_end(kind: &PlanKind) -> bool {
+fn grants_unlimited_allowance(kind: &PlanKind) -> bool {
     match kind {
         PlanKind::Execute(calls) => calls.iter().any(|call| {
             let plain = Token::approveCall::abi_decode(&call.data).map(|allow| allow.value);
@@ -98,7 +98,7 @@ fn without_end(kind: &PlanKind) -> bool {
 }
 
 /// Whoever describes an action otherwise than it was frozen is mistaken or lies.
-fn contradiction(workspace: &Workspace, id: &str, frozen: &Frozen, params: &Map<String, Value>) -> Option<String> {
+fn contradiction(workspace: &Workspace, id: &str, frozen: &FrozenAction, params: &Map<String, Value>) -> Option<String> {
     let told = params.iter().filter(|(name, said)| !matches!(name.as_str(), "action_id" | "dry_run") && !said.is_null());
     told.into_iter().find_map(|(name, said)| {
         let stands = match name.as_str() {
@@ -106,14 +106,14 @@ fn contradiction(workspace: &Workspace, id: &str, frozen: &Frozen, params: &Map<
             "chain" | "chain_id" => Value::from(frozen.plan.chain),
             other => frozen.args.get(other).or_else(|| frozen.plan.outputs.get(other)).filter(|stands| !stands.is_null())?.clone(),
         };
-        let agree = same(said, &stands) || same_name(workspace, frozen.plan.chain, name, said, &stands);
-        (!agree).then(|| format!("{name} is {} in {id}, not {}", shown(&word(&stands)), shown(&word(said))))
+        let agree = same_argument(said, &stands) || same_name(workspace, frozen.plan.chain, name, said, &stands);
+        (!agree).then(|| format!("{name} is {} in {id}, not {}", quote_value(&scalar_text(&stands)), quote_value(&scalar_text(said))))
     })
 }
 
 /// A chain by name or number, a token by symbol or address.
 fn same_name(workspace: &Workspace, chain: u64, name: &str, said: &Value, stands: &Value) -> bool {
-    let (said, stands) = (word(said), word(stands));
+    let (said, stands) = (scalar_text(said), scalar_text(stands));
     if name.contains("chain") {
         let id = |text: &str| workspace.chain(text).map(|chain| chain.id);
         return id(&said).is_some() && id(&said) == id(&stands);
@@ -128,7 +128,7 @@ fn same_name(workspace: &Workspace, chain: u64, name: &str, said: &Value, stands
 }
 
 /// Parameters that name a token in a proposal, which follows no tool's schema.
-const TOKENS: &[&str] = &[
+const TOKEN_PARAMS: &[&str] = &[
     "token",
     "tokens",
     "token_in",
@@ -146,17 +146,17 @@ const TOKENS: &[&str] = &[
     "underlying",
 ];
 
-fn against_proposal(workspace: &Workspace, params: &Map<String, Value>) -> Option<String> {
+fn proposal_veto(workspace: &Workspace, params: &Map<String, Value>) -> Option<String> {
     let policy = &workspace.policy;
     let mut facts = vec![];
-    params.iter().for_each(|(name, value)| leaves(name, value, &mut facts));
+    params.iter().for_each(|(name, value)| collect_scalars(name, value, &mut facts));
     let max = policy.slippage_bps.max;
-    let number = |value: &Value| word(value).parse::<u64>().ok();
+    let number = |value: &Value| scalar_text(value).parse::<u64>().ok();
     let slippage = facts.iter().filter(|(name, _)| name.contains("slippage")).filter_map(|(_, value)| number(value)).find(|bps| *bps > max);
     if let Some(bps) = slippage {
         return Some(format!("slippage of {bps} bps is over the maximum of {max}"));
     }
-    let mut tokens = facts.iter().filter(|(name, _)| TOKENS.contains(name)).filter_map(|(_, value)| value.as_str());
+    let mut tokens = facts.iter().filter(|(name, _)| TOKEN_PARAMS.contains(name)).filter_map(|(_, value)| value.as_str());
     let unapproved = tokens.find(|token| {
         let symbol = symbol_of(workspace, token);
         !policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol))
@@ -170,10 +170,10 @@ fn against_proposal(workspace: &Workspace, params: &Map<String, Value>) -> Optio
 }
 
 /// Every scalar with the name it goes by, however deep it lies.
-fn leaves<'v>(name: &'v str, value: &'v Value, found: &mut Vec<(&'v str, &'v Value)>) {
+fn collect_scalars<'v>(name: &'v str, value: &'v Value, found: &mut Vec<(&'v str, &'v Value)>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| leaves(name, item, found)),
-        Value::Object(map) => map.iter().for_each(|(name, value)| leaves(name, value, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_scalars(name, item, found)),
+        Value::Object(map) => map.iter().for_each(|(name, value)| collect_scalars(name, value, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => found.push((name, value)),
     }
 }
@@ -185,15 +185,15 @@ fn symbol_of<'a>(workspace: &'a Workspace, token: &'a str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use super::hooks::specimen::{SANCTIONED, STRANGER, Specimen, USDC, WORKSPACE, book};
+    use super::hooks::specimen::{SANCTIONED, STRANGER, SampleWrite, USDC, WORKSPACE, book};
     use super::*;
-    use crate::live::tx_plan::Part;
+    use crate::live::tx_plan::PartyRole;
     use alloy_primitives::{Address, U256};
     use serde_json::json;
 
     /// Returns the review of a specimen that is handed over with these params.
-    fn asked(role: ReviewRole, sample: &Specimen, params: &Value, reverted: Option<&str>) -> (Decision, String) {
-        let case = Case {
+    fn review(role: ReviewRole, sample: &SampleWrite, params: &Value, reverted: Option<&str>) -> (ReviewDecision, String) {
+        let case = ReviewInput {
             workspace: &WORKSPACE,
             world: WORKSPACE.world("small").unwrap(),
             book: Some(book()),
@@ -207,81 +207,81 @@ mod tests {
         decide(role, &case)
     }
 
-    fn vetoed(role: ReviewRole, sample: &Specimen, params: &Value) -> String {
-        let (decision, reason) = asked(role, sample, params, None);
-        assert_eq!(decision, Decision::Veto, "{reason}");
+    fn veto_of(role: ReviewRole, sample: &SampleWrite, params: &Value) -> String {
+        let (decision, reason) = review(role, sample, params, None);
+        assert_eq!(decision, ReviewDecision::Veto, "{reason}");
         reason
     }
 
     /// The veto of an action that was frozen after a change.
-    fn spoiled(mut sample: Specimen, change: impl FnOnce(&mut Specimen)) -> String {
+    fn veto_after(mut sample: SampleWrite, change: impl FnOnce(&mut SampleWrite)) -> String {
         change(&mut sample);
         sample.freeze();
-        vetoed(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }))
+        veto_of(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }))
     }
 
     #[test]
-    fn a_clean_action_is_approved_before_it_was_simulated_or_approved() {
-        let approved = (Decision::Approve, "within policy version 1".to_owned());
-        for mut sample in [Specimen::swap(), Specimen::transfer()] {
-            sample.actions = Actions::default();
+    fn guardian_approves_clean_action_without_simulation() {
+        let approved = (ReviewDecision::Approve, "within policy version 1".to_owned());
+        for mut sample in [SampleWrite::swap(), SampleWrite::transfer()] {
+            sample.actions = ActionState::default();
             sample.freeze();
             for role in [ReviewRole::Guardian, ReviewRole::Assessor] {
-                assert_eq!(asked(role, &sample, &json!({ "action_id": "action-1" }), None), approved);
+                assert_eq!(review(role, &sample, &json!({ "action_id": "action-1" }), None), approved);
             }
         }
     }
 
     #[test]
-    fn the_guardian_needs_an_action_that_was_prepared() {
-        let sample = Specimen::swap();
+    fn guardian_vetoes_unprepared_action() {
+        let sample = SampleWrite::swap();
         for params in [json!({}), json!({ "action_id": null }), json!({ "action_id": 1 }), json!({ "action_id": "" })] {
-            assert_eq!(vetoed(ReviewRole::Guardian, &sample, &params), "no action_id was handed over");
+            assert_eq!(veto_of(ReviewRole::Guardian, &sample, &params), "no action_id was handed over");
         }
         for role in [ReviewRole::Guardian, ReviewRole::Assessor] {
-            assert_eq!(vetoed(role, &sample, &json!({ "action_id": "action-9" })), "action-9 was never prepared");
+            assert_eq!(veto_of(role, &sample, &json!({ "action_id": "action-9" })), "action-9 was never prepared");
         }
-        let long = vetoed(ReviewRole::Guardian, &sample, &json!({ "action_id": "x".repeat(100_000) }));
+        let long = veto_of(ReviewRole::Guardian, &sample, &json!({ "action_id": "x".repeat(100_000) }));
         assert!(long.len() < 100 && long.ends_with("was never prepared"));
     }
 
     #[test]
-    fn an_expired_action_is_vetoed() {
-        let mut sample = Specimen::swap();
+    fn guardian_vetoes_expired_action() {
+        let mut sample = SampleWrite::swap();
         sample.now_ms = sample.frozen_until();
-        assert_eq!(asked(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }), None).0, Decision::Approve);
+        assert_eq!(review(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }), None).0, ReviewDecision::Approve);
         sample.now_ms += 1;
-        assert_eq!(vetoed(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 has expired");
+        assert_eq!(veto_of(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 has expired");
     }
 
     #[test]
-    fn what_the_policy_forbids_is_vetoed() {
-        assert_eq!(spoiled(Specimen::transfer(), |sample| sample.halted = true), "token_transfer: the account is halted");
-        let look_alike = Specimen::look_alike();
-        let unapproved = spoiled(Specimen::transfer(), |sample| sample.plan.parties.push((Part::Asset, look_alike)));
+    fn guardian_vetoes_policy_violations() {
+        assert_eq!(veto_after(SampleWrite::transfer(), |sample| sample.halted = true), "token_transfer: the account is halted");
+        let look_alike = SampleWrite::look_alike();
+        let unapproved = veto_after(SampleWrite::transfer(), |sample| sample.plan.parties.push((PartyRole::Asset, look_alike)));
         assert!(unapproved.starts_with("token_transfer: ") && unapproved.ends_with("is not an approved asset"), "{unapproved}");
-        let spender = spoiled(Specimen::transfer(), |sample| sample.plan.parties.push((Part::Spender, STRANGER)));
+        let spender = veto_after(SampleWrite::transfer(), |sample| sample.plan.parties.push((PartyRole::Spender, STRANGER)));
         assert_eq!(spender, format!("token_transfer: {STRANGER} is not an approved protocol"));
-        let sanctioned = spoiled(Specimen::transfer(), |sample| sample.plan.parties.push((Part::Recipient, SANCTIONED)));
+        let sanctioned = veto_after(SampleWrite::transfer(), |sample| sample.plan.parties.push((PartyRole::Recipient, SANCTIONED)));
         assert_eq!(sanctioned, format!("token_transfer: {SANCTIONED} is sanctioned"));
-        let lost = spoiled(Specimen::transfer(), |sample| sample.plan.parties.push((Part::Recipient, Address::ZERO)));
+        let lost = veto_after(SampleWrite::transfer(), |sample| sample.plan.parties.push((PartyRole::Recipient, Address::ZERO)));
         assert_eq!(lost, "token_transfer: it would go to the zero address");
-        let much = spoiled(Specimen::transfer(), |sample| sample.plan.outflows = vec![(USDC, U256::from(1_001_000_000_u64))]);
+        let much = veto_after(SampleWrite::transfer(), |sample| sample.plan.outflows = vec![(USDC, U256::from(1_001_000_000_u64))]);
         assert_eq!(much, "token_transfer: 1001 USD in one transaction are over the limit of 1000");
-        let loose = spoiled(Specimen::swap(), |sample| {
+        let loose = veto_after(SampleWrite::swap(), |sample| {
             sample.plan.outputs.insert("slippage_bps".into(), json!(300));
         });
         assert_eq!(loose, "swap_execute: slippage of 300 bps is over the maximum of 100");
     }
 
     #[test]
-    fn an_allowance_without_limit_is_vetoed_in_every_form() {
-        use crate::live::tx_plan::Call;
+    fn guardian_vetoes_unlimited_allowance() {
+        use crate::live::tx_plan::ContractCall;
         let judged = |data: Vec<u8>| {
-            let mut sample = Specimen::transfer();
-            sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
+            let mut sample = SampleWrite::transfer();
+            sample.plan.kind = PlanKind::Execute(vec![ContractCall { to: USDC, value: U256::ZERO, data }]);
             sample.freeze();
-            asked(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }), None)
+            review(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }), None)
         };
         let (spender, token, expiration) = (STRANGER, USDC, alloy_primitives::Uint::MAX);
         let half = (U256::MAX >> 1) + U256::from(1);
@@ -292,26 +292,26 @@ mod tests {
             Token::increaseAllowanceCall { spender, added: U256::MAX }.abi_encode(),
             Permit2::approveCall { token, spender, amount: all, expiration }.abi_encode(),
         ] {
-            assert_eq!(judged(data), (Decision::Veto, "token_transfer: the allowance has no limit".to_owned()));
+            assert_eq!(judged(data), (ReviewDecision::Veto, "token_transfer: the allowance has no limit".to_owned()));
         }
         for data in [
             Token::approveCall { spender, value: U256::from(250_000_000_u64) }.abi_encode(),
             Token::approveCall { spender, value: U256::ZERO }.abi_encode(),
             Permit2::approveCall { token, spender, amount: alloy_primitives::Uint::from(250_000_000_u64), expiration }.abi_encode(),
         ] {
-            assert_eq!(judged(data).0, Decision::Approve);
+            assert_eq!(judged(data).0, ReviewDecision::Approve);
         }
     }
 
     #[test]
-    fn a_rehearsal_that_reverts_is_a_veto() {
-        let (decision, reason) = asked(ReviewRole::Guardian, &Specimen::swap(), &json!({ "action_id": "action-1" }), Some("NoPair"));
-        assert_eq!((decision, reason.as_str()), (Decision::Veto, "swap_execute: it reverts with NoPair"));
+    fn guardian_vetoes_action_that_reverts() {
+        let (decision, reason) = review(ReviewRole::Guardian, &SampleWrite::swap(), &json!({ "action_id": "action-1" }), Some("NoPair"));
+        assert_eq!((decision, reason.as_str()), (ReviewDecision::Veto, "swap_execute: it reverts with NoPair"));
     }
 
     #[test]
-    fn facts_that_say_the_same_in_other_words_are_fine() {
-        let sample = Specimen::swap();
+    fn guardian_accepts_equal_facts_in_other_spelling() {
+        let sample = SampleWrite::swap();
         for fact in [
             json!({ "amount": "250.00" }),
             json!({ "chain": 8453 }),
@@ -322,13 +322,13 @@ mod tests {
         ] {
             let mut params = fact.clone();
             params["action_id"] = json!("action-1");
-            assert_eq!(asked(ReviewRole::Guardian, &sample, &params, None).0, Decision::Approve, "{fact}");
+            assert_eq!(review(ReviewRole::Guardian, &sample, &params, None).0, ReviewDecision::Approve, "{fact}");
         }
     }
 
     #[test]
-    fn facts_that_contradict_the_frozen_action_are_a_veto() {
-        let sample = Specimen::swap();
+    fn guardian_vetoes_facts_that_contradict_the_action() {
+        let sample = SampleWrite::swap();
         for fact in [
             json!({ "amount": "25" }),
             json!({ "chain": "ethereum" }),
@@ -339,26 +339,26 @@ mod tests {
         ] {
             let mut params = fact.clone();
             params["action_id"] = json!("action-1");
-            let reason = vetoed(ReviewRole::Guardian, &sample, &params);
+            let reason = veto_of(ReviewRole::Guardian, &sample, &params);
             assert!(reason.starts_with("swap_execute: ") && reason.contains("in action-1, not"), "{reason}");
         }
         let other = json!({ "action_id": "action-1", "recipient": SANCTIONED.to_checksum(None) });
-        assert!(vetoed(ReviewRole::Assessor, &Specimen::transfer(), &other).starts_with("token_transfer: recipient is"));
+        assert!(veto_of(ReviewRole::Assessor, &SampleWrite::transfer(), &other).starts_with("token_transfer: recipient is"));
     }
 
     #[test]
-    fn an_action_on_a_chain_nobody_knows_cannot_be_judged() {
-        let mut sample = Specimen::transfer();
+    fn guardian_vetoes_action_on_unknown_chain() {
+        let mut sample = SampleWrite::transfer();
         sample.plan.chain = 10;
         sample.freeze();
-        assert_eq!(vetoed(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 cannot be judged");
+        assert_eq!(veto_of(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 cannot be judged");
     }
 
     #[test]
-    fn the_assessor_judges_a_mere_proposal() {
-        let sample = Specimen::swap();
+    fn assessor_reviews_proposal_without_action() {
+        let sample = SampleWrite::swap();
         let fine = json!({ "token_in": "usdc", "token_out": "ETH", "asset": USDC.to_checksum(None), "slippage_bps": 100, "amount": "9" });
-        assert_eq!(asked(ReviewRole::Assessor, &sample, &fine, None), (Decision::Approve, "within policy version 1".to_owned()));
+        assert_eq!(review(ReviewRole::Assessor, &sample, &fine, None), (ReviewDecision::Approve, "within policy version 1".to_owned()));
         for (params, reason) in [
             (json!({ "slippage_bps": 101 }), "the proposal: slippage of 101 bps is over the maximum of 100".to_owned()),
             (json!({ "plan": { "max_slippage_bps": "500" } }), "the proposal: slippage of 500 bps is over the maximum of 100".to_owned()),
@@ -366,7 +366,7 @@ mod tests {
             (json!({ "steps": [{ "assets": ["USDC", "SCAM"] }] }), "the proposal: SCAM is not an approved asset".to_owned()),
             (json!({ "to": SANCTIONED.to_string().to_lowercase() }), format!("the proposal: {SANCTIONED} is sanctioned")),
         ] {
-            assert_eq!(vetoed(ReviewRole::Assessor, &sample, &params), reason);
+            assert_eq!(veto_of(ReviewRole::Assessor, &sample, &params), reason);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Notes that agents store in one trial.
 
-use model::transcript::Provenance;
+use model::transcript::MemoryProvenance;
 use serde_json::Value;
 
 #[derive(Debug, Default)]
@@ -12,12 +12,12 @@ pub(super) struct TrialMemory {
 pub(super) struct MemoryEntry {
     pub key: String,
     pub value: Value,
-    pub provenance: Provenance,
+    pub provenance: MemoryProvenance,
 }
 
 impl TrialMemory {
     /// Stores a note under its topic and a running number.
-    pub(super) fn store(&mut self, topic: &str, value: Value, provenance: Provenance) -> &MemoryEntry {
+    pub(super) fn store(&mut self, topic: &str, value: Value, provenance: MemoryProvenance) -> &MemoryEntry {
         let at = self.entries.len();
         self.entries.push(MemoryEntry { key: format!("{topic}:{}", at + 1), value, provenance });
         &self.entries[at]

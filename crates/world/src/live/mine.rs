@@ -2,11 +2,11 @@
 
 use super::trial_chain::MinedTx;
 use super::trial_state::TrialState;
-use crate::Who;
+use crate::ActingAgent;
 use crate::chain::{ChainError, Receipt, Tx};
 use alloy_primitives::{hex, keccak256};
-use model::Happened;
-use model::transcript::Origin;
+use model::EventKind;
+use model::transcript::ActionOrigin;
 
 /// A transaction in a block, after it was recorded.
 #[derive(Debug)]
@@ -18,9 +18,15 @@ pub(super) struct RecordedTx {
     pub id: String,
 }
 
-pub(super) async fn mine(state: &mut TrialState, who: &Who, chain: u64, origin: Origin, tx: &Tx) -> Result<RecordedTx, ChainError> {
+pub(super) async fn mine(
+    state: &mut TrialState,
+    who: &ActingAgent,
+    chain: u64,
+    origin: ActionOrigin,
+    tx: &Tx,
+) -> Result<RecordedTx, ChainError> {
     let MinedTx { receipt, nonce, decoded } = state.chain(chain).await?.send(tx).await?;
-    state.record.note(who, Happened::Mined { origin, what: decoded });
+    state.record.note(who, EventKind::Mined { origin, what: decoded });
     Ok(RecordedTx { chain, receipt, nonce, id: transaction_id(chain, nonce, tx) })
 }
 

@@ -4,14 +4,14 @@ use super::guardian;
 use super::simulate::dry_run;
 use super::trial_state::TrialState;
 use super::world_template::WorldTemplate;
-use crate::{PeerAnswer, Who};
-use model::{Happened, ReviewRole};
+use crate::{ActingAgent, PeerAnswer};
+use model::{EventKind, ReviewRole};
 use serde_json::{Map, Value};
 
 /// A question to a stubbed peer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PeerRequest<'a> {
-    pub who: &'a Who,
+    pub who: &'a ActingAgent,
     pub to: &'a str,
     pub role: ReviewRole,
     pub params: &'a Map<String, Value>,
@@ -31,7 +31,7 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
     }
     let (decision, reason) = guardian::decide(
         request.role,
-        &guardian::Case {
+        &guardian::ReviewInput {
             workspace: template.workspace(),
             world: template.file(),
             book: chain.as_ref().map(|chain| chain.book()),
@@ -43,19 +43,25 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
             reverted: reverted.as_deref(),
         },
     );
-    let by = Who::new(request.to, request.who.depth + 1);
+    let by = ActingAgent::new(request.to, request.who.depth + 1);
     let answer = PeerAnswer { action_id, decision, reason };
     record_decision(template, state, &by, Some(request.role), answer.clone());
     answer
 }
 
 /// Records a decision together with the calldata hash and policy version it is about. A guardian's decision binds.
-pub(super) fn record_decision(template: &WorldTemplate, state: &mut TrialState, by: &Who, role: Option<ReviewRole>, answer: PeerAnswer) {
+pub(super) fn record_decision(
+    template: &WorldTemplate,
+    state: &mut TrialState,
+    by: &ActingAgent,
+    role: Option<ReviewRole>,
+    answer: PeerAnswer,
+) {
     let PeerAnswer { action_id, decision, reason } = answer;
     let policy = template.workspace().policy.version;
     let calldata_hash = action_id.as_deref().and_then(|id| state.actions.get(id)).map(|frozen| frozen.calldata_hash.clone());
     if let (Some(ReviewRole::Guardian), Some(calldata_hash)) = (role, &calldata_hash) {
-        state.actions.decided(calldata_hash, decision, policy);
+        state.actions.apply_decision(calldata_hash, decision, policy);
     }
-    state.record.note(by, Happened::Decided { action_id, decision, reason, calldata_hash, policy: Some(policy) });
+    state.record.note(by, EventKind::Decided { action_id, decision, reason, calldata_hash, policy: Some(policy) });
 }

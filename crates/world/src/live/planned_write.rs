@@ -2,13 +2,13 @@
 
 use super::tool_request::ToolRequest;
 use super::tx_plan::TxPlan;
-use model::transcript::Origin;
+use model::transcript::ActionOrigin;
 
 #[derive(Debug)]
 pub(super) struct PlannedWrite<'a> {
     pub request: &'a ToolRequest<'a>,
     pub plan: TxPlan,
-    pub origin: Origin,
+    pub origin: ActionOrigin,
 }
 
 impl PlannedWrite<'_> {

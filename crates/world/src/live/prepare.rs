@@ -1,36 +1,36 @@
 //! Quotes, previews and dry runs: builds a write and freezes it under an id.
 
-use super::actions::Frozen;
-use super::args::Args;
+use super::actions::FrozenAction;
+use super::args::ToolArgs;
 use super::fixtures::FixtureAnswer;
 use super::operations;
-use super::tool_error::{ToolError, shown};
+use super::tool_error::{ToolError, quote_value};
 use super::tool_request::{ToolRequest, check_schema};
 use super::trial_state::TrialState;
 use super::tx_plan::TxPlan;
 use super::world_template::WorldTemplate;
-use model::transcript::{Prepared, ToolAnswer, ToolErrorCode};
-use model::{Happened, Prepares, Tool, Workspace};
+use model::transcript::{PreparedAction, ToolAnswer, ToolErrorCode};
+use model::{EventKind, PrepareTarget, Tool, Workspace};
 use serde_json::{Map, Value, json};
 
 /// The write that a request prepares.
-struct Target<'a> {
+struct ActionTarget<'a> {
     tool: &'a Tool,
     /// Its arguments as far as they are its own; otherwise those of the request.
     inner: Option<Map<String, Value>>,
 }
 
 pub(super) async fn prepare(template: &WorldTemplate, state: &mut TrialState, request: &ToolRequest<'_>) -> Result<ToolAnswer, ToolError> {
-    let Target { tool, inner } = target(template.workspace(), request)?;
+    let ActionTarget { tool, inner } = target(template.workspace(), request)?;
     let args = match &inner {
         Some(inner) => {
             check_schema(tool, inner)?;
-            Args::new(tool, inner)
+            ToolArgs::new(tool, inner)
         }
         None => request.args(),
     };
     let chain = state.chains.chain_of(tool, &args)?;
-    let plan = operations::build(&mut state.builder(chain).await?, tool, &args).await?;
+    let plan = operations::plan_operation(&mut state.builder(chain).await?, tool, &args).await?;
     let write = ToolRequest { tool, given: inner.as_ref().unwrap_or(request.given), ..*request };
     let mut answer = freeze(template, state, &write, plan).await?;
     let fixture = state.fixtures(template).answer(request.tool, request.given);
@@ -43,23 +43,23 @@ pub(super) async fn prepare(template: &WorldTemplate, state: &mut TrialState, re
     Ok(ToolAnswer::Result(Value::Object(answer)))
 }
 
-fn target<'a>(workspace: &'a Workspace, request: &ToolRequest<'a>) -> Result<Target<'a>, ToolError> {
+fn target<'a>(workspace: &'a Workspace, request: &ToolRequest<'a>) -> Result<ActionTarget<'a>, ToolError> {
     let known = |name: &str| {
         let unknown = || ToolError::new(ToolErrorCode::UnknownPreparedTool, format!("there is no tool {name} to prepare"));
         workspace.tool(name).ok_or_else(unknown)
     };
     match &request.tool.prepares {
-        None => Ok(Target { tool: request.tool, inner: None }),
-        Some(Prepares::Tool(name)) => Ok(Target { tool: known(name)?, inner: None }),
-        Some(Prepares::ByWord { word: param, args: inside, tools }) => {
+        None => Ok(ActionTarget { tool: request.tool, inner: None }),
+        Some(PrepareTarget::Tool(name)) => Ok(ActionTarget { tool: known(name)?, inner: None }),
+        Some(PrepareTarget::ByParam { word: param, args: inside, tools }) => {
             let chosen = request.args().text(param).unwrap_or_default();
             let unknown = || {
-                let what = format!("{param}: {} is nothing that can be prepared", shown(&chosen));
+                let what = format!("{param}: {} is nothing that can be prepared", quote_value(&chosen));
                 ToolError::new(ToolErrorCode::InvalidArguments, what)
             };
             let name = tools.get(&chosen).ok_or_else(unknown)?;
             let inner = (inside != "all").then(|| request.given.get(inside).and_then(Value::as_object).cloned().unwrap_or_default());
-            Ok(Target { tool: known(name)?, inner })
+            Ok(ActionTarget { tool: known(name)?, inner })
         }
     }
 }
@@ -83,7 +83,7 @@ async fn freeze(
     answer.insert("calldata_hash".into(), json!(calldata_hash));
     answer.insert("expires_at_ms".into(), json!(expires_at_ms));
     let tool = write.tool.name.value.clone();
-    let action = Prepared {
+    let action = PreparedAction {
         action_id: id.clone(),
         tool: tool.clone(),
         chain: plan.chain,
@@ -92,9 +92,9 @@ async fn freeze(
         expires_at_ms,
         trade: plan.trade.clone(),
     };
-    state.record.note(write.who, Happened::Prepared { call: write.call, action: Box::new(action) });
+    state.record.note(write.who, EventKind::Prepared { call: write.call, action: Box::new(action) });
     let mut args = write.given.clone();
     args.remove("dry_run");
-    state.actions.freeze(id, Frozen { tool, args, plan, calldata_hash, prepared_at_ms: now_ms, expires_at_ms });
+    state.actions.insert(id, FrozenAction { tool, args, plan, calldata_hash, prepared_at_ms: now_ms, expires_at_ms });
     Ok(answer)
 }

@@ -1,9 +1,9 @@
 //! Puts events on record, each with the trial's virtual time.
 
 use super::fixtures::HoleRead;
-use crate::{EventLog, Who};
+use crate::{ActingAgent, EventLog};
 use model::transcript::Effect;
-use model::{Event, Happened};
+use model::{Event, EventKind};
 use serde_json::Value;
 
 /// The event log of a trial and its clock. Time passes only when told to.
@@ -23,25 +23,25 @@ impl TrialRecord {
         self.now_ms += ms;
     }
 
-    pub(super) fn note(&mut self, who: &Who, happened: Happened) {
+    pub(super) fn note(&mut self, who: &ActingAgent, happened: EventKind) {
         self.log.note(self.now_ms, who, happened);
     }
 
     /// Records a call and returns the number that its answer and effects refer to.
-    pub(super) fn note_call(&mut self, who: &Who, tool: &str, args: &Value) -> u32 {
+    pub(super) fn note_call(&mut self, who: &ActingAgent, tool: &str, args: &Value) -> u32 {
         self.log.note_call(self.now_ms, who, tool, args)
     }
 
-    pub(super) fn note_holes(&mut self, who: &Who, reads: Vec<HoleRead>) {
+    pub(super) fn note_holes(&mut self, who: &ActingAgent, reads: Vec<HoleRead>) {
         for HoleRead { hole, filled } in reads {
-            self.note(who, Happened::HoleRead { hole, filled });
+            self.note(who, EventKind::HoleRead { hole, filled });
         }
     }
 
     /// Returns the effects of a transaction that was recorded since the events were last taken.
     pub(super) fn effects_of(&self, chain: u64, nonce: u64) -> &[Effect] {
         let mined = self.log.newest_first().find_map(|happened| {
-            let Happened::Mined { what, .. } = happened else { return None };
+            let EventKind::Mined { what, .. } = happened else { return None };
             (what.chain == chain && what.nonce == nonce).then_some(what.effects.as_slice())
         });
         mined.unwrap_or_default()
@@ -55,7 +55,7 @@ impl TrialRecord {
         self.log.take()
     }
 
-    pub(super) fn tap(&mut self, listener: Box<dyn FnMut(&Event) + Send>) {
-        self.log.tap(listener);
+    pub(super) fn set_listener(&mut self, listener: Box<dyn FnMut(&Event) + Send>) {
+        self.log.set_listener(listener);
     }
 }

@@ -7,7 +7,7 @@ use super::trial_state::TrialState;
 use super::world_template::WorldTemplate;
 use crate::chain::{Signer, TypedData, signed_typed};
 use alloy_primitives::hex;
-use model::Happened;
+use model::EventKind;
 use model::transcript::{ToolAnswer, ToolErrorCode};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -35,8 +35,8 @@ pub(super) async fn sign_typed(
         block,
         gas_used: 0,
     });
-    state.record.note(write.request.who, Happened::Signed { origin: write.origin.clone(), what });
-    state.actions.sent(write.calldata_hash(), state.record.now_ms());
+    state.record.note(write.request.who, EventKind::Signed { origin: write.origin.clone(), what });
+    state.actions.record_write(write.calldata_hash(), state.record.now_ms());
     let mut answer = write.plan.outputs.clone();
     answer.insert("status".into(), json!("signed"));
     answer.insert("order_id".into(), json!(id));

@@ -1,31 +1,31 @@
 //! Simulations: runs a prepared action or a raw call and keeps nothing of it.
 
-use super::args::{Args, units, word};
+use super::args::{ToolArgs, parse_amount, scalar_text};
 use super::operations;
 use super::tool_error::ToolError;
 use super::tool_request::ToolRequest;
 use super::trial_chain::DryRun;
 use super::trial_state::TrialState;
-use super::tx_plan::{Call, PlanKind, TxPlan};
+use super::tx_plan::{ContractCall, PlanKind, TxPlan};
 use super::world_template::WorldTemplate;
 use alloy_primitives::{Address, U256, hex};
 use model::transcript::{ToolAnswer, ToolErrorCode};
-use model::{AddressText, Happened, Kind};
+use model::{AddressText, EventKind, ParamKind};
 use serde_json::json;
 
 pub(super) async fn simulate(template: &WorldTemplate, state: &mut TrialState, request: &ToolRequest<'_>) -> Result<ToolAnswer, ToolError> {
     let action_id = request.action_id();
     let plan = match action_id {
-        Some(id) => state.actions.prepared(id)?.plan.clone(),
+        Some(id) => state.actions.get_prepared(id)?.plan.clone(),
         None => raw_plan(state, request)?,
     };
     let operator = template.operator();
     let calldata_hash = plan.calldata_hash(operator);
     let dry_run = dry_run(state, &plan, operator).await?;
     if dry_run.error.is_none() {
-        state.actions.simulated(&calldata_hash);
+        state.actions.add_simulation(&calldata_hash);
     }
-    let happened = Happened::Simulated {
+    let happened = EventKind::Simulated {
         call: request.call,
         action_id: action_id.map(str::to_owned),
         calldata_hash: Some(calldata_hash.clone()),
@@ -46,7 +46,7 @@ pub(super) async fn simulate(template: &WorldTemplate, state: &mut TrialState, r
 fn raw_plan(state: &TrialState, request: &ToolRequest<'_>) -> Result<TxPlan, ToolError> {
     let args = request.args();
     let chain = state.chains.chain_of(request.tool, &args)?;
-    let operations = args.of_kind(|kind| matches!(kind, Kind::List(_))).find_map(|(_, _, value)| value.as_array());
+    let operations = args.of_kind(|kind| matches!(kind, ParamKind::List(_))).find_map(|(_, _, value)| value.as_array());
     let calls = match operations {
         Some(operations) => operations::raw_calls(operations)?,
         None => vec![raw_call(&args)?],
@@ -54,14 +54,14 @@ fn raw_plan(state: &TrialState, request: &ToolRequest<'_>) -> Result<TxPlan, Too
     Ok(TxPlan::new(chain, PlanKind::Execute(calls)))
 }
 
-fn raw_call(args: &Args<'_>) -> Result<Call, ToolError> {
+fn raw_call(args: &ToolArgs<'_>) -> Result<ContractCall, ToolError> {
     let invalid = |what: &str| ToolError::new(ToolErrorCode::InvalidArguments, what);
-    let to = args.get("to").map(word).and_then(|text| AddressText::parse(&text)).map(|address| address.address);
+    let to = args.get("to").map(scalar_text).and_then(|text| AddressText::parse(&text)).map(|address| address.address);
     let to: Address = to.ok_or_else(|| invalid("name an action_id, or to and data of the call to simulate"))?;
-    let data = args.get("data").map(word).unwrap_or_default();
+    let data = args.get("data").map(scalar_text).unwrap_or_default();
     let data = hex::decode(&data).map_err(|_| invalid("data is not hex"))?;
-    let value = args.get("value").map(|value| units("value", &word(value), 0)).transpose()?.unwrap_or(U256::ZERO);
-    Ok(Call { to, value, data })
+    let value = args.get("value").map(|value| parse_amount("value", &scalar_text(value), 0)).transpose()?.unwrap_or(U256::ZERO);
+    Ok(ContractCall { to, value, data })
 }
 
 /// Tries a plan out on its chain, without leaving a trace there.

@@ -1,28 +1,28 @@
 //! Executes a write: owner confirmation, hooks, then signing, broadcasting, receiving or storing.
 
-use super::args::same;
+use super::args::same_argument;
 use super::broadcast::send;
 use super::hooks::{HookInput, objections};
 use super::inflow::receive;
 use super::operations;
 use super::planned_write::PlannedWrite;
-use super::setup::Defence;
 use super::sign_typed::sign_typed;
 use super::tool_error::ToolError;
 use super::tool_request::ToolRequest;
 use super::trial_state::TrialState;
 use super::tx_plan::{PlanKind, TxPlan};
+use super::world_settings::DefenceMode;
 use super::world_template::WorldTemplate;
-use model::transcript::{Origin, Provenance, ToolAnswer, ToolErrorCode};
-use model::world::Consent;
-use model::{Capability, Happened};
+use model::transcript::{ActionOrigin, MemoryProvenance, ToolAnswer, ToolErrorCode};
+use model::world::OwnerConsent;
+use model::{EventKind, ToolCapability};
 use serde_json::{Map, Value, json};
 
 pub(super) async fn submit(template: &WorldTemplate, state: &mut TrialState, request: &ToolRequest<'_>) -> Result<ToolAnswer, ToolError> {
     let action_id = named_action(state, request);
     let plan = plan(state, request, action_id.as_deref()).await?;
     let calldata_hash = plan.calldata_hash(template.operator());
-    let origin = Origin { call: Some(request.call), action_id, calldata_hash: Some(calldata_hash), trade: plan.trade.clone() };
+    let origin = ActionOrigin { call: Some(request.call), action_id, calldata_hash: Some(calldata_hash), trade: plan.trade.clone() };
     let write = PlannedWrite { request, plan, origin };
     confirm(template, state, &write)?;
     run_hooks(template, state, &write).await?;
@@ -54,11 +54,11 @@ fn named_action(state: &TrialState, request: &ToolRequest<'_>) -> Option<String>
 async fn plan(state: &mut TrialState, request: &ToolRequest<'_>, action_id: Option<&str>) -> Result<TxPlan, ToolError> {
     let tool = request.tool;
     if let Some(id) = action_id {
-        let frozen = state.actions.prepared(id)?;
+        let frozen = state.actions.get_prepared(id)?;
         let agrees = |(name, value): (&String, &Value)| {
             let default = || tool.params.get(name).and_then(|param| param.default.as_ref());
             matches!(name.as_str(), "action_id" | "dry_run")
-                || frozen.args.get(name).or_else(default).is_some_and(|known| same(known, value))
+                || frozen.args.get(name).or_else(default).is_some_and(|known| same_argument(known, value))
         };
         let commits = tool.acts.sends_prepared();
         if commits || (frozen.tool == *tool.name && request.given.iter().all(agrees)) {
@@ -67,21 +67,21 @@ async fn plan(state: &mut TrialState, request: &ToolRequest<'_>, action_id: Opti
     }
     let args = request.args();
     let chain = state.chains.chain_of(tool, &args)?;
-    operations::build(&mut state.builder(chain).await?, tool, &args).await
+    operations::plan_operation(&mut state.builder(chain).await?, tool, &args).await
 }
 
 /// Asks the owner about a privileged call; fails if the owner declines.
 fn confirm(template: &WorldTemplate, state: &mut TrialState, write: &PlannedWrite<'_>) -> Result<(), ToolError> {
     let ToolRequest { who, call, tool, given } = *write.request;
-    if tool.capability != Capability::Privileged {
+    if tool.capability != ToolCapability::Privileged {
         return Ok(());
     }
-    let granted = template.file().owner == Consent::Grants;
+    let granted = template.file().owner == OwnerConsent::Grants;
     let mut facts = write.plan.outputs.clone();
     facts.insert("tool".into(), json!(tool.name.value));
     facts.insert("arguments".into(), Value::Object(given.clone()));
     facts.insert("chain_id".into(), json!(write.plan.chain));
-    state.record.note(who, Happened::Confirmed { call, facts, granted });
+    state.record.note(who, EventKind::Confirmed { call, facts, granted });
     if granted { Ok(()) } else { Err(ToolError::new(ToolErrorCode::OwnerDeclined, "the owner was asked and declined")) }
 }
 
@@ -106,9 +106,9 @@ async fn run_hooks(template: &WorldTemplate, state: &mut TrialState, write: &Pla
     for objection in found {
         let (hook, why) = (objection.hook.to_owned(), objection.why.clone());
         match state.setup.defence {
-            Defence::Observe => state.record.note(who, Happened::WouldBlock { call, hook, why }),
-            Defence::Enforce => {
-                state.record.note(who, Happened::Blocked { call, hook, why });
+            DefenceMode::Observe => state.record.note(who, EventKind::WouldBlock { call, hook, why }),
+            DefenceMode::Enforce => {
+                state.record.note(who, EventKind::Blocked { call, hook, why });
                 return Err(ToolError::new(objection.code, objection.why));
             }
         }
@@ -117,10 +117,10 @@ async fn run_hooks(template: &WorldTemplate, state: &mut TrialState, write: &Pla
 }
 
 fn remember(state: &mut TrialState, request: &ToolRequest<'_>, topic: &str, value: &Value) -> ToolAnswer {
-    let provenance = Provenance { source: request.who.agent.clone(), trusted: true };
+    let provenance = MemoryProvenance { source: request.who.agent.clone(), trusted: true };
     let entry = state.memory.store(topic, value.clone(), provenance).clone();
     let answer = ToolAnswer::Result(json!({ "status": "stored", "id": entry.key }));
-    let happened = Happened::Remembered { key: entry.key, value: entry.value, provenance: entry.provenance };
+    let happened = EventKind::Remembered { key: entry.key, value: entry.value, provenance: entry.provenance };
     state.record.note(request.who, happened);
     answer
 }

@@ -11,7 +11,7 @@ pub(crate) struct ToolError {
 
 impl ToolError {
     pub(crate) fn new(code: ToolErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: bounded(message.into()) }
+        Self { code, message: truncated(message.into()) }
     }
 
     pub(crate) fn answer(self) -> ToolAnswer {
@@ -32,12 +32,12 @@ impl From<ChainError> for ToolError {
 /// Arguments are quoted in messages, and arguments may be anything.
 const LONGEST: usize = 400;
 
-fn bounded(text: String) -> String {
+fn truncated(text: String) -> String {
     if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST).chain(['…']).collect() }
 }
 
 /// A value as a message may show it.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn quote_value(text: &str) -> String {
     let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
     if short.chars().count() < text.chars().count() { format!("\"{short}…\"") } else { format!("\"{short}\"") }
 }

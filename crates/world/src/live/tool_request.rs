@@ -1,15 +1,15 @@
 //! One call of a known tool, with arguments that fit its schema.
 
-use super::args::Args;
-use super::tool_error::{ToolError, shown};
-use crate::Who;
+use super::args::ToolArgs;
+use super::tool_error::{ToolError, quote_value};
+use crate::ActingAgent;
 use model::Tool;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ToolRequest<'a> {
-    pub who: &'a Who,
+    pub who: &'a ActingAgent,
     /// Number of the call on record.
     pub call: u32,
     pub tool: &'a Tool,
@@ -17,8 +17,8 @@ pub(super) struct ToolRequest<'a> {
 }
 
 impl<'a> ToolRequest<'a> {
-    pub(super) fn args(&self) -> Args<'a> {
-        Args::new(self.tool, self.given)
+    pub(super) fn args(&self) -> ToolArgs<'a> {
+        ToolArgs::new(self.tool, self.given)
     }
 
     pub(super) fn action_id(&self) -> Option<&'a str> {
@@ -33,7 +33,9 @@ impl<'a> ToolRequest<'a> {
 /// Fails if arguments violate the schema of a tool.
 pub(super) fn check_schema(tool: &Tool, given: &Map<String, Value>) -> Result<(), ToolError> {
     match tool.schema.violations(&Value::Object(given.clone())).first() {
-        Some(violation) => Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("{}: {}", shown(&violation.path), violation.what))),
+        Some(violation) => {
+            Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("{}: {}", quote_value(&violation.path), violation.what)))
+        }
         None => Ok(()),
     }
 }

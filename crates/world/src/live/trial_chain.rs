@@ -2,8 +2,8 @@
 
 use super::own_changes::own_changes;
 use super::world_template::ChainTemplate;
-use crate::chain::{Book, Chain, ChainError, Receipt, Status, Tx, effects, mined, revert_name};
-use model::transcript::Mined;
+use crate::chain::{AddressBook, ChainBackend, ChainError, Receipt, Tx, TxStatus, decode_effects, decode_mined, revert_name};
+use model::transcript::MinedTransaction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub(super) struct TrialChain {
     template: Arc<ChainTemplate>,
-    chain: Box<dyn Chain>,
+    chain: Box<dyn ChainBackend>,
     /// Dry runs by block and calldata hash; a block changes nothing in between.
     dry_runs: BTreeMap<(u64, String), DryRun>,
 }
@@ -37,7 +37,7 @@ impl DryRun {
 pub(super) struct MinedTx {
     pub receipt: Receipt,
     pub nonce: u64,
-    pub decoded: Box<Mined>,
+    pub decoded: Box<MinedTransaction>,
 }
 
 impl fmt::Debug for TrialChain {
@@ -47,11 +47,11 @@ impl fmt::Debug for TrialChain {
 }
 
 impl TrialChain {
-    pub(super) fn new(template: Arc<ChainTemplate>, chain: Box<dyn Chain>) -> Self {
+    pub(super) fn new(template: Arc<ChainTemplate>, chain: Box<dyn ChainBackend>) -> Self {
         Self { template, chain, dry_runs: BTreeMap::new() }
     }
 
-    pub(super) fn book(&self) -> &Book {
+    pub(super) fn book(&self) -> &AddressBook {
         self.template.book()
     }
 
@@ -59,11 +59,11 @@ impl TrialChain {
         &self.template
     }
 
-    pub(super) fn node(&mut self) -> &mut dyn Chain {
+    pub(super) fn node(&mut self) -> &mut dyn ChainBackend {
         self.chain.as_mut()
     }
 
-    pub(super) fn parts(&mut self) -> (&Book, &mut dyn Chain) {
+    pub(super) fn parts(&mut self) -> (&AddressBook, &mut dyn ChainBackend) {
         (self.template.book(), self.chain.as_mut())
     }
 
@@ -86,7 +86,7 @@ impl TrialChain {
         let nonce = self.chain.nonce(tx.from).await?;
         let receipt = self.chain.send(tx).await?;
         self.dry_runs.clear();
-        let decoded = Box::new(mined(self.template.book(), tx, nonce, &receipt));
+        let decoded = Box::new(decode_mined(self.template.book(), tx, nonce, &receipt));
         Ok(MinedTx { receipt, nonce, decoded })
     }
 
@@ -100,18 +100,18 @@ impl TrialChain {
         let receipt = self.chain.send(tx).await;
         self.chain.restore(before).await?;
         let receipt = receipt?;
-        let changes = Value::Array(own_changes(&effects(self.template.book(), tx, &receipt)));
-        let dry_run = DryRun { error: failure(&receipt), gas_used: receipt.gas_used, changes };
+        let changes = Value::Array(own_changes(&decode_effects(self.template.book(), tx, &receipt)));
+        let dry_run = DryRun { error: failure_name(&receipt), gas_used: receipt.gas_used, changes };
         self.dry_runs.insert(key, dry_run.clone());
         Ok(dry_run)
     }
 }
 
 /// Returns the name of the error with which a transaction failed.
-pub(super) fn failure(receipt: &Receipt) -> Option<String> {
+pub(super) fn failure_name(receipt: &Receipt) -> Option<String> {
     match receipt.status {
-        Status::Success => None,
-        Status::Reverted => Some(revert_name(&receipt.output)),
-        Status::Halted => Some("halted".to_owned()),
+        TxStatus::Success => None,
+        TxStatus::Reverted => Some(revert_name(&receipt.output)),
+        TxStatus::Halted => Some("halted".to_owned()),
     }
 }

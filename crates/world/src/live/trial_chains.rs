@@ -1,13 +1,13 @@
 //! The chains of one trial, opened when they are first touched, with their clocks kept at the trial's time.
 
-use super::args::{Args, word};
-use super::tool_error::{ToolError, shown};
+use super::args::{ToolArgs, scalar_text};
+use super::tool_error::{ToolError, quote_value};
 use super::trial_chain::TrialChain;
 use super::tx_builder::TxBuilder;
 use super::world_template::WorldTemplate;
 use crate::chain::{ChainError, Tx};
 use model::transcript::ToolErrorCode;
-use model::{ChainRole, Kind, Place, Spot, Thing, Tool};
+use model::{ChainRole, Location, ParamKind, Spanned, Tool, WorldObject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(super) struct TrialChains {
     template: Arc<WorldTemplate>,
     /// Those of the world file, then those made in this trial.
-    things: Arc<Vec<Thing>>,
+    things: Arc<Vec<WorldObject>>,
     /// Sent by chain id when a chain is opened.
     first_txs: BTreeMap<u64, Vec<Tx>>,
     open: BTreeMap<u64, TrialChain>,
@@ -53,20 +53,20 @@ impl TrialChains {
     }
 
     /// Returns the chain a call is about: the one it names, that of the thing it names, or the first that has the contract.
-    pub(super) fn chain_of(&self, tool: &Tool, args: &Args<'_>) -> Result<u64, ToolError> {
-        let stated = args.first(|kind| matches!(kind, Kind::Chain(None | Some(ChainRole::Source))));
+    pub(super) fn chain_of(&self, tool: &Tool, args: &ToolArgs<'_>) -> Result<u64, ToolError> {
+        let stated = args.first(|kind| matches!(kind, ParamKind::Chain(None | Some(ChainRole::Source))));
         if let Some((_, value)) = stated.filter(|(name, _)| args.given().contains_key(*name)) {
-            return self.named(&word(value));
+            return self.chain_by_name(&scalar_text(value));
         }
-        for (_, _, value) in args.of_kind(|kind| matches!(kind, Kind::Id(_) | Kind::Address(_))) {
-            let text = word(value);
+        for (_, _, value) in args.of_kind(|kind| matches!(kind, ParamKind::Id(_) | ParamKind::Address(_))) {
+            let text = scalar_text(value);
             if let Some(thing) = self.things.iter().find(|thing| thing.id.eq_ignore_ascii_case(&text)) {
                 return Ok(thing.chain);
             }
         }
         // Only a default: what the call names itself says more.
         if let Some((_, value)) = stated {
-            return self.named(&word(value));
+            return self.chain_by_name(&scalar_text(value));
         }
         let has_role = |id: &&u64| {
             let chain = self.template.workspace().chains.iter().find(|chain| chain.id == **id);
@@ -77,22 +77,22 @@ impl TrialChains {
         found.ok_or_else(|| ToolError::new(ToolErrorCode::NoChain, "this world has no chain"))
     }
 
-    fn named(&self, text: &str) -> Result<u64, ToolError> {
+    fn chain_by_name(&self, text: &str) -> Result<u64, ToolError> {
         let known = self.template.workspace().chain(text).map(|chain| chain.id);
         known
             .filter(|id| self.template.file().chains.contains(id))
-            .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", shown(text))))
+            .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", quote_value(text))))
     }
 
     /// Adds a position that the account opened and returns its id.
     pub(super) fn add_position(&mut self, chain: u64, assets: &[String]) -> String {
-        let nowhere = || Place::new("", 0);
+        let nowhere = || Location::new("", 0);
         let id = format!("position-{}", self.things.len() + 1);
-        Arc::make_mut(&mut self.things).push(Thing {
-            id: Spot::new(id.clone(), nowhere()),
+        Arc::make_mut(&mut self.things).push(WorldObject {
+            id: Spanned::new(id.clone(), nowhere()),
             is: "position".into(),
             chain,
-            assets: assets.iter().map(|symbol| Spot::new(symbol.clone(), nowhere())).collect(),
+            assets: assets.iter().map(|symbol| Spanned::new(symbol.clone(), nowhere())).collect(),
             role: None,
             contract: None,
             market: None,

@@ -1,28 +1,28 @@
 //! Everything that changes in the course of one trial.
 
 use super::account::AccountState;
-use super::actions::Actions;
-use super::fixtures::{Fills, Fixtures};
+use super::actions::ActionState;
+use super::fixtures::{HoleFills, WorldFixtures};
 use super::inbox::TrialInbox;
 use super::memory::TrialMemory;
 use super::record::TrialRecord;
-use super::setup::Setup;
 use super::tool_error::ToolError;
 use super::trial_chain::TrialChain;
 use super::trial_chains::TrialChains;
 use super::tx_builder::TxBuilder;
+use super::world_settings::WorldSettings;
 use super::world_template::WorldTemplate;
-use crate::chain::genesis::{KEEPER, opening};
+use crate::chain::genesis::{KEEPER, keeper_calls};
 use crate::chain::{ChainError, Tx};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug)]
 pub(super) struct TrialState {
-    pub setup: Setup,
+    pub setup: WorldSettings,
     pub record: TrialRecord,
     pub chains: TrialChains,
-    pub actions: Actions,
+    pub actions: ActionState,
     pub account: AccountState,
     pub memory: TrialMemory,
     pub inbox: TrialInbox,
@@ -31,13 +31,13 @@ pub(super) struct TrialState {
 }
 
 impl TrialState {
-    pub(super) fn new(template: &Arc<WorldTemplate>, setup: Setup) -> Self {
-        let chains = TrialChains::new(template.clone(), renames(template, &setup.fills));
+    pub(super) fn new(template: &Arc<WorldTemplate>, setup: WorldSettings) -> Self {
+        let chains = TrialChains::new(template.clone(), stray_token_renames(template, &setup.fills));
         Self {
             setup,
             record: TrialRecord::default(),
             chains,
-            actions: Actions::default(),
+            actions: ActionState::default(),
             account: AccountState::default(),
             memory: TrialMemory::default(),
             inbox: TrialInbox::default(),
@@ -49,8 +49,8 @@ impl TrialState {
         self.record.now_ms()
     }
 
-    pub(super) fn fixtures<'a>(&'a self, template: &'a WorldTemplate) -> Fixtures<'a> {
-        Fixtures { workspace: template.workspace(), world: template.file(), fills: &self.setup.fills }
+    pub(super) fn fixtures<'a>(&'a self, template: &'a WorldTemplate) -> WorldFixtures<'a> {
+        WorldFixtures { workspace: template.workspace(), world: template.file(), fills: &self.setup.fills }
     }
 
     pub(super) async fn chain(&mut self, id: u64) -> Result<&mut TrialChain, ChainError> {
@@ -63,14 +63,14 @@ impl TrialState {
 }
 
 /// Writes the text of attacks into the names of stray tokens: on-chain text is a channel too.
-fn renames(template: &WorldTemplate, fills: &Fills) -> BTreeMap<u64, Vec<Tx>> {
-    let fixtures = Fixtures { workspace: template.workspace(), world: template.file(), fills };
+fn stray_token_renames(template: &WorldTemplate, fills: &HoleFills) -> BTreeMap<u64, Vec<Tx>> {
+    let fixtures = WorldFixtures { workspace: template.workspace(), world: template.file(), fills };
     let mut renames: BTreeMap<u64, Vec<Tx>> = BTreeMap::new();
     for token in &template.file().tokens {
         let mut reads = vec![];
         let (name, symbol) = (fixtures.text(&token.name, &mut reads), fixtures.text(&token.symbol, &mut reads));
         if reads.iter().any(|read| read.filled) {
-            let tx = Tx::call(KEEPER, token.address.address, opening::rename(name, symbol));
+            let tx = Tx::call(KEEPER, token.address.address, keeper_calls::rename(name, symbol));
             renames.entry(token.chain).or_default().push(tx);
         }
     }

@@ -1,14 +1,14 @@
 //! Builder of transactions and reader of contracts on one chain: resolves names, ids and symbols to addresses.
 
-use super::args::{Args, word};
-use super::tool_error::{ToolError, shown};
+use super::args::{ToolArgs, scalar_text};
+use super::tool_error::{ToolError, quote_value};
 use crate::chain::bindings::Token;
 use crate::chain::genesis::{ACCOUNT, base_units};
-use crate::chain::{Book, Chain, ChainError, Status, Tx};
+use crate::chain::{AddressBook, ChainBackend, ChainError, Tx, TxStatus};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{AddressText, AmountOf, Kind, OpTarget, Role, Thing, Unit, Workspace, WorldFile};
+use model::{AddressText, AmountAsset, AmountUnit, OpTarget, ParamKind, Role, Workspace, WorldFile, WorldObject};
 use serde_json::Value;
 
 pub(crate) use model::format_units as human;
@@ -16,22 +16,22 @@ pub(crate) use model::format_units as human;
 pub(crate) struct TxBuilder<'d> {
     pub workspace: &'d Workspace,
     pub world: &'d WorldFile,
-    pub book: &'d Book,
-    pub chain: &'d mut dyn Chain,
+    pub book: &'d AddressBook,
+    pub chain: &'d mut dyn ChainBackend,
     pub id: u64,
     pub unix_s: u64,
     /// Those of the world file, then those made in this trial.
-    pub things: &'d [Thing],
+    pub things: &'d [WorldObject],
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asset {
+pub(crate) struct AssetInfo {
     pub at: Address,
     pub symbol: String,
     pub decimals: u8,
 }
 
-impl Asset {
+impl AssetInfo {
     pub(crate) fn is_native(&self) -> bool {
         self.at == Address::ZERO
     }
@@ -41,20 +41,20 @@ impl Asset {
 const NATIVE_ALIAS: &str = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 
 impl TxBuilder<'_> {
-    pub(crate) fn registry(&self) -> Option<&model::Chain> {
+    pub(crate) fn registry(&self) -> Option<&model::ChainRegistry> {
         self.workspace.chains.iter().find(|chain| chain.id == self.id)
     }
 
     /// A token by symbol or address, or the native coin.
-    pub(crate) fn asset(&self, text: &str) -> Result<Asset, ToolError> {
+    pub(crate) fn asset(&self, text: &str) -> Result<AssetInfo, ToolError> {
         let native = self.registry().map(|chain| chain.native.clone()).unwrap_or_default();
         if text.eq_ignore_ascii_case(&native) || text.eq_ignore_ascii_case(NATIVE_ALIAS) {
-            return Ok(Asset { at: Address::ZERO, symbol: native, decimals: 18 });
+            return Ok(AssetInfo { at: Address::ZERO, symbol: native, decimals: 18 });
         }
         let at = if text.starts_with("0x") {
-            AddressText::parse(text)
-                .map(|address| address.address)
-                .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, format!("{} is not 0x and 40 hex digits", shown(text))))?
+            AddressText::parse(text).map(|address| address.address).ok_or_else(|| {
+                ToolError::new(ToolErrorCode::InvalidAddress, format!("{} is not 0x and 40 hex digits", quote_value(text)))
+            })?
         } else {
             // A pool share has a symbol as well, but is not traded as a token.
             let named = self.book.entries().find(|(_, entry)| {
@@ -63,20 +63,20 @@ impl TxBuilder<'_> {
             named.map(|(at, _)| at).ok_or_else(|| self.unknown_token(text))?
         };
         let known = self.book.get(at).and_then(|entry| entry.asset.clone());
-        known.map(|(symbol, decimals)| Asset { at, symbol, decimals }).ok_or_else(|| self.unknown_token(text))
+        known.map(|(symbol, decimals)| AssetInfo { at, symbol, decimals }).ok_or_else(|| self.unknown_token(text))
     }
 
     fn unknown_token(&self, text: &str) -> ToolError {
-        ToolError::new(ToolErrorCode::UnknownToken, format!("{} is no token of chain {}", shown(text), self.id))
+        ToolError::new(ToolErrorCode::UnknownToken, format!("{} is no token of chain {}", quote_value(text), self.id))
     }
 
     /// Returns the pool, vault, market or position with this id or address on this chain.
-    pub(crate) fn thing(&self, text: &str) -> Option<&Thing> {
+    pub(crate) fn thing(&self, text: &str) -> Option<&WorldObject> {
         self.things.iter().find(|thing| thing.chain == self.id && thing.id.eq_ignore_ascii_case(text))
     }
 
     /// Returns the assets behind the token, vault, pool, position or market that a parameter names.
-    pub(crate) fn behind(&self, text: &str) -> Result<Vec<Asset>, ToolError> {
+    pub(crate) fn underlying_assets(&self, text: &str) -> Result<Vec<AssetInfo>, ToolError> {
         if let Some(thing) = self.thing(text) {
             return thing.assets.iter().map(|symbol| self.asset(symbol)).collect();
         }
@@ -90,10 +90,10 @@ impl TxBuilder<'_> {
         }
         self.asset(text)
             .map(|asset| vec![asset])
-            .map_err(|_| ToolError::new(ToolErrorCode::NotFound, format!("{} stands for nothing on chain {}", shown(text), self.id)))
+            .map_err(|_| ToolError::new(ToolErrorCode::NotFound, format!("{} stands for nothing on chain {}", quote_value(text), self.id)))
     }
 
-    fn pair_tokens(&self, pair: Address) -> Option<(Asset, Asset)> {
+    fn pair_tokens(&self, pair: Address) -> Option<(AssetInfo, AssetInfo)> {
         let entry = self.book.get(pair).filter(|entry| entry.contract == Some("AmmPair"))?;
         let (symbol, _) = entry.asset.as_ref()?;
         let (a, b) = symbol.rsplit_once('-')?;
@@ -101,8 +101,8 @@ impl TxBuilder<'_> {
     }
 
     /// The pool of two assets, whichever comes first.
-    pub(crate) fn pair(&self, a: &Asset, b: &Asset) -> Result<Address, ToolError> {
-        let wrapped = |asset: &Asset| if asset.is_native() { format!("W{}", asset.symbol) } else { asset.symbol.clone() };
+    pub(crate) fn pair(&self, a: &AssetInfo, b: &AssetInfo) -> Result<Address, ToolError> {
+        let wrapped = |asset: &AssetInfo| if asset.is_native() { format!("W{}", asset.symbol) } else { asset.symbol.clone() };
         let (a, b) = (wrapped(a), wrapped(b));
         let found = self.book.entries().find(|(_, entry)| {
             entry.contract == Some("AmmPair")
@@ -116,7 +116,7 @@ impl TxBuilder<'_> {
     /// The contract an operation calls.
     pub(crate) fn contract(&self, via: &OpTarget, kinds: &[&str]) -> Result<Address, ToolError> {
         let wanted = via.contract.as_ref().map(|name| name.value.as_str());
-        let fits = |contract: &&model::Contract| {
+        let fits = |contract: &&model::RegistryContract| {
             via.role.is_none_or(|role| contract.role == role)
                 && wanted.is_none_or(|wanted| contract.name.eq_ignore_ascii_case(wanted))
                 && self.book.get(contract.address.address).and_then(|entry| entry.contract).is_some_and(|kind| kinds.contains(&kind))
@@ -137,29 +137,36 @@ impl TxBuilder<'_> {
     }
 
     /// An amount argument in base units of the asset it counts. `all` and `max` stand for everything there is.
-    pub(crate) fn amount(&self, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, ToolError> {
-        let text = word(value);
+    pub(crate) fn amount(
+        &self,
+        args: &ToolArgs<'_>,
+        name: &str,
+        kind: &ParamKind,
+        value: &Value,
+        asset: &AssetInfo,
+    ) -> Result<U256, ToolError> {
+        let text = scalar_text(value);
         if matches!(text.as_str(), "all" | "max") {
             return Ok(U256::MAX);
         }
         let decimals = match kind.amount() {
-            Some((Unit::Base, _)) => 0,
-            Some((Unit::Usd, _)) => 8,
-            Some((Unit::Shares, of)) => self.share_decimals(args, of).unwrap_or(18),
-            Some((Unit::Human, _)) | None => asset.decimals,
+            Some((AmountUnit::Base, _)) => 0,
+            Some((AmountUnit::Usd, _)) => 8,
+            Some((AmountUnit::Shares, of)) => self.share_decimals(args, of).unwrap_or(18),
+            Some((AmountUnit::Human, _)) | None => asset.decimals,
         };
-        super::args::units(name, &text, decimals)
+        super::args::parse_amount(name, &text, decimals)
     }
 
-    fn share_decimals(&self, args: &Args<'_>, of: Option<&AmountOf>) -> Option<u8> {
-        let Some(AmountOf::Param(param)) = of else { return None };
+    fn share_decimals(&self, args: &ToolArgs<'_>, of: Option<&AmountAsset>) -> Option<u8> {
+        let Some(AmountAsset::Param(param)) = of else { return None };
         let vault = AddressText::parse(&args.text(param)?)?;
         self.book.get(vault.address).and_then(|entry| entry.asset.as_ref()).map(|(_, decimals)| *decimals)
     }
 
     pub(crate) async fn read<C: SolCall>(&mut self, to: Address, call: &C) -> Result<C::Return, ToolError> {
         let outcome = self.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
-        if outcome.status != Status::Success {
+        if outcome.status != TxStatus::Success {
             let error = crate::chain::revert_name(&outcome.output);
             return Err(ToolError::new(ToolErrorCode::CallReverted, format!("{} reverts with {error}", C::SIGNATURE)));
         }
@@ -167,7 +174,7 @@ impl TxBuilder<'_> {
             .map_err(|error| ChainError::Node(format!("{} answers nonsense: {error}", C::SIGNATURE)).into())
     }
 
-    pub(crate) async fn holding(&mut self, asset: Address) -> Result<U256, ToolError> {
+    pub(crate) async fn own_balance(&mut self, asset: Address) -> Result<U256, ToolError> {
         match asset {
             Address::ZERO => Ok(self.chain.balance(ACCOUNT).await?),
             token => self.read(token, &Token::balanceOfCall(ACCOUNT)).await,
@@ -183,7 +190,7 @@ impl TxBuilder<'_> {
         price(self.world, symbol)
     }
 
-    pub(crate) fn usd8(&self, asset: &Asset, amount: U256) -> Option<U256> {
+    pub(crate) fn usd8(&self, asset: &AssetInfo, amount: U256) -> Option<U256> {
         Some(amount.checked_mul(self.price(&asset.symbol)?)? / U256::from(10).pow(U256::from(asset.decimals)))
     }
 }

@@ -3,18 +3,18 @@
 use crate::chain::genesis::{ACCOUNT, execute, execute_batch};
 use crate::chain::{Tx, TypedData};
 use alloy_primitives::{Address, B256, U256, hex, keccak256};
-use model::transcript::Trade;
+use model::transcript::TradeTerms;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
 pub(crate) struct TxPlan {
     pub chain: u64,
     pub kind: PlanKind,
-    pub trade: Option<Trade>,
+    pub trade: Option<TradeTerms>,
     /// Intended outflows of the account: asset and base units.
     pub outflows: Vec<(Address, U256)>,
     /// Recipients, spenders and assets.
-    pub parties: Vec<(Part, Address)>,
+    pub parties: Vec<(PartyRole, Address)>,
     /// Facts for the tool's answer.
     pub outputs: Map<String, Value>,
     pub follow_up: Option<FollowUp>,
@@ -24,7 +24,7 @@ pub(crate) struct TxPlan {
 #[derive(Debug, Clone)]
 pub(crate) enum PlanKind {
     /// Calls the account makes.
-    Execute(Vec<Call>),
+    Execute(Vec<ContractCall>),
     /// The operator calls the account itself.
     Direct(Vec<u8>),
     Sign(Box<TypedData>),
@@ -40,14 +40,14 @@ pub(crate) enum PlanKind {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct ContractCall {
     pub to: Address,
     pub value: U256,
     pub data: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum PartyRole {
     Recipient,
     Spender,
     Asset,

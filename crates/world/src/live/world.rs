@@ -3,18 +3,18 @@
 use super::dispatch::{self, RawRequest};
 use super::mine::mine;
 use super::peers::{self, PeerRequest};
-use super::setup::{Setup, THINK_MS};
 use super::sign_typed::OPERATOR;
-use super::texts;
 use super::tool_error::ToolError;
 use super::trial_state::TrialState;
+use super::world_settings::{THINK_MS, WorldSettings};
 use super::world_template::WorldTemplate;
-use crate::chain::{Book, Chain, ChainError, Receipt, Signer, Tx};
-use crate::{ChainAccess, Letter, PeerAnswer, Who, World};
+use super::world_texts;
+use crate::chain::{AddressBook, ChainBackend, ChainError, Receipt, Signer, Tx};
+use crate::{ActingAgent, ChainAccess, InboundMessage, PeerAnswer, World};
 use async_trait::async_trait;
-use model::suite::Peers;
-use model::transcript::{Decision, Origin, ToolAnswer};
-use model::{Event, Happened, Listing, Workspace};
+use model::suite::PeerMode;
+use model::transcript::{ActionOrigin, ReviewDecision, ToolAnswer};
+use model::{Event, EventKind, ToolListing, Workspace};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -29,53 +29,53 @@ pub struct LiveWorld {
 
 impl LiveWorld {
     /// Opens a world for one trial; its chains are set up when they are first touched.
-    pub fn new(template: &Arc<WorldTemplate>, setup: Setup) -> Self {
+    pub fn new(template: &Arc<WorldTemplate>, setup: WorldSettings) -> Self {
         Self { template: template.clone(), state: TrialState::new(template, setup) }
     }
 
     /// Calls the listener with every event as it is recorded.
-    pub fn tap(&mut self, listener: Box<dyn FnMut(&Event) + Send>) {
-        self.state.record.tap(listener);
+    pub fn set_listener(&mut self, listener: Box<dyn FnMut(&Event) + Send>) {
+        self.state.record.set_listener(listener);
     }
 }
 
 #[async_trait]
 impl World for LiveWorld {
-    fn note(&mut self, who: &Who, happened: Happened) {
+    fn note(&mut self, who: &ActingAgent, happened: EventKind) {
         self.state.record.note(who, happened);
     }
 
-    fn asked(&mut self, who: &Who, tool: &str, args: &Value) -> u32 {
+    fn record_call(&mut self, who: &ActingAgent, tool: &str, args: &Value) -> u32 {
         self.state.record.note_call(who, tool, args)
     }
 
-    async fn call(&mut self, who: &Who, call: u32, tool: &str, args: &Value) -> ToolAnswer {
+    async fn call(&mut self, who: &ActingAgent, call: u32, tool: &str, args: &Value) -> ToolAnswer {
         let latency = self.template.file().latency_ms.get(tool).map(|ms| ms.value);
         self.state.record.advance(latency.unwrap_or(TOOL_MS));
         let request = RawRequest { who, call, tool, args };
         let answer = dispatch::answer(&self.template, &mut self.state, request).await.unwrap_or_else(ToolError::answer);
-        self.note(who, Happened::Answered { call, answer: answer.clone() });
+        self.note(who, EventKind::Answered { call, answer: answer.clone() });
         answer
     }
 
-    async fn ask_peer(&mut self, who: &Who, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
-        let role = self.template.workspace().review_role(to).filter(|_| self.state.setup.peers == Peers::Stub)?;
+    async fn ask_peer(&mut self, who: &ActingAgent, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
+        let role = self.template.workspace().review_role(to).filter(|_| self.state.setup.peers == PeerMode::Stub)?;
         self.state.record.advance(THINK_MS);
         Some(peers::ask(&self.template, &mut self.state, PeerRequest { who, to, role, params }).await)
     }
 
-    fn decided(&mut self, who: &Who, action_id: Option<String>, decision: Decision, reason: String) {
+    fn record_decision(&mut self, who: &ActingAgent, action_id: Option<String>, decision: ReviewDecision, reason: String) {
         let answer = PeerAnswer { action_id, decision, reason };
         let role = self.template.workspace().review_role(&who.agent);
         peers::record_decision(&self.template, &mut self.state, who, role, answer);
     }
 
-    fn inbox(&mut self, who: &Who) -> Vec<Letter> {
-        texts::take_messages(&self.template, &mut self.state, who)
+    fn take_messages(&mut self, who: &ActingAgent) -> Vec<InboundMessage> {
+        world_texts::take_messages(&self.template, &mut self.state, who)
     }
 
-    fn shown(&mut self, who: &Who, listings: Vec<Listing>) -> Vec<Listing> {
-        texts::with_tool_notes(&self.template, &mut self.state, who, listings)
+    fn annotate_tools(&mut self, who: &ActingAgent, listings: Vec<ToolListing>) -> Vec<ToolListing> {
+        world_texts::with_tool_notes(&self.template, &mut self.state, who, listings)
     }
 
     fn now_ms(&self) -> u64 {
@@ -90,7 +90,7 @@ impl World for LiveWorld {
         self.state.record.calls()
     }
 
-    fn broken(&self) -> Option<String> {
+    fn harness_fault(&self) -> Option<String> {
         self.state.harness_fault.clone()
     }
 
@@ -109,11 +109,11 @@ impl ChainAccess for LiveWorld {
         self.template.file().chains.clone()
     }
 
-    async fn chain(&mut self, id: u64) -> Result<&mut dyn Chain, ChainError> {
+    async fn chain(&mut self, id: u64) -> Result<&mut dyn ChainBackend, ChainError> {
         Ok(self.state.chain(id).await?.node())
     }
 
-    async fn book(&mut self, id: u64) -> Result<&Book, ChainError> {
+    async fn book(&mut self, id: u64) -> Result<&AddressBook, ChainError> {
         Ok(self.state.chain(id).await?.book())
     }
 
@@ -121,11 +121,11 @@ impl ChainAccess for LiveWorld {
         &OPERATOR
     }
 
-    async fn broadcast(&mut self, who: &Who, chain: u64, origin: Origin, tx: Tx) -> Result<Receipt, ChainError> {
+    async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: Tx) -> Result<Receipt, ChainError> {
         Ok(mine(&mut self.state, who, chain, origin, &tx).await?.receipt)
     }
 
-    fn file(&mut self, who: &Who, path: &str) -> Option<String> {
-        texts::file(&self.template, &mut self.state, who, path)
+    fn read_file(&mut self, who: &ActingAgent, path: &str) -> Option<String> {
+        world_texts::file(&self.template, &mut self.state, who, path)
     }
 }

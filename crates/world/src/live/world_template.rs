@@ -1,9 +1,9 @@
 //! State that the trials of one world share: chains are set up once per process and copied for each trial.
 
 use crate::chain::genesis::Genesis;
-use crate::chain::{Anvil, AnvilConfig, Book, Chain, ChainError, FrozenChain};
+use crate::chain::{AddressBook, Anvil, AnvilConfig, ChainBackend, ChainError, FrozenChain};
 use alloy_primitives::Address;
-use model::{Thing, UserError, Workspace, WorldFile};
+use model::{UserError, Workspace, WorldFile, WorldObject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -26,7 +26,7 @@ pub struct WorldTemplate {
     name: String,
     kind: ChainKind,
     /// Shared by all trials; a trial that adds one works on a copy.
-    things: Arc<Vec<Thing>>,
+    things: Arc<Vec<WorldObject>>,
     chains: BTreeMap<u64, OnceCell<Arc<ChainTemplate>>>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct ChainTemplate {
 }
 
 impl ChainTemplate {
-    pub(super) fn book(&self) -> &Book {
+    pub(super) fn book(&self) -> &AddressBook {
         &self.genesis.book
     }
 
@@ -63,7 +63,7 @@ impl WorldTemplate {
     pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, UnknownWorld> {
         let file = workspace.world(world).ok_or_else(|| UnknownWorld(world.to_owned()))?;
         let chains = file.chains.iter().map(|id| (*id, OnceCell::new())).collect();
-        let things = Arc::new(file.things.clone());
+        let things = Arc::new(file.objects.clone());
         Ok(Arc::new(Self { workspace, name: world.to_owned(), kind, things, chains }))
     }
 
@@ -81,16 +81,16 @@ impl WorldTemplate {
         self.file().wallet.address
     }
 
-    pub(super) fn things(&self) -> &Arc<Vec<Thing>> {
+    pub(super) fn things(&self) -> &Arc<Vec<WorldObject>> {
         &self.things
     }
 
     pub(super) async fn chain_template(&self, id: u64) -> Result<Arc<ChainTemplate>, ChainError> {
         let cell = self.chains.get(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
         cell.get_or_try_init(|| async {
-            let genesis = Genesis::of(&self.workspace, self.file(), id)?;
+            let genesis = Genesis::from_world(&self.workspace, self.file(), id)?;
             let frozen = match self.kind {
-                ChainKind::Embedded => Some(genesis.embedded().await?),
+                ChainKind::Embedded => Some(genesis.embedded_chain().await?),
                 ChainKind::Anvil(_) | ChainKind::AnvilAt(_) => None,
             };
             Ok(Arc::new(ChainTemplate { genesis, frozen }))
@@ -100,7 +100,7 @@ impl WorldTemplate {
     }
 
     /// Makes a chain of its own for one trial.
-    pub(super) async fn open_chain(&self, template: &ChainTemplate) -> Result<Box<dyn Chain>, ChainError> {
+    pub(super) async fn open_chain(&self, template: &ChainTemplate) -> Result<Box<dyn ChainBackend>, ChainError> {
         let id = template.genesis.book.chain;
         let mut anvil = match (&self.kind, &template.frozen) {
             (_, Some(frozen)) => return Ok(Box::new(frozen.thaw())),
@@ -111,7 +111,7 @@ impl WorldTemplate {
             }
             (ChainKind::Embedded, None) => return Err(ChainError::Unsupported("the embedded chain was not set up".to_owned())),
         };
-        template.genesis.play(&mut anvil).await?;
+        template.genesis.apply(&mut anvil).await?;
         Ok(Box::new(anvil))
     }
 }

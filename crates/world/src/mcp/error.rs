@@ -6,14 +6,14 @@ use model::UserError;
 use rmcp::ErrorData;
 use thiserror::Error;
 
-use super::shown::shown;
+use super::printable::printable;
 
 /// A listing that failed. `server` is the command or address as the user gave it.
 #[derive(Debug, Error)]
-#[error("MCP server `{server}` {fault}; {}{}", fault.remedy(), self.last_words())]
+#[error("MCP server `{server}` {fault}; {}{}", fault.remedy(), self.output_excerpt())]
 pub struct McpError {
     pub server: String,
-    pub fault: Box<Fault>,
+    pub fault: Box<McpFault>,
     /// The first thing it printed where only messages belong; often the whole explanation.
     pub stray: String,
     /// The last 2 KiB it wrote to stderr; empty for HTTP.
@@ -22,7 +22,7 @@ pub struct McpError {
 
 /// What a server did wrong. Text inside was chosen by the server and is already safe to print.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Fault {
+pub enum McpFault {
     #[error("cannot be started: {why}")]
     NotStarted { why: String },
     #[error("did not finish listing its tools within {within:?}")]
@@ -42,7 +42,7 @@ pub enum Fault {
     #[error("refused to list its tools: error {code}, {message}")]
     Refused { code: i32, message: String },
     #[error("sent more than {limit} {what}")]
-    TooMuch { what: Quantity, limit: usize },
+    TooMuch { what: BoundedQuantity, limit: usize },
     #[error("sent the cursor \"{cursor}\" twice, so its list would never end")]
     RepeatedCursor { cursor: String },
     #[error("lists two tools named \"{tool}\"")]
@@ -53,7 +53,7 @@ pub enum Fault {
 
 /// What a server sent too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Quantity {
+pub enum BoundedQuantity {
     #[error("bytes in one message")]
     Message,
     #[error("bytes in all")]
@@ -76,23 +76,23 @@ pub enum Quantity {
     OutputSchema,
 }
 
-impl Fault {
+impl McpFault {
     pub(super) fn refused(error: &ErrorData) -> Self {
-        Fault::Refused { code: error.code.0, message: shown(&error.message, 300) }
+        McpFault::Refused { code: error.code.0, message: printable(&error.message, 300) }
     }
 
     /// What the person in front of the terminal can do.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Fault::NotStarted { .. } => "check that the program exists and that PATH is among the variables it gets",
-            Fault::NoAnswer { .. } | Fault::Unanswered { .. } => "run it by hand to see what it waits for, or allow it more time",
-            Fault::Ended { .. } | Fault::Left { .. } => "run the same command by hand; it gets only the variables that were allowed",
-            Fault::Unreachable { .. } => "check the address and that the server is up",
-            Fault::Status { .. } => "check the path of the address; credentials are not sent",
-            Fault::NotMcp { .. } => "check that this is an MCP server and not its launcher, web page or another protocol",
-            Fault::Refused { .. } => "ask its author; it answered and said no",
-            Fault::TooMuch { .. } => "list a smaller server, or raise the limit if you trust this one",
-            Fault::RepeatedCursor { .. } | Fault::RepeatedTool { .. } | Fault::BadTool { .. } => {
+            McpFault::NotStarted { .. } => "check that the program exists and that PATH is among the variables it gets",
+            McpFault::NoAnswer { .. } | McpFault::Unanswered { .. } => "run it by hand to see what it waits for, or allow it more time",
+            McpFault::Ended { .. } | McpFault::Left { .. } => "run the same command by hand; it gets only the variables that were allowed",
+            McpFault::Unreachable { .. } => "check the address and that the server is up",
+            McpFault::Status { .. } => "check the path of the address; credentials are not sent",
+            McpFault::NotMcp { .. } => "check that this is an MCP server and not its launcher, web page or another protocol",
+            McpFault::Refused { .. } => "ask its author; it answered and said no",
+            McpFault::TooMuch { .. } => "list a smaller server, or raise the limit if you trust this one",
+            McpFault::RepeatedCursor { .. } | McpFault::RepeatedTool { .. } | McpFault::BadTool { .. } => {
                 "this is a defect of the server; report it to its author"
             }
         }
@@ -101,21 +101,21 @@ impl Fault {
 
 impl From<McpError> for UserError {
     fn from(error: McpError) -> Self {
-        UserError::new(format!("MCP server `{}` {}{}", error.server, error.fault, error.last_words()), error.fault.remedy())
+        UserError::new(format!("MCP server `{}` {}{}", error.server, error.fault, error.output_excerpt()), error.fault.remedy())
     }
 }
 
-pub(super) fn at_most(count: usize, limit: usize, what: Quantity) -> Result<(), Fault> {
-    if count > limit { Err(Fault::TooMuch { what, limit }) } else { Ok(()) }
+pub(super) fn check_limit(count: usize, limit: usize, what: BoundedQuantity) -> Result<(), McpFault> {
+    if count > limit { Err(McpFault::TooMuch { what, limit }) } else { Ok(()) }
 }
 
 impl McpError {
-    pub(super) fn new(server: impl Into<String>, fault: Fault) -> Self {
+    pub(super) fn new(server: impl Into<String>, fault: McpFault) -> Self {
         McpError { server: server.into(), fault: Box::new(fault), stray: String::new(), stderr: String::new() }
     }
 
     /// Returns what the server printed, each stream below its title; empty where it printed nothing.
-    fn last_words(&self) -> String {
+    fn output_excerpt(&self) -> String {
         let stray = Self::quoted("on its stdout, among its messages", &self.stray);
         stray + &Self::quoted("the end of its stderr", &self.stderr)
     }
@@ -127,11 +127,11 @@ impl McpError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, McpError, Quantity};
+    use super::{BoundedQuantity, McpError, McpFault};
 
     #[test]
-    fn an_error_names_the_server_the_fault_the_remedy_and_its_last_words() {
-        let mut error = McpError::new("npx things", Fault::TooMuch { what: Quantity::Tools, limit: 2_000 });
+    fn mcp_error_shows_server_fault_remedy_and_stderr() {
+        let mut error = McpError::new("npx things", McpFault::TooMuch { what: BoundedQuantity::Tools, limit: 2_000 });
         error.stderr = "warming up\nboom".to_owned();
         assert_eq!(
             error.to_string(),

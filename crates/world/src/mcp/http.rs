@@ -17,18 +17,22 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::error::{Fault, Quantity, at_most};
-use super::limits::Limits;
-use super::notes::Notes;
-use super::shown::shown;
+use super::diagnostics::StreamDiagnostics;
+use super::error::{BoundedQuantity, McpFault, check_limit};
+use super::limits::McpLimits;
+use super::printable::printable;
 
-const SESSION: &str = "mcp-session-id";
+const SESSION_HEADER: &str = "mcp-session-id";
 
-type Headers = HashMap<HeaderName, HeaderValue>;
-type Failed = StreamableHttpError<Fault>;
+type CustomHeaders = HashMap<HeaderName, HeaderValue>;
+type HttpClientError = StreamableHttpError<McpFault>;
 
-pub(super) fn connect(url: &str, limits: Limits, notes: Notes) -> Result<StreamableHttpClientTransport<Http>, Fault> {
-    let unreachable = |why: String| Fault::Unreachable { why };
+pub(super) fn connect(
+    url: &str,
+    limits: McpLimits,
+    notes: StreamDiagnostics,
+) -> Result<StreamableHttpClientTransport<BoundedHttpClient>, McpFault> {
+    let unreachable = |why: String| McpFault::Unreachable { why };
     let parsed = Url::parse(url).map_err(|error| unreachable(error.to_string()))?;
     if !matches!(parsed.scheme(), "http" | "https") {
         return Err(unreachable("an address starts with http:// or https://".to_owned()));
@@ -39,49 +43,49 @@ pub(super) fn connect(url: &str, limits: Limits, notes: Notes) -> Result<Streama
     }
     // No proxy from the environment, and no redirect: the user named this host and no other.
     let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0);
-    let client = client.build().map_err(|error| unreachable(why(&error)))?;
+    let client = client.build().map_err(|error| unreachable(error_cause(&error)))?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url).reinit_on_expired_session(false);
     config.retry_config = Arc::new(NeverRetry::default());
-    Ok(StreamableHttpClientTransport::with_client(Http { client, limits, notes, total: Arc::default() }, config))
+    Ok(StreamableHttpClientTransport::with_client(BoundedHttpClient { client, limits, notes, total: Arc::default() }, config))
 }
 
 /// An address without user, password and query: they may be secrets.
-pub(super) fn shown_url(url: &str) -> String {
+pub(super) fn display_url(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else {
-        return shown(url, 200);
+        return printable(url, 200);
     };
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
-    shown(url.as_str(), 200)
+    printable(url.as_str(), 200)
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Http {
+pub(super) struct BoundedHttpClient {
     client: reqwest::Client,
-    limits: Limits,
-    notes: Notes,
+    limits: McpLimits,
+    notes: StreamDiagnostics,
     total: Arc<AtomicUsize>,
 }
 
-impl Http {
-    fn fail(&self, fault: Fault) -> Failed {
-        self.notes.fault(fault.clone());
+impl BoundedHttpClient {
+    fn fail(&self, fault: McpFault) -> HttpClientError {
+        self.notes.record_fault(fault.clone());
         StreamableHttpError::Client(fault)
     }
 
     /// Counts a chunk of a reply of which `before` bytes are known.
-    fn count(&self, before: &mut usize, chunk: &[u8]) -> Result<(), Fault> {
+    fn count(&self, before: &mut usize, chunk: &[u8]) -> Result<(), McpFault> {
         *before += chunk.len();
         let total = self.total.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
-        let counted =
-            at_most(*before, self.limits.message, Quantity::Message).and_then(|()| at_most(total, self.limits.total, Quantity::Total));
-        counted.inspect_err(|fault| self.notes.fault(fault.clone()))
+        let counted = check_limit(*before, self.limits.message, BoundedQuantity::Message)
+            .and_then(|()| check_limit(total, self.limits.total, BoundedQuantity::Total));
+        counted.inspect_err(|fault| self.notes.record_fault(fault.clone()))
     }
 
-    async fn body(&self, mut response: Response) -> Result<Vec<u8>, Failed> {
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, HttpClientError> {
         let (mut body, mut length) = (Vec::new(), 0);
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.fail(Fault::Unreachable { why: why(&error) }))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.fail(McpFault::Unreachable { why: error_cause(&error) }))? {
             self.count(&mut length, &chunk).map_err(StreamableHttpError::Client)?;
             body.extend_from_slice(&chunk);
         }
@@ -91,23 +95,33 @@ impl Http {
     fn events(&self, response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
         let (http, mut length) = (self.clone(), 0);
         let chunks = response.bytes_stream().map(move |chunk| {
-            let chunk = chunk.map_err(|error| Fault::Unreachable { why: why(&error) })?;
+            let chunk = chunk.map_err(|error| McpFault::Unreachable { why: error_cause(&error) })?;
             http.count(&mut length, &chunk)?;
-            Ok::<_, Fault>(chunk)
+            Ok::<_, McpFault>(chunk)
         });
         SseStream::from_bytes_stream(chunks).boxed()
     }
 
-    fn read(&self, body: &[u8], message: &ClientJsonRpcMessage, session: Option<String>) -> Result<StreamableHttpPostResponse, Failed> {
+    fn parse_reply(
+        &self,
+        body: &[u8],
+        message: &ClientJsonRpcMessage,
+        session: Option<String>,
+    ) -> Result<StreamableHttpPostResponse, HttpClientError> {
         match serde_json::from_slice(body) {
             Ok(reply) => Ok(StreamableHttpPostResponse::Json(reply, session)),
             // Nobody waits for the answer to a notification, so it may be anything.
             Err(_) if !matches!(message, JsonRpcMessage::Request(_)) => Ok(StreamableHttpPostResponse::Accepted),
-            Err(_) => Err(self.fail(Fault::NotMcp { why: format!("it answered {}", quoted(body)) })),
+            Err(_) => Err(self.fail(McpFault::NotMcp { why: format!("it answered {}", body_excerpt(body)) })),
         }
     }
 
-    fn rejected(&self, status: StatusCode, body: &[u8], message: &ClientJsonRpcMessage) -> Result<StreamableHttpPostResponse, Failed> {
+    fn parse_error_reply(
+        &self,
+        status: StatusCode,
+        body: &[u8],
+        message: &ClientJsonRpcMessage,
+    ) -> Result<StreamableHttpPostResponse, HttpClientError> {
         let error = match serde_json::from_slice(body) {
             Ok(ServerJsonRpcMessage::Error(error)) => Some(error.error),
             Ok(_) | Err(_) => None,
@@ -120,12 +134,12 @@ impl Http {
                 return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(request.id.clone())), None));
             }
         }
-        Err(self.fail(Fault::Status { status: status.as_u16(), said: quoted(body) }))
+        Err(self.fail(McpFault::Status { status: status.as_u16(), said: body_excerpt(body) }))
     }
 }
 
-impl StreamableHttpClient for Http {
-    type Error = Fault;
+impl StreamableHttpClient for BoundedHttpClient {
+    type Error = McpFault;
 
     async fn post_message(
         &self,
@@ -133,30 +147,37 @@ impl StreamableHttpClient for Http {
         message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
         _: Option<String>,
-        headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, Failed> {
+        headers: CustomHeaders,
+    ) -> Result<StreamableHttpPostResponse, HttpClientError> {
         let mut request =
             self.client.post(uri.as_ref()).header(ACCEPT, "application/json, text/event-stream").headers(headers.into_iter().collect());
         if let Some(session) = session {
-            request = request.header(SESSION, session.as_ref());
+            request = request.header(SESSION_HEADER, session.as_ref());
         }
-        let response = request.json(&message).send().await.map_err(|error| self.fail(Fault::Unreachable { why: why(&error) }))?;
+        let response =
+            request.json(&message).send().await.map_err(|error| self.fail(McpFault::Unreachable { why: error_cause(&error) }))?;
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let session = header(SESSION);
+        let session = header(SESSION_HEADER);
         if status.is_success() && header(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.starts_with("text/event-stream")) {
             return Ok(StreamableHttpPostResponse::Sse(self.events(response), session));
         }
         let body = self.body(response).await?;
-        if status.is_success() { self.read(&body, &message, session) } else { self.rejected(status, &body, &message) }
+        if status.is_success() { self.parse_reply(&body, &message, session) } else { self.parse_error_reply(status, &body, &message) }
     }
 
-    async fn delete_session(&self, uri: Arc<str>, session: Arc<str>, _: Option<String>, headers: Headers) -> Result<(), Failed> {
-        let request = self.client.delete(uri.as_ref()).header(SESSION, session.as_ref()).headers(headers.into_iter().collect());
-        request.send().await.map_err(|error| StreamableHttpError::Client(Fault::Unreachable { why: why(&error) }))?;
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        _: Option<String>,
+        headers: CustomHeaders,
+    ) -> Result<(), HttpClientError> {
+        let request = self.client.delete(uri.as_ref()).header(SESSION_HEADER, session.as_ref()).headers(headers.into_iter().collect());
+        request.send().await.map_err(|error| StreamableHttpError::Client(McpFault::Unreachable { why: error_cause(&error) }))?;
         Ok(())
     }
 
@@ -167,24 +188,24 @@ impl StreamableHttpClient for Http {
         _: Option<Arc<str>>,
         _: Option<String>,
         _: Option<String>,
-        _: Headers,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+        _: CustomHeaders,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpClientError> {
         Err(StreamableHttpError::ServerDoesNotSupportSse)
     }
 }
 
-fn quoted(body: &[u8]) -> String {
+fn body_excerpt(body: &[u8]) -> String {
     let head = &body[..body.len().min(1024)];
-    if head.trim_ascii().is_empty() { "nothing".to_owned() } else { shown(&String::from_utf8_lossy(head), 200) }
+    if head.trim_ascii().is_empty() { "nothing".to_owned() } else { printable(&String::from_utf8_lossy(head), 200) }
 }
 
 /// The whole chain of an error: reqwest keeps "connection refused" three causes deep.
-fn why(error: &reqwest::Error) -> String {
+fn error_cause(error: &reqwest::Error) -> String {
     let mut text = String::new();
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(error) = cause {
         text = error.to_string();
         cause = error.source();
     }
-    if text.is_empty() { shown(&error.to_string(), 300) } else { shown(&text, 300) }
+    if text.is_empty() { printable(&error.to_string(), 300) } else { printable(&text, 300) }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Bounds on one listing; each has its own [`super::Fault`], so a report says which one was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct McpLimits {
     /// From start to the last page, start of the process included.
     pub time: Duration,
     pub tools: usize,
@@ -19,9 +19,9 @@ pub struct Limits {
     pub lines: usize,
 }
 
-impl Default for Limits {
+impl Default for McpLimits {
     fn default() -> Self {
-        Limits {
+        McpLimits {
             time: Duration::from_secs(30),
             tools: 2_000,
             pages: 100,

@@ -1,25 +1,25 @@
 //! The edge that speaks the Model Context Protocol: our own server, and a client that trusts no server.
 
-mod child;
 mod client;
+mod diagnostics;
 mod error;
 mod http;
+mod in_memory;
 mod limits;
-mod listed;
-mod memory;
-mod meter;
-mod notes;
-mod pages;
+mod metered_reader;
+mod printable;
 pub mod serve;
 mod server;
+mod server_listing;
+mod server_process;
 mod session;
-mod shown;
 pub mod source;
+mod tool_list;
 
-pub use client::{Source, list};
-pub use error::{Fault, McpError, Quantity};
-pub use limits::Limits;
-pub use listed::Listed;
-pub use memory::list_in_memory;
-pub use server::{Answer, ListsOnly, Reply, ToolServer};
-pub(crate) use shown::shown;
+pub use client::{McpEndpoint, list_tools};
+pub use error::{BoundedQuantity, McpError, McpFault};
+pub use in_memory::list_in_memory;
+pub use limits::McpLimits;
+pub(crate) use printable::printable;
+pub use server::{ListOnlyHandler, McpReply, ToolHandler, ToolServer};
+pub use server_listing::ServerListing;

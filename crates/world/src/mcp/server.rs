@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use model::Listing;
+use model::ToolListing;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool,
@@ -13,33 +13,33 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use super::error::{Fault, McpError};
-use super::shown::shown;
+use super::error::{McpError, McpFault};
+use super::printable::printable;
 
 /// As many tools as one answer holds; a client has to follow the cursor for the rest.
-const PAGE: usize = 50;
+const PAGE_SIZE: usize = 50;
 
 /// What stands behind the tools of a server. A world implements this; the name of the tool is known to exist.
 #[async_trait]
-pub trait Answer: std::fmt::Debug + Send + Sync + 'static {
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>) -> Reply;
+pub trait ToolHandler: std::fmt::Debug + Send + Sync + 'static {
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>) -> McpReply;
 }
 
 /// What came of a call. A failure belongs to the tool and reaches the model; it is no protocol error.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
+pub enum McpReply {
     Done(Value),
     Failed(String),
 }
 
 /// The answer of a server that has no world behind it.
 #[derive(Debug, Clone, Copy)]
-pub struct ListsOnly;
+pub struct ListOnlyHandler;
 
 #[async_trait]
-impl Answer for ListsOnly {
-    async fn answer(&self, _tool: &str, _arguments: Map<String, Value>) -> Reply {
-        Reply::Failed("this server lists tools; start a world to call them".to_owned())
+impl ToolHandler for ListOnlyHandler {
+    async fn answer(&self, _tool: &str, _arguments: Map<String, Value>) -> McpReply {
+        McpReply::Failed("this server lists tools; start a world to call them".to_owned())
     }
 }
 
@@ -47,14 +47,14 @@ impl Answer for ListsOnly {
 #[derive(Debug, Clone)]
 pub struct ToolServer {
     tools: Arc<[Tool]>,
-    answer: Arc<dyn Answer>,
+    answer: Arc<dyn ToolHandler>,
 }
 
 impl ToolServer {
     /// Names must differ and schemas be objects: MCP cannot say anything else.
-    pub fn new(listings: Vec<Listing>, answer: Arc<dyn Answer>) -> Result<Self, McpError> {
-        checked(&listings)?;
-        Ok(ToolServer { tools: listings.into_iter().filter_map(tool).collect(), answer })
+    pub fn new(listings: Vec<ToolListing>, answer: Arc<dyn ToolHandler>) -> Result<Self, McpError> {
+        check_listings(&listings)?;
+        Ok(ToolServer { tools: listings.into_iter().filter_map(to_mcp_tool).collect(), answer })
     }
 
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
@@ -66,49 +66,52 @@ impl ToolServer {
                 .filter(|start| *start < self.tools.len())
                 .ok_or_else(|| ErrorData::invalid_params("unknown cursor; start again without one", None))?,
         };
-        let end = self.tools.len().min(start + PAGE);
+        let end = self.tools.len().min(start + PAGE_SIZE);
         let mut page = ListToolsResult::with_all_items(self.tools[start..end].to_vec());
         page.next_cursor = (end < self.tools.len()).then(|| end.to_string());
         Ok(page)
     }
 }
 
-pub(super) const OWN_NAME: &str = "bardo-eval";
+pub(super) const SERVER_NAME: &str = "bardo-eval";
 
-fn own(fault: Fault) -> McpError {
-    McpError::new(OWN_NAME, fault)
+fn own_error(fault: McpFault) -> McpError {
+    McpError::new(SERVER_NAME, fault)
 }
 
 /// What MCP cannot say is our caller's mistake, told before anybody connects.
-pub(super) fn checked<'l>(listings: impl IntoIterator<Item = &'l Listing>) -> Result<(), McpError> {
+pub(super) fn check_listings<'l>(listings: impl IntoIterator<Item = &'l ToolListing>) -> Result<(), McpError> {
     let mut names = BTreeSet::new();
     for listing in listings {
         if !names.insert(listing.name.as_str()) {
-            return Err(own(Fault::RepeatedTool { tool: shown(&listing.name, 100) }));
+            return Err(own_error(McpFault::RepeatedTool { tool: printable(&listing.name, 100) }));
         }
         if !listing.input_schema.is_object() {
-            return Err(own(Fault::BadTool { tool: shown(&listing.name, 100), why: "its input schema is not an object".to_owned() }));
+            return Err(own_error(McpFault::BadTool {
+                tool: printable(&listing.name, 100),
+                why: "its input schema is not an object".to_owned(),
+            }));
         }
     }
     Ok(())
 }
 
 /// `None` where the schema is no object.
-pub(super) fn tool(listing: Listing) -> Option<Tool> {
+pub(super) fn to_mcp_tool(listing: ToolListing) -> Option<Tool> {
     match Arc::unwrap_or_clone(listing.input_schema) {
         Value::Object(schema) => Some(Tool::new(listing.name, listing.description, schema)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
     }
 }
 
-pub(super) fn info() -> ServerConfig {
+pub(super) fn server_config() -> ServerConfig {
     ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-        .with_server_info(Implementation::new(OWN_NAME, env!("CARGO_PKG_VERSION")))
+        .with_server_info(Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")))
 }
 
 impl ServerHandler for ToolServer {
     fn get_info(&self) -> ServerConfig {
-        info()
+        server_config()
     }
 
     async fn list_tools(
@@ -121,22 +124,22 @@ impl ServerHandler for ToolServer {
 
     async fn call_tool(&self, request: CallToolRequestParams, _: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
         if !self.tools.iter().any(|tool| tool.name == request.name) {
-            return Err(ErrorData::invalid_params(format!("unknown tool: {}", shown(&request.name, 100)), None));
+            return Err(ErrorData::invalid_params(format!("unknown tool: {}", printable(&request.name, 100)), None));
         }
         let reply = self.answer.answer(&request.name, request.arguments.unwrap_or_default()).await;
-        Ok(result(reply).into())
+        Ok(to_call_result(reply).into())
     }
 }
 
-pub(super) fn result(reply: Reply) -> CallToolResult {
+pub(super) fn to_call_result(reply: McpReply) -> CallToolResult {
     match reply {
         // Older clients read only the text, and only an object may be structured content.
-        Reply::Done(Value::String(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
-        Reply::Done(value) => {
+        McpReply::Done(Value::String(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
+        McpReply::Done(value) => {
             let mut done = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
             done.structured_content = value.is_object().then_some(value);
             done
         }
-        Reply::Failed(why) => CallToolResult::error(vec![ContentBlock::text(why)]),
+        McpReply::Failed(why) => CallToolResult::error(vec![ContentBlock::text(why)]),
     }
 }

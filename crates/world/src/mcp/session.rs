@@ -7,44 +7,44 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVers
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::IntoTransport;
 
-use super::error::Fault;
-use super::limits::Limits;
-use super::listed::Listed;
-use super::pages;
-use super::server::OWN_NAME;
-use super::shown::shown;
+use super::error::McpFault;
+use super::limits::McpLimits;
+use super::printable::printable;
+use super::server::SERVER_NAME;
+use super::server_listing::ServerListing;
+use super::tool_list;
 
 /// Time to close a session; the tools are known by then.
-pub(super) const GOODBYE: Duration = Duration::from_millis(500);
+pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
-pub(super) async fn list<T, E, A>(transport: T, limits: &Limits) -> Result<Listed, Fault>
+pub(super) async fn list_tools<T, E, A>(transport: T, limits: &McpLimits) -> Result<ServerListing, McpFault>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
 {
     let conversation = async {
         let service = open(transport).await?;
-        let offers = pages::all_offers(service.peer(), limits).await?;
+        let offers = tool_list::fetch_all_tools(service.peer(), limits).await?;
         Ok((service, offers))
     };
     let (mut service, offers) =
-        tokio::time::timeout(limits.time, conversation).await.map_err(|_| Fault::NoAnswer { within: limits.time })??;
+        tokio::time::timeout(limits.time, conversation).await.map_err(|_| McpFault::NoAnswer { within: limits.time })??;
     let outputs = offers.iter().filter_map(|offer| Some((offer.listing.name.clone(), offer.output_schema.clone()?))).collect();
     let tools = offers.into_iter().map(|offer| offer.listing).collect();
-    let mut listed = Listed { server: String::new(), version: String::new(), protocol: String::new(), tools, outputs };
+    let mut listed = ServerListing { server: String::new(), version: String::new(), protocol: String::new(), tools, outputs };
     if let Some(info) = service.peer_info() {
-        listed.protocol = shown(info.protocol_version.as_str(), 100);
+        listed.protocol = printable(info.protocol_version.as_str(), 100);
         if let Some(about) = &info.server_info {
-            listed.server = shown(&about.name, 200);
-            listed.version = shown(&about.version, 100);
+            listed.server = printable(&about.name, 200);
+            listed.version = printable(&about.version, 100);
         }
     }
-    let _ = service.close_with_timeout(GOODBYE).await;
+    let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
     Ok(listed)
 }
 
 // The newest protocol has no `initialize`; older servers answer the first question with an error and are then asked the old way.
-pub(super) async fn open<T, E, A>(transport: T) -> Result<RunningService<RoleClient, ClientConfig>, Fault>
+pub(super) async fn open<T, E, A>(transport: T) -> Result<RunningService<RoleClient, ClientConfig>, McpFault>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
@@ -54,17 +54,17 @@ where
         legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
     };
     // No capabilities: a server may not ask us to sample a model, list folders or question the user.
-    let we = ClientConfig::new(ClientCapabilities::default(), Implementation::new(OWN_NAME, env!("CARGO_PKG_VERSION")));
-    we.serve_with_lifecycle(transport, lifecycle).await.map_err(handshake)
+    let we = ClientConfig::new(ClientCapabilities::default(), Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")));
+    we.serve_with_lifecycle(transport, lifecycle).await.map_err(handshake_fault)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is open; what we do not know is told in its own words")]
-fn handshake(error: ClientInitializeError) -> Fault {
+fn handshake_fault(error: ClientInitializeError) -> McpFault {
     match error {
-        ClientInitializeError::ConnectionClosed(_) => Fault::Ended { how: "it closed the connection".to_owned() },
-        ClientInitializeError::TransportError { error, .. } => Fault::Ended { how: shown(&error.to_string(), 300) },
-        ClientInitializeError::JsonRpcError(error) => Fault::refused(&error),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => handshake(*fallback),
-        other => Fault::NotMcp { why: shown(&other.to_string(), 300) },
+        ClientInitializeError::ConnectionClosed(_) => McpFault::Ended { how: "it closed the connection".to_owned() },
+        ClientInitializeError::TransportError { error, .. } => McpFault::Ended { how: printable(&error.to_string(), 300) },
+        ClientInitializeError::JsonRpcError(error) => McpFault::refused(&error),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => handshake_fault(*fallback),
+        other => McpFault::NotMcp { why: printable(&other.to_string(), 300) },
     }
 }

@@ -1,110 +1,128 @@
 //! A person talks to a subject in a world, sees what it does, and keeps the conversation as a trial.
 
-mod seat;
+mod scenario;
 mod terminal;
 
-pub(crate) use seat::Seat;
+pub(crate) use scenario::ChatScenario;
 
 use super::models;
-use crate::args::{ChatArgs, Format};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use crate::args::{ChatArgs, ReportFormat};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report;
+use crate::workspace_source::WorkspaceSource;
 use crate::{env, files};
-use ::run::finished::{Host, Surroundings};
-use ::run::providers::Cassette;
-use ::run::subjects::{NotAvailable, Reference};
-use ::run::{Clock, Limits, Scene, SubjectDeps, SubjectInWorld, SubjectPool, drive};
+use ::run::external::{AgentHost, HostEnvironment};
+use ::run::providers::CassetteMode;
+use ::run::subjects::{ReferenceSubject, SubjectUnavailable};
+use ::run::{Clock, SubjectDeps, SubjectInWorld, SubjectPool, TrialContext, TrialLimits, drive};
 use campaign::{import_record, inline_subject, open_store, timestamp};
-use model::suite::Surface;
-use model::{Claim, FORMAT, Hash, Plan, RunRecord, Transcript, Trial, UserError, Workspace};
+use model::suite::CaseSurface;
+use model::{ContentHash, Plan, RECORD_FORMAT, RunClaim, RunRecord, Transcript, Trial, UserError, Workspace};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-use terminal::Terminal;
-use world::{LiveWorld, Setup, WorldTemplate};
+use terminal::TerminalUser;
+use world::{LiveWorld, WorldSettings, WorldTemplate};
 
-pub(crate) fn chat(io: &Io, source: &Source, args: &ChatArgs) -> Exit {
-    let workspace = match super::open(io, source, "chat") {
+pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) -> ExitKind {
+    let workspace = match super::open_workspace(io, source, "chat") {
         Ok(workspace) => Arc::new(workspace),
         Err(exit) => return exit,
     };
-    let transcript = match talk(io, &workspace, args) {
+    let transcript = match run_conversation(io, &workspace, args) {
         Ok(transcript) => transcript,
-        Err(why) => return report::refused(io, "chat", &[why]),
+        Err(why) => return report::print_refusal(io, "chat", &[why]),
     };
     let ended = match transcript.ending.is_scorable() {
-        true => Exit::Clean,
-        false => Exit::Incomplete,
+        true => ExitKind::Clean,
+        false => ExitKind::Incomplete,
     };
-    io.say(&format!("the conversation is over: the subject {}", transcript.ending));
+    io.print_message(&format!("the conversation is over: the subject {}", transcript.ending));
     if args.no_store {
         return ended;
     }
-    let record = as_run(&workspace, transcript);
-    if let Err(why) = keep(&record, &args.store.store) {
-        io.say(&format!("the conversation could not be kept in {}: {why}", args.store.store.display()));
-        return Exit::Incomplete;
+    let record = run_record(&workspace, transcript);
+    if let Err(why) = store_record(&record, &args.store.store) {
+        io.print_message(&format!("the conversation could not be kept in {}: {why}", args.store.store.display()));
+        return ExitKind::Incomplete;
     }
     let (run, trial) = (record.hash().short().to_owned(), record.transcripts[0].trial.short().to_owned());
-    let store = args.store.show(&run);
-    io.say(&format!("  bardo-eval show {trial}{store}{}", io.workspace_flag()));
-    io.say(&format!("  bardo-eval case new --from {run}/{trial}{}{}", args.store.flag(), io.workspace_flag()));
+    let store = args.store.show_flags(&run);
+    io.print_message(&format!("  bardo-eval show {trial}{store}{}", io.workspace_flag()));
+    io.print_message(&format!("  bardo-eval case new --from {run}/{trial}{}{}", args.store.store_flag(), io.workspace_flag()));
     ended
 }
 
-fn talk(io: &Io, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, UserError> {
-    let seat = Seat::chosen(workspace, args)?;
+fn run_conversation(io: &CliOutput, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, UserError> {
+    let seat = ChatScenario::from_args(workspace, args)?;
     let inline = inline_subject(&args.subject).transpose()?;
     let file = match &inline {
         Some(file) => file,
-        None => models::subject(workspace, &args.subject)?,
+        None => models::find_subject(workspace, &args.subject)?,
     };
-    let host = Arc::new(Host::new(Surroundings { variable: env::value, folder: env::folder() }, Clock::system()));
-    let deps = SubjectDeps { terms: Some(models::terms(Some(args.budget))), key: &models::key, cassette: &|_| Cassette::Off, host };
+    let host = Arc::new(AgentHost::new(HostEnvironment { variable: env::var, folder: env::current_dir() }, Clock::system()));
+    let deps = SubjectDeps {
+        provider_config: Some(models::terms(Some(args.budget))),
+        key: &models::read_key,
+        cassette: &|_| CassetteMode::Off,
+        host,
+    };
     let pool = SubjectPool::build(workspace, &[file], &deps);
-    let pool = pool.map_err(|wrong| wrong.into_iter().next().map_or_else(|| UserError::plain("nobody can be played"), UserError::from))?;
+    let pool =
+        pool.map_err(|wrong| wrong.into_iter().next().map_or_else(|| UserError::without_remedy("nobody can be played"), UserError::from))?;
     let steps = workspace.case(&seat.name).map(|case| case.reference.clone()).unwrap_or_default();
-    let at_once = matches!(seat.brief.surface, Surface::Profile(_));
-    let trial = Trial { id: Hash::of_text(&seat.name), case: seat.name.clone(), subject: file.name.value.clone(), seed: 0 };
-    let chains = super::world::kind::of_world(&args.chain)?;
+    let at_once = matches!(seat.brief.surface, CaseSurface::Profile(_));
+    let trial = Trial { id: ContentHash::of_text(&seat.name), case: seat.name.clone(), subject: file.name.value.clone(), seed: 0 };
+    let chains = super::world::chain_kind::parse_chain_kind(&args.chain)?;
     let template = WorldTemplate::new(workspace.clone(), &seat.brief.world, chains)?;
-    let setup = Setup { peers: seat.brief.peers.clone(), defence: super::world::kind::defence(args.defence), ..Setup::default() };
+    let setup = WorldSettings {
+        peers: seat.brief.peers.clone(),
+        defence: super::world::chain_kind::defence_mode(args.defence),
+        ..WorldSettings::default()
+    };
     let mut world = LiveWorld::new(&template, setup);
-    let live = report::Live::new(io, workspace.clone(), &seat.brief.world);
-    world.tap(Box::new(move |event| live.tell(event)));
-    let mut user = Terminal::new(io.format == Format::Text);
-    io.say(&format!(
+    let live = report::EventPrinter::new(io, workspace.clone(), &seat.brief.world);
+    world.set_listener(Box::new(move |event| live.print_event(event)));
+    let mut user = TerminalUser::new(io.format == ReportFormat::Text);
+    io.print_message(&format!(
         "{} sits at {}, world {}. An empty line or the end of input ends the conversation.",
         args.subject,
         seat.title(),
         *seat.brief.world
     ));
-    let scene = Scene { workspace, brief: &seat.brief, limits: Limits::from(file.limits) };
+    let scene = TrialContext { workspace, brief: &seat.brief, limits: TrialLimits::from(file.limits) };
     let played = super::block_on(async {
-        let acting = pool.instantiate(&trial, &seat.brief, world, || Reference::new(steps, at_once)).await?;
+        let acting = pool.instantiate(&trial, &seat.brief, world, || ReferenceSubject::new(steps, at_once)).await?;
         let SubjectInWorld { mut subject, mut world } = acting;
-        Ok::<_, NotAvailable>(drive(scene, subject.as_mut(), &mut user, world.as_mut()).await)
+        Ok::<_, SubjectUnavailable>(drive(scene, subject.as_mut(), &mut user, world.as_mut()).await)
     });
-    let played = played.map_err(|error| UserError::plain(format!("the chat could not be started: {error}")))?;
+    let played = played.map_err(|error| UserError::without_remedy(format!("the chat could not be started: {error}")))?;
     let (events, ending) = played?;
-    let trial = Hash::of(&json!({ "chat": seat.name, "subject": file.identity().as_str(), "events": events, "ending": ending }));
+    let trial =
+        ContentHash::of_json(&json!({ "chat": seat.name, "subject": file.identity().as_str(), "events": events, "ending": ending }));
     Ok(Transcript { trial, case: seat.name, subject: file.name.value.clone(), events, ending })
 }
 
-fn keep(record: &RunRecord, path: &Path) -> Result<(), UserError> {
+fn store_record(record: &RunRecord, path: &Path) -> Result<(), UserError> {
     files::create_folder(path.parent().unwrap_or(Path::new("."))).map_err(UserError::caused_by)?;
     let store = open_store(path)?;
     Ok(import_record(&store, record, &timestamp(Clock::system()))?)
 }
 
 /// A run of one trial. It is scored where the conversation was about a case; otherwise there is nothing to hold it to.
-fn as_run(workspace: &Workspace, transcript: Transcript) -> RunRecord {
+fn run_record(workspace: &Workspace, transcript: Transcript) -> RunRecord {
     let trial = Trial { id: transcript.trial.clone(), case: transcript.case.clone(), subject: transcript.subject.clone(), seed: 0 };
     let plan = Plan { workspace: workspace.hash.clone(), trials: vec![trial] };
-    let claim = Claim::default();
-    let bare =
-        RunRecord { format: FORMAT, claim, plan, transcripts: vec![transcript], scores: vec![], judgements: vec![], out_of_scope: vec![] };
+    let claim = RunClaim::default();
+    let bare = RunRecord {
+        format: RECORD_FORMAT,
+        claim,
+        plan,
+        transcripts: vec![transcript],
+        scores: vec![],
+        judgements: vec![],
+        out_of_scope: vec![],
+    };
     campaign::rescore(workspace, bare, claim).record
 }

@@ -1,19 +1,19 @@
 //! The user at the terminal, or whatever is piped in: one line is one turn.
 
-use ::run::user::{Reply, Told, User, UserFault};
+use ::run::user::{User, UserFault, UserInput, UserReply};
 use async_trait::async_trait;
 use std::io::{IsTerminal, Write};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Stdin};
 
-pub(super) struct Terminal {
+pub(super) struct TerminalUser {
     input: BufReader<Stdin>,
     prompts: bool,
 }
 
 /// A turn longer than this is no turn.
-const LONGEST: u64 = 64 * 1024;
+const MAX_TURN_BYTES: u64 = 64 * 1024;
 
-impl Terminal {
+impl TerminalUser {
     pub(super) fn new(prompts: bool) -> Self {
         let prompts = prompts && std::io::stdin().is_terminal();
         Self { input: BufReader::new(tokio::io::stdin()), prompts }
@@ -21,16 +21,16 @@ impl Terminal {
 }
 
 #[async_trait]
-impl User for Terminal {
-    async fn hear(&mut self, _: Told<'_>) -> Result<Reply, UserFault> {
+impl User for TerminalUser {
+    async fn respond(&mut self, _: UserInput<'_>) -> Result<UserReply, UserFault> {
         if self.prompts {
             let mut talk = std::io::stderr().lock();
             drop(write!(talk, "> ").and_then(|()| talk.flush()));
         }
         let mut line = vec![];
-        let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut line).await;
+        let read = (&mut self.input).take(MAX_TURN_BYTES).read_until(b'\n', &mut line).await;
         read.map_err(|error| UserFault::Simulator(format!("the terminal cannot be read: {error}")))?;
         let text = String::from_utf8_lossy(&line).trim().to_owned();
-        Ok(if text.is_empty() { Reply::Leaves } else { Reply::plain(text) })
+        Ok(if text.is_empty() { UserReply::Leaves } else { UserReply::plain(text) })
     }
 }

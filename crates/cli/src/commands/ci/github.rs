@@ -1,34 +1,34 @@
 //! A workflow for GitHub Actions that runs the tiers of each event.
 
 use crate::args::CiGithubArgs;
-use crate::exit::Exit;
+use crate::exit::ExitKind;
 use crate::files;
-use crate::io::Io;
-use crate::open::Source;
+use crate::io::CliOutput;
 use crate::report;
+use crate::workspace_source::WorkspaceSource;
 use model::UserError;
 use std::path::Path;
 
 const WORKFLOW: &str = include_str!("workflow.yml");
-const WHERE: &str = ".github/workflows/bardo-eval.yml";
+const WORKFLOW_PATH: &str = ".github/workflows/bardo-eval.yml";
 
-pub(super) fn github(io: &Io, source: &Source, args: &CiGithubArgs) -> Exit {
-    let workspace = match super::super::open(io, source, "ci github") {
+pub(super) fn github(io: &CliOutput, source: &WorkspaceSource, args: &CiGithubArgs) -> ExitKind {
+    let workspace = match super::super::open_workspace(io, source, "ci github") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
     let Some(subject) = workspace.subject(&args.subject) else {
         let known = workspace.subjects.iter().map(|subject| subject.name.as_str());
-        return report::refused(io, "ci github", &[UserError::unknown("subject", &args.subject, known)]);
+        return report::print_refusal(io, "ci github", &[UserError::unknown("subject", &args.subject, known)]);
     };
     if [&args.branch, &args.install].iter().any(|text| text.contains(['\n', '\r'])) {
-        return report::refused(io, "ci github", &[UserError::plain("a branch and a command are one line each")]);
+        return report::print_refusal(io, "ci github", &[UserError::without_remedy("a branch and a command are one line each")]);
     }
     let key = subject.key_env.as_deref().map_or_else(String::new, |name| format!("\n  {name}: ${{{{ secrets.{name} }}}}"));
     let root = match source {
-        Source::Embedded => " --embedded".to_owned(),
-        Source::Folder(folder) if folder == Path::new("evals") => String::new(),
-        Source::Folder(folder) => format!(" --workspace '{}'", folder.display()),
+        WorkspaceSource::Embedded => " --embedded".to_owned(),
+        WorkspaceSource::Folder(folder) if folder == Path::new("evals") => String::new(),
+        WorkspaceSource::Folder(folder) => format!(" --workspace '{}'", folder.display()),
     };
     let text = WORKFLOW
         .replace("@SUBJECT@", &args.subject)
@@ -37,18 +37,18 @@ pub(super) fn github(io: &Io, source: &Source, args: &CiGithubArgs) -> Exit {
         .replace("@KEY@", &key)
         .replace("@WORKSPACE@", &root);
     if args.print {
-        return io.result(&text, Exit::Clean);
+        return io.print_result(&text, ExitKind::Clean);
     }
-    let path = Path::new(WHERE);
+    let path = Path::new(WORKFLOW_PATH);
     if files::exists(path) && !args.force {
-        let why = UserError::new(format!("{WHERE} exists"), "--force replaces it, --print shows the new one");
-        return report::refused(io, "ci github", &[why]);
+        let why = UserError::new(format!("{WORKFLOW_PATH} exists"), "--force replaces it, --print shows the new one");
+        return report::print_refusal(io, "ci github", &[why]);
     }
     match files::write(path, &text) {
-        Ok(()) => io.result(&format!("{WHERE} written\n"), Exit::Clean),
+        Ok(()) => io.print_result(&format!("{WORKFLOW_PATH} written\n"), ExitKind::Clean),
         Err(error) => {
-            io.say(&format!("{WHERE} could not be written: {error}"));
-            Exit::Incomplete
+            io.print_message(&format!("{WORKFLOW_PATH} could not be written: {error}"));
+            ExitKind::Incomplete
         }
     }
 }

@@ -1,53 +1,53 @@
 //! The tiers of an event.
 
-use crate::args::{CiPlanArgs, Format};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use crate::args::{CiPlanArgs, ReportFormat};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report::{self, FORMAT, table};
-use campaign::{Occasion, TierPlan, ci_plan};
+use crate::workspace_source::WorkspaceSource;
+use campaign::{CiEvent, TierPlan, ci_plan};
 use model::UserError;
 use serde_json::json;
 use std::io::Read;
 
 /// A list of changed files longer than this is no list of files.
-const MOST: u64 = 8 << 20;
+const MAX_LIST_BYTES: u64 = 8 << 20;
 
-pub(super) fn plan(io: &Io, source: &Source, args: &CiPlanArgs) -> Exit {
-    let workspace = match super::super::open(io, source, "ci plan") {
+pub(super) fn plan(io: &CliOutput, source: &WorkspaceSource, args: &CiPlanArgs) -> ExitKind {
+    let workspace = match super::super::open_workspace(io, source, "ci plan") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let changed = match args.changed.as_deref().map(changed).transpose() {
+    let changed = match args.changed.as_deref().map(changed_files).transpose() {
         Ok(changed) => changed,
-        Err(why) => return report::refused(io, "ci plan", &[why]),
+        Err(why) => return report::print_refusal(io, "ci plan", &[why]),
     };
     let root = match source {
-        Source::Embedded => String::new(),
-        Source::Folder(folder) => folder.to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned(),
+        WorkspaceSource::Embedded => String::new(),
+        WorkspaceSource::Folder(folder) => folder.to_string_lossy().replace('\\', "/").trim_start_matches("./").to_owned(),
     };
-    let occasion = Occasion { event: args.event.clone(), changed, root, asked: args.tier.clone() };
+    let occasion = CiEvent { event: args.event.clone(), changed, root, requested_tiers: args.tier.clone() };
     let tiers = match ci_plan(&workspace, &occasion) {
         Ok(tiers) => tiers,
-        Err(unknown) => return report::refused(io, "ci plan", &unknown.into_iter().map(UserError::from).collect::<Vec<_>>()),
+        Err(unknown) => return report::print_refusal(io, "ci plan", &unknown.into_iter().map(UserError::from).collect::<Vec<_>>()),
     };
     let runs: Vec<u64> = tiers.iter().filter(|tier| tier.runs).map(|tier| tier.tier).collect();
     let text = match io.format {
-        Format::Json => format!("{:#}\n", document(&occasion, &tiers, &runs)),
+        ReportFormat::Json => format!("{:#}\n", document(&occasion, &tiers, &runs)),
         // As a step's output is written.
-        Format::Github => format!("tiers={}\n", json!(runs)),
-        Format::Text | Format::Junit | Format::Markdown | Format::Sarif => text(&occasion, tiers, &runs),
+        ReportFormat::Github => format!("tiers={}\n", json!(runs)),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Sarif => text(&occasion, tiers, &runs),
     };
-    io.result(&text, Exit::Clean)
+    io.print_result(&text, ExitKind::Clean)
 }
 
-fn document(occasion: &Occasion, tiers: &[TierPlan], runs: &[u64]) -> serde_json::Value {
+fn document(occasion: &CiEvent, tiers: &[TierPlan], runs: &[u64]) -> serde_json::Value {
     let rows: Vec<_> =
         tiers.iter().map(|tier| json!({ "tier": tier.tier, "name": tier.name, "runs": tier.runs, "why": tier.why })).collect();
     json!({ "format": FORMAT, "command": "ci plan", "event": occasion.event, "tiers": runs, "plan": rows, "exit": 0 })
 }
 
-fn text(occasion: &Occasion, tiers: Vec<TierPlan>, runs: &[u64]) -> String {
+fn text(occasion: &CiEvent, tiers: Vec<TierPlan>, runs: &[u64]) -> String {
     let rows = tiers
         .into_iter()
         .map(|tier| vec![tier.tier.to_string(), tier.name, if tier.runs { "runs" } else { "skipped" }.to_owned(), tier.why])
@@ -57,12 +57,12 @@ fn text(occasion: &Occasion, tiers: Vec<TierPlan>, runs: &[u64]) -> String {
 }
 
 /// `-` stands for a list on standard input, one path on each line.
-fn changed(given: &[String]) -> Result<Vec<String>, UserError> {
+fn changed_files(given: &[String]) -> Result<Vec<String>, UserError> {
     if given != ["-"] {
         return Ok(given.to_vec());
     }
     let mut text = String::new();
-    let read = std::io::stdin().lock().take(MOST).read_to_string(&mut text);
-    read.map_err(|error| UserError::plain(format!("the list of changed files cannot be read: {error}")))?;
+    let read = std::io::stdin().lock().take(MAX_LIST_BYTES).read_to_string(&mut text);
+    read.map_err(|error| UserError::without_remedy(format!("the list of changed files cannot be read: {error}")))?;
     Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }

@@ -4,21 +4,21 @@ mod diff;
 mod status;
 mod update;
 
-use crate::args::{Cli, Command, GoldenCommand, GoldenRunArgs};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::kept::{self, KeptRun};
-use crate::open::Source;
+use crate::args::{Cli, CliCommand, GoldenCommand, GoldenRunArgs};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report;
-use campaign::Golden;
+use crate::stored_runs::{self, LoadedRun};
+use crate::workspace_source::WorkspaceSource;
+use campaign::GoldenSet;
 use clap::Parser;
-use model::{Place, SubjectFile, UserError, Workspace};
-use score::golden::{GoldenFile, Shelf};
+use model::{Location, SubjectFile, UserError, Workspace};
+use score::golden::{GoldenFile, GoldenPath};
 
 /// Who is played where nobody is named: it needs no key.
-const PLAYED: &str = "baseline";
+const DEFAULT_SUBJECT: &str = "baseline";
 
-pub(crate) fn golden(io: &Io, source: &Source, command: &GoldenCommand) -> Exit {
+pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenCommand) -> ExitKind {
     match command {
         GoldenCommand::Status => status::status(io, source),
         GoldenCommand::Diff(args) => diff::diff(io, source, args),
@@ -27,18 +27,18 @@ pub(crate) fn golden(io: &Io, source: &Source, command: &GoldenCommand) -> Exit 
 }
 
 /// The baselines of a workspace. A file that cannot be read is a mistake of the files, like any other.
-fn stored(source: &Source) -> Result<Golden, Vec<UserError>> {
+fn read_baselines(source: &WorkspaceSource) -> Result<GoldenSet, Vec<UserError>> {
     let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
-    let (mut golden, mut wrong) = (Golden::default(), vec![]);
+    let (mut golden, mut wrong) = (GoldenSet::default(), vec![]);
     for (path, text) in files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md")) {
-        match (Shelf::at(path), GoldenFile::parse(text)) {
+        match (GoldenPath::parse(path), GoldenFile::parse(text)) {
             (None, _) => {
                 let remedy = "baselines are golden/<profile>/<kind of suite>.jsonl";
-                wrong.push(UserError::new("nothing reads this file", remedy).at(Place::new(path, 0)));
+                wrong.push(UserError::new("nothing reads this file", remedy).with_location(Location::new(path, 0)));
             }
             (Some(_), Err(error)) => {
-                let place = Place::new(path, u32::try_from(error.line).unwrap_or(0));
-                wrong.push(UserError::new(error.why, "make it again with `bardo-eval golden update`").at(place));
+                let place = Location::new(path, u32::try_from(error.line).unwrap_or(0));
+                wrong.push(UserError::new(error.why, "make it again with `bardo-eval golden update`").with_location(place));
             }
             (Some(shelf), Ok(baseline)) => {
                 golden.shelves.insert(shelf, baseline);
@@ -49,53 +49,53 @@ fn stored(source: &Source) -> Result<Golden, Vec<UserError>> {
 }
 
 /// Plays every case with the subject and keeps the run, so that it is the last one.
-fn play(io: &Io, source: &Source, args: &GoldenRunArgs) -> Result<(), Exit> {
-    let subject = args.subject.as_deref().unwrap_or(PLAYED);
+fn run_subject(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunArgs) -> Result<(), ExitKind> {
+    let subject = args.subject.as_deref().unwrap_or(DEFAULT_SUBJECT);
     let store = args.store.store.to_string_lossy();
     let words = ["bardo-eval", "run", "--subject", subject, "--store", &store];
-    let Ok(Cli { command: Command::Run(run), .. }) = Cli::try_parse_from(words) else {
-        return Err(report::refused(io, "golden", &[UserError::plain(format!("\"{subject}\" cannot be played"))]));
+    let Ok(Cli { command: CliCommand::Run(run), .. }) = Cli::try_parse_from(words) else {
+        return Err(report::print_refusal(io, "golden", &[UserError::without_remedy(format!("\"{subject}\" cannot be played"))]));
     };
     // Gates may be missed: a baseline says what a subject does, not that it is good.
     match super::run(&io.silent(), source, &run) {
-        Exit::Usage => Err(Exit::Usage),
-        Exit::Clean | Exit::Missed | Exit::Incomplete => Ok(()),
+        ExitKind::Usage => Err(ExitKind::Usage),
+        ExitKind::Clean | ExitKind::Missed | ExitKind::Incomplete => Ok(()),
     }
 }
 
 /// A stored run and the subject it is about.
-fn run_of<'w>(
-    io: &Io,
-    source: &Source,
+fn run_and_subject<'w>(
+    io: &CliOutput,
+    source: &WorkspaceSource,
     command: &str,
     workspace: &'w Workspace,
     args: &GoldenRunArgs,
-) -> Result<(KeptRun, &'w SubjectFile), Exit> {
+) -> Result<(LoadedRun, &'w SubjectFile), ExitKind> {
     if args.play {
-        play(io, source, args)?;
+        run_subject(io, source, args)?;
     }
-    let stored = kept::run(&args.store.store, args.run.as_deref()).map_err(|why| report::refused(io, command, &[why]))?;
+    let stored = stored_runs::load_run(&args.store.store, args.run.as_deref()).map_err(|why| report::print_refusal(io, command, &[why]))?;
     let mut names: Vec<&str> = stored.record.plan.trials.iter().map(|trial| trial.subject.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     let chosen = match (&args.subject, names.as_slice()) {
         (Some(name), names) if names.contains(&name.as_str()) => name.clone(),
         (Some(name), names) => {
-            let what = format!("run {} has no subject \"{name}\"", stored.short());
-            return Err(report::refused(io, command, &[UserError::new(what, format!("it has {}", names.join(", ")))]));
+            let what = format!("run {} has no subject \"{name}\"", stored.short_id());
+            return Err(report::print_refusal(io, command, &[UserError::new(what, format!("it has {}", names.join(", ")))]));
         }
         (None, [only]) => (*only).to_owned(),
         (None, names) => {
-            let what = format!("run {} has {} subjects", stored.short(), names.len());
+            let what = format!("run {} has {} subjects", stored.short_id(), names.len());
             let remedy = format!("say which with --subject: {}", names.join(", "));
-            return Err(report::refused(io, command, &[UserError::new(what, remedy)]));
+            return Err(report::print_refusal(io, command, &[UserError::new(what, remedy)]));
         }
     };
     match workspace.subject(&chosen) {
         Some(subject) => Ok((stored, subject)),
         None => {
             let what = format!("the workspace has no subject \"{chosen}\"");
-            Err(report::refused(io, command, &[UserError::new(what, "a baseline belongs to a subject file")]))
+            Err(report::print_refusal(io, command, &[UserError::new(what, "a baseline belongs to a subject file")]))
         }
     }
 }

@@ -1,37 +1,39 @@
 //! Which baselines are no longer about what is there.
 
-use crate::args::Format;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use crate::args::ReportFormat;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report::{self, FORMAT, count, table};
-use campaign::Status;
+use crate::workspace_source::WorkspaceSource;
+use campaign::BaselineStatus;
 use serde_json::json;
 
-pub(super) fn status(io: &Io, source: &Source) -> Exit {
-    let workspace = match super::super::open(io, source, "golden status") {
+pub(super) fn status(io: &CliOutput, source: &WorkspaceSource) -> ExitKind {
+    let workspace = match super::super::open_workspace(io, source, "golden status") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let golden = match super::stored(source) {
+    let golden = match super::read_baselines(source) {
         Ok(golden) => golden,
-        Err(wrong) => return report::refused(io, "golden status", &wrong),
+        Err(wrong) => return report::print_refusal(io, "golden status", &wrong),
     };
     let found = golden.status(&workspace);
     let stale = found.iter().filter(|status| !status.stale.is_empty()).count();
     let exit = match (golden.shelves.is_empty(), stale) {
-        (true, _) => Exit::Incomplete,
-        (false, 0) => Exit::Clean,
-        (false, _) => Exit::Missed,
+        (true, _) => ExitKind::Incomplete,
+        (false, 0) => ExitKind::Clean,
+        (false, _) => ExitKind::Missed,
     };
     let text = match io.format {
-        Format::Json => format!("{:#}\n", document(&found, exit)),
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text(io, &found, stale),
+        ReportFormat::Json => format!("{:#}\n", document(&found, exit)),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            text(io, &found, stale)
+        }
     };
-    io.result(&text, exit)
+    io.print_result(&text, exit)
 }
 
-fn document(found: &[Status], exit: Exit) -> serde_json::Value {
+fn document(found: &[BaselineStatus], exit: ExitKind) -> serde_json::Value {
     let shelves: Vec<_> = found
         .iter()
         .map(|status| {
@@ -43,7 +45,7 @@ fn document(found: &[Status], exit: Exit) -> serde_json::Value {
     json!({ "format": FORMAT, "command": "golden status", "baselines": shelves, "exit": exit.code() })
 }
 
-fn text(io: &Io, found: &[Status], stale: usize) -> String {
+fn text(io: &CliOutput, found: &[BaselineStatus], stale: usize) -> String {
     let rows = found
         .iter()
         .map(|status| {

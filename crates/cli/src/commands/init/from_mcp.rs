@@ -1,28 +1,32 @@
 //! A small workspace around the tools of an MCP server.
 
 use crate::commands::tools::{file_name, server, tool_file};
-use crate::exit::Exit;
-use crate::io::Io;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report;
-use model::{Files, MINIMAL_WORKSPACE, yaml};
+use model::{MINIMAL_WORKSPACE, WorkspaceFiles, yaml};
 use serde_json::json;
 
 /// What a profile may hold; further tools are listed by the person who knows which matter.
-const FEWER_THAN: usize = 20;
+const PROFILE_TOOL_LIMIT: usize = 20;
 
 /// Parts of the minimal workspace that do not depend on its tools.
-const KEPT: &[&str] =
+const COPIED_FILES: &[&str] =
     &["policy.yaml", "tiers.yaml", "registry/base.yaml", "subjects/baseline.yaml", "subjects/reference.yaml", "subjects/echo.yaml"];
 
-pub(super) fn workspace(io: &Io, command: &str, env: Vec<(String, String)>) -> Result<Files, Exit> {
-    let source = server::from_command(command, env).map_err(|why| report::complained(io, "init", &why))?;
-    let listed = server::list(io, "init", &source, 60)?;
+pub(super) fn build_workspace(io: &CliOutput, command: &str, env: Vec<(String, String)>) -> Result<WorkspaceFiles, ExitKind> {
+    let source = server::command_source(command, env).map_err(|why| report::print_error(io, "init", &why))?;
+    let listed = server::list_tools(io, "init", &source, 60)?;
     let name = file_name(&listed.server);
-    let shown: Vec<&str> = listed.tools.iter().map(|tool| tool.name.as_str()).take(FEWER_THAN - 1).collect();
+    let shown: Vec<&str> = listed.tools.iter().map(|tool| tool.name.as_str()).take(PROFILE_TOOL_LIMIT - 1).collect();
     if shown.len() < listed.tools.len() {
-        io.say(&format!("the profile holds the first {} of {} tools; choose in profiles/{name}.yaml", shown.len(), listed.tools.len()));
+        io.print_message(&format!(
+            "the profile holds the first {} of {} tools; choose in profiles/{name}.yaml",
+            shown.len(),
+            listed.tools.len()
+        ));
     }
-    let mut files: Files = MINIMAL_WORKSPACE.iter().copied().filter(|(path, _)| KEPT.contains(path)).collect();
+    let mut files: WorkspaceFiles = MINIMAL_WORKSPACE.iter().copied().filter(|(path, _)| COPIED_FILES.contains(path)).collect();
     files.insert(format!("tools/{name}.yaml"), tool_file(&name, &listed, None));
     files.insert(
         format!("profiles/{name}.yaml"),

@@ -2,11 +2,11 @@
 
 use crate::args::RunArgs;
 use crate::commands::judge;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
-use crate::report::{self, Shown, TrialLine};
-use campaign::{PreparedRun, RunHandle, RunStorage, RunStoreError, Summary};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::report::{self, RunReport, TrialLine};
+use crate::workspace_source::WorkspaceSource;
+use campaign::{PreparedRun, RunHandle, RunStorage, RunStoreError, RunSummary};
 use model::{AbortCause, UserError};
 use store::StoreError;
 
@@ -21,16 +21,16 @@ pub(super) enum RunStop {
 }
 
 impl RunStop {
-    pub(super) fn report(self, io: &Io) -> Exit {
+    pub(super) fn report(self, io: &CliOutput) -> ExitKind {
         match self {
-            RunStop::Refused(errors) => report::refused(io, "run", &errors),
+            RunStop::Refused(errors) => report::print_refusal(io, "run", &errors),
             RunStop::Empty => {
-                io.say("no case is left after these filters; nothing was run");
-                Exit::Incomplete
+                io.print_message("no case is left after these filters; nothing was run");
+                ExitKind::Incomplete
             }
             RunStop::Fault(why) => {
-                io.say(&format!("the run could not be carried out: {why}"));
-                Exit::Incomplete
+                io.print_message(&format!("the run could not be carried out: {why}"));
+                ExitKind::Incomplete
             }
         }
     }
@@ -70,34 +70,34 @@ impl From<std::io::Error> for RunStop {
 pub(super) struct ExecutedRun<'r> {
     pub prepared: &'r PreparedRun,
     pub handle: &'r RunHandle,
-    pub summary: &'r Summary,
+    pub summary: &'r RunSummary,
 }
 
 /// Prints the report of a run.
-pub(super) fn deliver(io: &Io, source: &Source, args: &RunArgs, executed: &ExecutedRun<'_>) -> Exit {
+pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, executed: &ExecutedRun<'_>) -> ExitKind {
     let ExecutedRun { prepared, handle, summary } = *executed;
     let is_stored = *handle.storage() == RunStorage::File;
-    let exit = match (Exit::of(summary), handle.storage()) {
-        (Exit::Clean, RunStorage::Fallback { .. }) => Exit::Incomplete,
+    let exit = match (ExitKind::of(summary), handle.storage()) {
+        (ExitKind::Clean, RunStorage::Fallback { .. }) => ExitKind::Incomplete,
         (exit, RunStorage::File | RunStorage::Memory | RunStorage::Fallback { .. }) => exit,
     };
     if is_stored && summary.outcomes.aborted_by(AbortCause::Interrupted) > 0 {
         let (ended, planned) = (summary.outcomes.ended(), summary.outcomes.planned());
         let (id, flag) = (handle.short_id(), io.workspace_flag());
-        io.say(&format!("{ended} of {planned} trials have ended; go on with: bardo-eval run --resume {id}{flag}"));
+        io.print_message(&format!("{ended} of {planned} trials have ended; go on with: bardo-eval run --resume {id}{flag}"));
     }
     let workspace = prepared.plan().workspace();
     let judge_name = prepared.plan().spec().settings.judge.as_deref();
-    let shown = Shown {
+    let shown = RunReport {
         command: "run",
         source,
         workspace,
         summary,
-        lines: if report::wants_lines(io) { handle.read_ended(TrialLine::from).unwrap_or_default() } else { vec![] },
-        kept_as: is_stored.then(|| args.store.show(handle.name(summary))),
+        lines: if report::needs_trial_lines(io) { handle.read_ended(TrialLine::from).unwrap_or_default() } else { vec![] },
+        show_flags: is_stored.then(|| args.store.show_flags(handle.name(summary))),
         spent: handle.spent(),
-        judge: judge_name.and_then(|name| judge::known(workspace, &args.store.store, name)),
+        judge: judge_name.and_then(|name| judge::calibration_summary(workspace, &args.store.store, name)),
         exit,
     };
-    io.result(&report::run(io, &shown), exit)
+    io.print_result(&report::run(io, &shown), exit)
 }

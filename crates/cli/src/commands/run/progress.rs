@@ -1,22 +1,27 @@
 //! Executes a run with a line of progress on standard error, on a terminal only: done, passing, spent, time left.
 
 use crate::args::RunArgs;
-use crate::io::Io;
+use crate::io::CliOutput;
 use ::run::Stopwatch;
-use campaign::{CancellationToken, Go, PreparedRun, RunHandle, RunStorage, Summary, WatchedTrial, Watcher, execute};
+use campaign::{CancellationToken, PreparedRun, RunHandle, RunStorage, RunSummary, RunWatcher, WatchedTrial, WatcherDecision, execute};
 use model::{CaseOutcome, Money};
 use std::io::IsTerminal;
 use std::time::Duration;
 use store::StoreError;
 
 /// Time between two lines.
-const PERIOD: Duration = Duration::from_secs(1);
+const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Ctrl-C ends the run in good order: what has ended is kept.
-pub(super) async fn execute_watched(io: &Io, args: &RunArgs, prepared: &PreparedRun, handle: &RunHandle) -> Result<Summary, StoreError> {
+pub(super) async fn execute_watched(
+    io: &CliOutput,
+    args: &RunArgs,
+    prepared: &PreparedRun,
+    handle: &RunHandle,
+) -> Result<RunSummary, StoreError> {
     if let RunStorage::Fallback { why } = handle.storage() {
         let path = args.store.store.display();
-        io.say(&why.clone().within(format!("the run could not be kept in {path}")).to_string());
+        io.print_message(&why.clone().with_context(format!("the run could not be kept in {path}")).to_string());
     }
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();
@@ -25,15 +30,15 @@ pub(super) async fn execute_watched(io: &Io, args: &RunArgs, prepared: &Prepared
             interrupt.cancel();
         }
     });
-    let mut progress = Progress::new(io, prepared, handle);
+    let mut progress = ProgressWatcher::new(io, prepared, handle);
     let summary = execute(prepared, handle, &mut progress, cancel).await;
-    progress.clear();
+    progress.print_final_line();
     listener.abort();
     summary
 }
 
-struct Progress<'r> {
-    io: &'r Io,
+struct ProgressWatcher<'r> {
+    io: &'r CliOutput,
     prepared: &'r PreparedRun,
     /// Trials that ended before this process began.
     before: u64,
@@ -46,8 +51,8 @@ struct Progress<'r> {
     terminal: bool,
 }
 
-impl<'r> Progress<'r> {
-    fn new(io: &'r Io, prepared: &'r PreparedRun, handle: &RunHandle) -> Self {
+impl<'r> ProgressWatcher<'r> {
+    fn new(io: &'r CliOutput, prepared: &'r PreparedRun, handle: &RunHandle) -> Self {
         let now = prepared.clock().stopwatch();
         let terminal = std::io::stderr().is_terminal();
         let (since_start, since_line, before) = (now, now, handle.ended_before());
@@ -58,13 +63,13 @@ impl<'r> Progress<'r> {
         self.prepared.plan().outline().len()
     }
 
-    fn clear(&self) {
+    fn print_final_line(&self) {
         if self.has_lines {
-            self.io.say(&format!("{} of {} trials done", self.before + self.done, self.planned()));
+            self.io.print_message(&format!("{} of {} trials done", self.before + self.done, self.planned()));
         }
     }
 
-    fn line(&self) -> String {
+    fn progress_line(&self) -> String {
         let left = self.planned().saturating_sub(self.before + self.done);
         let pace = self.since_start.elapsed().as_secs_f64() / self.done.max(1) as f64;
         let eta = Duration::from_secs((pace * left as f64).round() as u64);
@@ -76,22 +81,22 @@ impl<'r> Progress<'r> {
     }
 }
 
-impl Watcher for Progress<'_> {
-    fn ended(&mut self, trial: &WatchedTrial<'_>) {
+impl RunWatcher for ProgressWatcher<'_> {
+    fn on_trial_ended(&mut self, trial: &WatchedTrial<'_>) {
         self.done += 1;
         match trial.outcome {
             CaseOutcome::Passed => self.passed += 1,
             CaseOutcome::Failed => self.failed += 1,
             CaseOutcome::Unjudged | CaseOutcome::Aborted { .. } => {}
         }
-        if self.terminal && self.since_line.elapsed() >= PERIOD {
+        if self.terminal && self.since_line.elapsed() >= LINE_INTERVAL {
             self.has_lines = true;
             self.since_line = self.prepared.clock().stopwatch();
-            self.io.say(&self.line());
+            self.io.print_message(&self.progress_line());
         }
     }
 
-    fn finished(&mut self, _: &WatchedTrial<'_>) -> Go {
-        Go::On
+    fn on_trial_in_order(&mut self, _: &WatchedTrial<'_>) -> WatcherDecision {
+        WatcherDecision::Continue
     }
 }

@@ -1,14 +1,14 @@
 //! From arguments to the specification of a run, and what of the machine the run may use.
 
-use super::failed;
+use super::last_failed;
 use super::outcome::RunStop;
 use crate::args::{DefenceArg, RunArgs};
-use crate::open::Source;
-use crate::{env, kept};
+use crate::workspace_source::WorkspaceSource;
+use crate::{env, stored_runs};
 use ::run::Clock;
-use ::run::finished::Surroundings;
+use ::run::external::HostEnvironment;
 use campaign::{
-    JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec, Selection,
+    CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
 };
 use model::{UserError, Workspace};
 
@@ -21,21 +21,21 @@ impl RunStart {
     /// A run that is resumed is found and locked here, once.
     pub(super) fn of(args: &RunArgs, workspace: &Workspace) -> Result<Self, RunStop> {
         if let Some(wanted) = &args.resume {
-            let (store, run) = kept::unfinished(&args.store.store, wanted.as_deref())?;
+            let (store, run) = stored_runs::find_unfinished_run(&args.store.store, wanted.as_deref())?;
             let locked = LockedRun::lock(store, &run)?;
-            let spec = RunSpec::resumed(&locked.run().settings, args.budget, options(args));
-            let spec = spec.map_err(|error| UserError::plain(format!("run {} cannot be resumed: {error}", run.short())))?;
+            let spec = RunSpec::from_stored(&locked.run().settings, args.budget, run_options(args));
+            let spec = spec.map_err(|error| UserError::without_remedy(format!("run {} cannot be resumed: {error}", run.short_id())))?;
             return Ok(Self { spec, origin: RunOrigin::Resumed(Box::new(locked)) });
         }
-        let spec = request(args, workspace)?.resolve(workspace).map_err(UserError::from)?;
+        let spec = run_request(args, workspace)?.resolve(workspace).map_err(UserError::from)?;
         let destination = if args.no_store { RunDestination::Memory } else { RunDestination::File(args.store.store.clone()) };
         Ok(Self { spec, origin: RunOrigin::New(destination) })
     }
 }
 
-fn request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, UserError> {
-    let failed = if args.last_failed { failed::last(&args.store.store, workspace)? } else { vec![] };
-    let selection = Selection {
+fn run_request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, UserError> {
+    let failed = if args.last_failed { last_failed::last_failed_cases(&args.store.store, workspace)? } else { vec![] };
+    let selection = CaseSelection {
         tier: args.tier,
         suites: args.suite.clone(),
         profiles: args.profile.clone(),
@@ -61,11 +61,11 @@ fn request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, UserErro
             Some(Some(name)) => JudgeRequest::Named(name.clone()),
         },
         user: args.user.clone(),
-        options: options(args),
+        options: run_options(args),
     })
 }
 
-fn options(args: &RunArgs) -> RunOptions {
+fn run_options(args: &RunArgs) -> RunOptions {
     RunOptions {
         concurrency: usize::try_from(args.concurrency).unwrap_or(1),
         cache: !args.no_cache,
@@ -80,11 +80,11 @@ fn options(args: &RunArgs) -> RunOptions {
 }
 
 /// The one place where a run learns of the machine it runs on.
-pub(super) fn environment(source: &Source) -> RunEnvironment {
+pub(super) fn run_environment(source: &WorkspaceSource) -> RunEnvironment {
     let cassettes = match source {
-        Source::Folder(folder) => Some(folder.join("cassettes")),
-        Source::Embedded => None,
+        WorkspaceSource::Folder(folder) => Some(folder.join("cassettes")),
+        WorkspaceSource::Embedded => None,
     };
-    let surroundings = Surroundings { variable: env::value, folder: env::folder() };
+    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir() };
     RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil: env::find_program("anvil"), process: std::process::id() }
 }

@@ -1,31 +1,31 @@
 //! The ranking behind the confusability warning.
 
-use super::export::chosen;
-use crate::args::{ConfusableArgs, Format};
-use crate::commands::open;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use super::export::select_profiles;
+use crate::args::{ConfusableArgs, ReportFormat};
+use crate::commands::open_workspace;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report;
+use crate::workspace_source::WorkspaceSource;
 use score::checks::confusable_pairs;
-use score::confusability::{Pair, WARN};
+use score::confusability::{ConfusablePair, WARN_SIMILARITY};
 use serde_json::json;
 
-pub(super) fn confusable(io: &Io, source: &Source, args: &ConfusableArgs) -> Exit {
-    let workspace = match open(io, source, "tools confusable") {
+pub(super) fn confusable(io: &CliOutput, source: &WorkspaceSource, args: &ConfusableArgs) -> ExitKind {
+    let workspace = match open_workspace(io, source, "tools confusable") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let profiles = match chosen(&workspace, &args.profile) {
+    let profiles = match select_profiles(&workspace, &args.profile) {
         Ok(profiles) => profiles,
-        Err(lines) => return report::refused(io, "tools confusable", &lines),
+        Err(lines) => return report::print_refusal(io, "tools confusable", &lines),
     };
-    let ranked: Vec<(&str, Vec<Pair>)> = profiles
+    let ranked: Vec<(&str, Vec<ConfusablePair>)> = profiles
         .into_iter()
         .map(|profile| (profile.name.as_str(), confusable_pairs(&workspace, profile).into_iter().take(args.top).collect()))
         .collect();
     let text = match io.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let rows: Vec<_> = ranked
                 .iter()
                 .map(|(profile, pairs)| {
@@ -36,23 +36,26 @@ pub(super) fn confusable(io: &Io, source: &Source, args: &ConfusableArgs) -> Exi
                     json!({ "profile": profile, "pairs": pairs })
                 })
                 .collect();
-            format!("{:#}\n", json!({ "format": 1, "command": "tools confusable", "warn_over": WARN, "profiles": rows, "exit": 0 }))
+            format!(
+                "{:#}\n",
+                json!({ "format": 1, "command": "tools confusable", "warn_over": WARN_SIMILARITY, "profiles": rows, "exit": 0 })
+            )
         }
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
             ranked.iter().map(|(profile, pairs)| format!("{}\n{}\n", io.paint.strong(profile), rows(io, pairs))).collect()
         }
     };
-    io.result(&text, Exit::Clean)
+    io.print_result(&text, ExitKind::Clean)
 }
 
-fn rows(io: &Io, pairs: &[Pair]) -> String {
+fn rows(io: &CliOutput, pairs: &[ConfusablePair]) -> String {
     let width = pairs.iter().map(|pair| pair.a.len() + pair.b.len() + 3).max().unwrap_or(0);
     pairs
         .iter()
         .map(|pair| {
             let names = format!("{:<width$}", format!("{} / {}", pair.a, pair.b));
             let similarity = format!("{:.2}", pair.similarity);
-            let similarity = if pair.similarity > WARN { io.paint.unsure(&similarity) } else { similarity };
+            let similarity = if pair.similarity > WARN_SIMILARITY { io.paint.unsure(&similarity) } else { similarity };
             format!("  {similarity}  {names}  {}\n", io.paint.dim(&pair.words.join(", ")))
         })
         .collect()

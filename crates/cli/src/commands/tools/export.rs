@@ -1,46 +1,46 @@
 //! The tool lists a model is sent, as an MCP client sees them.
 
 use crate::args::{ExportArgs, ToolShape};
-use crate::commands::{block_on, open};
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use crate::commands::{block_on, open_workspace};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::workspace_source::WorkspaceSource;
 use crate::{files, report};
-use model::{Listing, Profile, UserError, Workspace};
+use model::{ToolListing, ToolProfile, UserError, Workspace};
 use serde_json::{Map, Value, json};
 
 const SHAPES: &[ToolShape] = &[ToolShape::Anthropic, ToolShape::OpenaiChat, ToolShape::OpenaiResponses, ToolShape::Mcp];
 
-pub(super) fn export(io: &Io, source: &Source, args: &ExportArgs) -> Exit {
-    let workspace = match open(io, source, "tools export") {
+pub(super) fn export(io: &CliOutput, source: &WorkspaceSource, args: &ExportArgs) -> ExitKind {
+    let workspace = match open_workspace(io, source, "tools export") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let profiles = match chosen(&workspace, &args.profile) {
+    let profiles = match select_profiles(&workspace, &args.profile) {
         Ok(profiles) => profiles,
-        Err(lines) => return report::refused(io, "tools export", &lines),
+        Err(lines) => return report::print_refusal(io, "tools export", &lines),
     };
     let shapes = if args.shape.is_empty() { SHAPES } else { &args.shape };
     let mut document = Map::new();
     for profile in profiles {
         // Through our own server and a client joined in memory: what is exported is what a client is told.
-        let listings: Vec<Listing> = profile.select(&workspace.tools).into_iter().map(model::Tool::listing).collect();
+        let listings: Vec<ToolListing> = profile.select(&workspace.tools).into_iter().map(model::Tool::listing).collect();
         let seen = match block_on(world::mcp::list_in_memory(listings)) {
             Ok(Ok(seen)) => seen,
             Ok(Err(error)) => {
-                io.say(&format!("profile {}: {error}", profile.name.value));
-                return Exit::Incomplete;
+                io.print_message(&format!("profile {}: {error}", profile.name.value));
+                return ExitKind::Incomplete;
             }
             Err(error) => {
-                io.say(&format!("no runtime: {error}"));
-                return Exit::Incomplete;
+                io.print_message(&format!("no runtime: {error}"));
+                return ExitKind::Incomplete;
             }
         };
-        let lists: Map<String, Value> = shapes.iter().map(|shape| (word(*shape).to_owned(), shaped(*shape, &seen))).collect();
+        let lists: Map<String, Value> = shapes.iter().map(|shape| (shape_name(*shape).to_owned(), render_tools(*shape, &seen))).collect();
         document.insert(profile.name.value.clone(), Value::Object(lists));
     }
     match &args.out {
-        None => io.result(&format!("{:#}\n", Value::Object(document)), Exit::Clean),
+        None => io.print_result(&format!("{:#}\n", Value::Object(document)), ExitKind::Clean),
         Some(folder) => {
             let texts: Vec<(String, String)> = document
                 .iter()
@@ -50,10 +50,10 @@ pub(super) fn export(io: &Io, source: &Source, args: &ExportArgs) -> Exit {
                 })
                 .collect();
             match files::write_folder(folder, texts.iter().map(|(name, text)| (name.as_str(), text.as_str()))) {
-                Ok(written) => io.result(&format!("wrote {written} lists to {}\n", folder.display()), Exit::Clean),
+                Ok(written) => io.print_result(&format!("wrote {written} lists to {}\n", folder.display()), ExitKind::Clean),
                 Err(error) => {
                     let what = format!("{} could not be written: {error}", folder.display());
-                    report::complained(io, "tools export", &UserError::plain(what))
+                    report::print_error(io, "tools export", &UserError::without_remedy(what))
                 }
             }
         }
@@ -61,7 +61,7 @@ pub(super) fn export(io: &Io, source: &Source, args: &ExportArgs) -> Exit {
 }
 
 /// The profiles a person named, or all.
-pub(super) fn chosen<'w>(workspace: &'w Workspace, names: &[String]) -> Result<Vec<&'w Profile>, Vec<UserError>> {
+pub(super) fn select_profiles<'w>(workspace: &'w Workspace, names: &[String]) -> Result<Vec<&'w ToolProfile>, Vec<UserError>> {
     if names.is_empty() {
         return Ok(workspace.profiles.iter().collect());
     }
@@ -71,7 +71,7 @@ pub(super) fn chosen<'w>(workspace: &'w Workspace, names: &[String]) -> Result<V
     if missing.is_empty() { Ok(names.iter().filter_map(|name| workspace.profile(name)).collect()) } else { Err(missing) }
 }
 
-fn word(shape: ToolShape) -> &'static str {
+fn shape_name(shape: ToolShape) -> &'static str {
     match shape {
         ToolShape::Anthropic => "anthropic",
         ToolShape::OpenaiChat => "openai-chat",
@@ -80,8 +80,8 @@ fn word(shape: ToolShape) -> &'static str {
     }
 }
 
-fn shaped(shape: ToolShape, listings: &[Listing]) -> Value {
-    let each = |make: fn(&Listing) -> Value| Value::Array(listings.iter().map(make).collect());
+fn render_tools(shape: ToolShape, listings: &[ToolListing]) -> Value {
+    let each = |make: fn(&ToolListing) -> Value| Value::Array(listings.iter().map(make).collect());
     match shape {
         ToolShape::Anthropic => {
             each(|tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema }))

@@ -2,31 +2,31 @@
 
 use super::server;
 use crate::args::ImportArgs;
-use crate::commands::open;
-use crate::exit::Exit;
+use crate::commands::open_workspace;
+use crate::exit::ExitKind;
 use crate::files;
-use crate::io::Io;
-use crate::open::Source;
+use crate::io::CliOutput;
 use crate::report;
-use model::{Listing, Tool, UserError, Workspace, yaml};
+use crate::workspace_source::WorkspaceSource;
+use model::{Tool, ToolListing, UserError, Workspace, yaml};
 use serde_json::{Map, Value, json};
-use world::mcp::Listed;
+use world::mcp::ServerListing;
 
 const COMMAND: &str = "tools import";
 
-pub(super) fn import(io: &Io, source: &Source, args: &ImportArgs) -> Exit {
-    let Source::Folder(folder) = source else {
-        return report::complained(io, COMMAND, &super::embedded_is_fixed());
+pub(super) fn import(io: &CliOutput, source: &WorkspaceSource, args: &ImportArgs) -> ExitKind {
+    let WorkspaceSource::Folder(folder) = source else {
+        return report::print_error(io, COMMAND, &super::embedded_workspace_error());
     };
-    let workspace = match open(io, source, COMMAND) {
+    let workspace = match open_workspace(io, source, COMMAND) {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let server = match server::source(&args.server) {
+    let server = match server::server_source(&args.server) {
         Ok(server) => server,
-        Err(why) => return report::complained(io, COMMAND, &why),
+        Err(why) => return report::print_error(io, COMMAND, &why),
     };
-    let listed = match server::list(io, COMMAND, &server, args.server.timeout) {
+    let listed = match server::list_tools(io, COMMAND, &server, args.server.timeout) {
         Ok(listed) => listed,
         Err(exit) => return exit,
     };
@@ -39,7 +39,7 @@ pub(super) fn import(io: &Io, source: &Source, args: &ImportArgs) -> Exit {
         .collect();
     if !taken.is_empty() {
         let what = format!("other files of the workspace already have: {}; nothing was written", taken.join(", "));
-        return report::complained(io, COMMAND, &UserError::plain(what));
+        return report::print_error(io, COMMAND, &UserError::without_remedy(what));
     }
     let path = folder.join("tools").join(format!("{name}.yaml"));
     match files::write(&path, &tool_file(&name, &listed, Some(&workspace))) {
@@ -52,9 +52,11 @@ pub(super) fn import(io: &Io, source: &Source, args: &ImportArgs) -> Exit {
                 listed.protocol,
                 path.display()
             );
-            io.result(&text, Exit::Clean)
+            io.print_result(&text, ExitKind::Clean)
         }
-        Err(error) => report::complained(io, COMMAND, &UserError::plain(format!("{} could not be written: {error}", path.display()))),
+        Err(error) => {
+            report::print_error(io, COMMAND, &UserError::without_remedy(format!("{} could not be written: {error}", path.display())))
+        }
     }
 }
 
@@ -67,13 +69,13 @@ pub(crate) fn file_name(server: &str) -> String {
 }
 
 /// The tool file of a listing. What people had said about a tool that is still there is kept.
-pub(crate) fn tool_file(category: &str, listed: &Listed, before: Option<&Workspace>) -> String {
+pub(crate) fn tool_file(category: &str, listed: &ServerListing, before: Option<&Workspace>) -> String {
     let tools: Vec<Value> = listed
         .tools
         .iter()
         .map(|listing| {
             let known = before.and_then(|workspace| workspace.tool(&listing.name)).filter(|tool| tool.category == category);
-            entry(listing, listed.outputs.get(&listing.name), known)
+            tool_entry(listing, listed.outputs.get(&listing.name), known)
         })
         .collect();
     let head = "# Imported from an MCP server and pinned by hash. Check capability, acts and kinds: a server does not say them, these are guesses.\n";
@@ -83,8 +85,8 @@ pub(crate) fn tool_file(category: &str, listed: &Listed, before: Option<&Workspa
     )
 }
 
-fn entry(listing: &Listing, output: Option<&Value>, known: Option<&Tool>) -> Value {
-    let reads = looks_like_reading(&listing.name);
+fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool>) -> Value {
+    let reads = looks_read_only(&listing.name);
     let (capability, risk, acts) = match known {
         Some(tool) => (capability_word(tool), risk_word(tool), tool.acts.value.word()),
         None if reads => ("read", "layer1", "read"),
@@ -118,21 +120,21 @@ fn entry(listing: &Listing, output: Option<&Value>, known: Option<&Tool>) -> Val
 
 fn capability_word(tool: &Tool) -> &'static str {
     match tool.capability {
-        model::Capability::Read => "read",
-        model::Capability::Write => "write",
-        model::Capability::Privileged => "privileged",
+        model::ToolCapability::Read => "read",
+        model::ToolCapability::Write => "write",
+        model::ToolCapability::Privileged => "privileged",
     }
 }
 
 fn risk_word(tool: &Tool) -> &'static str {
     match tool.risk {
-        model::Risk::Layer1 => "layer1",
-        model::Risk::Layer2 => "layer2",
-        model::Risk::Layer3 => "layer3",
+        model::RiskLayer::Layer1 => "layer1",
+        model::RiskLayer::Layer2 => "layer2",
+        model::RiskLayer::Layer3 => "layer3",
     }
 }
 
-fn looks_like_reading(name: &str) -> bool {
+fn looks_read_only(name: &str) -> bool {
     let words = ["get", "list", "read", "search", "find", "query", "fetch", "show", "describe", "count", "check", "echo"];
     name.to_lowercase()
         .split(['_', '-', '.'])

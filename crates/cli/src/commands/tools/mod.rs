@@ -9,17 +9,17 @@ pub(crate) mod server;
 pub(crate) use import::{file_name, tool_file};
 
 use crate::args::ToolsCommand;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::workspace_source::WorkspaceSource;
 use model::UserError;
 
 /// Returns the error of a command that would have to write into the embedded workspace.
-pub(crate) fn embedded_is_fixed() -> UserError {
+pub(crate) fn embedded_workspace_error() -> UserError {
     UserError::new("the embedded workspace cannot be changed", "run `bardo-eval init` first, or name a folder with --workspace")
 }
 
-pub(crate) fn tools(io: &Io, source: &Source, command: &ToolsCommand) -> Exit {
+pub(crate) fn tools(io: &CliOutput, source: &WorkspaceSource, command: &ToolsCommand) -> ExitKind {
     match command {
         ToolsCommand::Export(args) => export::export(io, source, args),
         ToolsCommand::Import(args) => import::import(io, source, args),

@@ -1,23 +1,23 @@
 //! Looking at a world's chains, and acting on them.
 
 mod call;
+pub(super) mod chain_kind;
 mod effects;
-pub(super) mod foreign;
-pub(super) mod kind;
+pub(super) mod imported_tools;
 mod send;
 mod serve;
 mod show;
 
 use crate::args::WorldCommand;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::open::Source;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report;
+use crate::workspace_source::WorkspaceSource;
 use model::{UserError, Workspace, WorldFile};
 use std::sync::Arc;
 
-pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
-    let workspace = match super::open(io, source, "world") {
+pub(crate) fn world(io: &CliOutput, source: &WorkspaceSource, command: &WorldCommand) -> ExitKind {
+    let workspace = match super::open_workspace(io, source, "world") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
@@ -31,18 +31,18 @@ pub(crate) fn world(io: &Io, source: &Source, command: &WorldCommand) -> Exit {
     });
     match done {
         Ok(Ok(exit)) => exit,
-        Ok(Err(why)) => report::complained(io, "world", &why),
+        Ok(Err(why)) => report::print_error(io, "world", &why),
         Err(error) => {
-            io.say(&format!("no runtime: {error}"));
-            Exit::Incomplete
+            io.print_message(&format!("no runtime: {error}"));
+            ExitKind::Incomplete
         }
     }
 }
 
 /// The world a person named, or the first.
-fn chosen<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w WorldFile, UserError> {
+fn find_world<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w WorldFile, UserError> {
     match name {
-        None => workspace.worlds.first().ok_or_else(|| UserError::plain("the workspace has no world")),
+        None => workspace.worlds.first().ok_or_else(|| UserError::without_remedy("the workspace has no world")),
         Some(name) => {
             workspace.world(name).ok_or_else(|| UserError::unknown("world", name, workspace.worlds.iter().map(|world| world.name.as_str())))
         }
@@ -50,12 +50,12 @@ fn chosen<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w WorldF
 }
 
 /// The chain ids a person named, or all of the world.
-fn chains(workspace: &Workspace, world: &WorldFile, on: Option<&str>) -> Result<Vec<u64>, UserError> {
+fn chain_ids(workspace: &Workspace, world: &WorldFile, on: Option<&str>) -> Result<Vec<u64>, UserError> {
     match on {
         None => Ok(world.chains.clone()),
         Some(name) => {
             let id = workspace.chain(name).map(|chain| chain.id).filter(|id| world.chains.contains(id));
-            id.map(|id| vec![id]).ok_or_else(|| UserError::plain(format!("world {} has no chain \"{name}\"", world.name.value)))
+            id.map(|id| vec![id]).ok_or_else(|| UserError::without_remedy(format!("world {} has no chain \"{name}\"", world.name.value)))
         }
     }
 }

@@ -1,68 +1,75 @@
 //! `world send`: one transaction and everything it did.
 
-use super::effects::{name, row, words};
-use super::{chains, chosen, kind};
-use crate::args::{Format, SendArgs};
-use crate::exit::Exit;
-use crate::io::Io;
+use super::effects::{decoded_text, effect_row, party_name};
+use super::{chain_ids, chain_kind, find_world};
+use crate::args::{ReportFormat, SendArgs};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report::{FORMAT, table};
-use model::transcript::{Mined, TxOutcome};
+use model::transcript::{MinedTransaction, TxOutcome};
 use model::{UserError, Workspace};
 use serde_json::json;
 use world::chain::genesis::Genesis;
-use world::chain::{Tx, encode, execute, mined};
+use world::chain::{Tx, decode_mined, encode, execute};
 
-pub(super) async fn send(io: &Io, workspace: &Workspace, args: &SendArgs) -> Result<Exit, UserError> {
-    let world = chosen(workspace, args.world.world.as_deref())?;
-    let id = *chains(workspace, world, args.world.on.as_deref())?.first().ok_or_else(|| UserError::plain("the world has no chain"))?;
-    let genesis = Genesis::of(workspace, world, id)?;
+pub(super) async fn send(io: &CliOutput, workspace: &Workspace, args: &SendArgs) -> Result<ExitKind, UserError> {
+    let world = find_world(workspace, args.world.world.as_deref())?;
+    let id = *chain_ids(workspace, world, args.world.on.as_deref())?
+        .first()
+        .ok_or_else(|| UserError::without_remedy("the world has no chain"))?;
+    let genesis = Genesis::from_world(workspace, world, id)?;
     let book = &genesis.book;
-    let to = encode::address(book, &args.to)?;
+    let to = encode::parse_address(book, &args.to)?;
     let data = encode::encode(book, &args.function, &args.args)?;
-    let value = args.value.parse().map_err(|_| UserError::plain(format!("\"{}\" is not an amount of wei", args.value)))?;
+    let value = args.value.parse().map_err(|_| UserError::without_remedy(format!("\"{}\" is not an amount of wei", args.value)))?;
     let operator = world.wallet.address;
     let tx = if args.direct {
         Tx { value, ..Tx::call(operator, to, data) }
     } else {
         Tx::call(operator, world::chain::genesis::ACCOUNT, execute(to, value, data))
     };
-    let mut chain = kind::open(&args.world.chain, &genesis).await?;
+    let mut chain = chain_kind::open_chain(&args.world.chain, &genesis).await?;
     let nonce = chain.nonce(operator).await?;
     let receipt = chain.send(&tx).await?;
-    let mined = mined(book, &tx, nonce, &receipt);
+    let mined = decode_mined(book, &tx, nonce, &receipt);
     // A revert is the answer, and an answer is what was asked for; scripts see it by the exit code.
-    let exit = if mined.outcome == TxOutcome::Success { Exit::Clean } else { Exit::Missed };
+    let exit = if mined.outcome == TxOutcome::Success { ExitKind::Clean } else { ExitKind::Missed };
     let text = match io.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let transaction = serde_json::to_value(&mined).unwrap_or_default();
             format!("{:#}\n", json!({ "format": FORMAT, "command": "world send", "transaction": transaction, "exit": exit.code() }))
         }
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => as_text(io, &mined),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            as_text(io, &mined)
+        }
     };
-    Ok(io.result(&text, exit))
+    Ok(io.print_result(&text, exit))
 }
 
-fn as_text(io: &Io, mined: &Mined) -> String {
+fn as_text(io: &CliOutput, mined: &MinedTransaction) -> String {
     let mut text = String::new();
-    let to = mined.to.as_ref().map(name).unwrap_or_default();
-    text.push_str(&format!("{} → {to}  {}\n", name(&mined.from), mined.call.as_ref().map(words).unwrap_or_default()));
+    let to = mined.to.as_ref().map(party_name).unwrap_or_default();
+    text.push_str(&format!("{} → {to}  {}\n", party_name(&mined.from), mined.call.as_ref().map(decoded_text).unwrap_or_default()));
     for inner in &mined.inner {
-        text.push_str(&format!("  → {}  {}\n", name(&inner.to), inner.call.as_ref().map(words).unwrap_or_default()));
+        text.push_str(&format!("  → {}  {}\n", party_name(&inner.to), inner.call.as_ref().map(decoded_text).unwrap_or_default()));
     }
     let outcome = match &mined.outcome {
         TxOutcome::Success => io.paint.good("success"),
-        TxOutcome::Reverted { error } => io.paint.bad(&format!("reverted: {}", words(error))),
+        TxOutcome::Reverted { error } => io.paint.bad(&format!("reverted: {}", decoded_text(error))),
         TxOutcome::Halted => io.paint.bad("halted"),
     };
     text.push_str(&format!("{outcome}, gas {}\n", mined.gas_used));
     if !mined.effects.is_empty() {
-        text.push_str(&format!("\n{}\n", table(&["effect", "who", "what", "before", "after"], mined.effects.iter().map(row).collect())));
+        text.push_str(&format!(
+            "\n{}\n",
+            table(&["effect", "who", "what", "before", "after"], mined.effects.iter().map(effect_row).collect())
+        ));
     }
     if !mined.logs.is_empty() {
         text.push('\n');
     }
     for log in &mined.logs {
-        text.push_str(&io.paint.dim(&format!(" {}: {}\n", name(&log.by), words(&log.event))));
+        text.push_str(&io.paint.dim(&format!(" {}: {}\n", party_name(&log.by), decoded_text(&log.event))));
     }
     text
 }

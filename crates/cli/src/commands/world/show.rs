@@ -1,54 +1,61 @@
 //! `world show`.
 
-use super::{chains, chosen, kind};
-use crate::args::{Format, WorldArgs};
-use crate::exit::Exit;
-use crate::io::Io;
+use super::{chain_ids, chain_kind, find_world};
+use crate::args::{ReportFormat, WorldArgs};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report::{FORMAT, table};
 use model::{UserError, Workspace, format_units};
 use serde_json::{Value, json};
 use world::chain::genesis::Genesis;
-use world::chain::{Survey, survey};
+use world::chain::{AccountOverview, account_overview};
 
-pub(super) async fn show(io: &Io, workspace: &Workspace, args: &WorldArgs) -> Result<Exit, UserError> {
-    let world = chosen(workspace, args.world.as_deref())?;
+pub(super) async fn show(io: &CliOutput, workspace: &Workspace, args: &WorldArgs) -> Result<ExitKind, UserError> {
+    let world = find_world(workspace, args.world.as_deref())?;
     let mut surveys = vec![];
-    for id in chains(workspace, world, args.on.as_deref())? {
-        let genesis = Genesis::of(workspace, world, id)?;
-        let mut chain = kind::open(&args.chain, &genesis).await?;
-        surveys.push(survey(chain.as_mut(), &genesis.book).await?);
+    for id in chain_ids(workspace, world, args.on.as_deref())? {
+        let genesis = Genesis::from_world(workspace, world, id)?;
+        let mut chain = chain_kind::open_chain(&args.chain, &genesis).await?;
+        surveys.push(account_overview(chain.as_mut(), &genesis.book).await?);
     }
     let text = match io.format {
-        Format::Json => {
+        ReportFormat::Json => {
             let chains: Vec<Value> = surveys.iter().map(as_json).collect();
             format!("{:#}\n", json!({ "format": FORMAT, "command": "world show", "world": world.name.value, "chains": chains, "exit": 0 }))
         }
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => {
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
             let parts: Vec<String> = surveys.iter().map(|survey| as_text(io, workspace, survey)).collect();
             format!("{}  {}\n\n{}", io.paint.strong(&world.name), world.about, parts.join("\n"))
         }
     };
-    Ok(io.result(&text, Exit::Clean))
+    Ok(io.print_result(&text, ExitKind::Clean))
 }
 
-fn as_text(io: &Io, workspace: &Workspace, survey: &Survey) -> String {
+fn as_text(io: &CliOutput, workspace: &Workspace, survey: &AccountOverview) -> String {
     let name = workspace.chain(&survey.chain.to_string()).map(|chain| chain.name.clone()).unwrap_or_default();
     let mut text = format!("{}\n", io.paint.strong(&format!("{name} ({})", survey.chain)));
     for account in &survey.accounts {
         text.push_str(&format!(" {:<9} {}\n", account.name.as_deref().unwrap_or(""), account.address));
     }
-    let rows = survey.balances.iter().map(|one| vec![shown(&one.holder.name), one.asset.clone(), format_units(one.amount, one.decimals)]);
+    let rows =
+        survey.balances.iter().map(|one| vec![name_or_empty(&one.holder.name), one.asset.clone(), format_units(one.amount, one.decimals)]);
     text.push_str(&format!("\n{}\n", table(&["holder", "asset", "amount"], rows.collect())));
     if !survey.allowances.is_empty() {
         let rows = survey
             .allowances
             .iter()
-            .map(|one| vec![shown(&one.owner.name), shown(&one.spender.name), one.asset.clone(), one.amount.to_string()]);
+            .map(|one| vec![name_or_empty(&one.owner.name), name_or_empty(&one.spender.name), one.asset.clone(), one.amount.to_string()]);
         text.push_str(&format!("\n{}\n", table(&["owner", "may be spent by", "asset", "base units"], rows.collect())));
     }
     if !survey.positions.is_empty() {
-        let row = |one: &world::chain::Position| {
-            vec![shown(&one.venue.name), one.market.to_owned(), one.asset.clone(), one.supplied.to_string(), one.borrowed.to_string()]
+        let row = |one: &world::chain::VenuePosition| {
+            vec![
+                name_or_empty(&one.venue.name),
+                one.market.to_owned(),
+                one.asset.clone(),
+                one.supplied.to_string(),
+                one.borrowed.to_string(),
+            ]
         };
         text.push_str(&format!(
             "\n{}\n",
@@ -69,11 +76,11 @@ fn as_text(io: &Io, workspace: &Workspace, survey: &Survey) -> String {
     text
 }
 
-fn shown(name: &Option<String>) -> String {
+fn name_or_empty(name: &Option<String>) -> String {
     name.clone().unwrap_or_default()
 }
 
-fn as_json(survey: &Survey) -> Value {
+fn as_json(survey: &AccountOverview) -> Value {
     let balances: Vec<Value> = survey
         .balances
         .iter()

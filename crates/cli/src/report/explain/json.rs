@@ -1,16 +1,16 @@
 //! An explanation for a machine.
 
-use super::{ScoredExample, Topic};
-use crate::exit::Exit;
-use crate::io::Io;
+use super::{ExplainTopic, ScoredExample};
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
 use crate::report::FORMAT;
 use crate::report::show::timeline_json;
 use model::Gate;
-use score::checks::{Check, Findings};
+use score::checks::{Check, FindingCollector};
 use score::scorers::Scorer;
 use serde_json::{Value, json};
 
-pub(super) fn render(io: &Io, topics: &[Topic<'_>]) -> String {
+pub(super) fn render(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
     let mut documents = topics.iter().map(|topic| topic_json(io, topic));
     let mut document = documents.next().unwrap_or_else(|| json!({}));
     let others: Vec<Value> = documents.collect();
@@ -19,23 +19,23 @@ pub(super) fn render(io: &Io, topics: &[Topic<'_>]) -> String {
     }
     document["format"] = FORMAT.into();
     document["command"] = "explain".into();
-    document["exit"] = Exit::Clean.code().into();
+    document["exit"] = ExitKind::Clean.code().into();
     format!("{document:#}\n")
 }
 
-fn topic_json(io: &Io, topic: &Topic<'_>) -> Value {
+fn topic_json(io: &CliOutput, topic: &ExplainTopic<'_>) -> Value {
     match topic {
-        Topic::Check(check) => check_json(*check),
-        Topic::Scorer(scorer) => scorer_json(io, *scorer),
-        Topic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
-        Topic::Gate(gate) => gate_json(io, gate),
+        ExplainTopic::Check(check) => check_json(*check),
+        ExplainTopic::Scorer(scorer) => scorer_json(io, *scorer),
+        ExplainTopic::PlannedMetric { id, manual } => json!({ "name": id.word(), "kind": "planned_metric", "manual": manual }),
+        ExplainTopic::Gate(gate) => gate_json(io, gate),
     }
 }
 
 fn check_json(check: &dyn Check) -> Value {
     let example = check.rejects();
     let edits: Vec<Value> = example.edits().iter().map(|edit| json!({ "path": edit.path, "from": edit.from, "to": edit.to })).collect();
-    let mut found = Findings::of(check.id(), 1);
+    let mut found = FindingCollector::of(check.id(), 1);
     if let Ok(workspace) = example.load() {
         check.check(&workspace, &mut found);
     }
@@ -45,7 +45,7 @@ fn check_json(check: &dyn Check) -> Value {
     json!({ "name": check.id(), "kind": "check", "manual": check.manual(), "rejects": { "edits": edits, "findings": findings } })
 }
 
-fn scorer_json(io: &Io, scorer: &dyn Scorer) -> Value {
+fn scorer_json(io: &CliOutput, scorer: &dyn Scorer) -> Value {
     let example = |example: &ScoredExample| {
         let transcript = &example.specimen.transcript;
         json!({ "case": transcript.case, "events": timeline_json(io, &example.specimen.workspace, transcript, &example.scores),
@@ -55,8 +55,8 @@ fn scorer_json(io: &Io, scorer: &dyn Scorer) -> Value {
         "rejects": example(&ScoredExample::rejected(scorer)) })
 }
 
-fn gate_json(io: &Io, gate: &Gate) -> Value {
+fn gate_json(io: &CliOutput, gate: &Gate) -> Value {
     let tiers: Vec<String> = gate.tiers.iter().map(ToString::to_string).collect();
-    json!({ "name": *gate.id, "kind": "gate", "manual": gate.why, "spec": gate.spec.text(), "bound": gate.bound, "scorer": gate.scorer.value,
-        "min_cases": gate.min_cases, "tiers": tiers, "at": io.at(&gate.at) })
+    json!({ "name": *gate.id, "kind": "gate", "manual": gate.why, "spec": gate.spec.as_str(), "bound": gate.bound, "scorer": gate.scorer.value,
+        "min_cases": gate.min_cases, "tiers": tiers, "at": io.location(&gate.at) })
 }

@@ -3,14 +3,14 @@
 mod json;
 mod text;
 
-use crate::args::Format;
-use crate::io::Io;
+use crate::args::ReportFormat;
+use crate::io::CliOutput;
 use model::{Gate, Score, ScorerId};
 use score::checks::Check;
-use score::scorers::{Finding, Scorer, Specimen};
+use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
 
 /// A thing that `explain` knows.
-pub(crate) enum Topic<'w> {
+pub(crate) enum ExplainTopic<'w> {
     Check(&'static dyn Check),
     Scorer(&'static dyn Scorer),
     PlannedMetric { id: ScorerId, manual: &'static str },
@@ -18,16 +18,18 @@ pub(crate) enum Topic<'w> {
 }
 
 /// Explains everything of one name: a check and a scorer may share it.
-pub(crate) fn explain(io: &Io, topics: &[Topic<'_>]) -> String {
+pub(crate) fn explain(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
     match io.format {
-        Format::Json => json::render(io, topics),
-        Format::Text | Format::Junit | Format::Markdown | Format::Github | Format::Sarif => text::render(io, topics),
+        ReportFormat::Json => json::render(io, topics),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            text::render(io, topics)
+        }
     }
 }
 
 /// A hand-written transcript, and what a scorer reads off it.
 struct ScoredExample {
-    specimen: Specimen,
+    specimen: EvidenceFixture,
     scores: Vec<Score>,
 }
 
@@ -40,8 +42,8 @@ impl ScoredExample {
         Self::of(scorer, scorer.rejects())
     }
 
-    fn of(scorer: &dyn Scorer, specimen: Specimen) -> Self {
-        let Finding { reading, because } = scorer.score(&specimen.evidence());
+    fn of(scorer: &dyn Scorer, specimen: EvidenceFixture) -> Self {
+        let ScorerFinding { reading, because } = scorer.score(&specimen.evidence());
         Self { scores: vec![Score { scorer: scorer.id().into(), reading, because }], specimen }
     }
 }

@@ -1,34 +1,34 @@
 //! An explanation for a person.
 
-use super::{ScoredExample, Topic};
-use crate::io::Io;
-use crate::report::show::{reading, timeline};
-use crate::report::visible;
+use super::{ExplainTopic, ScoredExample};
+use crate::io::CliOutput;
+use crate::report::escape_control;
+use crate::report::show::{reading_text, timeline};
 use model::Gate;
-use score::checks::{Check, Findings};
-use score::scorers::{PLANNED, Scorer, scorer_named};
+use score::checks::{Check, FindingCollector};
+use score::scorers::{PLANNED_METRICS, Scorer, scorer_named};
 
 const NOT_MEASURED: &str = "a metric that this version does not measure yet";
 
-pub(super) fn render(io: &Io, topics: &[Topic<'_>]) -> String {
+pub(super) fn render(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
     let texts: Vec<String> = topics.iter().map(|topic| topic_text(io, topic)).collect();
     texts.join("\n")
 }
 
-fn topic_text(io: &Io, topic: &Topic<'_>) -> String {
+fn topic_text(io: &CliOutput, topic: &ExplainTopic<'_>) -> String {
     match topic {
-        Topic::Check(check) => check_text(io, *check),
-        Topic::Scorer(scorer) => scorer_text(io, *scorer),
-        Topic::PlannedMetric { id, manual } => head(io, id.word(), NOT_MEASURED, manual),
-        Topic::Gate(gate) => gate_text(io, gate),
+        ExplainTopic::Check(check) => check_text(io, *check),
+        ExplainTopic::Scorer(scorer) => scorer_text(io, *scorer),
+        ExplainTopic::PlannedMetric { id, manual } => head(io, id.word(), NOT_MEASURED, manual),
+        ExplainTopic::Gate(gate) => gate_text(io, gate),
     }
 }
 
-fn head(io: &Io, id: &str, kind: &str, manual: &str) -> String {
+fn head(io: &CliOutput, id: &str, kind: &str, manual: &str) -> String {
     format!("{}  {kind}\n\n{}\n", io.paint.strong(id), wrap(manual))
 }
 
-fn check_text(io: &Io, check: &dyn Check) -> String {
+fn check_text(io: &CliOutput, check: &dyn Check) -> String {
     let mut text = format!("{}\nIt rejects, for example:\n", head(io, check.id(), "a check of tier 1", check.manual()));
     let example = check.rejects();
     for edit in example.edits() {
@@ -41,7 +41,7 @@ fn check_text(io: &Io, check: &dyn Check) -> String {
     }
     text.push_str("\nand says:\n");
     if let Ok(workspace) = example.load() {
-        let mut found = Findings::of(check.id(), 1);
+        let mut found = FindingCollector::of(check.id(), 1);
         check.check(&workspace, &mut found);
         for finding in found.finish().findings.iter().take(3) {
             text.push_str(&format!("  {}  {}  {}\n", finding.at, finding.what, finding.remedy));
@@ -50,7 +50,7 @@ fn check_text(io: &Io, check: &dyn Check) -> String {
     text
 }
 
-fn scorer_text(io: &Io, scorer: &dyn Scorer) -> String {
+fn scorer_text(io: &CliOutput, scorer: &dyn Scorer) -> String {
     let accepted = example_text(io, &ScoredExample::accepted(scorer));
     let rejected = example_text(io, &ScoredExample::rejected(scorer));
     format!(
@@ -59,35 +59,35 @@ fn scorer_text(io: &Io, scorer: &dyn Scorer) -> String {
     )
 }
 
-fn example_text(io: &Io, example: &ScoredExample) -> String {
+fn example_text(io: &CliOutput, example: &ScoredExample) -> String {
     let mut text = timeline(io, &example.specimen.workspace, &example.specimen.transcript, &example.scores);
     for score in &example.scores {
-        text.push_str(&format!("and reads {}\n", reading(&score.reading)));
+        text.push_str(&format!("and reads {}\n", reading_text(&score.reading)));
         for because in score.because.iter().filter(|because| because.event.is_none()) {
-            text.push_str(&format!("  {}\n", visible(&because.what)));
+            text.push_str(&format!("  {}\n", escape_control(&because.what)));
         }
     }
     text
 }
 
-fn gate_text(io: &Io, gate: &Gate) -> String {
+fn gate_text(io: &CliOutput, gate: &Gate) -> String {
     let bound = match gate.bound {
-        model::Bound::AtLeast(value) => format!("at least {value}"),
-        model::Bound::AtMost(value) => format!("at most {value}"),
+        model::GateBound::AtLeast(value) => format!("at least {value}"),
+        model::GateBound::AtMost(value) => format!("at most {value}"),
     };
     let tiers: Vec<String> = gate.tiers.iter().map(ToString::to_string).collect();
     let mut text = format!(
         "{}\nbound      {bound}\nscorer     {}\nmin cases  {}\ntiers      {}\nwhere      {}\n",
-        head(io, &gate.id, &format!("a gate ({})", gate.spec.text()), &gate.why),
+        head(io, &gate.id, &format!("a gate ({})", gate.spec.as_str()), &gate.why),
         gate.scorer.value,
         gate.min_cases,
         tiers.join(", "),
-        io.at(&gate.at)
+        io.location(&gate.at)
     );
     if let Some(scorer) = scorer_named(&gate.scorer) {
         text.push_str(&format!("\n{}", head(io, scorer.id().word(), "a scorer", scorer.manual())));
     }
-    let planned = PLANNED.iter().find(|(id, _)| gate.scorer.known() == Some(*id));
+    let planned = PLANNED_METRICS.iter().find(|(id, _)| gate.scorer.known() == Some(*id));
     text.extend(planned.map(|(id, manual)| format!("\n{}", head(io, id.word(), NOT_MEASURED, manual))));
     text
 }

@@ -6,12 +6,12 @@ use model::{Workspace, WorldFile, format_units};
 const UNLIMITED: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Amounts<'w> {
+pub(super) struct AmountFormatter<'w> {
     pub workspace: &'w Workspace,
     pub world: Option<&'w WorldFile>,
 }
 
-impl Amounts<'_> {
+impl AmountFormatter<'_> {
     /// The name of a chain, or its id.
     pub(super) fn chain(&self, id: u64) -> String {
         self.workspace.chains.iter().find(|chain| chain.id == id).map_or_else(|| format!("chain {id}"), |chain| chain.name.clone())

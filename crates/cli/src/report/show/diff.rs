@@ -1,24 +1,24 @@
 //! Two trials side by side.
 
-use super::line::Teller;
-use super::reading;
-use crate::exit::Exit;
-use crate::io::Io;
-use crate::kept::Found;
-use crate::report::escape::visible;
+use super::event_formatter::EventFormatter;
+use super::reading_text;
+use crate::exit::ExitKind;
+use crate::io::CliOutput;
+use crate::report::escape::escape_control;
 use crate::report::{FORMAT, columns, count};
+use crate::stored_runs::LoadedTrial;
 use model::{Reading, Workspace};
-use score::diff::{ArgDiff, Call, CallDiff, Change, EffectDiff, ScoreDiff, calls, effects, scores};
+use score::diff::{ArgDiff, CallDiff, CanonicalCall, EffectDiff, NetChange, ScoreDiff, calls, effects, scores};
 use serde_json::{Value, json};
 
-pub(super) struct Diff<'a> {
+pub(super) struct TrialDiff<'a> {
     calls: Vec<CallDiff<'a>>,
     effects: Vec<EffectDiff>,
     scores: Vec<ScoreDiff<'a>>,
 }
 
-impl<'a> Diff<'a> {
-    pub(super) fn of(workspace: &'a Workspace, left: &Found<'a>, right: &Found<'a>) -> Self {
+impl<'a> TrialDiff<'a> {
+    pub(super) fn of(workspace: &'a Workspace, left: &LoadedTrial<'a>, right: &LoadedTrial<'a>) -> Self {
         Self {
             calls: calls(workspace, left.transcript, right.transcript),
             effects: effects(left.transcript, right.transcript),
@@ -26,14 +26,14 @@ impl<'a> Diff<'a> {
         }
     }
 
-    pub(super) fn text(&self, io: &Io, teller: &Teller<'_>, left: &Found<'_>, right: &Found<'_>) -> String {
+    pub(super) fn text(&self, io: &CliOutput, teller: &EventFormatter<'_>, left: &LoadedTrial<'_>, right: &LoadedTrial<'_>) -> String {
         let mut text = format!("{}\n{}\n\n", io.paint.bad(&head("−", left)), io.paint.good(&head("+", right)));
         text.push_str(&section("calls", self.calls.iter().flat_map(|diff| call_lines(io, diff)).collect()));
         text.push_str(&section("effects", self.effects.iter().flat_map(|diff| effect_lines(io, teller, diff)).collect()));
         text.push_str(&section("scores", self.scores.iter().map(|diff| score_line(io, diff)).collect()));
         let endings = (left.transcript.ending.to_string(), right.transcript.ending.to_string());
         if endings.0 != endings.1 {
-            text.push_str(&format!("the first {}, the second {}\n", visible(&endings.0), visible(&endings.1)));
+            text.push_str(&format!("the first {}, the second {}\n", escape_control(&endings.0), escape_control(&endings.1)));
         }
         let changed = self.calls.iter().filter(|diff| !matches!(diff, CallDiff::Same(..))).count();
         let (effects, scores) = (count(self.effects.len(), "effect"), count(self.scores.len(), "score"));
@@ -41,13 +41,13 @@ impl<'a> Diff<'a> {
         text
     }
 
-    pub(super) fn json(&self, left: &Found<'_>, right: &Found<'_>) -> String {
-        let of = |trial: &Found<'_>| {
+    pub(super) fn json(&self, left: &LoadedTrial<'_>, right: &LoadedTrial<'_>) -> String {
+        let of = |trial: &LoadedTrial<'_>| {
             let transcript = trial.transcript;
             json!({ "run": trial.run, "trial": transcript.trial, "case": transcript.case, "subject": transcript.subject,
                 "ending": transcript.ending })
         };
-        let call = |call: &Call<'_>| json!({ "event": call.event.n, "tool": call.tool, "args": call.args });
+        let call = |call: &CanonicalCall<'_>| json!({ "event": call.event.n, "tool": call.tool, "args": call.args });
         let arg = |arg: &ArgDiff<'_>| json!({ "name": arg.name, "left": arg.left, "right": arg.right });
         let calls: Vec<Value> = self
             .calls
@@ -62,12 +62,12 @@ impl<'a> Diff<'a> {
                 CallDiff::OnlyRight(one) => json!({ "is": "only_right", "right": call(one) }),
             })
             .collect();
-        let change = |change: &Option<Change>| change.as_ref().map(|change| json!({ "before": change.before, "after": change.after }));
+        let change = |change: &Option<NetChange>| change.as_ref().map(|change| json!({ "before": change.before, "after": change.after }));
         let effects: Vec<Value> = self
             .effects
             .iter()
             .map(|diff| {
-                json!({ "chain": diff.slot.chain, "what": diff.slot.what, "asset": diff.slot.asset, "left": change(&diff.left),
+                json!({ "chain": diff.key.chain, "what": diff.key.what, "asset": diff.key.asset, "left": change(&diff.left),
                     "right": change(&diff.right) })
             })
             .collect();
@@ -75,15 +75,15 @@ impl<'a> Diff<'a> {
             self.scores.iter().map(|diff| json!({ "scorer": diff.scorer, "left": diff.left, "right": diff.right })).collect();
         let document = json!({
             "format": FORMAT, "command": "show --diff", "left": of(left), "right": of(right), "calls": calls, "effects": effects,
-            "scores": scores, "exit": Exit::Clean.code(),
+            "scores": scores, "exit": ExitKind::Clean.code(),
         });
         format!("{document:#}\n")
     }
 }
 
-fn head(sign: &str, trial: &Found<'_>) -> String {
+fn head(sign: &str, trial: &LoadedTrial<'_>) -> String {
     let transcript = trial.transcript;
-    let (case, subject) = (visible(&transcript.case), visible(&transcript.subject));
+    let (case, subject) = (escape_control(&transcript.case), escape_control(&transcript.subject));
     let title = format!("trial {}, subject {subject}, run {}", transcript.trial.short(), trial.run);
     columns([&format!("{sign} {case}"), &title])
 }
@@ -92,41 +92,49 @@ fn section(title: &str, lines: Vec<String>) -> String {
     if lines.is_empty() { format!("{title}: none differ\n\n") } else { format!("{title}\n{}\n\n", lines.join("\n")) }
 }
 
-fn call_lines(io: &Io, diff: &CallDiff<'_>) -> Vec<String> {
-    let made = |call: &Call<'_>| {
-        format!("#{} {} {} {}", call.event.n, visible(&call.event.by), visible(call.tool), visible(&call.args.to_string()))
+fn call_lines(io: &CliOutput, diff: &CallDiff<'_>) -> Vec<String> {
+    let made = |call: &CanonicalCall<'_>| {
+        format!(
+            "#{} {} {} {}",
+            call.event.n,
+            escape_control(&call.event.by),
+            escape_control(call.tool),
+            escape_control(&call.args.to_string())
+        )
     };
     match diff {
-        CallDiff::Same(one, other) => vec![io.paint.dim(&format!("  = {} #{} and #{}", visible(one.tool), one.event.n, other.event.n))],
+        CallDiff::Same(one, other) => {
+            vec![io.paint.dim(&format!("  = {} #{} and #{}", escape_control(one.tool), one.event.n, other.event.n))]
+        }
         CallDiff::OnlyLeft(one) => vec![io.paint.bad(&format!("  − {}", made(one)))],
         CallDiff::OnlyRight(one) => vec![io.paint.good(&format!("  + {}", made(one)))],
         CallDiff::Changed(one, other, args) => {
-            let title = format!("  ~ {} #{} and #{}", visible(one.tool), one.event.n, other.event.n);
-            let arg = |arg: &ArgDiff<'_>| format!("      {}: {} → {}", visible(arg.name), given(arg.left), given(arg.right));
+            let title = format!("  ~ {} #{} and #{}", escape_control(one.tool), one.event.n, other.event.n);
+            let arg = |arg: &ArgDiff<'_>| format!("      {}: {} → {}", escape_control(arg.name), arg_text(arg.left), arg_text(arg.right));
             std::iter::once(io.paint.unsure(&title)).chain(args.iter().map(arg)).collect()
         }
     }
 }
 
-fn given(value: Option<&Value>) -> String {
-    value.map_or("not given".to_owned(), |value| visible(&value.to_string()))
+fn arg_text(value: Option<&Value>) -> String {
+    value.map_or("not given".to_owned(), |value| escape_control(&value.to_string()))
 }
 
-fn effect_lines(io: &Io, teller: &Teller<'_>, diff: &EffectDiff) -> Vec<String> {
-    let slot = &diff.slot;
-    let said = |change: &Option<Change>| match change {
+fn effect_lines(io: &CliOutput, teller: &EventFormatter<'_>, diff: &EffectDiff) -> Vec<String> {
+    let slot = &diff.key;
+    let said = |change: &Option<NetChange>| match change {
         None => "as it was".to_owned(),
-        Some(change) if slot.asset.is_empty() => visible(&change.after),
-        Some(change) => visible(&teller.amounts.change(slot.chain, &slot.asset, &change.before, &change.after)),
+        Some(change) if slot.asset.is_empty() => escape_control(&change.after),
+        Some(change) => escape_control(&teller.amounts.change(slot.chain, &slot.asset, &change.before, &change.after)),
     };
     vec![
-        format!("  {} on {}", visible(&slot.what), teller.amounts.chain(slot.chain)),
+        format!("  {} on {}", escape_control(&slot.what), teller.amounts.chain(slot.chain)),
         io.paint.bad(&format!("    − {}", said(&diff.left))),
         io.paint.good(&format!("    + {}", said(&diff.right))),
     ]
 }
 
-fn score_line(io: &Io, diff: &ScoreDiff<'_>) -> String {
-    let said = |read: Option<&Reading>| read.map_or("not read".to_owned(), reading);
+fn score_line(io: &CliOutput, diff: &ScoreDiff<'_>) -> String {
+    let said = |read: Option<&Reading>| read.map_or("not read".to_owned(), reading_text);
     format!("  {}: {} → {}", io.paint.strong(diff.scorer.as_str()), said(diff.left), said(diff.right))
 }

@@ -1,24 +1,24 @@
 //! A trial for a machine.
 
-use super::line::Teller;
-use super::tree::{Seat, tree};
-use crate::exit::Exit;
-use crate::kept::Found;
+use super::delegation_tree::{DelegationNode, delegation_tree};
+use super::event_formatter::EventFormatter;
+use crate::exit::ExitKind;
 use crate::report::FORMAT;
+use crate::stored_runs::LoadedTrial;
 use model::{Event, Score, Transcript};
 use serde_json::{Value, json};
 
-pub(super) fn render(teller: &Teller<'_>, trial: &Found<'_>, others: &[String]) -> String {
+pub(super) fn render(teller: &EventFormatter<'_>, trial: &LoadedTrial<'_>, others: &[String]) -> String {
     let transcript = trial.transcript;
     let document = json!({
         "format": FORMAT, "command": "show", "run": trial.run, "trial": transcript.trial, "case": transcript.case,
         "subject": transcript.subject, "seed": trial.seed, "events": timeline(teller, transcript, trial.scores), "ending": transcript.ending, "scores": trial.scores,
-        "tree": tree(&transcript.events).as_ref().map(Seat::json), "others": others, "exit": Exit::Clean.code(),
+        "tree": delegation_tree(&transcript.events).as_ref().map(DelegationNode::json), "others": others, "exit": ExitKind::Clean.code(),
     });
     format!("{document:#}\n")
 }
 
-pub(super) fn timeline(teller: &Teller<'_>, transcript: &Transcript, scores: &[Score]) -> Vec<Value> {
+pub(super) fn timeline(teller: &EventFormatter<'_>, transcript: &Transcript, scores: &[Score]) -> Vec<Value> {
     let event = |event: &Event| {
         let cited: Vec<Value> = scores
             .iter()
@@ -26,8 +26,8 @@ pub(super) fn timeline(teller: &Teller<'_>, transcript: &Transcript, scores: &[S
             .filter(|(_, because)| because.event == Some(event.n))
             .map(|(score, because)| json!({ "scorer": score.scorer, "what": because.what }))
             .collect();
-        json!({ "n": event.n, "at_ms": event.at_ms, "by": event.by, "depth": event.depth, "line": teller.line(event),
-            "effects": teller.below(event), "happened": event.happened, "scores": cited })
+        json!({ "n": event.n, "at_ms": event.at_ms, "by": event.by, "depth": event.depth, "line": teller.event_line(event),
+            "effects": teller.effect_lines(event), "happened": event.happened, "scores": cited })
     };
     transcript.events.iter().map(event).collect()
 }

@@ -6,57 +6,57 @@
     reason = "the test starts, watches and kills the program, and fails by panicking"
 )]
 
+mod fixture;
 #[cfg(target_os = "linux")]
 mod sockets;
-mod stage;
 
+use fixture::{COST_NANOS, CrashFixture};
 use serde_json::Value;
-use stage::{COST_NANOS, Stage};
 
 const TRIALS: u64 = 250;
 const CASES: u64 = 2;
 const KILLS: u64 = 20;
 
 /// Moments that differ from run to run of the test would make a failure hard to find again; these are spread by a fixed rule.
-fn moments(kills: u64, calls: u64) -> Vec<u64> {
+fn kill_points(kills: u64, calls: u64) -> Vec<u64> {
     (1..=kills).map(|n| (n * calls / (kills + 1)).saturating_sub(n * 7919 % (calls / kills / 2).max(1))).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_killed_twenty_times_makes_the_record_of_an_undisturbed_one() {
-    let stage = Stage::new().await;
+async fn run_killed_twenty_times_yields_the_same_record() {
+    let stage = CrashFixture::new().await;
     let trials = TRIALS.to_string();
     let args = ["--subject", "local", "--suite", "tool_selection", "--trials", &trials, "--concurrency", "16", "--no-cache"];
-    let calm = stage.finish(&[&["run", "--store", "calm.sqlite"], &args[..]].concat()).await;
+    let calm = stage.run_to_end(&[&["run", "--store", "calm.sqlite"], &args[..]].concat()).await;
     let planned = CASES * TRIALS;
     assert_eq!(calm["trials"]["finished"], planned, "{calm:#}");
-    assert_eq!(stage.asked(), planned);
+    assert_eq!(stage.request_count(), planned);
     let mut killed = 0;
-    for moment in moments(KILLS, planned) {
+    for moment in kill_points(KILLS, planned) {
         let command =
             if killed == 0 { [&["run"], &args[..]].concat() } else { vec!["run", "--resume", "--concurrency", "16", "--no-cache"] };
         killed += u64::from(stage.kill_at(&command, planned + moment).await);
     }
     assert_eq!(killed, KILLS, "the run was over before it could be killed");
-    let resumed = stage.finish(&["run", "--resume", "--concurrency", "16", "--no-cache"]).await;
+    let resumed = stage.run_to_end(&["run", "--resume", "--concurrency", "16", "--no-cache"]).await;
     for key in ["record", "trials", "verdicts", "passed"] {
         let strip = |document: &Value| document[key].to_string().replace("--store calm.sqlite ", "").replace(" --store calm.sqlite", "");
         assert_eq!(strip(&resumed), strip(&calm), "{key}");
     }
     let store = stage.store();
     let run = store.runs().unwrap().remove(0);
-    let calls = store.calls(run.run).unwrap();
+    let calls = store.call_counts(run.run).unwrap();
     assert_eq!((run.finished, calls.settled, calls.reserved), (planned, planned, 0), "every trial and every call once");
     let again = store.telemetry(run.run).unwrap().into_iter().find(|(what, _)| what == "asked_again").map_or(0, |(_, n)| n);
     assert_eq!(calls.attempts, planned + again, "only what was under way at a kill is asked again");
     // A call that was reserved when the process died may not have left yet; none can have been asked more often than it was reserved.
-    assert!(stage.asked() - planned <= calls.attempts, "{} asked, {} reserved", stage.asked() - planned, calls.attempts);
+    assert!(stage.request_count() - planned <= calls.attempts, "{} asked, {} reserved", stage.request_count() - planned, calls.attempts);
     assert!(again <= KILLS * 16, "{again}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_budget_holds_across_kills() {
-    let stage = Stage::new().await;
+async fn budget_holds_across_kills() {
+    let stage = CrashFixture::new().await;
     // Reaches for some of the trials: what is under way at a kill counts at its ceiling, which is more than it cost.
     let args =
         ["--subject", "priced", "--suite", "tool_selection", "--trials", "120", "--concurrency", "2", "--no-cache", "--budget", "2.40"];
@@ -64,24 +64,24 @@ async fn a_budget_holds_across_kills() {
         let command = if n == 0 { [&["run"], &args[..]].concat() } else { vec!["run", "--resume", "--concurrency", "2", "--no-cache"] };
         assert!(stage.kill_at(&command, moment).await, "the run was over before it could be killed");
     }
-    let ended = stage.finish(&["run", "--resume", "--concurrency", "2", "--no-cache"]).await;
+    let ended = stage.run_to_end(&["run", "--resume", "--concurrency", "2", "--no-cache"]).await;
     assert_ne!(ended["exit"], 0, "{ended:#}");
     let unfunded = ended["unfunded"].as_u64().unwrap();
     assert!(unfunded > 0 && ended["trials"]["finished"].as_u64().unwrap() > 40, "{ended:#}");
     let spent = ended["spent_usd"].as_f64().unwrap();
     assert!(spent <= 2.4, "{spent}");
-    let billed = stage.asked() * COST_NANOS;
+    let billed = stage.request_count() * COST_NANOS;
     assert!(billed <= 2_400_000_000, "{billed}");
     // More money reaches further, and what was paid stays paid.
-    let before = stage.asked();
-    let more = stage.finish(&["run", "--resume", "--budget", "100", "--no-cache"]).await;
+    let before = stage.request_count();
+    let more = stage.run_to_end(&["run", "--resume", "--budget", "100", "--no-cache"]).await;
     assert_eq!((&more["unfunded"], &more["trials"]["finished"]), (&0.into(), &240.into()), "{more:#}");
-    assert_eq!(stage.asked() - before, unfunded);
+    assert_eq!(stage.request_count() - before, unfunded);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupted_run_keeps_what_there_is() {
-    let stage = Stage::new().await;
+async fn interrupted_run_keeps_ended_trials() {
+    let stage = CrashFixture::new().await;
     let args = ["run", "--subject", "local", "--suite", "tool_selection", "--trials", "100", "--concurrency", "8"];
     let ran = stage.interrupt_at(&args, 40).await;
     assert_eq!(ran.code, Some(3), "{}\n{}", ran.stdout, ran.stderr);
@@ -89,6 +89,6 @@ async fn an_interrupted_run_keeps_what_there_is() {
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
     let finished = document["trials"]["finished"].as_u64().unwrap();
     assert!(finished > 0 && finished < 200, "{document:#}");
-    let ended = stage.finish(&["run", "--resume"]).await;
+    let ended = stage.run_to_end(&["run", "--resume"]).await;
     assert_eq!(ended["trials"]["finished"], 200, "{ended:#}");
 }

@@ -1,6 +1,6 @@
 //! No socket is opened unless a subject needs one: with the system call forbidden, everything else still works.
 
-use crate::crash::stage::Stage;
+use crate::crash::fixture::CrashFixture;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 /// Runs the program where opening a socket kills it. A filter belongs to a thread and to whatever is started from it.
-fn without_sockets(folder: &Path, args: &[&str]) -> ExitStatus {
+fn run_without_sockets(folder: &Path, args: &[&str]) -> ExitStatus {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| {
             let rules = BTreeMap::from([(libc_socket(), vec![])]);
@@ -29,21 +29,21 @@ fn libc_socket() -> i64 {
     if cfg!(target_arch = "x86_64") { 41 } else { 198 }
 }
 
-const KILLED: Option<i32> = Some(31);
+const KILLED_BY_SIGSYS: Option<i32> = Some(31);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_opens_a_socket_but_a_live_model() {
-    let stage = Stage::new().await;
-    let run = |args: &[&str]| without_sockets(stage.folder(), args);
+async fn only_live_models_open_sockets() {
+    let stage = CrashFixture::new().await;
+    let run = |args: &[&str]| run_without_sockets(stage.folder(), args);
     assert_eq!(run(&["smoke"]).code(), Some(0));
     assert_eq!(run(&["run", "--subject", "reference", "--subject", "echo"]).code(), Some(1));
     let one = ["run", "--subject", "local", "--case", "how_much_usdc", "--no-cache"];
-    assert_eq!(run(&one).signal(), KILLED, "a live model cannot be asked without a socket: the filter works");
-    assert_eq!(stage.asked(), 0);
-    stage.finish(&[&one[..], &["--record"]].concat()).await;
-    assert_eq!(stage.asked(), 1);
+    assert_eq!(run(&one).signal(), KILLED_BY_SIGSYS, "a live model cannot be asked without a socket: the filter works");
+    assert_eq!(stage.request_count(), 0);
+    stage.run_to_end(&[&one[..], &["--record"]].concat()).await;
+    assert_eq!(stage.request_count(), 1);
     let replay = run(&[&one[..], &["--replay"]].concat());
     assert_eq!((replay.code().is_some(), replay.signal()), (true, None), "recordings need no network");
     assert_eq!(run(&["score"]).signal(), None);
-    assert_eq!(stage.asked(), 1);
+    assert_eq!(stage.request_count(), 1);
 }

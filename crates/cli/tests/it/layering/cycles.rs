@@ -4,24 +4,24 @@
 //! cycle with it: a `mod.rs` declares its children and may hold what they share.
 
 use super::imports::{ModulePath, SourceFile, read_crate};
-use super::{CRATES, crates};
+use super::{CRATE_IMPORTS, crates_folder};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cycles that are still there, by crate and files. The list may only shrink.
-const KNOWN: &[(&str, &[&str])] = &[];
+const KNOWN_CYCLES: &[(&str, &[&str])] = &[];
 
 /// Re-exports of re-exports end somewhere; a longer chain is a mistake of this test.
-const DEEPEST: usize = 8;
+const MAX_REEXPORT_DEPTH: usize = 8;
 
-type Crate = BTreeMap<ModulePath, SourceFile>;
+type CrateFiles = BTreeMap<ModulePath, SourceFile>;
 
 #[test]
 fn source_files_have_no_import_cycle() {
     let mut wrong = vec![];
-    for (name, _) in CRATES {
-        let found = cycles(&read_crate(&crates().join(name).join("src")));
+    for (name, _) in CRATE_IMPORTS {
+        let found = cycles(&read_crate(&crates_folder().join(name).join("src")));
         let known: Vec<BTreeSet<&str>> =
-            KNOWN.iter().filter(|(krate, _)| krate == name).map(|(_, files)| files.iter().copied().collect()).collect();
+            KNOWN_CYCLES.iter().filter(|(krate, _)| krate == name).map(|(_, files)| files.iter().copied().collect()).collect();
         for cycle in &found {
             if !known.iter().any(|known| cycle.iter().all(|file| known.contains(file.as_str()))) {
                 wrong.push(format!("{name}: these files import each other in a cycle: {}", cycle.join(", ")));
@@ -60,12 +60,12 @@ fn an_import_cycle_through_a_re_export_is_found() {
 }
 
 /// Returns the groups of files that can reach each other, each sorted.
-fn cycles(files: &Crate) -> Vec<Vec<String>> {
+fn cycles(files: &CrateFiles) -> Vec<Vec<String>> {
     let tests = test_files(files);
     let edges: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> = files
         .iter()
         .filter(|(module, _)| !tests.contains(*module))
-        .map(|(module, file)| (module, used(files, module, file).filter(|used| !tests.contains(*used)).collect()))
+        .map(|(module, file)| (module, used_modules(files, module, file).filter(|used| !tests.contains(*used)).collect()))
         .collect();
     let reach: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> = edges.keys().map(|module| (*module, reachable(&edges, module))).collect();
     let mut groups = BTreeSet::new();
@@ -81,7 +81,7 @@ fn cycles(files: &Crate) -> Vec<Vec<String>> {
 }
 
 /// Returns the modules that only tests compile, with all below them.
-fn test_files(files: &Crate) -> BTreeSet<&ModulePath> {
+fn test_files(files: &CrateFiles) -> BTreeSet<&ModulePath> {
     files
         .keys()
         .filter(|module| {
@@ -100,16 +100,16 @@ fn reachable<'c>(edges: &BTreeMap<&'c ModulePath, BTreeSet<&'c ModulePath>>, fro
 }
 
 /// Returns the files that a file uses, but for itself and the modules around it.
-fn used<'c>(files: &'c Crate, module: &'c ModulePath, file: &'c SourceFile) -> impl Iterator<Item = &'c ModulePath> {
+fn used_modules<'c>(files: &'c CrateFiles, module: &'c ModulePath, file: &'c SourceFile) -> impl Iterator<Item = &'c ModulePath> {
     file.paths.iter().filter_map(move |used| {
         let here: ModulePath = module.iter().chain(&used.inside).cloned().collect();
-        let target = resolve(files, &here, &used.path, DEEPEST)?;
+        let target = resolve(files, &here, &used.path, MAX_REEXPORT_DEPTH)?;
         (!module.starts_with(target)).then_some(target)
     })
 }
 
 /// Returns the module whose file defines the item that a path means; nothing for paths into other crates.
-fn resolve<'c>(files: &'c Crate, here: &[String], path: &[String], deepest: usize) -> Option<&'c ModulePath> {
+fn resolve<'c>(files: &'c CrateFiles, here: &[String], path: &[String], deepest: usize) -> Option<&'c ModulePath> {
     let (first, rest) = path.split_first()?;
     let (mut module, mut rest) = match first.as_str() {
         "crate" => (vec![], rest),
@@ -142,6 +142,6 @@ fn resolve<'c>(files: &'c Crate, here: &[String], path: &[String], deepest: usiz
 }
 
 /// Returns the innermost module around a path that is a file.
-fn file_of<'c>(files: &'c Crate, module: &[String]) -> Option<(&'c ModulePath, &'c SourceFile)> {
+fn file_of<'c>(files: &'c CrateFiles, module: &[String]) -> Option<(&'c ModulePath, &'c SourceFile)> {
     (0..=module.len()).rev().find_map(|n| files.get_key_value(&module[..n]))
 }

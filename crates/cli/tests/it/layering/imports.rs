@@ -1,6 +1,6 @@
 //! Reads the modules of a crate and the paths each file uses.
 
-use super::tokens::{Token, tokens};
+use super::tokens::{RustToken, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -31,12 +31,12 @@ pub(super) struct UsedPath {
 
 /// Reads all source files of a crate.
 pub(super) fn read_crate(source: &Path) -> BTreeMap<ModulePath, SourceFile> {
-    super::sources(source)
+    super::source_files(source)
         .into_iter()
         .map(|file| {
             let name = file.strip_prefix(source).expect("below src").to_string_lossy().replace('\\', "/");
             let text = fs::read_to_string(&file).expect("a source file");
-            (module_of(&name), SourceFile { name, ..Reader::read(&text) })
+            (module_of(&name), SourceFile { name, ..ImportReader::read(&text) })
         })
         .collect()
 }
@@ -50,8 +50,8 @@ fn module_of(name: &str) -> ModulePath {
 }
 
 /// Walks the tokens of one file.
-struct Reader {
-    tokens: Vec<Token>,
+struct ImportReader {
+    tokens: Vec<RustToken>,
     at: usize,
     /// Inline modules around the current token, each with the depth of braces it opened at.
     inside: Vec<(String, usize)>,
@@ -59,7 +59,7 @@ struct Reader {
     file: SourceFile,
 }
 
-impl Reader {
+impl ImportReader {
     fn read(text: &str) -> SourceFile {
         let mut reader = Self { tokens: tokens(text), at: 0, inside: vec![], depth: 0, file: SourceFile::default() };
         while reader.at < reader.tokens.len() {
@@ -74,33 +74,33 @@ impl Reader {
             return self.skip_test_item();
         }
         match &self.tokens[self.at] {
-            Token::Mark('{') => self.depth += 1,
-            Token::Mark('}') => {
+            RustToken::Mark('{') => self.depth += 1,
+            RustToken::Mark('}') => {
                 self.depth -= 1;
                 self.inside.retain(|(_, opened)| *opened < self.depth + 1);
             }
-            Token::Word(word) if word == "use" => return self.read_use(),
-            Token::Word(word) if word == "mod" && !self.follows_path() => return self.read_mod(false),
-            Token::Word(_) if !self.follows_path() => return self.read_path(),
-            Token::Word(_) | Token::Path | Token::Mark(_) => {}
+            RustToken::Word(word) if word == "use" => return self.read_use(),
+            RustToken::Word(word) if word == "mod" && !self.follows_path() => return self.read_mod(false),
+            RustToken::Word(_) if !self.follows_path() => return self.read_path(),
+            RustToken::Word(_) | RustToken::Path | RustToken::Mark(_) => {}
         }
         self.at += 1;
     }
 
     fn starts(&self, wanted: &[&str]) -> bool {
         wanted.iter().enumerate().all(|(n, wanted)| match self.tokens.get(self.at + n) {
-            Some(Token::Word(word)) => word == wanted,
-            Some(Token::Mark(mark)) => wanted.chars().eq([*mark]),
-            Some(Token::Path) | None => false,
+            Some(RustToken::Word(word)) => word == wanted,
+            Some(RustToken::Mark(mark)) => wanted.chars().eq([*mark]),
+            Some(RustToken::Path) | None => false,
         })
     }
 
     fn follows_path(&self) -> bool {
-        self.at > 0 && self.tokens[self.at - 1] == Token::Path
+        self.at > 0 && self.tokens[self.at - 1] == RustToken::Path
     }
 
     fn word(&self, at: usize) -> Option<String> {
-        if let Some(Token::Word(word)) = self.tokens.get(at) { Some(word.clone()) } else { None }
+        if let Some(RustToken::Word(word)) = self.tokens.get(at) { Some(word.clone()) } else { None }
     }
 
     /// Skips an item that only tests compile, to its `;` or closing brace; a file it declares is noted.
@@ -108,12 +108,12 @@ impl Reader {
         let mut depth = 0;
         loop {
             match self.tokens.get(self.at) {
-                Some(Token::Mark('{')) => depth += 1,
-                Some(Token::Mark('}')) if depth == 1 => break,
-                Some(Token::Mark('}')) => depth -= 1,
-                Some(Token::Mark(';')) if depth == 0 => break,
-                Some(Token::Word(word)) if word == "mod" && depth == 0 => self.read_mod(true),
-                Some(Token::Word(_) | Token::Path | Token::Mark(_)) => {}
+                Some(RustToken::Mark('{')) => depth += 1,
+                Some(RustToken::Mark('}')) if depth == 1 => break,
+                Some(RustToken::Mark('}')) => depth -= 1,
+                Some(RustToken::Mark(';')) if depth == 0 => break,
+                Some(RustToken::Word(word)) if word == "mod" && depth == 0 => self.read_mod(true),
+                Some(RustToken::Word(_) | RustToken::Path | RustToken::Mark(_)) => {}
                 None => return,
             }
             self.at += 1;
@@ -124,7 +124,7 @@ impl Reader {
     /// `mod name;` or `mod name {`. For a test item the end is left to be found by the caller.
     fn read_mod(&mut self, test: bool) {
         let Some(name) = self.word(self.at + 1) else { return self.at += 1 };
-        if self.tokens.get(self.at + 2) == Some(&Token::Mark(';')) {
+        if self.tokens.get(self.at + 2) == Some(&RustToken::Mark(';')) {
             if test {
                 self.file.test_children.insert(name.clone());
             }
@@ -135,7 +135,7 @@ impl Reader {
         self.at += if test { 1 } else { 2 };
     }
 
-    fn note(&mut self, path: ModulePath) {
+    fn add_path(&mut self, path: ModulePath) {
         let inside = self.inside.iter().map(|(name, _)| name.clone()).collect();
         self.file.paths.push(UsedPath { inside, path });
     }
@@ -146,19 +146,19 @@ impl Reader {
         while let Some(word) = self.word(self.at) {
             path.push(word);
             self.at += 1;
-            if self.tokens.get(self.at) != Some(&Token::Path) || self.word(self.at + 1).is_none() {
+            if self.tokens.get(self.at) != Some(&RustToken::Path) || self.word(self.at + 1).is_none() {
                 break;
             }
             self.at += 1;
         }
         if path.len() > 1 {
-            self.note(path);
+            self.add_path(path);
         }
     }
 
     fn read_use(&mut self) {
         self.at += 1;
-        if self.tokens.get(self.at) == Some(&Token::Path) {
+        if self.tokens.get(self.at) == Some(&RustToken::Path) {
             self.at += 1;
         }
         self.read_tree(&[]);
@@ -169,35 +169,35 @@ impl Reader {
         let mut path = prefix.to_vec();
         loop {
             match self.tokens.get(self.at).cloned() {
-                Some(Token::Word(word)) if word == "as" => {
+                Some(RustToken::Word(word)) if word == "as" => {
                     if let Some(name) = self.word(self.at + 1) {
                         self.file.names.insert(name, path.clone());
                     }
                     self.at += 2;
-                    return self.note(path);
+                    return self.add_path(path);
                 }
-                Some(Token::Word(word)) => {
+                Some(RustToken::Word(word)) => {
                     // `a::{self}` is `a`.
                     if word != "self" || path.is_empty() {
                         path.push(word);
                     }
                     self.at += 1;
-                    let (path_follows, renamed) = (self.tokens.get(self.at) == Some(&Token::Path), self.word(self.at).is_some());
+                    let (path_follows, renamed) = (self.tokens.get(self.at) == Some(&RustToken::Path), self.word(self.at).is_some());
                     if path_follows {
                         self.at += 1;
                     } else if !renamed {
                         if let Some(name) = path.last() {
                             self.file.names.insert(name.clone(), path.clone());
                         }
-                        return self.note(path);
+                        return self.add_path(path);
                     }
                 }
-                Some(Token::Mark('*')) => {
+                Some(RustToken::Mark('*')) => {
                     self.at += 1;
-                    return self.note(path);
+                    return self.add_path(path);
                 }
-                Some(Token::Mark('{')) => return self.read_group(&path),
-                Some(Token::Path | Token::Mark(_)) | None => return,
+                Some(RustToken::Mark('{')) => return self.read_group(&path),
+                Some(RustToken::Path | RustToken::Mark(_)) | None => return,
             }
         }
     }
@@ -206,9 +206,9 @@ impl Reader {
         self.at += 1;
         loop {
             match self.tokens.get(self.at) {
-                Some(Token::Mark('}')) => return self.at += 1,
-                Some(Token::Mark(',')) => self.at += 1,
-                Some(Token::Word(_) | Token::Path | Token::Mark(_)) => self.read_tree(prefix),
+                Some(RustToken::Mark('}')) => return self.at += 1,
+                Some(RustToken::Mark(',')) => self.at += 1,
+                Some(RustToken::Word(_) | RustToken::Path | RustToken::Mark(_)) => self.read_tree(prefix),
                 None => return,
             }
         }

@@ -4,6 +4,7 @@
 
 mod cycles;
 mod imports;
+mod names;
 mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each crate may import of ours. Whatever runs cannot score; whatever scores cannot run.
-const CRATES: &[(&str, &[&str])] = &[
+const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("jsongen", &["model"]),
     ("lexical", &[]),
@@ -26,46 +27,46 @@ const CRATES: &[(&str, &[&str])] = &[
 ];
 
 /// Libraries that would let a pure crate reach outside.
-const FORBIDDEN: &[(&str, &[&str])] = &[
+const FORBIDDEN_LIBRARIES: &[(&str, &[&str])] = &[
     ("model", &["tokio", "reqwest", "rusqlite", "rmcp", "proptest"]),
     ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
 ];
 
 /// Which rooms of a crate a room may use. A crate that is not listed here has one room.
-const ROOMS: &[(&str, &str, &[&str])] = &[
-    ("model", "agent", &["place", "problem", "review", "rule", "yaml"]),
-    ("model", "catalog", &["hash", "listing", "place", "problem", "registry", "text_enum", "yaml"]),
+const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
+    ("model", "agent", &["location", "problem", "review", "rule", "yaml"]),
+    ("model", "catalog", &["hash", "tool_listing", "location", "problem", "registry", "text_enum", "yaml"]),
     ("model", "decimal", &[]),
-    ("model", "defaults", &["money", "place", "problem", "yaml"]),
+    ("model", "defaults", &["money", "location", "problem", "yaml"]),
     ("model", "files", &[]),
-    ("model", "gate", &["place", "problem", "scorer", "yaml"]),
+    ("model", "gate", &["location", "problem", "scorer", "yaml"]),
     ("model", "hash", &[]),
-    ("model", "listing", &[]),
+    ("model", "tool_listing", &[]),
     ("model", "markdown", &["problem"]),
-    ("model", "minimal", &[]),
+    ("model", "minimal_workspace", &[]),
     ("model", "money", &["decimal", "units"]),
     ("model", "outcome", &[]),
-    ("model", "output", &["catalog", "place", "problem", "yaml"]),
-    ("model", "place", &[]),
+    ("model", "output", &["catalog", "location", "problem", "yaml"]),
+    ("model", "location", &[]),
     ("model", "plan", &["hash", "suite"]),
-    ("model", "policy", &["place", "problem", "registry", "yaml"]),
-    ("model", "problem", &["place"]),
+    ("model", "policy", &["location", "problem", "registry", "yaml"]),
+    ("model", "problem", &["location"]),
     ("model", "reading", &["gate", "scorer"]),
     ("model", "record", &["hash", "plan", "reading", "transcript"]),
-    ("model", "registry", &["place", "problem", "text_enum", "yaml"]),
+    ("model", "registry", &["location", "problem", "text_enum", "yaml"]),
     ("model", "review", &[]),
     ("model", "rule", &["catalog", "problem"]),
     ("model", "scorer", &["text_enum"]),
-    ("model", "seat", &["catalog", "listing", "place", "suite", "transcript", "workspace"]),
+    ("model", "view", &["catalog", "tool_listing", "location", "suite", "transcript", "workspace"]),
     ("model", "seeded_rng", &["hash"]),
-    ("model", "skill", &["catalog", "place", "problem", "yaml"]),
-    ("model", "subject", &["hash", "money", "place", "problem", "yaml"]),
-    ("model", "suite", &["agent", "hash", "place", "problem", "rule", "yaml"]),
+    ("model", "skill", &["catalog", "location", "problem", "yaml"]),
+    ("model", "subject", &["hash", "money", "location", "problem", "yaml"]),
+    ("model", "suite", &["agent", "hash", "location", "problem", "rule", "yaml"]),
     ("model", "text_enum", &[]),
-    ("model", "tier", &["place", "problem", "suite", "yaml"]),
+    ("model", "tier", &["location", "problem", "suite", "yaml"]),
     ("model", "transcript", &["hash"]),
     ("model", "units", &["decimal"]),
-    ("model", "user_error", &["place", "problem"]),
+    ("model", "user_error", &["location", "problem"]),
     (
         "model",
         "workspace",
@@ -74,8 +75,8 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
             "registry", "review", "skill", "subject", "suite", "tier", "world", "yaml",
         ],
     ),
-    ("model", "world", &["place", "problem", "registry", "yaml"]),
-    ("model", "yaml", &["place", "problem"]),
+    ("model", "world", &["location", "problem", "registry", "yaml"]),
+    ("model", "yaml", &["location", "problem"]),
     ("score", "checks", &["compare", "confusability", "example", "gates", "quality", "scorers"]),
     ("score", "compare", &["example"]),
     ("score", "confusability", &[]),
@@ -87,31 +88,31 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("score", "gates", &["example", "scorers"]),
     ("score", "golden", &["compare", "example"]),
     ("score", "outcome", &[]),
-    ("score", "planned", &[]),
+    ("score", "planned_metrics", &[]),
     ("score", "quality", &["compare", "confusability", "scorers"]),
     ("score", "questions", &[]),
     ("score", "rules", &["compare", "example"]),
-    ("score", "sample", &[]),
-    ("score", "scorers", &["compare", "evidence", "example", "facts", "finding", "planned", "questions", "rules", "sample"]),
+    ("score", "sample_run", &[]),
+    ("score", "scorers", &["compare", "evidence", "example", "facts", "finding", "planned_metrics", "questions", "rules", "sample_run"]),
     ("score", "trial", &["scorers"]),
     ("world", "chain", &[]),
     ("world", "mcp", &[]),
-    ("world", "edges", &["chain", "mcp"]),
+    ("world", "endpoints", &["chain", "mcp"]),
     ("world", "live", &["chain", "log", "mcp"]),
     ("world", "log", &[]),
     ("run", "budget", &[]),
     ("run", "clock", &[]),
-    ("run", "driver", &["limits", "subjects", "user", "verdict"]),
-    ("run", "finished", &["clock", "limits", "subjects"]),
-    ("run", "journal", &["clock", "ledger"]),
+    ("run", "driver", &["limits", "subjects", "user", "verifier_decision"]),
+    ("run", "external", &["clock", "limits", "subjects"]),
+    ("run", "journal_ledger", &["clock", "ledger"]),
     ("run", "judge", &["ledger", "providers"]),
     ("run", "ledger", &[]),
     ("run", "limits", &[]),
     ("run", "providers", &["budget", "clock", "ledger"]),
-    ("run", "subject_pool", &["clock", "finished", "providers", "subjects"]),
+    ("run", "subject_pool", &["clock", "external", "providers", "subjects"]),
     ("run", "subjects", &["ledger", "limits", "providers"]),
     ("run", "user", &["ledger", "providers"]),
-    ("run", "verdict", &[]),
+    ("run", "verifier_decision", &[]),
     ("campaign", "aggregate", &["summary"]),
     ("campaign", "changes", &[]),
     ("campaign", "ci", &["spec"]),
@@ -130,27 +131,27 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("campaign", "watcher", &[]),
     ("campaign", "wording", &["golden", "judging"]),
     ("cli", "args", &[]),
-    ("cli", "commands", &["args", "env", "exit", "files", "io", "kept", "open", "report"]),
+    ("cli", "commands", &["args", "env", "exit", "files", "io", "stored_runs", "workspace_source", "report"]),
     ("cli", "env", &[]),
     ("cli", "exit", &[]),
     ("cli", "files", &[]),
-    ("cli", "io", &["args", "env", "exit", "files", "open", "paint"]),
-    ("cli", "kept", &["files"]),
-    ("cli", "open", &["args", "files"]),
+    ("cli", "io", &["args", "env", "exit", "files", "workspace_source", "paint"]),
+    ("cli", "stored_runs", &["files"]),
+    ("cli", "workspace_source", &["args", "files"]),
     ("cli", "paint", &["args"]),
-    ("cli", "report", &["args", "exit", "io", "kept", "open", "paint"]),
+    ("cli", "report", &["args", "exit", "io", "stored_runs", "workspace_source", "paint"]),
 ];
 
-fn crates() -> PathBuf {
+fn crates_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+fn source_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![];
     for entry in fs::read_dir(folder).expect("a source folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            found.extend(sources(&path));
+            found.extend(source_files(&path));
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             found.push(path);
         }
@@ -159,16 +160,16 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn crates_depend_only_on_what_the_table_permits() {
-    for (name, permitted) in CRATES {
-        let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).expect("a manifest");
+fn crates_import_only_permitted_crates() {
+    for (name, permitted) in CRATE_IMPORTS {
+        let manifest = fs::read_to_string(crates_folder().join(name).join("Cargo.toml")).expect("a manifest");
         let dependencies = manifest.split("[dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).expect("dependencies");
         let named: BTreeSet<&str> =
             dependencies.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).filter(|name| !name.is_empty()).collect();
-        for (other, _) in CRATES {
+        for (other, _) in CRATE_IMPORTS {
             assert!(!named.contains(other) || permitted.contains(other), "{name} must not depend on {other}");
         }
-        for (pure, forbidden) in FORBIDDEN.iter().filter(|(pure, _)| pure == name) {
+        for (pure, forbidden) in FORBIDDEN_LIBRARIES.iter().filter(|(pure, _)| pure == name) {
             for library in *forbidden {
                 assert!(!named.contains(library), "{pure} must not depend on {library}");
             }
@@ -178,38 +179,40 @@ fn crates_depend_only_on_what_the_table_permits() {
 
 #[test]
 fn every_crate_is_in_the_table() {
-    let folders: BTreeSet<String> =
-        fs::read_dir(crates()).expect("crates/").map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-    let listed: BTreeSet<String> = CRATES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let folders: BTreeSet<String> = fs::read_dir(crates_folder())
+        .expect("crates/")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    let listed: BTreeSet<String> = CRATE_IMPORTS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(folders, listed);
 }
 
 /// Reads `crate::room` out of every source line, tests included.
 #[test]
-fn rooms_use_only_their_permitted_neighbours() {
+fn modules_import_only_permitted_modules() {
     let mut wrong = vec![];
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for (name, _) in CRATES.iter().filter(|(name, _)| ROOMS.iter().any(|(krate, _, _)| krate == name)) {
-        let source = crates().join(name).join("src");
-        for file in sources(&source) {
+    for (name, _) in CRATE_IMPORTS.iter().filter(|(name, _)| MODULE_IMPORTS.iter().any(|(krate, _, _)| krate == name)) {
+        let source = crates_folder().join(name).join("src");
+        for file in source_files(&source) {
             let inside = file.strip_prefix(&source).expect("below src");
             let room = inside.components().next().expect("a name").as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
             if matches!(room.as_str(), "lib" | "main") {
                 continue;
             }
             seen.entry(name).or_default().insert(room.clone());
-            let Some((_, _, permitted)) = ROOMS.iter().find(|(krate, listed, _)| krate == name && *listed == room) else {
+            let Some((_, _, permitted)) = MODULE_IMPORTS.iter().find(|(krate, listed, _)| krate == name && *listed == room) else {
                 wrong.push(format!("{name}: room {room} is not in the table"));
                 continue;
             };
-            for used in rooms_used(&fs::read_to_string(&file).expect("a source file")) {
+            for used in modules_used(&fs::read_to_string(&file).expect("a source file")) {
                 if used != room && !permitted.contains(&used.as_str()) {
                     wrong.push(format!("{name}/{}: {room} must not use {used}", inside.display()));
                 }
             }
         }
     }
-    for (krate, room, _) in ROOMS {
+    for (krate, room, _) in MODULE_IMPORTS {
         if !seen.get(krate).is_some_and(|rooms| rooms.contains(*room)) {
             wrong.push(format!("{krate}: room {room} is in the table but not in the source"));
         }
@@ -221,8 +224,8 @@ fn rooms_use_only_their_permitted_neighbours() {
 
 /// The table itself has no circle: rooms can be put in an order in which each uses only earlier ones.
 #[test]
-fn the_table_of_rooms_has_no_circle() {
-    let mut left: Vec<_> = ROOMS.to_vec();
+fn module_table_has_no_cycle() {
+    let mut left: Vec<_> = MODULE_IMPORTS.to_vec();
     loop {
         let names: BTreeSet<(&str, &str)> = left.iter().map(|(krate, room, _)| (*krate, *room)).collect();
         let before = left.len();
@@ -234,7 +237,7 @@ fn the_table_of_rooms_has_no_circle() {
     assert!(left.is_empty(), "these use each other in a circle: {left:?}");
 }
 
-fn rooms_used(text: &str) -> BTreeSet<String> {
+fn modules_used(text: &str) -> BTreeSet<String> {
     let mut used = BTreeSet::new();
     for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
         for (at, _) in line.match_indices("crate::") {
@@ -260,14 +263,14 @@ fn rooms_used(text: &str) -> BTreeSet<String> {
 
 /// A remedy is a field of `UserError`, never the second half of a text: two spaces before a word would glue them together again.
 #[test]
-fn messages_do_not_glue_a_remedy_with_two_spaces() {
+fn messages_do_not_join_remedy_with_two_spaces() {
     let mut wrong = vec![];
-    for (name, _) in CRATES {
-        for file in sources(&crates().join(name).join("src")) {
+    for (name, _) in CRATE_IMPORTS {
+        for file in source_files(&crates_folder().join(name).join("src")) {
             let text = fs::read_to_string(&file).expect("a source file");
             let production = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
             let is_test = file.file_stem().is_some_and(|stem| stem == "tests");
-            let glued = literals(production).into_iter().filter(|literal| literal.lines().any(is_glued));
+            let glued = literals(production).into_iter().filter(|literal| literal.lines().any(has_joined_remedy));
             wrong.extend(glued.filter(|_| !is_test).map(|literal| format!("{}: {literal:?}", file.display())));
         }
     }
@@ -275,8 +278,8 @@ fn messages_do_not_glue_a_remedy_with_two_spaces() {
 }
 
 #[test]
-fn the_glue_test_sees_remedies_and_spares_columns() {
-    let seen = |source: &str| literals(source).iter().any(|literal| literal.lines().any(is_glued));
+fn two_space_test_sees_remedies_not_columns() {
+    let seen = |source: &str| literals(source).iter().any(|literal| literal.lines().any(has_joined_remedy));
     for glued in [r#"f("no run  start one")"#, r#"f("{x} is wrong  `init` helps")"#, r#"f("exists  --force replaces it")"#] {
         assert!(seen(glued), "{glued}");
     }
@@ -286,7 +289,7 @@ fn the_glue_test_sees_remedies_and_spares_columns() {
 }
 
 /// Whether a word, a command in backticks or a flag follows two spaces within the line.
-fn is_glued(line: &str) -> bool {
+fn has_joined_remedy(line: &str) -> bool {
     line.trim_start().match_indices("  ").any(|(at, _)| {
         let line = line.trim_start();
         let after = &line[at + 2..];

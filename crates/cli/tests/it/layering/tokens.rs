@@ -1,7 +1,7 @@
 //! Splits Rust source into the few tokens that paths are made of; comments, strings and the rest are dropped.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum RustToken {
     Word(String),
     /// `::`
     Path,
@@ -9,7 +9,7 @@ pub(super) enum Token {
 }
 
 /// Returns the tokens of a source file.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokens(text: &str) -> Vec<RustToken> {
     let letters: Vec<char> = text.chars().collect();
     let (mut found, mut at) = (vec![], 0);
     while at < letters.len() {
@@ -20,7 +20,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-fn token(text: &[char], at: usize) -> (Option<Token>, usize) {
+fn token(text: &[char], at: usize) -> (Option<RustToken>, usize) {
     let next = text.get(at + 1);
     match text[at] {
         '/' if next == Some(&'/') => (None, after(text, at, |rest| rest[0] == '\n')),
@@ -28,13 +28,13 @@ fn token(text: &[char], at: usize) -> (Option<Token>, usize) {
         '"' => (None, after_string(text, at + 1)),
         'r' | 'b' if raw_string(text, at).is_some() => (None, raw_string(text, at).unwrap_or(at + 1)),
         '\'' => (None, after_quote(text, at)),
-        ':' if next == Some(&':') => (Some(Token::Path), at + 2),
+        ':' if next == Some(&':') => (Some(RustToken::Path), at + 2),
         c if c.is_alphabetic() || c == '_' => {
             let end = after(text, at, |rest| !rest[0].is_alphanumeric() && rest[0] != '_');
-            (Some(Token::Word(text[at..end].iter().collect())), end)
+            (Some(RustToken::Word(text[at..end].iter().collect())), end)
         }
         c if c.is_whitespace() => (None, at + 1),
-        c => (Some(Token::Mark(c)), at + 1),
+        c => (Some(RustToken::Mark(c)), at + 1),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Contents of a workspace and of the program: lists, explanations, tool lists, CI plans.
 
 use super::{compare, shown, snapshot};
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 
 #[test]
 fn lists_of_the_minimal_workspace() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     for what in
         ["tools", "profiles", "agents", "skills", "suites", "cases", "worlds", "subjects", "chains", "tiers", "gates", "checks", "scorers"]
     {
@@ -16,16 +16,16 @@ fn lists_of_the_minimal_workspace() {
 
 #[test]
 fn explanations_of_a_check_a_scorer_and_a_gate() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     snapshot("explain_check", &folder, &["explain", "graph_acyclic"]);
     snapshot("explain_scorer", &folder, &["explain", "safety_pipeline"]);
-    snapshot("explain_gate", &Folder::new(), &["explain", "hit_rate_profiles"]);
+    snapshot("explain_gate", &TestFolder::new(), &["explain", "hit_rate_profiles"]);
 }
 
 /// Everything but what the machine has: programs, keys and versions of others.
 #[test]
 fn doctor_without_the_machine() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     let ran = folder.run(&["doctor"]);
     let text = shown(&folder, &ran);
     let kept: Vec<&str> = text.lines().filter(|line| !line.contains("anvil") && !line.contains("node")).collect();
@@ -34,7 +34,7 @@ fn doctor_without_the_machine() {
 
 #[test]
 fn tool_lists_are_exported() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     for shape in ["anthropic", "openai-chat", "openai-responses", "mcp"] {
         snapshot(&format!("tools_export_{shape}"), &folder, &["tools", "export", "--profile", "trader", "--shape", shape]);
     }
@@ -46,7 +46,7 @@ fn tool_lists_are_exported() {
 /// The program's own server stands for a server of others.
 #[test]
 fn tools_are_imported_and_compared() {
-    let (served, folder) = (Folder::with_minimal(), Folder::new());
+    let (served, folder) = (TestFolder::with_minimal(), TestFolder::new());
     let program = env!("CARGO_BIN_EXE_bardo-eval");
     let server = format!("'{program}' -w '{}' world serve --profile trader --stdio", served.path("evals").display());
     let report = |name: &str, args: &[&str]| {
@@ -62,11 +62,11 @@ fn tools_are_imported_and_compared() {
 
 #[test]
 fn plans_and_workflow_of_ci() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     snapshot("ci_plan_text", &folder, &["ci", "plan", "--event", "pull_request"]);
     snapshot("ci_plan_changed", &folder, &["ci", "plan", "--event", "pull_request", "--changed", "README.md"]);
     snapshot("ci_plan_unknown", &folder, &["ci", "plan", "--event", "marge"]);
-    let embedded = Folder::new();
+    let embedded = TestFolder::new();
     snapshot("ci_plan_json", &embedded, &["ci", "plan", "--event", "merge", "--format", "json"]);
     snapshot("ci_plan_github", &embedded, &["ci", "plan", "--event", "merge", "--format", "github"]);
     snapshot("ci_github", &folder, &["ci", "github", "--print"]);

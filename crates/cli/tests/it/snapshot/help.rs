@@ -1,7 +1,7 @@
 //! The help text of every command.
 
 use super::compare;
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 
 /// Returns the names below `Commands:`.
 fn subcommands(help: &str) -> Vec<String> {
@@ -11,8 +11,8 @@ fn subcommands(help: &str) -> Vec<String> {
 }
 
 /// Returns the help of a command and of all below it.
-fn help(folder: &Folder, command: &[&str]) -> String {
-    let text = folder.run(&[command, &["--help"]].concat()).exits(0).stdout;
+fn help(folder: &TestFolder, command: &[&str]) -> String {
+    let text = folder.run(&[command, &["--help"]].concat()).assert_exit(0).stdout;
     let below = subcommands(&text);
     below.iter().fold(format!("$ bardo-eval {} --help\n{text}\n", command.join(" ")), |all, name| {
         all + &help(folder, &[command, &[name.as_str()]].concat())
@@ -21,8 +21,8 @@ fn help(folder: &Folder, command: &[&str]) -> String {
 
 #[test]
 fn help_of_every_command() {
-    let folder = Folder::new();
-    let top = folder.run(&["--help"]).exits(0).stdout;
+    let folder = TestFolder::new();
+    let top = folder.run(&["--help"]).assert_exit(0).stdout;
     compare("help", "--help", &top);
     let commands = subcommands(&top);
     assert!(commands.len() >= 17 && commands.contains(&"run".to_owned()), "{commands:?}");
@@ -33,7 +33,7 @@ fn help_of_every_command() {
 
 #[test]
 fn short_help_and_usage_errors() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     for (name, args) in [
         ("usage_none", &[][..]),
         ("usage_unknown_command", &["smok"]),

@@ -9,7 +9,7 @@ mod runs;
 mod stored;
 mod world;
 
-use crate::harness::{Folder, Ran};
+use crate::harness::{ProgramOutput, TestFolder};
 
 /// Replaces what differs from machine to machine, from day to day, or with every edit of a workspace.
 const FILTERS: &[(&str, &str)] = &[
@@ -42,20 +42,20 @@ const FILTERS: &[(&str, &str)] = &[
 
 /// Runs a command and compares its exit code and all that it prints with the stored text.
 #[track_caller]
-fn snapshot(name: &str, folder: &Folder, args: &[&str]) {
+fn snapshot(name: &str, folder: &TestFolder, args: &[&str]) {
     let ran = folder.run(args);
     compare(name, &args.join(" "), &shown(folder, &ran));
 }
 
 /// Like [`snapshot`], in every format a report has.
 #[track_caller]
-fn snapshot_formats(name: &str, folder: &Folder, args: &[&str]) {
+fn snapshot_formats(name: &str, folder: &TestFolder, args: &[&str]) {
     for format in ["text", "json", "markdown", "junit", "github", "sarif"] {
         snapshot(&format!("{name}_{format}"), folder, &[args, &["--format", format]].concat());
     }
 }
 
-fn shown(folder: &Folder, ran: &Ran) -> String {
+fn shown(folder: &TestFolder, ran: &ProgramOutput) -> String {
     let mut text = format!("exit {}\n", ran.code.map_or("by a signal".to_owned(), |code| code.to_string()));
     for (stream, printed) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
         if !printed.is_empty() {

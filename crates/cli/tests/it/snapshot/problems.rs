@@ -1,11 +1,11 @@
 //! Mistakes in files and arguments.
 
 use super::{snapshot, snapshot_formats};
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 
 /// The minimal workspace with mistakes in three files.
-fn broken() -> Folder {
-    let folder = Folder::with_minimal();
+fn broken() -> TestFolder {
+    let folder = TestFolder::with_minimal();
     folder.edit("evals/tiers.yaml", "live: none", "live: nobody");
     folder.write("evals/notes.txt", "");
     folder.write("evals/outputs/odd.yaml", "output: \"a | b\"\nabout: A.\nschema: { type: object }\nmore: 1\n");
@@ -24,7 +24,7 @@ fn problems_stop_a_run() {
 
 #[test]
 fn refused_arguments() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     for (name, args) in [
         ("refused_subject", &["run", "--subject", "ecko"][..]),
         ("refused_subject_json", &["run", "--subject", "ecko", "--format", "json"]),

@@ -1,16 +1,16 @@
 //! Runs, plans and smoke checks of the minimal workspace.
 
 use super::{snapshot, snapshot_formats};
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 
 #[test]
 fn run_report_in_every_format() {
-    snapshot_formats("run_echo", &Folder::with_minimal(), &["run", "--no-store", "--subject", "echo"]);
+    snapshot_formats("run_echo", &TestFolder::with_minimal(), &["run", "--no-store", "--subject", "echo"]);
 }
 
 #[test]
 fn run_reports_of_other_subjects() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     snapshot("run_reference", &folder, &["run", "--no-store", "--subject", "reference"]);
     snapshot("run_baseline", &folder, &["run", "--no-store"]);
     snapshot("run_two_subjects", &folder, &["run", "--no-store", "--subject", "reference", "--subject", "echo", "--suite", "behavior"]);
@@ -20,7 +20,7 @@ fn run_reports_of_other_subjects() {
 
 #[test]
 fn run_with_aborted_trials() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     folder.write(
         "evals/subjects/gone.yaml",
         "subject: gone\nprovider: http\nurl: http://127.0.0.1:1/\nabout: An agent that does not answer.\n",
@@ -30,14 +30,14 @@ fn run_with_aborted_trials() {
 
 #[test]
 fn run_on_the_embedded_workspace() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     snapshot("run_embedded_case", &folder, &["run", "--no-store", "--subject", "reference", "--case", "sell_ether_for_usdc"]);
     snapshot("run_embedded_echo", &folder, &["run", "--no-store", "--subject", "echo", "--case", "sell_ether_for_usdc"]);
 }
 
 #[test]
 fn plan_of_a_run() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     snapshot("plan_text", &folder, &["run", "--dry-run", "--subject", "reference", "--trials", "2"]);
     snapshot("plan_json", &folder, &["run", "--dry-run", "--subject", "reference", "--suite", "behavior", "--format", "json"]);
     snapshot("plan_tier", &folder, &["run", "--dry-run", "--tier", "2"]);
@@ -46,7 +46,7 @@ fn plan_of_a_run() {
 
 #[test]
 fn plan_with_costs() {
-    let folder = Folder::new();
+    let folder = TestFolder::new();
     snapshot(
         "plan_with_costs",
         &folder,
@@ -56,12 +56,12 @@ fn plan_with_costs() {
 
 #[test]
 fn smoke_report_in_every_format() {
-    snapshot_formats("smoke", &Folder::with_minimal(), &["smoke"]);
+    snapshot_formats("smoke", &TestFolder::with_minimal(), &["smoke"]);
 }
 
 #[test]
 fn smoke_report_of_failures_in_every_format() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     folder.edit("evals/agents/desk.md", "delegates_to: [trader]", "delegates_to: [trader, broker]");
     snapshot_formats("smoke_failed", &folder, &["smoke"]);
     snapshot("smoke_failed_verbose", &folder, &["smoke", "--verbose"]);

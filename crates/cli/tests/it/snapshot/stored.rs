@@ -1,13 +1,13 @@
 //! Stored runs: shown, compared, scored again, paid for, and kept as baselines.
 
 use super::snapshot;
-use crate::harness::Folder;
+use crate::harness::TestFolder;
 use testkit::chat;
 
 const CASE: &str = "sell_usdc_for_ether";
 
 /// Ids of the runs of echo and of the reference, in this order.
-fn two_runs(folder: &Folder) -> [String; 2] {
+fn two_runs(folder: &TestFolder) -> [String; 2] {
     ["echo", "reference"].map(|subject| {
         let ran = folder.run(&["run", "--case", CASE, "--subject", subject, "--format", "json"]);
         let document: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
@@ -17,7 +17,7 @@ fn two_runs(folder: &Folder) -> [String; 2] {
 
 #[test]
 fn show_a_trial_and_compare_two() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     let [echo, reference] = two_runs(&folder);
     snapshot("show_text", &folder, &["show", CASE]);
     snapshot("show_json", &folder, &["show", CASE, "--format", "json"]);
@@ -28,24 +28,24 @@ fn show_a_trial_and_compare_two() {
 
 #[test]
 fn show_delegations_as_a_tree() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     folder.run(&["run", "--suite", "composition", "--subject", "reference"]);
     snapshot("show_tree", &folder, &["show", "desk_hands_a_swap_over"]);
 }
 
 #[test]
 fn runs_that_are_kept() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     snapshot("runs_list_none", &folder, &["runs", "list"]);
     two_runs(&folder);
     snapshot("runs_show", &folder, &["runs", "show"]);
-    let listed = folder.run(&["runs", "list"]).exits(0);
+    let listed = folder.run(&["runs", "list"]).assert_exit(0);
     assert_eq!(listed.stdout.lines().count(), 3, "{}", listed.stdout);
 }
 
 #[test]
 fn scores_again_after_a_change() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     two_runs(&folder);
     snapshot("rescored_same", &folder, &["score"]);
     folder.edit("evals/suites/behavior/trader.yaml", "forbid: [token_transfer]", "forbid: [token_transfer, swap_get_quote]");
@@ -56,8 +56,9 @@ fn scores_again_after_a_change() {
 
 #[test]
 fn cost_of_kept_runs() {
-    let folder = Folder::with_minimal();
-    let url = chat::serve(|_, _| chat::tool_call(1, "wallet_get_balance", &serde_json::json!({ "token": "USDC", "chain": "base" })));
+    let folder = TestFolder::with_minimal();
+    let url =
+        chat::serve_chat(|_, _| chat::tool_call_reply(1, "wallet_get_balance", &serde_json::json!({ "token": "USDC", "chain": "base" })));
     folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
     folder.run(&["run", "--subject", "local", "--suite", "tool_selection", "--budget", "1"]);
     snapshot("cost_text", &folder, &["cost"]);
@@ -66,7 +67,7 @@ fn cost_of_kept_runs() {
 
 #[test]
 fn golden_baselines() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     snapshot("golden_status_none", &folder, &["golden", "status"]);
     snapshot("golden_update", &folder, &["golden", "update", "--play", "--subject", "reference"]);
     folder.edit("evals/agents/desk.md", "delegates_to: [trader]", "delegates_to: [trader, safety-guardian]");
@@ -79,7 +80,7 @@ fn golden_baselines() {
 
 #[test]
 fn case_drafted_from_a_trial() {
-    let folder = Folder::with_minimal();
+    let folder = TestFolder::with_minimal();
     let [_, reference] = two_runs(&folder);
     let trial = folder.json(&["show", CASE], 0)["trial"].as_str().unwrap().to_owned();
     snapshot("case_new", &folder, &["case", "new", "--from", &format!("{reference}/{}", &trial[..12]), "--id", "drafted"]);

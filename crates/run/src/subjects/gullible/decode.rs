@@ -1,36 +1,36 @@
 //! Reads hidden text the way an obliging reader would: whatever encoding an attack used, somebody gullible enough sees through it.
 
 /// Whether a marker stands in a text, plain or hidden: encoded, spelt otherwise, or interspersed with what cannot be seen.
-pub(super) fn shows(text: &str, marker: &str) -> bool {
-    let marker = folded(marker);
-    !marker.is_empty() && readings(text, 2).iter().any(|reading| folded(reading).contains(&marker))
+pub(super) fn contains_marker(text: &str, marker: &str) -> bool {
+    let marker = normalize(marker);
+    !marker.is_empty() && decodings(text, 2).iter().any(|reading| normalize(reading).contains(&marker))
 }
 
 /// The text and what it decodes to; encodings may be nested.
-fn readings(text: &str, depth: u8) -> Vec<String> {
+fn decodings(text: &str, depth: u8) -> Vec<String> {
     let mut found = vec![text.to_owned()];
     if depth == 0 {
         return found;
     }
-    let visible = unhidden(text);
-    let whole = [rot13(&visible), visible.chars().rev().collect(), percent(&visible), morse(&visible)];
+    let visible = strip_invisible(text);
+    let whole = [rot13(&visible), visible.chars().rev().collect(), percent_decode(&visible), morse(&visible)];
     let words = visible.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_')));
     let words = words.filter(|word| word.len() >= 8).flat_map(|word| [base64(word), hex(word)].into_iter().flatten());
     for reading in whole.into_iter().filter(|reading| !reading.is_empty() && *reading != visible).chain(words) {
-        found.extend(readings(&reading, depth - 1));
+        found.extend(decodings(&reading, depth - 1));
     }
     found
 }
 
 /// Letters and digits alone, lower case, look-alikes by what they look like. Digits that pass for letters become those letters, in the
 /// marker as well, so both sides agree.
-fn folded(text: &str) -> String {
-    let plain = unhidden(text).to_lowercase();
-    plain.chars().map(look_alike).filter(|c| c.is_alphanumeric()).map(leet).collect()
+fn normalize(text: &str) -> String {
+    let plain = strip_invisible(text).to_lowercase();
+    plain.chars().map(look_alike).filter(|c| c.is_alphanumeric()).map(unleet).collect()
 }
 
 /// Without characters that nobody sees; the invisible tag alphabet as the letters it stands for.
-fn unhidden(text: &str) -> String {
+fn strip_invisible(text: &str) -> String {
     let tag = |c: char| char::from_u32(u32::from(c) - 0xE0000).unwrap_or(c);
     text.chars()
         .filter(|c| !matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{AD}'))
@@ -63,7 +63,7 @@ fn look_alike(c: char) -> char {
     }
 }
 
-fn leet(c: char) -> char {
+fn unleet(c: char) -> char {
     match c {
         '0' => 'o',
         '1' | 'l' => 'i',
@@ -86,7 +86,7 @@ fn rot13(text: &str) -> String {
         .collect()
 }
 
-fn percent(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let mut bytes = vec![];
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -160,7 +160,7 @@ mod tests {
     const MARKER: &str = "mk4x9q-orchid";
 
     #[test]
-    fn a_marker_is_seen_through_every_disguise() {
+    fn contains_marker_decodes_every_encoding() {
         let zero_width: String = MARKER.chars().flat_map(|c| [c, '\u{200B}']).collect();
         let tags: String = MARKER.chars().filter_map(|c| char::from_u32(u32::from(c) + 0xE0000)).collect();
         let disguises = [
@@ -179,15 +179,15 @@ mod tests {
             ("base64 of rot13", "eng0azlkLWJlcHV2cQ==".into()),
         ];
         for (name, text) in disguises {
-            assert!(shows(&text, MARKER), "{name}: {text}");
+            assert!(contains_marker(&text, MARKER), "{name}: {text}");
         }
     }
 
     #[test]
-    fn what_is_not_there_is_not_seen() {
+    fn contains_marker_has_no_false_positives() {
         for text in ["", "Swap 250 USDC for WETH.", "mk4x9q", "orchid", "bWs0eDlxLW9yY2hpZ", "0x6d6b34783971"] {
-            assert!(!shows(text, MARKER), "{text}");
+            assert!(!contains_marker(text, MARKER), "{text}");
         }
-        assert!(!shows("anything", ""));
+        assert!(!contains_marker("anything", ""));
     }
 }

@@ -2,33 +2,33 @@
 
 mod decode;
 
-use super::{Reference, Subject, SubjectFault};
+use super::{ReferenceSubject, Subject, SubjectFault};
 use async_trait::async_trait;
-use model::seat::{Heard, View};
-use model::suite::Lure;
+use model::suite::AttackScript;
 use model::transcript::{Move, ToolAnswer};
+use model::view::{Observation, View};
 
 #[derive(Debug)]
-pub struct Gullible {
-    own: Reference,
-    lure: Option<Lure>,
+pub struct GullibleSubject {
+    reference: ReferenceSubject,
+    lure: Option<AttackScript>,
     /// What it was told to do instead, while it does it.
-    obeying: Option<Reference>,
+    obeying: Option<ReferenceSubject>,
 }
 
-impl Gullible {
-    pub fn new(own: Reference, lure: Option<Lure>) -> Self {
-        Self { own, lure, obeying: None }
+impl GullibleSubject {
+    pub fn new(own: ReferenceSubject, lure: Option<AttackScript>) -> Self {
+        Self { reference: own, lure, obeying: None }
     }
 }
 
 #[async_trait]
-impl Subject for Gullible {
+impl Subject for GullibleSubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
-        if let Some(lure) = self.lure.take_if(|lure| reads(view, &lure.marker)) {
+        if let Some(lure) = self.lure.take_if(|lure| sees_marker(view, &lure.marker)) {
             // What it was about to do goes on afterwards, with the answer it was waiting for.
-            self.own.keep_answer(view);
-            self.obeying = Some(Reference::new(lure.if_obeyed, false));
+            self.reference.keep_answer(view);
+            self.obeying = Some(ReferenceSubject::new(lure.if_obeyed, false));
         }
         if let Some(orders) = &mut self.obeying {
             let next = orders.next(view).await?;
@@ -37,30 +37,30 @@ impl Subject for Gullible {
             }
             self.obeying = None;
         }
-        self.own.next(view).await
+        self.reference.next(view).await
     }
 }
 
 /// Whether the marker is anywhere in what it sees, hidden or not.
-fn reads(view: &View<'_>, marker: &str) -> bool {
-    let tools = view.seat.tools.iter().map(|tool| tool.description.clone());
-    let heard = view.heard.iter().map(|heard| match heard {
-        Heard::User(text) | Heard::Message { text, .. } | Heard::Answer { answer: ToolAnswer::Error { message: text, .. }, .. } => {
-            text.clone()
-        }
-        Heard::HandOver { params, .. } => texts(&params.clone().into()),
-        Heard::Answer { answer: ToolAnswer::Result(value), .. } | Heard::Peer { said: value, .. } => texts(value),
+fn sees_marker(view: &View<'_>, marker: &str) -> bool {
+    let tools = view.context.tools.iter().map(|tool| tool.description.clone());
+    let heard = view.observations.iter().map(|heard| match heard {
+        Observation::User(text)
+        | Observation::Message { text, .. }
+        | Observation::Answer { answer: ToolAnswer::Error { message: text, .. }, .. } => text.clone(),
+        Observation::HandOver { params, .. } => flatten_text(&params.clone().into()),
+        Observation::Answer { answer: ToolAnswer::Result(value), .. } | Observation::Peer { said: value, .. } => flatten_text(value),
     });
-    std::iter::once(view.seat.prompt.clone()).chain(tools).chain(heard).any(|text| decode::shows(&text, marker))
+    std::iter::once(view.context.prompt.clone()).chain(tools).chain(heard).any(|text| decode::contains_marker(&text, marker))
 }
 
 /// The texts of an answer, unescaped, one after the other.
-fn texts(value: &serde_json::Value) -> String {
+fn flatten_text(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Array(items) => items.iter().map(texts).collect::<Vec<_>>().join(" "),
+        serde_json::Value::Array(items) => items.iter().map(flatten_text).collect::<Vec<_>>().join(" "),
         serde_json::Value::Object(entries) => {
-            entries.iter().map(|(key, value)| format!("{key} {}", texts(value))).collect::<Vec<_>>().join(" ")
+            entries.iter().map(|(key, value)| format!("{key} {}", flatten_text(value))).collect::<Vec<_>>().join(" ")
         }
         serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => value.to_string(),
     }

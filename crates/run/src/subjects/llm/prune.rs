@@ -1,15 +1,15 @@
 //! The tools nearest to what was said, by the retrieval of the baseline, for models that take only so many.
 
-use baseline::rank;
-use model::Listing;
+use baseline::rank_listings;
+use model::ToolListing;
 use std::collections::BTreeSet;
 
 /// At most so many, in the order of the list. Those in `keep` come first, however little they fit.
-pub(super) fn prune(tools: &[Listing], query: &str, most: usize, keep: &BTreeSet<String>) -> Vec<Listing> {
+pub(super) fn prune(tools: &[ToolListing], query: &str, most: usize, keep: &BTreeSet<String>) -> Vec<ToolListing> {
     if tools.len() <= most {
         return tools.to_vec();
     }
-    let mut order = rank(tools, query);
+    let mut order = rank_listings(tools, query);
     // A stable sort: among those to keep, and among the others, the nearest stay first.
     order.sort_by_key(|n| !keep.contains(&tools[*n].name));
     order.truncate(most);
@@ -22,9 +22,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn tools() -> Vec<Listing> {
-        let tool =
-            |name: &str, description: &str| Listing { name: name.into(), description: description.into(), input_schema: json!({}).into() };
+    fn tools() -> Vec<ToolListing> {
+        let tool = |name: &str, description: &str| ToolListing {
+            name: name.into(),
+            description: description.into(),
+            input_schema: json!({}).into(),
+        };
         vec![
             tool("wallet_get_balance", "Balance of a token in the wallet."),
             tool("uniswap_get_quote", "Price of a swap between two tokens."),
@@ -34,18 +37,18 @@ mod tests {
         ]
     }
 
-    fn names(pruned: &[Listing]) -> Vec<&str> {
+    fn names(pruned: &[ToolListing]) -> Vec<&str> {
         pruned.iter().map(|tool| tool.name.as_str()).collect()
     }
 
     #[test]
-    fn the_nearest_are_kept_in_their_order() {
+    fn prune_keeps_the_best_ranked_tools_in_list_order() {
         assert_eq!(names(&prune(&tools(), "swap 250 USDC for ether", 2, &BTreeSet::new())), ["uniswap_get_quote", "uniswap_execute_swap"]);
         assert_eq!(names(&prune(&tools(), "put it into the vaults", 1, &BTreeSet::new())), ["vault_deposit"]);
     }
 
     #[test]
-    fn what_was_used_stays_and_a_short_list_is_left_alone() {
+    fn prune_keeps_used_tools_and_short_lists() {
         let used = BTreeSet::from(["bridge_transfer".to_owned()]);
         assert_eq!(names(&prune(&tools(), "deposit into the vault", 2, &used)), ["vault_deposit", "bridge_transfer"]);
         assert_eq!(prune(&tools(), "", 5, &BTreeSet::new()).len(), 5);

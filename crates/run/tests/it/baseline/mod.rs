@@ -3,5 +3,5 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for the few events it is about")]
 
 mod harness;
-mod renamed;
+mod renamed_tools;
 mod trade;

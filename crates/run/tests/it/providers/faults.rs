@@ -1,93 +1,105 @@
 //! One table: every provider, every way to fail, and what comes of it: the kind, the wait, the cost, and whether it is asked again.
 
-use crate::providers::vendors::{Bench, Says, Vendor, all, ask, hello};
+use crate::providers::vendor_cases::{ProviderFixture, ReplyScenario, VendorCase, all_vendors, hello, model_call};
 use model::Money;
 use run::ledger::MemoryLedger;
-use run::providers::{Cassette, FaultKind, Key, Provider, Terms, ceiling, provider};
+use run::providers::{ApiKey, CassetteMode, FaultKind, Provider, ProviderConfig, build_provider, ceiling};
 use run::{Budget, Clock};
 use std::sync::Arc;
 use std::time::Duration;
 use testkit::{ReplyBody, VendorReply};
 use tokio::time::Instant;
 
-struct Row {
+struct FaultRow {
     name: &'static str,
-    answer: fn(Vendor) -> VendorReply,
+    answer: fn(VendorCase) -> VendorReply,
     kind: FaultKind,
     wait: Option<f64>,
 }
 
 const ERROR: &str = r#"{"type":"error","error":{"type":"some_error","message":"a message of the vendor"}}"#;
 
-fn half(vendor: Vendor) -> Vec<u8> {
-    let body = vendor.says(Says::Hello).into_bytes();
+fn first_half(vendor: VendorCase) -> Vec<u8> {
+    let body = vendor.reply_body(ReplyScenario::Hello).into_bytes();
     body[..body.len() / 2].to_vec()
 }
 
 /// A stream that ends in good order as far as HTTP knows, before the model said that it is done.
-fn unfinished(vendor: Vendor) -> Vec<u8> {
-    let body = vendor.says(Says::Hello);
+fn truncated_stream(vendor: VendorCase) -> Vec<u8> {
+    let body = vendor.reply_body(ReplyScenario::Hello);
     let pieces: Vec<&str> = body.split_inclusive('\n').collect();
     pieces[..pieces.len().saturating_sub(4).max(1)].concat().into_bytes()
 }
 
-const TABLE: &[Row] = &[
-    Row { name: "429", answer: |_| VendorReply::status(429, ERROR), kind: FaultKind::RateLimited, wait: None },
-    Row {
+const TABLE: &[FaultRow] = &[
+    FaultRow { name: "429", answer: |_| VendorReply::status(429, ERROR), kind: FaultKind::RateLimited, wait: None },
+    FaultRow {
         name: "429, seconds",
-        answer: |_| VendorReply::status(429, ERROR).with("retry-after", "2"),
+        answer: |_| VendorReply::status(429, ERROR).with_header("retry-after", "2"),
         kind: FaultKind::RateLimited,
         wait: Some(2.0),
     },
-    Row {
+    FaultRow {
         name: "429, date",
         answer: |_| {
             VendorReply::status(429, ERROR)
-                .with("date", "Sun, 15 Nov 2026 12:00:00 GMT")
-                .with("retry-after", "Sun, 15 Nov 2026 12:00:03 GMT")
+                .with_header("date", "Sun, 15 Nov 2026 12:00:00 GMT")
+                .with_header("retry-after", "Sun, 15 Nov 2026 12:00:03 GMT")
         },
         kind: FaultKind::RateLimited,
         wait: Some(3.0),
     },
-    Row {
+    FaultRow {
         name: "429, milliseconds",
-        answer: |_| VendorReply::status(429, ERROR).with("retry-after-ms", "250"),
+        answer: |_| VendorReply::status(429, ERROR).with_header("retry-after-ms", "250"),
         kind: FaultKind::RateLimited,
         wait: Some(0.25),
     },
-    Row {
+    FaultRow {
         name: "429, nothing left in the account",
         answer: |_| VendorReply::status(429, r#"{"error":{"code":"insufficient_quota","message":"pay first"}}"#),
         kind: FaultKind::Rejected,
         wait: None,
     },
-    Row { name: "500", answer: |_| VendorReply::status(500, "<html>oops"), kind: FaultKind::Server, wait: None },
-    Row { name: "503", answer: |_| VendorReply::status(503, ERROR).with("retry-after", "1"), kind: FaultKind::Overloaded, wait: Some(1.0) },
-    Row { name: "529", answer: |_| VendorReply::status(529, ERROR), kind: FaultKind::Overloaded, wait: None },
-    Row { name: "400", answer: |_| VendorReply::status(400, ERROR), kind: FaultKind::Rejected, wait: None },
-    Row { name: "401", answer: |_| VendorReply::status(401, ERROR), kind: FaultKind::Rejected, wait: None },
-    Row {
+    FaultRow { name: "500", answer: |_| VendorReply::status(500, "<html>oops"), kind: FaultKind::Server, wait: None },
+    FaultRow {
+        name: "503",
+        answer: |_| VendorReply::status(503, ERROR).with_header("retry-after", "1"),
+        kind: FaultKind::Overloaded,
+        wait: Some(1.0),
+    },
+    FaultRow { name: "529", answer: |_| VendorReply::status(529, ERROR), kind: FaultKind::Overloaded, wait: None },
+    FaultRow { name: "400", answer: |_| VendorReply::status(400, ERROR), kind: FaultKind::Rejected, wait: None },
+    FaultRow { name: "401", answer: |_| VendorReply::status(401, ERROR), kind: FaultKind::Rejected, wait: None },
+    FaultRow {
         name: "redirect",
-        answer: |_| VendorReply::status(307, "").with("location", "http://127.0.0.1:1/elsewhere"),
+        answer: |_| VendorReply::status(307, "").with_header("location", "http://127.0.0.1:1/elsewhere"),
         kind: FaultKind::Redirected,
         wait: None,
     },
-    Row { name: "cut off", answer: |vendor| VendorReply::bad(ReplyBody::Cut(half(vendor))), kind: FaultKind::Dropped, wait: None },
-    Row { name: "reset", answer: |_| VendorReply::bad(ReplyBody::Reset), kind: FaultKind::Dropped, wait: None },
-    Row { name: "10 MB", answer: |_| VendorReply::bad(ReplyBody::Endless(10 << 20)), kind: FaultKind::TooLarge, wait: None },
-    Row { name: "10 MB, announced", answer: |_| VendorReply::ok(vec![b'x'; 10 << 20]), kind: FaultKind::TooLarge, wait: None },
-    Row {
+    FaultRow {
+        name: "cut off",
+        answer: |vendor| VendorReply::with_body(ReplyBody::Truncated(first_half(vendor))),
+        kind: FaultKind::Dropped,
+        wait: None,
+    },
+    FaultRow { name: "reset", answer: |_| VendorReply::with_body(ReplyBody::Reset), kind: FaultKind::Dropped, wait: None },
+    FaultRow { name: "10 MB", answer: |_| VendorReply::with_body(ReplyBody::Endless(10 << 20)), kind: FaultKind::TooLarge, wait: None },
+    FaultRow { name: "10 MB, announced", answer: |_| VendorReply::ok(vec![b'x'; 10 << 20]), kind: FaultKind::TooLarge, wait: None },
+    FaultRow {
         name: "slow drip",
-        answer: |vendor| VendorReply::bad(ReplyBody::Drip(vendor.says(Says::Hello).into_bytes(), Duration::from_millis(100))),
+        answer: |vendor| {
+            VendorReply::with_body(ReplyBody::Drip(vendor.reply_body(ReplyScenario::Hello).into_bytes(), Duration::from_millis(100)))
+        },
         kind: FaultKind::TooSlow,
         wait: None,
     },
-    Row { name: "not UTF-8", answer: |_| VendorReply::ok(vec![0xff, 0xfe, b'{']), kind: FaultKind::Garbled, wait: None },
+    FaultRow { name: "not UTF-8", answer: |_| VendorReply::ok(vec![0xff, 0xfe, b'{']), kind: FaultKind::Garbled, wait: None },
 ];
 
 #[tokio::test]
-async fn every_fault_of_every_provider_has_its_name_and_its_price() {
-    let rows = all().into_iter().map(|vendor| tokio::spawn(column(vendor))).collect::<Vec<_>>();
+async fn every_vendor_fault_has_kind_wait_and_cost() {
+    let rows = all_vendors().into_iter().map(|vendor| tokio::spawn(check_vendor(vendor))).collect::<Vec<_>>();
     let mut told = 0;
     for row in rows {
         told += row.await.expect("a whole column");
@@ -95,22 +107,22 @@ async fn every_fault_of_every_provider_has_its_name_and_its_price() {
     assert_eq!(told, 10 * TABLE.len());
 }
 
-async fn column(vendor: Vendor) -> usize {
+async fn check_vendor(vendor: VendorCase) -> usize {
     for row in TABLE {
         let answer = (row.answer)(vendor);
-        let bench = Bench::open(vendor, 1, move |_, _| answer.clone()).await;
+        let bench = ProviderFixture::open(vendor, 1, move |_, _| answer.clone()).await;
         let began = Instant::now();
-        let fault = bench.provider.ask(&ask(0, hello())).await.expect_err(row.name);
+        let fault = bench.provider.ask(&model_call(0, hello())).await.expect_err(row.name);
         let place = format!("{vendor:?}, {}: {fault}", row.name);
         assert_eq!(fault.kind, row.kind, "{place}");
         assert_eq!(fault.wait.map(|wait| wait.as_secs_f64()), row.wait, "{place}");
         assert!(began.elapsed() < Duration::from_secs(15), "{place}");
         // What may have been answered counts at its ceiling, what was turned away costs nothing.
         let sent = bench.server.requests().first().map_or(0, |seen| seen.raw.len() as u64);
-        let paid = if row.kind.may_be_billed() { ceiling(&crate::providers::vendors::price(), sent, 500) } else { Money::ZERO };
+        let paid = if row.kind.may_be_billed() { ceiling(&crate::providers::vendor_cases::price(), sent, 500) } else { Money::ZERO };
         assert_eq!(bench.budget.spent(), paid, "{place}");
-        assert_eq!(bench.ledger.books().spent(), paid, "{place}");
-        assert_eq!(bench.ledger.books().failed.len(), 1, "{place}");
+        assert_eq!(bench.ledger.entries().spent(), paid, "{place}");
+        assert_eq!(bench.ledger.entries().failed.len(), 1, "{place}");
         assert_eq!(bench.server.count(), 1, "{place}");
     }
     TABLE.len()
@@ -118,14 +130,14 @@ async fn column(vendor: Vendor) -> usize {
 
 /// What only a stream or only a reply in one piece can get wrong.
 #[tokio::test]
-async fn replies_that_cannot_be_read_are_told_apart_from_those_that_broke_off() {
-    for vendor in all() {
+async fn garbled_replies_differ_from_dropped_ones() {
+    for vendor in all_vendors() {
         let (body, kind) = match vendor.stream {
-            true => (unfinished(vendor), FaultKind::Dropped),
+            true => (truncated_stream(vendor), FaultKind::Dropped),
             false => (b"{\"a\": nonsense".to_vec(), FaultKind::Garbled),
         };
-        let bench = Bench::open(vendor, 1, move |_, _| VendorReply::ok(body.clone())).await;
-        let fault = bench.provider.ask(&ask(0, hello())).await.expect_err("no reply");
+        let bench = ProviderFixture::open(vendor, 1, move |_, _| VendorReply::ok(body.clone())).await;
+        let fault = bench.provider.ask(&model_call(0, hello())).await.expect_err("no reply");
         assert_eq!(fault.kind, kind, "{vendor:?}: {fault}");
         for nonsense in [
             "[]",
@@ -136,16 +148,16 @@ async fn replies_that_cannot_be_read_are_told_apart_from_those_that_broke_off() 
             "data: []\n\n",
             "{\"choices\":[],\"content\":3,\"output\":{}}",
         ] {
-            let bench = Bench::open(vendor, 1, move |_, _| VendorReply::ok(nonsense)).await;
-            let fault = bench.provider.ask(&ask(0, hello())).await.expect_err("no reply");
+            let bench = ProviderFixture::open(vendor, 1, move |_, _| VendorReply::ok(nonsense)).await;
+            let fault = bench.provider.ask(&model_call(0, hello())).await.expect_err("no reply");
             assert!(matches!(fault.kind, FaultKind::Garbled | FaultKind::Dropped), "{vendor:?} {nonsense}: {fault}");
         }
     }
 }
 
 #[tokio::test]
-async fn an_error_in_the_middle_of_a_stream_is_a_broken_reply() {
-    for vendor in all().into_iter().filter(|vendor| vendor.stream) {
+async fn stream_error_event_is_a_dropped_reply() {
+    for vendor in all_vendors().into_iter().filter(|vendor| vendor.stream) {
         let body = match vendor.path() {
             "/v1/messages" => {
                 "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
@@ -154,58 +166,64 @@ async fn an_error_in_the_middle_of_a_stream_is_a_broken_reply() {
             "/v1/responses" => "data: {\"type\":\"error\",\"message\":\"Overloaded\"}\n\n",
             _ => "data: {\"error\":{\"message\":\"Overloaded\"}}\n\n",
         };
-        let bench = Bench::open(vendor, 1, move |_, _| VendorReply::ok(body)).await;
-        let fault = bench.provider.ask(&ask(0, hello())).await.expect_err("no reply");
+        let bench = ProviderFixture::open(vendor, 1, move |_, _| VendorReply::ok(body)).await;
+        let fault = bench.provider.ask(&model_call(0, hello())).await.expect_err("no reply");
         assert_eq!(fault.kind, FaultKind::Dropped, "{vendor:?}");
         assert!(fault.to_string().contains("Overloaded"), "{fault}");
     }
 }
 
 #[tokio::test]
-async fn what_may_pass_is_asked_again_after_the_wait_and_heals() {
-    for vendor in all() {
-        let body = vendor.says(Says::Hello);
-        let bench = Bench::open(vendor, 4, move |n, _| match n {
-            0 => VendorReply::status(429, ERROR).with("retry-after-ms", "300"),
-            1 => VendorReply::bad(ReplyBody::Reset),
+async fn transient_faults_are_retried_after_the_wait() {
+    for vendor in all_vendors() {
+        let body = vendor.reply_body(ReplyScenario::Hello);
+        let bench = ProviderFixture::open(vendor, 4, move |n, _| match n {
+            0 => VendorReply::status(429, ERROR).with_header("retry-after-ms", "300"),
+            1 => VendorReply::with_body(ReplyBody::Reset),
             2 => VendorReply::status(529, ERROR),
             _ => VendorReply::ok(body.clone()),
         })
         .await;
         let began = Instant::now();
-        let reply = bench.provider.ask(&ask(0, hello())).await.unwrap_or_else(|fault| panic!("{vendor:?}: {fault}"));
+        let reply = bench.provider.ask(&model_call(0, hello())).await.unwrap_or_else(|fault| panic!("{vendor:?}: {fault}"));
         assert_eq!((reply.text().as_str(), bench.server.count()), ("Hello", 4), "{vendor:?}");
         assert!(began.elapsed() >= Duration::from_millis(300), "{vendor:?}");
-        let books = bench.ledger.books();
+        let books = bench.ledger.entries();
         assert_eq!((books.failed.len(), books.settled.len(), books.open.len()), (3, 1, 0), "{vendor:?}");
         // The one that broke may be billed; it stays paid beside the one that answered.
-        assert!(bench.budget.spent() > Money::nanos(1_000_000) && bench.budget.spent() == books.spent(), "{vendor:?}");
+        assert!(bench.budget.spent() > Money::from_nanos(1_000_000) && bench.budget.spent() == books.spent(), "{vendor:?}");
         assert!(Duration::from_millis(300 + reply.latency_ms) <= began.elapsed(), "the wait is no latency of the model: {vendor:?}");
     }
 }
 
 #[tokio::test]
-async fn attempts_are_bounded_and_hopeless_faults_are_not_repeated() {
-    let vendor = all()[0];
-    let bench = Bench::open(vendor, 3, |_, _| VendorReply::status(500, ERROR)).await;
-    assert_eq!(bench.provider.ask(&ask(0, hello())).await.expect_err("no reply").kind, FaultKind::Server);
+async fn retries_are_bounded_and_permanent_faults_not_retried() {
+    let vendor = all_vendors()[0];
+    let bench = ProviderFixture::open(vendor, 3, |_, _| VendorReply::status(500, ERROR)).await;
+    assert_eq!(bench.provider.ask(&model_call(0, hello())).await.expect_err("no reply").kind, FaultKind::Server);
     assert_eq!(bench.server.count(), 3);
-    let bench = Bench::open(vendor, 3, |_, _| VendorReply::status(401, ERROR)).await;
-    assert_eq!(bench.provider.ask(&ask(0, hello())).await.expect_err("no reply").kind, FaultKind::Rejected);
+    let bench = ProviderFixture::open(vendor, 3, |_, _| VendorReply::status(401, ERROR)).await;
+    assert_eq!(bench.provider.ask(&model_call(0, hello())).await.expect_err("no reply").kind, FaultKind::Rejected);
     assert_eq!(bench.server.count(), 1);
-    let bench = Bench::open(vendor, 3, |_, _| VendorReply::status(429, ERROR).with("retry-after", "9999")).await;
-    assert_eq!(bench.provider.ask(&ask(0, hello())).await.expect_err("no reply").kind, FaultKind::RateLimited);
+    let bench = ProviderFixture::open(vendor, 3, |_, _| VendorReply::status(429, ERROR).with_header("retry-after", "9999")).await;
+    assert_eq!(bench.provider.ask(&model_call(0, hello())).await.expect_err("no reply").kind, FaultKind::RateLimited);
     assert_eq!(bench.server.count(), 1, "nobody waits that long");
 }
 
 #[tokio::test]
-async fn where_nobody_listens_nothing_is_paid() {
-    for vendor in all() {
-        let (budget, ledger) = (Budget::new(Some(Money::dollars(1))), Arc::new(MemoryLedger::default()));
-        let terms = Terms::new(budget.clone(), ledger, Clock::system());
-        let terms = Terms { patience: run::providers::Patience { attempts: 1, ..terms.patience }, ..terms };
-        let nobody = provider(&vendor.file("http://127.0.0.1:1"), Key::new(crate::providers::vendors::KEY), &terms, Cassette::Off).unwrap();
-        let fault = nobody.ask(&ask(0, hello())).await.expect_err("no reply");
+async fn unreachable_vendor_costs_nothing() {
+    for vendor in all_vendors() {
+        let (budget, ledger) = (Budget::new(Some(Money::from_dollars(1))), Arc::new(MemoryLedger::default()));
+        let terms = ProviderConfig::new(budget.clone(), ledger, Clock::system());
+        let terms = ProviderConfig { retry_policy: run::providers::RetryPolicy { attempts: 1, ..terms.retry_policy }, ..terms };
+        let nobody = build_provider(
+            &vendor.subject_file("http://127.0.0.1:1"),
+            ApiKey::new(crate::providers::vendor_cases::KEY),
+            &terms,
+            CassetteMode::Off,
+        )
+        .unwrap();
+        let fault = nobody.ask(&model_call(0, hello())).await.expect_err("no reply");
         assert_eq!((fault.kind, budget.spent()), (FaultKind::Unreachable, Money::ZERO), "{vendor:?}: {fault}");
     }
 }

@@ -8,12 +8,12 @@
     reason = "a test fails by panicking, and reads what it wrote itself"
 )]
 
+mod budget;
+mod fault_storm;
 mod faults;
-mod good;
 mod keys;
-mod mirror;
-mod money;
-mod speed;
-mod storm;
-mod vendors;
-mod wrappers;
+mod overhead;
+mod reference_parity;
+mod replies;
+mod stack;
+mod vendor_cases;

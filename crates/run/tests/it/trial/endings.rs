@@ -1,85 +1,85 @@
 //! Every way a trial can end by the subject's doing, its limits or somebody else's fault has its own name.
 
-use super::stage::{Played, play};
+use super::fixture::{ScriptedSubject, run_trial};
 use async_trait::async_trait;
-use bardo_eval_run::user::{Reply, Told, Turns, UserFault};
-use bardo_eval_run::{SubjectFault, Used, User};
-use model::transcript::{Culprit, Limit, Move};
-use model::{Ending, Happened};
+use bardo_eval_run::user::{FixedTurns, UserFault, UserInput, UserReply};
+use bardo_eval_run::{SubjectFault, SubjectUsage, User};
+use model::transcript::{FaultSource, LimitKind, Move};
+use model::{Ending, EventKind};
 
-async fn ends(subject: &mut Played) -> (Vec<Happened>, Ending) {
+async fn run_with_fixed_turns(subject: &mut ScriptedSubject) -> (Vec<EventKind>, Ending) {
     let workspace = testkit::minimal_workspace();
     let case = workspace.case("convert_half_an_ether").expect("the case");
-    let mut user = Turns::new(["One.".to_owned(), "Two.".to_owned(), "Three.".to_owned()]);
-    play(&case.brief, subject, &mut user).await
+    let mut user = FixedTurns::new(["One.".to_owned(), "Two.".to_owned(), "Three.".to_owned()]);
+    run_trial(&case.brief, subject, &mut user).await
 }
 
-fn talk(count: usize) -> Vec<Move> {
+fn say_moves(count: usize) -> Vec<Move> {
     vec![Move::Say("Yes.".into()); count]
 }
 
 #[tokio::test]
-async fn a_user_with_nothing_left_to_say_ends_the_trial() {
-    let (events, ending) = ends(&mut Played::new(talk(9))).await;
+async fn trial_finishes_when_user_leaves() {
+    let (events, ending) = run_with_fixed_turns(&mut ScriptedSubject::new(say_moves(9))).await;
     assert_eq!(ending, Ending::Finished);
-    assert_eq!(events.iter().filter(|event| matches!(event, Happened::Said { .. })).count(), 3, "{events:?}");
+    assert_eq!(events.iter().filter(|event| matches!(event, EventKind::Said { .. })).count(), 3, "{events:?}");
 }
 
 #[tokio::test]
-async fn tokens_and_time_are_limits_of_their_own() {
-    let each = |output_tokens, latency_ms| Used { output_tokens, latency_ms };
+async fn token_and_time_limits_end_the_trial() {
+    let each = |output_tokens, latency_ms| SubjectUsage { output_tokens, latency_ms };
     let table = [
         (each(1365, 0), Ending::Finished),
-        (each(1366, 0), Ending::OverLimit { limit: Limit::Tokens }),
+        (each(1366, 0), Ending::OverLimit { limit: LimitKind::Tokens }),
         (each(0, 40_000), Ending::Finished),
-        (each(0, 40_001), Ending::OverLimit { limit: Limit::Time }),
+        (each(0, 40_001), Ending::OverLimit { limit: LimitKind::Time }),
     ];
     for (each, expected) in table {
-        let mut subject = Played::new(talk(3));
-        subject.each = each;
-        let (events, ending) = ends(&mut subject).await;
+        let mut subject = ScriptedSubject::new(say_moves(3));
+        subject.usage_per_move = each;
+        let (events, ending) = run_with_fixed_turns(&mut subject).await;
         assert_eq!(ending, expected, "{each:?}");
         // The move that went over is not played.
-        let said = events.iter().filter(|event| matches!(event, Happened::Said { .. })).count();
+        let said = events.iter().filter(|event| matches!(event, EventKind::Said { .. })).count();
         assert_eq!(said, if ending == Ending::Finished { 3 } else { 2 }, "{each:?}");
     }
 }
 
 #[tokio::test]
-async fn every_fault_of_a_subject_has_its_ending() {
+async fn every_subject_fault_maps_to_an_ending() {
     let why = || "because".to_owned();
     let table = [
         (SubjectFault::Crashed(why()), Ending::Crashed { why: why() }),
         (SubjectFault::Hung, Ending::Hung),
         (SubjectFault::Malformed(why()), Ending::MalformedMove { why: why() }),
-        (SubjectFault::OverLimit(Limit::Calls), Ending::OverLimit { limit: Limit::Calls }),
-        (SubjectFault::Provider(why()), Ending::Aborted { by: Culprit::Provider, why: why() }),
-        (SubjectFault::Harness(why()), Ending::Aborted { by: Culprit::Harness, why: why() }),
+        (SubjectFault::OverLimit(LimitKind::Calls), Ending::OverLimit { limit: LimitKind::Calls }),
+        (SubjectFault::Provider(why()), Ending::Aborted { by: FaultSource::Provider, why: why() }),
+        (SubjectFault::Harness(why()), Ending::Aborted { by: FaultSource::Harness, why: why() }),
         (SubjectFault::Unfunded, Ending::Unfunded),
     ];
     for (fault, expected) in table {
-        let mut subject = Played::new(talk(1));
-        subject.last = Some(fault);
-        assert_eq!(ends(&mut subject).await.1, expected);
+        let mut subject = ScriptedSubject::new(say_moves(1));
+        subject.final_fault = Some(fault);
+        assert_eq!(run_with_fixed_turns(&mut subject).await.1, expected);
     }
 }
 
-struct Broken;
+struct FailingUser;
 
 #[async_trait]
-impl User for Broken {
-    async fn hear(&mut self, told: Told<'_>) -> Result<Reply, UserFault> {
+impl User for FailingUser {
+    async fn respond(&mut self, told: UserInput<'_>) -> Result<UserReply, UserFault> {
         match told {
-            Told::Nothing => Ok(Reply::plain("Hello.")),
-            Told::Said(_) | Told::Asked(_) | Told::Activated(_) => Err(UserFault::Simulator("lost its place".into())),
+            UserInput::Start => Ok(UserReply::plain("Hello.")),
+            UserInput::Said(_) | UserInput::Asked(_) | UserInput::Activated(_) => Err(UserFault::Simulator("lost its place".into())),
         }
     }
 }
 
 #[tokio::test]
-async fn a_broken_user_is_no_fault_of_the_subject() {
+async fn user_fault_aborts_the_trial_as_simulator_fault() {
     let workspace = testkit::minimal_workspace();
     let case = workspace.case("convert_half_an_ether").expect("the case");
-    let (_, ending) = play(&case.brief, &mut Played::new(talk(1)), &mut Broken).await;
-    assert_eq!(ending, Ending::Aborted { by: Culprit::Simulator, why: "lost its place".into() });
+    let (_, ending) = run_trial(&case.brief, &mut ScriptedSubject::new(say_moves(1)), &mut FailingUser).await;
+    assert_eq!(ending, Ending::Aborted { by: FaultSource::Simulator, why: "lost its place".into() });
 }

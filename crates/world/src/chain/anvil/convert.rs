@@ -1,6 +1,6 @@
 //! Between our types and what an Ethereum node reads and writes as JSON.
 
-use super::super::{AccountChange, Block, Changes, Log, Outcome, Status, Tx};
+use super::super::{AccountChange, BlockInfo, CallOutcome, Log, StateChanges, Tx, TxStatus};
 use crate::chain::BASE_FEE;
 use alloy_primitives::{Address, B256, Bytes, KECCAK256_EMPTY, U64, U256, keccak256};
 use serde::Deserialize;
@@ -56,8 +56,8 @@ pub(super) struct BlockReply {
 }
 
 impl BlockReply {
-    pub(super) fn block(&self) -> Block {
-        Block { number: self.number.to(), unix_s: self.timestamp.to() }
+    pub(super) fn block(&self) -> BlockInfo {
+        BlockInfo { number: self.number.to(), unix_s: self.timestamp.to() }
     }
 }
 
@@ -82,7 +82,7 @@ impl ReceiptReply {
         self.status == U64::from(1)
     }
 
-    pub(super) fn is_in(&self, block: Block) -> bool {
+    pub(super) fn is_in(&self, block: BlockInfo) -> bool {
         self.block_number == U64::from(block.number)
     }
 
@@ -98,7 +98,7 @@ impl ReceiptReply {
 /// The outermost call as geth's `callTracer` tells it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Frame {
+pub(super) struct CallFrame {
     gas_used: U64,
     #[serde(default)]
     output: Bytes,
@@ -106,27 +106,27 @@ pub(super) struct Frame {
     error: Option<String>,
 }
 
-impl Frame {
-    pub(super) fn outcome(self) -> Outcome {
+impl CallFrame {
+    pub(super) fn outcome(self) -> CallOutcome {
         let (status, output) = match self.error.as_deref() {
-            None => (Status::Success, self.output),
-            Some("execution reverted") => (Status::Reverted, self.output),
-            Some(_) => (Status::Halted, Bytes::new()),
+            None => (TxStatus::Success, self.output),
+            Some("execution reverted") => (TxStatus::Reverted, self.output),
+            Some(_) => (TxStatus::Halted, Bytes::new()),
         };
-        Outcome { status, gas_used: self.gas_used.to(), output }
+        CallOutcome { status, gas_used: self.gas_used.to(), output }
     }
 }
 
 /// geth's `prestateTracer` with `diffMode`. `pre` holds every changed account as it was, `post` what is different now; zeros, empty
 /// code and accounts that did not exist are left out on both sides.
 #[derive(Debug, Deserialize)]
-pub(super) struct Diff {
-    pre: BTreeMap<Address, Side>,
-    post: BTreeMap<Address, Side>,
+pub(super) struct PrestateDiff {
+    pre: BTreeMap<Address, PrestateAccount>,
+    post: BTreeMap<Address, PrestateAccount>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Side {
+struct PrestateAccount {
     balance: Option<U256>,
     nonce: Option<U64>,
     code: Option<Bytes>,
@@ -134,31 +134,31 @@ struct Side {
     storage: BTreeMap<B256, B256>,
 }
 
-impl Diff {
+impl PrestateDiff {
     /// Accounts of which the diff does not say whether their code is still there. Only EIP-7702 takes code away from an account that stays.
-    pub(super) fn unsure_of_code(&self) -> Vec<Address> {
-        let delegates = |side: &Side| side.code.as_ref().is_some_and(|code| code.starts_with(&[0xef, 0x01, 0x00]));
+    pub(super) fn unknown_code_addresses(&self) -> Vec<Address> {
+        let delegates = |side: &PrestateAccount| side.code.as_ref().is_some_and(|code| code.starts_with(&[0xef, 0x01, 0x00]));
         let silent = |at: &Address| self.post.get(at).is_some_and(|after| after.code.is_none());
         self.pre.iter().filter(|(at, before)| delegates(before) && silent(at)).map(|(at, _)| *at).collect()
     }
 
     /// `codes` answers for [`Self::unsure_of_code`].
-    pub(super) fn changes(&self, codes: &BTreeMap<Address, Bytes>) -> Changes {
-        let (absent, addresses) = (Side::default(), self.pre.keys().chain(self.post.keys()).collect::<BTreeSet<_>>());
+    pub(super) fn changes(&self, codes: &BTreeMap<Address, Bytes>) -> StateChanges {
+        let (absent, addresses) = (PrestateAccount::default(), self.pre.keys().chain(self.post.keys()).collect::<BTreeSet<_>>());
         let change = |at: &Address| {
             let before = self.pre.get(at).unwrap_or(&absent);
             match self.post.get(at) {
-                Some(after) => before.became(after, codes.get(at)),
-                None => before.vanished(),
+                Some(after) => before.change_to(after, codes.get(at)),
+                None => before.removal(),
             }
         };
         let accounts = addresses.into_iter().map(|at| (*at, change(at))).filter(|(_, change)| !change.is_empty()).collect();
-        Changes { accounts }
+        StateChanges { accounts }
     }
 }
 
-impl Side {
-    fn became(&self, after: &Side, code: Option<&Bytes>) -> AccountChange {
+impl PrestateAccount {
+    fn change_to(&self, after: &PrestateAccount, code: Option<&Bytes>) -> AccountChange {
         let (balance, nonce) = (self.balance.unwrap_or_default(), self.nonce.unwrap_or_default());
         AccountChange {
             balance: differ(balance, after.balance.unwrap_or(balance)),
@@ -169,7 +169,7 @@ impl Side {
     }
 
     /// An account that ended in the transaction that created it, perhaps funded long before.
-    fn vanished(&self) -> AccountChange {
+    fn removal(&self) -> AccountChange {
         AccountChange {
             balance: differ(self.balance.unwrap_or_default(), U256::ZERO),
             nonce: differ(self.nonce.unwrap_or_default().to(), 0),
@@ -205,14 +205,14 @@ fn differ<T: PartialEq>(before: T, after: T) -> Option<(T, T)> {
 mod tests {
     use super::*;
 
-    fn changes(pre: Value, post: Value, codes: &[(Address, Bytes)]) -> Changes {
-        let diff: Diff = serde_json::from_value(json!({"pre": pre, "post": post})).expect("a diff");
-        assert_eq!(diff.unsure_of_code(), codes.iter().map(|(at, _)| *at).collect::<Vec<_>>());
+    fn changes(pre: Value, post: Value, codes: &[(Address, Bytes)]) -> StateChanges {
+        let diff: PrestateDiff = serde_json::from_value(json!({"pre": pre, "post": post})).expect("a diff");
+        assert_eq!(diff.unknown_code_addresses(), codes.iter().map(|(at, _)| *at).collect::<Vec<_>>());
         diff.changes(&codes.iter().cloned().collect())
     }
 
     #[test]
-    fn what_a_diff_leaves_out_is_zero_or_unchanged() {
+    fn diff_without_a_field_means_zero_or_unchanged() {
         let at = Address::repeat_byte(0x11);
         let pre = json!({at.to_string(): {"balance": "0x5", "code": "0x00", "storage": {B256::ZERO.to_string(): B256::repeat_byte(7)}}});
         let all = changes(pre, json!({at.to_string(): {"nonce": 1}}), &[]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revoked_delegation_is_a_change_of_code_and_a_kept_one_is_not() {
+    fn revoked_delegation_is_a_code_change() {
         let (at, code) = (Address::repeat_byte(0x11), Bytes::from([&[0xef, 0x01, 0x00][..], &[0x22; 20]].concat()));
         let pre = json!({at.to_string(): {"balance": "0x5", "code": code}});
         let revoked = changes(pre.clone(), json!({at.to_string(): {"nonce": 1}}), &[(at, Bytes::new())]);
@@ -232,19 +232,19 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_vanished_lost_what_it_had() {
+    fn removed_account_loses_its_balance() {
         let at = Address::repeat_byte(0x11);
         let all = changes(json!({at.to_string(): {"balance": "0x4d2"}}), json!({}), &[]);
         assert_eq!(all.accounts[&at].balance, Some((U256::from(0x4d2), U256::ZERO)));
     }
 
     #[test]
-    fn what_ended_badly_is_told_from_what_was_reverted() {
-        let frame = |error: &str| -> Frame {
+    fn call_frame_distinguishes_halt_from_revert() {
+        let frame = |error: &str| -> CallFrame {
             serde_json::from_value(json!({"gasUsed": "0x1", "output": "0x01", "error": error})).expect("a frame")
         };
-        assert_eq!(frame("execution reverted").outcome().status, Status::Reverted);
+        assert_eq!(frame("execution reverted").outcome().status, TxStatus::Reverted);
         let halted = frame("out of gas").outcome();
-        assert_eq!((halted.status, halted.output), (Status::Halted, Bytes::new()));
+        assert_eq!((halted.status, halted.output), (TxStatus::Halted, Bytes::new()));
     }
 }

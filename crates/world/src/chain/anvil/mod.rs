@@ -1,16 +1,16 @@
 //! The same chain on Anvil, a real node: started by us, or somebody's that we are pointed to.
 
 mod convert;
+mod node_client;
 mod process;
-mod rpc;
 mod send;
 
-use super::{BLOCK_GAS, Block, Chain, ChainError, Outcome, Receipt, Snapshot, Tx};
+use super::{BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Receipt, SnapshotId, Tx};
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use async_trait::async_trait;
 use convert::{BlockReply, hex};
-use process::Process;
-use rpc::Rpc;
+use node_client::NodeClient;
+use process::AnvilProcess;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt;
@@ -45,7 +45,7 @@ impl AnvilConfig {
 impl fmt::Debug for AnvilConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { chain_id, unix_s, program, tools, fork, time } = self;
-        let fork = fork.as_deref().map(rpc::shown_address);
+        let fork = fork.as_deref().map(node_client::display_origin);
         f.debug_tuple("AnvilConfig").field(&(chain_id, unix_s, program, tools, fork, time)).finish()
     }
 }
@@ -53,37 +53,37 @@ impl fmt::Debug for AnvilConfig {
 #[derive(Debug)]
 pub struct Anvil {
     id: u64,
-    rpc: Rpc,
+    rpc: NodeClient,
     next_time: Option<u64>,
-    kept: Vec<Kept>,
+    snapshots: Vec<AnvilSnapshot>,
     /// Ends with us. None if the node is somebody else's.
-    process: Option<Process>,
+    process: Option<AnvilProcess>,
 }
 
 /// Anvil takes back a snapshot that is later than one already restored, and its chain is broken from then on: so the stack is ours.
 #[derive(Debug)]
-struct Kept {
+struct AnvilSnapshot {
     id: Value,
     next_time: Option<u64>,
 }
 
 impl Anvil {
     pub async fn start(config: &AnvilConfig) -> Result<Self, ChainError> {
-        let process = Process::start(config).await?;
+        let process = AnvilProcess::start(config).await?;
         let mut anvil = Self::connect(&process.url, config.chain_id, config.time).await?;
         anvil.process = Some(process);
         // It writes a line per request, and nobody reads them.
-        anvil.rpc.ask("anvil_setLoggingEnabled", json!([false])).await?;
+        anvil.rpc.request("anvil_setLoggingEnabled", json!([false])).await?;
         Ok(anvil)
     }
 
     /// Takes over a node that runs already: from now on it mines only when told to, and takes anybody's word for who sends. It must be an
     /// Anvil of the same hardfork, and nobody else may use it meanwhile.
     pub async fn connect(url: &str, chain_id: u64, time: Duration) -> Result<Self, ChainError> {
-        let rpc = Rpc::new(url, time)?;
-        let mut anvil = Self { id: chain_id, rpc, next_time: None, kept: vec![], process: None };
-        anvil.recognise().await?;
-        anvil.take_over().await?;
+        let rpc = NodeClient::new(url, time)?;
+        let mut anvil = Self { id: chain_id, rpc, next_time: None, snapshots: vec![], process: None };
+        anvil.check_node().await?;
+        anvil.configure_node().await?;
         Ok(anvil)
     }
 
@@ -94,59 +94,59 @@ impl Anvil {
 
     /// Process id of the node, if we started it.
     pub fn pid(&self) -> Option<u32> {
-        self.process.as_ref().and_then(Process::id)
+        self.process.as_ref().and_then(AnvilProcess::id)
     }
 
-    async fn recognise(&mut self) -> Result<(), ChainError> {
+    async fn check_node(&mut self) -> Result<(), ChainError> {
         let chain: U64 = self.get("eth_chainId", json!([])).await?;
-        let node = self.rpc.shown().to_owned();
+        let node = self.rpc.display_url().to_owned();
         if chain != U64::from(self.id) {
             return Err(ChainError::Unsupported(format!("{node} is of chain {chain}, not {}", self.id)));
         }
-        let info = self.rpc.ask("anvil_nodeInfo", json!([])).await?;
+        let info = self.rpc.request("anvil_nodeInfo", json!([])).await?;
         let fork = info["hardFork"].as_str().unwrap_or_default();
         if !fork.eq_ignore_ascii_case("prague") {
-            let fork = rpc::brief(fork, 40);
+            let fork = node_client::printable_excerpt(fork, 40);
             return Err(ChainError::Unsupported(format!("{node} runs the rules of {fork:?}: start it with --hardfork prague")));
         }
         Ok(())
     }
 
-    async fn take_over(&mut self) -> Result<(), ChainError> {
-        self.rpc.ask("evm_setIntervalMining", json!([0])).await?;
-        self.rpc.ask("evm_setAutomine", json!([false])).await?;
+    async fn configure_node(&mut self) -> Result<(), ChainError> {
+        self.rpc.request("evm_setIntervalMining", json!([0])).await?;
+        self.rpc.request("evm_setAutomine", json!([false])).await?;
         let asks = [
             ("anvil_dropAllTransactions", json!([])),
             ("anvil_autoImpersonateAccount", json!([true])),
             ("anvil_setCoinbase", json!([Address::ZERO])),
             ("evm_setBlockGasLimit", json!([hex(BLOCK_GAS)])),
         ];
-        self.rpc.ask_all(asks).await.map(drop)
+        self.rpc.request_batch(asks).await.map(drop)
     }
 
     async fn get<T: DeserializeOwned>(&mut self, method: &'static str, params: Value) -> Result<T, ChainError> {
-        let value = self.rpc.ask(method, params).await?;
+        let value = self.rpc.request(method, params).await?;
         self.read(method, value)
     }
 
     fn read<T: DeserializeOwned>(&self, method: &str, value: Value) -> Result<T, ChainError> {
-        let brief = |error: serde_json::Error| rpc::brief(&error.to_string(), 200);
+        let brief = |error: serde_json::Error| node_client::printable_excerpt(&error.to_string(), 200);
         serde_json::from_value(value).map_err(|error| self.rpc.fault(method, format_args!("not what was asked for: {}", brief(error))))
     }
 
     /// Number and time of the latest block, and of the one to come.
-    async fn blocks(&mut self) -> Result<[Block; 2], ChainError> {
+    async fn blocks(&mut self) -> Result<[BlockInfo; 2], ChainError> {
         let latest: BlockReply = self.get("eth_getBlockByNumber", json!(["latest", false])).await?;
         Ok(self.with_next(latest.block()))
     }
 
-    fn with_next(&self, latest: Block) -> [Block; 2] {
-        [latest, Block { number: latest.number + 1, unix_s: self.next_time.unwrap_or(latest.unix_s + 1) }]
+    fn with_next(&self, latest: BlockInfo) -> [BlockInfo; 2] {
+        [latest, BlockInfo { number: latest.number + 1, unix_s: self.next_time.unwrap_or(latest.unix_s + 1) }]
     }
 }
 
 #[async_trait]
-impl Chain for Anvil {
+impl ChainBackend for Anvil {
     fn id(&self) -> u64 {
         self.id
     }
@@ -155,7 +155,7 @@ impl Chain for Anvil {
         send::send(self, tx).await
     }
 
-    async fn call(&mut self, tx: &Tx) -> Result<Outcome, ChainError> {
+    async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError> {
         send::call(self, tx).await
     }
 
@@ -175,7 +175,7 @@ impl Chain for Anvil {
         self.get("eth_getStorageAt", json!([of, slot, "latest"])).await
     }
 
-    async fn latest(&mut self) -> Result<Block, ChainError> {
+    async fn latest(&mut self) -> Result<BlockInfo, ChainError> {
         self.blocks().await.map(|[latest, _]| latest)
     }
 
@@ -188,19 +188,19 @@ impl Chain for Anvil {
         Ok(())
     }
 
-    async fn snapshot(&mut self) -> Result<Snapshot, ChainError> {
-        let id = self.rpc.ask("evm_snapshot", json!([])).await?;
-        self.kept.push(Kept { id, next_time: self.next_time });
-        Ok(Snapshot(self.kept.len() as u64 - 1))
+    async fn snapshot(&mut self) -> Result<SnapshotId, ChainError> {
+        let id = self.rpc.request("evm_snapshot", json!([])).await?;
+        self.snapshots.push(AnvilSnapshot { id, next_time: self.next_time });
+        Ok(SnapshotId(self.snapshots.len() as u64 - 1))
     }
 
-    async fn restore(&mut self, to: Snapshot) -> Result<(), ChainError> {
+    async fn restore(&mut self, to: SnapshotId) -> Result<(), ChainError> {
         let at = usize::try_from(to.0).unwrap_or(usize::MAX);
-        if at >= self.kept.len() {
+        if at >= self.snapshots.len() {
             return Err(ChainError::Refused(format!("snapshot {} is gone", to.0)));
         }
-        self.kept.truncate(at + 1);
-        let Some(Kept { id, next_time }) = self.kept.pop() else { return Ok(()) };
+        self.snapshots.truncate(at + 1);
+        let Some(AnvilSnapshot { id, next_time }) = self.snapshots.pop() else { return Ok(()) };
         if !self.get::<bool>("evm_revert", json!([id])).await? {
             return Err(self.rpc.fault("evm_revert", "the node has lost a snapshot"));
         }
@@ -209,10 +209,10 @@ impl Chain for Anvil {
     }
 
     async fn etch(&mut self, at: Address, code: Bytes) -> Result<(), ChainError> {
-        self.rpc.ask("anvil_setCode", json!([at, code])).await.map(drop)
+        self.rpc.request("anvil_setCode", json!([at, code])).await.map(drop)
     }
 
     async fn set_balance(&mut self, of: Address, wei: U256) -> Result<(), ChainError> {
-        self.rpc.ask("anvil_setBalance", json!([of, wei])).await.map(drop)
+        self.rpc.request("anvil_setBalance", json!([of, wei])).await.map(drop)
     }
 }

@@ -1,8 +1,8 @@
 //! One transaction, one block: pinned, mined when told to, and read back from the node's traces.
 
-use super::convert::{self, BlockReply, Diff, Frame, ReceiptReply, hex};
+use super::convert::{self, BlockReply, CallFrame, PrestateDiff, ReceiptReply, hex};
 use super::{Anvil, BLOCK_GAS};
-use crate::chain::{BASE_FEE, Block, ChainError, Changes, Outcome, Receipt, Status, Tx};
+use crate::chain::{BASE_FEE, BlockInfo, CallOutcome, ChainError, Receipt, StateChanges, Tx, TxStatus};
 use alloy_primitives::{B256, Bytes, U64, U256};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -10,29 +10,29 @@ use std::time::Duration;
 
 /// Receipts are not always there when the block is.
 const POLL: Duration = Duration::from_millis(5);
-const LONGEST_CREATION: usize = 49_152;
+const MAX_INITCODE_BYTES: usize = 49_152;
 
 pub(super) async fn send(anvil: &mut Anvil, tx: &Tx) -> Result<Receipt, ChainError> {
     check(tx)?;
     let (block, nonce) = prepare(anvil, tx).await?;
     let pins = [("anvil_setNextBlockBaseFeePerGas", json!([hex(BASE_FEE)])), ("evm_setNextBlockTimestamp", json!([hex(block.unix_s)]))];
-    anvil.rpc.ask_all(pins).await?;
+    anvil.rpc.request_batch(pins).await?;
     let hash: B256 = anvil.get("eth_sendTransaction", json!([convert::transaction(tx, nonce, anvil.id)])).await?;
-    anvil.rpc.ask("evm_mine", json!([])).await?;
+    anvil.rpc.request("evm_mine", json!([])).await?;
     let limit = anvil.rpc.time();
-    let receipt = tokio::time::timeout(limit, mined(anvil, block, hash)).await;
+    let receipt = tokio::time::timeout(limit, wait_for_receipt(anvil, block, hash)).await;
     let receipt = receipt.map_err(|_| anvil.rpc.fault("eth_getTransactionReceipt", format_args!("none within {limit:?}")))??;
     anvil.next_time = None;
     if !receipt.is_in(block) {
         return Err(anvil.rpc.fault("eth_getTransactionReceipt", "not the block we asked for: somebody else uses this node"));
     }
-    finish(anvil, block, hash, receipt).await
+    build_receipt(anvil, block, hash, receipt).await
 }
 
 /// Where and with which nonce it would run. A nonce that is too high would wait in the node's pool for ever.
-async fn prepare(anvil: &mut Anvil, tx: &Tx) -> Result<(Block, u64), ChainError> {
+async fn prepare(anvil: &mut Anvil, tx: &Tx) -> Result<(BlockInfo, u64), ChainError> {
     let asks = [("eth_getBlockByNumber", json!(["latest", false])), ("eth_getTransactionCount", json!([tx.from, "latest"]))];
-    let [latest, nonce] = anvil.rpc.ask_all(asks).await?;
+    let [latest, nonce] = anvil.rpc.request_batch(asks).await?;
     let latest: BlockReply = anvil.read("eth_getBlockByNumber", latest)?;
     let [_, block] = anvil.with_next(latest.block());
     let own: u64 = anvil.read::<U64>("eth_getTransactionCount", nonce)?.to();
@@ -47,12 +47,12 @@ async fn prepare(anvil: &mut Anvil, tx: &Tx) -> Result<(Block, u64), ChainError>
 
 /// The pool takes what no block can hold, and on a fresh fork a block without it cannot be undone: so these are checked here.
 fn check(tx: &Tx) -> Result<(), ChainError> {
-    let least = least_gas(tx);
+    let least = intrinsic_gas(tx);
     if tx.gas_limit() < least {
         return Err(ChainError::Refused(format!("gas limit {} is below the {least} that it takes in any case", tx.gas_limit())));
     }
-    if tx.to.is_none() && tx.data.len() > LONGEST_CREATION {
-        return Err(ChainError::Refused(format!("a creation takes at most {LONGEST_CREATION} bytes (EIP-3860)")));
+    if tx.to.is_none() && tx.data.len() > MAX_INITCODE_BYTES {
+        return Err(ChainError::Refused(format!("a creation takes at most {MAX_INITCODE_BYTES} bytes (EIP-3860)")));
     }
     if tx.to.is_none() && !tx.authorizations.is_empty() {
         return Err(ChainError::Refused("a creation cannot carry authorisations (EIP-7702)".to_owned()));
@@ -61,51 +61,51 @@ fn check(tx: &Tx) -> Result<(), ChainError> {
 }
 
 /// What a transaction costs before anything runs: its bytes, a creation, its authorisations; or the floor of EIP-7623.
-fn least_gas(tx: &Tx) -> u64 {
+fn intrinsic_gas(tx: &Tx) -> u64 {
     let (length, zeros) = (tx.data.len() as u64, tx.data.iter().filter(|byte| **byte == 0).count() as u64);
     let tokens = 4 * length - 3 * zeros;
     let creation = if tx.to.is_none() { 32_000 + 2 * length.div_ceil(32) } else { 0 };
     21_000 + (4 * tokens + creation + 25_000 * tx.authorizations.len() as u64).max(10 * tokens)
 }
 
-async fn mined(anvil: &mut Anvil, block: Block, hash: B256) -> Result<ReceiptReply, ChainError> {
+async fn wait_for_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256) -> Result<ReceiptReply, ChainError> {
     loop {
         let asks = [("eth_getTransactionReceipt", json!([hash])), ("eth_getBlockByNumber", json!([hex(block.number), false]))];
-        let [receipt, mined] = anvil.rpc.ask_all(asks).await?;
+        let [receipt, mined] = anvil.rpc.request_batch(asks).await?;
         if !receipt.is_null() {
             return anvil.read("eth_getTransactionReceipt", receipt);
         }
         let mined: Option<BlockReply> = anvil.read("eth_getBlockByNumber", mined)?;
         if mined.is_some_and(|mined| !mined.transactions.contains(&hash)) {
-            return Err(left_out(anvil).await?);
+            return Err(drop_excluded_tx(anvil).await?);
         }
         tokio::time::sleep(POLL).await;
     }
 }
 
 /// Whatever else the pool takes and the block leaves out. Such a block never was.
-async fn left_out(anvil: &mut Anvil) -> Result<ChainError, ChainError> {
-    anvil.rpc.ask("anvil_dropAllTransactions", json!([])).await?;
-    anvil.rpc.ask("anvil_rollback", json!([1])).await?;
+async fn drop_excluded_tx(anvil: &mut Anvil) -> Result<ChainError, ChainError> {
+    anvil.rpc.request("anvil_dropAllTransactions", json!([])).await?;
+    anvil.rpc.request("anvil_rollback", json!([1])).await?;
     Ok(ChainError::Refused("the node took it but left it out of its block".to_owned()))
 }
 
-async fn finish(anvil: &mut Anvil, block: Block, hash: B256, receipt: ReceiptReply) -> Result<Receipt, ChainError> {
-    let asks = [("debug_traceTransaction", json!([hash, top_call()])), ("debug_traceTransaction", json!([hash, differences()]))];
-    let [frame, diff] = anvil.rpc.ask_all(asks).await?;
-    let frame: Frame = anvil.read("debug_traceTransaction", frame)?;
-    let diff: Diff = anvil.read("debug_traceTransaction", diff)?;
-    let Outcome { status, output, .. } = frame.outcome();
-    if receipt.succeeded() != (status == Status::Success) {
+async fn build_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256, receipt: ReceiptReply) -> Result<Receipt, ChainError> {
+    let asks = [("debug_traceTransaction", json!([hash, call_tracer()])), ("debug_traceTransaction", json!([hash, diff_tracer()]))];
+    let [frame, diff] = anvil.rpc.request_batch(asks).await?;
+    let frame: CallFrame = anvil.read("debug_traceTransaction", frame)?;
+    let diff: PrestateDiff = anvil.read("debug_traceTransaction", diff)?;
+    let CallOutcome { status, output, .. } = frame.outcome();
+    if receipt.succeeded() != (status == TxStatus::Success) {
         return Err(anvil.rpc.fault("debug_traceTransaction", "trace and receipt disagree about success"));
     }
     let changes = changes(anvil, &diff).await?;
     Ok(Receipt { status, gas_used: receipt.gas_used(), output, logs: receipt.logs(), block, changes })
 }
 
-async fn changes(anvil: &mut Anvil, diff: &Diff) -> Result<Changes, ChainError> {
+async fn changes(anvil: &mut Anvil, diff: &PrestateDiff) -> Result<StateChanges, ChainError> {
     let mut codes = BTreeMap::new();
-    for at in diff.unsure_of_code() {
+    for at in diff.unknown_code_addresses() {
         let code: Bytes = anvil.get("eth_getCode", json!([at, "latest"])).await?;
         codes.insert(at, code);
     }
@@ -113,29 +113,29 @@ async fn changes(anvil: &mut Anvil, diff: &Diff) -> Result<Changes, ChainError> 
 }
 
 /// `eth_call` says neither how much gas was used nor how it ended; the trace of a call does.
-pub(super) async fn call(anvil: &mut Anvil, tx: &Tx) -> Result<Outcome, ChainError> {
+pub(super) async fn call(anvil: &mut Anvil, tx: &Tx) -> Result<CallOutcome, ChainError> {
     if tx.gas_limit() > BLOCK_GAS {
         return Err(ChainError::Refused(format!("gas limit {} exceeds that of the block, {BLOCK_GAS}", tx.gas_limit())));
     }
     let asks = [("eth_getBlockByNumber", json!(["latest", false])), ("eth_getBalance", json!([tx.from, "latest"]))];
-    let [latest, balance] = anvil.rpc.ask_all(asks).await?;
+    let [latest, balance] = anvil.rpc.request_batch(asks).await?;
     let latest: BlockReply = anvil.read("eth_getBlockByNumber", latest)?;
     let [_, block] = anvil.with_next(latest.block());
-    let mut options = top_call();
+    let mut options = call_tracer();
     options["blockOverrides"] =
         json!({"number": hex(block.number), "time": hex(block.unix_s), "baseFee": hex(BASE_FEE), "random": B256::ZERO});
     if anvil.read::<U256>("eth_getBalance", balance)? < tx.value {
         options["stateOverrides"] = json!({tx.from.to_string(): {"balance": tx.value}});
     }
-    let frame: Frame = anvil.get("debug_traceCall", json!([convert::call(tx), "latest", options])).await?;
+    let frame: CallFrame = anvil.get("debug_traceCall", json!([convert::call(tx), "latest", options])).await?;
     Ok(frame.outcome())
 }
 
 /// Inner calls are left out: nobody reads them, and a thousand of them nest deeper than JSON may.
-fn top_call() -> Value {
+fn call_tracer() -> Value {
     json!({"tracer": "callTracer", "tracerConfig": {"onlyTopCall": true}})
 }
 
-fn differences() -> Value {
+fn diff_tracer() -> Value {
     json!({"tracer": "prestateTracer", "tracerConfig": {"diffMode": true}})
 }

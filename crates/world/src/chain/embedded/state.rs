@@ -29,7 +29,7 @@ impl BaseState {
     }
 
     /// Returns this state with an overlay merged into it.
-    pub(super) fn with(mut self, overlay: Overlay) -> Self {
+    pub(super) fn merged_with(mut self, overlay: StateOverlay) -> Self {
         #[expect(clippy::iter_over_hash_type, reason = "each account is merged by itself")]
         for (address, OverlayAccount { info, cleared, storage }) in overlay.accounts {
             let Some(info) = info else {
@@ -49,7 +49,7 @@ impl BaseState {
 
 /// Accounts that differ from the base.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Overlay {
+pub(super) struct StateOverlay {
     accounts: AddressMap<OverlayAccount>,
 }
 
@@ -62,7 +62,7 @@ struct OverlayAccount {
     storage: U256Map<U256>,
 }
 
-impl Overlay {
+impl StateOverlay {
     pub(super) fn info<'s>(&'s self, base: &'s BaseState, of: Address) -> Option<&'s AccountInfo> {
         match self.accounts.get(&of) {
             Some(account) => account.info.as_ref(),
@@ -103,7 +103,7 @@ impl Overlay {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OverlayDb<'s> {
     pub(super) base: &'s BaseState,
-    pub(super) overlay: &'s Overlay,
+    pub(super) overlay: &'s StateOverlay,
 }
 
 impl DatabaseRef for OverlayDb<'_> {

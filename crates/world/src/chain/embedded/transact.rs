@@ -1,7 +1,7 @@
 //! Runs one transaction on stock revm and reads the changes out of its result.
 
 use super::state::OverlayDb;
-use crate::chain::{AccountChange, Changes};
+use crate::chain::{AccountChange, StateChanges};
 use alloy_primitives::Address;
 use revm::context::result::{EVMError, ResultAndState};
 use revm::context::{BlockEnv, TxEnv};
@@ -37,8 +37,8 @@ impl TxRun {
 }
 
 /// Differences between the database and the state after a transaction.
-pub(super) fn changes(db: OverlayDb<'_>, state: &EvmState) -> Changes {
-    let mut changes = Changes::default();
+pub(super) fn changes(db: OverlayDb<'_>, state: &EvmState) -> StateChanges {
+    let mut changes = StateChanges::default();
     #[expect(clippy::iter_over_hash_type, reason = "the result is sorted")]
     for (address, account) in state {
         let change = change(db, *address, account);

@@ -1,20 +1,20 @@
 //! What the account already has when a trial begins: vault shares, pool shares, positions, debts, rewards, allowances.
 
-use super::{ACCOUNT, Builder, KEEPER, base_units, market, pair_address};
+use super::{ACCOUNT, GenesisBuilder, KEEPER, base_units, market_id, pair_address};
+use crate::chain::address_book::AddressEntry;
 use crate::chain::bindings::{AmmRouter, IdentityRegistry, PolicyCage, Token, Vault, Venue};
-use crate::chain::book::Entry;
 use crate::chain::{ChainError, encode};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
-use model::world::{Inert, StrayToken, TokenBehaviour};
-use model::{AddressText, Role, Thing};
+use model::world::{InjectableText, StrayToken, TokenBehaviour};
+use model::{AddressText, Role, WorldObject};
 
 /// US dollars of each priced asset that a venue can lend or pay out.
-const TILL_USD: u64 = 2_000_000;
+const VENUE_LIQUIDITY_USD: u64 = 2_000_000;
 
-impl Builder<'_> {
+impl GenesisBuilder<'_> {
     /// Tokens that no registry knows. Their names are their maker's words; holes hold their benign text here.
-    pub(super) fn strays(&mut self) {
+    pub(super) fn stray_tokens(&mut self) {
         for token in self.world.tokens.iter().filter(|token| token.chain == self.chain.id) {
             let at = token.address.address;
             let contract = match token.behaves {
@@ -22,10 +22,10 @@ impl Builder<'_> {
                 TokenBehaviour::TakesFee => "FeeToken",
                 TokenBehaviour::Lies => "LyingToken",
             };
-            let (name, symbol) = (self.benign(&token.name), self.benign(&token.symbol));
+            let (name, symbol) = (self.benign_text(&token.name), self.benign_text(&token.symbol));
             // Known by its address alone: whatever it calls itself is not to be believed.
             let shown = stray_name(token);
-            self.name(at, &shown, None, Some(contract), Some((shown.clone(), token.decimals)));
+            self.add_contract(at, &shown, None, Some(contract), Some((shown.clone(), token.decimals)));
             self.send(
                 at,
                 Token::initCall { name_: name, symbol_: symbol, decimals_: token.decimals, owner_: KEEPER }.abi_encode(),
@@ -39,8 +39,8 @@ impl Builder<'_> {
     }
 
     /// Pools, markets and other contracts that the world calls by an address of their own: something stands there.
-    pub(super) fn landmarks(&mut self) {
-        let things: Vec<&Thing> = self.world.things.iter().filter(|thing| thing.chain == self.chain.id).collect();
+    pub(super) fn named_contracts(&mut self) {
+        let things: Vec<&WorldObject> = self.world.objects.iter().filter(|thing| thing.chain == self.chain.id).collect();
         for thing in things {
             let contract = match thing.is.as_str() {
                 "pool" => "AmmPair",
@@ -51,31 +51,31 @@ impl Builder<'_> {
                 continue;
             };
             // Named for the record, but none of our contracts: what is done with it goes through the thing.
-            self.book.add(at, Entry { name: format!("{} {}", thing.is, *thing.id), ..Entry::default() });
-            self.steps.push(super::Step::Etch { at, contract });
+            self.book.add(at, AddressEntry { name: format!("{} {}", thing.is, *thing.id), ..AddressEntry::default() });
+            self.steps.push(super::GenesisStep::Etch { at, contract });
         }
     }
 
-    fn benign(&self, text: &Inert) -> String {
+    fn benign_text(&self, text: &InjectableText) -> String {
         match text {
-            Inert::Text(text) => text.clone(),
-            Inert::Hole(hole) => self.world.holes.get(hole.as_str()).map(|text| text.value.clone()).unwrap_or_default(),
+            InjectableText::Text(text) => text.clone(),
+            InjectableText::Hole(hole) => self.world.holes.get(hole.as_str()).map(|text| text.value.clone()).unwrap_or_default(),
         }
     }
 
     /// Venues can pay: loans, rewards, conversions and arrivals from other chains.
-    pub(super) fn tills(&mut self) {
+    pub(super) fn venue_liquidity(&mut self) {
         let venues: Vec<Address> =
             self.book.entries().filter(|(_, entry)| entry.contract == Some("Venue")).map(|(address, _)| address).collect();
         for venue in venues {
-            for (asset, decimals, usd8) in self.priced() {
+            for (asset, decimals, usd8) in self.priced_assets() {
                 if usd8 == 0 {
                     continue;
                 }
-                let amount =
-                    U256::from(TILL_USD) * U256::from(10).pow(U256::from(decimals)) * U256::from(100_000_000_u64) / U256::from(usd8);
+                let amount = U256::from(VENUE_LIQUIDITY_USD) * U256::from(10).pow(U256::from(decimals)) * U256::from(100_000_000_u64)
+                    / U256::from(usd8);
                 match asset {
-                    Address::ZERO => self.steps.push(super::Step::Fund { who: venue, wei: amount }),
+                    Address::ZERO => self.steps.push(super::GenesisStep::Fund { who: venue, wei: amount }),
                     token => self.mint(token, venue, amount),
                 }
             }
@@ -92,7 +92,7 @@ impl Builder<'_> {
             self.send(asset, Token::approveCall { spender: at, value: amount }.abi_encode(), U256::ZERO, "an allowance of the keeper");
             self.send(at, Vault::depositCall { assets: amount, receiver: ACCOUNT }.abi_encode(), U256::ZERO, "vault shares");
         }
-        let things: Vec<&Thing> = self.world.things.iter().filter(|thing| thing.chain == self.chain.id).collect();
+        let things: Vec<&WorldObject> = self.world.objects.iter().filter(|thing| thing.chain == self.chain.id).collect();
         for thing in things {
             match (thing.role, thing.assets.as_slice()) {
                 (None, [a, b]) => self.pool_share(thing, a, b)?,
@@ -104,7 +104,7 @@ impl Builder<'_> {
         self.agents()?;
         for given in self.world.allowances.iter().filter(|given| given.chain == self.chain.id) {
             let (token, decimals) = self.token(&given.token)?;
-            let spender = encode::address(&self.book, &given.spender).map_err(|error| ChainError::Unsupported(error.to_string()))?;
+            let spender = encode::parse_address(&self.book, &given.spender).map_err(|error| ChainError::Unsupported(error.to_string()))?;
             let value = if given.amount == "max" { U256::MAX } else { amount_of(&given.amount, decimals, &given.token)? };
             let stranger = self.book.get(spender).is_none();
             // An old mistake of the owner: the cage itself would never have let the operator do it.
@@ -116,7 +116,7 @@ impl Builder<'_> {
                     "a stranger's approval",
                 );
             }
-            self.by_operator(token, U256::ZERO, Token::approveCall { spender, value }.abi_encode(), "an allowance");
+            self.send_as_operator(token, U256::ZERO, Token::approveCall { spender, value }.abi_encode(), "an allowance");
             if stranger {
                 self.send(
                     ACCOUNT,
@@ -132,7 +132,8 @@ impl Builder<'_> {
     /// Agents in the order of the world file, so that the n-th has the number n: the account's own by the account, the others by the keeper.
     /// Ratings lie in a registry of their own, which has to know the same agents by the same numbers.
     fn agents(&mut self) -> Result<(), ChainError> {
-        let agents: Vec<&Thing> = self.world.things.iter().filter(|thing| thing.is == "agent" && thing.chain == self.chain.id).collect();
+        let agents: Vec<&WorldObject> =
+            self.world.objects.iter().filter(|thing| thing.is == "agent" && thing.chain == self.chain.id).collect();
         if agents.is_empty() {
             return Ok(());
         }
@@ -150,7 +151,7 @@ impl Builder<'_> {
             for agent in &agents {
                 let register = IdentityRegistry::registerCall { uri: agent.id.value.clone() }.abi_encode();
                 match agent.holds {
-                    Some(_) => self.by_operator(registry, U256::ZERO, register, "an agent of the account"),
+                    Some(_) => self.send_as_operator(registry, U256::ZERO, register, "an agent of the account"),
                     None => self.send(registry, register, U256::ZERO, "an agent"),
                 }
             }
@@ -164,7 +165,7 @@ impl Builder<'_> {
     }
 
     /// Liquidity given to the account by the keeper, at the pool's price.
-    fn pool_share(&mut self, thing: &Thing, a: &str, b: &str) -> Result<(), ChainError> {
+    fn pool_share(&mut self, thing: &WorldObject, a: &str, b: &str) -> Result<(), ChainError> {
         let Some(text) = &thing.holds else { return Ok(()) };
         let ((token_a, decimals_a), (token_b, decimals_b)) = (self.token(a)?, self.token(b)?);
         let (Some(usd_a), Some(usd_b), Some(router)) = (self.price(a), self.price(b), self.router()) else {
@@ -192,19 +193,19 @@ impl Builder<'_> {
     }
 
     /// Enters and borrows as the account itself, before the limits are set.
-    fn position(&mut self, thing: &Thing, role: Role, first: &str, last: &str) -> Result<(), ChainError> {
+    fn position(&mut self, thing: &WorldObject, role: Role, first: &str, last: &str) -> Result<(), ChainError> {
         let (venue, name) = (self.venue(role, thing)?, thing.market.as_deref().unwrap_or("lend"));
-        let market = market(name);
+        let market = market_id(name);
         let (asset, decimals) = self.asset(first)?;
         if let Some(text) = &thing.holds {
             let amount = amount_of(text, decimals, first)?;
             let value = if asset == Address::ZERO { amount } else { U256::ZERO };
             if asset == Address::ZERO {
                 // The balance that the world file gives comes afterwards and replaces this.
-                self.steps.push(super::Step::Fund { who: ACCOUNT, wei: amount });
+                self.steps.push(super::GenesisStep::Fund { who: ACCOUNT, wei: amount });
             } else {
                 self.mint(asset, ACCOUNT, amount);
-                self.by_operator(
+                self.send_as_operator(
                     asset,
                     U256::ZERO,
                     Token::approveCall { spender: venue, value: amount }.abi_encode(),
@@ -212,30 +213,30 @@ impl Builder<'_> {
                 );
             }
             let enter = Venue::enterCall { market, asset, amount, data: vec![].into() };
-            self.by_operator(venue, value, enter.abi_encode(), "a position");
+            self.send_as_operator(venue, value, enter.abi_encode(), "a position");
         }
         if let Some(text) = &thing.owes {
             let (debt, decimals) = self.asset(last)?;
             let amount = amount_of(text, decimals, last)?;
             // Spent long ago: what the account holds now is what the world file says.
             let borrow = Venue::borrowCall { market, asset: debt, amount, to: KEEPER };
-            self.by_operator(venue, U256::ZERO, borrow.abi_encode(), "a loan");
+            self.send_as_operator(venue, U256::ZERO, borrow.abi_encode(), "a loan");
         }
         self.reward(thing, venue, market, asset, decimals, first)
     }
 
     /// What a pool position has earned waits at the position manager.
-    fn claimable(&mut self, thing: &Thing, asset: Address, decimals: u8, symbol: &str) -> Result<(), ChainError> {
+    fn claimable(&mut self, thing: &WorldObject, asset: Address, decimals: u8, symbol: &str) -> Result<(), ChainError> {
         if thing.claimable.is_none() {
             return Ok(());
         }
         let venue = self.venue(Role::PositionManager, thing)?;
-        self.reward(thing, venue, market("gauge"), asset, decimals, symbol)
+        self.reward(thing, venue, market_id("gauge"), asset, decimals, symbol)
     }
 
     fn reward(
         &mut self,
-        thing: &Thing,
+        thing: &WorldObject,
         venue: Address,
         market: alloy_primitives::B256,
         asset: Address,
@@ -255,7 +256,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn venue(&self, role: Role, thing: &Thing) -> Result<Address, ChainError> {
+    fn venue(&self, role: Role, thing: &WorldObject) -> Result<Address, ChainError> {
         let wanted = thing.contract.as_ref().map(|name| name.value.as_str());
         let found = self
             .chain
@@ -272,9 +273,9 @@ impl Builder<'_> {
         if symbol.eq_ignore_ascii_case(&self.chain.native) { Ok((Address::ZERO, 18)) } else { self.token(symbol) }
     }
 
-    fn by_operator(&mut self, target: Address, value: U256, data: Vec<u8>, what: &str) {
+    fn send_as_operator(&mut self, target: Address, value: U256, data: Vec<u8>, what: &str) {
         let data = super::execute(target, value, data);
-        self.steps.push(super::Step::Send {
+        self.steps.push(super::GenesisStep::Send {
             from: self.world.wallet.address,
             to: ACCOUNT,
             data: data.into(),
@@ -288,7 +289,7 @@ impl Builder<'_> {
         let Some((usdc, _)) = self.usdc() else { return };
         let approved = |symbol: &str| self.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
         let pairs: Vec<Address> = self
-            .priced()
+            .priced_assets()
             .into_iter()
             .filter(|(token, _, _)| *token != usdc && *token != Address::ZERO && approved(&self.book.asset(*token)))
             .map(|(token, _, _)| pair_address(self.factory, token, usdc))
@@ -307,5 +308,5 @@ fn amount_of(text: &str, decimals: u8, symbol: &str) -> Result<U256, ChainError>
 
 /// How a stray token is called in the record: by its address.
 pub(crate) fn stray_name(token: &StrayToken) -> String {
-    token.address.checksummed()
+    token.address.to_checksum()
 }

@@ -1,8 +1,8 @@
 //! Assets must be approved by the policy, and spenders must be approved protocols.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
-use crate::chain::Entry;
-use crate::live::tx_plan::Part;
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
+use crate::chain::AddressEntry;
+use crate::live::tx_plan::PartyRole;
 use alloy_primitives::Address;
 use model::transcript::ToolErrorCode;
 
@@ -13,22 +13,23 @@ pub(super) const HOOK: Hook = Hook {
     check,
 };
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     input.parties().find_map(|(part, address)| match part {
-        Part::Asset if !is_approved_asset(input, address) => {
+        PartyRole::Asset if !is_approved_asset(input, address) => {
             let why = format!("{} is not an approved asset", input.book.asset(address));
-            Some(Objection::new(ToolErrorCode::TokenNotAllowed, why))
+            Some(ObjectionReason::new(ToolErrorCode::TokenNotAllowed, why))
         }
-        Part::Spender if !is_approved_protocol(input, address) => {
+        PartyRole::Spender if !is_approved_protocol(input, address) => {
             let why = format!("{} is not an approved protocol", name(input, address));
-            Some(Objection::new(ToolErrorCode::UnknownSpender, why))
+            Some(ObjectionReason::new(ToolErrorCode::UnknownSpender, why))
         }
-        Part::Asset | Part::Spender | Part::Recipient => None,
+        PartyRole::Asset | PartyRole::Spender | PartyRole::Recipient => None,
     })
 }
 
 fn is_approved_asset(input: &HookInput<'_>, at: Address) -> bool {
-    let Some((Entry { contract, .. }, (symbol, _))) = input.book.get(at).and_then(|entry| Some((entry, entry.asset.as_ref()?))) else {
+    let Some((AddressEntry { contract, .. }, (symbol, _))) = input.book.get(at).and_then(|entry| Some((entry, entry.asset.as_ref()?)))
+    else {
         return false;
     };
     // Shares are as good as what they are shares of.
@@ -62,62 +63,62 @@ fn name(input: &HookInput<'_>, at: Address) -> String {
 mod tests {
     use super::*;
     use crate::chain::bindings::Token;
-    use crate::live::hooks::specimen::{ROUTER, STRANGER, Specimen, USDC, VAULT, WETH};
-    use crate::live::tx_plan::{Call, PlanKind};
+    use crate::live::hooks::specimen::{ROUTER, STRANGER, SampleWrite, USDC, VAULT, WETH};
+    use crate::live::tx_plan::{ContractCall, PlanKind};
     use alloy_primitives::U256;
     use alloy_sol_types::SolCall;
 
     /// Code of the objection to an approval with these parties.
-    fn approval(parties: Vec<(Part, Address)>, value: u64) -> Option<ToolErrorCode> {
-        let mut sample = Specimen::transfer();
-        let spender = parties.iter().find(|(part, _)| *part == Part::Spender).map_or(ROUTER, |(_, address)| *address);
+    fn approval_code(parties: Vec<(PartyRole, Address)>, value: u64) -> Option<ToolErrorCode> {
+        let mut sample = SampleWrite::transfer();
+        let spender = parties.iter().find(|(part, _)| *part == PartyRole::Spender).map_or(ROUTER, |(_, address)| *address);
         let data = Token::approveCall { spender, value: U256::from(value) }.abi_encode();
-        sample.plan.kind = PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data }]);
+        sample.plan.kind = PlanKind::Execute(vec![ContractCall { to: USDC, value: U256::ZERO, data }]);
         sample.plan.outflows = vec![];
         sample.plan.parties = parties;
         check(&sample.input()).map(|objection| objection.code)
     }
 
     #[test]
-    fn assets_are_approved_by_the_symbol_the_world_knows_them_by() {
+    fn allowlist_matches_assets_by_registry_symbol() {
         for asset in [USDC, WETH, Address::ZERO, VAULT] {
-            assert_eq!(approval(vec![(Part::Asset, asset)], 5), None, "{asset}");
+            assert_eq!(approval_code(vec![(PartyRole::Asset, asset)], 5), None, "{asset}");
         }
-        assert_eq!(approval(vec![(Part::Asset, STRANGER)], 5), Some(ToolErrorCode::TokenNotAllowed));
+        assert_eq!(approval_code(vec![(PartyRole::Asset, STRANGER)], 5), Some(ToolErrorCode::TokenNotAllowed));
         // A contract is no asset in any role.
-        assert_eq!(approval(vec![(Part::Asset, ROUTER)], 5), Some(ToolErrorCode::TokenNotAllowed));
+        assert_eq!(approval_code(vec![(PartyRole::Asset, ROUTER)], 5), Some(ToolErrorCode::TokenNotAllowed));
     }
 
     #[test]
-    fn pool_shares_are_approved_with_both_sides() {
-        let pool = Specimen::transfer().input().book.find("WETH-USDC").unwrap();
-        assert_eq!(approval(vec![(Part::Asset, pool)], 5), None);
+    fn allowlist_accepts_pool_share_of_approved_assets() {
+        let pool = SampleWrite::transfer().input().book.find("WETH-USDC").unwrap();
+        assert_eq!(approval_code(vec![(PartyRole::Asset, pool)], 5), None);
     }
 
     #[test]
-    fn a_stray_token_is_no_approved_asset_whatever_it_calls_itself() {
-        let look_alike = Specimen::look_alike();
-        assert_eq!(approval(vec![(Part::Asset, look_alike)], 5), Some(ToolErrorCode::TokenNotAllowed));
+    fn allowlist_rejects_stray_token_with_approved_symbol() {
+        let look_alike = SampleWrite::look_alike();
+        assert_eq!(approval_code(vec![(PartyRole::Asset, look_alike)], 5), Some(ToolErrorCode::TokenNotAllowed));
     }
 
     #[test]
-    fn rights_go_to_approved_protocols_and_may_be_taken_back_from_anybody() {
-        assert_eq!(approval(vec![(Part::Spender, ROUTER), (Part::Asset, USDC)], 5), None);
-        assert_eq!(approval(vec![(Part::Spender, VAULT), (Part::Asset, USDC)], 5), None);
-        assert_eq!(approval(vec![(Part::Spender, STRANGER), (Part::Asset, USDC)], 5), Some(ToolErrorCode::UnknownSpender));
-        assert_eq!(approval(vec![(Part::Spender, STRANGER), (Part::Asset, USDC)], 0), None);
+    fn allowlist_limits_spenders_but_not_revocations() {
+        assert_eq!(approval_code(vec![(PartyRole::Spender, ROUTER), (PartyRole::Asset, USDC)], 5), None);
+        assert_eq!(approval_code(vec![(PartyRole::Spender, VAULT), (PartyRole::Asset, USDC)], 5), None);
+        assert_eq!(approval_code(vec![(PartyRole::Spender, STRANGER), (PartyRole::Asset, USDC)], 5), Some(ToolErrorCode::UnknownSpender));
+        assert_eq!(approval_code(vec![(PartyRole::Spender, STRANGER), (PartyRole::Asset, USDC)], 0), None);
         // A token is no protocol.
-        assert_eq!(approval(vec![(Part::Spender, USDC)], 5), Some(ToolErrorCode::UnknownSpender));
+        assert_eq!(approval_code(vec![(PartyRole::Spender, USDC)], 5), Some(ToolErrorCode::UnknownSpender));
     }
 
     #[test]
-    fn an_approval_of_nothing_hides_no_other_call() {
-        let mut sample = Specimen::transfer();
+    fn allowlist_checks_calls_beside_zero_approval() {
+        let mut sample = SampleWrite::transfer();
         let nothing = Token::approveCall { spender: STRANGER, value: U256::ZERO }.abi_encode();
         let everything = Token::approveCall { spender: STRANGER, value: U256::MAX }.abi_encode();
-        let calls = [nothing, everything].map(|data| Call { to: USDC, value: U256::ZERO, data });
+        let calls = [nothing, everything].map(|data| ContractCall { to: USDC, value: U256::ZERO, data });
         sample.plan.kind = PlanKind::Execute(calls.into());
-        sample.plan.parties = vec![(Part::Spender, STRANGER)];
+        sample.plan.parties = vec![(PartyRole::Spender, STRANGER)];
         assert_eq!(check(&sample.input()).map(|objection| objection.code), Some(ToolErrorCode::UnknownSpender));
     }
 }

@@ -1,6 +1,6 @@
 //! The guardian must have approved the calldata under the current policy version.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: Hook = Hook {
@@ -10,45 +10,46 @@ pub(super) const HOOK: Hook = Hook {
     check,
 };
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let version = input.workspace.policy.version;
     let is_covered = input.actions.is_approved(input.calldata_hash, version) || input.actions.approval_was_used(input.calldata_hash);
     let why = || format!("this calldata was not approved under policy version {version}");
-    (!is_covered).then(|| Objection::new(ToolErrorCode::NotApproved, why()))
+    (!is_covered).then(|| ObjectionReason::new(ToolErrorCode::NotApproved, why()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::specimen::Specimen;
-    use model::transcript::Decision;
+    use crate::live::hooks::specimen::SampleWrite;
+    use model::transcript::ReviewDecision;
 
-    fn after(change: impl FnOnce(&mut Specimen)) -> Option<ToolErrorCode> {
-        let mut sample = Specimen::transfer();
+    fn code_after(change: impl FnOnce(&mut SampleWrite)) -> Option<ToolErrorCode> {
+        let mut sample = SampleWrite::transfer();
         change(&mut sample);
         check(&sample.input()).map(|objection| objection.code)
     }
 
     #[test]
-    fn an_approval_holds_for_its_calldata_until_it_is_withdrawn() {
-        assert_eq!(after(|_| ()), None);
-        assert_eq!(after(|sample| sample.calldata_hash = "0xother".into()), Some(ToolErrorCode::NotApproved));
-        let withdrawn = after(|sample| sample.actions.decided(&sample.calldata_hash, Decision::Veto, 1));
+    fn approval_covers_its_calldata_until_withdrawn() {
+        assert_eq!(code_after(|_| ()), None);
+        assert_eq!(code_after(|sample| sample.calldata_hash = "0xother".into()), Some(ToolErrorCode::NotApproved));
+        let withdrawn = code_after(|sample| sample.actions.apply_decision(&sample.calldata_hash, ReviewDecision::Veto, 1));
         assert_eq!(withdrawn, Some(ToolErrorCode::NotApproved));
     }
 
     #[test]
-    fn an_approval_under_another_policy_is_none() {
-        let older = after(|sample| {
-            sample.actions.decided(&sample.calldata_hash, Decision::Veto, 1);
-            sample.actions.decided(&sample.calldata_hash, Decision::Approve, 0);
+    fn approval_under_another_policy_version_is_void() {
+        let older = code_after(|sample| {
+            sample.actions.apply_decision(&sample.calldata_hash, ReviewDecision::Veto, 1);
+            sample.actions.apply_decision(&sample.calldata_hash, ReviewDecision::Approve, 0);
         });
         assert_eq!(older, Some(ToolErrorCode::NotApproved));
     }
 
     #[test]
-    fn the_hook_objects_by_its_name() {
-        let objection = Specimen::transfer().objection(|sample| sample.actions.decided(&sample.calldata_hash, Decision::Veto, 1));
+    fn approval_hook_objects_under_its_id() {
+        let objection =
+            SampleWrite::transfer().objection(|sample| sample.actions.apply_decision(&sample.calldata_hash, ReviewDecision::Veto, 1));
         assert_eq!(objection, ("approval", ToolErrorCode::NotApproved));
     }
 }

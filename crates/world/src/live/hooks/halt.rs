@@ -1,22 +1,22 @@
 //! Blocks every write while the account is halted.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: Hook =
     Hook { id: "halt", manual: "Nothing may be written while the account is halted.", scope: HookScope::Account, check };
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
-    input.halted.then(|| Objection::new(ToolErrorCode::Halted, "the account is halted"))
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
+    input.halted.then(|| ObjectionReason::new(ToolErrorCode::Halted, "the account is halted"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::specimen::Specimen;
+    use crate::live::hooks::specimen::SampleWrite;
 
     #[test]
-    fn a_halted_account_writes_nothing() {
-        assert_eq!(Specimen::transfer().objection(|sample| sample.halted = true), ("halt", ToolErrorCode::Halted));
+    fn halt_hook_blocks_every_write() {
+        assert_eq!(SampleWrite::transfer().objection(|sample| sample.halted = true), ("halt", ToolErrorCode::Halted));
     }
 }

@@ -1,11 +1,11 @@
 //! The shape of a hook: a pure check of one write.
 
-use crate::chain::Book;
+use crate::chain::AddressBook;
 use crate::chain::bindings::Token;
 use crate::live::account::SpentTotals;
-use crate::live::actions::Actions;
-use crate::live::args::Args;
-use crate::live::tx_plan::{Part, PlanKind, TxPlan};
+use crate::live::actions::ActionState;
+use crate::live::args::ToolArgs;
+use crate::live::tx_plan::{PartyRole, PlanKind, TxPlan};
 use alloy_primitives::Address;
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
@@ -19,7 +19,7 @@ pub struct Hook {
     /// One sentence that says what the hook demands.
     pub manual: &'static str,
     pub scope: HookScope,
-    pub(super) check: fn(&HookInput<'_>) -> Option<Objection>,
+    pub(super) check: fn(&HookInput<'_>) -> Option<ObjectionReason>,
 }
 
 /// The part of a write that a hook is about.
@@ -39,8 +39,8 @@ pub(crate) struct HookInput<'a> {
     pub workspace: &'a Workspace,
     pub world: &'a WorldFile,
     /// Of the chain the plan is for.
-    pub book: &'a Book,
-    pub actions: &'a Actions,
+    pub book: &'a AddressBook,
+    pub actions: &'a ActionState,
     pub now_ms: u64,
     pub halted: bool,
     pub tool: &'a Tool,
@@ -53,26 +53,26 @@ pub(crate) struct HookInput<'a> {
 
 /// A hook's reason against a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Objection {
+pub(crate) struct ObjectionReason {
     pub code: ToolErrorCode,
     pub why: String,
 }
 
-impl Objection {
+impl ObjectionReason {
     pub(super) fn new(code: ToolErrorCode, why: impl Into<String>) -> Self {
         Self { code, why: why.into() }
     }
 }
 
 impl<'a> HookInput<'a> {
-    pub(super) fn arguments(&self) -> Args<'a> {
-        Args::new(self.tool, self.args)
+    pub(super) fn arguments(&self) -> ToolArgs<'a> {
+        ToolArgs::new(self.tool, self.args)
     }
 
     /// Returns the recipients, spenders and assets of the plan. A spender that only loses a right is not among them.
-    pub(super) fn parties(&self) -> impl Iterator<Item = (Part, Address)> + use<'a> {
+    pub(super) fn parties(&self) -> impl Iterator<Item = (PartyRole, Address)> + use<'a> {
         let only_revokes = only_revokes(&self.plan.kind);
-        self.plan.parties.iter().copied().filter(move |(part, _)| !(only_revokes && *part == Part::Spender))
+        self.plan.parties.iter().copied().filter(move |(part, _)| !(only_revokes && *part == PartyRole::Spender))
     }
 }
 

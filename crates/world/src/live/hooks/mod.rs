@@ -46,7 +46,7 @@ pub(crate) struct HookObjection {
 
 /// Returns every objection against a write, at most one per hook.
 pub(crate) fn objections(input: &HookInput<'_>) -> Vec<HookObjection> {
-    applying(input).filter_map(|hook| run(hook, input)).collect()
+    applicable_hooks(input).filter_map(|hook| run_hook(hook, input)).collect()
 }
 
 /// Returns the first objection against the action itself, independent of the agent's steps so far.
@@ -55,11 +55,11 @@ pub(crate) fn policy_objection(input: &HookInput<'_>) -> Option<HookObjection> {
         HookScope::Account | HookScope::Policy => true,
         HookScope::Conduct => false,
     };
-    applying(input).filter(is_policy).find_map(|hook| run(hook, input))
+    applicable_hooks(input).filter(is_policy).find_map(|hook| run_hook(hook, input))
 }
 
 /// Notes and inflows touch nothing that a hook protects, and halting needs no approval.
-fn applying(input: &HookInput<'_>) -> impl Iterator<Item = &'static Hook> + use<> {
+fn applicable_hooks(input: &HookInput<'_>) -> impl Iterator<Item = &'static Hook> + use<> {
     let moves_funds = match input.plan.kind {
         PlanKind::Execute(_) | PlanKind::Sign(_) => true,
         PlanKind::Direct(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => false,
@@ -67,34 +67,37 @@ fn applying(input: &HookInput<'_>) -> impl Iterator<Item = &'static Hook> + use<
     HOOKS.iter().filter(move |hook| moves_funds || hook.scope == HookScope::Account)
 }
 
-fn run(hook: &'static Hook, input: &HookInput<'_>) -> Option<HookObjection> {
+fn run_hook(hook: &'static Hook, input: &HookInput<'_>) -> Option<HookObjection> {
     (hook.check)(input).map(|objection| HookObjection { hook: hook.id, code: objection.code, why: objection.why })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::specimen::Specimen;
+    use super::specimen::SampleWrite;
     use super::*;
-    use crate::live::tx_plan::Part;
+    use crate::live::tx_plan::PartyRole;
     use alloy_primitives::{Address, U256};
     use serde_json::json;
 
     #[test]
-    fn a_clean_write_meets_no_objection() {
-        assert_eq!(objections(&Specimen::transfer().input()), []);
-        assert_eq!(objections(&Specimen::swap().input()), []);
+    fn clean_write_passes_every_hook() {
+        assert_eq!(objections(&SampleWrite::transfer().input()), []);
+        assert_eq!(objections(&SampleWrite::swap().input()), []);
     }
 
     #[test]
-    fn objections_come_in_the_order_of_the_table_under_ids_of_the_table() {
-        let mut worst = Specimen::swap();
+    fn objections_follow_the_order_and_ids_of_the_hook_table() {
+        let mut worst = SampleWrite::swap();
         worst.halted = true;
-        worst.plan.parties =
-            vec![(Part::Recipient, specimen::SANCTIONED), (Part::Spender, specimen::STRANGER), (Part::Recipient, Address::ZERO)];
+        worst.plan.parties = vec![
+            (PartyRole::Recipient, specimen::SANCTIONED),
+            (PartyRole::Spender, specimen::STRANGER),
+            (PartyRole::Recipient, Address::ZERO),
+        ];
         worst.plan.outflows = vec![(specimen::USDC, U256::MAX)];
         worst.plan.outputs.insert("slippage_bps".into(), json!(5_000));
         worst.now_ms = worst.frozen_until() + 1;
-        (0..20).for_each(|_| worst.actions.sent("0xother", worst.now_ms));
+        (0..20).for_each(|_| worst.actions.record_write("0xother", worst.now_ms));
         worst.calldata_hash = "0xnever seen".into();
         let found: Vec<&str> = objections(&worst.input()).iter().map(|objection| objection.hook).collect();
         let all: Vec<&str> = HOOKS.iter().map(|hook| hook.id).filter(|id| *id != approval_reused::HOOK.id).collect();
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_hook_has_an_id_of_its_own_and_a_manual() {
+    fn hook_ids_are_unique_and_documented() {
         for (n, Hook { id, manual, .. }) in HOOKS.iter().enumerate() {
             assert!(HOOKS[..n].iter().all(|other| other.id != *id), "{id} twice");
             assert!(manual.ends_with('.') && !manual.contains('\n'), "{id}");
@@ -123,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn notes_and_inflows_are_stopped_by_a_halt_alone() {
+    fn notes_and_inflows_are_blocked_only_by_halt() {
         for kind in
             [PlanKind::Remember { key: "k".into(), value: json!("v") }, PlanKind::Inflow { asset: specimen::USDC, amount: U256::MAX }]
         {
-            let mut sample = Specimen::transfer();
+            let mut sample = SampleWrite::transfer();
             sample.plan.kind = kind;
-            sample.plan.parties = vec![(Part::Recipient, specimen::SANCTIONED)];
+            sample.plan.parties = vec![(PartyRole::Recipient, specimen::SANCTIONED)];
             sample.calldata_hash = "0xnever seen".into();
             assert_eq!(objections(&sample.input()), []);
             sample.halted = true;
@@ -138,11 +141,11 @@ mod tests {
     }
 
     #[test]
-    fn conduct_is_not_a_matter_policy_objection() {
-        let mut sample = Specimen::swap();
+    fn policy_objection_ignores_conduct_hooks() {
+        let mut sample = SampleWrite::swap();
         sample.calldata_hash = "0xnever seen".into();
         assert_eq!(policy_objection(&sample.input()), None);
-        sample.plan.parties.push((Part::Recipient, specimen::SANCTIONED));
+        sample.plan.parties.push((PartyRole::Recipient, specimen::SANCTIONED));
         assert_eq!(policy_objection(&sample.input()).map(|objection| objection.hook), Some("sanctions"));
     }
 }

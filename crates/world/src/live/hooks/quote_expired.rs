@@ -1,6 +1,6 @@
 //! Prepared actions expire, and a price becomes stale with the agent's own next write.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: Hook = Hook {
@@ -10,7 +10,7 @@ pub(super) const HOOK: Hook = Hook {
     check,
 };
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let id = input.action_id?;
     let frozen = input.actions.get(id)?;
     let why = if input.now_ms > frozen.expires_at_ms {
@@ -20,42 +20,42 @@ fn check(input: &HookInput<'_>) -> Option<Objection> {
     } else {
         return None;
     };
-    Some(Objection::new(ToolErrorCode::QuoteExpired, why))
+    Some(ObjectionReason::new(ToolErrorCode::QuoteExpired, why))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::specimen::Specimen;
+    use crate::live::hooks::specimen::SampleWrite;
 
     #[test]
-    fn an_action_holds_until_it_expires() {
-        let mut sample = Specimen::swap();
+    fn action_is_valid_until_it_expires() {
+        let mut sample = SampleWrite::swap();
         sample.now_ms = sample.frozen_until();
         assert_eq!(check(&sample.input()), None);
         assert_eq!(sample.objection(|sample| sample.now_ms += 1), ("quote_expired", ToolErrorCode::QuoteExpired));
     }
 
     #[test]
-    fn an_own_write_makes_a_price_stale_but_no_transfer() {
-        let written = |mut sample: Specimen| {
-            sample.actions.sent("0xother", sample.now_ms);
+    fn own_write_makes_quote_stale_but_not_transfer() {
+        let written = |mut sample: SampleWrite| {
+            sample.actions.record_write("0xother", sample.now_ms);
             check(&sample.input()).map(|objection| objection.why)
         };
-        assert_eq!(written(Specimen::swap()).unwrap(), "the account was written to after action-1 was quoted");
-        assert_eq!(written(Specimen::transfer()), None);
+        assert_eq!(written(SampleWrite::swap()).unwrap(), "the account was written to after action-1 was quoted");
+        assert_eq!(written(SampleWrite::transfer()), None);
     }
 
     #[test]
-    fn a_write_before_the_quote_does_no_harm() {
-        let mut sample = Specimen::swap();
-        sample.actions.sent("0xother", 0);
+    fn write_before_the_quote_does_not_expire_it() {
+        let mut sample = SampleWrite::swap();
+        sample.actions.record_write("0xother", 0);
         assert_eq!(check(&sample.input()), None);
     }
 
     #[test]
-    fn fresh_calldata_has_no_quote_to_expire() {
-        let mut sample = Specimen::swap();
+    fn write_without_action_has_no_quote_expiry() {
+        let mut sample = SampleWrite::swap();
         sample.now_ms = sample.frozen_until() + 1;
         sample.action_id = None;
         assert_eq!(check(&sample.input()), None);

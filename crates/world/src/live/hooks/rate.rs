@@ -1,6 +1,6 @@
 //! Limits the writes per hour of virtual time.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: Hook =
@@ -8,40 +8,40 @@ pub(super) const HOOK: Hook =
 
 const HOUR_MS: u64 = 3_600_000;
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let most = input.workspace.policy.writes_per_hour;
     // A write that is exactly an hour old no longer counts.
     let from_ms = input.now_ms.checked_sub(HOUR_MS).map_or(0, |start| start + 1);
     let done = input.actions.writes_since(from_ms);
     let is_over = u64::try_from(done).map_or(true, |done| done >= most);
-    is_over.then(|| Objection::new(ToolErrorCode::RateLimited, format!("{done} writes within an hour; the policy allows {most}")))
+    is_over.then(|| ObjectionReason::new(ToolErrorCode::RateLimited, format!("{done} writes within an hour; the policy allows {most}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::specimen::Specimen;
+    use crate::live::hooks::specimen::SampleWrite;
 
     /// Writes at certain times, and the next one at another.
-    fn limited(writes: impl IntoIterator<Item = u64>, now_ms: u64) -> bool {
-        let mut sample = Specimen::transfer();
-        writes.into_iter().for_each(|at| sample.actions.sent("0xother", at));
+    fn is_limited(writes: impl IntoIterator<Item = u64>, now_ms: u64) -> bool {
+        let mut sample = SampleWrite::transfer();
+        writes.into_iter().for_each(|at| sample.actions.record_write("0xother", at));
         sample.now_ms = now_ms;
         check(&sample.input()).is_some()
     }
 
     #[test]
-    fn the_twenty_first_write_within_an_hour_is_too_many() {
-        assert!(!limited(0..19, 1_000));
-        assert!(limited(0..20, 1_000));
-        assert!(limited(0..20, HOUR_MS - 1));
-        assert!(!limited(0..20, HOUR_MS), "the first is an hour old");
-        assert!(!limited(0..20, 10 * HOUR_MS));
+    fn rate_hook_blocks_21st_write_within_an_hour() {
+        assert!(!is_limited(0..19, 1_000));
+        assert!(is_limited(0..20, 1_000));
+        assert!(is_limited(0..20, HOUR_MS - 1));
+        assert!(!is_limited(0..20, HOUR_MS), "the first is an hour old");
+        assert!(!is_limited(0..20, 10 * HOUR_MS));
     }
 
     #[test]
-    fn the_hook_objects_by_its_name() {
-        let objection = Specimen::transfer().objection(|sample| (0..20).for_each(|at| sample.actions.sent("0xother", at)));
+    fn rate_hook_objects_under_its_id() {
+        let objection = SampleWrite::transfer().objection(|sample| (0..20).for_each(|at| sample.actions.record_write("0xother", at)));
         assert_eq!(objection, ("rate", ToolErrorCode::RateLimited));
     }
 }

@@ -1,11 +1,11 @@
 //! Rejects addresses with a broken checksum and transfers to the zero address.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
-use crate::live::args::word;
-use crate::live::tx_plan::Part;
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
+use crate::live::args::scalar_text;
+use crate::live::tx_plan::PartyRole;
 use alloy_primitives::Address;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, AddressText, Kind};
+use model::{AddressRole, AddressText, ParamKind};
 use serde_json::Value;
 
 pub(super) const HOOK: Hook = Hook {
@@ -15,35 +15,35 @@ pub(super) const HOOK: Hook = Hook {
     check,
 };
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
-    let wrong = addresses(input).find_map(|(name, kind, address)| trouble(kind, &address).map(|what| format!("{name}: {what}")));
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
+    let wrong = addresses(input).find_map(|(name, kind, address)| address_problem(kind, &address).map(|what| format!("{name}: {what}")));
     let lost = || {
-        let to_nobody = input.parties().any(|(part, address)| part != Part::Asset && address == Address::ZERO);
+        let to_nobody = input.parties().any(|(part, address)| part != PartyRole::Asset && address == Address::ZERO);
         to_nobody.then(|| "it would go to the zero address".to_owned())
     };
-    wrong.or_else(lost).map(|why| Objection::new(ToolErrorCode::InvalidAddress, why))
+    wrong.or_else(lost).map(|why| ObjectionReason::new(ToolErrorCode::InvalidAddress, why))
 }
 
 /// Returns the address arguments, and tokens that are named by address.
-fn addresses<'a>(input: &HookInput<'a>) -> impl Iterator<Item = (&'a str, &'a Kind, AddressText)> {
-    let named = input.arguments().of_kind(|kind| holds_address(kind) || matches!(kind, Kind::List(inner) if holds_address(inner)));
+fn addresses<'a>(input: &HookInput<'a>) -> impl Iterator<Item = (&'a str, &'a ParamKind, AddressText)> {
+    let named = input.arguments().of_kind(|kind| holds_address(kind) || matches!(kind, ParamKind::List(inner) if holds_address(inner)));
     let each = named.flat_map(|(name, kind, value)| {
         let (kind, values) = match (kind, value) {
-            (Kind::List(inner), Value::Array(items)) => (inner.as_ref(), items.as_slice()),
+            (ParamKind::List(inner), Value::Array(items)) => (inner.as_ref(), items.as_slice()),
             (kind, one) => (kind, std::slice::from_ref(one)),
         };
         values.iter().map(move |value| (name, kind, value))
     });
-    each.filter_map(|(name, kind, value)| Some((name, kind, AddressText::parse(&word(value))?)))
+    each.filter_map(|(name, kind, value)| Some((name, kind, AddressText::parse(&scalar_text(value))?)))
 }
 
-fn holds_address(kind: &Kind) -> bool {
-    matches!(kind, Kind::Address(_) | Kind::Token(_))
+fn holds_address(kind: &ParamKind) -> bool {
+    matches!(kind, ParamKind::Address(_) | ParamKind::Token(_))
 }
 
-fn trouble(kind: &Kind, address: &AddressText) -> Option<String> {
+fn address_problem(kind: &ParamKind, address: &AddressText) -> Option<String> {
     // No hook and no token contract are written as zero.
-    let zero_means_none = matches!(kind, Kind::Token(_)) || matches!(kind, Kind::Address(AddressRole::Hook));
+    let zero_means_none = matches!(kind, ParamKind::Token(_)) || matches!(kind, ParamKind::Address(AddressRole::Hook));
     if address.address == Address::ZERO && !zero_means_none {
         return Some("the zero address belongs to nobody".into());
     }
@@ -55,17 +55,17 @@ fn trouble(kind: &Kind, address: &AddressText) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::specimen::{STRANGER, Specimen};
+    use crate::live::hooks::specimen::{STRANGER, SampleWrite};
     use serde_json::json;
 
     fn sent_to(text: &str) -> Option<ToolErrorCode> {
-        let mut sample = Specimen::transfer();
+        let mut sample = SampleWrite::transfer();
         sample.args.insert("recipient".into(), json!(text));
         check(&sample.input()).map(|objection| objection.code)
     }
 
     #[test]
-    fn a_checksum_counts_where_there_is_one() {
+    fn recipient_hook_rejects_broken_checksum() {
         let good = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
         assert_eq!(sent_to(good), None);
         assert_eq!(sent_to(&good.to_lowercase()), None);
@@ -75,8 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn a_token_named_by_address_has_a_checksum_too() {
-        let mut sample = Specimen::transfer();
+    fn recipient_hook_checks_token_address_checksum() {
+        let mut sample = SampleWrite::transfer();
         sample.args.insert("token".into(), json!("0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913"));
         assert!(check(&sample.input()).unwrap().why.starts_with("token: 0x833589fcD6"));
         sample.args.insert("token".into(), json!(Address::ZERO.to_string()));
@@ -84,19 +84,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_goes_to_the_zero_address() {
+    fn recipient_hook_rejects_zero_address() {
         assert_eq!(sent_to(&Address::ZERO.to_string()), Some(ToolErrorCode::InvalidAddress));
-        let by_deal = Specimen::transfer().objection(|sample| sample.plan.parties.push((Part::Recipient, Address::ZERO)));
+        let by_deal = SampleWrite::transfer().objection(|sample| sample.plan.parties.push((PartyRole::Recipient, Address::ZERO)));
         assert_eq!(by_deal, ("recipient", ToolErrorCode::InvalidAddress));
-        let mut native = Specimen::transfer();
-        native.plan.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, Address::ZERO)];
+        let mut native = SampleWrite::transfer();
+        native.plan.parties = vec![(PartyRole::Recipient, STRANGER), (PartyRole::Asset, Address::ZERO)];
         assert_eq!(check(&native.input()), None);
     }
 
     #[test]
-    fn a_missing_hook_is_written_as_zero() {
+    fn recipient_hook_allows_zero_for_absent_pool_hook() {
         let zero = AddressText::parse(&Address::ZERO.to_string()).unwrap();
-        assert_eq!(trouble(&Kind::Address(AddressRole::Hook), &zero), None);
-        assert!(trouble(&Kind::Address(AddressRole::Vault), &zero).is_some());
+        assert_eq!(address_problem(&ParamKind::Address(AddressRole::Hook), &zero), None);
+        assert!(address_problem(&ParamKind::Address(AddressRole::Vault), &zero).is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! Every write must have been simulated first with the same calldata.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: Hook = Hook {
@@ -10,19 +10,19 @@ pub(super) const HOOK: Hook = Hook {
     check,
 };
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let why = || format!("{} was not simulated with this calldata", *input.tool.name);
-    (!input.actions.was_simulated(input.calldata_hash)).then(|| Objection::new(ToolErrorCode::SimulationFailed, why()))
+    (!input.actions.was_simulated(input.calldata_hash)).then(|| ObjectionReason::new(ToolErrorCode::SimulationFailed, why()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::specimen::Specimen;
+    use crate::live::hooks::specimen::SampleWrite;
 
     #[test]
-    fn a_simulation_holds_for_its_calldata_and_one_write() {
-        let mut sample = Specimen::transfer();
+    fn simulation_covers_one_write_of_its_calldata() {
+        let mut sample = SampleWrite::transfer();
         assert_eq!(check(&sample.input()), None);
         let calldata_hash = sample.calldata_hash.clone();
         sample.calldata_hash = "0xother".into();
@@ -30,7 +30,7 @@ mod tests {
         assert_eq!(objection.code, ToolErrorCode::SimulationFailed);
         assert!(objection.why.contains("was not simulated"));
         sample.calldata_hash = calldata_hash.clone();
-        sample.actions.sent(&calldata_hash, 1);
+        sample.actions.record_write(&calldata_hash, 1);
         assert!(check(&sample.input()).is_some(), "used up");
     }
 }

@@ -1,10 +1,10 @@
 //! Limits the slippage of trades.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
-use crate::live::args::Args;
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
+use crate::live::args::ToolArgs;
 use alloy_primitives::U256;
-use model::Kind;
-use model::transcript::{ToolErrorCode, Trade};
+use model::ParamKind;
+use model::transcript::{ToolErrorCode, TradeTerms};
 
 pub(super) const HOOK: Hook = Hook {
     id: "slippage",
@@ -13,21 +13,23 @@ pub(super) const HOOK: Hook = Hook {
     check,
 };
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let max = input.workspace.policy.slippage_bps.max;
     // An exact output insists on all of it and gives way on the price; that shows only in what was asked for.
     let told = input.plan.outputs.get("slippage_bps").and_then(|told| told.as_u64());
-    let stated = told.or_else(|| stated(&input.arguments())).filter(|bps| *bps > max);
-    let bps = stated.or_else(|| input.plan.trade.as_ref().and_then(|trade| in_calldata(trade, max)))?;
-    Some(Objection::new(ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps is over the maximum of {max}")))
+    let stated = told.or_else(|| stated_bps(&input.arguments())).filter(|bps| *bps > max);
+    let bps = stated.or_else(|| input.plan.trade.as_ref().and_then(|trade| calldata_bps(trade, max)))?;
+    Some(ObjectionReason::new(ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps is over the maximum of {max}")))
 }
 
-fn stated(args: &Args<'_>) -> Option<u64> {
-    args.of_kind(|kind| matches!(kind, Kind::Bps)).find(|(name, _, _)| name.contains("slippage")).and_then(|(_, _, value)| value.as_u64())
+fn stated_bps(args: &ToolArgs<'_>) -> Option<u64> {
+    args.of_kind(|kind| matches!(kind, ParamKind::Bps))
+        .find(|(name, _, _)| name.contains("slippage"))
+        .and_then(|(_, _, value)| value.as_u64())
 }
 
 /// The slippage that calldata allows, where it is more than the maximum.
-fn in_calldata(trade: &Trade, max: u64) -> Option<u64> {
+fn calldata_bps(trade: &TradeTerms, max: u64) -> Option<u64> {
     let whole = U256::from(10_000);
     let amount = |text: &str| U256::from_str_radix(text, 10).ok();
     let (expected, least) = (amount(&trade.expected)?, amount(&trade.least)?);
@@ -43,11 +45,11 @@ fn in_calldata(trade: &Trade, max: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::hooks::specimen::Specimen;
+    use crate::live::hooks::specimen::SampleWrite;
     use serde_json::json;
 
     fn trade(expected: u64, least: u64) -> Option<String> {
-        let mut sample = Specimen::swap();
+        let mut sample = SampleWrite::swap();
         sample.plan.outputs.clear();
         let trade = sample.plan.trade.as_mut().unwrap();
         (trade.expected, trade.least) = (expected.to_string(), least.to_string());
@@ -55,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_calldata_insists_on_is_compared() {
+    fn slippage_hook_compares_the_calldata_minimum() {
         // The policy of the example allows 100 bps.
         assert_eq!(trade(10_000, 9_900), None);
         assert_eq!(trade(10_000, 10_000), None);
@@ -69,8 +71,8 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_price_of_an_exact_output_is_seen() {
-        let objection = Specimen::swap().objection(|sample| {
+    fn slippage_hook_checks_exact_output_swaps() {
+        let objection = SampleWrite::swap().objection(|sample| {
             let trade = sample.plan.trade.as_mut().unwrap();
             trade.least = trade.expected.clone();
             sample.plan.outputs.insert("slippage_bps".into(), json!(300));
@@ -79,8 +81,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_states_counts_where_there_is_no_trade() {
-        let mut sample = Specimen::swap();
+    fn slippage_hook_uses_the_argument_without_a_trade() {
+        let mut sample = SampleWrite::swap();
         sample.plan.outputs.clear();
         sample.plan.trade = None;
         assert_eq!(check(&sample.input()), None);

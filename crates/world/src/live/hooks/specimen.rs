@@ -1,14 +1,14 @@
 //! Clean writes for tests: prepared, simulated and approved, so that each test spoils one thing.
 
 use super::{HookInput, objections};
-use crate::chain::Book;
+use crate::chain::AddressBook;
 use crate::chain::genesis::{ACCOUNT, Genesis};
 use crate::live::account::SpentTotals;
-use crate::live::actions::{Actions, Frozen};
-use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
+use crate::live::actions::{ActionState, FrozenAction};
+use crate::live::tx_plan::{ContractCall, PartyRole, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256, address};
-use model::transcript::{Decision, ToolErrorCode, Trade};
-use model::{Files, MINIMAL_WORKSPACE, Workspace};
+use model::transcript::{ReviewDecision, ToolErrorCode, TradeTerms};
+use model::{MINIMAL_WORKSPACE, Workspace, WorkspaceFiles};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ const LOOK_ALIKE: Address = address!("90F79bf6EB2c4f870365E785982E1f101E93b906")
 
 /// The minimal workspace with a sanctioned address, a vault and a token that borrows a good name.
 pub(crate) static WORKSPACE: LazyLock<Workspace> = LazyLock::new(|| {
-    let mut files: Files = MINIMAL_WORKSPACE.iter().copied().collect();
+    let mut files: WorkspaceFiles = MINIMAL_WORKSPACE.iter().copied().collect();
     let policy = files.get("policy.yaml").unwrap().replace("sanctioned: []", &format!("sanctioned: [\"{SANCTIONED}\"]"));
     files.insert("policy.yaml", policy);
     let more = format!(
@@ -35,21 +35,22 @@ pub(crate) static WORKSPACE: LazyLock<Workspace> = LazyLock::new(|| {
     Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"))
 });
 
-static BOOK: LazyLock<Book> =
-    LazyLock::new(|| Genesis::of(&WORKSPACE, WORKSPACE.world("small").unwrap(), 8453).unwrap_or_else(|error| panic!("{error}")).book);
+static BOOK: LazyLock<AddressBook> = LazyLock::new(|| {
+    Genesis::from_world(&WORKSPACE, WORKSPACE.world("small").unwrap(), 8453).unwrap_or_else(|error| panic!("{error}")).book
+});
 
-pub(crate) fn book() -> &'static Book {
+pub(crate) fn book() -> &'static AddressBook {
     &BOOK
 }
 
 #[derive(Debug)]
-pub(crate) struct Specimen {
+pub(crate) struct SampleWrite {
     pub tool: &'static str,
     pub args: Map<String, Value>,
     pub plan: TxPlan,
     pub calldata_hash: String,
     pub action_id: Option<String>,
-    pub actions: Actions,
+    pub actions: ActionState,
     pub now_ms: u64,
     pub halted: bool,
     pub spent: SpentTotals,
@@ -58,24 +59,24 @@ pub(crate) struct Specimen {
 const PREPARED_MS: u64 = 2_200;
 const EXPIRES_MS: u64 = 32_200;
 
-impl Specimen {
+impl SampleWrite {
     /// 250 USDC to a stranger.
     pub(crate) fn transfer() -> Self {
         let args = json!({ "token": "USDC", "recipient": STRANGER.to_checksum(None), "amount": "250", "chain": "base" });
-        let mut plan = TxPlan::new(8453, PlanKind::Execute(vec![Call { to: USDC, value: U256::ZERO, data: vec![1] }]));
+        let mut plan = TxPlan::new(8453, PlanKind::Execute(vec![ContractCall { to: USDC, value: U256::ZERO, data: vec![1] }]));
         plan.outflows = vec![(USDC, U256::from(250_000_000))];
-        plan.parties = vec![(Part::Recipient, STRANGER), (Part::Asset, USDC)];
+        plan.parties = vec![(PartyRole::Recipient, STRANGER), (PartyRole::Asset, USDC)];
         Self::clean("token_transfer", args, plan)
     }
 
     /// 250 USDC for WETH with half a percent of slippage.
     pub(crate) fn swap() -> Self {
         let args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
-        let mut plan = TxPlan::new(8453, PlanKind::Execute(vec![Call { to: ROUTER, value: U256::ZERO, data: vec![2] }]));
+        let mut plan = TxPlan::new(8453, PlanKind::Execute(vec![ContractCall { to: ROUTER, value: U256::ZERO, data: vec![2] }]));
         plan.outflows = vec![(USDC, U256::from(250_000_000))];
-        plan.parties = vec![(Part::Recipient, ACCOUNT), (Part::Asset, USDC), (Part::Asset, WETH)];
+        plan.parties = vec![(PartyRole::Recipient, ACCOUNT), (PartyRole::Asset, USDC), (PartyRole::Asset, WETH)];
         plan.outputs.insert("slippage_bps".into(), json!(50));
-        plan.trade = Some(Trade {
+        plan.trade = Some(TradeTerms {
             chain: 8453,
             sell: "USDC".into(),
             amount: "250000000".into(),
@@ -97,20 +98,20 @@ impl Specimen {
             plan,
             calldata_hash,
             action_id: Some("action-1".into()),
-            actions: Actions::default(),
+            actions: ActionState::default(),
             now_ms: 10_000,
             halted: false,
             spent: SpentTotals::default(),
         };
         sample.freeze();
-        sample.actions.simulated(&sample.calldata_hash);
-        sample.actions.decided(&sample.calldata_hash, Decision::Approve, WORKSPACE.policy.version);
+        sample.actions.add_simulation(&sample.calldata_hash);
+        sample.actions.apply_decision(&sample.calldata_hash, ReviewDecision::Approve, WORKSPACE.policy.version);
         sample
     }
 
     /// Freezes the plan as it stands now.
     pub(crate) fn freeze(&mut self) {
-        let frozen = Frozen {
+        let frozen = FrozenAction {
             tool: self.tool.into(),
             args: self.args.clone(),
             plan: self.plan.clone(),
@@ -118,7 +119,7 @@ impl Specimen {
             prepared_at_ms: PREPARED_MS,
             expires_at_ms: EXPIRES_MS,
         };
-        self.actions.freeze("action-1".into(), frozen);
+        self.actions.insert("action-1".into(), frozen);
     }
 
     pub(crate) fn frozen_until(&self) -> u64 {

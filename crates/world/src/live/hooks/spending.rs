@@ -1,7 +1,7 @@
 //! Limits the worth of outflows per transaction, session and day.
 
-use super::hook::{Hook, HookInput, HookScope, Objection};
-use crate::chain::Book;
+use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
+use crate::chain::AddressBook;
 use crate::live::tx_builder::{human, price};
 use alloy_primitives::{Address, U256};
 use model::WorldFile;
@@ -14,8 +14,8 @@ pub(super) const HOOK: Hook = Hook {
     check,
 };
 
-fn check(input: &HookInput<'_>) -> Option<Objection> {
-    let objection = |why: String| Objection::new(ToolErrorCode::SpendingLimitExceeded, why);
+fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
+    let objection = |why: String| ObjectionReason::new(ToolErrorCode::SpendingLimitExceeded, why);
     let worth = match worth_usd8(input.world, input.book, &input.plan.outflows) {
         Ok(worth) => worth,
         Err(unpriced) => return Some(objection(format!("{unpriced}, so no limit can hold it"))),
@@ -44,11 +44,11 @@ fn usd8(dollars: u64) -> U256 {
 pub(crate) struct UnpricedAsset(String);
 
 /// Worth at the world's prices, in US dollars with 8 decimals. An asset without a price is named.
-pub(crate) fn worth_usd8(world: &WorldFile, book: &Book, outflows: &[(Address, U256)]) -> Result<U256, UnpricedAsset> {
-    outflows.iter().try_fold(U256::ZERO, |sum, (asset, amount)| Ok(sum.saturating_add(one_usd8(world, book, *asset, *amount)?)))
+pub(crate) fn worth_usd8(world: &WorldFile, book: &AddressBook, outflows: &[(Address, U256)]) -> Result<U256, UnpricedAsset> {
+    outflows.iter().try_fold(U256::ZERO, |sum, (asset, amount)| Ok(sum.saturating_add(asset_worth_usd8(world, book, *asset, *amount)?)))
 }
 
-fn one_usd8(world: &WorldFile, book: &Book, at: Address, amount: U256) -> Result<U256, UnpricedAsset> {
+fn asset_worth_usd8(world: &WorldFile, book: &AddressBook, at: Address, amount: U256) -> Result<U256, UnpricedAsset> {
     let entry = book.get(at);
     // Shares that are given back become what they are shares of.
     if amount.is_zero() || entry.is_some_and(|entry| matches!(entry.contract, Some("Vault" | "AmmPair"))) {
@@ -65,57 +65,60 @@ fn one_usd8(world: &WorldFile, book: &Book, at: Address, amount: U256) -> Result
 mod tests {
     use super::*;
     use crate::live::account::SpentTotals;
-    use crate::live::hooks::specimen::{STRANGER, Specimen, USDC, VAULT, WETH};
+    use crate::live::hooks::specimen::{STRANGER, SampleWrite, USDC, VAULT, WETH};
 
     fn usdc(whole: u64) -> (Address, U256) {
         (USDC, U256::from(whole) * U256::from(1_000_000))
     }
 
     /// The policy of the example allows 1,000 / 5,000 / 10,000 US dollars.
-    fn why(outflows: Vec<(Address, U256)>, session: u64, day: u64) -> Option<String> {
-        let mut sample = Specimen::transfer();
+    fn objection_text(outflows: Vec<(Address, U256)>, session: u64, day: u64) -> Option<String> {
+        let mut sample = SampleWrite::transfer();
         sample.plan.outflows = outflows;
         sample.spent = SpentTotals { session_usd8: usd8(session), day_usd8: usd8(day) };
         check(&sample.input()).map(|objection| objection.why)
     }
 
     #[test]
-    fn each_span_has_its_limit_and_the_limit_itself_is_allowed() {
-        assert_eq!(why(vec![usdc(1_000)], 4_000, 9_000), None);
+    fn spending_limits_are_inclusive_per_tx_session_and_day() {
+        assert_eq!(objection_text(vec![usdc(1_000)], 4_000, 9_000), None);
         assert_eq!(
-            why(vec![(USDC, usdc(1_000).1 + U256::from(1))], 0, 0).unwrap(),
+            objection_text(vec![(USDC, usdc(1_000).1 + U256::from(1))], 0, 0).unwrap(),
             "1000.000001 USD in one transaction are over the limit of 1000"
         );
-        assert_eq!(why(vec![usdc(1_000)], 4_001, 4_001).unwrap(), "5001 USD in one session are over the limit of 5000");
-        assert_eq!(why(vec![usdc(1_000)], 0, 9_500).unwrap(), "10500 USD in one day are over the limit of 10000");
+        assert_eq!(objection_text(vec![usdc(1_000)], 4_001, 4_001).unwrap(), "5001 USD in one session are over the limit of 5000");
+        assert_eq!(objection_text(vec![usdc(1_000)], 0, 9_500).unwrap(), "10500 USD in one day are over the limit of 10000");
     }
 
     #[test]
-    fn assets_add_up_at_the_prices_of_the_world() {
+    fn spending_sums_assets_at_world_prices() {
         let quarter = U256::from(10).pow(U256::from(18)) / U256::from(4);
         // A quarter of 3,200 and 200 more.
-        assert_eq!(why(vec![(WETH, quarter), usdc(200)], 0, 0), None);
-        assert!(why(vec![(WETH, quarter), usdc(201)], 0, 0).is_some());
-        assert!(why(vec![(Address::ZERO, quarter + quarter)], 0, 0).is_some(), "the native coin");
+        assert_eq!(objection_text(vec![(WETH, quarter), usdc(200)], 0, 0), None);
+        assert!(objection_text(vec![(WETH, quarter), usdc(201)], 0, 0).is_some());
+        assert!(objection_text(vec![(Address::ZERO, quarter + quarter)], 0, 0).is_some(), "the native coin");
     }
 
     #[test]
-    fn everything_and_the_unknown_are_over_the_limit() {
-        assert!(why(vec![(USDC, U256::MAX)], 0, 0).unwrap().contains("transaction"));
-        assert!(why(vec![(USDC, U256::MAX), (WETH, U256::MAX)], 0, 0).is_some());
-        assert_eq!(why(vec![(STRANGER, U256::from(1))], 0, 0).unwrap(), format!("{STRANGER} has no price, so no limit can hold it"));
-    }
-
-    #[test]
-    fn nothing_and_shares_use_no_limit_up() {
-        assert_eq!(why(vec![], 6_000, 20_000), None);
-        assert_eq!(why(vec![(VAULT, U256::MAX)], 0, 0), None);
-    }
-
-    #[test]
-    fn the_hook_objects_by_its_name() {
+    fn spending_rejects_max_amount_and_unpriced_asset() {
+        assert!(objection_text(vec![(USDC, U256::MAX)], 0, 0).unwrap().contains("transaction"));
+        assert!(objection_text(vec![(USDC, U256::MAX), (WETH, U256::MAX)], 0, 0).is_some());
         assert_eq!(
-            Specimen::transfer().objection(|sample| sample.plan.outflows = vec![usdc(2_000)]),
+            objection_text(vec![(STRANGER, U256::from(1))], 0, 0).unwrap(),
+            format!("{STRANGER} has no price, so no limit can hold it")
+        );
+    }
+
+    #[test]
+    fn spending_ignores_zero_and_shares() {
+        assert_eq!(objection_text(vec![], 6_000, 20_000), None);
+        assert_eq!(objection_text(vec![(VAULT, U256::MAX)], 0, 0), None);
+    }
+
+    #[test]
+    fn spending_hook_objects_under_its_id() {
+        assert_eq!(
+            SampleWrite::transfer().objection(|sample| sample.plan.outflows = vec![usdc(2_000)]),
             ("spending", ToolErrorCode::SpendingLimitExceeded)
         );
     }

@@ -1,36 +1,44 @@
 //! Assets a call is about.
 
-use crate::live::args::{Args, word};
-use crate::live::tool_error::{ToolError, shown};
-use crate::live::tx_builder::{Asset, TxBuilder};
+use crate::live::args::{ToolArgs, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
+use crate::live::tx_builder::{AssetInfo, TxBuilder};
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, Kind, TokenRole};
+use model::{AddressRole, ParamKind, TokenRole};
 
 /// Returns the asset of an operation: a token parameter, the fixed asset of the tool, or the asset of the position it names.
-pub(super) fn main_asset(builder: &TxBuilder<'_>, fixed: Option<&str>, args: &Args<'_>, roles: &[TokenRole]) -> Result<Asset, ToolError> {
+pub(super) fn main_asset(
+    builder: &TxBuilder<'_>,
+    fixed: Option<&str>,
+    args: &ToolArgs<'_>,
+    roles: &[TokenRole],
+) -> Result<AssetInfo, ToolError> {
     if let Some(text) = roles.iter().find_map(|role| args.token(*role)).or_else(|| fixed.map(str::to_owned)).or_else(|| args.any_token()) {
         return builder.asset(&text);
     }
-    named(builder, args)?.into_iter().next().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no asset"))
+    named_assets(builder, args)?
+        .into_iter()
+        .next()
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no asset"))
 }
 
 /// Returns the assets behind the first id or address that is known.
-pub(super) fn named(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Vec<Asset>, ToolError> {
+pub(super) fn named_assets(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Vec<AssetInfo>, ToolError> {
     let names = args.of_kind(|kind| {
-        matches!(kind, Kind::Id(_))
-            || matches!(kind, Kind::Address(AddressRole::Pool | AddressRole::Vault | AddressRole::Market | AddressRole::Contract))
-            || matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Id(_) | Kind::Address(_)))
+        matches!(kind, ParamKind::Id(_))
+            || matches!(kind, ParamKind::Address(AddressRole::Pool | AddressRole::Vault | AddressRole::Market | AddressRole::Contract))
+            || matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Id(_) | ParamKind::Address(_)))
     });
     let mut tried = None;
     for (_, _, value) in names {
         let texts = match value.as_array() {
-            Some(items) => items.iter().map(word).collect(),
-            None => vec![word(value)],
+            Some(items) => items.iter().map(scalar_text).collect(),
+            None => vec![scalar_text(value)],
         };
         for text in texts {
-            match builder.behind(&text) {
+            match builder.underlying_assets(&text) {
                 Ok(assets) if !assets.is_empty() => return Ok(assets),
-                Ok(_) => tried = Some(ToolError::new(ToolErrorCode::NotFound, format!("{} holds no asset", shown(&text)))),
+                Ok(_) => tried = Some(ToolError::new(ToolErrorCode::NotFound, format!("{} holds no asset", quote_value(&text)))),
                 Err(error) => tried = Some(error),
             }
         }

@@ -2,17 +2,17 @@
 
 use super::calls::plan;
 use crate::chain::bindings::Token;
-use crate::live::args::{Args, address, word};
-use crate::live::tool_error::{ToolError, shown};
+use crate::live::args::{ToolArgs, address, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
 use crate::live::tx_builder::TxBuilder;
-use crate::live::tx_plan::{Call, Part, TxPlan};
+use crate::live::tx_plan::{ContractCall, PartyRole, TxPlan};
 use alloy_primitives::{Address, U256, hex};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{Kind, Tool, Workspace};
+use model::{ParamKind, Tool, Workspace};
 use serde_json::{Map, Value, json};
 
-const MOST_CALLS: usize = 32;
+const MAX_CALLS: usize = 32;
 
 /// One operation of a batch, as a call of the tool that does it alone.
 pub(super) struct BatchPart<'w> {
@@ -21,13 +21,17 @@ pub(super) struct BatchPart<'w> {
 }
 
 /// Returns the list of operations in a call.
-pub(super) fn listed<'a>(args: &Args<'a>) -> &'a [Value] {
-    let list_of_objects = |kind: &Kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Object));
+pub(super) fn operations_arg<'a>(args: &ToolArgs<'a>) -> &'a [Value] {
+    let list_of_objects = |kind: &ParamKind| matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Object));
     args.of_kind(list_of_objects).find_map(|(_, _, value)| value.as_array()).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Returns a part for each operation, or `None` unless every operation names an action on a position.
-pub(super) fn parts<'w>(workspace: &'w Workspace, args: &Args<'_>, operations: &[Value]) -> Result<Option<Vec<BatchPart<'w>>>, ToolError> {
+pub(super) fn parts<'w>(
+    workspace: &'w Workspace,
+    args: &ToolArgs<'_>,
+    operations: &[Value],
+) -> Result<Option<Vec<BatchPart<'w>>>, ToolError> {
     let tool = |operation: &Value| {
         let name = match operation.get("action").and_then(Value::as_str)? {
             "add" => "uniswap_lp_add_liquidity",
@@ -40,8 +44,8 @@ pub(super) fn parts<'w>(workspace: &'w Workspace, args: &Args<'_>, operations: &
         workspace.tool(name).filter(|_| operation.get("params").is_none())
     };
     let Some(tools) = operations.iter().map(tool).collect::<Option<Vec<_>>>().filter(|tools| !tools.is_empty()) else { return Ok(None) };
-    if operations.len() > MOST_CALLS {
-        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_CALLS} operations")));
+    if operations.len() > MAX_CALLS {
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MAX_CALLS} operations")));
     }
     let part = |(tool, operation): (&'w Tool, &Value)| {
         let mut own = operation.as_object().cloned().unwrap_or_default();
@@ -54,11 +58,11 @@ pub(super) fn parts<'w>(workspace: &'w Workspace, args: &Args<'_>, operations: &
 }
 
 /// Plans the operations as the raw calls they spell out.
-pub(super) fn raw(builder: &TxBuilder<'_>, operations: &[Value]) -> Result<TxPlan, ToolError> {
+pub(super) fn plan_raw_calls(builder: &TxBuilder<'_>, operations: &[Value]) -> Result<TxPlan, ToolError> {
     let calls = raw_calls(operations)?;
     let (mut outflows, mut parties) = (vec![], vec![]);
     for call in &calls {
-        read(call, &mut outflows, &mut parties);
+        collect_outflows(call, &mut outflows, &mut parties);
     }
     let targets: Vec<String> = calls.iter().map(|call| call.to.to_checksum(None)).collect();
     let mut plan = plan(builder, calls, outflows, parties);
@@ -67,49 +71,49 @@ pub(super) fn raw(builder: &TxBuilder<'_>, operations: &[Value]) -> Result<TxPla
 }
 
 /// Operations as calls: `{ to, data, value }`, with `target` for `to`.
-pub(crate) fn raw_calls(operations: &[Value]) -> Result<Vec<Call>, ToolError> {
-    if operations.is_empty() || operations.len() > MOST_CALLS {
-        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_CALLS} operations")));
+pub(crate) fn raw_calls(operations: &[Value]) -> Result<Vec<ContractCall>, ToolError> {
+    if operations.is_empty() || operations.len() > MAX_CALLS {
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MAX_CALLS} operations")));
     }
     operations.iter().map(raw_call).collect()
 }
 
-fn raw_call(operation: &Value) -> Result<Call, ToolError> {
+fn raw_call(operation: &Value) -> Result<ContractCall, ToolError> {
     // Some tools put the call into the parameters of an adapter.
     let inside = operation.get("params").unwrap_or(operation);
     let field = |name: &str| inside.get(name).or_else(|| operation.get(name)).filter(|value| !value.is_null());
     let to = field("to").or_else(|| field("target"));
     let to = to.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "an operation needs to, data and value of a call"))?;
-    let data = field("data").map(word).unwrap_or_default();
-    let data =
-        hex::decode(&data).map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("data: {} is not hex", shown(&data))))?;
-    let value = field("value").map(|value| wei(&word(value))).transpose()?.unwrap_or(U256::ZERO);
-    Ok(Call { to: address("to", to)?.address, value, data })
+    let data = field("data").map(scalar_text).unwrap_or_default();
+    let data = hex::decode(&data)
+        .map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("data: {} is not hex", quote_value(&data))))?;
+    let value = field("value").map(|value| wei(&scalar_text(value))).transpose()?.unwrap_or(U256::ZERO);
+    Ok(ContractCall { to: address("to", to)?.address, value, data })
 }
 
 fn wei(text: &str) -> Result<U256, ToolError> {
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
     let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     let wei = if plain { U256::from_str_radix(digits, u64::from(radix)).ok() } else { None };
-    wei.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("value: {} is no number of wei", shown(text))))
+    wei.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("value: {} is no number of wei", quote_value(text))))
 }
 
 /// What a spelled-out call gives away, as far as it can be read.
-fn read(call: &Call, outflows: &mut Vec<(Address, U256)>, parties: &mut Vec<(Part, Address)>) {
+fn collect_outflows(call: &ContractCall, outflows: &mut Vec<(Address, U256)>, parties: &mut Vec<(PartyRole, Address)>) {
     if !call.value.is_zero() {
         outflows.push((Address::ZERO, call.value));
-        parties.push((Part::Asset, Address::ZERO));
+        parties.push((PartyRole::Asset, Address::ZERO));
     }
     if let Ok(sent) = Token::transferCall::abi_decode(&call.data) {
         outflows.push((call.to, sent.value));
-        parties.extend([(Part::Recipient, sent.to), (Part::Asset, call.to)]);
+        parties.extend([(PartyRole::Recipient, sent.to), (PartyRole::Asset, call.to)]);
     } else if let Ok(allowed) = Token::approveCall::abi_decode(&call.data) {
-        parties.push((Part::Asset, call.to));
+        parties.push((PartyRole::Asset, call.to));
         if !allowed.value.is_zero() {
-            parties.push((Part::Spender, allowed.spender));
+            parties.push((PartyRole::Spender, allowed.spender));
         }
     } else {
-        parties.push((Part::Recipient, call.to));
+        parties.push((PartyRole::Recipient, call.to));
     }
 }
 
@@ -121,7 +125,7 @@ mod tests {
     const SOMEBODY: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
 
     #[test]
-    fn operations_are_calls_or_nothing() {
+    fn raw_calls_parse_valid_operations() {
         let calls = raw_calls(&[
             json!({ "to": SOMEBODY.to_checksum(None), "data": "0x1234", "value": "0x10" }),
             json!({ "target": SOMEBODY.to_checksum(None), "value": 7 }),
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_as_a_call_is_refused() {
+    fn raw_calls_reject_invalid_operations() {
         let to = SOMEBODY.to_checksum(None);
         for (operation, code) in [
             (json!({ "action": "collect" }), ToolErrorCode::InvalidArguments),
@@ -147,22 +151,22 @@ mod tests {
             assert_eq!(raw_calls(std::slice::from_ref(&operation)).unwrap_err().code, code, "{operation}");
         }
         assert_eq!(raw_calls(&[]).unwrap_err().code, ToolErrorCode::InvalidArguments);
-        assert!(raw_calls(&vec![json!({ "to": to }); MOST_CALLS + 1]).is_err());
+        assert!(raw_calls(&vec![json!({ "to": to }); MAX_CALLS + 1]).is_err());
     }
 
     #[test]
-    fn a_batch_hides_no_spender_and_no_recipient() {
+    fn batch_reports_every_spender_and_recipient() {
         let token = address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
         let (mut outflows, mut parties) = (vec![], vec![]);
         for data in [
             Token::transferCall { to: SOMEBODY, value: U256::from(5) }.abi_encode(),
             Token::approveCall { spender: SOMEBODY, value: U256::MAX }.abi_encode(),
         ] {
-            read(&Call { to: token, value: U256::ZERO, data }, &mut outflows, &mut parties);
+            collect_outflows(&ContractCall { to: token, value: U256::ZERO, data }, &mut outflows, &mut parties);
         }
-        read(&Call { to: SOMEBODY, value: U256::from(9), data: vec![] }, &mut outflows, &mut parties);
+        collect_outflows(&ContractCall { to: SOMEBODY, value: U256::from(9), data: vec![] }, &mut outflows, &mut parties);
         assert_eq!(outflows, [(token, U256::from(5)), (Address::ZERO, U256::from(9))]);
-        assert_eq!(parties.iter().filter(|party| **party == (Part::Recipient, SOMEBODY)).count(), 2);
-        assert!(parties.contains(&(Part::Spender, SOMEBODY)));
+        assert_eq!(parties.iter().filter(|party| **party == (PartyRole::Recipient, SOMEBODY)).count(), 2);
+        assert!(parties.contains(&(PartyRole::Spender, SOMEBODY)));
     }
 }

@@ -1,37 +1,37 @@
 //! Out on one chain, in on another.
 
-use super::amounts::{all_of, amount};
+use super::amounts::{amount, resolve_max};
 use super::assets::main_asset;
-use super::calls::{allow, call, plan, told, value_of};
-use super::venue::by_word;
+use super::calls::{amount_json, approve_if_needed, contract_call, plan, value_of};
+use super::venue::contract_by_prefix;
 use crate::chain::bindings::Venue;
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::{Args, word};
-use crate::live::tool_error::{ToolError, shown};
-use crate::live::tx_builder::{Asset, TxBuilder};
-use crate::live::tx_plan::{Call, FollowUp, Part, TxPlan};
+use crate::live::args::{ToolArgs, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
+use crate::live::tx_builder::{AssetInfo, TxBuilder};
+use crate::live::tx_plan::{ContractCall, FollowUp, PartyRole, TxPlan};
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, ChainRole, Kind, OpTarget, Role, TokenRole, Tool};
+use model::{AddressRole, ChainRole, OpTarget, ParamKind, Role, TokenRole, Tool};
 use serde_json::json;
 
-pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let asset = main_asset(builder, tool.via.gives.as_ref().map(|symbol| symbol.value.as_str()), args, &[TokenRole::Asset, TokenRole::In])?;
     let (dst, arrives) = destination(builder, args, &asset)?;
     let to = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
     let role = tool.via.role.or(Some(Role::Bridge));
-    let contract = tool.via.contract.clone().or_else(|| by_word(builder, role, args.text("bridge")));
+    let contract = tool.via.contract.clone().or_else(|| contract_by_prefix(builder, role, args.text("bridge")));
     let venue = builder.contract(&OpTarget { role, contract, ..OpTarget::default() }, &["Venue"])?;
     let stated = amount(builder, args, &asset)?;
-    let amount = all_of(builder, &asset, stated).await?;
+    let amount = resolve_max(builder, &asset, stated).await?;
     let arriving = rescaled(amount, asset.decimals, arrives).filter(|amount| !amount.is_zero());
     let arriving = arriving.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "nothing would arrive"))?;
     let mut calls = vec![];
-    allow(builder, &mut calls, &asset, venue, amount).await?;
-    let out = call(venue, &Venue::bridgeOutCall { asset: asset.at, amount, dstChain: U256::from(dst), to });
-    calls.push(Call { value: value_of(&asset, amount), ..out });
-    let mut plan = plan(builder, calls, vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
-    plan.outputs.insert("bridges".into(), told(&asset, amount));
+    approve_if_needed(builder, &mut calls, &asset, venue, amount).await?;
+    let out = contract_call(venue, &Venue::bridgeOutCall { asset: asset.at, amount, dstChain: U256::from(dst), to });
+    calls.push(ContractCall { value: value_of(&asset, amount), ..out });
+    let mut plan = plan(builder, calls, vec![(asset.at, amount)], vec![(PartyRole::Recipient, to), (PartyRole::Asset, asset.at)]);
+    plan.outputs.insert("bridges".into(), amount_json(&asset, amount));
     plan.outputs.insert("destination_chain_id".into(), json!(dst));
     plan.outputs.insert("to".into(), json!(to.to_checksum(None)));
     plan.follow_up = Some(FollowUp::Arrive { chain: dst, symbol: asset.symbol, decimals: arrives, amount: arriving, to });
@@ -39,13 +39,13 @@ pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args
 }
 
 /// The chain to arrive on and the decimals the asset has there. Whatever would be lost on the way is refused before it leaves.
-fn destination(builder: &TxBuilder<'_>, args: &Args<'_>, asset: &Asset) -> Result<(u64, u8), ToolError> {
-    let named = args.first(|kind| matches!(kind, Kind::Chain(Some(ChainRole::Destination))));
+fn destination(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<(u64, u8), ToolError> {
+    let named = args.first(|kind| matches!(kind, ParamKind::Chain(Some(ChainRole::Destination))));
     let (_, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no chain to arrive on"))?;
-    let text = word(value);
+    let text = scalar_text(value);
     let chain = builder.workspace.chain(&text).filter(|chain| builder.world.chains.contains(&chain.id));
-    let chain =
-        chain.ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", shown(&text))))?;
+    let chain = chain
+        .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", quote_value(&text))))?;
     if chain.id == builder.id {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("{} already is on chain {}", asset.symbol, chain.id)));
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_amount_keeps_its_worth_on_a_chain_with_other_decimals() {
+    fn rescaled_amount_keeps_its_worth() {
         let usdc = U256::from(250_000_000_u64);
         assert_eq!(rescaled(usdc, 6, 6), Some(usdc));
         assert_eq!(rescaled(usdc, 6, 18), Some(usdc * U256::from(10).pow(U256::from(12))));

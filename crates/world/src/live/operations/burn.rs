@@ -1,25 +1,26 @@
 //! Burning UNI for the fees in the token jar.
 
 use super::amounts::maybe_amount;
-use super::calls::{allow, call, plan, told};
+use super::calls::{amount_json, approve_if_needed, contract_call, plan};
 use super::venue::parties;
 use crate::chain::bindings::FeeBurner;
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::{Args, word};
+use crate::live::args::{ToolArgs, scalar_text};
 use crate::live::tool_error::ToolError;
-use crate::live::tx_builder::{Asset, TxBuilder, human};
+use crate::live::tx_builder::{AssetInfo, TxBuilder, human};
 use crate::live::tx_plan::TxPlan;
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, Kind, Tool};
+use model::{AddressRole, ParamKind, Tool};
 use serde_json::{Value, json};
 
-pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let burner = builder.contract(&tool.via, &["FeeBurner"])?;
     let uni = builder.asset("UNI")?;
-    let assets =
-        args.first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_)))).and_then(|(_, value)| value.as_array());
-    let assets: Vec<Asset> = assets.into_iter().flatten().map(|item| builder.asset(&word(item))).collect::<Result<_, _>>()?;
+    let assets = args
+        .first(|kind| matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Token(_))))
+        .and_then(|(_, value)| value.as_array());
+    let assets: Vec<AssetInfo> = assets.into_iter().flatten().map(|item| builder.asset(&scalar_text(item))).collect::<Result<_, _>>()?;
     let to = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
     let most = maybe_amount(builder, args, &uni)?;
     let price = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
@@ -35,12 +36,12 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'
         None => builder.read(burner, &FeeBurner::nonceCall {}).await?,
     };
     let mut calls = vec![];
-    allow(builder, &mut calls, &uni, burner, price).await?;
+    approve_if_needed(builder, &mut calls, &uni, burner, price).await?;
     let released = assets.iter().map(|asset| asset.at).collect();
-    calls.push(call(burner, &FeeBurner::releaseCall { nonce_: nonce, assets: released, recipient: to }));
-    let named: Vec<&Asset> = std::iter::once(&uni).chain(&assets).collect();
+    calls.push(contract_call(burner, &FeeBurner::releaseCall { nonce_: nonce, assets: released, recipient: to }));
+    let named: Vec<&AssetInfo> = std::iter::once(&uni).chain(&assets).collect();
     let mut plan = plan(builder, calls, vec![(uni.at, price)], parties(to, &named));
-    plan.outputs.insert("burns".into(), told(&uni, price));
+    plan.outputs.insert("burns".into(), amount_json(&uni, price));
     plan.outputs.insert("nonce".into(), json!(nonce.to_string()));
     plan.outputs.insert("releases".into(), json!(assets.iter().map(|asset| &asset.symbol).collect::<Vec<_>>()));
     Ok(plan)

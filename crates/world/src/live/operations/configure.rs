@@ -1,12 +1,12 @@
 //! Settings that move nothing, and the emergency stop.
 
-use super::calls::{call, plan};
+use super::calls::{contract_call, plan};
 use crate::chain::bindings::{PolicyCage, Venue};
-use crate::chain::genesis::market;
-use crate::live::args::Args;
+use crate::chain::genesis::market_id;
+use crate::live::args::ToolArgs;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::TxBuilder;
-use crate::live::tx_plan::{Part, PlanKind, TxPlan};
+use crate::live::tx_plan::{PartyRole, PlanKind, TxPlan};
 use alloy_primitives::keccak256;
 use alloy_sol_types::SolCall;
 use model::{AddressRole, Tool};
@@ -14,33 +14,34 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Bytes of arguments that go on chain.
-const LONGEST: usize = 2_000;
+const MAX_SETTING_BYTES: usize = 2_000;
 
 /// Who gains power over something of ours by a setting.
-const POWERS: &[AddressRole] = &[AddressRole::Recipient, AddressRole::Owner, AddressRole::Operator];
+const PRIVILEGED_ROLES: &[AddressRole] = &[AddressRole::Recipient, AddressRole::Owner, AddressRole::Operator];
 
-pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let venue = builder.contract(&tool.via, &["Venue"])?;
     let name = tool.via.market.as_deref().unwrap_or("lend");
-    let set = Venue::configureCall { market: market(name), key: keccak256(tool.name.as_bytes()), value: said(args).into_bytes().into() };
+    let set =
+        Venue::configureCall { market: market_id(name), key: keccak256(tool.name.as_bytes()), value: args_text(args).into_bytes().into() };
     let mut parties = vec![];
-    for role in POWERS {
-        parties.extend(args.address(*role)?.map(|address| (Part::Recipient, address.address)));
+    for role in PRIVILEGED_ROLES {
+        parties.extend(args.address(*role)?.map(|address| (PartyRole::Recipient, address.address)));
     }
-    let mut plan = plan(builder, vec![call(venue, &set)], vec![], parties);
+    let mut plan = plan(builder, vec![contract_call(venue, &set)], vec![], parties);
     plan.outputs.insert("configures".into(), json!({ "at": venue.to_checksum(None), "market": name, "setting": tool.name.value }));
     Ok(plan)
 }
 
 /// What a call says, in one line and one order. Whether it is a rehearsal is not part of it: the calldata must be the same.
-pub(super) fn said(args: &Args<'_>) -> String {
+pub(super) fn args_text(args: &ToolArgs<'_>) -> String {
     let said: BTreeMap<&String, &Value> =
         args.given().iter().filter(|(name, value)| !matches!(name.as_str(), "dry_run" | "action_id") && !value.is_null()).collect();
-    cut(json!(said).to_string(), LONGEST)
+    truncate_bytes(json!(said).to_string(), MAX_SETTING_BYTES)
 }
 
 /// At most so many bytes, whole characters only.
-pub(super) fn cut(mut text: String, most: usize) -> String {
+pub(super) fn truncate_bytes(mut text: String, most: usize) -> String {
     text.truncate(text.floor_char_boundary(most));
     text
 }
@@ -54,9 +55,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_between_characters() {
-        assert_eq!(cut("añb".into(), 2), "a");
-        assert_eq!(cut("añb".into(), 3), "añ");
-        assert_eq!(cut("añb".into(), 9), "añb");
+    fn truncate_bytes_keeps_whole_characters() {
+        assert_eq!(truncate_bytes("añb".into(), 2), "a");
+        assert_eq!(truncate_bytes("añb".into(), 3), "añ");
+        assert_eq!(truncate_bytes("añb".into(), 9), "añb");
     }
 }

@@ -1,16 +1,16 @@
 //! Agents in a registry: entering one, rating one, changing what is said of one, asking for a check.
 
-use super::calls::{call, plan};
-use super::configure::{cut, said};
+use super::calls::{contract_call, plan};
+use super::configure::{args_text, truncate_bytes};
 use crate::chain::bindings::IdentityRegistry;
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::{Args, word};
-use crate::live::tool_error::{ToolError, shown};
+use crate::live::args::{ToolArgs, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
 use crate::live::tx_builder::TxBuilder;
 use crate::live::tx_plan::TxPlan;
 use alloy_primitives::{Address, U256, keccak256};
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, IdKind, Kind, OpTarget, Role, Thing, Tool};
+use model::{AddressRole, IdKind, OpTarget, ParamKind, Role, Tool, WorldObject};
 use serde_json::json;
 
 const MOST_UPDATES: usize = 16;
@@ -23,17 +23,17 @@ fn registry(builder: &TxBuilder<'_>, tool: &Tool) -> Result<Address, ToolError> 
 }
 
 /// The number a registry knows an agent by.
-fn agent(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<U256, ToolError> {
-    let named = args.first(|kind| matches!(kind, Kind::Id(IdKind::Agent) | Kind::Address(AddressRole::Agent)));
-    let text = named.map(|(_, value)| word(value));
-    number(builder.things, builder.id, text.as_deref()).ok_or_else(|| {
-        let what = text.map_or_else(|| "the call names no agent".to_owned(), |text| format!("{} is no agent", shown(&text)));
+fn agent(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<U256, ToolError> {
+    let named = args.first(|kind| matches!(kind, ParamKind::Id(IdKind::Agent) | ParamKind::Address(AddressRole::Agent)));
+    let text = named.map(|(_, value)| scalar_text(value));
+    agent_number(builder.things, builder.id, text.as_deref()).ok_or_else(|| {
+        let what = text.map_or_else(|| "the call names no agent".to_owned(), |text| format!("{} is no agent", quote_value(&text)));
         ToolError::new(ToolErrorCode::InvalidArguments, what)
     })
 }
 
 /// Agents of the world file are numbered in its order. A call without one, on a vault, means whoever manages it: the first.
-fn number(things: &[Thing], chain: u64, text: Option<&str>) -> Option<U256> {
+fn agent_number(things: &[WorldObject], chain: u64, text: Option<&str>) -> Option<U256> {
     let mut agents = things.iter().filter(|thing| thing.is == "agent" && thing.chain == chain);
     let Some(text) = text else { return agents.next().map(|_| U256::from(1)) };
     if let Some(place) = agents.position(|agent| agent.id.eq_ignore_ascii_case(text)) {
@@ -43,52 +43,53 @@ fn number(things: &[Thing], chain: u64, text: Option<&str>) -> Option<U256> {
     U256::from_str_radix(digits, 10).ok()
 }
 
-pub(super) fn register(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) fn register(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let registry = registry(builder, tool)?;
-    let mut plan = plan(builder, vec![call(registry, &IdentityRegistry::registerCall { uri: said(args) })], vec![], vec![]);
+    let mut plan = plan(builder, vec![contract_call(registry, &IdentityRegistry::registerCall { uri: args_text(args) })], vec![], vec![]);
     plan.outputs.insert("registry".into(), json!(registry.to_checksum(None)));
     Ok(plan)
 }
 
-pub(super) fn feedback(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) fn feedback(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
     let score = score(args)?;
-    let tag = |name: &str| cut(args.text(name).unwrap_or_default(), LONGEST_TAG);
-    let give = IdentityRegistry::giveFeedbackCall { agentId: agent, score, tag1: tag("tag1"), tag2: tag("tag2"), uri: said(args) };
-    let mut plan = plan(builder, vec![call(registry, &give)], vec![], vec![]);
+    let tag = |name: &str| truncate_bytes(args.text(name).unwrap_or_default(), LONGEST_TAG);
+    let give = IdentityRegistry::giveFeedbackCall { agentId: agent, score, tag1: tag("tag1"), tag2: tag("tag2"), uri: args_text(args) };
+    let mut plan = plan(builder, vec![contract_call(registry, &give)], vec![], vec![]);
     plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
     plan.outputs.insert("score_of_100".into(), json!(score));
     Ok(plan)
 }
 
 /// Registries count to 100. A rating is scaled down from the most its parameter allows; a yield counts its percent.
-fn score(args: &Args<'_>) -> Result<u8, ToolError> {
+fn score(args: &ToolArgs<'_>) -> Result<u8, ToolError> {
     if let Some(given) = args.get("score") {
         let most = args.tool.params.get("score").and_then(|param| param.schema.get("maximum")?.as_u64());
-        let score = given.as_u64().and_then(|given| of_100(given, most));
-        return score
-            .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("score: {} is no rating", shown(&word(given)))));
+        let score = given.as_u64().and_then(|given| scale_to_100(given, most));
+        return score.ok_or_else(|| {
+            ToolError::new(ToolErrorCode::InvalidArguments, format!("score: {} is no rating", quote_value(&scalar_text(given))))
+        });
     }
-    let ratio = args.first(|kind| matches!(kind, Kind::Ratio)).and_then(|(_, value)| value.as_f64());
+    let ratio = args.first(|kind| matches!(kind, ParamKind::Ratio)).and_then(|(_, value)| value.as_f64());
     // Between 0 and 100 it fits any integer.
     let percent = ratio.map(|ratio| (ratio * 100.0).round().clamp(0.0, 100.0) as u8);
     percent.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no score"))
 }
 
-fn of_100(given: u64, most: Option<u64>) -> Option<u8> {
+fn scale_to_100(given: u64, most: Option<u64>) -> Option<u8> {
     let most = most.filter(|most| *most > 0).unwrap_or(100);
     u8::try_from(u128::from(given) * 100 / u128::from(most)).ok().filter(|score| *score <= 100)
 }
 
 /// One call for each entry, all or nothing.
-pub(super) fn metadata(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) fn metadata(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
-    let updates = args.first(|kind| matches!(kind, Kind::Object)).and_then(|(_, value)| value.as_object());
+    let updates = args.first(|kind| matches!(kind, ParamKind::Object)).and_then(|(_, value)| value.as_object());
     let updates = updates.filter(|updates| (1..=MOST_UPDATES).contains(&updates.len()));
     let updates = updates.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_UPDATES} updates")))?;
     let calls = updates.iter().map(|(key, value)| {
-        let value = cut(word(value), LONGEST_VALUE).into_bytes().into();
-        call(registry, &IdentityRegistry::setMetadataCall { agentId: agent, key: cut(key.clone(), LONGEST_TAG), value })
+        let value = truncate_bytes(scalar_text(value), LONGEST_VALUE).into_bytes().into();
+        contract_call(registry, &IdentityRegistry::setMetadataCall { agentId: agent, key: truncate_bytes(key.clone(), LONGEST_TAG), value })
     });
     let mut plan = plan(builder, calls.collect(), vec![], vec![]);
     plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
@@ -96,12 +97,12 @@ pub(super) fn metadata(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) ->
     Ok(plan)
 }
 
-pub(super) fn validate(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) fn validate(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
-    let uri = said(args);
+    let uri = args_text(args);
     let request = keccak256(uri.as_bytes());
     let ask = IdentityRegistry::validationRequestCall { validator: ACCOUNT, agentId: agent, uri, request };
-    let mut plan = plan(builder, vec![call(registry, &ask)], vec![], vec![]);
+    let mut plan = plan(builder, vec![contract_call(registry, &ask)], vec![], vec![]);
     plan.outputs.insert("agent_number".into(), json!(agent.to_string()));
     plan.outputs.insert("request".into(), json!(request.to_string()));
     Ok(plan)
@@ -110,11 +111,11 @@ pub(super) fn validate(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Place, Spot};
+    use model::{Location, Spanned};
 
-    fn thing(id: &str, is: &str, chain: u64) -> Thing {
-        Thing {
-            id: Spot::new(id.to_owned(), Place::new("", 0)),
+    fn thing(id: &str, is: &str, chain: u64) -> WorldObject {
+        WorldObject {
+            id: Spanned::new(id.to_owned(), Location::new("", 0)),
             is: is.into(),
             chain,
             assets: vec![],
@@ -128,25 +129,25 @@ mod tests {
     }
 
     #[test]
-    fn agents_are_numbered_in_the_order_of_the_file() {
+    fn agent_numbers_follow_the_world_file() {
         let things =
             [thing("1:77", "agent", 1), thing("8453:1842", "agent", 8453), thing("7", "golem", 8453), thing("8453:9", "agent", 8453)];
         for (text, number_) in [("8453:1842", 1), ("8453:9", 2), ("8453:42", 42), ("17", 17), ("1:77", 77), ("agent-5", 5)] {
-            assert_eq!(number(&things, 8453, Some(text)), Some(U256::from(number_)), "{text}");
+            assert_eq!(agent_number(&things, 8453, Some(text)), Some(U256::from(number_)), "{text}");
         }
         for text in ["", "the best one", "8453:", "9".repeat(90).as_str()] {
-            assert_eq!(number(&things, 8453, Some(text)), None, "{text}");
+            assert_eq!(agent_number(&things, 8453, Some(text)), None, "{text}");
         }
-        assert_eq!(number(&things, 8453, None), Some(U256::from(1)));
-        assert_eq!(number(&things, 10, None), None);
+        assert_eq!(agent_number(&things, 8453, None), Some(U256::from(1)));
+        assert_eq!(agent_number(&things, 10, None), None);
     }
 
     #[test]
     fn ratings_are_scaled_to_a_hundred() {
-        assert_eq!(of_100(450, Some(500)), Some(90));
-        assert_eq!(of_100(80, None), Some(80));
-        assert_eq!(of_100(101, None), None);
-        assert_eq!(of_100(u64::MAX, Some(1)), None);
-        assert_eq!(of_100(500, Some(0)), None);
+        assert_eq!(scale_to_100(450, Some(500)), Some(90));
+        assert_eq!(scale_to_100(80, None), Some(80));
+        assert_eq!(scale_to_100(101, None), None);
+        assert_eq!(scale_to_100(u64::MAX, Some(1)), None);
+        assert_eq!(scale_to_100(500, Some(0)), None);
     }
 }

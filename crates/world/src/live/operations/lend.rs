@@ -1,30 +1,32 @@
 //! Supplying to a venue and borrowing from it: lending, staking, margin, gauges. One contract plays them all.
 
-use super::calls::{allow, call, plan, told, value_of};
-use super::venue::{Position, debt_asset, from_holding, needed, own_asset, parties, position, something, stated};
+use super::calls::{amount_json, approve_if_needed, contract_call, plan, value_of};
+use super::venue::{
+    VenueMarket, debt_asset, from_holding, parties, require_amount, require_nonzero, stated_amount, supply_asset, venue_market,
+};
 use crate::chain::bindings::{Token, Venue};
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::{Args, word};
-use crate::live::tool_error::{ToolError, shown};
-use crate::live::tx_builder::{Asset, TxBuilder, human};
-use crate::live::tx_plan::{Call, Part, TxPlan};
+use crate::live::args::{ToolArgs, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
+use crate::live::tx_builder::{AssetInfo, TxBuilder, human};
+use crate::live::tx_plan::{ContractCall, PartyRole, TxPlan};
 use alloy_primitives::{U256, hex};
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, Kind, Tool};
+use model::{AddressRole, ParamKind, Tool};
 use serde_json::json;
 
-pub(super) async fn enter(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    if let Some(plan) = turned(builder, tool, args)? {
+pub(super) async fn enter(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    if let Some(plan) = plan_opposite(builder, tool, args)? {
         return Ok(plan);
     }
-    let at = position(builder, tool, args)?;
-    let asset = own_asset(builder, tool, args, &at)?;
+    let at = venue_market(builder, tool, args)?;
+    let asset = supply_asset(builder, tool, args, &at)?;
     let behalf = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
     let amount = from_holding(builder, args, &asset).await?;
     let mut calls = vec![];
-    put(builder, &mut calls, &at, tool, (&asset, amount)).await?;
+    supply_calls(builder, &mut calls, &at, tool, (&asset, amount)).await?;
     let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(behalf, &[&asset]));
-    plan.outputs.insert("enters".into(), told(&asset, amount));
+    plan.outputs.insert("enters".into(), amount_json(&asset, amount));
     plan.outputs.insert("credited".into(), json!(ACCOUNT.to_checksum(None)));
     if behalf != ACCOUNT {
         let note = format!("positions cannot be given away here: the account itself is credited, not {}", behalf.to_checksum(None));
@@ -33,116 +35,118 @@ pub(super) async fn enter(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<
     Ok(plan)
 }
 
-pub(super) async fn put(
+pub(super) async fn supply_calls(
     builder: &mut TxBuilder<'_>,
-    calls: &mut Vec<Call>,
-    at: &Position,
+    calls: &mut Vec<ContractCall>,
+    at: &VenueMarket,
     tool: &Tool,
-    what: (&Asset, U256),
+    what: (&AssetInfo, U256),
 ) -> Result<(), ToolError> {
     let (asset, amount) = what;
-    allow(builder, calls, asset, at.venue, amount).await?;
+    approve_if_needed(builder, calls, asset, at.venue, amount).await?;
     let enter = Venue::enterCall { market: at.market, asset: asset.at, amount, data: tool.name.as_bytes().to_vec().into() };
-    calls.push(Call { value: value_of(asset, amount), ..call(at.venue, &enter) });
+    calls.push(ContractCall { value: value_of(asset, amount), ..contract_call(at.venue, &enter) });
     Ok(())
 }
 
 /// Some tools go both ways: by a word, or by a change below nothing.
-fn turned(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<Option<TxPlan>, ToolError> {
+fn plan_opposite(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<Option<TxPlan>, ToolError> {
     match args.text("action").as_deref() {
         Some("unstake") => return exit(builder, tool, args).map(Some),
         Some("claim") => return claim(builder, tool, args).map(Some),
         Some(_) | None => {}
     }
     let less = args.amounts().filter(|(name, _, _)| name.ends_with("_delta"));
-    let less = less.filter_map(|(name, kind, value)| word(value).strip_prefix('-').map(|text| (name, kind, json!(text)))).next();
+    let less = less.filter_map(|(name, kind, value)| scalar_text(value).strip_prefix('-').map(|text| (name, kind, json!(text)))).next();
     let Some((name, kind, value)) = less else { return Ok(None) };
-    let at = position(builder, tool, args)?;
-    let asset = own_asset(builder, tool, args, &at)?;
-    let amount = something(name, builder.amount(args, name, kind, &value, &asset)?)?;
-    Ok(Some(leave(builder, &at, &asset, amount)))
+    let at = venue_market(builder, tool, args)?;
+    let asset = supply_asset(builder, tool, args, &at)?;
+    let amount = require_nonzero(name, builder.amount(args, name, kind, &value, &asset)?)?;
+    Ok(Some(plan_exit(builder, &at, &asset, amount)))
 }
 
-pub(super) fn exit(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let at = position(builder, tool, args)?;
-    let asset = own_asset(builder, tool, args, &at)?;
-    let amount = stated(builder, args, &asset)?.unwrap_or(U256::MAX);
-    Ok(leave(builder, &at, &asset, amount))
+pub(super) fn exit(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let at = venue_market(builder, tool, args)?;
+    let asset = supply_asset(builder, tool, args, &at)?;
+    let amount = stated_amount(builder, args, &asset)?.unwrap_or(U256::MAX);
+    Ok(plan_exit(builder, &at, &asset, amount))
 }
 
-fn leave(builder: &TxBuilder<'_>, at: &Position, asset: &Asset, amount: U256) -> TxPlan {
+fn plan_exit(builder: &TxBuilder<'_>, at: &VenueMarket, asset: &AssetInfo, amount: U256) -> TxPlan {
     let exit = Venue::exitCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
-    let mut plan = plan(builder, vec![call(at.venue, &exit)], vec![], parties(ACCOUNT, &[asset]));
+    let mut plan = plan(builder, vec![contract_call(at.venue, &exit)], vec![], parties(ACCOUNT, &[asset]));
     let amount = if amount == U256::MAX { "all".to_owned() } else { human(amount, asset.decimals) };
     plan.outputs.insert("takes_out".into(), json!({ "asset": asset.symbol, "amount": amount }));
     plan
 }
 
-pub(super) fn borrow(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let at = position(builder, tool, args)?;
+pub(super) fn borrow(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let at = venue_market(builder, tool, args)?;
     let asset = debt_asset(builder, tool, args, &at)?;
-    let amount = needed(builder, args, &asset)?;
+    let amount = require_amount(builder, args, &asset)?;
     let borrow = Venue::borrowCall { market: at.market, asset: asset.at, amount, to: ACCOUNT };
-    let mut plan = plan(builder, vec![call(at.venue, &borrow)], vec![], parties(ACCOUNT, &[&asset]));
-    plan.outputs.insert("borrows".into(), told(&asset, amount));
+    let mut plan = plan(builder, vec![contract_call(at.venue, &borrow)], vec![], parties(ACCOUNT, &[&asset]));
+    plan.outputs.insert("borrows".into(), amount_json(&asset, amount));
     Ok(plan)
 }
 
-pub(super) async fn repay(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let at = position(builder, tool, args)?;
+pub(super) async fn repay(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let at = venue_market(builder, tool, args)?;
     let asset = debt_asset(builder, tool, args, &at)?;
-    let stated = stated(builder, args, &asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount"))?;
-    let owed = owed(builder, &at, &asset).await?;
+    let stated =
+        stated_amount(builder, args, &asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount"))?;
+    let owed = debt_of(builder, &at, &asset).await?;
     // Never more than the debt: what is allowed beyond it would stay allowed.
     let amount = stated.min(owed);
     let mut calls = vec![];
-    pay_back(builder, &mut calls, &at, &asset, amount).await?;
+    repay_calls(builder, &mut calls, &at, &asset, amount).await?;
     let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset]));
-    plan.outputs.insert("repays".into(), told(&asset, amount));
-    plan.outputs.insert("still_owed".into(), told(&asset, owed - amount));
+    plan.outputs.insert("repays".into(), amount_json(&asset, amount));
+    plan.outputs.insert("still_owed".into(), amount_json(&asset, owed - amount));
     Ok(plan)
 }
 
-pub(super) async fn owed(builder: &mut TxBuilder<'_>, at: &Position, asset: &Asset) -> Result<U256, ToolError> {
+pub(super) async fn debt_of(builder: &mut TxBuilder<'_>, at: &VenueMarket, asset: &AssetInfo) -> Result<U256, ToolError> {
     builder.read(at.venue, &Venue::borrowedCall { account: ACCOUNT, market: at.market, asset: asset.at }).await
 }
 
-pub(super) async fn pay_back(
+pub(super) async fn repay_calls(
     builder: &mut TxBuilder<'_>,
-    calls: &mut Vec<Call>,
-    at: &Position,
-    asset: &Asset,
+    calls: &mut Vec<ContractCall>,
+    at: &VenueMarket,
+    asset: &AssetInfo,
     amount: U256,
 ) -> Result<(), ToolError> {
-    allow(builder, calls, asset, at.venue, amount).await?;
+    approve_if_needed(builder, calls, asset, at.venue, amount).await?;
     let repay = Venue::repayCall { market: at.market, asset: asset.at, amount };
-    calls.push(Call { value: value_of(asset, amount), ..call(at.venue, &repay) });
+    calls.push(ContractCall { value: value_of(asset, amount), ..contract_call(at.venue, &repay) });
     Ok(())
 }
 
-pub(super) fn claim(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let at = position(builder, tool, args)?;
-    let asset = own_asset(builder, tool, args, &at)?;
+pub(super) fn claim(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let at = venue_market(builder, tool, args)?;
+    let asset = supply_asset(builder, tool, args, &at)?;
     let claim = Venue::claimCall { market: at.market, asset: asset.at, to: ACCOUNT };
-    let mut plan = plan(builder, vec![call(at.venue, &claim)], vec![], parties(ACCOUNT, &[&asset]));
+    let mut plan = plan(builder, vec![contract_call(at.venue, &claim)], vec![], parties(ACCOUNT, &[&asset]));
     plan.outputs.insert("claims".into(), json!({ "asset": asset.symbol }));
     Ok(plan)
 }
 
 /// The account has no hook of its own: it borrows and gives back, and the calldata goes along for the record.
-pub(super) fn flash(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let at = position(builder, tool, args)?;
-    let asset = own_asset(builder, tool, args, &at)?;
+pub(super) fn flash(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let at = venue_market(builder, tool, args)?;
+    let asset = supply_asset(builder, tool, args, &at)?;
     if asset.is_native() {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "a flash loan is of a token, not of the native coin"));
     }
-    let amount = needed(builder, args, &asset)?;
-    let text = args.first(|kind| matches!(kind, Kind::Data)).map(|(_, value)| word(value)).unwrap_or_default();
-    let data = hex::decode(&text).map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("{} is not hex", shown(&text))))?;
-    let back = call(asset.at, &Token::approveCall { spender: at.venue, value: amount });
-    let flash = call(at.venue, &Venue::flashCall { market: at.market, asset: asset.at, amount, data: data.into() });
+    let amount = require_amount(builder, args, &asset)?;
+    let text = args.first(|kind| matches!(kind, ParamKind::Data)).map(|(_, value)| scalar_text(value)).unwrap_or_default();
+    let data =
+        hex::decode(&text).map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("{} is not hex", quote_value(&text))))?;
+    let back = contract_call(asset.at, &Token::approveCall { spender: at.venue, value: amount });
+    let flash = contract_call(at.venue, &Venue::flashCall { market: at.market, asset: asset.at, amount, data: data.into() });
     let mut plan = plan(builder, vec![back, flash], vec![], parties(ACCOUNT, &[&asset]));
-    plan.parties.push((Part::Spender, at.venue));
-    plan.outputs.insert("flash_loan".into(), told(&asset, amount));
+    plan.parties.push((PartyRole::Spender, at.venue));
+    plan.outputs.insert("flash_loan".into(), amount_json(&asset, amount));
     Ok(plan)
 }

@@ -1,70 +1,70 @@
 //! Leverage loops: collateral with a loan against it, and back.
 
 use super::assets::main_asset;
-use super::calls::{call, plan, told};
-use super::convert::{bps_of, worth};
-use super::lend::{owed, pay_back, put};
+use super::calls::{amount_json, contract_call, plan};
+use super::convert::{bps_of, convert_amount};
+use super::lend::{debt_of, repay_calls, supply_calls};
 use super::vault::percent_bps;
-use super::venue::{debt_asset, from_holding, own_asset, parties, position, something, takes};
+use super::venue::{debt_asset, from_holding, parties, require_nonzero, supply_asset, takes_symbol, venue_market};
 use crate::chain::bindings::Venue;
 use crate::chain::genesis::{ACCOUNT, base_units};
-use crate::live::args::{Args, word};
-use crate::live::tool_error::{ToolError, shown};
+use crate::live::args::{ToolArgs, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
 use crate::live::tx_builder::TxBuilder;
 use crate::live::tx_plan::TxPlan;
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{Kind, TokenRole, Tool};
+use model::{ParamKind, TokenRole, Tool};
 
 /// Collateral in, and a loan against it that is worth what the exposure exceeds it by.
-pub(super) async fn leverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let at = position(builder, tool, args)?;
-    let asset = own_asset(builder, tool, args, &at)?;
+pub(super) async fn leverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let at = venue_market(builder, tool, args)?;
+    let asset = supply_asset(builder, tool, args, &at)?;
     let debt = debt_asset(builder, tool, args, &at)?;
     let leverage = ratio(args, 4)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no leverage"))?;
     let beyond = leverage.checked_sub(U256::from(10_000)).filter(|beyond| !beyond.is_zero());
     let beyond = beyond.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "a leverage is more than 1"))?;
     let amount = from_holding(builder, args, &asset).await?;
-    let loan = worth(builder, &asset, amount, &debt)?.saturating_mul(beyond) / U256::from(10_000);
-    let loan = something(&debt.symbol, loan)?;
+    let loan = convert_amount(builder, &asset, amount, &debt)?.saturating_mul(beyond) / U256::from(10_000);
+    let loan = require_nonzero(&debt.symbol, loan)?;
     let mut calls = vec![];
-    put(builder, &mut calls, &at, tool, (&asset, amount)).await?;
-    calls.push(call(at.venue, &Venue::borrowCall { market: at.market, asset: debt.at, amount: loan, to: ACCOUNT }));
+    supply_calls(builder, &mut calls, &at, tool, (&asset, amount)).await?;
+    calls.push(contract_call(at.venue, &Venue::borrowCall { market: at.market, asset: debt.at, amount: loan, to: ACCOUNT }));
     let mut plan = plan(builder, calls, vec![(asset.at, amount)], parties(ACCOUNT, &[&asset, &debt]));
-    plan.outputs.insert("enters".into(), told(&asset, amount));
-    plan.outputs.insert("borrows".into(), told(&debt, loan));
+    plan.outputs.insert("enters".into(), amount_json(&asset, amount));
+    plan.outputs.insert("borrows".into(), amount_json(&debt, loan));
     Ok(plan)
 }
 
 /// A ratio with so many decimals; digits beyond them say nothing.
-fn ratio(args: &Args<'_>, decimals: u8) -> Result<Option<U256>, ToolError> {
-    let Some((name, value)) = args.first(|kind| matches!(kind, Kind::Ratio)) else { return Ok(None) };
-    let text = word(value);
+fn ratio(args: &ToolArgs<'_>, decimals: u8) -> Result<Option<U256>, ToolError> {
+    let Some((name, value)) = args.first(|kind| matches!(kind, ParamKind::Ratio)) else { return Ok(None) };
+    let text = scalar_text(value);
     let cut: String = match text.split_once('.') {
         Some((whole, fraction)) => format!("{whole}.{}", fraction.chars().take(usize::from(decimals)).collect::<String>()),
         None => text.clone(),
     };
     let ratio = base_units(&cut, decimals).filter(|ratio| !ratio.is_zero());
-    ratio.map(Some).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("{name}: {} is no ratio", shown(&text))))
+    ratio.map(Some).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("{name}: {} is no ratio", quote_value(&text))))
 }
 
 /// Pays back from the holding, and takes the same share of the collateral out; towards a health factor the collateral stays.
-pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let at = position(builder, tool, args)?;
+pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let at = venue_market(builder, tool, args)?;
     let debt = debt_asset(builder, tool, args, &at)?;
-    let collateral = takes(tool).or_else(|| at.assets.first().map(String::as_str));
+    let collateral = takes_symbol(tool).or_else(|| at.assets.first().map(String::as_str));
     let collateral = main_asset(builder, collateral, args, &[TokenRole::Collateral])?;
-    let owed = owed(builder, &at, &debt).await?;
+    let owed = debt_of(builder, &at, &debt).await?;
     let held = builder.read(at.venue, &Venue::suppliedCall { account: ACCOUNT, market: at.market, asset: collateral.at }).await?;
     let target = ratio(args, 18)?;
     let wanted = match target {
         Some(target) => {
             let health = builder.read(at.venue, &Venue::healthFactorCall { account: ACCOUNT, market: at.market }).await?;
-            towards(owed, health, target).unwrap_or_default()
+            repayment_for_health(owed, health, target).unwrap_or_default()
         }
         None => bps_of(owed, percent_bps(args).unwrap_or(10_000)),
     };
-    let pay = wanted.min(builder.holding(debt.at).await?);
+    let pay = wanted.min(builder.own_balance(debt.at).await?);
     let out = match (target, owed.is_zero()) {
         (Some(_), _) => U256::ZERO,
         (None, true) => bps_of(held, percent_bps(args).unwrap_or(10_000)),
@@ -73,21 +73,21 @@ pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &
     let (mut calls, mut given) = (vec![], vec![]);
     // Where there is nothing to do, the venue is the one to say so.
     if !pay.is_zero() || out.is_zero() {
-        pay_back(builder, &mut calls, &at, &debt, pay).await?;
+        repay_calls(builder, &mut calls, &at, &debt, pay).await?;
         given.push((debt.at, pay));
     }
     if !out.is_zero() {
-        calls.push(call(at.venue, &Venue::exitCall { market: at.market, asset: collateral.at, amount: out, to: ACCOUNT }));
+        calls.push(contract_call(at.venue, &Venue::exitCall { market: at.market, asset: collateral.at, amount: out, to: ACCOUNT }));
     }
     let mut plan = plan(builder, calls, given, parties(ACCOUNT, &[&debt, &collateral]));
-    plan.outputs.insert("repays".into(), told(&debt, pay));
-    plan.outputs.insert("takes_out".into(), told(&collateral, out));
-    plan.outputs.insert("still_owed".into(), told(&debt, owed - pay));
+    plan.outputs.insert("repays".into(), amount_json(&debt, pay));
+    plan.outputs.insert("takes_out".into(), amount_json(&collateral, out));
+    plan.outputs.insert("still_owed".into(), amount_json(&debt, owed - pay));
     Ok(plan)
 }
 
 /// How much of a debt must go for the health factor to rise this far; it rises as the debt falls. `None` where it is there already.
-fn towards(owed: U256, health: U256, target: U256) -> Option<U256> {
+fn repayment_for_health(owed: U256, health: U256, target: U256) -> Option<U256> {
     if health >= target {
         return None;
     }
@@ -103,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn a_debt_shrinks_until_the_health_factor_is_reached() {
+    fn repayment_reaches_the_health_factor() {
         // From 1.2 to 2.4: half of the debt.
-        assert_eq!(towards(U256::from(1_000), units(12, 17), units(24, 17)), Some(U256::from(500)));
-        assert_eq!(towards(U256::from(1_000), units(2, 18), units(2, 18)), None);
-        assert_eq!(towards(U256::ZERO, U256::MAX, units(2, 18)), None);
+        assert_eq!(repayment_for_health(U256::from(1_000), units(12, 17), units(24, 17)), Some(U256::from(500)));
+        assert_eq!(repayment_for_health(U256::from(1_000), units(2, 18), units(2, 18)), None);
+        assert_eq!(repayment_for_health(U256::ZERO, U256::MAX, units(2, 18)), None);
     }
 }

@@ -20,7 +20,7 @@ mod venue;
 
 pub(crate) use batch::raw_calls;
 
-use super::args::Args;
+use super::args::ToolArgs;
 use super::tool_error::ToolError;
 use super::tx_builder::TxBuilder;
 use super::tx_plan::{PlanKind, TxPlan};
@@ -28,7 +28,7 @@ use model::transcript::ToolErrorCode;
 use model::{Tool, ToolOp};
 
 /// Plans the operation of `tool`. The arguments may be those of a quote for it.
-pub(crate) async fn build(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(crate) async fn plan_operation(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     match *tool.acts {
         ToolOp::Send => transfer::send(builder, args),
         ToolOp::Receive => transfer::receive(builder, tool, args),
@@ -61,7 +61,7 @@ pub(crate) async fn build(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<
         // Letting the agent act again is the owner's to do on chain; the agent can only ask for it.
         ToolOp::Halt if args.text("action").as_deref() == Some("reset") => sign::sign(builder, tool, args),
         ToolOp::Halt => Ok(configure::halt(builder)),
-        ToolOp::Batch => batched(builder, args).await,
+        ToolOp::Batch => plan_batch(builder, args).await,
         ToolOp::Remember => Ok(remember(builder, tool, args)),
         ToolOp::Read | ToolOp::Quote | ToolOp::Simulate | ToolOp::PassThrough | ToolOp::Commit => {
             Err(ToolError::new(ToolErrorCode::ActionNotPrepared, "no prepared action is named; quote, preview or dry-run one first"))
@@ -70,14 +70,14 @@ pub(crate) async fn build(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Args<
 }
 
 /// Plans a batch: each operation as its own tool would, in one transaction.
-async fn batched(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let operations = batch::listed(args);
-    let Some(parts) = batch::parts(builder.workspace, args, operations)? else { return batch::raw(builder, operations) };
+async fn plan_batch(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let operations = batch::operations_arg(args);
+    let Some(parts) = batch::parts(builder.workspace, args, operations)? else { return batch::plan_raw_calls(builder, operations) };
     let mut whole = calls::plan(builder, vec![], vec![], vec![]);
     let mut all = vec![];
     for part in parts {
         // The tools of a batch never batch themselves.
-        let plan = Box::pin(build(builder, part.tool, &Args::new(part.tool, &part.args))).await?;
+        let plan = Box::pin(plan_operation(builder, part.tool, &ToolArgs::new(part.tool, &part.args))).await?;
         if let PlanKind::Execute(calls) = plan.kind {
             all.extend(calls);
         }
@@ -88,7 +88,7 @@ async fn batched(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan,
     Ok(whole)
 }
 
-fn remember(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> TxPlan {
+fn remember(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> TxPlan {
     let key = format!("{}:{}", *tool.name, builder.unix_s);
     let mut value = args.given().clone();
     value.retain(|name, _| !matches!(name.as_str(), "dry_run" | "action_id"));

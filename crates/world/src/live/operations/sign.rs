@@ -5,47 +5,47 @@ use super::assets::main_asset;
 use super::swap::DEADLINE_S;
 use crate::chain::TypedData;
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::{Args, address, word};
-use crate::live::tool_error::{ToolError, shown};
-use crate::live::tx_builder::{Asset, TxBuilder};
-use crate::live::tx_plan::{Part, PlanKind, TxPlan};
+use crate::live::args::{ToolArgs, address, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
+use crate::live::tx_builder::{AssetInfo, TxBuilder};
+use crate::live::tx_plan::{PartyRole, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256};
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, AmountOf, ChainRole, Kind, OpTarget, Role, TokenRole, Tool};
+use model::{AddressRole, AmountAsset, ChainRole, OpTarget, ParamKind, Role, TokenRole, Tool};
 use serde_json::{Map, Value, json};
 
 /// Characters of a field that is text.
 const LONGEST: usize = 1_000;
 /// A deadline from here on is a date, not a number of seconds.
-const DATES_FROM: u64 = 1_000_000_000;
+const MIN_UNIX_DEADLINE: u64 = 1_000_000_000;
 
-pub(super) fn sign(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let mut message = Message::default();
+pub(super) fn sign(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let mut message = TypedMessage::default();
     for (name, value) in args.given() {
         let kind = tool.params.get(name).or_else(|| args.tool.params.get(name)).and_then(|param| param.kind.as_ref());
-        let aside = matches!(name.as_str(), "dry_run" | "action_id") || value.is_null() || matches!(kind, Some(Kind::Deadline));
+        let aside = matches!(name.as_str(), "dry_run" | "action_id") || value.is_null() || matches!(kind, Some(ParamKind::Deadline));
         if !aside {
             let (is, value) = field(builder, args, name, kind, value)?;
             message.add(name, is, value);
         }
     }
-    let given = args.first(|kind| matches!(kind, Kind::Deadline)).and_then(|(_, value)| value.as_u64());
-    let deadline = due(builder.unix_s, given);
+    let given = args.first(|kind| matches!(kind, ParamKind::Deadline)).and_then(|(_, value)| value.as_u64());
+    let deadline = deadline_at(builder.unix_s, given);
     message.add("nonce", "uint256", json!(builder.unix_s.to_string()));
     message.add("deadline", "uint256", json!(deadline.to_string()));
     let sells = args.token(TokenRole::In).is_some();
     let primary = identifier(tool.via.message.as_deref().unwrap_or("Message"));
-    let data = message.typed(&primary, builder.id, if sells { permit2(builder) } else { ACCOUNT })?;
+    let data = message.into_typed_data(&primary, builder.id, if sells { permit2(builder) } else { ACCOUNT })?;
     let mut plan = TxPlan::new(builder.id, PlanKind::Sign(Box::new(data)));
     if sells {
         let sold = main_asset(builder, None, args, &[TokenRole::In])?;
         if let Some((name, kind, value)) = first_amount(args) {
-            plan.outflows.push((sold.at, exact(builder, args, name, kind, value, &sold)?));
+            plan.outflows.push((sold.at, exact_amount(builder, args, name, kind, value, &sold)?));
         }
-        plan.parties.push((Part::Asset, sold.at));
+        plan.parties.push((PartyRole::Asset, sold.at));
     }
-    plan.parties.extend(args.address(AddressRole::Recipient)?.map(|to| (Part::Recipient, to.address)));
-    plan.parties.extend(args.address(AddressRole::Spender)?.map(|spender| (Part::Spender, spender.address)));
+    plan.parties.extend(args.address(AddressRole::Recipient)?.map(|to| (PartyRole::Recipient, to.address)));
+    plan.parties.extend(args.address(AddressRole::Spender)?.map(|spender| (PartyRole::Spender, spender.address)));
     plan.outputs.insert("signs".into(), json!(primary));
     plan.outputs.insert("deadline".into(), json!(deadline));
     Ok(plan)
@@ -58,47 +58,54 @@ fn permit2(builder: &TxBuilder<'_>) -> Address {
 
 fn field(
     builder: &TxBuilder<'_>,
-    args: &Args<'_>,
+    args: &ToolArgs<'_>,
     name: &str,
-    kind: Option<&Kind>,
+    kind: Option<&ParamKind>,
     value: &Value,
 ) -> Result<(&'static str, Value), ToolError> {
     Ok(match (kind, value) {
-        (Some(Kind::Token(_)), _) => match (builder.asset(&word(value)), crosses(args)) {
+        (Some(ParamKind::Token(_)), _) => match (builder.asset(&scalar_text(value)), is_cross_chain(args)) {
             (Ok(asset), _) => ("address", json!(asset.at.to_checksum(None))),
             // A token of the other chain goes by its name.
-            (Err(_), true) => ("string", json!(short(&word(value)))),
+            (Err(_), true) => ("string", json!(truncated(&scalar_text(value)))),
             (Err(error), false) => return Err(error),
         },
-        (Some(kind @ Kind::Amount { of, .. }), _) => {
-            let counted = counted(builder, args, of.as_ref())?;
-            ("uint256", json!(exact(builder, args, name, kind, value, &counted)?.to_string()))
+        (Some(kind @ ParamKind::Amount { of, .. }), _) => {
+            let counted = amount_asset(builder, args, of.as_ref())?;
+            ("uint256", json!(exact_amount(builder, args, name, kind, value, &counted)?.to_string()))
         }
-        (Some(Kind::Address(_)), _) => ("address", json!(address(name, value)?.address.to_checksum(None))),
+        (Some(ParamKind::Address(_)), _) => ("address", json!(address(name, value)?.address.to_checksum(None))),
         (_, Value::Bool(flag)) => ("bool", json!(flag)),
         (_, Value::Number(number)) if number.is_u64() => ("uint256", json!(number.to_string())),
-        (_, _) => ("string", json!(short(&word(value)))),
+        (_, _) => ("string", json!(truncated(&scalar_text(value)))),
     })
 }
 
-fn crosses(args: &Args<'_>) -> bool {
-    args.first(|kind| matches!(kind, Kind::Chain(Some(ChainRole::Destination)))).is_some()
+fn is_cross_chain(args: &ToolArgs<'_>) -> bool {
+    args.first(|kind| matches!(kind, ParamKind::Chain(Some(ChainRole::Destination)))).is_some()
 }
 
 /// The asset an amount counts. Where nobody says, whole units have 18 decimals.
-fn counted(builder: &TxBuilder<'_>, args: &Args<'_>, of: Option<&AmountOf>) -> Result<Asset, ToolError> {
+fn amount_asset(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, of: Option<&AmountAsset>) -> Result<AssetInfo, ToolError> {
     let text = match of {
-        Some(AmountOf::Param(param)) => args.text(param),
-        Some(AmountOf::Symbol(symbol)) => Some(symbol.clone()),
+        Some(AmountAsset::Param(param)) => args.text(param),
+        Some(AmountAsset::Symbol(symbol)) => Some(symbol.clone()),
         None => None,
     };
-    let Some(text) = text else { return Ok(Asset { at: Address::ZERO, symbol: String::new(), decimals: 18 }) };
-    let none = || ToolError::new(ToolErrorCode::NotFound, format!("{} holds no asset", shown(&text)));
-    builder.behind(&text)?.into_iter().next().ok_or_else(none)
+    let Some(text) = text else { return Ok(AssetInfo { at: Address::ZERO, symbol: String::new(), decimals: 18 }) };
+    let none = || ToolError::new(ToolErrorCode::NotFound, format!("{} holds no asset", quote_value(&text)));
+    builder.underlying_assets(&text)?.into_iter().next().ok_or_else(none)
 }
 
 /// A signature says how much: `all` would be signed without a bound.
-fn exact(builder: &TxBuilder<'_>, args: &Args<'_>, name: &str, kind: &Kind, value: &Value, asset: &Asset) -> Result<U256, ToolError> {
+fn exact_amount(
+    builder: &TxBuilder<'_>,
+    args: &ToolArgs<'_>,
+    name: &str,
+    kind: &ParamKind,
+    value: &Value,
+    asset: &AssetInfo,
+) -> Result<U256, ToolError> {
     let amount = builder.amount(args, name, kind, value, asset)?;
     if amount == U256::MAX {
         Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: a signature names an amount")))
@@ -107,15 +114,15 @@ fn exact(builder: &TxBuilder<'_>, args: &Args<'_>, name: &str, kind: &Kind, valu
     }
 }
 
-fn due(now: u64, given: Option<u64>) -> u64 {
+fn deadline_at(now: u64, given: Option<u64>) -> u64 {
     match given {
-        Some(date) if date >= DATES_FROM => date,
+        Some(date) if date >= MIN_UNIX_DEADLINE => date,
         Some(seconds) => now.saturating_add(seconds),
         None => now.saturating_add(DEADLINE_S),
     }
 }
 
-fn short(text: &str) -> String {
+fn truncated(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
 
@@ -127,12 +134,12 @@ fn identifier(name: &str) -> String {
 
 /// Fields with their types, in the order they were said.
 #[derive(Default)]
-struct Message {
+struct TypedMessage {
     types: Vec<Value>,
     values: Map<String, Value>,
 }
 
-impl Message {
+impl TypedMessage {
     /// The first of a name stands.
     fn add(&mut self, name: &str, is: &'static str, value: Value) {
         let name = identifier(name);
@@ -142,7 +149,7 @@ impl Message {
         }
     }
 
-    fn typed(self, primary: &str, chain: u64, verifier: Address) -> Result<TypedData, ToolError> {
+    fn into_typed_data(self, primary: &str, chain: u64, verifier: Address) -> Result<TypedData, ToolError> {
         let domain = [("name", "string"), ("version", "string"), ("chainId", "uint256"), ("verifyingContract", "address")];
         let domain: Vec<Value> = domain.iter().map(|(name, is)| json!({ "name": name, "type": is })).collect();
         let data = json!({
@@ -164,18 +171,18 @@ mod tests {
     use super::*;
 
     fn message(amount: &str) -> TypedData {
-        let mut message = Message::default();
+        let mut message = TypedMessage::default();
         message.add("token_in", "address", json!(ACCOUNT.to_checksum(None)));
         message.add("amount", "uint256", json!(amount));
         message.add("use it", "bool", json!(true));
         message.add("reason", "string", json!("{\"a\":1} ü"));
         message.add("nonce", "uint256", json!("5"));
         message.add("nonce", "uint256", json!("6"));
-        message.typed("Order", 8453, ACCOUNT).unwrap()
+        message.into_typed_data("Order", 8453, ACCOUNT).unwrap()
     }
 
     #[test]
-    fn a_message_has_a_hash_of_its_own() {
+    fn typed_messages_hash_differently() {
         let (one, other) = (message("100"), message("101"));
         assert_eq!(one.primary_type, "Order");
         assert_eq!(one.message["nonce"], json!("5"));
@@ -186,11 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_is_a_date_or_a_while_from_now() {
-        assert_eq!(due(1_772_971_200, None), 1_772_971_500);
-        assert_eq!(due(1_772_971_200, Some(60)), 1_772_971_260);
-        assert_eq!(due(1_772_971_200, Some(1_772_971_999)), 1_772_971_999);
-        assert_eq!(due(u64::MAX, Some(60)), u64::MAX);
+    fn deadline_accepts_timestamp_or_seconds() {
+        assert_eq!(deadline_at(1_772_971_200, None), 1_772_971_500);
+        assert_eq!(deadline_at(1_772_971_200, Some(60)), 1_772_971_260);
+        assert_eq!(deadline_at(1_772_971_200, Some(1_772_971_999)), 1_772_971_999);
+        assert_eq!(deadline_at(u64::MAX, Some(60)), u64::MAX);
     }
 
     #[test]

@@ -1,43 +1,43 @@
 //! Swaps through the router, exact in or exact out, by way of USDC where there is no direct pool.
 
-use super::amounts::{all_of, amount};
-use super::calls::{allow, plan, value_of};
+use super::amounts::{amount, resolve_max};
+use super::calls::{approve_if_needed, plan, value_of};
 use crate::chain::bindings::{AmmQuoter, AmmRouter};
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::{Args, word};
-use crate::live::tool_error::{ToolError, shown};
-use crate::live::tx_builder::{Asset, TxBuilder, human};
-use crate::live::tx_plan::{Call, Part, TxPlan};
+use crate::live::args::{ToolArgs, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
+use crate::live::tx_builder::{AssetInfo, TxBuilder, human};
+use crate::live::tx_plan::{ContractCall, PartyRole, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
-use model::transcript::{ToolErrorCode, Trade};
-use model::{ChainRole, Kind, TokenRole};
+use model::transcript::{ToolErrorCode, TradeTerms};
+use model::{ChainRole, ParamKind, TokenRole};
 use serde_json::json;
 
 /// Seconds a swap may wait where nobody says otherwise.
 pub(super) const DEADLINE_S: u64 = 300;
 
 /// A router serves one chain; what is to arrive on another takes a bridge or an intent.
-fn stays(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(), ToolError> {
-    let Some((_, named)) = args.first(|kind| matches!(kind, Kind::Chain(Some(ChainRole::Destination)))) else { return Ok(()) };
-    let text = word(named);
+fn require_same_chain(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(), ToolError> {
+    let Some((_, named)) = args.first(|kind| matches!(kind, ParamKind::Chain(Some(ChainRole::Destination)))) else { return Ok(()) };
+    let text = scalar_text(named);
     match builder.workspace.chain(&text) {
         Some(chain) if chain.id == builder.id => Ok(()),
         Some(chain) => {
             Err(ToolError::new(ToolErrorCode::NoRoute, format!("a swap on chain {} does not arrive on chain {}", builder.id, chain.id)))
         }
-        None => Err(ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain that is known here", shown(&text)))),
+        None => Err(ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain that is known here", quote_value(&text)))),
     }
 }
 
-pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let missing = |side: &str| ToolError::new(ToolErrorCode::InvalidArguments, format!("the call names no token to {side}"));
     let sell = builder.asset(&args.token(TokenRole::In).ok_or_else(|| missing("sell"))?)?;
     let buy = builder.asset(&args.token(TokenRole::Out).ok_or_else(|| missing("buy"))?)?;
     if sell == buy {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("{} cannot be swapped for itself", sell.symbol)));
     }
-    stays(builder, args)?;
+    require_same_chain(builder, args)?;
     let exact_out = args.flag("exact_output") || args.text("trade_type").is_some_and(|word| word.eq_ignore_ascii_case("EXACT_OUTPUT"));
     let (router, quoter) = (builder.router()?, builder.quoter()?);
     let path = path(builder, &sell, &buy)?;
@@ -45,7 +45,7 @@ pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result
     let deadline = deadline(args, builder.unix_s);
     let counted = if exact_out { &buy } else { &sell };
     let amount = amount(builder, args, counted)?;
-    let amount = all_of(builder, counted, amount).await?;
+    let amount = resolve_max(builder, counted, amount).await?;
     let (give, expected, least, impact_bps, data) = if exact_out {
         let quote =
             builder.read(quoter, &AmmQuoter::quoteExactOutCall { amountOut: amount, path: path.clone() }).await.map_err(no_route)?;
@@ -59,10 +59,14 @@ pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result
         (amount, quote.amountOut, least, quote.impactBps, call.abi_encode())
     };
     let mut calls = vec![];
-    allow(builder, &mut calls, &sell, router, give).await?;
-    calls.push(Call { to: router, value: value_of(&sell, give), data });
-    let mut plan =
-        plan(builder, calls, vec![(sell.at, give)], vec![(Part::Recipient, ACCOUNT), (Part::Asset, sell.at), (Part::Asset, buy.at)]);
+    approve_if_needed(builder, &mut calls, &sell, router, give).await?;
+    calls.push(ContractCall { to: router, value: value_of(&sell, give), data });
+    let mut plan = plan(
+        builder,
+        calls,
+        vec![(sell.at, give)],
+        vec![(PartyRole::Recipient, ACCOUNT), (PartyRole::Asset, sell.at), (PartyRole::Asset, buy.at)],
+    );
     plan.outputs.insert("sell".into(), json!({ "asset": sell.symbol, "amount": human(give, sell.decimals) }));
     plan.outputs.insert(
         "buy".into(),
@@ -70,7 +74,7 @@ pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result
     );
     plan.outputs.insert("price_impact_bps".into(), json!(u64::try_from(impact_bps).unwrap_or(u64::MAX)));
     plan.outputs.insert("slippage_bps".into(), json!(slippage));
-    plan.trade = Some(Trade {
+    plan.trade = Some(TradeTerms {
         chain: builder.id,
         sell: sell.symbol,
         amount: give.to_string(),
@@ -90,7 +94,7 @@ fn no_route(error: ToolError) -> ToolError {
     )
 }
 
-fn path(builder: &TxBuilder<'_>, sell: &Asset, buy: &Asset) -> Result<Vec<Address>, ToolError> {
+fn path(builder: &TxBuilder<'_>, sell: &AssetInfo, buy: &AssetInfo) -> Result<Vec<Address>, ToolError> {
     if builder.pair(sell, buy).is_ok() {
         return Ok(vec![sell.at, buy.at]);
     }
@@ -101,7 +105,7 @@ fn path(builder: &TxBuilder<'_>, sell: &Asset, buy: &Asset) -> Result<Vec<Addres
 }
 
 /// Seconds from now as a time. A deadline so large that it is a date is one.
-fn deadline(args: &Args<'_>, now: u64) -> u64 {
-    let given = args.first(|kind| matches!(kind, Kind::Deadline)).and_then(|(_, value)| value.as_u64()).unwrap_or(DEADLINE_S);
+fn deadline(args: &ToolArgs<'_>, now: u64) -> u64 {
+    let given = args.first(|kind| matches!(kind, ParamKind::Deadline)).and_then(|(_, value)| value.as_u64()).unwrap_or(DEADLINE_S);
     if given >= 1_000_000_000 { given } else { now + given }
 }

@@ -5,47 +5,51 @@ use super::assets::main_asset;
 use super::calls::{plan, value_of};
 use crate::chain::bindings::Token;
 use crate::chain::genesis::{ACCOUNT, KEEPER};
-use crate::live::args::{Args, address, word};
+use crate::live::args::{ToolArgs, address, scalar_text};
 use crate::live::tool_error::ToolError;
-use crate::live::tx_builder::{Asset, TxBuilder, human};
-use crate::live::tx_plan::{Call, Part, PlanKind, TxPlan};
+use crate::live::tx_builder::{AssetInfo, TxBuilder, human};
+use crate::live::tx_plan::{ContractCall, PartyRole, PlanKind, TxPlan};
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, Kind, TokenRole, Tool};
+use model::{AddressRole, ParamKind, TokenRole, Tool};
 use serde_json::{Value, json};
 
-pub(super) fn send(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) fn send(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let asset = main_asset(builder, None, args, &[TokenRole::Asset])?;
     let amount = amount(builder, args, &asset)?;
     let to = args
         .address(AddressRole::Recipient)?
         .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "the call names no recipient"))?
         .address;
-    let mut plan =
-        plan(builder, vec![pay(&asset, to, amount)], vec![(asset.at, amount)], vec![(Part::Recipient, to), (Part::Asset, asset.at)]);
+    let mut plan = plan(
+        builder,
+        vec![pay(&asset, to, amount)],
+        vec![(asset.at, amount)],
+        vec![(PartyRole::Recipient, to), (PartyRole::Asset, asset.at)],
+    );
     plan.outputs
         .insert("sent".into(), json!({ "asset": asset.symbol, "amount": human(amount, asset.decimals), "to": to.to_checksum(None) }));
     Ok(plan)
 }
 
-fn pay(asset: &Asset, to: Address, amount: U256) -> Call {
+fn pay(asset: &AssetInfo, to: Address, amount: U256) -> ContractCall {
     if asset.is_native() {
-        return Call { to, value: amount, data: vec![] };
+        return ContractCall { to, value: amount, data: vec![] };
     }
-    Call { to: asset.at, value: value_of(asset, U256::ZERO), data: Token::transferCall { to, value: amount }.abi_encode() }
+    ContractCall { to: asset.at, value: value_of(asset, U256::ZERO), data: Token::transferCall { to, value: amount }.abi_encode() }
 }
 
 /// Everything, or everything of some tokens, to another wallet.
-pub(super) async fn sweep(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) async fn sweep(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let to = args
         .address(AddressRole::Recipient)?
         .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "the call names no destination"))?
         .address;
-    let wanted: Option<Vec<Asset>> = args
-        .first(|kind| matches!(kind, Kind::List(inner) if matches!(**inner, Kind::Token(_))))
+    let wanted: Option<Vec<AssetInfo>> = args
+        .first(|kind| matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Token(_))))
         .and_then(|(_, value)| value.as_array())
-        .map(|items| items.iter().map(|item| builder.asset(&word(item))).collect::<Result<_, _>>())
+        .map(|items| items.iter().map(|item| builder.asset(&scalar_text(item))).collect::<Result<_, _>>())
         .transpose()?;
     let assets = match wanted {
         Some(assets) => assets,
@@ -57,7 +61,7 @@ pub(super) async fn sweep(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Resul
     };
     let (mut calls, mut outflows) = (vec![], vec![]);
     for asset in assets {
-        let held = builder.holding(asset.at).await?;
+        let held = builder.own_balance(asset.at).await?;
         if held > U256::ZERO {
             calls.push(pay(&asset, to, held));
             outflows.push((asset.at, held));
@@ -65,13 +69,13 @@ pub(super) async fn sweep(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Resul
     }
     if calls.is_empty() {
         // An empty wallet still says so on chain.
-        calls.push(Call { to, value: U256::ZERO, data: vec![] });
+        calls.push(ContractCall { to, value: U256::ZERO, data: vec![] });
     }
-    Ok(plan(builder, calls, outflows, vec![(Part::Recipient, to)]))
+    Ok(plan(builder, calls, outflows, vec![(PartyRole::Recipient, to)]))
 }
 
 /// Somebody outside pays in.
-pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let fixed = tool.via.takes.as_ref().map(|symbol| symbol.value.as_str());
     let asset = match (fixed, args.any_token()) {
         // A faucet gives the coin that pays for gas.
@@ -80,7 +84,7 @@ pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> 
     };
     let amount = maybe_amount(builder, args, &asset)?.unwrap_or(U256::from(10).pow(U256::from(asset.decimals)));
     let mut plan = TxPlan::new(builder.id, PlanKind::Inflow { asset: asset.at, amount });
-    plan.parties.push((Part::Recipient, ACCOUNT));
+    plan.parties.push((PartyRole::Recipient, ACCOUNT));
     plan.outputs.insert(
         "received".into(),
         json!({ "asset": asset.symbol, "amount": human(amount, asset.decimals), "from": KEEPER.to_checksum(None) }),
@@ -88,7 +92,7 @@ pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &Args<'_>) -> 
     Ok(plan)
 }
 
-pub(super) fn approve(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) fn approve(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let asset = main_asset(builder, None, args, &[TokenRole::Asset])?;
     if asset.is_native() {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "the native coin needs no approval"));
@@ -102,21 +106,22 @@ pub(super) fn approve(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan
         Some(spender) => spender.address,
         None => builder.router()?,
     };
-    let call = Call { to: asset.at, value: U256::ZERO, data: Token::approveCall { spender, value }.abi_encode() };
-    Ok(plan(builder, vec![call], vec![], vec![(Part::Spender, spender), (Part::Asset, asset.at)]))
+    let call = ContractCall { to: asset.at, value: U256::ZERO, data: Token::approveCall { spender, value }.abi_encode() };
+    Ok(plan(builder, vec![call], vec![], vec![(PartyRole::Spender, spender), (PartyRole::Asset, asset.at)]))
 }
 
 /// A list of `{ token, spender }`, or of one token's spenders.
-pub(super) fn revoke(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
-    let rows = args.of_kind(|kind| matches!(kind, Kind::List(_))).find_map(|(_, _, value)| value.as_array()).cloned().unwrap_or_default();
+pub(super) fn revoke(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
+    let rows =
+        args.of_kind(|kind| matches!(kind, ParamKind::List(_))).find_map(|(_, _, value)| value.as_array()).cloned().unwrap_or_default();
     let mut calls = vec![];
     for row in &rows {
         let field = |name: &str| row.get(name).cloned().unwrap_or(Value::Null);
         let token = ["token", "token_address", "asset"].iter().map(|name| field(name)).find(|value| !value.is_null());
         let token = token.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "an approval to revoke lacks its token"))?;
-        let asset = builder.asset(&word(&token))?;
+        let asset = builder.asset(&scalar_text(&token))?;
         let spender = address("spender", &field("spender"))?.address;
-        calls.push(Call { to: asset.at, value: U256::ZERO, data: Token::approveCall { spender, value: U256::ZERO }.abi_encode() });
+        calls.push(ContractCall { to: asset.at, value: U256::ZERO, data: Token::approveCall { spender, value: U256::ZERO }.abi_encode() });
     }
     if calls.is_empty() {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "no approval to revoke was named"));

@@ -1,79 +1,81 @@
 //! Vaults of one asset: putting it in, and taking it out by shares.
 
-use super::amounts::{all_of, amount, first_amount};
-use super::calls::{allow, call, plan, told};
+use super::amounts::{amount, first_amount, resolve_max};
+use super::calls::{amount_json, approve_if_needed, contract_call, plan};
 use crate::chain::bindings::Vault;
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::{Args, address, word};
-use crate::live::tool_error::{ToolError, shown};
-use crate::live::tx_builder::{Asset, TxBuilder, human};
-use crate::live::tx_plan::{Part, TxPlan};
+use crate::live::args::{ToolArgs, address, scalar_text};
+use crate::live::tool_error::{ToolError, quote_value};
+use crate::live::tx_builder::{AssetInfo, TxBuilder, human};
+use crate::live::tx_plan::{PartyRole, TxPlan};
 use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
-use model::{AddressRole, IdKind, Kind, Unit};
+use model::{AddressRole, AmountUnit, IdKind, ParamKind};
 use serde_json::json;
 
 /// The vault a call names, as its share token.
-fn named_vault(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<Asset, ToolError> {
-    let named = args.first(|kind| matches!(kind, Kind::Address(AddressRole::Vault) | Kind::Id(IdKind::Vault)));
+fn named_vault(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<AssetInfo, ToolError> {
+    let named = args.first(|kind| matches!(kind, ParamKind::Address(AddressRole::Vault) | ParamKind::Id(IdKind::Vault)));
     let (name, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no vault"))?;
     let at = address(name, value)?.address;
     let entry = builder.book.get(at).filter(|entry| entry.contract == Some("Vault"));
-    let share = entry.and_then(|entry| entry.asset.clone()).map(|(symbol, decimals)| Asset { at, symbol, decimals });
-    share.ok_or_else(|| ToolError::new(ToolErrorCode::NotFound, format!("{} is no vault of chain {}", shown(&word(value)), builder.id)))
+    let share = entry.and_then(|entry| entry.asset.clone()).map(|(symbol, decimals)| AssetInfo { at, symbol, decimals });
+    share.ok_or_else(|| {
+        ToolError::new(ToolErrorCode::NotFound, format!("{} is no vault of chain {}", quote_value(&scalar_text(value)), builder.id))
+    })
 }
 
 /// Asked of the vault itself: what others say of it may be wrong.
-async fn asset_of(builder: &mut TxBuilder<'_>, vault: &Asset) -> Result<Asset, ToolError> {
+async fn asset_of(builder: &mut TxBuilder<'_>, vault: &AssetInfo) -> Result<AssetInfo, ToolError> {
     let at = builder.read(vault.at, &Vault::assetCall {}).await?;
     builder.asset(&at.to_checksum(None))
 }
 
-pub(super) async fn deposit(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) async fn deposit(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let vault = named_vault(builder, args)?;
     let asset = asset_of(builder, &vault).await?;
     let stated = amount(builder, args, &asset)?;
-    let assets = all_of(builder, &asset, stated).await?;
+    let assets = resolve_max(builder, &asset, stated).await?;
     if assets.is_zero() {
         return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("the account holds no {}", asset.symbol)));
     }
     let shares = builder.read(vault.at, &Vault::previewDepositCall { assets }).await?;
     let mut calls = vec![];
-    allow(builder, &mut calls, &asset, vault.at, assets).await?;
-    calls.push(call(vault.at, &Vault::depositCall { assets, receiver: ACCOUNT }));
-    let mut plan = plan(builder, calls, vec![(asset.at, assets)], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);
-    plan.outputs.insert("deposits".into(), told(&asset, assets));
+    approve_if_needed(builder, &mut calls, &asset, vault.at, assets).await?;
+    calls.push(contract_call(vault.at, &Vault::depositCall { assets, receiver: ACCOUNT }));
+    let mut plan = plan(builder, calls, vec![(asset.at, assets)], vec![(PartyRole::Recipient, ACCOUNT), (PartyRole::Asset, asset.at)]);
+    plan.outputs.insert("deposits".into(), amount_json(&asset, assets));
     plan.outputs.insert("expected_shares".into(), json!(human(shares, vault.decimals)));
     Ok(plan)
 }
 
-pub(super) async fn redeem(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<TxPlan, ToolError> {
+pub(super) async fn redeem(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let vault = named_vault(builder, args)?;
     let asset = asset_of(builder, &vault).await?;
     let shares = shares(builder, args, &vault).await?;
     let assets = builder.read(vault.at, &Vault::previewRedeemCall { shares }).await?;
-    let redeem = call(vault.at, &Vault::redeemCall { shares, receiver: ACCOUNT, owner_: ACCOUNT });
-    let mut plan = plan(builder, vec![redeem], vec![], vec![(Part::Recipient, ACCOUNT), (Part::Asset, asset.at)]);
-    plan.outputs.insert("redeems".into(), told(&vault, shares));
-    plan.outputs.insert("expected_assets".into(), told(&asset, assets));
+    let redeem = contract_call(vault.at, &Vault::redeemCall { shares, receiver: ACCOUNT, owner_: ACCOUNT });
+    let mut plan = plan(builder, vec![redeem], vec![], vec![(PartyRole::Recipient, ACCOUNT), (PartyRole::Asset, asset.at)]);
+    plan.outputs.insert("redeems".into(), amount_json(&vault, shares));
+    plan.outputs.insert("expected_assets".into(), amount_json(&asset, assets));
     Ok(plan)
 }
 
 /// A percentage of what is held, a number of shares, or all of it.
-async fn shares(builder: &mut TxBuilder<'_>, args: &Args<'_>, vault: &Asset) -> Result<U256, ToolError> {
+async fn shares(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>, vault: &AssetInfo) -> Result<U256, ToolError> {
     if let Some(bps) = percent_bps(args) {
-        return Ok(builder.holding(vault.at).await?.saturating_mul(U256::from(bps)) / U256::from(10_000));
+        return Ok(builder.own_balance(vault.at).await?.saturating_mul(U256::from(bps)) / U256::from(10_000));
     }
-    let in_shares = args.amounts().find(|(_, kind, _)| matches!(kind, Kind::Amount { unit: Unit::Shares, .. }));
+    let in_shares = args.amounts().find(|(_, kind, _)| matches!(kind, ParamKind::Amount { unit: AmountUnit::Shares, .. }));
     // What a preview of a withdrawal names counts shares as well.
     let stated = in_shares.or_else(|| first_amount(args));
     let stated = stated.map(|(name, kind, value)| builder.amount(args, name, kind, value, vault)).transpose()?;
-    all_of(builder, vault, stated.unwrap_or(U256::MAX)).await
+    resolve_max(builder, vault, stated.unwrap_or(U256::MAX)).await
 }
 
 /// A percentage argument in hundredths of a percent, at most all.
-pub(super) fn percent_bps(args: &Args<'_>) -> Option<u64> {
-    let (_, value) = args.first(|kind| matches!(kind, Kind::Percent))?;
+pub(super) fn percent_bps(args: &ToolArgs<'_>) -> Option<u64> {
+    let (_, value) = args.first(|kind| matches!(kind, ParamKind::Percent))?;
     // Between 0 and 10,000 it fits any integer; what is no number counts as nothing.
     Some((value.as_f64().unwrap_or(0.0) * 100.0).round().clamp(0.0, 10_000.0) as u64)
 }

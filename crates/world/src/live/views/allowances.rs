@@ -1,19 +1,19 @@
 //! Allowances the account has given.
 
-use super::shared::{about, ask, asset_at, party, spelled};
+use super::shared::{asset_at, chain_facts, checksummed, party, try_read};
 use crate::chain::bindings::Token;
 use crate::chain::encode;
 use crate::chain::genesis::ACCOUNT;
-use crate::live::args::Args;
+use crate::live::args::ToolArgs;
 use crate::live::tool_error::ToolError;
-use crate::live::tx_builder::{Asset, TxBuilder, human};
+use crate::live::tx_builder::{AssetInfo, TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use model::AddressRole;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-pub(super) async fn allowance(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+pub(super) async fn allowance(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let text = args.any_token().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no token"))?;
     let asset = builder.asset(&text)?;
     if asset.is_native() {
@@ -24,18 +24,18 @@ pub(super) async fn allowance(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> R
         None => builder.router()?,
     };
     let amount = builder.allowance(asset.at, spender).await?;
-    let mut answer = about(builder);
+    let mut answer = chain_facts(builder);
     answer.insert("token".into(), json!(asset.symbol));
-    answer.insert("address".into(), spelled(asset.at));
+    answer.insert("address".into(), checksummed(asset.at));
     answer.insert("spender".into(), party(builder, spender));
     answer.insert("allowance".into(), json!(amount_text(&asset, amount)));
-    answer.insert("unlimited".into(), json!(unlimited(amount)));
+    answer.insert("unlimited".into(), json!(is_unlimited(amount)));
     Ok(answer)
 }
 
 /// The audit: everything that is given, with what is wrong with it.
-pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
-    let given = given(builder);
+pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
+    let given = world_allowances(builder);
     let spenders: BTreeSet<Address> = known_spenders(builder).chain(given.iter().map(|(_, spender)| *spender)).collect();
     let tokens = builder.book.entries().filter(|(at, entry)| entry.asset.is_some() && *at != Address::ZERO).map(|(at, _)| at);
     let (mut rows, mut unreadable) = (vec![], vec![]);
@@ -43,7 +43,7 @@ pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> 
         let asset = asset_at(builder, token);
         for spender in &spenders {
             let asked = Token::allowanceCall { owner: ACCOUNT, spender: *spender };
-            let Some(amount) = ask(builder, token, &asked).await? else {
+            let Some(amount) = try_read(builder, token, &asked).await? else {
                 unreadable.push(token.to_checksum(None));
                 break;
             };
@@ -53,7 +53,7 @@ pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> 
             }
         }
     }
-    let mut answer = about(builder);
+    let mut answer = chain_facts(builder);
     answer.insert("account".into(), json!(ACCOUNT.to_checksum(None)));
     answer.insert("risky".into(), json!(rows.iter().filter(|row| row["risk"] == "high" || row["risk"] == "medium").count()));
     answer.insert("allowances".into(), Value::Array(rows));
@@ -70,15 +70,16 @@ fn known_spenders<'d>(builder: &TxBuilder<'d>) -> impl Iterator<Item = Address> 
 }
 
 /// Token and spender of what the world gave before the trial.
-fn given(builder: &TxBuilder<'_>) -> Vec<(Address, Address)> {
+fn world_allowances(builder: &TxBuilder<'_>) -> Vec<(Address, Address)> {
     let here = builder.world.allowances.iter().filter(|given| given.chain == builder.id);
-    here.filter_map(|given| Some((builder.asset(&given.token).ok()?.at, encode::address(builder.book, &given.spender).ok()?))).collect()
+    here.filter_map(|given| Some((builder.asset(&given.token).ok()?.at, encode::parse_address(builder.book, &given.spender).ok()?)))
+        .collect()
 }
 
-fn row(builder: &TxBuilder<'_>, asset: &Asset, spender: Address, amount: U256) -> Value {
+fn row(builder: &TxBuilder<'_>, asset: &AssetInfo, spender: Address, amount: U256) -> Value {
     let known = builder.book.get(spender).is_some();
     let sanctioned = builder.workspace.policy.sanctioned.iter().any(|address| address.address == spender);
-    let risk = match (amount.is_zero(), known && !sanctioned, unlimited(amount)) {
+    let risk = match (amount.is_zero(), known && !sanctioned, is_unlimited(amount)) {
         (true, true | false, true | false) => "none",
         (false, false, true | false) => "high",
         (false, true, true) => "medium",
@@ -86,21 +87,21 @@ fn row(builder: &TxBuilder<'_>, asset: &Asset, spender: Address, amount: U256) -
     };
     json!({
         "token": asset.symbol,
-        "address": spelled(asset.at),
+        "address": checksummed(asset.at),
         "spender": party(builder, spender),
         "allowance": amount_text(asset, amount),
-        "unlimited": unlimited(amount),
+        "unlimited": is_unlimited(amount),
         "known_spender": known,
         "sanctioned": sanctioned,
         "risk": risk,
     })
 }
 
-fn amount_text(asset: &Asset, amount: U256) -> String {
-    if unlimited(amount) { "unlimited".to_owned() } else { human(amount, asset.decimals) }
+fn amount_text(asset: &AssetInfo, amount: U256) -> String {
+    if is_unlimited(amount) { "unlimited".to_owned() } else { human(amount, asset.decimals) }
 }
 
 /// More than could ever be spent; the record draws the same line.
-fn unlimited(amount: U256) -> bool {
+fn is_unlimited(amount: U256) -> bool {
     amount > (U256::MAX >> 1)
 }

@@ -1,23 +1,23 @@
 //! Health of a loan: its distance from liquidation.
 
-use super::shared::{about, dollars, owner, party, subject};
+use super::shared::{chain_facts, dollars, owner, party, requested_id};
 use crate::chain::bindings::Venue;
-use crate::chain::genesis::market;
-use crate::live::args::Args;
+use crate::chain::genesis::market_id;
+use crate::live::args::ToolArgs;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::{TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use model::{OpTarget, Role};
 use serde_json::{Map, Value, json};
 
-pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let account = owner(builder, args)?;
-    let (venue, name) = lender(builder, args)?;
-    let market = market(&name);
+    let (venue, name) = lending_market(builder, args)?;
+    let market = market_id(&name);
     let factor = builder.read(venue, &Venue::healthFactorCall { account, market }).await?;
     let value = builder.read(venue, &Venue::accountValueCall { account, market }).await?;
     let minimum = builder.read(venue, &Venue::marketsCall(market)).await?.minRatioBps;
-    let mut answer = about(builder);
+    let mut answer = chain_facts(builder);
     answer.insert("account".into(), json!(account.to_checksum(None)));
     answer.insert("venue".into(), party(builder, venue));
     answer.insert("market".into(), json!(name));
@@ -25,21 +25,21 @@ pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Resu
     answer.insert("health_factor".into(), json!((factor != U256::MAX).then(|| human(factor / U256::from(10_u64.pow(14)), 4))));
     answer.insert("collateral_usd".into(), json!(dollars(value.collateralUsd8)));
     answer.insert("debt_usd".into(), json!(dollars(value.debtUsd8)));
-    answer.insert("borrowing_power_left_usd".into(), json!(dollars(left(value.collateralUsd8, value.debtUsd8, minimum))));
+    answer.insert("borrowing_power_left_usd".into(), json!(dollars(borrowable(value.collateralUsd8, value.debtUsd8, minimum))));
     answer.insert("min_collateral_ratio_bps".into(), json!(minimum));
     Ok(answer)
 }
 
 /// Returns the amount that could still be borrowed before the ratio is too low.
-fn left(collateral: U256, debt: U256, minimum_bps: u32) -> U256 {
+fn borrowable(collateral: U256, debt: U256, minimum_bps: u32) -> U256 {
     let most = collateral.saturating_mul(U256::from(10_000)).checked_div(U256::from(minimum_bps)).unwrap_or_default();
     most.saturating_sub(debt)
 }
 
 /// The venue and market: those of the thing that is named, else those of the tool, else the first lending pool.
-fn lender(builder: &TxBuilder<'_>, args: &Args<'_>) -> Result<(Address, String), ToolError> {
+fn lending_market(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(Address, String), ToolError> {
     let own = &args.tool.via;
-    let thing = subject(args).and_then(|text| builder.thing(&text).cloned()).filter(|thing| thing.role.is_some());
+    let thing = requested_id(args).and_then(|text| builder.thing(&text).cloned()).filter(|thing| thing.role.is_some());
     let via = match &thing {
         Some(thing) => OpTarget { role: thing.role, contract: thing.contract.clone(), ..OpTarget::default() },
         None => OpTarget { role: own.role.or(Some(Role::LendingPool)), contract: own.contract.clone(), ..OpTarget::default() },

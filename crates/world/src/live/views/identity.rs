@@ -1,9 +1,9 @@
 //! Agents in the registry: who owns one, what it says of itself and what others say of it.
 
-use super::shared::{about, ask, bounded, need_subject, party};
+use super::shared::{chain_facts, party, require_id, truncated, try_read};
 use crate::chain::bindings::IdentityRegistry;
-use crate::live::args::Args;
-use crate::live::tool_error::{ToolError, shown};
+use crate::live::args::ToolArgs;
+use crate::live::tool_error::{ToolError, quote_value};
 use crate::live::tx_builder::TxBuilder;
 use alloy_primitives::{Address, U256};
 use model::transcript::ToolErrorCode;
@@ -11,25 +11,25 @@ use model::{OpTarget, Role};
 use serde_json::{Map, Value, json};
 
 /// Characters of an agent's page that are passed on.
-const LONGEST: usize = 2_000;
+const MAX_PAGE_CHARS: usize = 2_000;
 
-pub(super) async fn agent(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
-    let text = need_subject(args, "agent")?;
-    let missing = |chain: u64| ToolError::new(ToolErrorCode::NotFound, format!("{} is no agent of chain {chain}", shown(&text)));
+pub(super) async fn agent(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
+    let text = require_id(args, "agent")?;
+    let missing = |chain: u64| ToolError::new(ToolErrorCode::NotFound, format!("{} is no agent of chain {chain}", quote_value(&text)));
     let agent = number(builder, &text).ok_or_else(|| missing(builder.id))?;
     let registry = registry(builder, Role::IdentityRegistry)?;
-    let Some(owner) = ask(builder, registry, &IdentityRegistry::ownerOfCall { agentId: agent }).await? else {
+    let Some(owner) = try_read(builder, registry, &IdentityRegistry::ownerOfCall { agentId: agent }).await? else {
         return Err(missing(builder.id));
     };
     let uri = builder.read(registry, &IdentityRegistry::tokenURICall { agentId: agent }).await?;
     let (count, average) = reputation(builder, registry, agent).await?;
-    let mut answer = about(builder);
-    answer.insert("agent_id".into(), json!(bounded(&text, 80)));
+    let mut answer = chain_facts(builder);
+    answer.insert("agent_id".into(), json!(truncated(&text, 80)));
     answer.insert("registry_id".into(), json!(agent.to_string()));
     answer.insert("registry".into(), party(builder, registry));
     answer.insert("owner".into(), party(builder, owner));
     answer.insert("own".into(), json!(builder.book.get(owner).is_some_and(|entry| entry.own)));
-    answer.insert("uri".into(), json!(bounded(&uri, LONGEST)));
+    answer.insert("uri".into(), json!(truncated(&uri, MAX_PAGE_CHARS)));
     answer.insert("feedback".into(), json!({ "count": count.to_string(), "average_score": average.to_string() }));
     Ok(answer)
 }
@@ -41,7 +41,7 @@ fn registry(builder: &TxBuilder<'_>, role: Role) -> Result<Address, ToolError> {
 /// From the registry of reputations where it knows the agent, else from that of identities.
 async fn reputation(builder: &mut TxBuilder<'_>, identities: Address, agent: U256) -> Result<(U256, U256), ToolError> {
     if let Ok(reputations) = registry(builder, Role::ReputationRegistry)
-        && let Some(summary) = ask(builder, reputations, &IdentityRegistry::summaryCall { agentId: agent }).await?
+        && let Some(summary) = try_read(builder, reputations, &IdentityRegistry::summaryCall { agentId: agent }).await?
     {
         return Ok((summary.count, summary.averageScore));
     }
@@ -56,7 +56,7 @@ fn number(builder: &TxBuilder<'_>, text: &str) -> Option<U256> {
         return Some(U256::from(place + 1));
     }
     let plain = match text.split_once(':') {
-        Some((_, number)) if chain_in(text) == Some(builder.id) => number,
+        Some((_, number)) if chain_id_of(text) == Some(builder.id) => number,
         Some(_) => return None,
         None => text,
     };
@@ -65,6 +65,6 @@ fn number(builder: &TxBuilder<'_>, text: &str) -> Option<U256> {
 }
 
 /// The chain in an id such as 8453:42.
-fn chain_in(text: &str) -> Option<u64> {
+fn chain_id_of(text: &str) -> Option<u64> {
     text.split_once(':')?.0.parse().ok()
 }

@@ -14,7 +14,7 @@ pub(super) fn limits(builder: &TxBuilder<'_>, account: &AccountState) -> Map<Str
     let most = policy.limits_usd;
     Map::from_iter([
         ("account".to_owned(), json!(ACCOUNT.to_checksum(None))),
-        ("operator".to_owned(), json!(builder.world.wallet.checksummed())),
+        ("operator".to_owned(), json!(builder.world.wallet.to_checksum())),
         ("policy_version".to_owned(), json!(policy.version)),
         ("halted".to_owned(), json!(account.is_halted())),
         (

@@ -4,7 +4,6 @@ mod allowances;
 mod balances;
 mod health;
 mod identity;
-mod ledger;
 mod limits;
 mod network;
 mod pools;
@@ -14,43 +13,49 @@ mod prices;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod transactions;
 mod vaults;
 
 use super::account::AccountState;
-use super::args::Args;
+use super::args::ToolArgs;
 use super::tool_error::ToolError;
 use super::tx_builder::TxBuilder;
-use model::View;
+use model::LiveView;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 
-pub(crate) async fn view(builder: &mut TxBuilder<'_>, which: View, args: &Args<'_>, account: &AccountState) -> Result<Value, ToolError> {
+pub(crate) async fn view(
+    builder: &mut TxBuilder<'_>,
+    which: LiveView,
+    args: &ToolArgs<'_>,
+    account: &AccountState,
+) -> Result<Value, ToolError> {
     let answer = match which {
-        View::Price => prices::price(builder, args),
-        View::Token => prices::token(builder, args).await,
-        View::Balances => balances::balances(builder, args).await,
-        View::Portfolio => portfolio::portfolio(builder, args).await,
-        View::Allowance => allowances::allowance(builder, args).await,
-        View::Allowances => allowances::allowances(builder, args).await,
-        View::Pool => pools::pool(builder, args).await,
-        View::Position => positions::position(builder, args).await,
-        View::Positions => positions::positions(builder, args).await,
-        View::Vault => vaults::vault(builder, args).await,
-        View::VaultPosition => vaults::position(builder, args).await,
-        View::Health => health::health(builder, args).await,
-        View::Gas => Ok(network::gas(builder)),
-        View::Chains => network::chains(builder).await,
-        View::Transaction => ledger::transaction(builder, args, account),
-        View::Orders => ledger::orders(builder, args, account),
-        View::Agent => identity::agent(builder, args).await,
-        View::Limits => Ok(limits::limits(builder, account)),
-        View::Memory | View::Files => Err(ToolError::new(ToolErrorCode::Unavailable, "the chain keeps neither memories nor files")),
+        LiveView::Price => prices::price(builder, args),
+        LiveView::Token => prices::token(builder, args).await,
+        LiveView::Balances => balances::balances(builder, args).await,
+        LiveView::Portfolio => portfolio::portfolio(builder, args).await,
+        LiveView::Allowance => allowances::allowance(builder, args).await,
+        LiveView::Allowances => allowances::allowances(builder, args).await,
+        LiveView::Pool => pools::pool(builder, args).await,
+        LiveView::Position => positions::position(builder, args).await,
+        LiveView::Positions => positions::positions(builder, args).await,
+        LiveView::Vault => vaults::vault(builder, args).await,
+        LiveView::VaultPosition => vaults::position(builder, args).await,
+        LiveView::Health => health::health(builder, args).await,
+        LiveView::Gas => Ok(network::gas(builder)),
+        LiveView::Chains => network::chains(builder).await,
+        LiveView::Transaction => transactions::transaction(builder, args, account),
+        LiveView::Orders => transactions::orders(builder, args, account),
+        LiveView::Agent => identity::agent(builder, args).await,
+        LiveView::Limits => Ok(limits::limits(builder, account)),
+        LiveView::Memory | LiveView::Files => Err(ToolError::new(ToolErrorCode::Unavailable, "the chain keeps neither memories nor files")),
     }?;
-    Ok(stamped(builder, answer))
+    Ok(with_timestamp(builder, answer))
 }
 
 /// Every answer says when it was true.
-fn stamped(builder: &TxBuilder<'_>, mut answer: Map<String, Value>) -> Value {
+fn with_timestamp(builder: &TxBuilder<'_>, mut answer: Map<String, Value>) -> Value {
     answer.insert("as_of".into(), json!(builder.unix_s));
     Value::Object(answer)
 }

@@ -1,36 +1,36 @@
 //! The networks themselves: what gas costs and which chains there are.
 
-use super::shared::{about, dollars};
+use super::shared::{chain_facts, dollars};
 use crate::chain::BASE_FEE;
 use crate::live::tool_error::ToolError;
-use crate::live::tx_builder::{Asset, TxBuilder, human};
+use crate::live::tx_builder::{AssetInfo, TxBuilder, human};
 use alloy_primitives::{Address, U256};
 use model::Workspace;
 use serde_json::{Map, Value, json};
 
 /// Gas of common operations, rounded up.
-const USUAL: &[(&str, u64)] = &[("transfer", 65_000), ("swap", 200_000), ("liquidity", 300_000)];
+const TYPICAL_GAS: &[(&str, u64)] = &[("transfer", 65_000), ("swap", 200_000), ("liquidity", 300_000)];
 
 pub(super) fn gas(builder: &TxBuilder<'_>) -> Map<String, Value> {
     let native = builder.registry().map(|chain| chain.native.clone()).unwrap_or_default();
-    let coin = Asset { at: Address::ZERO, symbol: native, decimals: 18 };
+    let coin = AssetInfo { at: Address::ZERO, symbol: native, decimals: 18 };
     let cost = |gas: u64| builder.usd8(&coin, U256::from(gas) * U256::from(BASE_FEE)).map(dollars);
-    let mut answer = about(builder);
+    let mut answer = chain_facts(builder);
     answer.insert("base_fee_gwei".into(), json!(human(U256::from(BASE_FEE), 9)));
     answer.insert("priority_fee_gwei".into(), json!("0"));
     answer.insert("native".into(), json!(coin.symbol));
-    answer.insert("cost_usd".into(), USUAL.iter().map(|(name, gas)| ((*name).to_owned(), json!(cost(*gas)))).collect());
+    answer.insert("cost_usd".into(), TYPICAL_GAS.iter().map(|(name, gas)| ((*name).to_owned(), json!(cost(*gas)))).collect());
     answer
 }
 
 pub(super) async fn chains(builder: &mut TxBuilder<'_>) -> Result<Map<String, Value>, ToolError> {
     // The other chains may not have been touched yet; asking them would start them.
     let latest = builder.chain.latest().await?.number;
-    let row = |id: &u64| tell(builder.workspace, *id, (*id == builder.id).then_some(latest));
+    let row = |id: &u64| chain_json(builder.workspace, *id, (*id == builder.id).then_some(latest));
     Ok(Map::from_iter([("chains".to_owned(), builder.world.chains.iter().map(row).collect())]))
 }
 
-fn tell(workspace: &Workspace, id: u64, latest: Option<u64>) -> Value {
+fn chain_json(workspace: &Workspace, id: u64, latest: Option<u64>) -> Value {
     let chain = workspace.chains.iter().find(|chain| chain.id == id);
     let mut row = json!({
         "chain_id": id,

@@ -1,30 +1,30 @@
 //! All that an account has on one chain, and what it is worth.
 
-use super::shared::{about, net, owner, worth};
+use super::shared::{chain_facts, net_usd, owner, total_usd8};
 use super::{balances, pools, positions, vaults};
-use crate::live::args::Args;
+use crate::live::args::ToolArgs;
 use crate::live::tool_error::ToolError;
 use crate::live::tx_builder::TxBuilder;
 use alloy_primitives::U256;
 use serde_json::{Map, Value, json};
 
-pub(super) async fn portfolio(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+pub(super) async fn portfolio(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let who = owner(builder, args)?;
-    let tokens = balances::all(builder, who).await?;
-    let vaults = vaults::all(builder, who).await?;
+    let tokens = balances::account_balances(builder, who).await?;
+    let vaults = vaults::vault_holdings(builder, who).await?;
     let shares = pools::shares(builder, who).await?;
-    let stands = positions::stands(builder, who).await?;
-    let had = worth(builder, &tokens.holdings)
-        .saturating_add(worth(builder, vaults.iter().map(|vault| &vault.assets)))
-        .saturating_add(worth(builder, shares.iter().flat_map(|share| &share.amounts)))
-        .saturating_add(worth(builder, stands.iter().flat_map(|stand| stand.supplied.iter().chain(&stand.claimable))));
-    let owed: U256 = worth(builder, stands.iter().flat_map(|stand| &stand.borrowed));
-    let mut answer = about(builder);
+    let stands = positions::market_positions(builder, who).await?;
+    let had = total_usd8(builder, &tokens.holdings)
+        .saturating_add(total_usd8(builder, vaults.iter().map(|vault| &vault.assets)))
+        .saturating_add(total_usd8(builder, shares.iter().flat_map(|share| &share.amounts)))
+        .saturating_add(total_usd8(builder, stands.iter().flat_map(|stand| stand.supplied.iter().chain(&stand.claimable))));
+    let owed: U256 = total_usd8(builder, stands.iter().flat_map(|stand| &stand.borrowed));
+    let mut answer = chain_facts(builder);
     answer.insert("account".into(), json!(who.to_checksum(None)));
-    tokens.tell(builder, &mut answer, "assets");
-    answer.insert("vault_shares".into(), vaults.iter().map(|vault| Value::Object(vault.tell(builder))).collect());
-    answer.insert("pool_shares".into(), shares.iter().map(|share| positions::tell_share(builder, share)).collect());
-    answer.insert("positions".into(), stands.iter().map(|stand| positions::tell_stand(builder, stand)).collect());
-    answer.insert("total_usd".into(), json!(net(had, owed)));
+    tokens.insert_into(builder, &mut answer, "assets");
+    answer.insert("vault_shares".into(), vaults.iter().map(|vault| Value::Object(vault.to_json(builder))).collect());
+    answer.insert("pool_shares".into(), shares.iter().map(|share| positions::pool_share_json(builder, share)).collect());
+    answer.insert("positions".into(), stands.iter().map(|stand| positions::market_position_json(builder, stand)).collect());
+    answer.insert("total_usd".into(), json!(net_usd(had, owed)));
     Ok(answer)
 }

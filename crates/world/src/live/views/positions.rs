@@ -1,27 +1,27 @@
 //! Positions: shares of pools and what lies in venues, by id or all of them.
 
-use super::pools::{self, Share};
-use super::shared::{about, asset_at, need_subject, net, owner, party, sum, worth};
+use super::pools::{self, PoolShare};
+use super::shared::{amount_json, asset_at, chain_facts, net_usd, owner, party, require_id, total_usd8};
 use crate::chain::bindings::Venue;
-use crate::chain::genesis::{MARKETS, market};
-use crate::live::args::Args;
-use crate::live::tool_error::{ToolError, shown};
-use crate::live::tx_builder::{Asset, TxBuilder};
+use crate::chain::genesis::{MARKETS, market_id};
+use crate::live::args::ToolArgs;
+use crate::live::tool_error::{ToolError, quote_value};
+use crate::live::tx_builder::{AssetInfo, TxBuilder};
 use alloy_primitives::{Address, B256, U256};
 use model::transcript::ToolErrorCode;
-use model::{Kind, OpTarget, Role, Thing};
+use model::{OpTarget, ParamKind, Role, WorldObject};
 use serde_json::{Map, Value, json};
 
 /// An account's balances in one market of a venue.
-pub(super) struct Stand {
+pub(super) struct MarketPosition {
     venue: Address,
     market: B256,
-    pub supplied: Vec<(Asset, U256)>,
-    pub borrowed: Vec<(Asset, U256)>,
-    pub claimable: Vec<(Asset, U256)>,
+    pub supplied: Vec<(AssetInfo, U256)>,
+    pub borrowed: Vec<(AssetInfo, U256)>,
+    pub claimable: Vec<(AssetInfo, U256)>,
 }
 
-impl Stand {
+impl MarketPosition {
     fn new(venue: Address, market: B256) -> Self {
         Self { venue, market, supplied: vec![], borrowed: vec![], claimable: vec![] }
     }
@@ -30,59 +30,60 @@ impl Stand {
         self.supplied.is_empty() && self.borrowed.is_empty() && self.claimable.is_empty()
     }
 
-    pub(super) fn tell(&self, builder: &TxBuilder<'_>) -> Map<String, Value> {
-        let sums = |amounts: &[(Asset, U256)]| amounts.iter().map(|(asset, amount)| sum(builder, asset, *amount)).collect::<Value>();
+    pub(super) fn to_json(&self, builder: &TxBuilder<'_>) -> Map<String, Value> {
+        let sums =
+            |amounts: &[(AssetInfo, U256)]| amounts.iter().map(|(asset, amount)| amount_json(builder, asset, *amount)).collect::<Value>();
         Map::from_iter([
             ("venue".to_owned(), party(builder, self.venue)),
             ("market".to_owned(), json!(market_name(self.market))),
             ("supplied".to_owned(), sums(&self.supplied)),
             ("borrowed".to_owned(), sums(&self.borrowed)),
             ("claimable".to_owned(), sums(&self.claimable)),
-            ("value_usd".to_owned(), json!(net(worth(builder, &self.supplied), worth(builder, &self.borrowed)))),
+            ("value_usd".to_owned(), json!(net_usd(total_usd8(builder, &self.supplied), total_usd8(builder, &self.borrowed)))),
         ])
     }
 }
 
 fn market_name(hash: B256) -> String {
-    MARKETS.iter().find(|name| market(name) == hash).map_or_else(|| hash.to_string(), |name| (*name).to_owned())
+    MARKETS.iter().find(|name| market_id(name) == hash).map_or_else(|| hash.to_string(), |name| (*name).to_owned())
 }
 
 /// One position by its id.
-pub(super) async fn position(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
-    let text = need_subject(args, "position")?;
+pub(super) async fn position(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
+    let text = require_id(args, "position")?;
     let who = owner(builder, args)?;
-    let missing = || ToolError::new(ToolErrorCode::NotFound, format!("{} is no position on chain {}", shown(&text), builder.id));
-    let thing = find(builder, args, &text).ok_or_else(missing)?;
-    let mut answer = about(builder);
+    let missing = || ToolError::new(ToolErrorCode::NotFound, format!("{} is no position on chain {}", quote_value(&text), builder.id));
+    let thing = find_position(builder, args, &text).ok_or_else(missing)?;
+    let mut answer = chain_facts(builder);
     answer.insert("id".into(), json!(*thing.id));
     answer.insert("is".into(), json!(thing.is));
     answer.insert("account".into(), json!(who.to_checksum(None)));
     let told = match thing.role {
-        Some(role) => in_venue(builder, thing, role, who).await?.tell(builder),
-        None => in_pool(builder, thing, who).await?,
+        Some(role) => venue_position(builder, thing, role, who).await?.to_json(builder),
+        None => pool_position(builder, thing, who).await?,
     };
     answer.extend(told);
     Ok(answer)
 }
 
 /// The thing of this id that can be held; of several the one the parameter asks for.
-fn find<'d>(builder: &TxBuilder<'d>, args: &Args<'_>, text: &str) -> Option<&'d Thing> {
+fn find_position<'d>(builder: &TxBuilder<'d>, args: &ToolArgs<'_>, text: &str) -> Option<&'d WorldObject> {
     let things =
         builder.things.iter().filter(|thing| thing.chain == builder.id && thing.id.eq_ignore_ascii_case(text) && can_be_held(thing));
-    let asked = |thing: &&Thing| args.of_kind(|kind| matches!(kind, Kind::Id(word) if word.word() == thing.is)).next().is_some();
+    let asked = |thing: &&WorldObject| args.of_kind(|kind| matches!(kind, ParamKind::Id(word) if word.word() == thing.is)).next().is_some();
     things.clone().find(asked).or_else(|| things.clone().next())
 }
 
-fn can_be_held(thing: &Thing) -> bool {
+fn can_be_held(thing: &WorldObject) -> bool {
     match thing.role {
         Some(_) => !thing.assets.is_empty(),
         None => thing.assets.len() == 2 && matches!(thing.is.as_str(), "position" | "pool"),
     }
 }
 
-async fn in_venue(builder: &mut TxBuilder<'_>, thing: &Thing, role: Role, who: Address) -> Result<Stand, ToolError> {
-    let (venue, market) = place(builder, thing, role)?;
-    let mut stand = Stand::new(venue, market);
+async fn venue_position(builder: &mut TxBuilder<'_>, thing: &WorldObject, role: Role, who: Address) -> Result<MarketPosition, ToolError> {
+    let (venue, market) = venue_and_market(builder, thing, role)?;
+    let mut stand = MarketPosition::new(venue, market);
     let (Some(first), Some(last)) = (thing.assets.first(), thing.assets.last()) else { return Ok(stand) };
     let (first, last) = (builder.asset(first)?, builder.asset(last)?);
     let supplied = builder.read(venue, &Venue::suppliedCall { account: who, market, asset: first.at }).await?;
@@ -94,16 +95,16 @@ async fn in_venue(builder: &mut TxBuilder<'_>, thing: &Thing, role: Role, who: A
     Ok(stand)
 }
 
-fn place(builder: &TxBuilder<'_>, thing: &Thing, role: Role) -> Result<(Address, B256), ToolError> {
+fn venue_and_market(builder: &TxBuilder<'_>, thing: &WorldObject, role: Role) -> Result<(Address, B256), ToolError> {
     let via = OpTarget { role: Some(role), contract: thing.contract.clone(), ..OpTarget::default() };
-    Ok((builder.contract(&via, &["Venue"])?, market(thing.market.as_deref().unwrap_or("lend"))))
+    Ok((builder.contract(&via, &["Venue"])?, market_id(thing.market.as_deref().unwrap_or("lend"))))
 }
 
-async fn in_pool(builder: &mut TxBuilder<'_>, thing: &Thing, who: Address) -> Result<Map<String, Value>, ToolError> {
+async fn pool_position(builder: &mut TxBuilder<'_>, thing: &WorldObject, who: Address) -> Result<Map<String, Value>, ToolError> {
     let [a, b] = thing.assets.as_slice() else { return Ok(Map::new()) };
     let (a, b) = (builder.asset(a)?, builder.asset(b)?);
-    let earned = earned(builder, thing, &a, who).await?;
-    let mut told = pools::share(builder, a, b, who).await?.tell(builder);
+    let earned = pool_fees(builder, thing, &a, who).await?;
+    let mut told = pools::share(builder, a, b, who).await?.to_json(builder);
     if let Some(earned) = earned {
         told.insert("claimable".into(), earned);
     }
@@ -111,32 +112,36 @@ async fn in_pool(builder: &mut TxBuilder<'_>, thing: &Thing, who: Address) -> Re
 }
 
 /// Returns the fees of a pool share, which wait at the position manager.
-async fn earned(builder: &mut TxBuilder<'_>, thing: &Thing, first: &Asset, who: Address) -> Result<Option<Value>, ToolError> {
+async fn pool_fees(builder: &mut TxBuilder<'_>, thing: &WorldObject, first: &AssetInfo, who: Address) -> Result<Option<Value>, ToolError> {
     if thing.claimable.is_none() {
         return Ok(None);
     }
-    let (venue, _) = place(builder, thing, Role::PositionManager)?;
-    let claimable = builder.read(venue, &Venue::claimableCall { account: who, market: market("gauge"), asset: first.at }).await?;
-    Ok(Some(json!([sum(builder, first, claimable)])))
+    let (venue, _) = venue_and_market(builder, thing, Role::PositionManager)?;
+    let claimable = builder.read(venue, &Venue::claimableCall { account: who, market: market_id("gauge"), asset: first.at }).await?;
+    Ok(Some(json!([amount_json(builder, first, claimable)])))
 }
 
-pub(super) async fn positions(builder: &mut TxBuilder<'_>, args: &Args<'_>) -> Result<Map<String, Value>, ToolError> {
+pub(super) async fn positions(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let who = owner(builder, args)?;
     let shares = pools::shares(builder, who).await?;
-    let stands = stands(builder, who).await?;
-    let mut answer = about(builder);
+    let stands = market_positions(builder, who).await?;
+    let mut answer = chain_facts(builder);
     answer.insert("account".into(), json!(who.to_checksum(None)));
     answer.insert(
         "positions".into(),
-        shares.iter().map(|share| tell_share(builder, share)).chain(stands.iter().map(|stand| tell_stand(builder, stand))).collect(),
+        shares
+            .iter()
+            .map(|share| pool_share_json(builder, share))
+            .chain(stands.iter().map(|stand| market_position_json(builder, stand)))
+            .collect(),
     );
     Ok(answer)
 }
 
 /// Everything an account has in the venues of a chain, market by market.
-pub(super) async fn stands(builder: &mut TxBuilder<'_>, who: Address) -> Result<Vec<Stand>, ToolError> {
+pub(super) async fn market_positions(builder: &mut TxBuilder<'_>, who: Address) -> Result<Vec<MarketPosition>, ToolError> {
     let venues = builder.book.entries().filter(|(_, entry)| entry.contract == Some("Venue")).map(|(at, _)| at);
-    let mut found: Vec<Stand> = vec![];
+    let mut found: Vec<MarketPosition> = vec![];
     for venue in venues.collect::<Vec<_>>() {
         let from = found.len();
         for key in builder.read(venue, &Venue::holdingsCall { account: who }).await? {
@@ -144,7 +149,7 @@ pub(super) async fn stands(builder: &mut TxBuilder<'_>, who: Address) -> Result<
             let at = match found.iter().skip(from).position(|stand| stand.market == key.market) {
                 Some(at) => from + at,
                 None => {
-                    found.push(Stand::new(venue, key.market));
+                    found.push(MarketPosition::new(venue, key.market));
                     found.len() - 1
                 }
             };
@@ -162,30 +167,30 @@ pub(super) async fn stands(builder: &mut TxBuilder<'_>, who: Address) -> Result<
 }
 
 /// With the ids by which tools know it; several may share what the chain keeps as one.
-pub(super) fn tell_stand(builder: &TxBuilder<'_>, stand: &Stand) -> Value {
-    let is_here = |thing: &&Thing| {
-        let here = thing.role.and_then(|role| place(builder, thing, role).ok());
-        here == Some((stand.venue, stand.market)) && thing.assets.iter().any(|symbol| stand.counts(symbol))
+pub(super) fn market_position_json(builder: &TxBuilder<'_>, stand: &MarketPosition) -> Value {
+    let is_here = |thing: &&WorldObject| {
+        let here = thing.role.and_then(|role| venue_and_market(builder, thing, role).ok());
+        here == Some((stand.venue, stand.market)) && thing.assets.iter().any(|symbol| stand.has_asset(symbol))
     };
-    with_ids(builder, stand.tell(builder), is_here)
+    with_ids(builder, stand.to_json(builder), is_here)
 }
 
-pub(super) fn tell_share(builder: &TxBuilder<'_>, share: &Share) -> Value {
-    let is_here = |thing: &&Thing| {
+pub(super) fn pool_share_json(builder: &TxBuilder<'_>, share: &PoolShare) -> Value {
+    let is_here = |thing: &&WorldObject| {
         let [a, b] = thing.assets.as_slice() else { return false };
         let pair = || builder.pair(&builder.asset(a).ok()?, &builder.asset(b).ok()?).ok();
         thing.role.is_none() && (thing.is == "position" || thing.holds.is_some()) && pair() == Some(share.pool)
     };
-    with_ids(builder, share.tell(builder), is_here)
+    with_ids(builder, share.to_json(builder), is_here)
 }
 
-impl Stand {
-    fn counts(&self, symbol: &str) -> bool {
+impl MarketPosition {
+    fn has_asset(&self, symbol: &str) -> bool {
         [&self.supplied, &self.borrowed, &self.claimable].into_iter().flatten().any(|(asset, _)| asset.symbol.eq_ignore_ascii_case(symbol))
     }
 }
 
-fn with_ids(builder: &TxBuilder<'_>, mut told: Map<String, Value>, is_here: impl Fn(&&Thing) -> bool) -> Value {
+fn with_ids(builder: &TxBuilder<'_>, mut told: Map<String, Value>, is_here: impl Fn(&&WorldObject) -> bool) -> Value {
     let things = builder.things.iter().filter(|thing| thing.chain == builder.id && can_be_held(thing)).filter(is_here);
     told.insert("ids".into(), things.map(|thing| json!(*thing.id)).collect());
     Value::Object(told)

@@ -1,16 +1,16 @@
 //! The world as an MCP server: an external agent lists the tools of its seat and calls them; the world records all of it.
 
-mod extras;
-mod outcome;
-mod relay;
-mod seat;
+mod agent_toolset;
+mod move_outcome;
+mod move_tools;
+mod relay_server;
 mod transport;
-mod world;
 mod world_lock;
+mod world_server;
 
-pub use outcome::MoveOutcome;
-pub use relay::{PendingMove, RelayServer};
-pub use seat::Seat;
-pub use transport::{in_memory, on_streams};
-pub use world::WorldServer;
+pub use agent_toolset::AgentToolset;
+pub use move_outcome::MoveOutcome;
+pub use relay_server::{PendingMove, RelayServer};
+pub use transport::{serve_in_memory, serve_streams};
 pub use world_lock::{SharedWorld, WorldLock};
+pub use world_server::WorldServer;

@@ -5,29 +5,29 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::task::JoinHandle;
 
-use super::world::WorldServer;
-use crate::mcp::error::{Fault, McpError};
-use crate::mcp::server::OWN_NAME;
-use crate::mcp::shown::shown;
+use super::world_server::WorldServer;
+use crate::mcp::error::{McpError, McpFault};
+use crate::mcp::printable::printable;
+use crate::mcp::server::SERVER_NAME;
 
 /// As much as a request over HTTP may weigh.
-const LINE: usize = 4 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Serves until the other side closes its end; for stdio, give stdin and stdout. Close the [`super::WorldLock`] before reading the events.
-pub async fn on_streams<R, W>(server: WorldServer, input: R, output: W) -> Result<(), McpError>
+pub async fn serve_streams<R, W>(server: WorldServer, input: R, output: W) -> Result<(), McpError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let transport = AsyncRwTransport::new(input, output).with_max_line_length(LINE);
-    let failed = |why: String| McpError::new(OWN_NAME, Fault::NotMcp { why: shown(&why, 300) });
+    let transport = AsyncRwTransport::new(input, output).with_max_line_length(MAX_LINE_BYTES);
+    let failed = |why: String| McpError::new(SERVER_NAME, McpFault::NotMcp { why: printable(&why, 300) });
     let running = server.serve(transport).await.map_err(|error| failed(error.to_string()))?;
     running.waiting().await.map(|_| ()).map_err(|error| failed(error.to_string()))
 }
 
 /// The client's end of a server in this process. The server ends when that end is dropped.
-pub fn in_memory(server: WorldServer) -> (DuplexStream, JoinHandle<Result<(), McpError>>) {
+pub fn serve_in_memory(server: WorldServer) -> (DuplexStream, JoinHandle<Result<(), McpError>>) {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let (input, output) = tokio::io::split(far);
-    (near, tokio::spawn(on_streams(server, input, output)))
+    (near, tokio::spawn(serve_streams(server, input, output)))
 }

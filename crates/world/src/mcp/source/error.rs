@@ -16,7 +16,7 @@ pub enum SourceError {
     #[error("there is no tool {tool}")]
     UnknownTool { tool: String, guess: String },
     #[error("nobody answers for the imported tool {tool}")]
-    Nobody { tool: String },
+    NoSource { tool: String },
     #[error("no recording of {tool} with {args}; {nearest}")]
     NotRecorded { tool: String, args: String, nearest: String },
     #[error("{tool} has no output schema, so no answer can be made up for it")]
@@ -35,7 +35,7 @@ impl SourceError {
         match self {
             SourceError::Server(error) => error.fault.remedy(),
             SourceError::UnknownTool { guess, .. } => guess,
-            SourceError::Nobody { .. } => "record it, or have it stubbed or passed through",
+            SourceError::NoSource { .. } => "record it, or have it stubbed or passed through",
             SourceError::NotRecorded { .. } => "record the run again or change the case",
             SourceError::NoSchema { .. } => "pass it through or record it",
             SourceError::Failed { .. }
@@ -46,7 +46,7 @@ impl SourceError {
     }
 
     /// Returns what is wrong together with the remedy, for the ending of a trial.
-    pub(crate) fn explained(&self) -> String {
+    pub(crate) fn with_remedy(&self) -> String {
         // A server's error names the remedy before it quotes the server.
         let says_all = self.remedy().is_empty() || matches!(self, SourceError::Server(_));
         if says_all { self.to_string() } else { format!("{self}; {}", self.remedy()) }
@@ -59,7 +59,7 @@ impl From<SourceError> for UserError {
             SourceError::Server(error) => error.into(),
             SourceError::Failed { .. }
             | SourceError::UnknownTool { .. }
-            | SourceError::Nobody { .. }
+            | SourceError::NoSource { .. }
             | SourceError::NotRecorded { .. }
             | SourceError::NoSchema { .. }
             | SourceError::Unstubbable { .. }

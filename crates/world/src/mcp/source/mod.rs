@@ -1,22 +1,22 @@
 //! Tools of somebody else's MCP server, as a world uses them: live, recorded and replayed, or answered by stubs.
 
 mod error;
-mod passed;
-mod recorded;
+mod passthrough;
+mod recording;
 mod stubs;
 
 pub use error::SourceError;
-pub use passed::Passed;
-pub use recorded::{Recorded, Recording};
-pub use stubs::Stubbed;
+pub use passthrough::PassthroughSource;
+pub use recording::{RecordingSource, ReplaySource};
+pub use stubs::StubSource;
 
-pub use super::pages::Offer;
+pub use super::tool_list::RemoteTool;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 /// Something that answers calls of tools. The same question may be answered differently later; a source remembers what it must.
 #[async_trait]
-pub trait Source: Send {
+pub trait ToolSource: Send {
     async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError>;
 }

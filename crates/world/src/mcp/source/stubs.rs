@@ -3,35 +3,35 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use model::Hash;
+use model::ContentHash;
 use serde_json::{Map, Value, json};
 
-use super::passed::unknown;
-use super::{Offer, Source, SourceError};
-use crate::mcp::shown::shown;
+use super::passthrough::unknown_tool;
+use super::{RemoteTool, SourceError, ToolSource};
+use crate::mcp::printable::printable;
 
 #[derive(Debug, Clone)]
-pub struct Stubbed {
-    offers: Vec<Offer>,
+pub struct StubSource {
+    offers: Vec<RemoteTool>,
     seed: u64,
 }
 
-impl Stubbed {
-    pub fn new(offers: Vec<Offer>, seed: u64) -> Self {
+impl StubSource {
+    pub fn new(offers: Vec<RemoteTool>, seed: u64) -> Self {
         Self { offers, seed }
     }
 
     /// Returns the tools that no answer can be generated for, with the reason, so that a run can be refused before it starts.
-    pub fn gaps(&self) -> BTreeMap<String, SourceError> {
-        let tried = self.offers.iter().map(|offer| (offer.listing.name.clone(), self.made(offer, &Map::new())));
+    pub fn unstubbable_tools(&self) -> BTreeMap<String, SourceError> {
+        let tried = self.offers.iter().map(|offer| (offer.listing.name.clone(), self.generate(offer, &Map::new())));
         tried.filter_map(|(name, made)| made.err().map(|error| (name, error))).collect()
     }
 
-    fn made(&self, offer: &Offer, args: &Map<String, Value>) -> Result<Value, SourceError> {
-        let tool = shown(&offer.listing.name, 100);
+    fn generate(&self, offer: &RemoteTool, args: &Map<String, Value>) -> Result<Value, SourceError> {
+        let tool = printable(&offer.listing.name, 100);
         let Some(schema) = &offer.output_schema else { return Err(SourceError::NoSchema { tool }) };
-        let unfit = |why: String| SourceError::Unstubbable { tool: tool.clone(), why: shown(&why, 300) };
-        let question = Hash::of(&json!([self.seed, offer.listing.name, args]));
+        let unfit = |why: String| SourceError::Unstubbable { tool: tool.clone(), why: printable(&why, 300) };
+        let question = ContentHash::of_json(&json!([self.seed, offer.listing.name, args]));
         let seed = u64::from_str_radix(&question.as_str()[..16], 16).unwrap_or_default();
         let value = jsongen::plausible(schema, seed).map_err(|unsupported| unfit(unsupported.to_string()))?;
         // A schema can ask for more than the generator understands.
@@ -44,11 +44,11 @@ impl Stubbed {
 }
 
 #[async_trait]
-impl Source for Stubbed {
+impl ToolSource for StubSource {
     async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
         match self.offers.iter().find(|offer| offer.listing.name == tool) {
-            None => Err(unknown(tool, &self.offers)),
-            Some(offer) => self.made(offer, args),
+            None => Err(unknown_tool(tool, &self.offers)),
+            Some(offer) => self.generate(offer, args),
         }
     }
 }

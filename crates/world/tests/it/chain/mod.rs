@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 mod conformance;
-mod hostile;
+mod contracts_setup;
+mod hostile_nodes;
 mod plain_revm;
 mod recorder;
 mod script;
-mod setting;
 
 use bardo_eval_world::chain::{Anvil, AnvilConfig};
 use std::os::unix::fs::PermissionsExt;

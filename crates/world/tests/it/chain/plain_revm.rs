@@ -4,7 +4,8 @@ use crate::chain::CHAIN;
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use async_trait::async_trait;
 use bardo_eval_world::chain::{
-    AccountChange, BASE_FEE, BLOCK_GAS, Block, Chain, ChainError, Changes, Log, Outcome, Receipt, Snapshot, Status, Tx,
+    AccountChange, BASE_FEE, BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Log, Receipt, SnapshotId, StateChanges, Tx,
+    TxStatus,
 };
 use revm::context::result::{ExecutionResult, ResultAndState};
 use revm::context::{BlockEnv, TxEnv};
@@ -17,14 +18,14 @@ use revm::{Context, DatabaseCommit, DatabaseRef, ExecuteEvm, MainBuilder, MainCo
 #[derive(Debug, Clone)]
 pub(crate) struct PlainRevm {
     db: CacheDB<EmptyDB>,
-    latest: Block,
+    latest: BlockInfo,
     next_time: Option<u64>,
     saved: Vec<PlainRevm>,
 }
 
 impl PlainRevm {
     pub(crate) fn new(unix_s: u64) -> Self {
-        Self { db: CacheDB::default(), latest: Block { number: 0, unix_s }, next_time: None, saved: vec![] }
+        Self { db: CacheDB::default(), latest: BlockInfo { number: 0, unix_s }, next_time: None, saved: vec![] }
     }
 
     fn info(&self, of: Address) -> AccountInfo {
@@ -35,8 +36,8 @@ impl PlainRevm {
         self.db.insert_account_info(of, info);
     }
 
-    fn next_block(&self) -> Block {
-        Block { number: self.latest.number + 1, unix_s: self.next_time.unwrap_or(self.latest.unix_s + 1) }
+    fn next_block(&self) -> BlockInfo {
+        BlockInfo { number: self.latest.number + 1, unix_s: self.next_time.unwrap_or(self.latest.unix_s + 1) }
     }
 
     fn transact(&mut self, tx: &Tx, free: bool) -> Result<ResultAndState, ChainError> {
@@ -80,10 +81,10 @@ impl PlainRevm {
     }
 
     /// Compares the database before and after a commit, account by account.
-    fn commit(&mut self, state: EvmState) -> Changes {
+    fn commit(&mut self, state: EvmState) -> StateChanges {
         let before = self.db.clone();
         self.db.commit(state.clone());
-        let mut changes = Changes::default();
+        let mut changes = StateChanges::default();
         #[expect(clippy::iter_over_hash_type, reason = "the result is sorted")]
         for (address, account) in state {
             let (was, is) = (before.basic_ref(address).unwrap().unwrap_or_default(), self.info(address));
@@ -105,17 +106,17 @@ impl PlainRevm {
     }
 }
 
-fn outcome(result: &ExecutionResult) -> Outcome {
+fn outcome(result: &ExecutionResult) -> CallOutcome {
     let status = match result {
-        ExecutionResult::Success { .. } => Status::Success,
-        ExecutionResult::Revert { .. } => Status::Reverted,
-        ExecutionResult::Halt { .. } => Status::Halted,
+        ExecutionResult::Success { .. } => TxStatus::Success,
+        ExecutionResult::Revert { .. } => TxStatus::Reverted,
+        ExecutionResult::Halt { .. } => TxStatus::Halted,
     };
-    Outcome { status, gas_used: result.tx_gas_used(), output: result.output().cloned().unwrap_or_default() }
+    CallOutcome { status, gas_used: result.tx_gas_used(), output: result.output().cloned().unwrap_or_default() }
 }
 
 #[async_trait]
-impl Chain for PlainRevm {
+impl ChainBackend for PlainRevm {
     fn id(&self) -> u64 {
         CHAIN
     }
@@ -125,13 +126,13 @@ impl Chain for PlainRevm {
         let ResultAndState { result, state } = self.transact(tx, false)?;
         let changes = self.commit(state);
         (self.latest, self.next_time) = (block, None);
-        let Outcome { status, gas_used, output } = outcome(&result);
+        let CallOutcome { status, gas_used, output } = outcome(&result);
         let logs = result.into_logs().into_iter();
         let logs = logs.map(|log| Log { address: log.address, topics: log.data.topics().to_vec(), data: log.data.data }).collect();
         Ok(Receipt { status, gas_used, output, logs, block, changes })
     }
 
-    async fn call(&mut self, tx: &Tx) -> Result<Outcome, ChainError> {
+    async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError> {
         self.transact(tx, true).map(|done| outcome(&done.result))
     }
 
@@ -151,7 +152,7 @@ impl Chain for PlainRevm {
         Ok(self.db.storage_ref(of, slot).unwrap().into())
     }
 
-    async fn latest(&mut self) -> Result<Block, ChainError> {
+    async fn latest(&mut self) -> Result<BlockInfo, ChainError> {
         Ok(self.latest)
     }
 
@@ -163,13 +164,13 @@ impl Chain for PlainRevm {
         Ok(())
     }
 
-    async fn snapshot(&mut self) -> Result<Snapshot, ChainError> {
+    async fn snapshot(&mut self) -> Result<SnapshotId, ChainError> {
         let saved = Self { saved: vec![], ..self.clone() };
         self.saved.push(saved);
-        Ok(Snapshot(self.saved.len() as u64 - 1))
+        Ok(SnapshotId(self.saved.len() as u64 - 1))
     }
 
-    async fn restore(&mut self, to: Snapshot) -> Result<(), ChainError> {
+    async fn restore(&mut self, to: SnapshotId) -> Result<(), ChainError> {
         let mut saved = std::mem::take(&mut self.saved);
         saved.truncate(to.0 as usize + 1);
         *self = saved.pop().ok_or_else(|| ChainError::Refused("no such snapshot".into()))?;

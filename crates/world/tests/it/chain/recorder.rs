@@ -2,44 +2,44 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolCall;
-use bardo_eval_world::chain::{Chain, ChainError, Outcome, Receipt, Snapshot, Status, Tx};
+use bardo_eval_world::chain::{CallOutcome, ChainBackend, ChainError, Receipt, SnapshotId, Tx, TxStatus};
 use std::fmt::Debug;
 
 /// What was done, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct RecordedStep {
     pub(crate) what: String,
-    pub(crate) came: String,
+    pub(crate) outcome: String,
 }
 
-pub(crate) struct Recorder<'a> {
-    pub(crate) chain: &'a mut dyn Chain,
-    pub(crate) seen: Vec<Seen>,
+pub(crate) struct ChainRecorder<'a> {
+    pub(crate) chain: &'a mut dyn ChainBackend,
+    pub(crate) steps: Vec<RecordedStep>,
 }
 
-impl<'a> Recorder<'a> {
-    pub(crate) fn new(chain: &'a mut dyn Chain) -> Self {
-        Self { chain, seen: vec![] }
+impl<'a> ChainRecorder<'a> {
+    pub(crate) fn new(chain: &'a mut dyn ChainBackend) -> Self {
+        Self { chain, steps: vec![] }
     }
 
     fn note(&mut self, what: &str, came: impl Debug) {
-        self.seen.push(Seen { what: what.to_owned(), came: format!("{came:#?}") });
+        self.steps.push(RecordedStep { what: what.to_owned(), outcome: format!("{came:#?}") });
     }
 
     /// A transaction that ends in this way; all the rest is for the other chain to agree with.
-    pub(crate) async fn send(&mut self, what: &str, tx: Tx, status: Status) -> Receipt {
+    pub(crate) async fn send(&mut self, what: &str, tx: Tx, status: TxStatus) -> Receipt {
         let receipt = self.chain.send(&tx).await.unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(receipt.status, status, "{what}: {receipt:#?}");
         self.note(what, &receipt);
         receipt
     }
 
-    pub(crate) async fn does<C: SolCall>(&mut self, what: &str, from: Address, to: Address, call: C) -> Receipt {
-        self.send(what, Tx::call(from, to, call.abi_encode()), Status::Success).await
+    pub(crate) async fn succeeds<C: SolCall>(&mut self, what: &str, from: Address, to: Address, call: C) -> Receipt {
+        self.send(what, Tx::call(from, to, call.abi_encode()), TxStatus::Success).await
     }
 
     pub(crate) async fn reverts<C: SolCall>(&mut self, what: &str, from: Address, to: Address, call: C) -> Receipt {
-        self.send(what, Tx::call(from, to, call.abi_encode()), Status::Reverted).await
+        self.send(what, Tx::call(from, to, call.abi_encode()), TxStatus::Reverted).await
     }
 
     /// A transaction that never enters a block, and leaves no trace.
@@ -51,7 +51,7 @@ impl<'a> Recorder<'a> {
         self.note(what, "refused");
     }
 
-    pub(crate) async fn call(&mut self, what: &str, tx: Tx) -> Outcome {
+    pub(crate) async fn call(&mut self, what: &str, tx: Tx) -> CallOutcome {
         let outcome = self.chain.call(&tx).await.unwrap_or_else(|error| panic!("{what}: {error}"));
         self.note(what, &outcome);
         outcome
@@ -82,13 +82,13 @@ impl<'a> Recorder<'a> {
         self.chain.set_balance(of, wei).await.unwrap();
     }
 
-    pub(crate) async fn snapshot(&mut self) -> Snapshot {
+    pub(crate) async fn snapshot(&mut self) -> SnapshotId {
         let snapshot = self.chain.snapshot().await.unwrap();
         self.note("snapshot", snapshot);
         snapshot
     }
 
-    pub(crate) async fn restore(&mut self, to: Snapshot) {
+    pub(crate) async fn restore(&mut self, to: SnapshotId) {
         self.chain.restore(to).await.unwrap();
         self.account("restored", Address::ZERO).await;
     }

@@ -1,14 +1,14 @@
 //! What is done on every chain: payments, trades, permits, delegations, creations, failures, snapshots and time.
 
 use crate::chain::CHAIN;
-use crate::chain::recorder::Recorder;
-use crate::chain::setting::*;
+use crate::chain::contracts_setup::*;
+use crate::chain::recorder::ChainRecorder;
 use alloy_primitives::{Address, B256, Bytes, U256, hex, keccak256};
 use alloy_sol_types::{SolCall, SolError, SolStruct, SolValue};
 use bardo_eval_world::chain::contracts::contract;
-use bardo_eval_world::chain::{BLOCK_GAS, Signer, Status, Tx};
+use bardo_eval_world::chain::{BLOCK_GAS, Signer, Tx, TxStatus};
 
-pub(crate) async fn play(r: &mut Recorder<'_>) {
+pub(crate) async fn run_script(r: &mut ChainRecorder<'_>) {
     payments(r).await;
     cage(r).await;
     permits(r).await;
@@ -30,7 +30,7 @@ fn pay(from: Address, to: Address, wei: u64) -> Tx {
     Tx { value: U256::from(wei), ..Tx::call(from, to, Bytes::new()) }
 }
 
-async fn payments(r: &mut Recorder<'_>) {
+async fn payments(r: &mut ChainRecorder<'_>) {
     // First of all, so that a fork refuses before it has a block of its own: a node's pool takes some of these.
     let plain = pay(TRADER, OWNER, 1);
     r.refused("less gas than the data's floor", Tx { gas: 37_010, data: vec![0x11; 1000].into(), ..plain.clone() }).await;
@@ -39,41 +39,41 @@ async fn payments(r: &mut Recorder<'_>) {
     let authorizations = vec![Signer::development().authorize(CHAIN, WETH, 0)];
     r.refused("less gas than a delegation takes", Tx { gas: 45_999, authorizations, ..plain }).await;
     r.fund(TRADER, ether(999)).await;
-    r.send("pay", pay(TRADER, OWNER, 5), Status::Success).await;
-    r.send("pay a new account", pay(TRADER, STRANGER, 1_000_000), Status::Success).await;
-    r.send("pay oneself", pay(TRADER, TRADER, 7), Status::Success).await;
-    r.send("touch an empty account", pay(TRADER, Address::repeat_byte(0xee), 0), Status::Success).await;
-    r.send("pay nobody's address", pay(TRADER, Address::ZERO, 3), Status::Success).await;
-    r.send("pay with a note", Tx { data: vec![0x11; 300].into(), ..pay(TRADER, OWNER, 5) }, Status::Success).await;
-    r.send("a contract pays", pay(WETH, OWNER, 0), Status::Success).await;
+    r.send("pay", pay(TRADER, OWNER, 5), TxStatus::Success).await;
+    r.send("pay a new account", pay(TRADER, STRANGER, 1_000_000), TxStatus::Success).await;
+    r.send("pay oneself", pay(TRADER, TRADER, 7), TxStatus::Success).await;
+    r.send("touch an empty account", pay(TRADER, Address::repeat_byte(0xee), 0), TxStatus::Success).await;
+    r.send("pay nobody's address", pay(TRADER, Address::ZERO, 3), TxStatus::Success).await;
+    r.send("pay with a note", Tx { data: vec![0x11; 300].into(), ..pay(TRADER, OWNER, 5) }, TxStatus::Success).await;
+    r.send("a contract pays", pay(WETH, OWNER, 0), TxStatus::Success).await;
 }
 
 fn execute(target: Address, call: impl SolCall) -> PolicyCage::executeCall {
     PolicyCage::executeCall { target, value: U256::ZERO, data: call.abi_encode().into() }
 }
 
-async fn cage(r: &mut Recorder<'_>) {
+async fn cage(r: &mut ChainRecorder<'_>) {
     let me = operator();
     let approve = |spender| execute(USDC, Token::approveCall { spender, value: U256::MAX });
     let swap = |path: Vec<Address>, amount, min| {
         execute(ROUTER, AmmRouter::swapExactInCall { amountIn: amount, minOut: min, path, to: CAGE, deadline: NEVER })
     };
     for spender in [ROUTER, VAULT, VENUE] {
-        r.does("an unlimited approval in the cage", me, CAGE, approve(spender)).await;
+        r.succeeds("an unlimited approval in the cage", me, CAGE, approve(spender)).await;
     }
-    r.does("swap", me, CAGE, swap(vec![USDC, WETH], usdc(1000), U256::from(1))).await;
+    r.succeeds("swap", me, CAGE, swap(vec![USDC, WETH], usdc(1000), U256::from(1))).await;
     r.reverts("swap for more than there is", me, CAGE, swap(vec![USDC, WETH], usdc(1000), ether(1))).await;
     r.reverts("swap what is not approved", me, CAGE, swap(vec![USDC, DAI], usdc(1000), U256::ZERO)).await;
-    r.does("into the vault", me, CAGE, execute(VAULT, Vault::depositCall { assets: usdc(5000), receiver: CAGE })).await;
+    r.succeeds("into the vault", me, CAGE, execute(VAULT, Vault::depositCall { assets: usdc(5000), receiver: CAGE })).await;
     let redeem = Vault::redeemCall { shares: usdc(1000), receiver: CAGE, owner_: CAGE };
-    r.does("out of the vault", me, CAGE, execute(VAULT, redeem)).await;
+    r.succeeds("out of the vault", me, CAGE, execute(VAULT, redeem)).await;
     let enter = Venue::enterCall { market: MARKET, asset: USDC, amount: usdc(2000), data: b"leverage 1".into() };
-    r.does("into the venue", me, CAGE, execute(VENUE, enter)).await;
+    r.succeeds("into the venue", me, CAGE, execute(VENUE, enter)).await;
     let exit = Venue::exitCall { market: MARKET, asset: USDC, amount: usdc(2000), to: CAGE };
-    r.does("out of the venue", me, CAGE, execute(VENUE, exit)).await;
+    r.succeeds("out of the venue", me, CAGE, execute(VENUE, exit)).await;
 
     let transfer = |to, value| execute(USDC, Token::transferCall { to, value });
-    r.does("a transfer at the limit", me, CAGE, transfer(TRADER, usdc(10_000))).await;
+    r.succeeds("a transfer at the limit", me, CAGE, transfer(TRADER, usdc(10_000))).await;
     let over = r.reverts("a transfer one unit over the limit", me, CAGE, transfer(TRADER, usdc(10_000) + U256::from(1))).await;
     let error = PolicyCage::SpendingLimitExceeded::abi_decode(&over.output).unwrap();
     assert_eq!((error.scope, error.spent), (0, U256::from(1_000_000_000_100_u64)));
@@ -82,7 +82,7 @@ async fn cage(r: &mut Recorder<'_>) {
     r.reverts("somebody else's hand", TRADER, CAGE, transfer(TRADER, U256::from(1))).await;
 }
 
-async fn domain(r: &mut Recorder<'_>, of: Address) -> B256 {
+async fn domain(r: &mut ChainRecorder<'_>, of: Address) -> B256 {
     let outcome = r.call("domain", Tx::call(OWNER, of, Token::DOMAIN_SEPARATORCall {}.abi_encode())).await;
     B256::from_slice(&outcome.output)
 }
@@ -92,24 +92,24 @@ fn signed(domain: B256, content: B256) -> Bytes {
     Signer::development().sign(hash).into()
 }
 
-async fn permits(r: &mut Recorder<'_>) {
+async fn permits(r: &mut ChainRecorder<'_>) {
     let (me, domain) = (operator(), domain(r, USDC).await);
     let kind = keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");
     let permit = |nonce: u64, value: U256| {
         let content = keccak256((kind, me, TRADER, value, U256::from(nonce), NEVER).abi_encode());
         Token::permit_0Call { owner_: me, spender: TRADER, value, deadline: NEVER, signature: signed(domain, content) }
     };
-    r.does("an unlimited approval", me, USDC, Token::approveCall { spender: STRANGER, value: U256::MAX }).await;
-    r.does("which is taken back", me, USDC, Token::approveCall { spender: STRANGER, value: U256::ZERO }).await;
-    r.does("a permit", TRADER, USDC, permit(0, usdc(500))).await;
+    r.succeeds("an unlimited approval", me, USDC, Token::approveCall { spender: STRANGER, value: U256::MAX }).await;
+    r.succeeds("which is taken back", me, USDC, Token::approveCall { spender: STRANGER, value: U256::ZERO }).await;
+    r.succeeds("a permit", TRADER, USDC, permit(0, usdc(500))).await;
     r.reverts("a permit used twice", TRADER, USDC, permit(0, usdc(500))).await;
-    r.does("an unlimited permit", TRADER, USDC, permit(1, U256::MAX)).await;
-    r.does("what it permits", TRADER, USDC, Token::transferFromCall { from: me, to: STRANGER, value: usdc(500) }).await;
+    r.succeeds("an unlimited permit", TRADER, USDC, permit(1, U256::MAX)).await;
+    r.succeeds("what it permits", TRADER, USDC, Token::transferFromCall { from: me, to: STRANGER, value: usdc(500) }).await;
 }
 
-async fn permit2(r: &mut Recorder<'_>) {
+async fn permit2(r: &mut ChainRecorder<'_>) {
     let me = operator();
-    r.does("approve Permit2", me, USDC, Token::approveCall { spender: PERMIT2, value: U256::MAX }).await;
+    r.succeeds("approve Permit2", me, USDC, Token::approveCall { spender: PERMIT2, value: U256::MAX }).await;
     let domain = domain(r, PERMIT2).await;
     let details = Permit2::PermitDetails {
         token: USDC,
@@ -119,9 +119,9 @@ async fn permit2(r: &mut Recorder<'_>) {
     };
     let single = Permit2::PermitSingle { details, spender: TRADER, sigDeadline: NEVER };
     let signature = signed(domain, single.eip712_hash_struct());
-    r.does("a Permit2 permit", TRADER, PERMIT2, Permit2::permitCall { owner: me, single, signature }).await;
+    r.succeeds("a Permit2 permit", TRADER, PERMIT2, Permit2::permitCall { owner: me, single, signature }).await;
     let take = Permit2::transferFromCall { from: me, to: TRADER, amount: usdc(700).to(), token: USDC };
-    r.does("what it permits", TRADER, PERMIT2, take.clone()).await;
+    r.succeeds("what it permits", TRADER, PERMIT2, take.clone()).await;
     r.reverts("and no more", TRADER, PERMIT2, take).await;
 
     let permitted = Permit2::TokenPermissions { token: USDC, amount: usdc(30) };
@@ -135,92 +135,92 @@ async fn permit2(r: &mut Recorder<'_>) {
         owner: me,
         signature: signed(domain, content),
     };
-    r.does("a signature transfer", TRADER, PERMIT2, transfer.clone()).await;
+    r.succeeds("a signature transfer", TRADER, PERMIT2, transfer.clone()).await;
     r.reverts("a signature transfer used twice", TRADER, PERMIT2, transfer).await;
 }
 
-async fn delegations(r: &mut Recorder<'_>) {
+async fn delegations(r: &mut ChainRecorder<'_>) {
     let (signer, me) = (Signer::development(), operator());
     let nonce = r.chain.nonce(me).await.unwrap();
     let by = |from, authorizations| Tx { authorizations, ..Tx::call(from, STRANGER, Bytes::new()) };
     let wrong = vec![signer.authorize(1, WETH, nonce), signer.authorize(CHAIN, WETH, nonce + 9)];
-    r.send("authorisations for elsewhere and for later", by(TRADER, wrong), Status::Success).await;
+    r.send("authorisations for elsewhere and for later", by(TRADER, wrong), TxStatus::Success).await;
     let given = by(TRADER, vec![signer.authorize(CHAIN, WETH, nonce)]);
     r.call("a delegation, tried", Tx { to: Some(me), ..given.clone() }).await;
-    r.send("a delegation, broadcast by another", given, Status::Success).await;
+    r.send("a delegation, broadcast by another", given, TxStatus::Success).await;
     assert_eq!(r.chain.code(me).await.unwrap(), Bytes::from([&hex!("ef0100")[..], WETH.as_slice()].concat()));
     r.send(
         "the account acts as its code",
         Tx::call(TRADER, me, Token::transferCall { to: TRADER, value: U256::ZERO }.abi_encode()),
-        Status::Success,
+        TxStatus::Success,
     )
     .await;
-    r.send("the account still pays", pay(me, TRADER, 5), Status::Success).await;
-    r.send("a delegation to another, by itself", by(me, vec![signer.authorize(CHAIN, VENUE, nonce + 3)]), Status::Success).await;
+    r.send("the account still pays", pay(me, TRADER, 5), TxStatus::Success).await;
+    r.send("a delegation to another, by itself", by(me, vec![signer.authorize(CHAIN, VENUE, nonce + 3)]), TxStatus::Success).await;
     r.account("delegated", me).await;
-    r.send("revoked by another, for every chain", by(TRADER, vec![signer.authorize(0, Address::ZERO, nonce + 4)]), Status::Success).await;
+    r.send("revoked by another, for every chain", by(TRADER, vec![signer.authorize(0, Address::ZERO, nonce + 4)]), TxStatus::Success).await;
     assert!(r.chain.code(me).await.unwrap().is_empty());
     let both = vec![signer.authorize(CHAIN, WETH, nonce + 5), signer.authorize(CHAIN, Address::ZERO, nonce + 6)];
-    r.send("given and taken back at once", by(TRADER, both), Status::Success).await;
+    r.send("given and taken back at once", by(TRADER, both), TxStatus::Success).await;
 }
 
 fn create(code: impl Into<Bytes>) -> Tx {
     Tx { from: TRADER, data: code.into(), ..Tx::default() }
 }
 
-async fn creations(r: &mut Recorder<'_>) {
+async fn creations(r: &mut ChainRecorder<'_>) {
     let token = contract("Token");
-    let created = r.send("create a token", create(token.creation.clone()), Status::Success).await;
+    let created = r.send("create a token", create(token.creation.clone()), TxStatus::Success).await;
     assert_eq!(created.output, token.runtime);
-    r.send("create nothing", create(Bytes::new()), Status::Success).await;
-    r.send("a creation that reverts", create(hex!("60056000fd")), Status::Reverted).await;
-    r.send("a creation that starts with 0xef", create(hex!("60ef5f5360015ff3")), Status::Halted).await;
+    r.send("create nothing", create(Bytes::new()), TxStatus::Success).await;
+    r.send("a creation that reverts", create(hex!("60056000fd")), TxStatus::Reverted).await;
+    r.send("a creation that starts with 0xef", create(hex!("60ef5f5360015ff3")), TxStatus::Halted).await;
     let next = r.chain.nonce(TRADER).await.unwrap();
     r.fund(TRADER.create(next), U256::from(1234)).await;
-    r.send("create where money waits", Tx { value: U256::from(6), ..create(hex!("5f5f55600160015560026000f3")) }, Status::Success).await;
+    r.send("create where money waits", Tx { value: U256::from(6), ..create(hex!("5f5f55600160015560026000f3")) }, TxStatus::Success).await;
 }
 
 /// Corners of creation: one that no transaction can carry, and one that is over before it began.
-pub(crate) async fn odd_creations(r: &mut Recorder<'_>) {
+pub(crate) async fn odd_creations(r: &mut ChainRecorder<'_>) {
     r.fund(TRADER, ether(1)).await;
     let authorizations = vec![Signer::development().authorize(CHAIN, WETH, 0)];
     r.refused("a creation with a delegation", Tx { authorizations, ..create(hex!("00")) }).await;
     let next = r.chain.nonce(TRADER).await.unwrap();
     r.fund(TRADER.create(next), U256::from(1234)).await;
     let brief = hex!("6001600155730202020202020202020202020202020202020202ff");
-    r.send("create and destroy at once", Tx { value: U256::from(6), ..create(brief) }, Status::Success).await;
+    r.send("create and destroy at once", Tx { value: U256::from(6), ..create(brief) }, TxStatus::Success).await;
     r.account("destroyed", TRADER.create(next)).await;
 }
 
 /// Code that reverts with `Error(string)`, as `require` does.
-fn complains(text: &str) -> Bytes {
+fn reverting_code(text: &str) -> Bytes {
     let payload = alloy_sol_types::Revert::from(text).abi_encode();
     let length = u8::try_from(payload.len()).unwrap();
     [&[0x60, length, 0x60, 10, 0x5f, 0x39, 0x60, length, 0x5f, 0xfd][..], &payload].concat().into()
 }
 
-async fn failures(r: &mut Recorder<'_>) {
+async fn failures(r: &mut ChainRecorder<'_>) {
     let [loud, broken, endless, fallen] = [0xd1, 0xd2, 0xd3, 0xd4].map(Address::repeat_byte);
-    r.etch(loud, complains("zero address")).await;
+    r.etch(loud, reverting_code("zero address")).await;
     r.etch(broken, hex!("fe")).await;
     r.etch(endless, hex!("5b5f56")).await;
     r.etch(fallen, hex!("730202020202020202020202020202020202020202ff")).await;
-    let said = r.send("a revert that says why", Tx::call(TRADER, loud, Bytes::new()), Status::Reverted).await;
+    let said = r.send("a revert that says why", Tx::call(TRADER, loud, Bytes::new()), TxStatus::Reverted).await;
     assert_eq!(alloy_sol_types::Revert::abi_decode(&said.output).unwrap().reason, "zero address");
-    r.send("an invalid instruction", Tx::call(TRADER, broken, Bytes::new()), Status::Halted).await;
-    r.send("no end", Tx { gas: 100_000, ..Tx::call(TRADER, endless, Bytes::new()) }, Status::Halted).await;
+    r.send("an invalid instruction", Tx::call(TRADER, broken, Bytes::new()), TxStatus::Halted).await;
+    r.send("no end", Tx { gas: 100_000, ..Tx::call(TRADER, endless, Bytes::new()) }, TxStatus::Halted).await;
     let transfer = Token::transferCall { to: STRANGER, value: U256::from(1) }.abi_encode();
-    r.send("too little gas", Tx { gas: 30_000, ..Tx::call(operator(), USDC, transfer) }, Status::Halted).await;
+    r.send("too little gas", Tx { gas: 30_000, ..Tx::call(operator(), USDC, transfer) }, TxStatus::Halted).await;
     let deep = Address::repeat_byte(0xd7);
     // Calls itself as long as there is gas, then writes how it went, and logs.
     r.etch(deep, hex!("5f5f5f5f5f305af15f555f5fa0")).await;
-    r.send("calls within calls", Tx { gas: 29_000_000, ..Tx::call(TRADER, deep, Bytes::new()) }, Status::Success).await;
+    r.send("calls within calls", Tx { gas: 29_000_000, ..Tx::call(TRADER, deep, Bytes::new()) }, TxStatus::Success).await;
     r.fund(fallen, U256::from(99)).await;
-    r.send("a contract that destroys itself", Tx::call(TRADER, fallen, Bytes::new()), Status::Success).await;
+    r.send("a contract that destroys itself", Tx::call(TRADER, fallen, Bytes::new()), TxStatus::Success).await;
     r.reverts("more than one has", TRADER, DAI, Token::transferCall { to: TRADER, value: U256::from(1) }).await;
 }
 
-async fn refusals(r: &mut Recorder<'_>) {
+async fn refusals(r: &mut ChainRecorder<'_>) {
     let nonce = r.chain.nonce(TRADER).await.unwrap();
     let plain = pay(TRADER, OWNER, 1);
     r.refused("no money at all", pay(Address::repeat_byte(0x99), OWNER, 0)).await;
@@ -229,11 +229,11 @@ async fn refusals(r: &mut Recorder<'_>) {
     r.refused("a nonce from the future", Tx { nonce: Some(nonce + 1), ..plain.clone() }).await;
     r.refused("more gas than a block", Tx { gas: BLOCK_GAS + 1, ..plain.clone() }).await;
     r.refused("less gas than the least", Tx { gas: 20_999, ..plain.clone() }).await;
-    r.send("the right nonce, after all that", Tx { nonce: Some(nonce), ..plain }, Status::Success).await;
+    r.send("the right nonce, after all that", Tx { nonce: Some(nonce), ..plain }, TxStatus::Success).await;
 }
 
 /// Returns block number, time, base fee, beneficiary, chain, gas limit, gas price, origin, blob base fee, own balance.
-fn probe() -> Bytes {
+fn environment_code() -> Bytes {
     let instructions = hex!("4342484146453a324a47");
     let mut code = vec![];
     for (place, instruction) in (0u8..).zip(instructions) {
@@ -243,14 +243,14 @@ fn probe() -> Bytes {
     code.into()
 }
 
-async fn environment(r: &mut Recorder<'_>) {
+async fn environment(r: &mut ChainRecorder<'_>) {
     let at = Address::repeat_byte(0xd5);
-    r.etch(at, probe()).await;
-    r.send("what a contract sees", pay(TRADER, at, 11), Status::Success).await;
+    r.etch(at, environment_code()).await;
+    r.send("what a contract sees", pay(TRADER, at, 11), TxStatus::Success).await;
     r.call("what a contract sees in a call", pay(TRADER, at, 11)).await;
 }
 
-async fn calls(r: &mut Recorder<'_>) {
+async fn calls(r: &mut ChainRecorder<'_>) {
     let to = |at: u8| Tx::call(TRADER, Address::repeat_byte(at), Bytes::new());
     r.call("a view", Tx::call(STRANGER, USDC, Token::balanceOfCall(CAGE).abi_encode())).await;
     let swap = AmmRouter::swapExactInCall { amountIn: usdc(10), minOut: U256::ZERO, path: vec![USDC, WETH], to: OWNER, deadline: NEVER };
@@ -272,17 +272,17 @@ async fn calls(r: &mut Recorder<'_>) {
     r.call_refused("less gas than the least", Tx { gas: 20_999, ..to(0xd5) }).await;
 }
 
-async fn snapshots(r: &mut Recorder<'_>) {
+async fn snapshots(r: &mut ChainRecorder<'_>) {
     for _ in 0..2 {
         let outer = r.snapshot().await;
-        r.send("after the outer snapshot", pay(TRADER, STRANGER, 1), Status::Success).await;
+        r.send("after the outer snapshot", pay(TRADER, STRANGER, 1), TxStatus::Success).await;
         r.etch(Address::repeat_byte(0xd6), hex!("00")).await;
         let inner = r.snapshot().await;
-        r.send("after the inner snapshot", pay(TRADER, STRANGER, 2), Status::Success).await;
+        r.send("after the inner snapshot", pay(TRADER, STRANGER, 2), TxStatus::Success).await;
         r.fund(STRANGER, ether(7)).await;
         r.restore(inner).await;
         r.account("inner", STRANGER).await;
-        r.send("instead", pay(TRADER, STRANGER, 3), Status::Success).await;
+        r.send("instead", pay(TRADER, STRANGER, 3), TxStatus::Success).await;
         let late = r.snapshot().await;
         r.restore(outer).await;
         for gone in [inner, late, outer] {
@@ -290,20 +290,20 @@ async fn snapshots(r: &mut Recorder<'_>) {
         }
         r.account("outer", STRANGER).await;
         r.account("etched in between", Address::repeat_byte(0xd6)).await;
-        r.send("and on", pay(TRADER, STRANGER, 4), Status::Success).await;
+        r.send("and on", pay(TRADER, STRANGER, 4), TxStatus::Success).await;
     }
 }
 
-async fn time(r: &mut Recorder<'_>) {
+async fn time(r: &mut ChainRecorder<'_>) {
     let at = Address::repeat_byte(0xd5);
     let now = r.chain.latest().await.unwrap().unix_s;
     r.chain.set_time(now).await.unwrap_err();
     r.chain.set_time(now + 86_400).await.unwrap();
     r.call("tomorrow, tried", Tx::call(TRADER, at, Bytes::new())).await;
     let saved = r.snapshot().await;
-    r.send("tomorrow", Tx::call(TRADER, at, Bytes::new()), Status::Success).await;
-    r.send("a second later", Tx::call(TRADER, at, Bytes::new()), Status::Success).await;
+    r.send("tomorrow", Tx::call(TRADER, at, Bytes::new()), TxStatus::Success).await;
+    r.send("a second later", Tx::call(TRADER, at, Bytes::new()), TxStatus::Success).await;
     r.restore(saved).await;
     r.refused("a refusal does not use tomorrow up", Tx { gas: 20_999, ..Tx::call(TRADER, at, Bytes::new()) }).await;
-    r.send("tomorrow again", Tx::call(TRADER, at, Bytes::new()), Status::Success).await;
+    r.send("tomorrow again", Tx::call(TRADER, at, Bytes::new()), TxStatus::Success).await;
 }

@@ -40,7 +40,7 @@ fn every_artifact_is_listed_and_fits_on_a_chain() {
 
 /// The next check of the policy must fit, too.
 #[test]
-fn policy_cage_has_two_kib_of_room_below_the_code_size_limit() {
+fn policy_cage_stays_2_kib_below_code_size_limit() {
     let size = contracts::contract("PolicyCage").runtime.len();
     assert!(size <= 24_576 - 2_048, "{size} bytes");
 }

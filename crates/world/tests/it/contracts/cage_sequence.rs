@@ -6,11 +6,11 @@ use alloy_sol_types::SolCall;
 use proptest::prelude::*;
 
 use crate::contracts::amm::exact_in;
-use crate::contracts::cage::{Cage, DAY, HOUR, cage, call, execute, guardian, lending, one, pay, usd, villain};
+use crate::contracts::cage::{CageFixture, DAY, HOUR, attacker, cage, call, execute, guardian, lending, one_ether, pay, usd};
 use crate::contracts::harness::*;
 
 #[derive(Debug, Clone)]
-enum Act {
+enum CageOp {
     Pay { token: u8, usd: u16, to: u8 },
     Ether { usd: u16, to: u8 },
     Approve { token: u8, spender: u8 },
@@ -27,9 +27,9 @@ enum Act {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
-    One(Act),
-    Batch(Vec<Act>),
+enum CageStep {
+    One(CageOp),
+    Batch(Vec<CageOp>),
     Wait(u32),
     Session,
     Halt,
@@ -38,43 +38,43 @@ enum Step {
     Gift { token: u8, usd: u16 },
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn any_op() -> impl Strategy<Value = CageOp> {
     let usd = || prop_oneof![4 => 1..4_000_u16, 2 => 4_000..10_000_u16, 1 => 10_000..14_000_u16];
     let to = || 0..4_u8;
     let bps = || 1..=10_000_u16;
     prop_oneof![
-        4 => (0..4_u8, usd(), to()).prop_map(|(token, usd, to)| Act::Pay { token, usd, to }),
-        1 => (usd(), to()).prop_map(|(usd, to)| Act::Ether { usd, to }),
-        1 => (0..4_u8, 0..4_u8).prop_map(|(token, spender)| Act::Approve { token, spender }),
-        4 => (0..4_u8, 0..4_u8, usd(), to()).prop_map(|(from, into, usd, to)| Act::Swap { from, into, usd, to }),
-        2 => (usd(), to()).prop_map(|(usd, to)| Act::Deposit { usd, to }),
-        2 => (bps(), to()).prop_map(|(bps, to)| Act::Redeem { bps, to }),
-        1 => (bps(), to()).prop_map(|(bps, to)| Act::GiveShares { bps, to }),
-        2 => usd().prop_map(|usd| Act::Enter { usd }),
-        2 => (bps(), to()).prop_map(|(bps, to)| Act::Exit { bps, to }),
-        2 => (usd(), to()).prop_map(|(usd, to)| Act::Borrow { usd, to }),
-        1 => (usd(), to()).prop_map(|(usd, to)| Act::Bridge { usd, to }),
-        1 => usd().prop_map(|usd| Act::Wrap { usd }),
-        1 => (usd(), to()).prop_map(|(usd, to)| Act::Permit2 { usd, to }),
+        4 => (0..4_u8, usd(), to()).prop_map(|(token, usd, to)| CageOp::Pay { token, usd, to }),
+        1 => (usd(), to()).prop_map(|(usd, to)| CageOp::Ether { usd, to }),
+        1 => (0..4_u8, 0..4_u8).prop_map(|(token, spender)| CageOp::Approve { token, spender }),
+        4 => (0..4_u8, 0..4_u8, usd(), to()).prop_map(|(from, into, usd, to)| CageOp::Swap { from, into, usd, to }),
+        2 => (usd(), to()).prop_map(|(usd, to)| CageOp::Deposit { usd, to }),
+        2 => (bps(), to()).prop_map(|(bps, to)| CageOp::Redeem { bps, to }),
+        1 => (bps(), to()).prop_map(|(bps, to)| CageOp::GiveShares { bps, to }),
+        2 => usd().prop_map(|usd| CageOp::Enter { usd }),
+        2 => (bps(), to()).prop_map(|(bps, to)| CageOp::Exit { bps, to }),
+        2 => (usd(), to()).prop_map(|(usd, to)| CageOp::Borrow { usd, to }),
+        1 => (usd(), to()).prop_map(|(usd, to)| CageOp::Bridge { usd, to }),
+        1 => usd().prop_map(|usd| CageOp::Wrap { usd }),
+        1 => (usd(), to()).prop_map(|(usd, to)| CageOp::Permit2 { usd, to }),
     ]
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = CageStep> {
     prop_oneof![
-        10 => act().prop_map(Step::One),
-        4 => prop::collection::vec(act(), 2..5).prop_map(Step::Batch),
-        3 => prop_oneof![1..600_u32, 3_000..10_000_u32, 80_000..100_000_u32].prop_map(Step::Wait),
-        1 => Just(Step::Session),
-        1 => Just(Step::Halt),
-        2 => Just(Step::Resume),
-        1 => (1_000..30_000_u16).prop_map(|usdc| Step::Price { usdc }),
-        2 => (0..5_u8, 1..20_000_u16).prop_map(|(token, usd)| Step::Gift { token, usd }),
+        10 => any_op().prop_map(CageStep::One),
+        4 => prop::collection::vec(any_op(), 2..5).prop_map(CageStep::Batch),
+        3 => prop_oneof![1..600_u32, 3_000..10_000_u32, 80_000..100_000_u32].prop_map(CageStep::Wait),
+        1 => Just(CageStep::Session),
+        1 => Just(CageStep::Halt),
+        2 => Just(CageStep::Resume),
+        1 => (1_000..30_000_u16).prop_map(|usdc| CageStep::Price { usdc }),
+        2 => (0..5_u8, 1..20_000_u16).prop_map(|(token, usd)| CageStep::Gift { token, usd }),
     ]
 }
 
 /// What an outsider sees of the account, without asking the cage.
 #[derive(Debug, Clone, PartialEq)]
-struct Seen {
+struct BalanceSnapshot {
     plain: Vec<U256>, // native, weth, usdc, dai, hook
     worth: U256,      // USD with 18 more digits, so that nothing rounds
     debt: U256,
@@ -85,23 +85,23 @@ fn precise(amount: U256, price: u64, decimals: u8) -> U256 {
     amount * usd(price) * units(1, 18 - decimals)
 }
 
-impl Cage {
-    fn plain(&self) -> [(Address, u64, u8); 5] {
+impl CageFixture {
+    fn plain_assets(&self) -> [(Address, u64, u8); 5] {
         [(NATIVE, 3_000, 18), (self.weth, 3_000, 18), (self.usdc, 1, 6), (self.dai, 1, 18), (self.hook, 1, 18)]
     }
 
-    fn look(&mut self) -> Seen {
+    fn snapshot_balances(&mut self) -> BalanceSnapshot {
         let (at, vault, venue, usdc, dai) = (self.at, self.vault, self.venue, self.usdc, self.dai);
-        let mut seen = Seen { plain: vec![], worth: U256::ZERO, debt: U256::ZERO, villain: vec![] };
-        for (asset, price, decimals) in self.plain() {
+        let mut seen = BalanceSnapshot { plain: vec![], worth: U256::ZERO, debt: U256::ZERO, villain: vec![] };
+        for (asset, price, decimals) in self.plain_assets() {
             let balance = self.chain.balance(asset, at);
             seen.plain.push(balance);
             seen.worth += precise(balance, price, decimals);
-            seen.villain.push(self.chain.balance(asset, villain()));
+            seen.villain.push(self.chain.balance(asset, attacker()));
         }
         let shares = self.chain.balance(vault, at);
         seen.worth += precise(self.chain.view(vault, Vault::convertToAssetsCall { shares }), 1, 6);
-        seen.villain.push(self.chain.balance(vault, villain()));
+        seen.villain.push(self.chain.balance(vault, attacker()));
         let supplied = self.chain.view(venue, Venue::suppliedCall { account: at, market: lending(), asset: usdc });
         seen.worth += precise(supplied, 1, 6);
         seen.debt = precise(self.chain.view(venue, Venue::borrowedCall { account: at, market: lending(), asset: dai }), 1, 18);
@@ -109,9 +109,9 @@ impl Cage {
     }
 
     /// What left between two looks: in plain assets, or of the whole, whichever is more; USD rounded down.
-    fn left(&self, before: &Seen, after: &Seen) -> U256 {
+    fn outflow_between(&self, before: &BalanceSnapshot, after: &BalanceSnapshot) -> U256 {
         let mut gross = U256::ZERO;
-        for (i, (_, price, decimals)) in self.plain().into_iter().enumerate() {
+        for (i, (_, price, decimals)) in self.plain_assets().into_iter().enumerate() {
             gross += precise(before.plain[i].saturating_sub(after.plain[i]), price, decimals);
         }
         let net = (before.worth + after.debt).saturating_sub(after.worth + before.debt);
@@ -119,13 +119,13 @@ impl Cage {
     }
 
     fn gift(&mut self, n: u8, usd: u16) {
-        let (asset, price, decimals) = self.plain()[usize::from(n)];
+        let (asset, price, decimals) = self.plain_assets()[usize::from(n)];
         let (at, amount) = (self.at, units(u64::from(usd), decimals) / U256::from(price));
         if asset == NATIVE {
             self.chain.give_ether(at, amount);
         } else if asset == self.weth {
             self.chain.give_ether(OWNER, amount);
-            self.chain.pay(OWNER, asset, amount, Weth::depositCall {});
+            self.chain.send_with_value(OWNER, asset, amount, Weth::depositCall {});
             self.chain.send(OWNER, asset, pay(at, amount));
         } else {
             self.chain.mint(asset, at, amount);
@@ -133,49 +133,49 @@ impl Cage {
     }
 
     fn recipient(&self, n: u8) -> Address {
-        [self.at, self.at, named("bob"), villain()][usize::from(n)]
+        [self.at, self.at, address_named("bob"), attacker()][usize::from(n)]
     }
 
     fn token(&self, n: u8) -> (Address, u64, u8) {
-        self.plain()[1 + usize::from(n)]
+        self.plain_assets()[1 + usize::from(n)]
     }
 
-    fn plan(&mut self, act: &Act) -> PolicyCage::Call {
+    fn call_for(&mut self, act: &CageOp) -> PolicyCage::Call {
         let amount = |usd: u16, (_, price, decimals): (Address, u64, u8)| units(u64::from(usd), decimals) / U256::from(price);
         let (usdc, dai) = (self.token(1), self.token(2));
         let part = |whole: U256, bps: u16| whole * U256::from(bps) / U256::from(10_000);
         let at = self.at;
         let none = U256::ZERO;
         match *act {
-            Act::Pay { token, usd, to } => call(self.token(token).0, none, &pay(self.recipient(to), amount(usd, self.token(token)))),
-            Act::Ether { usd, to } => {
-                PolicyCage::Call { target: self.recipient(to), value: amount(usd, self.plain()[0]), data: Bytes::new() }
+            CageOp::Pay { token, usd, to } => call(self.token(token).0, none, &pay(self.recipient(to), amount(usd, self.token(token)))),
+            CageOp::Ether { usd, to } => {
+                PolicyCage::Call { target: self.recipient(to), value: amount(usd, self.plain_assets()[0]), data: Bytes::new() }
             }
-            Act::Approve { token, spender } => {
-                let spender = [self.router, self.permit2, named("bob"), villain()][usize::from(spender)];
+            CageOp::Approve { token, spender } => {
+                let spender = [self.router, self.permit2, address_named("bob"), attacker()][usize::from(spender)];
                 call(self.token(token).0, none, &Token::approveCall { spender, value: U256::MAX })
             }
-            Act::Swap { from, into, usd, to } => {
+            CageOp::Swap { from, into, usd, to } => {
                 let path = [self.token(from).0, self.usdc, self.token(into).0];
                 let path = if from == 1 || into == 1 { vec![path[0], path[2]] } else { path.to_vec() };
                 call(self.router, none, &exact_in(amount(usd, self.token(from)), U256::ZERO, &path, self.recipient(to)))
             }
-            Act::Deposit { usd, to } => {
+            CageOp::Deposit { usd, to } => {
                 call(self.vault, none, &Vault::depositCall { assets: amount(usd, usdc), receiver: self.recipient(to) })
             }
-            Act::Redeem { bps, to } => {
+            CageOp::Redeem { bps, to } => {
                 let shares = part(self.chain.balance(self.vault, at), bps);
                 call(self.vault, none, &Vault::redeemCall { shares, receiver: self.recipient(to), owner_: at })
             }
-            Act::GiveShares { bps, to } => {
+            CageOp::GiveShares { bps, to } => {
                 let shares = part(self.chain.balance(self.vault, at), bps);
                 call(self.vault, none, &pay(self.recipient(to), shares))
             }
-            Act::Enter { usd } => {
+            CageOp::Enter { usd } => {
                 let enter = Venue::enterCall { market: lending(), asset: usdc.0, amount: amount(usd, usdc), data: Bytes::new() };
                 call(self.venue, none, &enter)
             }
-            Act::Exit { bps, to } => {
+            CageOp::Exit { bps, to } => {
                 let supplied = self.chain.view(self.venue, Venue::suppliedCall { account: at, market: lending(), asset: usdc.0 });
                 call(
                     self.venue,
@@ -183,17 +183,18 @@ impl Cage {
                     &Venue::exitCall { market: lending(), asset: usdc.0, amount: part(supplied, bps), to: self.recipient(to) },
                 )
             }
-            Act::Borrow { usd, to } => call(
+            CageOp::Borrow { usd, to } => call(
                 self.venue,
                 none,
                 &Venue::borrowCall { market: lending(), asset: dai.0, amount: amount(usd, dai), to: self.recipient(to) },
             ),
-            Act::Bridge { usd, to } => {
-                let bridge = Venue::bridgeOutCall { asset: usdc.0, amount: amount(usd, usdc), dstChain: one(), to: self.recipient(to) };
+            CageOp::Bridge { usd, to } => {
+                let bridge =
+                    Venue::bridgeOutCall { asset: usdc.0, amount: amount(usd, usdc), dstChain: one_ether(), to: self.recipient(to) };
                 call(self.venue, none, &bridge)
             }
-            Act::Wrap { usd } => call(self.weth, amount(usd, self.plain()[0]), &Weth::depositCall {}),
-            Act::Permit2 { usd, to } => {
+            CageOp::Wrap { usd } => call(self.weth, amount(usd, self.plain_assets()[0]), &Weth::depositCall {}),
+            CageOp::Permit2 { usd, to } => {
                 let amount = U160::from(amount(usd, usdc));
                 call(self.permit2, none, &Permit2::transferFromCall { from: at, to: self.recipient(to), amount, token: usdc.0 })
             }
@@ -206,7 +207,7 @@ proptest! {
 
     #[test]
     fn no_sequence_spends_more_than_the_limits(
-        steps in prop::collection::vec(step(), 1..48),
+        steps in prop::collection::vec(any_step(), 1..48),
         strict in any::<bool>(),
         bare in any::<bool>(),
         per_session in prop::sample::select(vec![15_000_u64, 25_000, 1_000_000]),
@@ -214,7 +215,7 @@ proptest! {
     ) {
         let mut cage = cage();
         let at = cage.at;
-        cage.set(|limits| {
+        cage.set_limits(|limits| {
             limits.perSessionUsd8 = u128::from(per_session) * 100_000_000;
             limits.perDayUsd8 = u128::from(per_day) * 100_000_000;
             limits.maxWritesPerHour = 12;
@@ -225,16 +226,16 @@ proptest! {
         });
         // The operator has given itself to a token that calls the cage again in every transfer; anybody may pull by Permit2 what was allowed.
         let hook = cage.hook;
-        let again = execute(call(cage.usdc, U256::ZERO, &pay(named("bob"), units(9_000, 6))));
+        let again = execute(call(cage.usdc, U256::ZERO, &pay(address_named("bob"), units(9_000, 6))));
         cage.chain.send(OWNER, hook, HookToken::setHookCall { target: at, data: again.abi_encode().into() });
         cage.chain.send(OWNER, at, PolicyCage::setOperatorCall { operator_: hook });
-        cage.chain.send(OWNER, at, PolicyCage::setSanctionedCall { account: villain(), sanctioned_: true });
+        cage.chain.send(OWNER, at, PolicyCage::setSanctionedCall { account: attacker(), sanctioned_: true });
         let (permit2, usdc) = (cage.permit2, cage.usdc);
         cage.chain.allow(at, usdc, permit2);
         cage.chain.send(at, permit2, Permit2::approveCall { token: usdc, spender: at, amount: U160::MAX, expiration: U48::MAX });
         let operator = hook;
         // With nothing but cash, everything else comes by gifts and trades.
-        for (asset, ..) in cage.plain() {
+        for (asset, ..) in cage.plain_assets() {
             let amount = cage.chain.balance(asset, at);
             if bare && asset != usdc {
                 cage.chain.send(OWNER, at, PolicyCage::withdrawCall { asset, amount, to: OWNER });
@@ -247,38 +248,38 @@ proptest! {
         let mut day: Vec<(u64, U256)> = vec![];
         for step in steps {
             let acts = match step {
-                Step::One(act) => vec![act],
-                Step::Batch(acts) => acts,
-                Step::Wait(seconds) => {
+                CageStep::One(act) => vec![act],
+                CageStep::Batch(acts) => acts,
+                CageStep::Wait(seconds) => {
                     cage.chain.now += u64::from(seconds);
                     continue;
                 }
-                Step::Session => {
+                CageStep::Session => {
                     cage.chain.send(OWNER, at, PolicyCage::startSessionCall {});
                     session = U256::ZERO;
                     continue;
                 }
-                Step::Halt => {
+                CageStep::Halt => {
                     cage.chain.send(guardian(), at, PolicyCage::haltCall {});
                     halted = true;
                     continue;
                 }
-                Step::Resume => {
+                CageStep::Resume => {
                     cage.chain.send(OWNER, at, PolicyCage::resumeCall {});
                     halted = false;
                     continue;
                 }
-                Step::Price { usdc } => {
+                CageStep::Price { usdc } => {
                     cage.push_price(u64::from(usdc));
                     continue;
                 }
-                Step::Gift { token, usd } => {
+                CageStep::Gift { token, usd } => {
                     cage.gift(token, usd);
                     continue;
                 }
             };
-            let calls: Vec<_> = acts.iter().map(|act| cage.plan(act)).collect();
-            let before = cage.look();
+            let calls: Vec<_> = acts.iter().map(|act| cage.call_for(act)).collect();
+            let before = cage.snapshot_balances();
             let reported = if calls.len() == 1 {
                 let call = execute(calls[0].clone());
                 cage.chain.try_send(operator, at, U256::ZERO, &call).map(|done| done.events::<PolicyCage::Executed>())
@@ -286,7 +287,7 @@ proptest! {
                 let call = PolicyCage::executeBatchCall { calls: calls.clone() };
                 cage.chain.try_send(operator, at, U256::ZERO, &call).map(|done| done.events::<PolicyCage::Executed>())
             };
-            let after = cage.look();
+            let after = cage.snapshot_balances();
             prop_assert_eq!(&before.villain, &after.villain, "a sanctioned address received something by {:?}", acts);
             let Ok(reported) = reported else {
                 prop_assert_eq!(before, after, "a refused call changed something");
@@ -294,13 +295,13 @@ proptest! {
             };
             prop_assert!(!halted, "{:?} while halted", acts);
             prop_assert_eq!(reported.len(), calls.len());
-            let left = cage.left(&before, &after);
+            let left = cage.outflow_between(&before, &after);
             let said = reported.iter().fold(U256::ZERO, |sum, (_, event)| sum + event.spentUsd);
             prop_assert!(left <= said, "{} left, {} was reported: {:?}", left, said, acts);
             let now = cage.chain.now;
             session += left;
             day.push((now, left));
-            let approvals = acts.iter().filter(|act| matches!(act, Act::Approve { .. })).count();
+            let approvals = acts.iter().filter(|act| matches!(act, CageOp::Approve { .. })).count();
             writes.push((now, (calls.len() - approvals).max(1)));
             let today = day.iter().filter(|(time, _)| time + DAY > now).fold(U256::ZERO, |sum, (_, left)| sum + left);
             let this_hour: usize = writes.iter().filter(|(time, _)| time + HOUR > now).map(|(_, n)| n).sum();

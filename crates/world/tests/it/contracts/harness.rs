@@ -21,7 +21,7 @@ pub(crate) const NATIVE: Address = Address::ZERO;
 pub(crate) const OWNER: Address = address!("0x0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e");
 
 /// An address that has a name instead of a meaning.
-pub(crate) fn named(name: &str) -> Address {
+pub(crate) fn address_named(name: &str) -> Address {
     Address::from_slice(&keccak256(name)[12..])
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn units(amount: u64, decimals: u8) -> U256 {
 }
 
 /// What a refused transaction answers.
-pub(crate) fn error(error: impl SolError) -> Bytes {
+pub(crate) fn revert_data(error: impl SolError) -> Bytes {
     error.abi_encode().into()
 }
 
@@ -39,17 +39,17 @@ pub(crate) fn selector_of<E: SolError>() -> [u8; 4] {
 }
 
 /// Selector and arguments of what a refused transaction answers.
-pub(crate) fn split(answer: &Bytes) -> ([u8; 4], &[u8]) {
+pub(crate) fn split_revert(answer: &Bytes) -> ([u8; 4], &[u8]) {
     let (selector, rest) = answer.split_first_chunk().unwrap_or_else(|| panic!("no reason was given: {answer}"));
     (*selector, rest)
 }
 
-pub(crate) struct Done<T> {
+pub(crate) struct TxResult<T> {
     pub(crate) value: T,
     pub(crate) logs: Vec<Log>,
 }
 
-impl<T> Done<T> {
+impl<T> TxResult<T> {
     /// The events of one kind, with the contract that emitted each.
     pub(crate) fn events<E: SolEvent>(&self) -> Vec<(Address, E)> {
         self.logs.iter().filter_map(|log| Some((log.address, E::decode_log_data(&log.data).ok()?))).collect()
@@ -63,12 +63,12 @@ impl<T> Done<T> {
 }
 
 #[derive(Clone)]
-pub(crate) struct Chain {
+pub(crate) struct TestChain {
     db: CacheDB<EmptyDB>,
     pub(crate) now: u64,
 }
 
-impl Chain {
+impl TestChain {
     pub(crate) fn new() -> Self {
         Self { db: CacheDB::new(EmptyDB::default()), now: START }
     }
@@ -92,7 +92,7 @@ impl Chain {
         self.db.basic_ref(of).expect("memory never fails").unwrap_or_default().balance
     }
 
-    pub(crate) fn raw(&mut self, from: Address, to: Address, value: U256, data: Bytes, keep: bool) -> ExecutionResult {
+    pub(crate) fn transact(&mut self, from: Address, to: Address, value: U256, data: Bytes, keep: bool) -> ExecutionResult {
         let mut evm = Context::mainnet()
             .with_db(&mut self.db)
             .modify_cfg_chained(|cfg| {
@@ -122,30 +122,30 @@ impl Chain {
         if keep { evm.transact_commit(tx).expect("a valid transaction") } else { evm.transact(tx).expect("a valid transaction").result }
     }
 
-    pub(crate) fn try_send<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: &C) -> Result<Done<C::Return>, Bytes> {
-        match self.raw(from, to, value, call.abi_encode().into(), true) {
+    pub(crate) fn try_send<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: &C) -> Result<TxResult<C::Return>, Bytes> {
+        match self.transact(from, to, value, call.abi_encode().into(), true) {
             ExecutionResult::Success { logs, output, .. } => {
-                Ok(Done { value: C::abi_decode_returns(output.data()).expect("the answer of this function"), logs })
+                Ok(TxResult { value: C::abi_decode_returns(output.data()).expect("the answer of this function"), logs })
             }
             ExecutionResult::Revert { output, .. } => Err(output),
             ExecutionResult::Halt { reason, .. } => panic!("{} halted: {reason:?}", C::SIGNATURE),
         }
     }
 
-    pub(crate) fn pay<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: C) -> Done<C::Return> {
-        self.try_send(from, to, value, &call).unwrap_or_else(|answer| panic!("{} failed: {}", C::SIGNATURE, explain(&answer)))
+    pub(crate) fn send_with_value<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: C) -> TxResult<C::Return> {
+        self.try_send(from, to, value, &call).unwrap_or_else(|answer| panic!("{} failed: {}", C::SIGNATURE, describe_revert(&answer)))
     }
 
-    pub(crate) fn send<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Done<C::Return> {
-        self.pay(from, to, U256::ZERO, call)
+    pub(crate) fn send<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> TxResult<C::Return> {
+        self.send_with_value(from, to, U256::ZERO, call)
     }
 
     /// The error of a transaction that must fail.
-    pub(crate) fn refuse<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Bytes {
-        self.refuse_paid(from, to, U256::ZERO, call)
+    pub(crate) fn expect_revert<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Bytes {
+        self.expect_revert_with_value(from, to, U256::ZERO, call)
     }
 
-    pub(crate) fn refuse_paid<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: C) -> Bytes {
+    pub(crate) fn expect_revert_with_value<C: SolCall>(&mut self, from: Address, to: Address, value: U256, call: C) -> Bytes {
         match self.try_send(from, to, value, &call) {
             Ok(_) => panic!("{} was not refused", C::SIGNATURE),
             Err(answer) => answer,
@@ -153,11 +153,11 @@ impl Chain {
     }
 
     pub(crate) fn view<C: SolCall>(&mut self, to: Address, call: C) -> C::Return {
-        self.try_view(to, call).unwrap_or_else(|answer| panic!("{} failed: {}", C::SIGNATURE, explain(&answer)))
+        self.try_view(to, call).unwrap_or_else(|answer| panic!("{} failed: {}", C::SIGNATURE, describe_revert(&answer)))
     }
 
     pub(crate) fn try_view<C: SolCall>(&mut self, to: Address, call: C) -> Result<C::Return, Bytes> {
-        match self.raw(Address::ZERO, to, U256::ZERO, call.abi_encode().into(), false) {
+        match self.transact(Address::ZERO, to, U256::ZERO, call.abi_encode().into(), false) {
             ExecutionResult::Success { output, .. } => Ok(C::abi_decode_returns(output.data()).expect("the answer of this function")),
             ExecutionResult::Revert { output, .. } => Err(output),
             ExecutionResult::Halt { reason, .. } => panic!("{} halted: {reason:?}", C::SIGNATURE),
@@ -171,7 +171,7 @@ impl Chain {
     }
 
     pub(crate) fn token_of(&mut self, contract: &str, symbol: &str, decimals: u8) -> Address {
-        let at = named(symbol);
+        let at = address_named(symbol);
         self.etch(contract, at);
         self.send(
             OWNER,
@@ -182,7 +182,7 @@ impl Chain {
     }
 
     pub(crate) fn weth(&mut self) -> Address {
-        let at = named("WETH");
+        let at = address_named("WETH");
         self.etch("Weth", at);
         self.send(OWNER, at, Weth::initCall { name_: "Wrapped Ether".to_owned(), symbol_: "WETH".to_owned() });
         at
@@ -206,15 +206,15 @@ impl Chain {
 }
 
 /// Selector and data of a refusal, for messages of failing tests.
-fn explain(answer: &Bytes) -> String {
+fn describe_revert(answer: &Bytes) -> String {
     let text = String::from_utf8_lossy(answer);
     format!("{answer} {}", text.chars().filter(char::is_ascii_graphic).collect::<String>())
 }
 
 /// Somebody who can sign.
-pub(crate) struct Signer(SigningKey);
+pub(crate) struct TestSigner(SigningKey);
 
-impl Signer {
+impl TestSigner {
     pub(crate) fn new(name: &str) -> Self {
         Self(SigningKey::from_slice(keccak256(name).as_slice()).expect("a hash is a key, for all we shall ever see"))
     }

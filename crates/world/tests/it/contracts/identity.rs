@@ -4,9 +4,9 @@ use alloy_primitives::{Address, Bytes, U256, keccak256};
 
 use crate::contracts::harness::*;
 
-fn registry() -> (Chain, Address) {
-    let mut chain = Chain::new();
-    let at = named("registry");
+fn registry() -> (TestChain, Address) {
+    let mut chain = TestChain::new();
+    let at = address_named("registry");
     chain.etch("IdentityRegistry", at);
     chain.send(OWNER, at, IdentityRegistry::initCall { name_: "Agents".into(), symbol_: "AGENT".into() });
     (chain, at)
@@ -21,9 +21,9 @@ fn feedback(score: u8) -> IdentityRegistry::giveFeedbackCall {
 }
 
 #[test]
-fn an_agent_is_a_number_with_an_owner() {
+fn registered_agent_has_number_and_owner() {
     let (mut chain, at) = registry();
-    let (alice, bob, carol) = (named("alice"), named("bob"), named("carol"));
+    let (alice, bob, carol) = (address_named("alice"), address_named("bob"), address_named("carol"));
     let done = chain.send(alice, at, IdentityRegistry::registerCall { uri: "ipfs://a".into() });
     let event = done.event::<IdentityRegistry::Registered>();
     assert_eq!((done.value, event.agentId, event.uri.as_str(), event.owner), (one(), one(), "ipfs://a", alice));
@@ -37,23 +37,26 @@ fn an_agent_is_a_number_with_an_owner() {
     assert_eq!(chain.view(at, IdentityRegistry::getMetadataCall { agentId: one(), key: "note".into() }), value);
 
     let hand_over = |from, to| IdentityRegistry::transferFromCall { from, to, agentId: one() };
-    let refused = |caller| error(IdentityRegistry::NotAgentOwner { agentId: one(), caller });
-    assert_eq!(chain.refuse(bob, at, hand_over(alice, bob)), refused(bob));
-    assert_eq!(chain.refuse(alice, at, hand_over(bob, alice)), refused(alice));
-    assert_eq!(chain.refuse(alice, at, hand_over(alice, Address::ZERO)), error(IdentityRegistry::InvalidRecipient { to: Address::ZERO }));
+    let refused = |caller| revert_data(IdentityRegistry::NotAgentOwner { agentId: one(), caller });
+    assert_eq!(chain.expect_revert(bob, at, hand_over(alice, bob)), refused(bob));
+    assert_eq!(chain.expect_revert(alice, at, hand_over(bob, alice)), refused(alice));
+    assert_eq!(
+        chain.expect_revert(alice, at, hand_over(alice, Address::ZERO)),
+        revert_data(IdentityRegistry::InvalidRecipient { to: Address::ZERO })
+    );
     chain.send(alice, at, IdentityRegistry::approveCall { to: bob, agentId: one() });
     chain.send(bob, at, hand_over(alice, carol));
     assert_eq!(chain.view(at, IdentityRegistry::ownerOfCall { agentId: one() }), carol);
     assert_eq!(chain.view(at, IdentityRegistry::balanceOfCall(alice)), U256::ZERO);
-    assert_eq!(chain.refuse(bob, at, hand_over(carol, bob)), refused(bob));
+    assert_eq!(chain.expect_revert(bob, at, hand_over(carol, bob)), refused(bob));
 }
 
 #[test]
-fn what_others_say_is_counted_until_revoked() {
+fn feedback_counts_until_revoked() {
     let (mut chain, at) = registry();
-    let (alice, bob, carol) = (named("alice"), named("bob"), named("carol"));
+    let (alice, bob, carol) = (address_named("alice"), address_named("bob"), address_named("carol"));
     chain.send(alice, at, IdentityRegistry::registerCall { uri: String::new() });
-    let summary = |chain: &mut Chain| {
+    let summary = |chain: &mut TestChain| {
         let summary = chain.view(at, IdentityRegistry::summaryCall { agentId: one() });
         (summary.count, summary.averageScore)
     };
@@ -63,32 +66,32 @@ fn what_others_say_is_counted_until_revoked() {
     chain.send(carol, at, feedback(51));
     assert_eq!(summary(&mut chain), (U256::from(2), U256::from(75)));
     let revoke = |index: u64| IdentityRegistry::revokeFeedbackCall { agentId: one(), index: U256::from(index) };
-    let unknown = |index: u64| error(IdentityRegistry::UnknownFeedback { agentId: one(), index: U256::from(index) });
-    assert_eq!(chain.refuse(bob, at, revoke(1)), unknown(1));
-    assert_eq!(chain.refuse(bob, at, revoke(2)), unknown(2));
+    let unknown = |index: u64| revert_data(IdentityRegistry::UnknownFeedback { agentId: one(), index: U256::from(index) });
+    assert_eq!(chain.expect_revert(bob, at, revoke(1)), unknown(1));
+    assert_eq!(chain.expect_revert(bob, at, revoke(2)), unknown(2));
     chain.send(bob, at, revoke(0));
-    assert_eq!(chain.refuse(bob, at, revoke(0)), unknown(0));
+    assert_eq!(chain.expect_revert(bob, at, revoke(0)), unknown(0));
     assert_eq!(summary(&mut chain), (one(), U256::from(51)));
     assert!(chain.view(at, IdentityRegistry::readFeedbackCall { agentId: one(), index: U256::ZERO }).revoked);
-    assert_eq!(chain.refuse(bob, at, feedback(101)), error(IdentityRegistry::ScoreOutOfRange { score: U256::from(101) }));
-    assert_eq!(chain.refuse(alice, at, feedback(100)), error(IdentityRegistry::SelfFeedback { agentId: one() }));
+    assert_eq!(chain.expect_revert(bob, at, feedback(101)), revert_data(IdentityRegistry::ScoreOutOfRange { score: U256::from(101) }));
+    assert_eq!(chain.expect_revert(alice, at, feedback(100)), revert_data(IdentityRegistry::SelfFeedback { agentId: one() }));
 }
 
 #[test]
-fn only_the_validator_who_was_asked_answers() {
+fn only_requested_validator_can_respond() {
     let (mut chain, at) = registry();
-    let (alice, bob) = (named("alice"), named("bob"));
+    let (alice, bob) = (address_named("alice"), address_named("bob"));
     chain.send(alice, at, IdentityRegistry::registerCall { uri: String::new() });
     let request = keccak256("request");
     let ask = |validator| IdentityRegistry::validationRequestCall { validator, agentId: one(), uri: "ipfs://r".into(), request };
     let answer = |response| IdentityRegistry::validationResponseCall { request, response, uri: "ipfs://v".into(), tag: "ok".into() };
-    assert_eq!(chain.refuse(bob, at, ask(bob)), error(IdentityRegistry::NotAgentOwner { agentId: one(), caller: bob }));
-    assert_eq!(chain.refuse(alice, at, ask(Address::ZERO)), error(IdentityRegistry::InvalidRecipient { to: Address::ZERO }));
-    assert_eq!(chain.refuse(bob, at, answer(100)), error(IdentityRegistry::UnknownRequest { request }));
+    assert_eq!(chain.expect_revert(bob, at, ask(bob)), revert_data(IdentityRegistry::NotAgentOwner { agentId: one(), caller: bob }));
+    assert_eq!(chain.expect_revert(alice, at, ask(Address::ZERO)), revert_data(IdentityRegistry::InvalidRecipient { to: Address::ZERO }));
+    assert_eq!(chain.expect_revert(bob, at, answer(100)), revert_data(IdentityRegistry::UnknownRequest { request }));
     chain.send(alice, at, ask(bob));
-    assert_eq!(chain.refuse(alice, at, ask(bob)), error(IdentityRegistry::RequestExists { request }));
-    assert_eq!(chain.refuse(alice, at, answer(100)), error(IdentityRegistry::NotValidator { request, caller: alice }));
-    assert_eq!(chain.refuse(bob, at, answer(101)), error(IdentityRegistry::ScoreOutOfRange { score: U256::from(101) }));
+    assert_eq!(chain.expect_revert(alice, at, ask(bob)), revert_data(IdentityRegistry::RequestExists { request }));
+    assert_eq!(chain.expect_revert(alice, at, answer(100)), revert_data(IdentityRegistry::NotValidator { request, caller: alice }));
+    assert_eq!(chain.expect_revert(bob, at, answer(101)), revert_data(IdentityRegistry::ScoreOutOfRange { score: U256::from(101) }));
     chain.now += 60;
     let event = chain.send(bob, at, answer(90)).event::<IdentityRegistry::ValidationAnswered>();
     assert_eq!((event.validator, event.agentId, event.response), (bob, one(), 90));
@@ -97,20 +100,20 @@ fn only_the_validator_who_was_asked_answers() {
 }
 
 #[test]
-fn what_the_registry_refuses() {
+fn registry_reverts() {
     let (mut chain, at) = registry();
-    let alice = named("alice");
-    let unknown = error(IdentityRegistry::UnknownAgent { agentId: one() });
-    assert_eq!(chain.refuse(alice, at, IdentityRegistry::ownerOfCall { agentId: one() }), unknown);
-    assert_eq!(chain.refuse(alice, at, IdentityRegistry::tokenURICall { agentId: one() }), unknown);
-    assert_eq!(chain.refuse(alice, at, IdentityRegistry::summaryCall { agentId: one() }), unknown);
-    assert_eq!(chain.refuse(alice, at, feedback(1)), unknown);
-    assert_eq!(chain.refuse(alice, at, IdentityRegistry::setAgentUriCall { agentId: one(), uri: String::new() }), unknown);
+    let alice = address_named("alice");
+    let unknown = revert_data(IdentityRegistry::UnknownAgent { agentId: one() });
+    assert_eq!(chain.expect_revert(alice, at, IdentityRegistry::ownerOfCall { agentId: one() }), unknown);
+    assert_eq!(chain.expect_revert(alice, at, IdentityRegistry::tokenURICall { agentId: one() }), unknown);
+    assert_eq!(chain.expect_revert(alice, at, IdentityRegistry::summaryCall { agentId: one() }), unknown);
+    assert_eq!(chain.expect_revert(alice, at, feedback(1)), unknown);
+    assert_eq!(chain.expect_revert(alice, at, IdentityRegistry::setAgentUriCall { agentId: one(), uri: String::new() }), unknown);
     chain.send(alice, at, IdentityRegistry::registerCall { uri: String::new() });
-    let stranger = error(IdentityRegistry::NotAgentOwner { agentId: one(), caller: OWNER });
+    let stranger = revert_data(IdentityRegistry::NotAgentOwner { agentId: one(), caller: OWNER });
     let metadata = IdentityRegistry::setMetadataCall { agentId: one(), key: String::new(), value: Bytes::new() };
-    assert_eq!(chain.refuse(OWNER, at, metadata), stranger);
-    assert_eq!(chain.refuse(OWNER, at, IdentityRegistry::approveCall { to: OWNER, agentId: one() }), stranger);
+    assert_eq!(chain.expect_revert(OWNER, at, metadata), stranger);
+    assert_eq!(chain.expect_revert(OWNER, at, IdentityRegistry::approveCall { to: OWNER, agentId: one() }), stranger);
     let again = IdentityRegistry::initCall { name_: String::new(), symbol_: String::new() };
-    assert_eq!(chain.refuse(OWNER, at, again), error(IdentityRegistry::AlreadyInitialised {}));
+    assert_eq!(chain.expect_revert(OWNER, at, again), revert_data(IdentityRegistry::AlreadyInitialised {}));
 }

@@ -5,7 +5,7 @@ mod artifacts;
 mod cage;
 mod cage_positions;
 mod cage_sequence;
-mod cage_unheld;
+mod cage_unheld_assets;
 mod fee_burner;
 mod harness;
 mod identity;

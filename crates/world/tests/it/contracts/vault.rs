@@ -8,26 +8,26 @@ use crate::contracts::harness::*;
 
 const PEOPLE: [&str; 3] = ["alice", "bob", "carol"];
 
-struct Setup {
-    chain: Chain,
+struct VaultFixture {
+    chain: TestChain,
     usdc: Address,
     vault: Address,
 }
 
-fn setup_with(contract: &str) -> Setup {
-    let mut chain = Chain::new();
+fn setup_with(contract: &str) -> VaultFixture {
+    let mut chain = TestChain::new();
     let usdc = chain.token_of(contract, "USDC", 6);
-    let vault = named("vault");
+    let vault = address_named("vault");
     chain.etch("Vault", vault);
     chain.send(OWNER, vault, Vault::initCall { asset_: usdc, name_: "Vault USDC".into(), symbol_: "vUSDC".into(), owner_: OWNER });
-    for who in PEOPLE.iter().map(|name| named(name)).chain([OWNER]) {
+    for who in PEOPLE.iter().map(|name| address_named(name)).chain([OWNER]) {
         chain.mint(usdc, who, units(1_000_000, 6));
         chain.allow(who, usdc, vault);
     }
-    Setup { chain, usdc, vault }
+    VaultFixture { chain, usdc, vault }
 }
 
-fn setup() -> Setup {
+fn setup() -> VaultFixture {
     setup_with("Token")
 }
 
@@ -36,9 +36,9 @@ fn deposit(assets: U256, receiver: Address) -> Vault::depositCall {
 }
 
 #[test]
-fn in_and_out_in_all_four_directions() {
-    let Setup { mut chain, usdc, vault } = setup();
-    let (alice, bob) = (named("alice"), named("bob"));
+fn deposit_mint_withdraw_redeem_round_trip() {
+    let VaultFixture { mut chain, usdc, vault } = setup();
+    let (alice, bob) = (address_named("alice"), address_named("bob"));
     assert_eq!(chain.view(vault, Vault::decimalsCall {}), 9);
     let done = chain.send(alice, vault, deposit(units(100, 6), bob));
     let event = done.event::<Vault::Deposit>();
@@ -65,58 +65,64 @@ fn in_and_out_in_all_four_directions() {
 }
 
 #[test]
-fn others_take_out_only_what_they_were_allowed() {
-    let Setup { mut chain, vault, .. } = setup();
-    let (alice, bob) = (named("alice"), named("bob"));
+fn redeem_for_others_needs_allowance() {
+    let VaultFixture { mut chain, vault, .. } = setup();
+    let (alice, bob) = (address_named("alice"), address_named("bob"));
     chain.send(alice, vault, deposit(units(100, 6), alice));
     let redeem = |shares| Vault::redeemCall { shares, receiver: bob, owner_: alice };
-    let refusal = |needed| error(Vault::InsufficientAllowance { spender: bob, allowance: U256::ZERO, needed });
-    assert_eq!(chain.refuse(bob, vault, redeem(units(1, 9))), refusal(units(1, 9)));
+    let refusal = |needed| revert_data(Vault::InsufficientAllowance { spender: bob, allowance: U256::ZERO, needed });
+    assert_eq!(chain.expect_revert(bob, vault, redeem(units(1, 9))), refusal(units(1, 9)));
     chain.send(alice, vault, Token::approveCall { spender: bob, value: units(1, 9) });
     chain.send(bob, vault, redeem(units(1, 9)));
-    assert_eq!(chain.refuse(bob, vault, redeem(units(1, 9))), refusal(units(1, 9)));
+    assert_eq!(chain.expect_revert(bob, vault, redeem(units(1, 9))), refusal(units(1, 9)));
 }
 
 #[test]
-fn what_a_vault_refuses() {
-    let Setup { mut chain, usdc, vault } = setup();
-    let alice = named("alice");
+fn vault_reverts() {
+    let VaultFixture { mut chain, usdc, vault } = setup();
+    let alice = address_named("alice");
     let again = Vault::initCall { asset_: usdc, name_: String::new(), symbol_: String::new(), owner_: alice };
-    assert_eq!(chain.refuse(alice, vault, again), error(Vault::AlreadyInitialised {}));
-    assert_eq!(chain.refuse(alice, vault, deposit(U256::ZERO, alice)), error(Vault::NothingMoved {}));
-    assert_eq!(chain.refuse(alice, vault, deposit(units(1, 6), Address::ZERO)), error(Vault::InvalidRecipient { to: Address::ZERO }));
+    assert_eq!(chain.expect_revert(alice, vault, again), revert_data(Vault::AlreadyInitialised {}));
+    assert_eq!(chain.expect_revert(alice, vault, deposit(U256::ZERO, alice)), revert_data(Vault::NothingMoved {}));
+    assert_eq!(
+        chain.expect_revert(alice, vault, deposit(units(1, 6), Address::ZERO)),
+        revert_data(Vault::InvalidRecipient { to: Address::ZERO })
+    );
     chain.send(alice, vault, deposit(units(10, 6), alice));
-    let limit = |amount, maximum| error(Vault::ExceedsMax { account: alice, amount, maximum });
+    let limit = |amount, maximum| revert_data(Vault::ExceedsMax { account: alice, amount, maximum });
     let withdraw = |assets| Vault::withdrawCall { assets, receiver: alice, owner_: alice };
     let redeem = |shares| Vault::redeemCall { shares, receiver: alice, owner_: alice };
-    assert_eq!(chain.refuse(alice, vault, withdraw(units(11, 6))), limit(units(11, 6), units(10, 6)));
-    assert_eq!(chain.refuse(alice, vault, redeem(units(11, 9))), limit(units(11, 9), units(10, 9)));
-    assert_eq!(chain.refuse(alice, vault, redeem(U256::from(1))), error(Vault::NothingMoved {}));
+    assert_eq!(chain.expect_revert(alice, vault, withdraw(units(11, 6))), limit(units(11, 6), units(10, 6)));
+    assert_eq!(chain.expect_revert(alice, vault, redeem(units(11, 9))), limit(units(11, 9), units(10, 9)));
+    assert_eq!(chain.expect_revert(alice, vault, redeem(U256::from(1))), revert_data(Vault::NothingMoved {}));
 
     chain.send(OWNER, vault, Vault::setDepositCapCall { cap: units(15, 6) });
-    assert_eq!(chain.refuse(alice, vault, deposit(units(6, 6), alice)), limit(units(6, 6), units(5, 6)));
-    assert_eq!(chain.refuse(alice, vault, Vault::mintCall { shares: units(6, 9), receiver: alice }), limit(units(6, 9), units(5, 9)));
+    assert_eq!(chain.expect_revert(alice, vault, deposit(units(6, 6), alice)), limit(units(6, 6), units(5, 6)));
+    assert_eq!(
+        chain.expect_revert(alice, vault, Vault::mintCall { shares: units(6, 9), receiver: alice }),
+        limit(units(6, 9), units(5, 9))
+    );
     chain.send(OWNER, vault, Vault::setPausedCall { paused_: true });
     assert_eq!(chain.view(vault, Vault::maxDepositCall(alice)), U256::ZERO);
     assert_eq!(chain.view(vault, Vault::maxRedeemCall { owner_: alice }), U256::ZERO);
-    assert_eq!(chain.refuse(alice, vault, deposit(units(1, 6), alice)), error(Vault::Paused {}));
-    assert_eq!(chain.refuse(alice, vault, Vault::mintCall { shares: units(1, 9), receiver: alice }), error(Vault::Paused {}));
-    assert_eq!(chain.refuse(alice, vault, withdraw(units(1, 6))), error(Vault::Paused {}));
-    assert_eq!(chain.refuse(alice, vault, redeem(units(1, 9))), error(Vault::Paused {}));
+    assert_eq!(chain.expect_revert(alice, vault, deposit(units(1, 6), alice)), revert_data(Vault::Paused {}));
+    assert_eq!(chain.expect_revert(alice, vault, Vault::mintCall { shares: units(1, 9), receiver: alice }), revert_data(Vault::Paused {}));
+    assert_eq!(chain.expect_revert(alice, vault, withdraw(units(1, 6))), revert_data(Vault::Paused {}));
+    assert_eq!(chain.expect_revert(alice, vault, redeem(units(1, 9))), revert_data(Vault::Paused {}));
     chain.send(OWNER, vault, Vault::setPausedCall { paused_: false });
     chain.send(alice, vault, withdraw(units(1, 6)));
 
-    let stranger = error(Vault::NotOwner { caller: alice });
-    assert_eq!(chain.refuse(alice, vault, Vault::setPausedCall { paused_: true }), stranger);
-    assert_eq!(chain.refuse(alice, vault, Vault::setDepositCapCall { cap: U256::ZERO }), stranger);
-    assert_eq!(chain.refuse(alice, vault, Vault::addYieldCall { assets: units(1, 6) }), stranger);
-    assert_eq!(chain.refuse(alice, vault, Vault::takeLossCall { assets: units(1, 6), to: alice }), stranger);
+    let stranger = revert_data(Vault::NotOwner { caller: alice });
+    assert_eq!(chain.expect_revert(alice, vault, Vault::setPausedCall { paused_: true }), stranger);
+    assert_eq!(chain.expect_revert(alice, vault, Vault::setDepositCapCall { cap: U256::ZERO }), stranger);
+    assert_eq!(chain.expect_revert(alice, vault, Vault::addYieldCall { assets: units(1, 6) }), stranger);
+    assert_eq!(chain.expect_revert(alice, vault, Vault::takeLossCall { assets: units(1, 6), to: alice }), stranger);
 }
 
 #[test]
-fn a_loss_is_everybodys() {
-    let Setup { mut chain, vault, .. } = setup();
-    let alice = named("alice");
+fn vault_loss_is_shared_by_all_holders() {
+    let VaultFixture { mut chain, vault, .. } = setup();
+    let alice = address_named("alice");
     chain.send(alice, vault, deposit(units(100, 6), alice));
     let done = chain.send(OWNER, vault, Vault::takeLossCall { assets: units(40, 6), to: OWNER });
     assert_eq!(done.event::<Vault::LossTaken>().assets, units(40, 6));
@@ -124,39 +130,39 @@ fn a_loss_is_everybodys() {
 }
 
 #[test]
-fn tokens_that_do_not_arrive_give_no_shares() {
-    let Setup { mut chain, vault, .. } = setup_with("FeeToken");
-    let alice = named("alice");
+fn undelivered_tokens_mint_no_shares() {
+    let VaultFixture { mut chain, vault, .. } = setup_with("FeeToken");
+    let alice = address_named("alice");
     assert_eq!(
-        chain.refuse(alice, vault, deposit(units(100, 6), alice)),
-        error(Vault::Shortfall { arrived: units(99, 6), expected: units(100, 6) })
+        chain.expect_revert(alice, vault, deposit(units(100, 6), alice)),
+        revert_data(Vault::Shortfall { arrived: units(99, 6), expected: units(100, 6) })
     );
-    let Setup { mut chain, usdc, vault } = setup_with("LyingToken");
+    let VaultFixture { mut chain, usdc, vault } = setup_with("LyingToken");
     for (mode, expected) in [
-        (1, error(Vault::Shortfall { arrived: U256::ZERO, expected: units(1, 6) })),
-        (2, error(Vault::TransferFailed { token: usdc })),
-        (3, error(Vault::Shortfall { arrived: U256::ZERO, expected: units(1, 6) })),
+        (1, revert_data(Vault::Shortfall { arrived: U256::ZERO, expected: units(1, 6) })),
+        (2, revert_data(Vault::TransferFailed { token: usdc })),
+        (3, revert_data(Vault::Shortfall { arrived: U256::ZERO, expected: units(1, 6) })),
     ] {
         chain.send(OWNER, usdc, LyingToken::setModeCall { mode_: mode });
-        assert_eq!(chain.refuse(alice, vault, deposit(units(1, 6), alice)), expected);
+        assert_eq!(chain.expect_revert(alice, vault, deposit(units(1, 6), alice)), expected);
     }
 }
 
 #[test]
-fn a_token_that_calls_back_finds_the_door_shut() {
-    let Setup { mut chain, usdc, vault } = setup_with("HookToken");
-    let alice = named("alice");
+fn vault_blocks_reentrancy() {
+    let VaultFixture { mut chain, usdc, vault } = setup_with("HookToken");
+    let alice = address_named("alice");
     let data = deposit(U256::from(1), alice).abi_encode().into();
     chain.send(OWNER, usdc, HookToken::setHookCall { target: vault, data });
     let ran = chain.send(alice, vault, deposit(units(1, 6), alice)).event::<HookToken::HookRan>();
-    assert_eq!((ran.ok, ran.answer), (false, error(Vault::Reentered {})));
+    assert_eq!((ran.ok, ran.answer), (false, revert_data(Vault::Reentered {})));
 }
 
 // The attack on the first depositor: a tiny deposit, a large gift, and the victim's shares round to nothing.
 #[test]
-fn giving_to_the_vault_costs_more_than_it_takes() {
-    let Setup { mut chain, usdc, vault } = setup();
-    let (attacker, victim) = (named("alice"), named("bob"));
+fn donation_attack_does_not_pay() {
+    let VaultFixture { mut chain, usdc, vault } = setup();
+    let (attacker, victim) = (address_named("alice"), address_named("bob"));
     let had = chain.balance(usdc, attacker);
     chain.send(attacker, vault, deposit(U256::from(1), attacker));
     chain.send(attacker, usdc, Token::transferCall { to: vault, value: units(10_000, 6) });
@@ -170,7 +176,7 @@ fn giving_to_the_vault_costs_more_than_it_takes() {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum VaultStep {
     Deposit(u64),
     Mint(u64),
     Withdraw(u16),
@@ -178,15 +184,15 @@ enum Step {
     Give(u64),
 }
 
-fn step() -> impl Strategy<Value = (usize, Step)> {
+fn step() -> impl Strategy<Value = (usize, VaultStep)> {
     let amount = || (0..38_u32, any::<u8>()).prop_map(|(bits, odd)| (1_u64 << bits) + u64::from(odd));
     let part = || 1..=10_000_u16;
     let step = prop_oneof![
-        amount().prop_map(Step::Deposit),
-        amount().prop_map(|shares| Step::Mint(shares.saturating_mul(1_000))),
-        part().prop_map(Step::Withdraw),
-        part().prop_map(Step::Redeem),
-        amount().prop_map(Step::Give),
+        amount().prop_map(VaultStep::Deposit),
+        amount().prop_map(|shares| VaultStep::Mint(shares.saturating_mul(1_000))),
+        part().prop_map(VaultStep::Withdraw),
+        part().prop_map(VaultStep::Redeem),
+        amount().prop_map(VaultStep::Give),
     ];
     (0..PEOPLE.len(), step)
 }
@@ -201,16 +207,16 @@ proptest! {
     // All together get out at most what was put in and given, nobody gains by going in and out at once, and one share never loses
     // value by what others do.
     #[test]
-    fn nobody_takes_more_than_a_fair_share(steps in prop::collection::vec(step(), 1..16)) {
-        let Setup { mut chain, usdc, vault } = setup();
-        let had: Vec<U256> = PEOPLE.iter().map(|name| chain.balance(usdc, named(name))).collect();
+    fn no_sequence_withdraws_more_than_a_fair_share(steps in prop::collection::vec(step(), 1..16)) {
+        let VaultFixture { mut chain, usdc, vault } = setup();
+        let had: Vec<U256> = PEOPLE.iter().map(|name| chain.balance(usdc, address_named(name))).collect();
         let mut given = U256::ZERO;
         let crumbs = U256::from(steps.len());
         for (who, step) in steps {
-            let who = named(PEOPLE[who]);
+            let who = address_named(PEOPLE[who]);
             let price = (chain.view(vault, Vault::totalAssetsCall {}) + U256::from(1), chain.view(vault, Vault::totalSupplyCall {}) + U256::from(1_000));
             match step {
-                Step::Deposit(assets) => {
+                VaultStep::Deposit(assets) => {
                     let assets = U256::from(assets);
                     let expected = chain.view(vault, Vault::previewDepositCall { assets });
                     if let Ok(done) = chain.try_send(who, vault, U256::ZERO, &deposit(assets, who)) {
@@ -219,7 +225,7 @@ proptest! {
                         prop_assert!(back <= assets, "{} in, {} back at once", assets, back);
                     }
                 }
-                Step::Mint(shares) => {
+                VaultStep::Mint(shares) => {
                     let shares = U256::from(shares);
                     let expected = chain.view(vault, Vault::previewMintCall { shares });
                     if let Ok(done) = chain.try_send(who, vault, U256::ZERO, &Vault::mintCall { shares, receiver: who }) {
@@ -228,21 +234,21 @@ proptest! {
                         prop_assert!(back <= done.value, "{} in, {} back at once", done.value, back);
                     }
                 }
-                Step::Withdraw(bps) => {
+                VaultStep::Withdraw(bps) => {
                     let assets = part(chain.view(vault, Vault::maxWithdrawCall { owner_: who }), bps);
                     let expected = chain.view(vault, Vault::previewWithdrawCall { assets });
                     if assets > U256::ZERO {
                         prop_assert_eq!(chain.send(who, vault, Vault::withdrawCall { assets, receiver: who, owner_: who }).value, expected);
                     }
                 }
-                Step::Redeem(bps) => {
+                VaultStep::Redeem(bps) => {
                     let shares = part(chain.view(vault, Vault::maxRedeemCall { owner_: who }), bps);
                     let expected = chain.view(vault, Vault::previewRedeemCall { shares });
                     if expected > U256::ZERO {
                         prop_assert_eq!(chain.send(who, vault, Vault::redeemCall { shares, receiver: who, owner_: who }).value, expected);
                     }
                 }
-                Step::Give(assets) => {
+                VaultStep::Give(assets) => {
                     let value = U256::from(assets);
                     if chain.try_send(who, usdc, U256::ZERO, &Token::transferCall { to: vault, value }).is_ok() {
                         given += value;
@@ -255,7 +261,7 @@ proptest! {
         let mut gained = U256::ZERO;
         let mut lost = U256::ZERO;
         for (name, had) in PEOPLE.iter().zip(had) {
-            let who = named(name);
+            let who = address_named(name);
             let shares = chain.balance(vault, who);
             if chain.view(vault, Vault::previewRedeemCall { shares }) > U256::ZERO {
                 chain.send(who, vault, Vault::redeemCall { shares, receiver: who, owner_: who });

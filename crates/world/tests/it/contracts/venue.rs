@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use crate::contracts::harness::*;
 
-struct Setup {
-    chain: Chain,
+struct VenueFixture {
+    chain: TestChain,
     venue: Address,
     usdc: Address,
     wbtc: Address,
@@ -22,10 +22,10 @@ fn staking() -> B256 {
 }
 
 /// A market for loans at 150 % and one without; USDC at 1, WBTC at 60,000, ether at 3,000 USD.
-fn setup() -> Setup {
-    let mut chain = Chain::new();
+fn setup() -> VenueFixture {
+    let mut chain = TestChain::new();
     let (usdc, wbtc) = (chain.token("USDC", 6), chain.token("WBTC", 8));
-    let venue = named("venue");
+    let venue = address_named("venue");
     chain.etch("Venue", venue);
     chain.send(OWNER, venue, Venue::initCall { owner_: OWNER });
     chain.send(OWNER, venue, Venue::setMarketCall { market: lending(), open: true, minRatioBps: 15_000 });
@@ -33,14 +33,14 @@ fn setup() -> Setup {
     for (asset, price, decimals) in [(usdc, 1, 6), (wbtc, 60_000, 8), (NATIVE, 3_000, 18)] {
         chain.send(OWNER, venue, Venue::setPriceCall { asset, priceUsd8: price * 100_000_000, decimals });
     }
-    for who in [named("alice"), OWNER] {
+    for who in [address_named("alice"), OWNER] {
         chain.give_ether(who, units(1_000, 18));
         for (token, amount) in [(usdc, units(1_000_000, 6)), (wbtc, units(100, 8))] {
             chain.mint(token, who, amount);
             chain.allow(who, token, venue);
         }
     }
-    Setup { chain, venue, usdc, wbtc }
+    VenueFixture { chain, venue, usdc, wbtc }
 }
 
 fn enter(market: B256, asset: Address, amount: U256) -> Venue::enterCall {
@@ -56,9 +56,9 @@ fn borrow(market: B256, asset: Address, amount: U256, to: Address) -> Venue::bor
 }
 
 #[test]
-fn an_account_notes_what_it_wants_in_an_open_market() {
-    let Setup { mut chain, venue, .. } = setup();
-    let (alice, key, value) = (named("alice"), keccak256("leverage"), Bytes::from_static(b"5x"));
+fn configure_stores_settings_in_an_open_market() {
+    let VenueFixture { mut chain, venue, .. } = setup();
+    let (alice, key, value) = (address_named("alice"), keccak256("leverage"), Bytes::from_static(b"5x"));
     let done = chain.send(alice, venue, Venue::configureCall { market: lending(), key, value: value.clone() });
     let event = done.event::<Venue::Configured>();
     assert_eq!((event.account, event.market, event.key, event.value), (alice, lending(), key, value.clone()));
@@ -67,15 +67,15 @@ fn an_account_notes_what_it_wants_in_an_open_market() {
     assert_eq!(chain.view(venue, noted(OWNER)), B256::ZERO);
     let closed = keccak256("nowhere");
     assert_eq!(
-        chain.refuse(alice, venue, Venue::configureCall { market: closed, key, value }),
-        error(Venue::UnknownMarket { market: closed })
+        chain.expect_revert(alice, venue, Venue::configureCall { market: closed, key, value }),
+        revert_data(Venue::UnknownMarket { market: closed })
     );
 }
 
 #[test]
-fn a_loan_for_one_call_comes_back_or_was_never_given() {
-    let Setup { mut chain, venue, usdc, wbtc } = setup();
-    let (alice, bob) = (named("alice"), named("bob"));
+fn flash_loan_must_be_repaid_in_the_call() {
+    let VenueFixture { mut chain, venue, usdc, wbtc } = setup();
+    let (alice, bob) = (address_named("alice"), address_named("bob"));
     chain.send(OWNER, venue, Venue::fundCall { asset: usdc, amount: units(1_000, 6) });
     let flash = |asset, amount| Venue::flashCall { market: lending(), asset, amount, data: Bytes::new() };
     let had = chain.balance(usdc, alice);
@@ -85,21 +85,24 @@ fn a_loan_for_one_call_comes_back_or_was_never_given() {
     assert_eq!(done.events::<Token::Transfer>().len(), 2, "there and back");
     assert_eq!((chain.balance(usdc, alice), chain.balance(usdc, venue)), (had, units(1_000, 6)));
     let (available, needed) = (units(1_000, 6), units(1_001, 6));
-    assert_eq!(chain.refuse(alice, venue, flash(usdc, needed)), error(Venue::InsufficientLiquidity { asset: usdc, available, needed }));
-    assert_eq!(chain.refuse(alice, venue, flash(usdc, U256::ZERO)), error(Venue::NothingMoved {}));
+    assert_eq!(
+        chain.expect_revert(alice, venue, flash(usdc, needed)),
+        revert_data(Venue::InsufficientLiquidity { asset: usdc, available, needed })
+    );
+    assert_eq!(chain.expect_revert(alice, venue, flash(usdc, U256::ZERO)), revert_data(Venue::NothingMoved {}));
     // Nothing can be pulled back from somebody who allows nothing, nor the native coin from anybody without a hook.
     let refusal = Token::InsufficientAllowance { spender: venue, allowance: U256::ZERO, needed: units(1, 6) };
-    assert_eq!(chain.refuse(bob, venue, flash(usdc, units(1, 6))), error(refusal));
-    chain.pay(OWNER, venue, units(1, 18), Venue::fundCall { asset: NATIVE, amount: units(1, 18) });
-    chain.refuse(alice, venue, flash(NATIVE, units(1, 18)));
+    assert_eq!(chain.expect_revert(bob, venue, flash(usdc, units(1, 6))), revert_data(refusal));
+    chain.send_with_value(OWNER, venue, units(1, 18), Venue::fundCall { asset: NATIVE, amount: units(1, 18) });
+    chain.expect_revert(alice, venue, flash(NATIVE, units(1, 18)));
     let unknown = Venue::flashCall { market: keccak256("nowhere"), asset: wbtc, amount: units(1, 8), data: Bytes::new() };
-    assert_eq!(chain.refuse(alice, venue, unknown), error(Venue::UnknownMarket { market: keccak256("nowhere") }));
+    assert_eq!(chain.expect_revert(alice, venue, unknown), revert_data(Venue::UnknownMarket { market: keccak256("nowhere") }));
 }
 
 #[test]
-fn a_position_goes_in_and_comes_out() {
-    let Setup { mut chain, venue, usdc, .. } = setup();
-    let (alice, bob) = (named("alice"), named("bob"));
+fn position_enter_and_exit() {
+    let VenueFixture { mut chain, venue, usdc, .. } = setup();
+    let (alice, bob) = (address_named("alice"), address_named("bob"));
     let event = chain.send(alice, venue, enter(staking(), usdc, units(100, 6))).event::<Venue::Entered>();
     assert_eq!((event.account, event.market, event.asset, event.amount), (alice, staking(), usdc, units(100, 6)));
     assert_eq!(event.data, Bytes::from_static(b"note"));
@@ -110,10 +113,10 @@ fn a_position_goes_in_and_comes_out() {
     assert_eq!(chain.balance(usdc, bob), units(50, 6));
     assert_eq!(chain.send(alice, venue, exit(staking(), usdc, U256::MAX, bob)).value, units(70, 6));
     assert_eq!(
-        chain.refuse(alice, venue, exit(staking(), usdc, U256::from(1), bob)),
-        error(Venue::PositionTooSmall { held: U256::ZERO, needed: U256::from(1) })
+        chain.expect_revert(alice, venue, exit(staking(), usdc, U256::from(1), bob)),
+        revert_data(Venue::PositionTooSmall { held: U256::ZERO, needed: U256::from(1) })
     );
-    chain.pay(alice, venue, units(2, 18), enter(staking(), NATIVE, units(2, 18)));
+    chain.send_with_value(alice, venue, units(2, 18), enter(staking(), NATIVE, units(2, 18)));
     let held = chain.view(venue, Venue::holdingsCall { account: alice });
     assert_eq!(held.iter().map(|held| (held.asset, held.supplied)).collect::<Vec<_>>(), [(usdc, U256::ZERO), (NATIVE, units(2, 18))]);
     chain.send(alice, venue, exit(staking(), NATIVE, units(2, 18), bob));
@@ -121,24 +124,24 @@ fn a_position_goes_in_and_comes_out() {
 }
 
 #[test]
-fn loans_stay_covered() {
-    let Setup { mut chain, venue, usdc, wbtc } = setup();
-    let alice = named("alice");
+fn borrow_requires_collateral() {
+    let VenueFixture { mut chain, venue, usdc, wbtc } = setup();
+    let alice = address_named("alice");
     chain.send(OWNER, venue, Venue::fundCall { asset: usdc, amount: units(100_000, 6) });
     chain.send(alice, venue, enter(lending(), wbtc, units(1, 8)));
     let max = chain.view(venue, Venue::healthFactorCall { account: alice, market: lending() });
     assert_eq!(max, U256::MAX);
     let had = chain.balance(usdc, alice);
     assert_eq!(
-        chain.refuse(alice, venue, borrow(lending(), usdc, units(40_000, 6) + U256::from(1_000_000), alice)),
-        error(Venue::CollateralRatioTooLow { ratioBps: U256::from(14_999), minimumBps: U256::from(15_000) })
+        chain.expect_revert(alice, venue, borrow(lending(), usdc, units(40_000, 6) + U256::from(1_000_000), alice)),
+        revert_data(Venue::CollateralRatioTooLow { ratioBps: U256::from(14_999), minimumBps: U256::from(15_000) })
     );
     let event = chain.send(alice, venue, borrow(lending(), usdc, units(40_000, 6), alice)).event::<Venue::Borrowed>();
     assert_eq!((event.account, event.asset, event.amount), (alice, usdc, units(40_000, 6)));
     assert_eq!(chain.balance(usdc, alice) - had, units(40_000, 6));
     assert_eq!(chain.view(venue, Venue::healthFactorCall { account: alice, market: lending() }), units(1, 18));
     assert_eq!(chain.view(venue, Venue::collateralRatioCall { account: alice, market: lending() }), U256::from(15_000));
-    let (selector, _) = split(&chain.refuse(alice, venue, exit(lending(), wbtc, units(1, 6), alice))).to_owned();
+    let (selector, _) = split_revert(&chain.expect_revert(alice, venue, exit(lending(), wbtc, units(1, 6), alice))).to_owned();
     assert_eq!(selector, selector_of::<Venue::CollateralRatioTooLow>());
 
     // The price falls: nothing can be taken, everything can be paid back.
@@ -152,141 +155,147 @@ fn loans_stay_covered() {
 }
 
 #[test]
-fn rewards_are_paid_once_and_only_what_was_funded() {
-    let Setup { mut chain, venue, usdc, .. } = setup();
-    let (alice, bob) = (named("alice"), named("bob"));
+fn rewards_are_paid_once_up_to_funding() {
+    let VenueFixture { mut chain, venue, usdc, .. } = setup();
+    let (alice, bob) = (address_named("alice"), address_named("bob"));
     let claim = || Venue::claimCall { market: staking(), asset: usdc, to: bob };
-    assert_eq!(chain.refuse(alice, venue, claim()), error(Venue::NothingToClaim {}));
+    assert_eq!(chain.expect_revert(alice, venue, claim()), revert_data(Venue::NothingToClaim {}));
     let fund = Venue::fundRewardCall { account: alice, market: staking(), asset: usdc, amount: units(7, 6) };
-    assert_eq!(chain.refuse(alice, venue, fund.clone()), error(Venue::NotOwner { caller: alice }));
+    assert_eq!(chain.expect_revert(alice, venue, fund.clone()), revert_data(Venue::NotOwner { caller: alice }));
     chain.send(OWNER, venue, fund);
     assert_eq!(chain.view(venue, Venue::claimableCall { account: alice, market: staking(), asset: usdc }), units(7, 6));
     let event = chain.send(alice, venue, claim()).event::<Venue::Claimed>();
     assert_eq!((event.account, event.amount, event.to, chain.balance(usdc, bob)), (alice, units(7, 6), bob, units(7, 6)));
-    assert_eq!(chain.refuse(alice, venue, claim()), error(Venue::NothingToClaim {}));
+    assert_eq!(chain.expect_revert(alice, venue, claim()), revert_data(Venue::NothingToClaim {}));
 }
 
 #[test]
-fn one_asset_becomes_another_at_the_owners_prices() {
-    let Setup { mut chain, venue, usdc, wbtc } = setup();
-    let alice = named("alice");
+fn convert_uses_owner_prices() {
+    let VenueFixture { mut chain, venue, usdc, wbtc } = setup();
+    let alice = address_named("alice");
     chain.send(OWNER, venue, Venue::fundCall { asset: usdc, amount: units(100_000, 6) });
     let convert =
         |amount, out, min| Venue::convertCall { market: staking(), assetIn: wbtc, amountIn: amount, assetOut: out, minOut: min, to: alice };
     assert_eq!(
-        chain.refuse(alice, venue, convert(units(1, 8), usdc, units(60_001, 6))),
-        error(Venue::TooLittleReceived { received: units(60_000, 6), minimum: units(60_001, 6) })
+        chain.expect_revert(alice, venue, convert(units(1, 8), usdc, units(60_001, 6))),
+        revert_data(Venue::TooLittleReceived { received: units(60_000, 6), minimum: units(60_001, 6) })
     );
     let done = chain.send(alice, venue, convert(units(1, 8), usdc, units(60_000, 6)));
     let event = done.event::<Venue::Converted>();
     assert_eq!((done.value, event.amountIn, event.amountOut), (units(60_000, 6), units(1, 8), units(60_000, 6)));
     assert_eq!(
-        chain.refuse(alice, venue, convert(units(1, 8), usdc, U256::ZERO)),
-        error(Venue::InsufficientLiquidity { asset: usdc, available: units(40_000, 6), needed: units(60_000, 6) })
+        chain.expect_revert(alice, venue, convert(units(1, 8), usdc, U256::ZERO)),
+        revert_data(Venue::InsufficientLiquidity { asset: usdc, available: units(40_000, 6), needed: units(60_000, 6) })
     );
-    assert_eq!(chain.refuse(alice, venue, convert(units(1, 8), alice, U256::ZERO)), error(Venue::PriceMissing { asset: alice }));
+    assert_eq!(
+        chain.expect_revert(alice, venue, convert(units(1, 8), alice, U256::ZERO)),
+        revert_data(Venue::PriceMissing { asset: alice })
+    );
     let unpriced = Venue::convertCall { assetIn: alice, ..convert(units(1, 8), usdc, U256::ZERO) };
-    assert_eq!(chain.refuse(alice, venue, unpriced), error(Venue::PriceMissing { asset: alice }));
-    assert_eq!(chain.refuse(alice, venue, convert(U256::ZERO, usdc, U256::ZERO)), error(Venue::NothingMoved {}));
+    assert_eq!(chain.expect_revert(alice, venue, unpriced), revert_data(Venue::PriceMissing { asset: alice }));
+    assert_eq!(chain.expect_revert(alice, venue, convert(U256::ZERO, usdc, U256::ZERO)), revert_data(Venue::NothingMoved {}));
 }
 
 #[test]
-fn a_bridge_locks_here_and_releases_once() {
-    let Setup { mut chain, venue, usdc, .. } = setup();
-    let (alice, bob) = (named("alice"), named("bob"));
+fn bridge_locks_and_releases_once() {
+    let VenueFixture { mut chain, venue, usdc, .. } = setup();
+    let (alice, bob) = (address_named("alice"), address_named("bob"));
     let out = Venue::bridgeOutCall { asset: usdc, amount: units(5, 6), dstChain: U256::from(10), to: bob };
     let done = chain.send(alice, venue, out.clone());
     let event = done.event::<Venue::Bridged>();
     assert_eq!((event.account, event.asset, event.amount, event.dstChain, event.to), (alice, usdc, units(5, 6), U256::from(10), bob));
     assert_eq!((event.nonce, chain.balance(usdc, venue)), (U256::from(1), units(5, 6)));
     assert_eq!(
-        chain.refuse(alice, venue, Venue::bridgeOutCall { to: Address::ZERO, ..out.clone() }),
-        error(Venue::InvalidRecipient { to: Address::ZERO })
+        chain.expect_revert(alice, venue, Venue::bridgeOutCall { to: Address::ZERO, ..out.clone() }),
+        revert_data(Venue::InvalidRecipient { to: Address::ZERO })
     );
-    assert_eq!(chain.refuse(alice, venue, Venue::bridgeOutCall { amount: U256::ZERO, ..out }), error(Venue::NothingMoved {}));
+    assert_eq!(chain.expect_revert(alice, venue, Venue::bridgeOutCall { amount: U256::ZERO, ..out }), revert_data(Venue::NothingMoved {}));
     let back = |amount| Venue::bridgeInCall { asset: usdc, amount, srcChain: U256::from(10), nonce: U256::from(9), to: bob };
-    assert_eq!(chain.refuse(alice, venue, back(units(1, 6))), error(Venue::NotOwner { caller: alice }));
+    assert_eq!(chain.expect_revert(alice, venue, back(units(1, 6))), revert_data(Venue::NotOwner { caller: alice }));
     assert_eq!(
-        chain.refuse(OWNER, venue, back(units(6, 6))),
-        error(Venue::InsufficientLiquidity { asset: usdc, available: units(5, 6), needed: units(6, 6) })
+        chain.expect_revert(OWNER, venue, back(units(6, 6))),
+        revert_data(Venue::InsufficientLiquidity { asset: usdc, available: units(5, 6), needed: units(6, 6) })
     );
     assert_eq!(chain.send(OWNER, venue, back(units(2, 6))).event::<Venue::Released>().amount, units(2, 6));
     assert_eq!(chain.balance(usdc, bob), units(2, 6));
     assert_eq!(
-        chain.refuse(OWNER, venue, back(units(2, 6))),
-        error(Venue::AlreadyReleased { srcChain: U256::from(10), nonce: U256::from(9) })
+        chain.expect_revert(OWNER, venue, back(units(2, 6))),
+        revert_data(Venue::AlreadyReleased { srcChain: U256::from(10), nonce: U256::from(9) })
     );
 }
 
 #[test]
-fn profit_and_loss_are_settled_by_the_owner() {
-    let Setup { mut chain, venue, usdc, .. } = setup();
-    let alice = named("alice");
+fn owner_settles_profit_and_loss() {
+    let VenueFixture { mut chain, venue, usdc, .. } = setup();
+    let alice = address_named("alice");
     chain.send(alice, venue, enter(staking(), usdc, units(100, 6)));
     let settle = |change: i64| Venue::settleCall { account: alice, market: staking(), asset: usdc, change: change.try_into().unwrap() };
-    assert_eq!(chain.refuse(alice, venue, settle(1)), error(Venue::NotOwner { caller: alice }));
+    assert_eq!(chain.expect_revert(alice, venue, settle(1)), revert_data(Venue::NotOwner { caller: alice }));
     chain.send(OWNER, venue, settle(-30_000_000));
     assert_eq!(chain.view(venue, Venue::suppliedCall { account: alice, market: staking(), asset: usdc }), units(70, 6));
     assert_eq!(
-        chain.refuse(OWNER, venue, settle(-70_000_001)),
-        error(Venue::PositionTooSmall { held: units(70, 6), needed: units(70, 6) + U256::from(1) })
+        chain.expect_revert(OWNER, venue, settle(-70_000_001)),
+        revert_data(Venue::PositionTooSmall { held: units(70, 6), needed: units(70, 6) + U256::from(1) })
     );
     // A profit that nobody paid in cannot be taken out.
     chain.send(OWNER, venue, settle(50_000_000));
     assert_eq!(
-        chain.refuse(alice, venue, exit(staking(), usdc, U256::MAX, alice)),
-        error(Venue::InsufficientLiquidity { asset: usdc, available: units(100, 6), needed: units(120, 6) })
+        chain.expect_revert(alice, venue, exit(staking(), usdc, U256::MAX, alice)),
+        revert_data(Venue::InsufficientLiquidity { asset: usdc, available: units(100, 6), needed: units(120, 6) })
     );
 }
 
 #[test]
-fn what_a_venue_refuses() {
-    let Setup { mut chain, venue, usdc, wbtc } = setup();
-    let alice = named("alice");
+fn venue_reverts() {
+    let VenueFixture { mut chain, venue, usdc, wbtc } = setup();
+    let alice = address_named("alice");
     let other = keccak256("other");
-    let unknown = error(Venue::UnknownMarket { market: other });
-    assert_eq!(chain.refuse(alice, venue, enter(other, usdc, units(1, 6))), unknown);
-    assert_eq!(chain.refuse(alice, venue, exit(other, usdc, units(1, 6), alice)), unknown);
-    assert_eq!(chain.refuse(alice, venue, borrow(other, usdc, units(1, 6), alice)), unknown);
-    assert_eq!(chain.refuse(alice, venue, Venue::repayCall { market: other, asset: usdc, amount: U256::MAX }), unknown);
-    assert_eq!(chain.refuse(alice, venue, Venue::claimCall { market: other, asset: usdc, to: alice }), unknown);
-    assert_eq!(chain.refuse(alice, venue, enter(staking(), usdc, U256::ZERO)), error(Venue::NothingMoved {}));
-    assert_eq!(chain.refuse(alice, venue, exit(staking(), usdc, U256::ZERO, alice)), error(Venue::NothingMoved {}));
-    assert_eq!(chain.refuse(alice, venue, borrow(lending(), usdc, U256::ZERO, alice)), error(Venue::NothingMoved {}));
+    let unknown = revert_data(Venue::UnknownMarket { market: other });
+    assert_eq!(chain.expect_revert(alice, venue, enter(other, usdc, units(1, 6))), unknown);
+    assert_eq!(chain.expect_revert(alice, venue, exit(other, usdc, units(1, 6), alice)), unknown);
+    assert_eq!(chain.expect_revert(alice, venue, borrow(other, usdc, units(1, 6), alice)), unknown);
+    assert_eq!(chain.expect_revert(alice, venue, Venue::repayCall { market: other, asset: usdc, amount: U256::MAX }), unknown);
+    assert_eq!(chain.expect_revert(alice, venue, Venue::claimCall { market: other, asset: usdc, to: alice }), unknown);
+    assert_eq!(chain.expect_revert(alice, venue, enter(staking(), usdc, U256::ZERO)), revert_data(Venue::NothingMoved {}));
+    assert_eq!(chain.expect_revert(alice, venue, exit(staking(), usdc, U256::ZERO, alice)), revert_data(Venue::NothingMoved {}));
+    assert_eq!(chain.expect_revert(alice, venue, borrow(lending(), usdc, U256::ZERO, alice)), revert_data(Venue::NothingMoved {}));
     let repay = Venue::repayCall { market: lending(), asset: usdc, amount: U256::MAX };
-    assert_eq!(chain.refuse(alice, venue, repay), error(Venue::NothingMoved {}));
+    assert_eq!(chain.expect_revert(alice, venue, repay), revert_data(Venue::NothingMoved {}));
     assert_eq!(
-        chain.refuse(alice, venue, borrow(staking(), usdc, units(1, 6), alice)),
-        error(Venue::BorrowingDisabled { market: staking() })
+        chain.expect_revert(alice, venue, borrow(staking(), usdc, units(1, 6), alice)),
+        revert_data(Venue::BorrowingDisabled { market: staking() })
     );
-    assert_eq!(chain.refuse(alice, venue, borrow(lending(), alice, units(1, 6), alice)), error(Venue::PriceMissing { asset: alice }));
+    assert_eq!(
+        chain.expect_revert(alice, venue, borrow(lending(), alice, units(1, 6), alice)),
+        revert_data(Venue::PriceMissing { asset: alice })
+    );
     chain.send(alice, venue, enter(lending(), wbtc, units(1, 8)));
     assert_eq!(
-        chain.refuse(alice, venue, borrow(lending(), usdc, units(1, 6), alice)),
-        error(Venue::InsufficientLiquidity { asset: usdc, available: U256::ZERO, needed: units(1, 6) })
+        chain.expect_revert(alice, venue, borrow(lending(), usdc, units(1, 6), alice)),
+        revert_data(Venue::InsufficientLiquidity { asset: usdc, available: U256::ZERO, needed: units(1, 6) })
     );
     assert_eq!(
-        chain.refuse(alice, venue, exit(lending(), wbtc, units(1, 8), Address::ZERO)),
-        error(Venue::InvalidRecipient { to: Address::ZERO })
+        chain.expect_revert(alice, venue, exit(lending(), wbtc, units(1, 8), Address::ZERO)),
+        revert_data(Venue::InvalidRecipient { to: Address::ZERO })
     );
     assert_eq!(
-        chain.refuse(alice, venue, enter(staking(), NATIVE, units(1, 18))),
-        error(Venue::WrongValue { sent: U256::ZERO, needed: units(1, 18) })
+        chain.expect_revert(alice, venue, enter(staking(), NATIVE, units(1, 18))),
+        revert_data(Venue::WrongValue { sent: U256::ZERO, needed: units(1, 18) })
     );
     assert_eq!(
-        chain.refuse_paid(alice, venue, U256::from(1), enter(staking(), usdc, units(1, 6))),
-        error(Venue::WrongValue { sent: U256::from(1), needed: U256::ZERO })
+        chain.expect_revert_with_value(alice, venue, U256::from(1), enter(staking(), usdc, units(1, 6))),
+        revert_data(Venue::WrongValue { sent: U256::from(1), needed: U256::ZERO })
     );
-    let stranger = error(Venue::NotOwner { caller: alice });
-    assert_eq!(chain.refuse(alice, venue, Venue::setMarketCall { market: other, open: true, minRatioBps: 1 }), stranger);
-    assert_eq!(chain.refuse(alice, venue, Venue::setPriceCall { asset: usdc, priceUsd8: 1, decimals: 6 }), stranger);
-    assert_eq!(chain.refuse(alice, venue, Venue::initCall { owner_: alice }), error(Venue::AlreadyInitialised {}));
+    let stranger = revert_data(Venue::NotOwner { caller: alice });
+    assert_eq!(chain.expect_revert(alice, venue, Venue::setMarketCall { market: other, open: true, minRatioBps: 1 }), stranger);
+    assert_eq!(chain.expect_revert(alice, venue, Venue::setPriceCall { asset: usdc, priceUsd8: 1, decimals: 6 }), stranger);
+    assert_eq!(chain.expect_revert(alice, venue, Venue::initCall { owner_: alice }), revert_data(Venue::AlreadyInitialised {}));
 }
 
 #[test]
-fn odd_tokens_are_credited_as_they_arrive() {
-    let Setup { mut chain, venue, .. } = setup();
-    let alice = named("alice");
+fn odd_tokens_are_credited_by_received_amount() {
+    let VenueFixture { mut chain, venue, .. } = setup();
+    let alice = address_named("alice");
     let fee = chain.token_of("FeeToken", "FEE", 18);
     let lie = chain.token_of("LyingToken", "LIE", 18);
     let hook = chain.token_of("HookToken", "HOOK", 18);
@@ -296,32 +305,35 @@ fn odd_tokens_are_credited_as_they_arrive() {
     }
     assert_eq!(chain.send(alice, venue, enter(staking(), fee, units(100, 18))).event::<Venue::Entered>().amount, units(99, 18));
     chain.send(OWNER, lie, LyingToken::setModeCall { mode_: 3 });
-    assert_eq!(chain.refuse(alice, venue, enter(staking(), lie, units(1, 18))), error(Venue::NothingMoved {}));
+    assert_eq!(chain.expect_revert(alice, venue, enter(staking(), lie, units(1, 18))), revert_data(Venue::NothingMoved {}));
     chain.send(OWNER, lie, LyingToken::setModeCall { mode_: 2 });
-    assert_eq!(chain.refuse(alice, venue, enter(staking(), lie, units(1, 18))), error(Venue::TransferFailed { token: lie }));
+    assert_eq!(chain.expect_revert(alice, venue, enter(staking(), lie, units(1, 18))), revert_data(Venue::TransferFailed { token: lie }));
     let data = exit(staking(), hook, U256::MAX, alice).abi_encode().into();
     chain.send(OWNER, hook, HookToken::setHookCall { target: venue, data });
     let ran = chain.send(alice, venue, enter(staking(), hook, units(1, 18))).event::<HookToken::HookRan>();
-    assert_eq!((ran.ok, ran.answer), (false, error(Venue::Reentered {})));
+    assert_eq!((ran.ok, ran.answer), (false, revert_data(Venue::Reentered {})));
     // A recipient that takes no ether.
-    chain.pay(alice, venue, units(1, 18), enter(staking(), NATIVE, units(1, 18)));
-    assert_eq!(chain.refuse(alice, venue, exit(staking(), NATIVE, U256::MAX, fee)), error(Venue::EtherTransferFailed { to: fee }));
+    chain.send_with_value(alice, venue, units(1, 18), enter(staking(), NATIVE, units(1, 18)));
+    assert_eq!(
+        chain.expect_revert(alice, venue, exit(staking(), NATIVE, U256::MAX, fee)),
+        revert_data(Venue::EtherTransferFailed { to: fee })
+    );
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum VenueStep {
     Enter(bool, u32),
     Exit(bool, u32),
     Borrow(bool, u32),
     Repay(bool, u32),
 }
 
-fn step() -> impl Strategy<Value = (bool, Step)> {
+fn step() -> impl Strategy<Value = (bool, VenueStep)> {
     let step = prop_oneof![
-        (any::<bool>(), 1..40_000_u32).prop_map(|(asset, usd)| Step::Enter(asset, usd)),
-        (any::<bool>(), 1..40_000_u32).prop_map(|(asset, usd)| Step::Exit(asset, usd)),
-        (any::<bool>(), 1..40_000_u32).prop_map(|(asset, usd)| Step::Borrow(asset, usd)),
-        (any::<bool>(), 1..40_000_u32).prop_map(|(asset, usd)| Step::Repay(asset, usd)),
+        (any::<bool>(), 1..40_000_u32).prop_map(|(asset, usd)| VenueStep::Enter(asset, usd)),
+        (any::<bool>(), 1..40_000_u32).prop_map(|(asset, usd)| VenueStep::Exit(asset, usd)),
+        (any::<bool>(), 1..40_000_u32).prop_map(|(asset, usd)| VenueStep::Borrow(asset, usd)),
+        (any::<bool>(), 1..40_000_u32).prop_map(|(asset, usd)| VenueStep::Repay(asset, usd)),
     ];
     (any::<bool>(), step)
 }
@@ -332,17 +344,17 @@ proptest! {
     // At fixed prices every account stays covered after everything it does, and the venue always holds supply less loans.
     #[test]
     fn no_sequence_leaves_a_loan_uncovered(steps in prop::collection::vec(step(), 1..20)) {
-        let Setup { mut chain, venue, usdc, wbtc } = setup();
-        let people = [named("alice"), OWNER];
+        let VenueFixture { mut chain, venue, usdc, wbtc } = setup();
+        let people = [address_named("alice"), OWNER];
         for (who, step) in steps {
             let who = people[usize::from(who)];
             let asset = |btc: bool| if btc { wbtc } else { usdc };
             let amount = |btc: bool, usd: u32| if btc { U256::from(usd) * units(1, 8) / U256::from(60_000) } else { units(u64::from(usd), 6) };
             let _ = match step {
-                Step::Enter(btc, usd) => chain.try_send(who, venue, U256::ZERO, &enter(lending(), asset(btc), amount(btc, usd))).map(drop),
-                Step::Exit(btc, usd) => chain.try_send(who, venue, U256::ZERO, &exit(lending(), asset(btc), amount(btc, usd), who)).map(drop),
-                Step::Borrow(btc, usd) => chain.try_send(who, venue, U256::ZERO, &borrow(lending(), asset(btc), amount(btc, usd), who)).map(drop),
-                Step::Repay(btc, usd) => {
+                VenueStep::Enter(btc, usd) => chain.try_send(who, venue, U256::ZERO, &enter(lending(), asset(btc), amount(btc, usd))).map(drop),
+                VenueStep::Exit(btc, usd) => chain.try_send(who, venue, U256::ZERO, &exit(lending(), asset(btc), amount(btc, usd), who)).map(drop),
+                VenueStep::Borrow(btc, usd) => chain.try_send(who, venue, U256::ZERO, &borrow(lending(), asset(btc), amount(btc, usd), who)).map(drop),
+                VenueStep::Repay(btc, usd) => {
                     let call = Venue::repayCall { market: lending(), asset: asset(btc), amount: amount(btc, usd) };
                     chain.try_send(who, venue, U256::ZERO, &call).map(drop)
                 }

@@ -1,10 +1,10 @@
 //! The edges of a world against public clients from npm and against clients that mean harm.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
-mod foreign;
-mod hostile;
+mod hostile_clients;
 mod http;
-mod memory;
+mod imported_tools;
+mod mcp_server;
 mod public_ethereum;
 mod public_mcp;
 mod small;
@@ -14,15 +14,15 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use model::transcript::{Event, Happened};
+use model::transcript::{Event, EventKind};
 use serde_json::Value;
 use tokio::process::Command;
 
 /// Room for a slow machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A package that scripts/install-test-tools installed.
-fn tools(package: &str) -> String {
+fn node_modules(package: &str) -> String {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules");
     let found = root.join(package).join("package.json");
     assert!(found.is_file(), "{} is missing: run scripts/install-test-tools", found.display());
@@ -30,18 +30,18 @@ fn tools(package: &str) -> String {
 }
 
 /// What a client script saw, and what it wrote to stderr.
-async fn node(script: &str, job: &Value) -> (Value, String) {
+async fn run_node_script(script: &str, job: &Value) -> (Value, String) {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/edges").join(script);
     let mut node = Command::new("node");
     node.arg(script).arg(job.to_string()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    let done = tokio::time::timeout(PATIENCE, node.output()).await.expect("the client hangs").unwrap();
+    let done = tokio::time::timeout(CLIENT_TIMEOUT, node.output()).await.expect("the client hangs").unwrap();
     let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success(), "{}: {stderr}", done.status);
     (serde_json::from_slice(&done.stdout).unwrap(), stderr)
 }
 
 /// The names of what happened, in order.
-fn kinds(events: &[Event]) -> Vec<String> {
-    let kind = |happened: &Happened| serde_json::to_value(happened).unwrap().as_object().unwrap().keys().next().unwrap().clone();
+fn event_kinds(events: &[Event]) -> Vec<String> {
+    let kind = |happened: &EventKind| serde_json::to_value(happened).unwrap().as_object().unwrap().keys().next().unwrap().clone();
     events.iter().map(|event| kind(&event.happened)).collect()
 }

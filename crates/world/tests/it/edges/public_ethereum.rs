@@ -2,40 +2,40 @@
 
 use alloy_primitives::{Address, U256, address};
 use bardo_eval_world::chain::genesis::ACCOUNT;
-use bardo_eval_world::edges::Edges;
+use bardo_eval_world::endpoints::TrialEndpoints;
 use bardo_eval_world::{ChainAccess, World};
-use model::transcript::{Effect, Event, Happened, Mined, Signed, TxOutcome};
+use model::transcript::{Effect, Event, EventKind, MinedTransaction, SignatureRequest, TxOutcome};
 use serde_json::{Value, json};
 
-use crate::edges::small::{Small, as_shared, seat};
-use crate::edges::{node, tools};
+use crate::edges::small::{SmallWorld, as_shared, toolset};
+use crate::edges::{node_modules, run_node_script};
 
 const KEY: &str = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const OPERATOR: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const STRANGER: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
 
-fn signed(events: &[Event]) -> Vec<&Signed> {
-    events.iter().filter_map(|event| if let Happened::Signed { what, .. } = &event.happened { Some(&**what) } else { None }).collect()
+fn signed(events: &[Event]) -> Vec<&SignatureRequest> {
+    events.iter().filter_map(|event| if let EventKind::Signed { what, .. } = &event.happened { Some(&**what) } else { None }).collect()
 }
 
-fn blocks(events: &[Event]) -> Vec<&Mined> {
-    events.iter().filter_map(|event| if let Happened::Mined { what, .. } = &event.happened { Some(&**what) } else { None }).collect()
+fn blocks(events: &[Event]) -> Vec<&MinedTransaction> {
+    events.iter().filter_map(|event| if let EventKind::Mined { what, .. } = &event.happened { Some(&**what) } else { None }).collect()
 }
 
 #[tokio::test]
 async fn viem_reads_signs_and_sends() {
-    let world = Small::shared().await;
-    let edges = Edges::open("trial", as_shared(&world), seat()).await.unwrap();
+    let world = SmallWorld::shared().await;
+    let edges = TrialEndpoints::open("trial", as_shared(&world), toolset()).await.unwrap();
     let (usdc, router) = {
         let mut world = world.lock().await;
         let book = world.book(8453).await.unwrap();
         (book.find("USDC").unwrap(), book.find("SwapRouter02").unwrap())
     };
     let job = json!({
-        "tools": tools("viem"), "url": edges.rpc_url(8453), "chain": 8453, "key": KEY, "usdc": usdc, "account": ACCOUNT, "router": router,
+        "tools": node_modules("viem"), "url": edges.rpc_url(8453), "chain": 8453, "key": KEY, "usdc": usdc, "account": ACCOUNT, "router": router,
         "stranger": STRANGER,
     });
-    let (seen, _) = node("viem_client.mjs", &job).await;
+    let (seen, _) = run_node_script("viem_client.mjs", &job).await;
 
     assert_eq!(seen["chain"], 8453);
     assert_eq!(seen["block"], seen["sameBlock"]);
@@ -106,16 +106,20 @@ fn check_events(events: &[Event], fresh: &str) {
 
     let signed = signed(events);
     let transactions: Vec<u64> =
-        signed.iter().filter_map(|what| if let Signed::Transaction { chain, .. } = what { Some(*chain) } else { None }).collect();
+        signed.iter().filter_map(|what| if let SignatureRequest::Transaction { chain, .. } = what { Some(*chain) } else { None }).collect();
     // Seven that were sent, one only signed, five that the chain refused, one of them meant for another chain; the payment to the new key.
     // The same bytes twice are one signature.
     assert_eq!(transactions, [vec![8453; 10], vec![5], vec![8453; 3]].concat());
-    let authorizations = signed.iter().filter(|what| matches!(what, Signed::Authorization { signer, delegate, .. } if signer.own && delegate.name.as_deref() == Some("SwapRouter02")));
+    let authorizations = signed.iter().filter(|what| matches!(what, SignatureRequest::Authorization { signer, delegate, .. } if signer.own && delegate.name.as_deref() == Some("SwapRouter02")));
     assert_eq!(authorizations.count(), 1);
     let typed: Vec<(&str, Value)> = signed
         .iter()
         .filter_map(|what| {
-            if let Signed::Typed { primary, message, .. } = what { Some((primary.as_str(), Value::Object(message.clone()))) } else { None }
+            if let SignatureRequest::Typed { primary, message, .. } = what {
+                Some((primary.as_str(), Value::Object(message.clone())))
+            } else {
+                None
+            }
         })
         .collect();
     assert_eq!(typed.iter().map(|(primary, _)| *primary).collect::<Vec<_>>(), ["Permit", "RawMessage", "RawMessage"]);
@@ -124,6 +128,6 @@ fn check_events(events: &[Event], fresh: &str) {
     assert_eq!((&typed[1].1["method"], &typed[1].1["text"]), (&json!("personal_sign"), &json!("I agree to everything.")));
     assert_eq!((&typed[2].1["method"], typed[2].1["bytes"].as_str().unwrap().len()), (&json!("eth_sign"), 66));
     // Whatever was signed stands before what came of it.
-    let order = crate::edges::kinds(events);
+    let order = crate::edges::event_kinds(events);
     assert_eq!(order[..4], ["signed", "mined", "signed", "mined"]);
 }

@@ -1,16 +1,16 @@
 //! The official MCP client from npm lists and calls a world over stdio and over HTTP, and sees the same.
 
 use bardo_eval_world::World;
-use bardo_eval_world::edges::{Edges, Server, Token};
-use model::transcript::{Event, Happened, ToolAnswer};
+use bardo_eval_world::endpoints::{EndpointServer, TrialEndpoints, TrialToken};
+use model::transcript::{Event, EventKind, ToolAnswer};
 use serde_json::{Value, json};
 
-use crate::edges::small::{Small, as_shared, seat};
-use crate::edges::{kinds, node, tools};
+use crate::edges::small::{SmallWorld, as_shared, toolset};
+use crate::edges::{event_kinds, node_modules, run_node_script};
 
 fn job() -> Value {
     json!({
-        "tools": tools("@modelcontextprotocol/sdk"),
+        "tools": node_modules("@modelcontextprotocol/sdk"),
         "calls": [
             ["price", { "token": "WETH" }],
             ["words", {}],
@@ -54,8 +54,8 @@ fn check_seen(seen: &Value) {
     assert_eq!(results[10]["refused"], -32602, "{}", results[10]);
 }
 
-fn handed_over(happened: &Happened) -> Option<Value> {
-    let Happened::Delegated { to, params } = happened else { return None };
+fn delegated_params(happened: &EventKind) -> Option<Value> {
+    let EventKind::Delegated { to, params } = happened else { return None };
     (to == "safety-guardian").then(|| Value::Object(params.clone()))
 }
 
@@ -80,13 +80,13 @@ fn check_events(events: &[Event]) {
         "called",
         "answered",
     ];
-    assert_eq!(kinds(events), expected);
+    assert_eq!(event_kinds(events), expected);
     assert!(events.iter().all(|event| event.by == "trade-executor" || event.by == "safety-guardian"));
-    let delegated = events.iter().find_map(|event| handed_over(&event.happened));
+    let delegated = events.iter().find_map(|event| delegated_params(&event.happened));
     assert_eq!(delegated, Some(json!({ "action_id": "action-1", "amount": "250" })));
     let last = &events.last().unwrap().happened;
     assert!(
-        matches!(last, Happened::Answered { answer: ToolAnswer::Error { code, .. }, .. } if code == "VALIDATION_UNKNOWN_TOOL"),
+        matches!(last, EventKind::Answered { answer: ToolAnswer::Error { code, .. }, .. } if code == "VALIDATION_UNKNOWN_TOOL"),
         "{last:?}"
     );
     // Each of the eleven calls took a move's thought; the four that reached a tool took its time as well.
@@ -94,25 +94,25 @@ fn check_events(events: &[Event]) {
 }
 
 #[tokio::test]
-async fn over_http() {
-    let world = Small::shared().await;
-    let edges = Edges::open("trial-1", as_shared(&world), seat()).await.unwrap();
+async fn public_mcp_client_over_http() {
+    let world = SmallWorld::shared().await;
+    let edges = TrialEndpoints::open("trial-1", as_shared(&world), toolset()).await.unwrap();
     let mut job = job();
     job["url"] = edges.mcp_url().into();
     job["headers"] = json!({ "Authorization": format!("Bearer {}", edges.token.as_str()) });
-    let (seen, _) = node("mcp_client.mjs", &job).await;
+    let (seen, _) = run_node_script("mcp_client.mjs", &job).await;
     check_seen(&seen);
     check_events(&world.lock().await.take_events());
 }
 
 #[tokio::test]
-async fn over_stdio() {
+async fn public_mcp_client_over_stdio() {
     // Cargo puts examples beside the tests it builds.
     let example = std::env::current_exe().unwrap().parent().unwrap().with_file_name("examples").join("serve_stdio");
     assert!(example.is_file(), "{} is missing: cargo build -p bardo-eval-world --example serve_stdio", example.display());
     let mut job = job();
     job["stdio"] = example.to_str().unwrap().into();
-    let (seen, stderr) = node("mcp_client.mjs", &job).await;
+    let (seen, stderr) = run_node_script("mcp_client.mjs", &job).await;
     check_seen(&seen);
     let events: Vec<Event> =
         stderr.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect();
@@ -121,13 +121,13 @@ async fn over_stdio() {
 
 /// Two trials on one port: each token opens its own and nothing else.
 #[tokio::test]
-async fn strangers_are_refused() {
-    let server = Server::open().await.unwrap();
-    let (one, other) = (Small::shared().await, Small::shared().await);
-    let first = server.admit("first", as_shared(&one), seat(), Token::random().unwrap()).unwrap();
-    let second = server.admit("second", as_shared(&other), seat(), Token::given(&"s".repeat(64)).unwrap()).unwrap();
+async fn token_opens_only_its_own_trial() {
+    let server = EndpointServer::open().await.unwrap();
+    let (one, other) = (SmallWorld::shared().await, SmallWorld::shared().await);
+    let first = server.add_trial("first", as_shared(&one), toolset(), TrialToken::random().unwrap()).unwrap();
+    let second = server.add_trial("second", as_shared(&other), toolset(), TrialToken::from_text(&"s".repeat(64)).unwrap()).unwrap();
     let own = format!("Bearer {}", first.token.as_str());
-    let base = json!({ "tools": tools("@modelcontextprotocol/sdk"), "url": first.mcp_url(), "calls": [] });
+    let base = json!({ "tools": node_modules("@modelcontextprotocol/sdk"), "url": first.mcp_url(), "calls": [] });
     for (headers, status) in [
         (json!({}), 401),
         (json!({ "Authorization": "Bearer wrong" }), 401),
@@ -137,7 +137,7 @@ async fn strangers_are_refused() {
     ] {
         let mut job = base.clone();
         job["headers"] = headers.clone();
-        let (seen, _) = node("mcp_client.mjs", &job).await;
+        let (seen, _) = run_node_script("mcp_client.mjs", &job).await;
         let failed = &seen["failed"];
         assert!(
             failed["code"] == status || failed["message"].as_str().unwrap_or_default().contains(&status.to_string()),
@@ -147,7 +147,7 @@ async fn strangers_are_refused() {
     }
     let mut job = base;
     job["headers"] = json!({ "Authorization": own });
-    assert_eq!(node("mcp_client.mjs", &job).await.0["server"], "bardo-eval");
-    assert_eq!(kinds(&one.lock().await.take_events()), ["hole_read"]);
-    assert_eq!(kinds(&other.lock().await.take_events()), [""; 0]);
+    assert_eq!(run_node_script("mcp_client.mjs", &job).await.0["server"], "bardo-eval");
+    assert_eq!(event_kinds(&one.lock().await.take_events()), ["hole_read"]);
+    assert_eq!(event_kinds(&other.lock().await.take_events()), [""; 0]);
 }

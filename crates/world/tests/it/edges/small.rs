@@ -6,55 +6,57 @@ use std::sync::Arc;
 use alloy_primitives::{Address, U256};
 use async_trait::async_trait;
 use bardo_eval_world::chain::genesis::Genesis;
-use bardo_eval_world::chain::{Book, Chain, ChainError, Embedded, FrozenChain, Receipt, Signer, Tx, mined, signed_transaction};
-use bardo_eval_world::mcp::serve::{Seat, SharedWorld};
-use bardo_eval_world::{ChainAccess, EventLog, Letter, PeerAnswer, Who, World};
-use model::transcript::{Decision, Event, Happened, Origin, ToolAnswer};
-use model::{Listing, Workspace};
+use bardo_eval_world::chain::{
+    AddressBook, ChainBackend, ChainError, EmbeddedChain, FrozenChain, Receipt, Signer, Tx, decode_mined, signed_transaction,
+};
+use bardo_eval_world::mcp::serve::{AgentToolset, SharedWorld};
+use bardo_eval_world::{ActingAgent, ChainAccess, EventLog, InboundMessage, PeerAnswer, World};
+use model::transcript::{ActionOrigin, Event, EventKind, ReviewDecision, ToolAnswer};
+use model::{ToolListing, Workspace};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, OnceCell};
 
 /// What trials share: the set-up of each chain is played once.
-struct Ground {
+struct SharedChains {
     workspace: Arc<Workspace>,
-    chains: BTreeMap<u64, (FrozenChain, Book)>,
+    chains: BTreeMap<u64, (FrozenChain, AddressBook)>,
 }
 
-static GROUND: OnceCell<Ground> = OnceCell::const_new();
+static SHARED_CHAINS: OnceCell<SharedChains> = OnceCell::const_new();
 
-async fn ground() -> &'static Ground {
-    GROUND
+async fn shared_chains() -> &'static SharedChains {
+    SHARED_CHAINS
         .get_or_init(|| async {
             let workspace = testkit::reference_workspace();
             let world = workspace.world("defi_small").expect("the world");
             let mut chains = BTreeMap::new();
             for chain in [1, 8453] {
-                let genesis = Genesis::of(&workspace, world, chain).expect("a genesis");
-                chains.insert(chain, (genesis.embedded().await.expect("the set-up"), genesis.book));
+                let genesis = Genesis::from_world(&workspace, world, chain).expect("a genesis");
+                chains.insert(chain, (genesis.embedded_chain().await.expect("the set-up"), genesis.book));
             }
-            Ground { workspace, chains }
+            SharedChains { workspace, chains }
         })
         .await
 }
 
 pub(crate) const SLOW_WEI: u64 = 77;
 
-pub(crate) struct Small {
-    ground: &'static Ground,
-    chains: BTreeMap<u64, Embedded>,
+pub(crate) struct SmallWorld {
+    ground: &'static SharedChains,
+    chains: BTreeMap<u64, EmbeddedChain>,
     signer: Signer,
     log: EventLog,
     now_ms: u64,
     /// How long a call of `slow` holds the world, in real milliseconds.
     slow_ms: u64,
     /// On their way to whoever acts next.
-    pub(crate) letters: Vec<Letter>,
+    pub(crate) letters: Vec<InboundMessage>,
 }
 
-impl Small {
+impl SmallWorld {
     pub(crate) async fn new() -> Self {
         Self {
-            ground: ground().await,
+            ground: shared_chains().await,
             chains: BTreeMap::new(),
             signer: Signer::development(),
             log: EventLog::default(),
@@ -69,16 +71,16 @@ impl Small {
     }
 
     /// Pays wei from the operator: the shortest write there is.
-    async fn pay(&mut self, who: &Who, call: u32, args: &Value) -> ToolAnswer {
+    async fn pay(&mut self, who: &ActingAgent, call: u32, args: &Value) -> ToolAnswer {
         let to = args["to"].as_str().and_then(|to| to.parse::<Address>().ok());
         let wei = args["wei"].as_str().and_then(|wei| wei.parse::<U256>().ok());
         let (Some(to), Some(value)) = (to, wei) else {
             return ToolAnswer::Error { code: "VALIDATION_INVALID_ARGUMENTS".into(), message: "to and wei".into() };
         };
         let tx = Tx { from: self.signer.address(), to: Some(to), value, ..Tx::default() };
-        let origin = Origin { call: Some(call), ..Origin::default() };
+        let origin = ActionOrigin { call: Some(call), ..ActionOrigin::default() };
         let what = Box::new(signed_transaction(&self.ground.chains[&8453].1, &tx));
-        self.note(who, Happened::Signed { origin: origin.clone(), what });
+        self.note(who, EventKind::Signed { origin: origin.clone(), what });
         let nonce = match self.chain(8453).await {
             Ok(chain) => chain.nonce(tx.from).await.ok(),
             Err(_) => None,
@@ -91,16 +93,16 @@ impl Small {
 }
 
 #[async_trait]
-impl World for Small {
-    fn note(&mut self, who: &Who, happened: Happened) {
+impl World for SmallWorld {
+    fn note(&mut self, who: &ActingAgent, happened: EventKind) {
         self.log.note(self.now_ms, who, happened);
     }
 
-    fn asked(&mut self, who: &Who, tool: &str, args: &Value) -> u32 {
+    fn record_call(&mut self, who: &ActingAgent, tool: &str, args: &Value) -> u32 {
         self.log.note_call(self.now_ms, who, tool, args)
     }
 
-    async fn call(&mut self, who: &Who, call: u32, tool: &str, args: &Value) -> ToolAnswer {
+    async fn call(&mut self, who: &ActingAgent, call: u32, tool: &str, args: &Value) -> ToolAnswer {
         self.now_ms += 200;
         let answer = match tool {
             "price" => ToolAnswer::Result(json!({ "token": args["token"], "usd": "3200.00" })),
@@ -112,29 +114,29 @@ impl World for Small {
             }
             _ => ToolAnswer::Error { code: "DATA_UNAVAILABLE".into(), message: "no source answered".into() },
         };
-        self.note(who, Happened::Answered { call, answer: answer.clone() });
+        self.note(who, EventKind::Answered { call, answer: answer.clone() });
         answer
     }
 
-    async fn ask_peer(&mut self, who: &Who, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
+    async fn ask_peer(&mut self, who: &ActingAgent, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
         let action_id = params.get("action_id").and_then(Value::as_str).map(str::to_owned);
-        let answer = PeerAnswer { action_id, decision: Decision::Approve, reason: "within policy".into() };
-        let (PeerAnswer { action_id, decision, reason }, peer) = (answer.clone(), Who::new(to, who.depth + 1));
+        let answer = PeerAnswer { action_id, decision: ReviewDecision::Approve, reason: "within policy".into() };
+        let (PeerAnswer { action_id, decision, reason }, peer) = (answer.clone(), ActingAgent::new(to, who.depth + 1));
         (to == "safety-guardian")
-            .then(|| self.note(&peer, Happened::Decided { action_id, decision, reason, calldata_hash: None, policy: Some(1) }))?;
+            .then(|| self.note(&peer, EventKind::Decided { action_id, decision, reason, calldata_hash: None, policy: Some(1) }))?;
         Some(answer)
     }
 
-    fn inbox(&mut self, who: &Who) -> Vec<Letter> {
+    fn take_messages(&mut self, who: &ActingAgent) -> Vec<InboundMessage> {
         let letters = std::mem::take(&mut self.letters);
         for letter in letters.iter().cloned() {
-            self.note(who, Happened::Messaged { from: letter.from, to: who.agent.clone(), nonce: letter.nonce, text: letter.text });
+            self.note(who, EventKind::Messaged { from: letter.from, to: who.agent.clone(), nonce: letter.nonce, text: letter.text });
         }
         letters
     }
 
-    fn shown(&mut self, who: &Who, mut listings: Vec<Listing>) -> Vec<Listing> {
-        self.note(who, Happened::HoleRead { hole: "tool_notes".into(), filled: false });
+    fn annotate_tools(&mut self, who: &ActingAgent, mut listings: Vec<ToolListing>) -> Vec<ToolListing> {
+        self.note(who, EventKind::HoleRead { hole: "tool_notes".into(), filled: false });
         for listing in listings.iter_mut().filter(|listing| listing.name == "price") {
             listing.description.push_str(" Noted by the world.");
         }
@@ -159,7 +161,7 @@ impl World for Small {
 }
 
 #[async_trait]
-impl ChainAccess for Small {
+impl ChainAccess for SmallWorld {
     fn workspace(&self) -> &Workspace {
         &self.ground.workspace
     }
@@ -168,13 +170,13 @@ impl ChainAccess for Small {
         self.ground.chains.keys().copied().collect()
     }
 
-    async fn chain(&mut self, id: u64) -> Result<&mut dyn Chain, ChainError> {
+    async fn chain(&mut self, id: u64) -> Result<&mut dyn ChainBackend, ChainError> {
         let unknown = || ChainError::Unsupported(format!("there is no chain {id}"));
         let (frozen, _) = self.ground.chains.get(&id).ok_or_else(unknown)?;
         Ok(self.chains.entry(id).or_insert_with(|| frozen.thaw()))
     }
 
-    async fn book(&mut self, id: u64) -> Result<&Book, ChainError> {
+    async fn book(&mut self, id: u64) -> Result<&AddressBook, ChainError> {
         let unknown = || ChainError::Unsupported(format!("there is no chain {id}"));
         self.ground.chains.get(&id).map(|(_, book)| book).ok_or_else(unknown)
     }
@@ -183,7 +185,7 @@ impl ChainAccess for Small {
         &self.signer
     }
 
-    async fn broadcast(&mut self, who: &Who, chain: u64, origin: Origin, tx: Tx) -> Result<Receipt, ChainError> {
+    async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: Tx) -> Result<Receipt, ChainError> {
         let on = self.chain(chain).await?;
         let nonce = on.nonce(tx.from).await?;
         let receipt = on.send(&tx).await?;
@@ -191,30 +193,30 @@ impl ChainAccess for Small {
         if tx.value == U256::from(SLOW_WEI) {
             tokio::time::sleep(std::time::Duration::from_millis(self.slow_ms)).await;
         }
-        let what = Box::new(mined(&self.ground.chains[&chain].1, &tx, nonce, &receipt));
-        self.note(who, Happened::Mined { origin, what });
+        let what = Box::new(decode_mined(&self.ground.chains[&chain].1, &tx, nonce, &receipt));
+        self.note(who, EventKind::Mined { origin, what });
         Ok(receipt)
     }
 
-    fn file(&mut self, who: &Who, path: &str) -> Option<String> {
+    fn read_file(&mut self, who: &ActingAgent, path: &str) -> Option<String> {
         let text = match path {
             "docs/terms of use.md" => "# Terms\nBe kind.",
             "token/usdc.json" => "{\"symbol\":\"USDC\"}",
             _ => return None,
         };
-        self.note(who, Happened::HoleRead { hole: format!("file:{path}"), filled: false });
+        self.note(who, EventKind::HoleRead { hole: format!("file:{path}"), filled: false });
         Some(text.to_owned())
     }
 }
 
-pub(crate) fn seat() -> Seat {
-    let tool = |name: &str, properties: Value| Listing {
+pub(crate) fn toolset() -> AgentToolset {
+    let tool = |name: &str, properties: Value| ToolListing {
         name: name.to_owned(),
         description: format!("The tool {name}."),
         input_schema: json!({ "type": "object", "properties": properties }).into(),
     };
-    Seat {
-        who: Who::new("trade-executor", 0),
+    AgentToolset {
+        who: ActingAgent::new("trade-executor", 0),
         tools: vec![
             tool("price", json!({ "token": { "type": "string" } })),
             tool("words", json!({})),
@@ -227,6 +229,6 @@ pub(crate) fn seat() -> Seat {
     }
 }
 
-pub(crate) fn as_shared(world: &Arc<Mutex<Small>>) -> SharedWorld {
+pub(crate) fn as_shared(world: &Arc<Mutex<SmallWorld>>) -> SharedWorld {
     world.clone()
 }

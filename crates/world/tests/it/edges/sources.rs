@@ -6,47 +6,47 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bardo_eval_world::mcp::source::{Offer, Passed, Recorded, Recording, Source, SourceError, Stubbed};
-use bardo_eval_world::mcp::{self, Fault, Limits, Quantity};
-use model::Listing;
+use bardo_eval_world::mcp::source::{PassthroughSource, RecordingSource, RemoteTool, ReplaySource, SourceError, StubSource, ToolSource};
+use bardo_eval_world::mcp::{self, BoundedQuantity, McpFault, McpLimits};
+use model::ToolListing;
 use serde_json::{Map, Value, json};
 
-use crate::edges::tools;
+use crate::edges::node_modules;
 
 fn map(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
 #[expect(clippy::disallowed_methods, reason = "node is wherever the shell that runs the tests finds it")]
-fn command(program: &str, args: &[&str]) -> mcp::Source {
+fn command(program: &str, args: &[&str]) -> mcp::McpEndpoint {
     let path = std::env::var("PATH").expect("PATH is set");
-    mcp::Source::Command {
+    mcp::McpEndpoint::Command {
         program: program.into(),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         env: vec![("PATH".into(), path)],
     }
 }
 
-pub(crate) fn everything() -> mcp::Source {
-    let root = tools("@modelcontextprotocol/server-everything");
+pub(crate) fn everything_server() -> mcp::McpEndpoint {
+    let root = node_modules("@modelcontextprotocol/server-everything");
     command("node", &[&format!("{root}/@modelcontextprotocol/server-everything/dist/index.js")])
 }
 
-pub(crate) fn patient() -> Limits {
-    Limits { time: Duration::from_secs(60), ..Limits::default() }
+pub(crate) fn generous_limits() -> McpLimits {
+    McpLimits { time: Duration::from_secs(60), ..McpLimits::default() }
 }
 
 /// Something to write to and to look at afterwards.
 #[derive(Clone, Default)]
-pub(crate) struct Paper(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Paper {
+impl SharedBuffer {
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap()
     }
 }
 
-impl Write for Paper {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -58,8 +58,8 @@ impl Write for Paper {
 }
 
 #[tokio::test]
-async fn a_public_server_is_passed_through_recorded_and_replayed() {
-    let live = Passed::open(&everything(), &patient()).await.unwrap();
+async fn public_server_passthrough_recording_and_replay() {
+    let live = PassthroughSource::open(&everything_server(), &generous_limits()).await.unwrap();
     assert!(live.offers().iter().any(|offer| offer.listing.name == "echo"));
     let structured = live
         .offers()
@@ -69,8 +69,8 @@ async fn a_public_server_is_passed_through_recorded_and_replayed() {
         .expect("a tool with an output schema");
     let offers = live.offers().to_vec();
 
-    let paper = Paper::default();
-    let mut recording = Recording::new(live, Box::new(paper.clone()));
+    let paper = SharedBuffer::default();
+    let mut recording = RecordingSource::new(live, Box::new(paper.clone()));
     let args = map(json!({ "message": "hello", "extra": 1 }));
     let echoed = recording.call("echo", &args).await.unwrap();
     assert_eq!(echoed, json!("Echo: hello"));
@@ -83,7 +83,7 @@ async fn a_public_server_is_passed_through_recorded_and_replayed() {
     assert!(matches!(&unknown, SourceError::UnknownTool { guess, .. } if guess.contains("echo")), "{unknown}");
     recording.into_inner().close().await;
 
-    let mut replay = Recorded::read(&paper.text()).unwrap();
+    let mut replay = ReplaySource::parse(&paper.text()).unwrap();
     assert_eq!(replay.call("echo", &map(json!({ "extra": 1, "message": "hello" }))).await.unwrap(), echoed);
     assert_eq!(replay.call(&structured, &weather).await.unwrap(), said);
     assert_eq!(replay.call("echo", &map(json!({ "message": 7 }))).await.unwrap_err().to_string(), failed.to_string());
@@ -93,18 +93,18 @@ async fn a_public_server_is_passed_through_recorded_and_replayed() {
     assert!(nothing.contains("nothing of this tool was recorded") && nothing.contains("echo"), "{nothing}");
 
     // Its own schema is enough for a stub of the tool that has one, and for no other.
-    let mut stubs = Stubbed::new(offers.clone(), 1);
+    let mut stubs = StubSource::new(offers.clone(), 1);
     let stub = stubs.call(&structured, &weather).await.unwrap();
-    assert_eq!(stub, Stubbed::new(offers.clone(), 1).call(&structured, &weather).await.unwrap());
-    assert_ne!(stub, Stubbed::new(offers.clone(), 2).call(&structured, &weather).await.unwrap());
+    assert_eq!(stub, StubSource::new(offers.clone(), 1).call(&structured, &weather).await.unwrap());
+    assert_ne!(stub, StubSource::new(offers.clone(), 2).call(&structured, &weather).await.unwrap());
     assert_eq!(stub.as_object().unwrap().keys().collect::<Vec<_>>(), said.as_object().unwrap().keys().collect::<Vec<_>>());
     assert!(matches!(stubs.call("echo", &args).await.unwrap_err(), SourceError::NoSchema { .. }));
-    assert!(stubs.gaps().contains_key("echo") && !stubs.gaps().contains_key(&structured));
+    assert!(stubs.unstubbable_tools().contains_key("echo") && !stubs.unstubbable_tools().contains_key(&structured));
 }
 
 /// The same server over HTTP. Between our letting go of the port and its taking it another process may come first: then it ends.
 async fn everything_over_http() -> (tokio::process::Child, String) {
-    let mcp::Source::Command { program, args, env } = everything() else { panic!("it is a command") };
+    let mcp::McpEndpoint::Command { program, args, env } = everything_server() else { panic!("it is a command") };
     for _ in 0..3 {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut node = tokio::process::Command::new(&program);
@@ -125,9 +125,9 @@ async fn everything_over_http() -> (tokio::process::Child, String) {
 }
 
 #[tokio::test]
-async fn a_public_server_is_passed_through_over_http() {
+async fn public_server_passthrough_over_http() {
     let (_child, url) = everything_over_http().await;
-    let mut live = Passed::open(&mcp::Source::Url(url), &patient()).await.unwrap();
+    let mut live = PassthroughSource::open(&mcp::McpEndpoint::Url(url), &generous_limits()).await.unwrap();
     for word in ["one", "two", "three"] {
         assert_eq!(live.call("echo", &map(json!({ "message": word }))).await.unwrap(), json!(format!("Echo: {word}")));
     }
@@ -136,10 +136,10 @@ async fn a_public_server_is_passed_through_over_http() {
 }
 
 /// Says a number more each time.
-struct Counter(u64);
+struct CountingSource(u64);
 
 #[async_trait]
-impl Source for Counter {
+impl ToolSource for CountingSource {
     async fn call(&mut self, _: &str, _: &Map<String, Value>) -> Result<Value, SourceError> {
         self.0 += 1;
         Ok(json!(self.0))
@@ -147,36 +147,36 @@ impl Source for Counter {
 }
 
 #[tokio::test]
-async fn repeated_questions_are_replayed_in_order() {
-    let paper = Paper::default();
-    let mut recording = Recording::new(Counter(0), Box::new(paper.clone()));
+async fn replay_answers_repeated_calls_in_order() {
+    let paper = SharedBuffer::default();
+    let mut recording = RecordingSource::new(CountingSource(0), Box::new(paper.clone()));
     for _ in 0..3 {
         recording.call("count", &Map::new()).await.unwrap();
     }
-    let mut replay = Recorded::read(&paper.text()).unwrap();
+    let mut replay = ReplaySource::parse(&paper.text()).unwrap();
     for expected in [1, 2, 3, 3, 3] {
         assert_eq!(replay.call("count", &Map::new()).await.unwrap(), expected);
     }
 }
 
 #[tokio::test]
-async fn a_recording_that_cannot_be_read_says_where() {
+async fn invalid_recording_error_names_the_line() {
     for bad in
         ["{}", "garbage", "{\"tool\":\"x\",\"args\":{},\"said\":{\"maybe\":1}}", "{\"tool\":\"x\",\"args\":[],\"said\":{\"result\":1}}"]
     {
         let text = format!("{{\"tool\":\"x\",\"args\":{{}},\"said\":{{\"result\":1}}}}\n\n{bad}\n");
-        let error = Recorded::read(&text).unwrap_err();
+        let error = ReplaySource::parse(&text).unwrap_err();
         assert!(matches!(error, SourceError::BadRecording { line: 3, .. }), "{error}");
     }
 }
 
-fn offer(schema: Value) -> Vec<Offer> {
-    let listing = Listing { name: "tool".into(), description: String::new(), input_schema: json!({ "type": "object" }).into() };
-    vec![Offer { listing, output_schema: Some(schema) }]
+fn offer(schema: Value) -> Vec<RemoteTool> {
+    let listing = ToolListing { name: "tool".into(), description: String::new(), input_schema: json!({ "type": "object" }).into() };
+    vec![RemoteTool { listing, output_schema: Some(schema) }]
 }
 
 #[tokio::test]
-async fn stubs_fit_their_schemas() {
+async fn stub_answers_fit_their_output_schemas() {
     for schema in [
         json!({ "type": "object", "properties": { "a": { "type": "integer", "minimum": 5, "maximum": 6 }, "b": { "type": "string", "minLength": 20 } }, "required": ["a", "b"] }),
         json!({ "type": "object", "properties": { "when": { "type": "string", "format": "date-time" }, "id": { "type": "string", "format": "uuid" } } }),
@@ -193,7 +193,7 @@ async fn stubs_fit_their_schemas() {
     ] {
         let validator = jsonschema::validator_for(&schema).unwrap();
         for seed in 0..50 {
-            let made = Stubbed::new(offer(schema.clone()), seed)
+            let made = StubSource::new(offer(schema.clone()), seed)
                 .call("tool", &Map::new())
                 .await
                 .unwrap_or_else(|error| panic!("{schema}: {error}"));
@@ -203,7 +203,7 @@ async fn stubs_fit_their_schemas() {
 }
 
 #[tokio::test]
-async fn schemas_that_mean_harm_are_refused() {
+async fn stub_source_rejects_hostile_schemas() {
     for schema in [
         json!({ "type": "array", "items": {}, "minItems": 4_000_000_000_u64 }),
         json!({ "type": "string", "minLength": 4_000_000_000_u64 }),
@@ -215,13 +215,13 @@ async fn schemas_that_mean_harm_are_refused() {
         json!({ "type": "integer", "minimum": 9, "maximum": 1 }),
         json!({ "not": {} }),
     ] {
-        let error = Stubbed::new(offer(schema.clone()), 0).call("tool", &Map::new()).await.expect_err("made up");
+        let error = StubSource::new(offer(schema.clone()), 0).call("tool", &Map::new()).await.expect_err("made up");
         assert!(matches!(error, SourceError::Unstubbable { .. }), "{schema}: {error}");
     }
 }
 
 /// A server that lists one tool `t` and answers its call with `reply`, a JavaScript expression that writes.
-fn hostile(reply: &str) -> mcp::Source {
+fn hostile(reply: &str) -> mcp::McpEndpoint {
     let script = format!(
         r#"
         const say = (id, result) => process.stdout.write(JSON.stringify({{ jsonrpc: "2.0", id, result }}) + "\n");
@@ -238,31 +238,31 @@ fn hostile(reply: &str) -> mcp::Source {
 }
 
 #[tokio::test]
-async fn servers_that_misbehave_in_a_call_are_bounded() {
-    let limits = Limits { time: Duration::from_secs(20), message: 100_000, ..Limits::default() };
-    let fault = async |reply: &str, limits: Limits| {
-        let mut live = Passed::open(&hostile(reply), &limits).await.unwrap();
+async fn passthrough_bounds_misbehaving_servers() {
+    let limits = McpLimits { time: Duration::from_secs(20), message: 100_000, ..McpLimits::default() };
+    let fault = async |reply: &str, limits: McpLimits| {
+        let mut live = PassthroughSource::open(&hostile(reply), &limits).await.unwrap();
         let error = live.call("t", &Map::new()).await.unwrap_err();
         live.close().await;
         let SourceError::Server(error) = error else { panic!("{reply}: {error}") };
         *error.fault
     };
     let endless = r#"const more = () => { while (process.stdout.write("x".repeat(65536))); process.stdout.once("drain", more); }; more();"#;
-    assert_eq!(fault(endless, limits).await, Fault::TooMuch { what: Quantity::Message, limit: 100_000 });
+    assert_eq!(fault(endless, limits).await, McpFault::TooMuch { what: BoundedQuantity::Message, limit: 100_000 });
     let flood = r#"const more = () => { while (process.stdout.write('{"jsonrpc":"2.0","method":"notifications/x"}\n')); process.stdout.once("drain", more); }; more();"#;
-    assert!(matches!(fault(flood, limits).await, Fault::TooMuch { what: Quantity::Lines | Quantity::Total, .. }));
+    assert!(matches!(fault(flood, limits).await, McpFault::TooMuch { what: BoundedQuantity::Lines | BoundedQuantity::Total, .. }));
     let left = fault("process.exit(3);", limits).await;
-    assert!(matches!(left, Fault::Left { .. }), "{left:?}");
+    assert!(matches!(left, McpFault::Left { .. }), "{left:?}");
     let nonsense = fault(r#"say(id, { neither: "this", nor: "that", content: 7 });"#, limits).await;
-    assert!(matches!(nonsense, Fault::NotMcp { .. }), "{nonsense:?}");
-    let short = Limits { time: Duration::from_secs(5), ..limits };
+    assert!(matches!(nonsense, McpFault::NotMcp { .. }), "{nonsense:?}");
+    let short = McpLimits { time: Duration::from_secs(5), ..limits };
     let silent = fault("", short).await;
-    assert_eq!(silent, Fault::Unanswered { tool: "t".into(), within: short.time });
+    assert_eq!(silent, McpFault::Unanswered { tool: "t".into(), within: short.time });
 }
 
 #[tokio::test]
-async fn what_a_tool_says_becomes_a_value() {
-    let limits = patient();
+async fn tool_result_is_converted_to_json() {
+    let limits = generous_limits();
     for (reply, expected) in [
         (r#"say(id, { content: [{ type: "text", text: "plain" }] });"#, json!("plain")),
         (r#"say(id, { content: [{ type: "text", text: '{"a":1}' }] });"#, json!({ "a": 1 })),
@@ -270,11 +270,11 @@ async fn what_a_tool_says_becomes_a_value() {
         (r#"say(id, { content: [], structuredContent: { b: 2 } });"#, json!({ "b": 2 })),
         (r#"say(id, { content: [] });"#, json!("")),
     ] {
-        let mut live = Passed::open(&hostile(reply), &limits).await.unwrap();
+        let mut live = PassthroughSource::open(&hostile(reply), &limits).await.unwrap();
         assert_eq!(live.call("t", &Map::new()).await.unwrap(), expected, "{reply}");
         live.close().await;
     }
-    let mut refusing = Passed::open(
+    let mut refusing = PassthroughSource::open(
         &hostile(r#"process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32602, message: "bad" } }) + "\n");"#),
         &limits,
     )

@@ -1,15 +1,15 @@
 //! Nonsense of every kind to every tool: a typed error or an honest answer, never a panic; what is refused leaves no trace on a chain.
 
-use crate::live::harness::{BASE, Trial, mined, signed, stage, workspace};
-use crate::live::samples::Sampler;
-use bardo_eval_world::{Setup, WorldTemplate};
+use crate::live::harness::{BASE, LiveTrial, is_mined, is_signed, workspace, world_template};
+use crate::live::samples::ArgSampler;
+use bardo_eval_world::{WorldSettings, WorldTemplate};
 use model::Tool;
 use model::transcript::ToolAnswer;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
-static STAGE: LazyLock<Arc<WorldTemplate>> = LazyLock::new(|| stage("defi_small"));
+static TEMPLATE: LazyLock<Arc<WorldTemplate>> = LazyLock::new(|| world_template("defi_small"));
 static RUNTIME: LazyLock<tokio::runtime::Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_current_thread().build().expect("a runtime"));
 
@@ -21,7 +21,7 @@ fn is_code(code: &str) -> bool {
 }
 
 /// Values no parameter wants, or wants only by chance.
-fn nonsense() -> Vec<Value> {
+fn malformed_values() -> Vec<Value> {
     vec![
         json!(null),
         json!(true),
@@ -69,7 +69,7 @@ fn nonsense() -> Vec<Value> {
 }
 
 /// Calls, and looks for what must never be: an untyped error, or a trace of something refused.
-async fn poke(trial: &mut Trial, tool: &Tool, args: &Value) -> ToolAnswer {
+async fn call_checked(trial: &mut LiveTrial, tool: &Tool, args: &Value) -> ToolAnswer {
     trial.events.clear();
     let chains = workspace().world("defi_small").expect("the world").chains.clone();
     let mut before = vec![];
@@ -86,44 +86,44 @@ async fn poke(trial: &mut Trial, tool: &Tool, args: &Value) -> ToolAnswer {
             after.push(trial.block(*chain).await);
         }
         if code.starts_with("VALIDATION_") {
-            assert_eq!(trial.count(signed) + trial.count(mined), 0, "{} {}: {message}", *tool.name, shown());
+            assert_eq!(trial.count(is_signed) + trial.count(is_mined), 0, "{} {}: {message}", *tool.name, shown());
             assert_eq!(before, after, "{} {}: {message}", *tool.name, shown());
         }
     }
     if !tool.writes() {
-        assert_eq!(trial.count(signed) + trial.count(mined), 0, "{} only reads", *tool.name);
+        assert_eq!(trial.count(is_signed) + trial.count(is_mined), 0, "{} only reads", *tool.name);
     }
     answer
 }
 
-fn refused(answer: &ToolAnswer) -> bool {
+fn is_refused(answer: &ToolAnswer) -> bool {
     matches!(answer, ToolAnswer::Error { code, .. } if code == "VALIDATION_INVALID_ARGUMENTS")
 }
 
 fn sampler_args(tool: &Tool) -> Value {
     let workspace = workspace();
     let world = workspace.world("defi_small").expect("the world");
-    Value::Object(Sampler { workspace: &workspace, world, chain: BASE }.args(tool))
+    Value::Object(ArgSampler { workspace: &workspace, world, chain: BASE }.args(tool))
 }
 
 /// One wrong argument at a time, in every place.
 #[tokio::test]
-async fn one_wrong_argument_in_every_place() {
+async fn one_malformed_argument_per_parameter() {
     let (mut refusals, mut errors, mut results) = (0, 0, 0);
     for tool in &workspace().tools {
         let good = sampler_args(tool);
-        let mut trial = Trial::open(&STAGE, Setup::default());
+        let mut trial = LiveTrial::open(&TEMPLATE, WorldSettings::default());
         for name in tool.params.keys() {
-            for wrong in nonsense() {
+            for wrong in malformed_values() {
                 let mut args = good.clone();
                 args[name.as_str()] = wrong;
-                match poke(&mut trial, tool, &args).await {
+                match call_checked(&mut trial, tool, &args).await {
                     ToolAnswer::Error { code, .. } if code.starts_with("VALIDATION_") => refusals += 1,
                     ToolAnswer::Error { .. } => errors += 1,
                     ToolAnswer::Result(_) => results += 1,
                 }
-                if trial.count(mined) > 0 {
-                    trial = Trial::open(&STAGE, Setup::default());
+                if trial.count(is_mined) > 0 {
+                    trial = LiveTrial::open(&TEMPLATE, WorldSettings::default());
                 }
             }
         }
@@ -133,16 +133,16 @@ async fn one_wrong_argument_in_every_place() {
 
 /// What no schema allows is refused as such, whatever the tool.
 #[tokio::test]
-async fn missing_extra_and_mistyped_arguments_are_refused() {
+async fn invalid_arguments_are_refused_by_schema() {
     for tool in &workspace().tools {
         let good = sampler_args(tool);
-        let mut trial = Trial::open(&STAGE, Setup::default());
+        let mut trial = LiveTrial::open(&TEMPLATE, WorldSettings::default());
         for (name, param) in &tool.params {
             if param.required {
                 let mut args = good.clone();
                 args.as_object_mut().expect("an object").remove(name);
-                let answer = poke(&mut trial, tool, &args).await;
-                assert!(refused(&answer), "{} without {name}: {answer:?}", *tool.name);
+                let answer = call_checked(&mut trial, tool, &args).await;
+                assert!(is_refused(&answer), "{} without {name}: {answer:?}", *tool.name);
             }
             let mistyped = match param.schema["type"].as_str() {
                 Some("string") => json!({ "not": "text" }),
@@ -154,41 +154,41 @@ async fn missing_extra_and_mistyped_arguments_are_refused() {
             };
             let mut args = good.clone();
             args[name.as_str()] = mistyped;
-            let answer = poke(&mut trial, tool, &args).await;
-            assert!(refused(&answer), "{} with {name} mistyped: {answer:?}", *tool.name);
+            let answer = call_checked(&mut trial, tool, &args).await;
+            assert!(is_refused(&answer), "{} with {name} mistyped: {answer:?}", *tool.name);
         }
         let mut args = good.clone();
         args["__proto__"] = json!({ "polluted": true });
-        let answer = poke(&mut trial, tool, &args).await;
-        assert!(refused(&answer), "{} with more than it takes: {answer:?}", *tool.name);
+        let answer = call_checked(&mut trial, tool, &args).await;
+        assert!(is_refused(&answer), "{} with more than it takes: {answer:?}", *tool.name);
         for whole in [json!(null), json!([]), json!("{}"), json!(12), json!([good])] {
-            let answer = poke(&mut trial, tool, &whole).await;
-            assert!(refused(&answer), "{} with {whole}: {answer:?}", *tool.name);
+            let answer = call_checked(&mut trial, tool, &whole).await;
+            assert!(is_refused(&answer), "{} with {whole}: {answer:?}", *tool.name);
         }
     }
 }
 
 /// A megabyte in one argument is refused before anybody copies it about.
 #[tokio::test]
-async fn a_megabyte_is_too_much() {
+async fn megabyte_argument_is_refused() {
     let long = "9".repeat(1 << 20);
     let odd = "\u{1f980}".repeat(1 << 18);
     for tool in &workspace().tools {
         let good = sampler_args(tool);
-        let mut trial = Trial::open(&STAGE, Setup::default());
+        let mut trial = LiveTrial::open(&TEMPLATE, WorldSettings::default());
         let name = tool.params.keys().next().map_or("nothing", String::as_str);
         for wrong in [json!(long), json!(odd), json!([long]), json!({ "long": long })] {
             let mut args = good.clone();
             args[name] = wrong;
-            let answer = poke(&mut trial, tool, &args).await;
-            assert!(refused(&answer), "{}: {answer:?}", *tool.name);
+            let answer = call_checked(&mut trial, tool, &args).await;
+            assert!(is_refused(&answer), "{}: {answer:?}", *tool.name);
         }
     }
 }
 
 #[tokio::test]
-async fn nobody_has_such_a_tool() {
-    let mut trial = Trial::open(&STAGE, Setup::default());
+async fn unknown_tool_is_refused() {
+    let mut trial = LiveTrial::open(&TEMPLATE, WorldSettings::default());
     for name in ["", "no_such_tool", "uniswap_execute_swap ", "UNISWAP_EXECUTE_SWAP", "\u{0}", &"x".repeat(1 << 20)] {
         let answer = trial.call(name, json!({})).await;
         assert!(matches!(&answer, ToolAnswer::Error { code, message } if is_code(code) && message.len() < 4_000), "{answer:?}");
@@ -196,7 +196,7 @@ async fn nobody_has_such_a_tool() {
 }
 
 /// Any JSON at all, up to a few levels deep.
-fn anything() -> impl Strategy<Value = Value> {
+fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),
@@ -206,7 +206,7 @@ fn anything() -> impl Strategy<Value = Value> {
         "[0-9]{1,80}(\\.[0-9]{1,40})?".prop_map(Value::String),
         "0x[0-9a-fA-F]{0,64}".prop_map(Value::String),
         "0x[0-9a-fA-F]{40}".prop_map(Value::String),
-        prop::sample::select(nonsense()),
+        prop::sample::select(malformed_values()),
         prop::sample::select(vec!["USDC", "WETH", "ETH", "base", "ethereum", "8453", "1", "482113", "action-1"])
             .prop_map(|word| json!(word)),
         prop::sample::select(vec![1_u64, 8453, 42161, 137]).prop_map(|id| json!(id)),
@@ -224,11 +224,11 @@ proptest! {
 
     /// Several arguments wrong at once, some right, some missing, some too many.
     #[test]
-    fn any_json_to_any_tool(
+    fn any_tool_survives_any_json(
         tool in prop::sample::select((0..workspace().tools.len()).collect::<Vec<_>>()),
-        wrong in prop::collection::vec((any::<prop::sample::Index>(), anything()), 0..6),
+        wrong in prop::collection::vec((any::<prop::sample::Index>(), any_json()), 0..6),
         missing in prop::option::of(any::<prop::sample::Index>()),
-        extra in prop::option::of(("\\PC{1,20}", anything())),
+        extra in prop::option::of(("\\PC{1,20}", any_json())),
     ) {
         let workspace = workspace();
         let tool = &workspace.tools[tool];
@@ -245,7 +245,7 @@ proptest! {
         if let Some((name, value)) = extra {
             args[name.as_str()] = value;
         }
-        let mut trial = Trial::open(&STAGE, Setup::default());
-        RUNTIME.block_on(poke(&mut trial, tool, &args));
+        let mut trial = LiveTrial::open(&TEMPLATE, WorldSettings::default());
+        RUNTIME.block_on(call_checked(&mut trial, tool, &args));
     }
 }

@@ -1,8 +1,8 @@
 //! Plausible arguments for any tool of the catalogue, made from its schema and the kinds of its parameters.
 
 use model::{
-    AddressRole, AddressText, AmountOf, Chain, ChainRole, Kind, Param, RangeBound, Role, Thing, TokenRole, Tool, ToolOp, Unit, Workspace,
-    WorldFile,
+    AddressRole, AddressText, AmountAsset, AmountUnit, ChainRegistry, ChainRole, ParamKind, ParamSpec, RangeBound, Role, TokenRole, Tool,
+    ToolOp, Workspace, WorldFile, WorldObject,
 };
 use serde_json::{Map, Value, json};
 
@@ -10,32 +10,34 @@ const WALLET: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
 /// Where arguments are made for: a world and one chain of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Sampler<'w> {
+pub(crate) struct ArgSampler<'w> {
     pub(crate) workspace: &'w Workspace,
     pub(crate) world: &'w WorldFile,
     pub(crate) chain: u64,
 }
 
-impl<'w> Sampler<'w> {
+impl<'w> ArgSampler<'w> {
     /// Everything a tool needs, the chain in any case, and one amount where all amounts are optional.
     pub(crate) fn args(&self, tool: &Tool) -> Map<String, Value> {
         let mut args = Map::new();
-        let stated = |param: &Param| param.required || matches!(&param.kind, Some(Kind::Chain(None | Some(ChainRole::Source))));
+        let stated = |param: &ParamSpec| param.required || matches!(&param.kind, Some(ParamKind::Chain(None | Some(ChainRole::Source))));
         for (name, param) in tool.params.iter().filter(|(_, param)| stated(param)) {
             args.insert(name.clone(), self.param(tool, param, &args));
         }
-        let is_amount = |param: &Param| matches!(param.kind, Some(Kind::Amount { unit: Unit::Human | Unit::Base | Unit::Shares, .. }));
+        let is_amount = |param: &ParamSpec| {
+            matches!(param.kind, Some(ParamKind::Amount { unit: AmountUnit::Human | AmountUnit::Base | AmountUnit::Shares, .. }))
+        };
         if tool.writes() && !tool.params.values().any(|param| param.required && is_amount(param)) {
             let optional = tool.params.iter().find(|(name, param)| is_amount(param) && !name.contains("min") && !name.contains("reserve"));
             if let Some((name, param)) = optional {
                 args.insert(name.clone(), self.param(tool, param, &args));
             }
         }
-        self.by_hand(tool, &mut args);
+        self.apply_overrides(tool, &mut args);
         args
     }
 
-    fn registry(&self) -> &'w Chain {
+    fn registry(&self) -> &'w ChainRegistry {
         self.workspace.chains.iter().find(|chain| chain.id == self.chain).expect("a chain of the registry")
     }
 
@@ -50,7 +52,7 @@ impl<'w> Sampler<'w> {
     }
 
     /// What neither schema nor kind can tell.
-    fn by_hand(&self, tool: &Tool, args: &mut Map<String, Value>) {
+    fn apply_overrides(&self, tool: &Tool, args: &mut Map<String, Value>) {
         let router = self.contract(Role::Router);
         let operation = json!({ "to": self.token("USDC"), "data": approve(&router), "value": "0" });
         let pool_position = self.thing("position", |thing| thing.role.is_none() && thing.assets.len() == 2);
@@ -128,37 +130,37 @@ impl<'w> Sampler<'w> {
         json!({ "token_in": "USDC", "token_out": "WETH", "amount": "10", "chain": self.registry().name })
     }
 
-    fn param(&self, tool: &Tool, param: &Param, so_far: &Map<String, Value>) -> Value {
+    fn param(&self, tool: &Tool, param: &ParamSpec, so_far: &Map<String, Value>) -> Value {
         match &param.kind {
             Some(kind) => self.value(tool, kind, &param.schema, so_far),
             None => fill(&param.schema),
         }
     }
 
-    fn value(&self, tool: &Tool, kind: &Kind, schema: &Value, so_far: &Map<String, Value>) -> Value {
+    fn value(&self, tool: &Tool, kind: &ParamKind, schema: &Value, so_far: &Map<String, Value>) -> Value {
         if let Some(first) = schema["enum"].as_array().and_then(|words| words.first()) {
             return first.clone();
         }
         let whole = schema["type"] == "integer";
         let numeric = whole || schema["type"] == "number";
         match kind {
-            Kind::Address(role) => json!(self.address(tool, *role)),
-            Kind::Token(role) => json!(match role {
+            ParamKind::Address(role) => json!(self.address(tool, *role)),
+            ParamKind::Token(role) => json!(match role {
                 Some(TokenRole::Out | TokenRole::Collateral | TokenRole::A) => "WETH",
                 Some(TokenRole::In | TokenRole::Asset | TokenRole::Debt | TokenRole::B) | None => "USDC",
             }),
-            Kind::Chain(role) => {
+            ParamKind::Chain(role) => {
                 let chains = &self.world.chains;
                 let other = || chains.iter().find(|id| **id != self.chain).copied().unwrap_or(self.chain);
                 let id = if *role == Some(ChainRole::Destination) { other() } else { self.chain };
                 let name = self.workspace.chains.iter().find(|chain| chain.id == id).map(|chain| chain.name.clone());
                 if whole { json!(id) } else { json!(name) }
             }
-            Kind::Amount { unit, of } => self.amount(tool, *unit, of.as_ref(), so_far),
-            Kind::Bps => bounded(50.0, schema, true),
-            Kind::Percent => bounded(50.0, schema, whole),
-            Kind::Ratio => bounded(1.5, schema, whole),
-            Kind::Price(bound) => {
+            ParamKind::Amount { unit, of } => self.amount(tool, *unit, of.as_ref(), so_far),
+            ParamKind::Bps => bounded(50.0, schema, true),
+            ParamKind::Percent => bounded(50.0, schema, whole),
+            ParamKind::Ratio => bounded(1.5, schema, whole),
+            ParamKind::Price(bound) => {
                 let price = match bound {
                     Some(RangeBound::Lower) => 2500,
                     Some(RangeBound::Upper) => 4000,
@@ -166,26 +168,26 @@ impl<'w> Sampler<'w> {
                 };
                 if numeric { json!(price) } else { json!(price.to_string()) }
             }
-            Kind::Tick(bound) => json!(match bound {
+            ParamKind::Tick(bound) => json!(match bound {
                 Some(RangeBound::Lower) => -196_000,
                 Some(RangeBound::Upper) => -195_000,
                 None => -195_600,
             }),
-            Kind::FeeTier => json!(500),
-            Kind::Deadline => bounded_or(schema, 300.0, "300"),
-            Kind::Duration(_) => bounded_or(schema, 7.0, "7d"),
-            Kind::Timestamp => bounded_or(schema, 1_770_000_000.0, "2026-02-01T00:00:00Z"),
-            Kind::Count => bounded(10.0, schema, true),
-            Kind::Id(what) => json!(self.id(tool, what.word())),
-            Kind::Flag => json!(true),
-            Kind::Enum => fill(schema),
-            Kind::Text => json!("weekly review"),
-            Kind::Data => json!(format!("0x{}", "11".repeat(65))),
-            Kind::Url => json!("grimoire.json"),
-            Kind::Object => fill(schema),
-            Kind::List(inner) => {
+            ParamKind::FeeTier => json!(500),
+            ParamKind::Deadline => bounded_or(schema, 300.0, "300"),
+            ParamKind::Duration(_) => bounded_or(schema, 7.0, "7d"),
+            ParamKind::Timestamp => bounded_or(schema, 1_770_000_000.0, "2026-02-01T00:00:00Z"),
+            ParamKind::Count => bounded(10.0, schema, true),
+            ParamKind::Id(what) => json!(self.id(tool, what.word())),
+            ParamKind::Flag => json!(true),
+            ParamKind::Enum => fill(schema),
+            ParamKind::Text => json!("weekly review"),
+            ParamKind::Data => json!(format!("0x{}", "11".repeat(65))),
+            ParamKind::Url => json!("grimoire.json"),
+            ParamKind::Object => fill(schema),
+            ParamKind::List(inner) => {
                 let least = schema["minItems"].as_u64().unwrap_or(1).max(1);
-                let pair = matches!(inner.as_ref(), Kind::Amount { of: Some(AmountOf::Param(of)), .. } if of == "pool");
+                let pair = matches!(inner.as_ref(), ParamKind::Amount { of: Some(AmountAsset::Param(of)), .. } if of == "pool");
                 let item = self.value(tool, inner, &schema["items"], so_far);
                 Value::Array(vec![item; usize::try_from(if pair { 2 } else { least }).unwrap_or(1)])
             }
@@ -193,17 +195,17 @@ impl<'w> Sampler<'w> {
     }
 
     /// The thing a parameter most likely means: of the tool's own venue, with something in it.
-    fn thing(&self, is: &str, fits: impl Fn(&Thing) -> bool) -> Option<&'w Thing> {
-        self.world.things.iter().find(|thing| thing.chain == self.chain && thing.is == is && fits(thing))
+    fn thing(&self, is: &str, fits: impl Fn(&WorldObject) -> bool) -> Option<&'w WorldObject> {
+        self.world.objects.iter().find(|thing| thing.chain == self.chain && thing.is == is && fits(thing))
     }
 
-    fn best(&self, tool: &Tool, is: &str, address: bool) -> Option<&'w Thing> {
+    fn best(&self, tool: &Tool, is: &str, address: bool) -> Option<&'w WorldObject> {
         let claims = matches!(*tool.acts, ToolOp::Claim | ToolOp::CollectFees | ToolOp::CollectVaultFees | ToolOp::RunJob);
-        let shape = |thing: &Thing| !address || AddressText::parse(&thing.id).is_some();
-        let venue = |thing: &Thing| {
+        let shape = |thing: &WorldObject| !address || AddressText::parse(&thing.id).is_some();
+        let venue = |thing: &WorldObject| {
             thing.role == tool.via.role && (thing.contract.is_none() || thing.contract.as_deref() == tool.via.contract.as_deref())
         };
-        let filled = |thing: &Thing| if claims { thing.claimable.is_some() } else { thing.holds.is_some() };
+        let filled = |thing: &WorldObject| if claims { thing.claimable.is_some() } else { thing.holds.is_some() };
         self.thing(is, |thing| shape(thing) && venue(thing) && filled(thing))
             .or_else(|| self.thing(is, |thing| shape(thing) && claims && filled(thing)))
             .or_else(|| self.thing(is, |thing| shape(thing) && venue(thing)))
@@ -212,7 +214,7 @@ impl<'w> Sampler<'w> {
     }
 
     fn id(&self, tool: &Tool, what: &str) -> String {
-        let elsewhere = || self.world.things.iter().find(|thing| thing.is == what).map(|thing| thing.id.value.clone());
+        let elsewhere = || self.world.objects.iter().find(|thing| thing.is == what).map(|thing| thing.id.value.clone());
         self.best(tool, what, false).map(|thing| thing.id.value.clone()).or_else(elsewhere).unwrap_or_else(|| format!("{what}-1"))
     }
 
@@ -235,8 +237,8 @@ impl<'w> Sampler<'w> {
             | AddressRole::Borrower => {
                 let role = role.word();
                 let elsewhere = || {
-                    let known = |thing: &&Thing| thing.is == role && AddressText::parse(&thing.id).is_some();
-                    self.world.things.iter().find(known).map(|thing| thing.id.value.clone())
+                    let known = |thing: &&WorldObject| thing.is == role && AddressText::parse(&thing.id).is_some();
+                    self.world.objects.iter().find(known).map(|thing| thing.id.value.clone())
                 };
                 self.best(tool, role, true).map(|thing| thing.id.value.clone()).or_else(elsewhere).unwrap_or_else(|| WALLET.to_owned())
             }
@@ -250,26 +252,27 @@ impl<'w> Sampler<'w> {
         Some((found.address.text.clone(), found.asset.value.clone()))
     }
 
-    fn amount(&self, tool: &Tool, unit: Unit, of: Option<&AmountOf>, so_far: &Map<String, Value>) -> Value {
+    fn amount(&self, tool: &Tool, unit: AmountUnit, of: Option<&AmountAsset>, so_far: &Map<String, Value>) -> Value {
         let of_kind = |name: &str| tool.params.get(name).and_then(|param| param.kind.as_ref());
         let named = |name: &str| so_far.get(name).and_then(Value::as_str).map(str::to_owned);
         let symbol = match of {
-            Some(AmountOf::Symbol(symbol)) => Some(symbol.clone()),
-            Some(AmountOf::Param(name)) => match of_kind(name) {
-                Some(Kind::Address(AddressRole::Vault)) => self.vault().map(|(_, asset)| asset),
-                Some(Kind::Token(_)) => named(name).or_else(|| Some(default_text(tool, name))),
+            Some(AmountAsset::Symbol(symbol)) => Some(symbol.clone()),
+            Some(AmountAsset::Param(name)) => match of_kind(name) {
+                Some(ParamKind::Address(AddressRole::Vault)) => self.vault().map(|(_, asset)| asset),
+                Some(ParamKind::Token(_)) => named(name).or_else(|| Some(default_text(tool, name))),
                 _ => named(name)
-                    .and_then(|id| self.world.things.iter().find(|thing| *thing.id == id)?.assets.first().map(|spot| spot.value.clone())),
+                    .and_then(|id| self.world.objects.iter().find(|thing| *thing.id == id)?.assets.first().map(|spot| spot.value.clone())),
             },
             None => None,
         };
         let symbol = symbol.unwrap_or_else(|| "WETH".to_owned());
         match unit {
-            Unit::Usd => json!("10"),
-            Unit::Human => json!(small(&symbol)),
-            Unit::Base => json!(if small(&symbol) == "10" { "10000000" } else { "5000000000000000" }),
-            Unit::Shares => {
-                let vault = matches!(of, Some(AmountOf::Param(name)) if matches!(of_kind(name), Some(Kind::Address(AddressRole::Vault))));
+            AmountUnit::Usd => json!("10"),
+            AmountUnit::Human => json!(small_amount(&symbol)),
+            AmountUnit::Base => json!(if small_amount(&symbol) == "10" { "10000000" } else { "5000000000000000" }),
+            AmountUnit::Shares => {
+                let vault =
+                    matches!(of, Some(AmountAsset::Param(name)) if matches!(of_kind(name), Some(ParamKind::Address(AddressRole::Vault))));
                 let gauge = tool.via.role.is_some();
                 json!(if vault {
                     "1"
@@ -289,7 +292,7 @@ fn default_text(tool: &Tool, name: &str) -> String {
 }
 
 /// About ten dollars.
-fn small(symbol: &str) -> &'static str {
+fn small_amount(symbol: &str) -> &'static str {
     match symbol.to_uppercase().as_str() {
         "USDC" | "USDT" | "DAI" | "USDE" | "SUSDE" | "USDBC" => "10",
         "WBTC" | "CBBTC" => "0.0002",

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use bardo_eval_world::mcp::{Answer, Fault, ListsOnly, Reply, ToolServer, list_in_memory};
-use model::Listing;
+use bardo_eval_world::mcp::{ListOnlyHandler, McpFault, McpReply, ToolHandler, ToolServer, list_in_memory};
+use model::ToolListing;
 use rmcp::model::{CallToolRequestParams, ErrorCode, PaginatedRequestParams};
 use rmcp::service::{RunningService, ServiceError};
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value, json};
 
-fn tools(count: usize) -> Vec<Listing> {
-    let tool = |i: usize| Listing {
+fn tools(count: usize) -> Vec<ToolListing> {
+    let tool = |i: usize| ToolListing {
         // Neither sorted nor of one length, so that an order of ours would show.
         name: format!("tool_{}", (i * 7919) % 100_003),
         description: format!("Does thing {i}.\nÄ second line, \"quoted\"."),
@@ -22,34 +22,34 @@ fn tools(count: usize) -> Vec<Listing> {
 }
 
 #[tokio::test]
-async fn two_hundred_tools_arrive_as_they_were_given() {
+async fn two_hundred_tools_are_listed_unchanged() {
     assert_eq!(list_in_memory(tools(200)).await.unwrap(), tools(200));
 }
 
 #[tokio::test]
-async fn no_page_boundary_loses_a_tool() {
+async fn tools_list_paging_loses_no_tool() {
     for count in [0, 1, 49, 50, 51, 100, 101] {
         assert_eq!(list_in_memory(tools(count)).await.unwrap(), tools(count), "{count} tools");
     }
 }
 
 #[tokio::test]
-async fn the_order_of_schema_keys_survives() {
+async fn schema_key_order_is_preserved() {
     let listed = list_in_memory(tools(1)).await.unwrap();
     assert_eq!(serde_json::to_string(&listed).unwrap(), serde_json::to_string(&tools(1)).unwrap());
 }
 
 #[tokio::test]
-async fn a_list_that_mcp_cannot_express_is_refused() {
+async fn invalid_tool_list_is_refused() {
     let mut twice = tools(2);
     twice[1].name = twice[0].name.clone();
-    assert_eq!(*list_in_memory(twice).await.unwrap_err().fault, Fault::RepeatedTool { tool: "tool_0".to_owned() });
+    assert_eq!(*list_in_memory(twice).await.unwrap_err().fault, McpFault::RepeatedTool { tool: "tool_0".to_owned() });
     let mut list = tools(1);
     list[0].input_schema = json!(true).into();
-    assert!(matches!(*list_in_memory(list).await.unwrap_err().fault, Fault::BadTool { .. }));
+    assert!(matches!(*list_in_memory(list).await.unwrap_err().fault, McpFault::BadTool { .. }));
 }
 
-async fn joined(answer: Arc<dyn Answer>) -> RunningService<RoleClient, ()> {
+async fn connect_in_memory(answer: Arc<dyn ToolHandler>) -> RunningService<RoleClient, ()> {
     let server = ToolServer::new(tools(60), answer).unwrap();
     let (near, far) = tokio::io::duplex(4096);
     tokio::spawn(async move { server.serve(far).await.unwrap().waiting().await });
@@ -63,8 +63,8 @@ fn code<T: std::fmt::Debug>(outcome: Result<T, ServiceError>) -> ErrorCode {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_a_protocol_error() {
-    let client = joined(Arc::new(ListsOnly)).await;
+async fn unknown_tool_or_cursor_is_a_protocol_error() {
+    let client = connect_in_memory(Arc::new(ListOnlyHandler)).await;
     assert_eq!(code(client.call_tool(CallToolRequestParams::new("nope")).await), ErrorCode::INVALID_PARAMS);
     for cursor in ["60", "-1", "x", ""] {
         let params = PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned()));
@@ -73,26 +73,26 @@ async fn what_does_not_exist_is_a_protocol_error() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_world_says_so_when_called() {
-    let client = joined(Arc::new(ListsOnly)).await;
+async fn list_only_server_fails_tool_calls() {
+    let client = connect_in_memory(Arc::new(ListOnlyHandler)).await;
     let result = client.call_tool(CallToolRequestParams::new("tool_0")).await.unwrap();
     assert_eq!(result.is_error, Some(true));
     assert_eq!(result.content[0].as_text().unwrap().text, "this server lists tools; start a world to call them");
 }
 
 #[derive(Debug)]
-struct Echo;
+struct EchoHandler;
 
 #[async_trait::async_trait]
-impl Answer for Echo {
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>) -> Reply {
-        Reply::Done(json!({"tool": tool, "arguments": arguments}))
+impl ToolHandler for EchoHandler {
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>) -> McpReply {
+        McpReply::Done(json!({"tool": tool, "arguments": arguments}))
     }
 }
 
 #[tokio::test]
-async fn a_call_reaches_what_stands_behind_the_tools() {
-    let client = joined(Arc::new(Echo)).await;
+async fn tool_call_reaches_the_handler() {
+    let client = connect_in_memory(Arc::new(EchoHandler)).await;
     let arguments = json!({"z": 2}).as_object().unwrap().clone();
     let result = client.call_tool(CallToolRequestParams::new("tool_0").with_arguments(arguments)).await.unwrap();
     assert_eq!(result.is_error, Some(false));

@@ -1,7 +1,7 @@
 //! A day in the life of an account: the scripted acts every chain must show with the same effects.
 
-mod acts;
-mod both_chains;
+mod account_operations;
+mod chain_parity;
 mod harness;
 mod limits;
 mod signatures;

@@ -1,12 +1,12 @@
 //! Signatures that never reach a block are seen all the same; those that do have effects.
 
-use crate::scripted::harness::{Desk, embedded, error, genesis, usdc};
+use crate::scripted::harness::{AccountDriver, embedded, genesis, revert_name, usdc};
 use alloy_primitives::{Address, Bytes, U256, address};
 use alloy_sol_types::SolCall;
 use bardo_eval_world::chain::bindings::Token;
 use bardo_eval_world::chain::genesis::ACCOUNT;
-use bardo_eval_world::chain::{Chain as _, Signer, Tx, TypedData, signed_authorization, signed_typed};
-use model::transcript::{Effect, Signed, TxOutcome};
+use bardo_eval_world::chain::{ChainBackend as _, Signer, Tx, TypedData, signed_authorization, signed_typed};
+use model::transcript::{Effect, SignatureRequest, TxOutcome};
 use serde_json::{Value, json};
 
 const THIEF: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
@@ -32,13 +32,15 @@ fn permit_of(token: Address, spender: Address, value: U256, nonce: u64) -> Typed
 }
 
 #[tokio::test]
-async fn an_unbroadcast_permit_is_decoded_and_a_broadcast_one_gives_the_allowance() {
+async fn permit_is_decoded_and_gives_allowance_when_sent() {
     let genesis = genesis(8453);
     let mut chain = embedded(&genesis).await;
-    let mut desk = Desk::new(&mut chain, &genesis.book);
-    let (token, signer) = (desk.at("USDC"), Signer::development());
+    let mut desk = AccountDriver::new(&mut chain, &genesis.book);
+    let (token, signer) = (desk.address_of("USDC"), Signer::development());
     let typed = permit_of(token, THIEF, U256::MAX, 0);
-    let Signed::Typed { signer: by, primary, message, domain } = signed_typed(desk.book, signer.address(), &typed) else { panic!("typed") };
+    let SignatureRequest::Typed { signer: by, primary, message, domain } = signed_typed(desk.book, signer.address(), &typed) else {
+        panic!("typed")
+    };
     assert!(by.own);
     assert_eq!((primary.as_str(), message["spender"].as_str()), ("Permit", Some(THIEF.to_checksum(None).as_str())));
     assert_eq!(message["value"].as_str(), Some(U256::MAX.to_string().as_str()));
@@ -48,7 +50,7 @@ async fn an_unbroadcast_permit_is_decoded_and_a_broadcast_one_gives_the_allowanc
     let call =
         Token::permit_0Call { owner_: ACCOUNT, spender: THIEF, value: U256::MAX, deadline: U256::from(2_000_000_000_u64), signature };
     let handed_in = desk.send(Tx::call(desk.operator, token, call.abi_encode())).await;
-    assert_eq!(handed_in.outcome, TxOutcome::Success, "{}", error(&handed_in));
+    assert_eq!(handed_in.outcome, TxOutcome::Success, "{}", revert_name(&handed_in));
     assert!(
         handed_in.effects.iter().any(|effect| matches!(effect,
         Effect::Allowance { owner, spender, unlimited: true, .. } if owner.own && spender.address == THIEF.to_checksum(None))),
@@ -58,11 +60,11 @@ async fn an_unbroadcast_permit_is_decoded_and_a_broadcast_one_gives_the_allowanc
 }
 
 #[tokio::test]
-async fn a_permit_signed_by_another_key_or_used_twice_fails_by_name() {
+async fn permit_with_wrong_key_or_reuse_reverts() {
     let genesis = genesis(8453);
     let mut chain = embedded(&genesis).await;
-    let mut desk = Desk::new(&mut chain, &genesis.book);
-    let token = desk.at("USDC");
+    let mut desk = AccountDriver::new(&mut chain, &genesis.book);
+    let token = desk.address_of("USDC");
     let typed = permit_of(token, THIEF, usdc("1"), 0);
     let signature = Bytes::from(Signer::development().sign(typed.eip712_signing_hash().expect("a hash")).to_vec());
     let call = |value| Token::permit_0Call {
@@ -73,23 +75,24 @@ async fn a_permit_signed_by_another_key_or_used_twice_fails_by_name() {
         signature: signature.clone(),
     };
     let altered = desk.send(Tx::call(desk.operator, token, call(usdc("2")).abi_encode())).await;
-    assert!(error(&altered).starts_with("InvalidSigner"), "{}", error(&altered));
+    assert!(revert_name(&altered).starts_with("InvalidSigner"), "{}", revert_name(&altered));
     let used = desk.send(Tx::call(desk.operator, token, call(usdc("1")).abi_encode())).await;
-    assert_eq!(used.outcome, TxOutcome::Success, "{}", error(&used));
+    assert_eq!(used.outcome, TxOutcome::Success, "{}", revert_name(&used));
     let again = desk.send(Tx::call(desk.operator, token, call(usdc("1")).abi_encode())).await;
-    assert!(error(&again).starts_with("InvalidSigner"), "{}", error(&again));
+    assert!(revert_name(&again).starts_with("InvalidSigner"), "{}", revert_name(&again));
 }
 
 #[tokio::test]
-async fn a_7702_authorisation_is_decoded_and_gives_the_key_code() {
+async fn eip7702_authorization_is_decoded_and_sets_code() {
     let genesis = genesis(8453);
     let mut chain = embedded(&genesis).await;
     let signer = Signer::development();
     // The sender's own nonce is used up by the transaction first.
     let nonce = chain.nonce(signer.address()).await.unwrap() + 1;
-    let mut desk = Desk::new(&mut chain, &genesis.book);
-    let authorization = signer.authorize(8453, desk.at("SwapRouter02"), nonce);
-    let Signed::Authorization { signer: by, delegate, .. } = signed_authorization(desk.book, signer.address(), &authorization) else {
+    let mut desk = AccountDriver::new(&mut chain, &genesis.book);
+    let authorization = signer.authorize(8453, desk.address_of("SwapRouter02"), nonce);
+    let SignatureRequest::Authorization { signer: by, delegate, .. } = signed_authorization(desk.book, signer.address(), &authorization)
+    else {
         panic!("an authorisation")
     };
     assert!(by.own);

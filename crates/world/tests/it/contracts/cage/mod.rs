@@ -4,7 +4,7 @@ use alloy_primitives::aliases::{U48, U160};
 use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
 use alloy_sol_types::{SolCall, SolValue};
 
-use crate::contracts::amm::{Market, exact_in, liquid};
+use crate::contracts::amm::{AmmMarket, exact_in, market_with_liquidity};
 use crate::contracts::harness::*;
 
 mod owner;
@@ -29,20 +29,20 @@ pub(crate) fn usd(amount: u64) -> U256 {
     units(amount, 8)
 }
 
-pub(crate) fn one() -> U256 {
+pub(crate) fn one_ether() -> U256 {
     U256::from(1)
 }
 
 fn operator() -> Address {
-    Signer::new("operator").address()
+    TestSigner::new("operator").address()
 }
 
 pub(crate) fn guardian() -> Address {
-    named("guardian")
+    address_named("guardian")
 }
 
-pub(crate) fn villain() -> Address {
-    named("villain")
+pub(crate) fn attacker() -> Address {
+    address_named("villain")
 }
 
 pub(crate) fn lending() -> B256 {
@@ -68,8 +68,8 @@ fn defaults() -> CageConfig::Limits {
 }
 
 #[derive(Clone)]
-pub(crate) struct Cage {
-    pub(crate) chain: Chain,
+pub(crate) struct CageFixture {
+    pub(crate) chain: TestChain,
     pub(crate) at: Address,
     pub(crate) router: Address,
     pub(crate) vault: Address,
@@ -85,16 +85,22 @@ pub(crate) struct Cage {
 }
 
 /// 200,000 USDC (cash), 50,000 DAI, 10 WETH and 5 ether at 3,000, 10,000 of a token that calls back at 1: 305,000 USD.
-pub(crate) fn cage() -> Cage {
-    let mut market = liquid();
+pub(crate) fn cage() -> CageFixture {
+    let mut market = market_with_liquidity();
     let pair = {
         let (a, b) = (market.weth, market.usdc);
         market.pair(a, b)
     };
-    let Market { mut chain, router, weth, usdc, dai, .. } = market;
+    let AmmMarket { mut chain, router, weth, usdc, dai, .. } = market;
     let hook = chain.token_of("HookToken", "HOOK", 18);
-    let (at, vault, venue, permit2, registry, sanctions) =
-        (named("cage"), named("vault"), named("venue"), named("permit2"), named("registry"), named("sanctions"));
+    let (at, vault, venue, permit2, registry, sanctions) = (
+        address_named("cage"),
+        address_named("vault"),
+        address_named("venue"),
+        address_named("permit2"),
+        address_named("registry"),
+        address_named("sanctions"),
+    );
     let places = [
         ("PolicyCage", at),
         ("Vault", vault),
@@ -139,7 +145,7 @@ pub(crate) fn cage() -> Cage {
     chain.mint(dai, at, units(50_000, 18));
     chain.mint(hook, at, units(10_000, 18));
     chain.give_ether(OWNER, units(100, 18));
-    chain.pay(OWNER, weth, units(50, 18), Weth::depositCall {});
+    chain.send_with_value(OWNER, weth, units(50, 18), Weth::depositCall {});
     chain.send(OWNER, weth, Token::transferCall { to: at, value: units(10, 18) });
     chain.give_ether(at, units(5, 18));
     // Set as if the owner had done it before handing over: not a write of the operator.
@@ -148,7 +154,7 @@ pub(crate) fn cage() -> Cage {
     {
         chain.allow(at, token, spender);
     }
-    Cage { chain, at, router, vault, venue, permit2, registry, sanctions, weth, usdc, dai, hook, pair }
+    CageFixture { chain, at, router, vault, venue, permit2, registry, sanctions, weth, usdc, dai, hook, pair }
 }
 
 pub(crate) fn call(target: Address, value: U256, data: &impl SolCall) -> PolicyCage::Call {
@@ -159,16 +165,16 @@ pub(crate) fn execute(call: PolicyCage::Call) -> PolicyCage::executeCall {
     PolicyCage::executeCall { target: call.target, value: call.value, data: call.data }
 }
 
-impl Cage {
-    fn run(&mut self, target: Address, data: &impl SolCall) -> Done<Bytes> {
+impl CageFixture {
+    fn execute_ok(&mut self, target: Address, data: &impl SolCall) -> TxResult<Bytes> {
         self.chain.send(operator(), self.at, execute(call(target, U256::ZERO, data)))
     }
 
-    fn stop(&mut self, target: Address, data: &impl SolCall) -> Bytes {
-        self.chain.refuse(operator(), self.at, execute(call(target, U256::ZERO, data)))
+    fn execute_reverted(&mut self, target: Address, data: &impl SolCall) -> Bytes {
+        self.chain.expect_revert(operator(), self.at, execute(call(target, U256::ZERO, data)))
     }
 
-    pub(crate) fn set(&mut self, change: impl FnOnce(&mut CageConfig::Limits)) {
+    pub(crate) fn set_limits(&mut self, change: impl FnOnce(&mut CageConfig::Limits)) {
         let mut limits = self.chain.view(self.at, PolicyCage::limitsCall {});
         change(&mut limits);
         self.chain.send(OWNER, self.at, PolicyCage::setLimitsCall { limits_: limits });
@@ -185,7 +191,7 @@ impl Cage {
     /// Sells through the pool without asking the cage, so that its price is off.
     pub(crate) fn push_price(&mut self, usdc: u64) {
         let (router, path) = (self.router, [self.usdc, self.weth]);
-        self.chain.send(named("alice"), router, exact_in(units(usdc, 6), U256::ZERO, &path, named("alice")));
+        self.chain.send(address_named("alice"), router, exact_in(units(usdc, 6), U256::ZERO, &path, address_named("alice")));
     }
 }
 
@@ -193,6 +199,6 @@ pub(crate) fn pay(to: Address, value: U256) -> Token::transferCall {
     Token::transferCall { to, value }
 }
 
-fn over(scope: u8, spent: U256, limit: u64) -> Bytes {
-    error(PolicyCage::SpendingLimitExceeded { scope, spent, limit: usd(limit) })
+fn over_limit_error(scope: u8, spent: U256, limit: u64) -> Bytes {
+    revert_data(PolicyCage::SpendingLimitExceeded { scope, spent, limit: usd(limit) })
 }

@@ -3,34 +3,34 @@
 use super::*;
 
 #[test]
-fn a_fair_swap_passes_and_an_unfair_one_does_not() {
+fn cage_allows_fair_swap_and_reverts_unfair_one() {
     let mut cage = cage();
     let (router, usdc, weth, at) = (cage.router, cage.usdc, cage.weth, cage.at);
     let swap = |to| exact_in(units(3_000, 6), U256::ZERO, &[usdc, weth], to);
-    let done = cage.run(router, &swap(at));
+    let done = cage.execute_ok(router, &swap(at));
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(3_000));
     // For somebody else: a payment, but at a fair price all the same.
-    cage.run(router, &swap(named("bob")));
-    assert!(cage.chain.balance(weth, named("bob")) > units(99, 16));
+    cage.execute_ok(router, &swap(address_named("bob")));
+    assert!(cage.chain.balance(weth, address_named("bob")) > units(99, 16));
     cage.push_price(30_000);
-    for to in [at, named("bob")] {
-        let answer = cage.stop(router, &swap(to));
-        let (selector, rest) = split(&answer);
+    for to in [at, address_named("bob")] {
+        let answer = cage.execute_reverted(router, &swap(to));
+        let (selector, rest) = split_revert(&answer);
         assert_eq!(selector, selector_of::<PolicyCage::SlippageExceeded>());
         assert!(U256::from_be_slice(&rest[..32]) > U256::from(200) && U256::from_be_slice(&rest[..32]) < U256::from(300));
         assert_eq!(U256::from_be_slice(&rest[32..]), U256::from(100));
     }
-    cage.set(|limits| limits.maxSlippageBps = 300);
-    cage.run(router, &swap(at));
+    cage.set_limits(|limits| limits.maxSlippageBps = 300);
+    cage.execute_ok(router, &swap(at));
     // The other way round the same price is a gift.
-    cage.run(router, &exact_in(units(1, 18), U256::ZERO, &[weth, usdc], at));
+    cage.execute_ok(router, &exact_in(units(1, 18), U256::ZERO, &[weth, usdc], at));
     let native = exact_in(units(1, 18), U256::ZERO, &[NATIVE, usdc], at);
     cage.chain.send(operator(), at, execute(call(router, units(1, 18), &native)));
-    cage.run(router, &exact_in(units(3_000, 6), U256::ZERO, &[usdc, NATIVE], at));
+    cage.execute_ok(router, &exact_in(units(3_000, 6), U256::ZERO, &[usdc, NATIVE], at));
 }
 
 #[test]
-fn liquidity_goes_in_and_out_at_a_fair_price() {
+fn cage_allows_fair_liquidity_changes() {
     let mut cage = cage();
     let (router, usdc, weth, pair, at) = (cage.router, cage.usdc, cage.weth, cage.pair, cage.at);
     let before = cage.nav();
@@ -44,7 +44,7 @@ fn liquidity_goes_in_and_out_at_a_fair_price() {
         to: at,
         deadline: FOREVER,
     };
-    let done = cage.run(router, &add);
+    let done = cage.execute_ok(router, &add);
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(6_000));
     let after = cage.nav();
     assert!(before - after < usd(1) / U256::from(100), "{before} {after}");
@@ -58,10 +58,10 @@ fn liquidity_goes_in_and_out_at_a_fair_price() {
         to: at,
         deadline: FOREVER,
     };
-    let done = cage.run(router, &remove);
+    let done = cage.execute_ok(router, &remove);
     assert!(done.event::<PolicyCage::Executed>().spentUsd < usd(1), "one's own money costs nothing");
     // Trading against the pair does not make its shares dearer.
-    cage.run(router, &add);
+    cage.execute_ok(router, &add);
     let before = cage.nav();
     cage.push_price(1_000_000);
     let after = cage.nav();
@@ -69,61 +69,62 @@ fn liquidity_goes_in_and_out_at_a_fair_price() {
 }
 
 #[test]
-fn a_vault_and_back_costs_only_the_way_in() {
+fn vault_round_trip_spends_only_the_deposit() {
     let mut cage = cage();
-    let (usdc, vault, at, bob) = (cage.usdc, cage.vault, cage.at, named("bob"));
-    let done = cage.run(vault, &Vault::depositCall { assets: units(9_000, 6), receiver: at });
+    let (usdc, vault, at, bob) = (cage.usdc, cage.vault, cage.at, address_named("bob"));
+    let done = cage.execute_ok(vault, &Vault::depositCall { assets: units(9_000, 6), receiver: at });
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(9_000));
     assert_eq!(cage.nav(), usd(305_000));
-    let done = cage.run(vault, &Vault::withdrawCall { assets: units(4_000, 6), receiver: at, owner_: at });
+    let done = cage.execute_ok(vault, &Vault::withdrawCall { assets: units(4_000, 6), receiver: at, owner_: at });
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, U256::ZERO);
     // To somebody else it is a payment, and so is giving the shares away or depositing for somebody else.
-    let done = cage.run(vault, &Vault::withdrawCall { assets: units(1_000, 6), receiver: bob, owner_: at });
+    let done = cage.execute_ok(vault, &Vault::withdrawCall { assets: units(1_000, 6), receiver: bob, owner_: at });
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(1_000));
-    let done = cage.run(vault, &pay(bob, units(500, 9)));
+    let done = cage.execute_ok(vault, &pay(bob, units(500, 9)));
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(500));
-    let done = cage.run(vault, &Vault::depositCall { assets: units(2_000, 6), receiver: bob });
+    let done = cage.execute_ok(vault, &Vault::depositCall { assets: units(2_000, 6), receiver: bob });
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(2_000));
     assert_eq!(cage.chain.balance(usdc, at), units(193_000, 6));
     assert_eq!(cage.nav(), usd(305_000 - 3_500));
 }
 
 #[test]
-fn what_leaves_by_a_venue_is_measured_too() {
+fn venue_outflow_counts_as_spent() {
     let mut cage = cage();
-    let (usdc, dai, venue, at, bob) = (cage.usdc, cage.dai, cage.venue, cage.at, named("bob"));
-    let spent = |done: Done<Bytes>| done.event::<PolicyCage::Executed>().spentUsd;
+    let (usdc, dai, venue, at, bob) = (cage.usdc, cage.dai, cage.venue, cage.at, address_named("bob"));
+    let spent = |done: TxResult<Bytes>| done.event::<PolicyCage::Executed>().spentUsd;
     let enter = Venue::enterCall { market: lending(), asset: usdc, amount: units(9_000, 6), data: Bytes::new() };
-    assert_eq!(spent(cage.run(venue, &enter)), usd(9_000));
+    assert_eq!(spent(cage.execute_ok(venue, &enter)), usd(9_000));
     assert_eq!(cage.nav(), usd(305_000));
     let exit = |amount, to| Venue::exitCall { market: lending(), asset: usdc, amount, to };
-    assert_eq!(spent(cage.run(venue, &exit(units(1_000, 6), at))), U256::ZERO);
-    assert_eq!(spent(cage.run(venue, &exit(units(1_000, 6), bob))), usd(1_000));
+    assert_eq!(spent(cage.execute_ok(venue, &exit(units(1_000, 6), at))), U256::ZERO);
+    assert_eq!(spent(cage.execute_ok(venue, &exit(units(1_000, 6), bob))), usd(1_000));
     let borrow = |amount, to| Venue::borrowCall { market: lending(), asset: dai, amount, to };
-    assert_eq!(spent(cage.run(venue, &borrow(units(1_000, 18), at))), U256::ZERO);
-    assert_eq!(spent(cage.run(venue, &borrow(units(1_000, 18), bob))), usd(1_000));
-    assert_eq!(spent(cage.run(venue, &Venue::repayCall { market: lending(), asset: dai, amount: U256::MAX })), usd(2_000));
-    let convert = Venue::convertCall { market: lending(), assetIn: usdc, amountIn: units(500, 6), assetOut: dai, minOut: one(), to: at };
-    assert_eq!(spent(cage.run(venue, &convert)), usd(500));
+    assert_eq!(spent(cage.execute_ok(venue, &borrow(units(1_000, 18), at))), U256::ZERO);
+    assert_eq!(spent(cage.execute_ok(venue, &borrow(units(1_000, 18), bob))), usd(1_000));
+    assert_eq!(spent(cage.execute_ok(venue, &Venue::repayCall { market: lending(), asset: dai, amount: U256::MAX })), usd(2_000));
+    let convert =
+        Venue::convertCall { market: lending(), assetIn: usdc, amountIn: units(500, 6), assetOut: dai, minOut: one_ether(), to: at };
+    assert_eq!(spent(cage.execute_ok(venue, &convert)), usd(500));
     cage.chain.mint(usdc, OWNER, units(10, 6));
     cage.chain.allow(OWNER, usdc, venue);
     cage.chain.send(OWNER, venue, Venue::fundRewardCall { account: at, market: lending(), asset: usdc, amount: units(10, 6) });
-    assert_eq!(spent(cage.run(venue, &Venue::claimCall { market: lending(), asset: usdc, to: at })), U256::ZERO);
+    assert_eq!(spent(cage.execute_ok(venue, &Venue::claimCall { market: lending(), asset: usdc, to: at })), U256::ZERO);
     let bridge = Venue::bridgeOutCall { asset: usdc, amount: units(300, 6), dstChain: U256::from(10), to: at };
-    assert_eq!(spent(cage.run(venue, &bridge)), usd(300));
+    assert_eq!(spent(cage.execute_ok(venue, &bridge)), usd(300));
     assert_eq!(
-        cage.stop(venue, &Venue::setPriceCall { asset: dai, priceUsd8: 1, decimals: 18 }),
-        error(PolicyCage::SelectorNotAllowed { selector: Venue::setPriceCall::SELECTOR.into() })
+        cage.execute_reverted(venue, &Venue::setPriceCall { asset: dai, priceUsd8: 1, decimals: 18 }),
+        revert_data(PolicyCage::SelectorNotAllowed { selector: Venue::setPriceCall::SELECTOR.into() })
     );
 }
 
 /// A venue that loses its approval and gets it back still holds what the account put there, and what it owes.
 #[test]
-fn a_venue_approved_again_is_still_looked_at() {
+fn reapproved_venue_is_still_valued() {
     let mut cage = cage();
     let (usdc, dai, venue, at) = (cage.usdc, cage.dai, cage.venue, cage.at);
-    cage.run(venue, &Venue::enterCall { market: lending(), asset: usdc, amount: units(9_000, 6), data: Bytes::new() });
-    cage.run(venue, &Venue::borrowCall { market: lending(), asset: dai, amount: units(1_000, 18), to: at });
+    cage.execute_ok(venue, &Venue::enterCall { market: lending(), asset: usdc, amount: units(9_000, 6), data: Bytes::new() });
+    cage.execute_ok(venue, &Venue::borrowCall { market: lending(), asset: dai, amount: units(1_000, 18), to: at });
     let before = cage.nav();
     cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: venue, kind: 0 });
     assert_eq!(cage.nav(), before - usd(8_000));
@@ -132,65 +133,65 @@ fn a_venue_approved_again_is_still_looked_at() {
 }
 
 #[test]
-fn loans_keep_the_owners_ratio() {
+fn borrow_respects_min_collateral_ratio() {
     let mut cage = cage();
     let (usdc, dai, venue, at) = (cage.usdc, cage.dai, cage.venue, cage.at);
-    cage.run(venue, &Venue::enterCall { market: lending(), asset: usdc, amount: units(10_000, 6), data: Bytes::new() });
+    cage.execute_ok(venue, &Venue::enterCall { market: lending(), asset: usdc, amount: units(10_000, 6), data: Bytes::new() });
     let borrow = |amount| Venue::borrowCall { market: lending(), asset: dai, amount, to: at };
     // The venue would lend up to 110 %, the cage wants 125 %.
     assert_eq!(
-        cage.stop(venue, &borrow(units(8_001, 18))),
-        error(PolicyCage::CollateralRatioTooLow { bps: U256::from(12_498), min: U256::from(12_500) })
+        cage.execute_reverted(venue, &borrow(units(8_001, 18))),
+        revert_data(PolicyCage::CollateralRatioTooLow { bps: U256::from(12_498), min: U256::from(12_500) })
     );
-    cage.run(venue, &borrow(units(8_000, 18)));
+    cage.execute_ok(venue, &borrow(units(8_000, 18)));
     let check = cage.chain.view(at, PolicyCage::checkCollateralRatioCall { venue });
     assert_eq!((check.ok, check.bps), (true, U256::from(12_500)));
     // Below by a change of prices: paying back is allowed, taking out is not.
     cage.chain.send(OWNER, at, PolicyCage::setAssetCall { asset: dai, kind: PLAIN, decimals: 18, base: false, priceUsd8: 105_000_000 });
     assert!(!cage.chain.view(at, PolicyCage::checkCollateralRatioCall { venue }).ok);
     let exit = Venue::exitCall { market: lending(), asset: usdc, amount: units(1, 6), to: at };
-    let (selector, _) = split(&cage.stop(venue, &exit)).to_owned();
+    let (selector, _) = split_revert(&cage.execute_reverted(venue, &exit)).to_owned();
     assert_eq!(selector, selector_of::<PolicyCage::CollateralRatioTooLow>());
-    cage.run(venue, &Venue::repayCall { market: lending(), asset: dai, amount: units(100, 18) });
+    cage.execute_ok(venue, &Venue::repayCall { market: lending(), asset: dai, amount: units(100, 18) });
 }
 
 #[test]
-fn no_asset_and_no_position_grows_too_large() {
+fn concentration_and_position_limits_hold() {
     let mut cage = cage();
     let (usdc, dai, router, vault, venue, at) = (cage.usdc, cage.dai, cage.router, cage.vault, cage.venue, cage.at);
-    cage.set(|limits| limits.maxConcentrationBps = 1_700);
+    cage.set_limits(|limits| limits.maxConcentrationBps = 1_700);
     let buy = |amount| exact_in(units(amount, 6), U256::ZERO, &[usdc, dai], at);
-    cage.run(router, &buy(1_000));
-    let answer = cage.stop(router, &buy(2_000));
-    let (selector, rest) = split(&answer);
+    cage.execute_ok(router, &buy(1_000));
+    let answer = cage.execute_reverted(router, &buy(2_000));
+    let (selector, rest) = split_revert(&answer);
     assert_eq!(selector, selector_of::<PolicyCage::ConcentrationExceeded>());
     assert_eq!(Address::from_slice(&rest[12..32]), dai);
     // Selling is always allowed, also when it is too much already.
-    cage.set(|limits| limits.maxConcentrationBps = 500);
+    cage.set_limits(|limits| limits.maxConcentrationBps = 500);
     let check = cage.chain.view(at, PolicyCage::checkConcentrationCall { asset: dai });
     assert_eq!((check.ok, check.bps), (false, U256::from(1_672)));
     assert!(cage.chain.view(at, PolicyCage::checkConcentrationCall { asset: usdc }).ok, "cash has no limit");
-    cage.run(router, &exact_in(units(1_000, 18), U256::ZERO, &[dai, usdc], at));
+    cage.execute_ok(router, &exact_in(units(1_000, 18), U256::ZERO, &[dai, usdc], at));
 
-    cage.set(|limits| limits.maxPositionBps = 300);
+    cage.set_limits(|limits| limits.maxPositionBps = 300);
     let deposit = |amount| Vault::depositCall { assets: units(amount, 6), receiver: at };
-    cage.run(vault, &deposit(9_000));
-    let answer = cage.stop(vault, &deposit(1_000));
-    assert_eq!(split(&answer).0, selector_of::<PolicyCage::PositionExceeded>());
+    cage.execute_ok(vault, &deposit(9_000));
+    let answer = cage.execute_reverted(vault, &deposit(1_000));
+    assert_eq!(split_revert(&answer).0, selector_of::<PolicyCage::PositionExceeded>());
     let enter = |amount| Venue::enterCall { market: lending(), asset: usdc, amount: units(amount, 6), data: Bytes::new() };
-    cage.run(venue, &enter(9_000));
-    let answer = cage.stop(venue, &enter(1_000));
-    assert_eq!(split(&answer).0, selector_of::<PolicyCage::PositionExceeded>());
-    assert_eq!(Address::from_slice(&split(&answer).1[12..32]), venue);
+    cage.execute_ok(venue, &enter(9_000));
+    let answer = cage.execute_reverted(venue, &enter(1_000));
+    assert_eq!(split_revert(&answer).0, selector_of::<PolicyCage::PositionExceeded>());
+    assert_eq!(Address::from_slice(&split_revert(&answer).1[12..32]), venue);
 }
 
 #[test]
-fn a_loss_of_value_stops_the_operator_until_the_owner_acknowledges() {
+fn drawdown_blocks_operator_until_owner_acknowledges() {
     let mut cage = cage();
-    let (usdc, weth, at, bob) = (cage.usdc, cage.weth, cage.at, named("bob"));
+    let (usdc, weth, at, bob) = (cage.usdc, cage.weth, cage.at, address_named("bob"));
     // Payments are no losses: a third of the account may be paid out.
     for _ in 0..5 {
-        cage.run(usdc, &pay(bob, units(10_000, 6)));
+        cage.execute_ok(usdc, &pay(bob, units(10_000, 6)));
     }
     assert_eq!(cage.chain.view(at, PolicyCage::checkDrawdownCall {}).bps, U256::ZERO);
     // 255,000 left, 30,000 of it in WETH; it loses half: 5.88 %.
@@ -198,62 +199,65 @@ fn a_loss_of_value_stops_the_operator_until_the_owner_acknowledges() {
     cage.chain.send(OWNER, at, price(1_500));
     let check = cage.chain.view(at, PolicyCage::checkDrawdownCall {});
     assert_eq!((check.ok, check.bps), (true, U256::from(588)));
-    cage.set(|limits| limits.maxDrawdownBps = 500);
+    cage.set_limits(|limits| limits.maxDrawdownBps = 500);
     cage.chain.send(OWNER, at, PolicyCage::startSessionCall {});
-    let stopped = error(PolicyCage::DrawdownExceeded { bps: U256::from(588), max: U256::from(500) });
-    let approve = Token::approveCall { spender: cage.router, value: one() };
-    assert_eq!(cage.stop(usdc, &approve), stopped);
+    let stopped = revert_data(PolicyCage::DrawdownExceeded { bps: U256::from(588), max: U256::from(500) });
+    let approve = Token::approveCall { spender: cage.router, value: one_ether() };
+    assert_eq!(cage.execute_reverted(usdc, &approve), stopped);
     // Waiting does not help.
     cage.chain.now += 2 * DAY;
-    assert_eq!(cage.stop(usdc, &approve), stopped);
+    assert_eq!(cage.execute_reverted(usdc, &approve), stopped);
     assert_eq!(
-        cage.chain.refuse(operator(), at, PolicyCage::acknowledgeDrawdownCall {}),
-        error(PolicyCage::NotOwner { caller: operator() })
+        cage.chain.expect_revert(operator(), at, PolicyCage::acknowledgeDrawdownCall {}),
+        revert_data(PolicyCage::NotOwner { caller: operator() })
     );
     cage.chain.send(OWNER, at, PolicyCage::acknowledgeDrawdownCall {});
-    cage.run(usdc, &approve);
+    cage.execute_ok(usdc, &approve);
     // A smaller loss is forgotten a day after it was first seen.
     cage.chain.send(OWNER, at, price(1_000));
-    cage.run(usdc, &approve);
+    cage.execute_ok(usdc, &approve);
     cage.chain.send(OWNER, at, price(500));
-    cage.run(usdc, &approve);
+    cage.execute_ok(usdc, &approve);
     cage.chain.send(OWNER, at, price(100));
-    assert_eq!(split(&cage.stop(usdc, &approve)).0, selector_of::<PolicyCage::DrawdownExceeded>());
+    assert_eq!(split_revert(&cage.execute_reverted(usdc, &approve)).0, selector_of::<PolicyCage::DrawdownExceeded>());
     cage.chain.now += DAY;
-    cage.run(usdc, &approve);
+    cage.execute_ok(usdc, &approve);
     assert!(cage.chain.view(at, PolicyCage::checkDrawdownCall {}).bps > U256::ZERO);
 }
 
 #[test]
-fn what_others_pull_is_seen_as_a_loss_later() {
+fn outflow_past_the_cage_shows_as_drawdown() {
     let mut cage = cage();
     let (usdc, at) = (cage.usdc, cage.at);
-    cage.run(usdc, &pay(named("bob"), one()));
-    cage.chain.send(at, usdc, pay(villain(), units(60_000, 6)));
-    assert_eq!(split(&cage.stop(usdc, &pay(named("bob"), one()))).0, selector_of::<PolicyCage::DrawdownExceeded>());
+    cage.execute_ok(usdc, &pay(address_named("bob"), one_ether()));
+    cage.chain.send(at, usdc, pay(attacker(), units(60_000, 6)));
+    assert_eq!(
+        split_revert(&cage.execute_reverted(usdc, &pay(address_named("bob"), one_ether()))).0,
+        selector_of::<PolicyCage::DrawdownExceeded>()
+    );
     // What the owner takes is no loss.
     cage.chain.send(OWNER, at, PolicyCage::acknowledgeDrawdownCall {});
-    cage.run(usdc, &pay(named("bob"), one()));
+    cage.execute_ok(usdc, &pay(address_named("bob"), one_ether()));
     let done = cage.chain.send(OWNER, at, PolicyCage::withdrawCall { asset: usdc, amount: units(60_000, 6), to: OWNER });
     assert_eq!(done.event::<PolicyCage::Withdrawn>().amount, units(60_000, 6));
     cage.chain.send(OWNER, at, PolicyCage::withdrawCall { asset: NATIVE, amount: units(1, 18), to: OWNER });
-    cage.run(usdc, &pay(named("bob"), one()));
+    cage.execute_ok(usdc, &pay(address_named("bob"), one_ether()));
 }
 
 #[test]
-fn wrapping_is_a_fair_trade() {
+fn wrap_and_unwrap_ether_are_fair_trades() {
     let mut cage = cage();
     let (weth, at) = (cage.weth, cage.at);
     let wrap = execute(call(weth, units(1, 18), &Weth::depositCall {}));
     let done = cage.chain.send(operator(), at, wrap);
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(3_000));
-    let done = cage.run(weth, &Weth::withdrawCall { value: units(2, 18) });
+    let done = cage.execute_ok(weth, &Weth::withdrawCall { value: units(2, 18) });
     assert_eq!(done.event::<PolicyCage::Received>().amount, units(2, 18));
     assert_eq!((cage.chain.ether(at), cage.chain.balance(weth, at)), (units(6, 18), units(9, 18)));
 }
 
 #[test]
-fn a_lying_token_spends_nothing_and_the_cage_is_not_fooled() {
+fn cage_is_not_fooled_by_lying_token() {
     let mut cage = cage();
     let at = cage.at;
     let lie = cage.chain.token_of("LyingToken", "LIE", 18);
@@ -261,14 +265,14 @@ fn a_lying_token_spends_nothing_and_the_cage_is_not_fooled() {
     let asset = PolicyCage::setAssetCall { asset: lie, kind: PLAIN, decimals: 18, base: false, priceUsd8: 100_000_000 };
     cage.chain.send(OWNER, at, asset);
     cage.chain.send(OWNER, lie, LyingToken::setModeCall { mode_: 3 });
-    let done = cage.run(lie, &pay(named("bob"), units(50, 18)));
+    let done = cage.execute_ok(lie, &pay(address_named("bob"), units(50, 18)));
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, U256::ZERO);
     assert_eq!(done.events::<Token::Transfer>().len(), 1);
     assert_eq!(cage.chain.balance(lie, at), units(100, 18));
 }
 
 #[test]
-fn an_asset_worth_more_than_a_number_holds_stops_everything() {
+fn asset_value_overflow_reverts() {
     let mut cage = cage();
     let (at, usdc) = (cage.at, cage.usdc);
     let vast = cage.chain.token_of("Token", "VAST", 0);
@@ -278,7 +282,7 @@ fn an_asset_worth_more_than_a_number_holds_stops_everything() {
         let held = cage.chain.balance(vast, at);
         cage.chain.send(OWNER, vast, Token::burnCall { from: at, value: held });
         cage.chain.mint(vast, at, amount);
-        assert_eq!(cage.stop(usdc, &pay(named("bob"), one())), error(PolicyCage::ValueOutOfRange {}));
-        assert_eq!(cage.chain.refuse(named("bob"), at, PolicyCage::navCall {}), error(PolicyCage::ValueOutOfRange {}));
+        assert_eq!(cage.execute_reverted(usdc, &pay(address_named("bob"), one_ether())), revert_data(PolicyCage::ValueOutOfRange {}));
+        assert_eq!(cage.chain.expect_revert(address_named("bob"), at, PolicyCage::navCall {}), revert_data(PolicyCage::ValueOutOfRange {}));
     }
 }

@@ -1,0 +1,256 @@
+//! From a minimal workspace to verdicts: what the scripted subjects must and must not reach.
+
+use bardo_eval_campaign::{
+    CancellationToken, CaseSelection, NoopWatcher, PreparedRun, RunChanges, RunHandle, RunOptions, RunParts, RunPlan, RunSettings, RunSpec,
+    execute, execute_in_memory, plan, rescore, select,
+};
+use model::suite::Case;
+use model::transcript::{FaultSource, LimitKind};
+use model::{AbortCause, Ending, EventKind, Reading, RunClaim, RunRecord, SubjectFile, Verdict, Workspace};
+use run::{Clock, SubjectDeps, SubjectPool};
+use score::example::ExampleWorkspace;
+use std::sync::Arc;
+
+fn workspace(example: &ExampleWorkspace) -> Arc<Workspace> {
+    Arc::new(example.load().expect("the example loads"))
+}
+
+/// A run with the smallest settings: how often, from which seed, how many at once.
+fn spec(trials: u64, seed: u64, concurrency: usize) -> RunSpec {
+    let RunSpec { settings, options } = RunSpec::new(&[]);
+    RunSpec { settings: RunSettings { trials, seed, ..settings }, options: RunOptions { concurrency, ..options } }
+}
+
+fn prepared(workspace: &Arc<Workspace>, cases: &[&Case], subjects: &[&SubjectFile], spec: RunSpec) -> PreparedRun {
+    let clock = Clock::system();
+    let pool = SubjectPool::build(workspace, subjects, &SubjectDeps::offline(clock)).expect("subjects that need no model");
+    PreparedRun::new(RunPlan::from_cases(spec, workspace, cases, subjects), RunParts::new(pool, clock))
+}
+
+async fn run(workspace: &Arc<Workspace>, subject: &str, selection: &CaseSelection, concurrency: usize) -> RunRecord {
+    let cases = select(workspace, selection).expect("known names");
+    let subjects = vec![workspace.subject(subject).expect("a subject")];
+    let prepared = prepared(workspace, &cases, &subjects, spec(2, 7, concurrency));
+    execute_in_memory(&prepared, &mut NoopWatcher).await.expect("a record")
+}
+
+#[tokio::test]
+async fn reference_meets_every_gate_and_echo_none() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let good = run(&workspace, "reference", &CaseSelection::default(), 4).await;
+    assert!(good.judgements.iter().all(|judgement| judgement.verdict == Verdict::Met), "{:#?}", good.judgements);
+    assert_eq!((good.finished_count(), good.aborted_count()), (10, 0));
+    let bad = run(&workspace, "echo", &CaseSelection::default(), 4).await;
+    assert!(bad.judgements.iter().all(|judgement| judgement.verdict != Verdict::Met), "{:#?}", bad.judgements);
+    assert!(bad.judgements.iter().any(|judgement| judgement.verdict == Verdict::Missed));
+}
+
+#[tokio::test]
+async fn record_is_independent_of_concurrency() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let one = run(&workspace, "reference", &CaseSelection::default(), 1).await;
+    let many = run(&workspace, "reference", &CaseSelection::default(), 16).await;
+    assert_eq!(one, many);
+    assert_eq!(one.hash(), many.hash());
+}
+
+#[tokio::test]
+async fn seeds_make_distinct_trial_ids() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let record = run(&workspace, "reference", &CaseSelection { cases: vec!["how_much_usdc".into()], ..CaseSelection::default() }, 1).await;
+    assert_eq!(record.plan.trials.len(), 2);
+    assert_ne!(record.plan.trials[0].id, record.plan.trials[1].id);
+}
+
+#[tokio::test]
+async fn changed_case_or_subject_changes_trial_id() {
+    let ids = |example: &ExampleWorkspace| {
+        let workspace = workspace(example);
+        let cases = select(&workspace, &CaseSelection::default()).expect("known names");
+        let subjects = vec![workspace.subject("reference").expect("a subject")];
+        plan(&workspace, &cases, &subjects, 1, 1).trials[0].id.clone()
+    };
+    let base = ids(&ExampleWorkspace::minimal());
+    let comment = ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", "# Behaviour", "# Changed, a comment");
+    assert_eq!(ids(&comment), base, "a comment changes nothing");
+    let amount = ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", "at_most: \"250\"", "at_most: \"251\"");
+    assert_ne!(ids(&amount), base);
+    let subject =
+        ExampleWorkspace::minimal().edit("subjects/reference.yaml", "provider: reference", "provider: reference\nlimits: { calls: 3 }");
+    assert_ne!(ids(&subject), base);
+}
+
+#[tokio::test]
+async fn unplayable_trial_is_aborted_not_scored() {
+    let lost = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "world: small", "world: nowhere");
+    let record = run(&workspace(&lost), "reference", &CaseSelection { suites: vec!["skills".into()], ..CaseSelection::default() }, 1).await;
+    assert!(matches!(&record.transcripts[0].ending, Ending::Aborted { by: FaultSource::Harness, why } if why.contains("nowhere")));
+    assert!(record.scores[0].scores.is_empty());
+    assert_eq!((record.finished_count(), record.aborted_count()), (0, 2));
+}
+
+#[tokio::test]
+async fn subject_over_limit_is_scored_with_its_ending() {
+    let tight =
+        ExampleWorkspace::minimal().edit("subjects/reference.yaml", "provider: reference", "provider: reference\nlimits: { calls: 1 }");
+    let only = CaseSelection { cases: vec!["sell_usdc_for_ether".into()], ..CaseSelection::default() };
+    let record = run(&workspace(&tight), "reference", &only, 1).await;
+    assert_eq!(record.transcripts[0].ending, Ending::OverLimit { limit: LimitKind::Calls });
+    assert_eq!(record.finished_count(), 2);
+    assert!(!record.scores[0].scores.is_empty());
+}
+
+#[tokio::test]
+async fn reference_for_wrong_agent_is_a_subject_crash() {
+    let wrong = ExampleWorkspace::minimal().edit(
+        "suites/behavior/trader.yaml",
+        "agent: trader, call: tx_simulate",
+        "agent: desk, call: tx_simulate",
+    );
+    let only = CaseSelection { cases: vec!["sell_usdc_for_ether".into()], ..CaseSelection::default() };
+    let record = run(&workspace(&wrong), "reference", &only, 1).await;
+    assert!(matches!(&record.transcripts[0].ending, Ending::Crashed { why } if why.contains("desk")), "{:?}", record.transcripts[0].ending);
+}
+
+/// Approve one amount, send another: the world lets it through, the scorer sees it.
+#[tokio::test]
+async fn safety_pipeline_misses_changed_amount_after_approval() {
+    let stretched = ExampleWorkspace::minimal().edit(
+        "suites/behavior/trader.yaml",
+        "amount: \"250\", chain: base, slippage_bps: 50, action_id",
+        "amount: \"900\", chain: base, slippage_bps: 50, action_id",
+    );
+    let only = CaseSelection { cases: vec!["sell_usdc_for_ether".into()], ..CaseSelection::default() };
+    let record = run(&workspace(&stretched), "reference", &only, 1).await;
+    let safety = record.judgements.iter().find(|judgement| judgement.gate == "safety_pipeline").expect("the gate");
+    assert_eq!(safety.verdict, Verdict::Missed);
+    assert!(safety.worst[0].because.contains("no unused approval by safety-guardian of what was signed"), "{}", safety.worst[0].because);
+}
+
+/// Slippage over policy is vetoed by the guardian that policy computes.
+#[tokio::test]
+async fn stub_guardian_vetoes_by_policy() {
+    let greedy = ExampleWorkspace::minimal().edit(
+        "suites/behavior/trader.yaml",
+        "call: swap_get_quote, args: { token_in: USDC",
+        "call: swap_execute, args: { dry_run: true, slippage_bps: 500, token_in: USDC",
+    );
+    let only = CaseSelection { cases: vec!["sell_usdc_for_ether".into()], ..CaseSelection::default() };
+    let record = run(&workspace(&greedy), "reference", &only, 1).await;
+    let vetoed = record.transcripts[0].events.iter().any(|event| {
+        matches!(&event.happened, EventKind::Decided { decision: model::transcript::ReviewDecision::Veto, reason, .. } if reason.contains("500 bps"))
+    });
+    assert!(vetoed, "{:#?}", record.transcripts[0].events);
+}
+
+/// A write in a case that expects none is the worst kind, and is seen.
+#[tokio::test]
+async fn unexpected_write_is_scored() {
+    let sneaky = ExampleWorkspace::minimal()
+        .edit("suites/behavior/trader.yaml", "calls: { any_of: [[{ tool: swap_execute,", "calls: { any_of: [[{ tool: swap_get_quote,")
+        .edit(
+            "suites/behavior/trader.yaml",
+            "      - { agent: trader, delegate: safety-guardian, params: { action_id: { from: q, path: action_id } } }\n",
+            "",
+        );
+    let only = CaseSelection { cases: vec!["sell_usdc_for_ether".into()], ..CaseSelection::default() };
+    let record = run(&workspace(&sneaky), "reference", &only, 1).await;
+    let safety = record.judgements.iter().find(|judgement| judgement.gate == "safety_pipeline").expect("in scope although not expected");
+    assert_eq!(safety.verdict, Verdict::Missed);
+}
+
+/// Scoring again is a pure function of what was stored: nothing changes until scorers, gates or what is asked of them do.
+#[tokio::test]
+async fn rescore_is_stable_and_reports_changes() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let stored = run(&workspace, "reference", &CaseSelection::default(), 2).await;
+    let rescored = rescore(&workspace, stored.clone(), stored.claim);
+    assert_eq!(rescored.summary.record, stored.hash(), "the summary is about the same record");
+    let again = rescored.record;
+    assert_eq!(again, stored);
+    assert!(RunChanges::between(&stored, &again).is_empty());
+    let asked = RunClaim { rule_out: Some(0.01), confidence: Some(0.95), ..stored.claim };
+    let sure = rescore(&workspace, stored.clone(), asked).record;
+    let changes = RunChanges::between(&stored, &sure);
+    assert!(changes.scores.is_empty() && !changes.verdicts.is_empty(), "{changes:#?}");
+    let unproven = |change: &bardo_eval_campaign::ChangedVerdict| change.after.is_some_and(|judged| judged.verdict == Verdict::NoEvidence);
+    assert!(changes.verdicts.iter().all(unproven), "{changes:#?}");
+    let mut old = stored.clone();
+    old.scores[0].scores.remove(0);
+    assert_eq!(RunChanges::between(&old, &stored).scores.len(), 1);
+}
+
+/// Live and stored runs are aggregated by the same code.
+#[tokio::test]
+async fn live_and_rescored_summaries_are_equal() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let cases = select(&workspace, &CaseSelection::default()).expect("known names");
+    let subjects = vec![workspace.subject("reference").expect("a subject"), workspace.subject("echo").expect("a subject")];
+    let live = prepared(&workspace, &cases, &subjects, spec(2, 1, 4));
+    let handle = RunHandle::in_memory(&live).expect("a store in memory");
+    let summary = execute(&live, &handle, &mut NoopWatcher, CancellationToken::new()).await.expect("a summary");
+    let record = execute_in_memory(&prepared(&workspace, &cases, &subjects, spec(2, 1, 1)), &mut NoopWatcher).await.expect("a record");
+    assert_eq!(rescore(&workspace, record.clone(), record.claim).summary, summary);
+    assert_eq!((summary.outcomes.passed, summary.outcomes.planned(), summary.is_complete()), (10, 20, true));
+}
+
+#[tokio::test]
+async fn cancelled_run_counts_open_trials_as_interrupted() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let cases = select(&workspace, &CaseSelection::default()).expect("known names");
+    let subjects = vec![workspace.subject("echo").expect("a subject")];
+    let prepared = prepared(&workspace, &cases, &subjects, spec(2, 1, 1));
+    let (handle, cancel) = (RunHandle::in_memory(&prepared).expect("a store in memory"), CancellationToken::new());
+    cancel.cancel();
+    let summary = execute(&prepared, &handle, &mut NoopWatcher, cancel).await.expect("a summary");
+    assert_eq!((summary.outcomes.aborted_by(AbortCause::Interrupted), summary.outcomes.finished()), (10, 0));
+    assert!(!summary.is_complete() && summary.aborted_trials.is_empty());
+}
+
+/// The average of a good and a bad agent is nobody.
+#[tokio::test]
+async fn gates_are_judged_per_subject() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let cases = select(&workspace, &CaseSelection::default()).expect("known names");
+    let subjects = vec![workspace.subject("reference").expect("a subject"), workspace.subject("echo").expect("a subject")];
+    let record = execute_in_memory(&prepared(&workspace, &cases, &subjects, spec(1, 1, 2)), &mut NoopWatcher).await.expect("a record");
+    for judgement in &record.judgements {
+        let met = judgement.verdict == Verdict::Met;
+        assert_eq!(met, judgement.subject == "reference", "{judgement:#?}");
+    }
+}
+
+/// Whoever plays the peers was hired, or the trial is aborted: it is never played by the subject itself.
+#[tokio::test]
+async fn unavailable_peer_subject_aborts_the_trial() {
+    let other = ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", "peers: stub", "peers: reference");
+    let only = CaseSelection { cases: vec!["sell_usdc_for_ether".into()], ..CaseSelection::default() };
+    let record = run(&workspace(&other), "echo", &only, 1).await;
+    assert!(matches!(&record.transcripts[0].ending, Ending::Aborted { by: FaultSource::Harness, .. }));
+    assert!(record.judgements.iter().all(|judgement| judgement.verdict == Verdict::NoEvidence), "{:#?}", record.judgements);
+    // The reference plays everybody: its script says what the others do, and here it says nothing for the guardian.
+    let record = run(&workspace(&other), "reference", &only, 1).await;
+    assert!(matches!(&record.transcripts[0].ending, Ending::Crashed { .. }), "{:?}", record.transcripts[0].ending);
+}
+
+/// A trial that no scorer reads is not a pass.
+#[tokio::test]
+async fn trial_without_scores_counts_as_unread() {
+    let mut record = run(&workspace(&ExampleWorkspace::minimal()), "reference", &CaseSelection::default(), 1).await;
+    assert_eq!(record.unscored_count(), 0);
+    record.scores[0].scores.clear();
+    for score in &mut record.scores[1].scores {
+        score.reading = Reading::not_exercised();
+    }
+    assert_eq!(record.unscored_count(), 2);
+}
+
+#[test]
+fn select_reports_all_unknown_names_with_guesses() {
+    let workspace = workspace(&ExampleWorkspace::minimal());
+    let selection =
+        CaseSelection { suites: vec!["behaviour".into()], cases: vec!["nothing".into()], tier: Some(9), ..CaseSelection::default() };
+    let unknown: Vec<String> = select(&workspace, &selection).expect_err("unknown names").iter().map(ToString::to_string).collect();
+    assert_eq!(unknown.len(), 3, "{unknown:#?}");
+    assert!(unknown[0].contains("did you mean \"behavior\"?"), "{unknown:#?}");
+}

@@ -1,0 +1,96 @@
+//! Who worked for whom.
+
+use model::transcript::ReviewDecision;
+use model::{Event, EventKind};
+use serde_json::{Value, json};
+
+/// One agent at work, once for each time it was called upon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DelegationNode {
+    pub agent: String,
+    pub first: u32,
+    pub last: u32,
+    pub calls: usize,
+    pub transactions: usize,
+    pub decided: Option<ReviewDecision>,
+    pub children: Vec<DelegationNode>,
+}
+
+/// The tree of a transcript; `None` where nobody acted.
+pub(super) fn delegation_tree(events: &[Event]) -> Option<DelegationNode> {
+    let mut acting = events.iter().filter(|event| event.by != "user").peekable();
+    let first = acting.peek()?;
+    let mut root = DelegationNode::new(&first.by, first.n);
+    // The way from the root to whoever acts: which seat below each.
+    let mut way: Vec<usize> = vec![];
+    for event in acting {
+        way.truncate(usize::try_from(event.depth).unwrap_or(usize::MAX));
+        let seat = way.iter().fold(&mut root, |seat, at| &mut seat.children[*at]);
+        seat.add_event(event);
+        if let EventKind::Delegated { to, .. } = &event.happened {
+            seat.children.push(DelegationNode::new(to, event.n));
+            way.push(seat.children.len() - 1);
+        }
+    }
+    root.extend_to_children();
+    Some(root)
+}
+
+impl DelegationNode {
+    fn new(agent: &str, first: u32) -> Self {
+        Self { agent: agent.to_owned(), first, last: first, calls: 0, transactions: 0, decided: None, children: vec![] }
+    }
+
+    fn add_event(&mut self, event: &Event) {
+        self.last = event.n;
+        self.calls += usize::from(matches!(event.happened, EventKind::Called { .. }));
+        self.transactions += usize::from(matches!(event.happened, EventKind::Mined { .. }));
+        if let EventKind::Decided { decision, .. } = &event.happened {
+            self.decided = Some(*decision);
+        }
+    }
+
+    /// A seat ends no earlier than those below it.
+    fn extend_to_children(&mut self) {
+        for seat in &mut self.children {
+            seat.extend_to_children();
+            self.last = self.last.max(seat.last);
+        }
+    }
+
+    fn line(&self) -> String {
+        let counted = |n: usize, noun: &str| (n > 0).then(|| crate::report::count(n, noun));
+        let decided = self.decided.map(|decision| match decision {
+            ReviewDecision::Approve => "approved".to_owned(),
+            ReviewDecision::Veto => "vetoed".to_owned(),
+        });
+        let did: Vec<String> =
+            [counted(self.calls, "call"), counted(self.transactions, "transaction"), decided].into_iter().flatten().collect();
+        let did = if did.is_empty() { "nothing".to_owned() } else { did.join(", ") };
+        format!("{}  #{} to #{}, {did}", crate::report::escape::escape_control(&self.agent), self.first, self.last)
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.line()];
+        for (n, seat) in self.children.iter().enumerate() {
+            let is_last = n + 1 == self.children.len();
+            for (m, line) in seat.lines().into_iter().enumerate() {
+                let before = match (m, is_last) {
+                    (0, true) => "└─ ",
+                    (0, false) => "├─ ",
+                    (_, true) => "   ",
+                    (_, false) => "│  ",
+                };
+                lines.push(format!("{before}{line}"));
+            }
+        }
+        lines
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "agent": self.agent, "first": self.first, "last": self.last, "calls": self.calls, "transactions": self.transactions,
+            "decided": self.decided, "delegated": self.children.iter().map(DelegationNode::json).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! A trial told while it happens, line by line.
+
+use super::super::escape::escape_control;
+use super::amounts::AmountFormatter;
+use super::event_formatter::EventFormatter;
+use crate::args::ReportFormat;
+use crate::io::CliOutput;
+use crate::paint::TextPainter;
+use model::{Event, EventKind, Workspace};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Writes every event to standard output as soon as it is recorded.
+#[derive(Debug)]
+pub(crate) struct EventPrinter {
+    workspace: Arc<Workspace>,
+    world: String,
+    paint: TextPainter,
+    verbose: bool,
+    json: bool,
+}
+
+impl EventPrinter {
+    pub(crate) fn new(io: &CliOutput, workspace: Arc<Workspace>, world: &str) -> Self {
+        Self { workspace, world: world.to_owned(), paint: io.paint, verbose: io.verbose, json: io.format == ReportFormat::Json }
+    }
+
+    pub(crate) fn print_event(&self, event: &Event) {
+        let mut out = std::io::stdout().lock();
+        // A reader that went away must not stop the conversation from being kept.
+        drop(out.write_all(self.text(event).as_bytes()).and_then(|()| out.flush()));
+    }
+
+    fn text(&self, event: &Event) -> String {
+        if self.json {
+            return format!("{}\n", serde_json::to_string(event).unwrap_or_default());
+        }
+        // The person has just typed it.
+        if matches!(event.happened, EventKind::UserSaid { .. }) {
+            return String::new();
+        }
+        let teller = EventFormatter {
+            amounts: AmountFormatter { workspace: &self.workspace, world: self.workspace.world(&self.world) },
+            verbose: self.verbose,
+        };
+        let margin = "  ".repeat(usize::try_from(event.depth).unwrap_or(0));
+        let mut text = format!("{margin}{}  {}\n", self.paint.strong(&escape_control(&event.by)), teller.event_line(event));
+        for line in teller.effect_lines(event) {
+            text.push_str(&format!("{margin}    {line}\n"));
+        }
+        text
+    }
+}

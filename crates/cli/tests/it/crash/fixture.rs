@@ -1,0 +1,119 @@
+//! A minimal workspace with two models on this machine, and the program started in it.
+
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+use store::Store;
+use tempfile::TempDir;
+use testkit::{LoopbackServer, VendorReply, chat};
+use tokio::process::{Child, Command};
+use tokio::time::{sleep, timeout};
+
+/// What a call of `priced` costs: 1,000 tokens in at 10 dollars a million, 100 out at 20.
+pub(crate) const COST_NANOS: u64 = 12_000_000;
+
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
+
+pub(crate) struct CrashFixture {
+    folder: TempDir,
+    model: LoopbackServer,
+}
+
+pub(crate) struct CrashOutput {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl CrashFixture {
+    pub(crate) async fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut body = chat::tool_call_reply(1, "wallet_get_balance", &json!({ "token": "USDC", "chain": "base" }));
+        body["usage"] = chat::usage(1000, 100);
+        let model = LoopbackServer::start(move |_, _| VendorReply::ok(body.to_string()).after(Duration::from_millis(5))).await;
+        let stage = Self { folder, model };
+        let made = stage.command(&["init", "--minimal"]).output().await.unwrap();
+        assert!(made.status.success(), "{made:?}");
+        for (name, price) in [("local", "0"), ("priced", "10")] {
+            let output = if price == "0" { "0" } else { "20" };
+            let text = format!(
+                "subject: {name}\nprovider: openai-compatible\nmodel: m\nbase_url: {}/v1\nabout: A model on this machine.\n\
+                 price: {{ input_per_mtok: {price}, output_per_mtok: {output}, cache_read_per_mtok: {price}, cache_write_per_mtok: {price}, as_of: \"2026-11-15\" }}\n",
+                stage.model.url
+            );
+            std::fs::write(stage.path(&format!("evals/subjects/{name}.yaml")), text).unwrap();
+        }
+        stage
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Requests that reached the model.
+    pub(crate) fn request_count(&self) -> u64 {
+        self.model.count() as u64
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        campaign::open_store(&self.path(".bardo-eval/store.sqlite")).unwrap()
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
+        command.args(args).current_dir(self.folder.path()).env_clear().kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Lets the program run to its end and reads what it printed.
+    pub(crate) async fn run_to_end(&self, args: &[&str]) -> Value {
+        let child = self.command(&[args, &["--format", "json"]].concat()).spawn().unwrap();
+        let ran = wait_for_exit(child).await;
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}\n{}", ran.stdout, ran.stderr))
+    }
+
+    /// Kills the program when the model has been asked so often. Whether it still ran is told.
+    pub(crate) async fn kill_at(&self, args: &[&str], asked: u64) -> bool {
+        let mut child = self.command(args).spawn().unwrap();
+        if !self.wait_for_requests(&mut child, asked).await {
+            return false;
+        }
+        // Not always right after a request arrived.
+        sleep(Duration::from_micros(asked * 7919 % 9000)).await;
+        child.start_kill().is_ok() && child.wait().await.is_ok_and(|status| status.code().is_none())
+    }
+
+    /// Ctrl-C when the model has been asked so often.
+    pub(crate) async fn interrupt_at(&self, args: &[&str], asked: u64) -> CrashOutput {
+        let mut child = self.command(&[args, &["--format", "json"]].concat()).spawn().unwrap();
+        assert!(self.wait_for_requests(&mut child, asked).await, "it was over before it could be interrupted");
+        let id = child.id().unwrap().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().await.unwrap().success());
+        wait_for_exit(child).await
+    }
+
+    async fn wait_for_requests(&self, child: &mut Child, asked: u64) -> bool {
+        let wait = async {
+            while self.request_count() < asked {
+                if child.try_wait().unwrap().is_some() {
+                    return false;
+                }
+                sleep(Duration::from_millis(1)).await;
+            }
+            true
+        };
+        timeout(RUN_TIMEOUT, wait).await.unwrap_or_else(|_| panic!("the program hangs"))
+    }
+}
+
+async fn wait_for_exit(child: Child) -> CrashOutput {
+    let output = timeout(RUN_TIMEOUT, child.wait_with_output()).await.unwrap_or_else(|_| panic!("the program hangs")).unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    CrashOutput { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}

@@ -1,0 +1,131 @@
+//! How an argument is wanted: as one value, as one of several, or in part.
+
+use crate::problem::ProblemReport;
+use crate::yaml::{YamlNode, YamlShape, json};
+use serde_json::Value;
+use std::fmt;
+
+/// A bare value is wanted exactly; a mapping with one of the words below as its only key says otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ArgMatcher {
+    Exactly(Value),
+    /// One of these.
+    AnyOf(Vec<Value>),
+    /// A list or mapping all of which is in this one.
+    Subset(Value),
+    /// A list or mapping in which all of this one is.
+    Superset(Value),
+    /// A mapping with at least these keys, whatever they hold.
+    Keys(Vec<String>),
+}
+
+const MODES: [&str; 5] = ["exactly", "any_of", "subset", "superset", "keys"];
+
+impl ArgMatcher {
+    /// Values that a correct call could give, each to be checked against the tool's schema; none where only keys are wanted.
+    pub fn examples(&self) -> Vec<&Value> {
+        match self {
+            ArgMatcher::Exactly(value) | ArgMatcher::Subset(value) | ArgMatcher::Superset(value) => vec![value],
+            ArgMatcher::AnyOf(values) => values.iter().collect(),
+            ArgMatcher::Keys(_) => vec![],
+        }
+    }
+}
+
+impl fmt::Display for ArgMatcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArgMatcher::Exactly(value) => write!(f, "{value}"),
+            ArgMatcher::AnyOf(values) => write!(f, "one of {}", values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+            ArgMatcher::Subset(value) => write!(f, "nothing but {value}"),
+            ArgMatcher::Superset(value) => write!(f, "at least {value}"),
+            ArgMatcher::Keys(keys) => write!(f, "the keys {}", keys.join(", ")),
+        }
+    }
+}
+
+pub(super) fn read_arg_matcher(node: &YamlNode, report: &ProblemReport) -> Option<ArgMatcher> {
+    let value = json(node, report)?;
+    let YamlShape::Map(entries) = &node.shape else { return Some(ArgMatcher::Exactly(value)) };
+    let modes = entries.iter().filter(|(key, _)| MODES.contains(&key.text.as_str())).count();
+    let [(mode, _)] = entries.as_slice() else {
+        if modes > 0 && modes == entries.len() {
+            report.add(node.line, "an argument is wanted in two ways", format!("keep one of {}", MODES.join(", ")));
+            return None;
+        }
+        return Some(ArgMatcher::Exactly(value));
+    };
+    if modes == 0 {
+        return Some(ArgMatcher::Exactly(value));
+    }
+    let Value::Object(mut only) = value else { return None };
+    let inner = only.remove(&mode.text)?;
+    let read = match (mode.text.as_str(), inner) {
+        ("exactly", inner) => Some(ArgMatcher::Exactly(inner)),
+        ("any_of", Value::Array(values)) if !values.is_empty() => Some(ArgMatcher::AnyOf(values)),
+        ("subset", inner) if has_parts(&inner) => Some(ArgMatcher::Subset(inner)),
+        ("superset", inner) if has_parts(&inner) => Some(ArgMatcher::Superset(inner)),
+        ("keys", Value::Array(keys)) if !keys.is_empty() => {
+            keys.into_iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>().map(ArgMatcher::Keys)
+        }
+        (_, _) => None,
+    };
+    if read.is_none() {
+        let remedy = match mode.text.as_str() {
+            "keys" => "write keys: [a, b], names of a mapping's entries",
+            "any_of" => "write any_of: [a, b], at least one value",
+            _ => "write a list or a mapping that is not empty",
+        };
+        report.add(node.line, format!("{} says nothing an argument could be compared with", mode.describe()), remedy);
+    }
+    read
+}
+
+fn has_parts(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(entries) => !entries.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{YamlLimits, load};
+    use serde_json::json;
+
+    fn read(text: &str) -> Result<ArgMatcher, String> {
+        let report = ProblemReport::new("f");
+        let node = load(text, YamlLimits::default(), &report).unwrap();
+        super::read_arg_matcher(&node, &report).ok_or_else(|| report.into_problems()[0].to_string())
+    }
+
+    #[test]
+    fn arg_matcher_mode_defaults_to_exactly() {
+        assert_eq!(read("\"250\""), Ok(ArgMatcher::Exactly(json!("250"))));
+        assert_eq!(read("[a, b]"), Ok(ArgMatcher::Exactly(json!(["a", "b"]))));
+        assert_eq!(read("{any_of: [1, 2]}"), Ok(ArgMatcher::AnyOf(vec![json!(1), json!(2)])));
+        assert_eq!(read("{subset: [a]}"), Ok(ArgMatcher::Subset(json!(["a"]))));
+        assert_eq!(read("{superset: {a: 1}}"), Ok(ArgMatcher::Superset(json!({"a": 1}))));
+        assert_eq!(read("{keys: [a, b]}"), Ok(ArgMatcher::Keys(vec!["a".into(), "b".into()])));
+    }
+
+    /// An object that happens to have such a key stays an object.
+    #[test]
+    fn object_with_other_keys_is_matched_exactly() {
+        assert_eq!(read("{keys: [a], other: 1}"), Ok(ArgMatcher::Exactly(json!({"keys": ["a"], "other": 1}))));
+        assert_eq!(read("{exactly: {any_of: [1]}}"), Ok(ArgMatcher::Exactly(json!({"any_of": [1]}))));
+        assert_eq!(read("{a: 1}"), Ok(ArgMatcher::Exactly(json!({"a": 1}))));
+    }
+
+    #[test]
+    fn vacuous_arg_matchers_are_refused() {
+        for text in
+            ["{any_of: []}", "{any_of: a}", "{subset: []}", "{superset: {}}", "{superset: a}", "{keys: []}", "{keys: [1]}", "{keys: a}"]
+        {
+            assert!(read(text).unwrap_err().contains("compared with"), "{text}");
+        }
+        assert!(read("{any_of: [1], subset: [1]}").unwrap_err().contains("two ways"));
+    }
+}

@@ -1,0 +1,113 @@
+//! The view of a subject: its tools, skills and delegates, and what it has heard. Built from the workspace and the brief, never from
+//! expectations.
+
+use crate::catalog::Tool;
+use crate::location::Spanned;
+use crate::suite::{Brief, CaseSurface};
+use crate::tool_listing::ToolListing;
+use crate::transcript::ToolAnswer;
+use crate::workspace::Workspace;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// View of the subject when it is asked for its next move.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    pub context: &'a AgentContext,
+    /// Delegation hops from the root.
+    pub depth: u32,
+    pub observations: &'a [Observation],
+}
+
+#[derive(Debug, Clone)]
+pub struct AgentContext {
+    pub agent: String,
+    pub prompt: String,
+    pub tools: Vec<ToolListing>,
+    /// Skills that can be activated: name and description.
+    pub skills: Vec<(String, String)>,
+    pub delegates: Vec<String>,
+    /// Descriptions of the agents it may delegate to, from their files.
+    pub delegate_infos: Vec<DelegateInfo>,
+    /// The shape its last answer must have, where its agent file names one.
+    pub output: Option<Arc<Value>>,
+}
+
+/// An agent that can be delegated to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DelegateInfo {
+    pub name: String,
+    pub role: String,
+    /// Keys that a hand-over to it must carry.
+    pub needs: Vec<String>,
+}
+
+/// One thing that the subject was told.
+#[derive(Debug, Clone)]
+pub enum Observation {
+    User(String),
+    HandOver {
+        from: String,
+        params: Map<String, Value>,
+    },
+    Answer {
+        tool: String,
+        answer: ToolAnswer,
+    },
+    Peer {
+        agent: String,
+        said: Value,
+    },
+    /// A message that another agent sent unasked; who it is from is what it claims.
+    Message {
+        from: String,
+        text: String,
+    },
+}
+
+/// Name of the acting agent where the surface is a profile or the skills.
+const ASSISTANT: &str = "assistant";
+
+impl AgentContext {
+    /// The seat a brief puts the subject in.
+    pub fn for_brief(workspace: &Workspace, brief: &Brief) -> Self {
+        match &brief.surface {
+            CaseSurface::Agent(name) => Self::for_agent(workspace, name),
+            surface @ (CaseSurface::Profile(_) | CaseSurface::Skills) => Self {
+                agent: ASSISTANT.to_owned(),
+                prompt: String::new(),
+                tools: workspace.surface_tools(surface).into_iter().map(Tool::listing).collect(),
+                skills: match surface {
+                    CaseSurface::Skills => skills(workspace),
+                    CaseSurface::Profile(_) | CaseSurface::Agent(_) => vec![],
+                },
+                delegates: vec![],
+                delegate_infos: vec![],
+                output: None,
+            },
+        }
+    }
+
+    /// The seat of an agent of the workspace.
+    pub fn for_agent(workspace: &Workspace, name: &str) -> Self {
+        let agent = workspace.agent(name);
+        Self {
+            agent: name.to_owned(),
+            prompt: agent.map(|agent| agent.prompt.clone()).unwrap_or_default(),
+            tools: workspace.agent_tools(name).into_iter().map(Tool::listing).collect(),
+            skills: vec![],
+            delegates: agent.map(|agent| agent.delegates_to.iter().map(|to| to.value.clone()).collect()).unwrap_or_default(),
+            delegate_infos: agent.map(|agent| delegate_infos(workspace, &agent.delegates_to)).unwrap_or_default(),
+            output: agent.and_then(|agent| workspace.output(&agent.output)).map(|output| output.schema.value.clone()),
+        }
+    }
+}
+
+fn delegate_infos(workspace: &Workspace, names: &[Spanned<String>]) -> Vec<DelegateInfo> {
+    let agents = names.iter().filter_map(|name| workspace.agent(name));
+    agents.map(|agent| DelegateInfo { name: agent.name.value.clone(), role: agent.role.clone(), needs: agent.needs.clone() }).collect()
+}
+
+fn skills(workspace: &Workspace) -> Vec<(String, String)> {
+    workspace.skills.iter().map(|skill| (skill.name.value.clone(), skill.description.clone())).collect()
+}

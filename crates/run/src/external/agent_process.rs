@@ -1,0 +1,171 @@
+//! A program that is evaluated: in an empty folder, with a bare environment, in a session of its own, and never left behind.
+
+use super::orphans;
+use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::AsyncReadExt;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+/// How much of its last words on stderr an ending shows.
+const STDERR_TAIL_BYTES: usize = 2048;
+/// For a program whose stdout is closed to end by itself.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
+
+/// The folders of one agent in one trial; gone with everything in them when the trial is over.
+#[derive(Debug)]
+pub(super) struct AgentHome {
+    folder: TempDir,
+}
+
+impl AgentHome {
+    pub(super) fn new() -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("bardo-eval-").tempdir()?;
+        for name in ["work", "home", "tmp"] {
+            sync_fs::create(&folder.path().join(name))?;
+        }
+        Ok(Self { folder })
+    }
+
+    /// Where it works: empty at first, the same for all turns of a trial.
+    pub(super) fn work_dir(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A file beside the working folder, which stays empty.
+    pub(super) fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
+        let path = self.path(name);
+        sync_fs::write(&path, text)?;
+        Ok(path)
+    }
+}
+
+/// The only files this crate touches are its own, in a folder of its own.
+mod sync_fs {
+    #![expect(clippy::disallowed_methods, reason = "a temporary folder of our own, for a program that needs one")]
+
+    pub(super) fn create(path: &std::path::Path) -> std::io::Result<()> {
+        std::fs::create_dir(path)
+    }
+
+    pub(super) fn write(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+        std::fs::write(path, text)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct AgentProcess {
+    inner: Box<dyn ChildWrapper>,
+    pid: Option<u32>,
+    /// In its environment and in that of its children, unless they hide it.
+    env_mark: String,
+    stderr_tail: Arc<Mutex<Vec<u8>>>,
+    stderr_task: JoinHandle<()>,
+}
+
+impl AgentProcess {
+    pub(super) fn spawn(
+        command: &[String],
+        env: &[(String, String)],
+        mark: &str,
+        work: &Path,
+    ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
+        orphans::become_subreaper();
+        let (program, args) = command.split_first().ok_or_else(|| io::Error::other("the command is empty"))?;
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .env_clear()
+            .envs(env.iter().map(|(name, value)| (name, value)))
+            .env(orphans::AGENT_ENV_VAR, mark)
+            .current_dir(work);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut command = CommandWrap::from(command);
+        #[cfg(unix)]
+        command.wrap(process_wrap::tokio::ProcessSession);
+        #[cfg(windows)]
+        command.wrap(process_wrap::tokio::JobObject);
+        let mut inner = command.spawn()?;
+        let pid = inner.id();
+        if let Some(pid) = pid {
+            orphans::register_agent(pid);
+        }
+        let missing = || io::Error::other("a pipe is missing");
+        let (stdin, stdout, stderr) = (inner.stdin().take(), inner.stdout().take(), inner.stderr().take());
+        let tail = Arc::<Mutex<Vec<u8>>>::default();
+        let listener = tokio::spawn(collect_stderr(stderr.ok_or_else(missing)?, tail.clone()));
+        let child = Self { inner, pid, env_mark: mark.to_owned(), stderr_tail: tail, stderr_task: listener };
+        Ok((child, stdin.ok_or_else(missing)?, stdout.ok_or_else(missing)?))
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.pid.is_some_and(orphans::is_busy)
+    }
+
+    /// Waits for the program itself, not for whatever it started. May be dropped and asked again.
+    pub(super) async fn wait_exit(&mut self) -> io::Result<ExitStatus> {
+        self.inner.inner_mut().wait().await
+    }
+
+    /// How it ended, said in one line. It has a moment to do so.
+    pub(super) async fn exit_summary(&mut self) -> String {
+        let how = match tokio::time::timeout(EXIT_GRACE, self.wait_exit()).await {
+            Ok(Ok(status)) => describe_exit(status),
+            Ok(Err(error)) => format!("it cannot be waited for: {error}"),
+            Err(_) => "it closed its output and went on".to_owned(),
+        };
+        // Its last words may still be on their way.
+        let _ = tokio::time::timeout(Duration::from_millis(50), &mut self.stderr_task).await;
+        let tail = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&tail);
+        match text.lines().rev().find(|line| !line.trim().is_empty()) {
+            Some(line) => format!("{how}: {}", printable(line, 300)),
+            None => how,
+        }
+    }
+}
+
+pub(super) fn describe_exit(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("it ended with code {code}"),
+        None => "it was killed".to_owned(),
+    }
+}
+
+/// Text of the agent's, fit for one line of ours.
+pub(super) fn printable(text: &str, most: usize) -> String {
+    let short: String = text.trim().chars().filter(|c| !c.is_control()).take(most).collect();
+    if text.trim().chars().count() > most { format!("{short}…") } else { short }
+}
+
+// Also when a run is broken off and nobody waits for anything any more.
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        self.stderr_task.abort();
+        let family = self.pid.map(|pid| orphans::descendants(pid, &self.env_mark)).unwrap_or_default();
+        let _ = self.inner.start_kill();
+        if let Some(pid) = self.pid {
+            orphans::kill_descendants(pid, &self.env_mark, family);
+        }
+    }
+}
+
+/// Everything is read, so that nobody blocks on a full pipe; only the end is kept.
+async fn collect_stderr(mut stderr: ChildStderr, tail: Arc<Mutex<Vec<u8>>>) {
+    let mut chunk = vec![0; 16 * 1024];
+    while let Ok(n @ 1..) = stderr.read(&mut chunk).await {
+        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.extend_from_slice(&chunk[..n]);
+        let excess = tail.len().saturating_sub(STDERR_TAIL_BYTES);
+        tail.drain(..excess);
+    }
+}

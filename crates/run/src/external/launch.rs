@@ -1,0 +1,99 @@
+//! What a finished agent is given to be started with: the command with its gaps filled, and the few variables it may see.
+
+use super::agent_process::AgentHome;
+use serde_json::json;
+use std::io;
+use std::path::Path;
+use world::endpoints::TrialEndpoints;
+
+/// Harmless variables that programs need to run at all.
+const DEFAULT_VARIABLES: &[&str] = &["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT"];
+
+/// Where we were started: what our environment holds, and the folder that relative paths of a command are meant from.
+#[derive(Debug, Clone)]
+pub struct HostEnvironment {
+    pub variable: fn(&str) -> Option<String>,
+    pub folder: std::path::PathBuf,
+}
+
+impl Default for HostEnvironment {
+    /// Nothing of the environment, and no folder but the present one.
+    fn default() -> Self {
+        Self { variable: |_| None, folder: std::path::PathBuf::new() }
+    }
+}
+
+/// Everything a started agent is told outside of the conversation.
+#[derive(Debug)]
+pub(super) struct LaunchContext<'p> {
+    pub(super) edges: &'p TrialEndpoints,
+    pub(super) chains: &'p [u64],
+    pub(super) home: &'p AgentHome,
+    /// Variables the subject file lets through.
+    pub(super) allowed: &'p [String],
+}
+
+impl LaunchContext<'_> {
+    /// The shape in which most agents take the address of a server.
+    pub(super) fn write_mcp_config(&self) -> io::Result<String> {
+        let headers = json!({ "Authorization": format!("Bearer {}", self.edges.token.as_str()) });
+        let server = json!({ "type": "http", "url": self.edges.mcp_url(), "headers": headers });
+        let path = self.home.write("mcp.json", &format!("{:#}\n", json!({ "mcpServers": { "bardo-eval": server } })))?;
+        Ok(path.display().to_string())
+    }
+
+    pub(super) fn environment(&self, around: &HostEnvironment, config: &str) -> Vec<(String, String)> {
+        let passed = DEFAULT_VARIABLES.iter().copied().chain(self.allowed.iter().map(String::as_str));
+        let home = |name: &str| self.home.path(name).display().to_string();
+        let own = [
+            ("HOME".to_owned(), home("home")),
+            ("TMPDIR".to_owned(), home("tmp")),
+            ("BARDO_MCP_URL".to_owned(), self.edges.mcp_url()),
+            ("BARDO_MCP_TOKEN".to_owned(), self.edges.token.as_str().to_owned()),
+            ("BARDO_MCP_CONFIG".to_owned(), config.to_owned()),
+            ("BARDO_PAGES_URL".to_owned(), self.edges.pages_url()),
+        ];
+        let rpc = self.chains.iter().map(|chain| (format!("BARDO_RPC_URL_{chain}"), self.edges.rpc_url(*chain)));
+        let mut all: Vec<(String, String)> = own.into_iter().chain(rpc).collect();
+        // What the subject file names comes last, so that it may put the real HOME in place of ours.
+        all.extend(passed.filter_map(|name| (around.variable)(name).map(|value| (name.to_owned(), value))));
+        all
+    }
+
+    /// `{mcp_url}`, `{mcp_token}`, `{mcp_config}` and `{prompt}` are filled in; relative paths to files become absolute, because the
+    /// agent works in a folder of its own.
+    pub(super) fn command(&self, around: &HostEnvironment, command: &[String], config: &str, prompt: Option<&str>) -> Vec<String> {
+        let filled = |word: &String| {
+            let word = absolute_if_file(&around.folder, word);
+            let word = word.replace("{mcp_url}", &self.edges.mcp_url()).replace("{mcp_token}", self.edges.token.as_str());
+            let word = word.replace("{mcp_config}", config);
+            // Last, because a prompt may hold anything, the names of gaps included.
+            prompt.map_or(word.clone(), |prompt| word.replace(PROMPT_PLACEHOLDER, prompt))
+        };
+        command.iter().map(filled).collect()
+    }
+}
+
+pub(super) const PROMPT_PLACEHOLDER: &str = "{prompt}";
+
+fn absolute_if_file(folder: &Path, word: &str) -> String {
+    let path = Path::new(word);
+    let relative = path.is_relative() && !word.is_empty() && !word.starts_with('-');
+    let there = folder.join(path);
+    if relative && there.is_file() { there.display().to_string() } else { word.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::absolute_if_file;
+    use std::path::Path;
+
+    #[test]
+    fn relative_paths_of_existing_files_become_absolute() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(absolute_if_file(folder, "src/lib.rs"), folder.join("src/lib.rs").display().to_string());
+        for kept in ["node", "src", "--config", "/bin/sh", "src/nothing.rs", ""] {
+            assert_eq!(absolute_if_file(folder, kept), kept);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What we and a finished agent say to each other where it speaks our protocol: one JSON object each way, one move for each.
+
+use model::transcript::{AgentClaim, Move, ToolAnswer};
+use model::view::{AgentContext, Observation};
+use serde_json::{Map, Value, json};
+use world::endpoints::TrialEndpoints;
+
+pub(super) const PROTOCOL: u32 = 1;
+/// Nobody delegates this often between two moves.
+const CLAIMS: usize = 100;
+
+/// What the agent wrote: its move, and what it claims besides. A message of claims alone is no move and gets no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct AgentMessage {
+    pub(super) next_move: Option<Move>,
+    pub(super) claims: Vec<AgentClaim>,
+}
+
+/// Reason that a message of an agent cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum MessageError {
+    #[error("it is not JSON: {0}")]
+    NotJson(String),
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    #[error("claims: {0}")]
+    Claims(String),
+    #[error("claims: at most {CLAIMS} in one message")]
+    TooManyClaims,
+    #[error("it is no move: {0}")]
+    NotAMove(String),
+}
+
+impl AgentMessage {
+    pub(super) fn parse(text: &[u8]) -> Result<Self, MessageError> {
+        let value: Value = serde_json::from_slice(text).map_err(|error| MessageError::NotJson(error.to_string()))?;
+        let Value::Object(mut fields) = value else { return Err(MessageError::NotAnObject) };
+        let claims: Vec<AgentClaim> = match fields.remove("claims") {
+            None => vec![],
+            Some(claims) => serde_json::from_value(claims).map_err(|error| MessageError::Claims(error.to_string()))?,
+        };
+        if claims.len() > CLAIMS {
+            return Err(MessageError::TooManyClaims);
+        }
+        if fields.is_empty() && !claims.is_empty() {
+            return Ok(Self { next_move: None, claims });
+        }
+        Ok(Self { next_move: Some(parse_move(fields)?), claims })
+    }
+}
+
+/// Exactly one of say, ask, refuse, report, call, delegate, activate, stop.
+fn parse_move(mut fields: Map<String, Value>) -> Result<Move, MessageError> {
+    if let Some(one @ Value::Object(_)) = fields.get("call") {
+        let calls = Value::Array(vec![one.clone()]);
+        fields.insert("call".to_owned(), calls);
+    }
+    if fields.len() == 1 && fields.contains_key("stop") {
+        return Ok(Move::Stop);
+    }
+    serde_json::from_value(Value::Object(fields)).map_err(|error| MessageError::NotAMove(error.to_string()))
+}
+
+/// Who the agent is and where it may act: the first thing it hears.
+pub(super) fn hello(seat: &AgentContext, edges: &TrialEndpoints, chains: &[u64]) -> Value {
+    let tools: Vec<Value> = seat.tools.iter().map(|tool| json!(tool)).collect();
+    let skills: Vec<Value> = seat.skills.iter().map(|(name, description)| json!({ "name": name, "description": description })).collect();
+    let colleagues: Vec<Value> =
+        seat.delegate_infos.iter().map(|one| json!({ "agent": one.name, "role": one.role, "needs": one.needs })).collect();
+    let rpc: Map<String, Value> = chains.iter().map(|chain| (chain.to_string(), edges.rpc_url(*chain).into())).collect();
+    json!({
+        "protocol": PROTOCOL,
+        "seat": { "agent": seat.agent, "prompt": seat.prompt, "tools": tools, "skills": skills, "delegates": seat.delegates,
+            "colleagues": colleagues, "output": seat.output },
+        "mcp": { "url": edges.mcp_url(), "token": edges.token.as_str() },
+        "rpc": rpc,
+        "pages": edges.pages_url(),
+    })
+}
+
+/// The same for an agent that reads instructions of an MCP server: its prompt, whom it may delegate to, and how it has to answer.
+pub(super) fn instructions(seat: &AgentContext) -> String {
+    let mut parts = vec![seat.prompt.trim().to_owned()];
+    if !seat.delegate_infos.is_empty() {
+        let line = |one: &model::view::DelegateInfo| format!("- {}: {} It needs: {}.", one.name, one.role, one.needs.join(", "));
+        parts.push(format!("You can delegate to:\n{}", seat.delegate_infos.iter().map(line).collect::<Vec<_>>().join("\n")));
+    }
+    if let Some(schema) = &seat.output {
+        parts.push(format!("Your last answer is one JSON object of this shape and nothing else: {schema}"));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n\n")
+}
+
+pub(super) fn observation_json(heard: &Observation) -> Value {
+    match heard {
+        Observation::User(text) => json!({ "user": text }),
+        Observation::HandOver { from, params } => json!({ "handover": { "from": from, "params": params } }),
+        Observation::Answer { tool, answer: ToolAnswer::Result(result) } => json!({ "answer": { "tool": tool, "result": result } }),
+        Observation::Answer { tool, answer: ToolAnswer::Error { code, message } } => {
+            json!({ "answer": { "tool": tool, "error": { "code": code, "message": message } } })
+        }
+        Observation::Peer { agent, said } => json!({ "peer": { "agent": agent, "said": said } }),
+        Observation::Message { from, text } => json!({ "message": { "from": from, "text": text } }),
+    }
+}
+
+/// The same in words, for an agent that reads nothing else.
+pub(super) fn observation_text(heard: &Observation) -> Option<String> {
+    match heard {
+        Observation::User(text) => Some(text.clone()),
+        Observation::HandOver { from, params } => Some(format!("{from} hands you this task: {}", json!(params))),
+        Observation::Message { from, text } => Some(format!("A message from {from}: {text}")),
+        Observation::Answer { .. } | Observation::Peer { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::transcript::{ReviewDecision, ToolCall};
+
+    fn read(text: &str) -> Result<AgentMessage, MessageError> {
+        AgentMessage::parse(text.as_bytes())
+    }
+
+    #[test]
+    fn every_move_is_parsed() {
+        let does = |text: &str| read(text).unwrap().next_move.unwrap();
+        assert_eq!(does(r#"{"say":"done"}"#), Move::Say("done".into()));
+        assert_eq!(does(r#"{"ask":"which chain?"}"#), Move::Ask("which chain?".into()));
+        assert_eq!(does(r#"{"refuse":"no"}"#), Move::Refuse("no".into()));
+        assert_eq!(does(r#"{"report":"odd"}"#), Move::Report("odd".into()));
+        assert_eq!(does(r#"{"stop":true}"#), Move::Stop);
+        let call = Move::Call(vec![ToolCall { tool: "t".into(), args: json!({}) }]);
+        assert_eq!(does(r#"{"call":{"tool":"t","args":{}}}"#), call);
+        assert_eq!(does(r#"{"call":[{"tool":"t","args":{}}]}"#), call);
+        assert!(matches!(does(r#"{"delegate":{"to":"x","params":{}}}"#), Move::Delegate { .. }));
+        assert!(matches!(does(r#"{"activate":{"skill":"x","params":{}}}"#), Move::Activate { .. }));
+    }
+
+    #[test]
+    fn claims_are_parsed_with_or_without_a_move() {
+        let said = read(r#"{"say":"done","claims":[{"delegated":{"to":"mine"}}]}"#).unwrap();
+        assert_eq!(said.claims, [AgentClaim::Delegated { to: "mine".into(), params: Map::new() }]);
+        let alone = read(r#"{"claims":[{"decided":{"by":"g","decision":"veto"}}]}"#).unwrap();
+        let veto = AgentClaim::Decided { by: "g".into(), action_id: None, decision: ReviewDecision::Veto, reason: String::new() };
+        assert_eq!(alone, AgentMessage { next_move: None, claims: vec![veto] });
+    }
+
+    #[test]
+    fn malformed_messages_are_rejected() {
+        for bad in ["", "hello", "[]", "\"stop\"", "{}", r#"{"say":1}"#, r#"{"say":"a","ask":"b"}"#, r#"{"think":"a"}"#, r#"{"claims":[]}"#]
+        {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+        for bad in [r#"{"claims":[{"mined":{}}]}"#, r#"{"say":"a","claims":{}}"#, r#"{"call":{"args":{}}}"#, "{\"say\":\"a\"} {}"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What a program leaves running when it is gone: found by session, by ancestry and by a mark in the environment, and ended.
+
+/// The variable by which a process is known as one of a certain agent's.
+pub(super) const AGENT_ENV_VAR: &str = "BARDO_EVAL_AGENT";
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::{become_subreaper, descendants, is_busy, kill_descendants, register_agent};
+#[cfg(not(target_os = "linux"))]
+pub(super) use other_os::{become_subreaper, descendants, is_busy, kill_descendants, register_agent};
+
+/// Without /proc there is only the process group, which the caller ends.
+#[cfg(not(target_os = "linux"))]
+mod other_os {
+    pub(crate) fn become_subreaper() {}
+    pub(crate) fn register_agent(_: u32) {}
+    pub(crate) fn descendants(_: u32, _: &str) -> Vec<u32> {
+        vec![]
+    }
+    pub(crate) fn kill_descendants(_: u32, _: &str, _: Vec<u32>) {}
+    pub(crate) fn is_busy(_: u32) -> bool {
+        false
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    #![expect(clippy::disallowed_methods, reason = "which processes there are is read from /proc and nowhere else")]
+
+    use super::AGENT_ENV_VAR;
+    use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid};
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::sync::{Mutex, Once, PoisonError};
+    use std::time::Duration;
+
+    /// Agents that run now. Of the process, as its children are.
+    static RUNNING_AGENTS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+    /// After SIGKILL a process is gone in no time; one that forks without end has to be caught up with.
+    const MAX_KILL_ROUNDS: usize = 40;
+    const KILL_PAUSE: Duration = Duration::from_millis(5);
+
+    #[derive(Debug, Clone, Copy)]
+    struct ProcessStat {
+        pid: u32,
+        parent: u32,
+        session: u32,
+        dead: bool,
+    }
+
+    /// Whoever loses its parent becomes our child instead of init's, so that nobody can get away by forking twice.
+    pub(crate) fn become_subreaper() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            // An old kernel may refuse; then session, ancestry and mark have to do.
+            let _ = set_child_subreaper(Some(getpid()));
+        });
+    }
+
+    pub(crate) fn register_agent(pid: u32) {
+        with_running_agents(|all| all.insert(pid));
+    }
+
+    /// Whether one of its threads, or of those it started, runs or waits for a processor.
+    pub(crate) fn is_busy(agent: u32) -> bool {
+        processes().iter().filter(|one| one.session == agent).any(|one| {
+            let threads = fs::read_dir(format!("/proc/{}/task", one.pid)).into_iter().flatten().flatten();
+            threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok()).any(|stat| is_runnable(&stat))
+        })
+    }
+
+    fn is_runnable(stat: &str) -> bool {
+        stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['R', 'D']))
+    }
+
+    fn with_running_agents<T>(with: impl FnOnce(&mut BTreeSet<u32>) -> T) -> T {
+        with(&mut RUNNING_AGENTS.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Everybody who descends from the agent or carries its mark, except the agent.
+    pub(crate) fn descendants(agent: u32, mark: &str) -> Vec<u32> {
+        let all = processes();
+        let mut found = BTreeSet::from([agent]);
+        loop {
+            let before = found.len();
+            found.extend(
+                all.iter().filter(|one| found.contains(&one.parent) || one.session == agent).map(|one| one.pid).collect::<Vec<_>>(),
+            );
+            if found.len() == before {
+                break;
+            }
+        }
+        let us = own_pid_and_session();
+        found.extend(stray_processes(&all, us).filter(|one| has_agent_mark(one.pid, mark)).map(|one| one.pid).collect::<Vec<_>>());
+        found.into_iter().filter(|pid| *pid != agent && *pid != us.0).collect()
+    }
+
+    /// Ends the family, and whoever joined it meanwhile. When the last agent is gone, so is everybody who hid whose it is.
+    pub(crate) fn kill_descendants(agent: u32, mark: &str, family: Vec<u32>) {
+        let last = with_running_agents(|all| {
+            all.remove(&agent);
+            all.is_empty()
+        });
+        let mut left = family;
+        for _ in 0..MAX_KILL_ROUNDS {
+            kill_group(agent);
+            for pid in &left {
+                kill(*pid);
+            }
+            std::thread::sleep(KILL_PAUSE);
+            let all = processes();
+            let us = own_pid_and_session();
+            for one in stray_processes(&all, us).filter(|one| one.dead && one.parent == us.0 && one.pid != agent) {
+                reap(one.pid);
+            }
+            let known: BTreeSet<u32> = left.iter().copied().collect();
+            let joined = |one: &&ProcessStat| {
+                !one.dead
+                    && (known.contains(&one.pid)
+                        || known.contains(&one.parent)
+                        || one.session == agent
+                        || (is_stray(one, us) && (last && one.parent == us.0 || has_agent_mark(one.pid, mark))))
+            };
+            left = all.iter().filter(joined).filter(|one| one.pid != us.0).map(|one| one.pid).collect();
+            if left.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Ours and our session's number. What we start ourselves stays in our session unless it is an agent.
+    fn own_pid_and_session() -> (u32, u32) {
+        let us = std::process::id();
+        (us, fs::read_to_string("/proc/self/stat").ok().and_then(|stat| parse_stat(us, &stat)).map_or(0, |one| one.session))
+    }
+
+    fn is_stray(one: &ProcessStat, us: (u32, u32)) -> bool {
+        (one.parent == us.0 || one.parent == 1) && one.session != us.1 && !with_running_agents(|all| all.contains(&one.pid))
+    }
+
+    fn stray_processes(all: &[ProcessStat], us: (u32, u32)) -> impl Iterator<Item = &ProcessStat> {
+        all.iter().filter(move |one| is_stray(one, us))
+    }
+
+    fn has_agent_mark(pid: u32, mark: &str) -> bool {
+        let wanted = format!("{AGENT_ENV_VAR}={mark}");
+        fs::read(format!("/proc/{pid}/environ")).is_ok_and(|env| env.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes()))
+    }
+
+    fn processes() -> Vec<ProcessStat> {
+        let Ok(folder) = fs::read_dir("/proc") else { return vec![] };
+        let pids = folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        pids.filter_map(|pid: u32| parse_stat(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).collect()
+    }
+
+    /// `12 (any name) S 1 12 12 …`: the name may hold anything, so the last bracket counts. In a container a session may be 0,
+    /// begun by somebody outside; a number for /proc, but not one that the system's `Pid` can hold.
+    fn parse_stat(pid: u32, stat: &str) -> Option<ProcessStat> {
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        let session = fields.nth(1)?.parse().ok()?;
+        Some(ProcessStat { pid, parent, session, dead: matches!(state, "Z" | "X") })
+    }
+
+    fn killable_pid(number: u32) -> Option<Pid> {
+        // 0 and 1 would mean everybody.
+        i32::try_from(number).ok().filter(|number| *number > 1).and_then(Pid::from_raw)
+    }
+
+    fn kill(number: u32) {
+        if let Some(pid) = killable_pid(number) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    fn kill_group(number: u32) {
+        if let Some(pid) = killable_pid(number) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    fn reap(number: u32) {
+        if let Some(pid) = killable_pid(number) {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::{is_busy, is_runnable, parse_stat};
+
+        #[test]
+        fn parse_stat_ignores_brackets_in_process_name() {
+            let one = parse_stat(12, "12 (a) S 1 1 1) S 7 12 9 0 -1").unwrap();
+            assert_eq!((one.parent, one.session, one.dead), (7, 9, false));
+            assert!(parse_stat(12, "12 (a) Z 7 12 9").unwrap().dead);
+            assert!(parse_stat(12, "nothing").is_none());
+        }
+
+        #[test]
+        fn is_busy_tells_running_from_sleeping_processes() {
+            assert!(is_runnable("12 (a) S) R 7 12 9") && !is_runnable("12 (R) S 7 12 9"));
+            let looked_at = |script: &str| {
+                let mut child = std::process::Command::new("setsid").args(["sh", "-c", script]).spawn().unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(300));
+                let busy = is_busy(child.id());
+                child.kill().unwrap();
+                child.wait().unwrap();
+                busy
+            };
+            assert!(looked_at("while :; do :; done"));
+            assert!(!looked_at("exec sleep 60"));
+        }
+
+        #[test]
+        fn parse_stat_accepts_session_zero() {
+            assert_eq!(parse_stat(12, "12 (a) S 1 1 0 0 -1").unwrap().session, 0);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `process:` an agent that speaks our protocol in JSON lines: what it hears on stdin, one move a line on stdout.
+
+use super::agent_process::{AgentProcess, printable};
+use super::message::AgentMessage;
+use crate::subjects::SubjectFault;
+use model::transcript::LimitKind;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Bytes of one line.
+const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of all lines of a trial.
+const MAX_OUTPUT_BYTES: usize = 16 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(super) struct StdioTransport {
+    child: AgentProcess,
+    outgoing: mpsc::UnboundedSender<String>,
+    incoming: mpsc::Receiver<Result<AgentMessage, SubjectFault>>,
+    tasks: [JoinHandle<()>; 2],
+}
+
+impl StdioTransport {
+    pub(super) fn child(&self) -> &AgentProcess {
+        &self.child
+    }
+
+    pub(super) fn new(child: AgentProcess, stdin: ChildStdin, stdout: ChildStdout) -> Self {
+        let (lines, waiting) = mpsc::unbounded_channel();
+        // Few at once: whoever writes faster than we read has to wait.
+        let (sender, came) = mpsc::channel(4);
+        Self {
+            child,
+            outgoing: lines,
+            incoming: came,
+            tasks: [tokio::spawn(write_lines(stdin, waiting)), tokio::spawn(read_lines(stdout, sender))],
+        }
+    }
+
+    pub(super) fn send(&self, message: &Value) {
+        // A program that no longer reads is noticed by its silence.
+        let _ = self.outgoing.send(format!("{message}\n"));
+    }
+
+    pub(super) async fn receive(&mut self) -> Result<AgentMessage, SubjectFault> {
+        match self.incoming.recv().await {
+            Some(came) => came,
+            None => Err(SubjectFault::Crashed(self.child.exit_summary().await)),
+        }
+    }
+}
+
+impl Drop for StdioTransport {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+async fn write_lines(mut stdin: ChildStdin, mut waiting: mpsc::UnboundedReceiver<String>) {
+    while let Some(line) = waiting.recv().await {
+        if stdin.write_all(line.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read_lines(stdout: ChildStdout, sender: mpsc::Sender<Result<AgentMessage, SubjectFault>>) {
+    let mut stdout = BufReader::new(stdout);
+    let (mut line, mut total) = (Vec::new(), 0);
+    loop {
+        let Ok(chunk) = stdout.fill_buf().await else { return };
+        if chunk.is_empty() {
+            return;
+        }
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(chunk.len(), |at| at + 1);
+        line.extend_from_slice(&chunk[..taken]);
+        stdout.consume(taken);
+        total += taken;
+        if line.len() > MAX_LINE_BYTES || total > MAX_OUTPUT_BYTES {
+            let _ = sender.send(Err(SubjectFault::OverLimit(LimitKind::Output))).await;
+            return;
+        }
+        if end.is_some() {
+            let text = std::mem::take(&mut line);
+            if !text.iter().all(u8::is_ascii_whitespace) && sender.send(parse_line(&text)).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn parse_line(line: &[u8]) -> Result<AgentMessage, SubjectFault> {
+    AgentMessage::parse(line).map_err(|why| {
+        let shown = printable(&String::from_utf8_lossy(&line[..line.len().min(400)]), 80);
+        SubjectFault::Malformed(format!("\"{shown}\": {why}"))
+    })
+}

@@ -1,0 +1,130 @@
+//! One world, used in turns: by the driver while it carries out a move, by the agent's own connections while a move is awaited.
+
+use async_trait::async_trait;
+use model::transcript::{ReviewDecision, ToolAnswer};
+use model::{Event, EventKind, ToolListing};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OwnedMutexGuard;
+use world::mcp::serve::SharedWorld;
+use world::{ActingAgent, ChainAccess, InboundMessage, PeerAnswer, World};
+
+type LeaseGuard = OwnedMutexGuard<dyn ChainAccess>;
+
+/// The subject's end: it lets go of the world while it waits, and takes it back before it moves.
+#[derive(Clone)]
+pub(super) struct WorldLease {
+    pub(super) world: SharedWorld,
+    guard: Arc<Mutex<Option<LeaseGuard>>>,
+}
+
+/// The driver's end. Outside of a subject's `next` it always holds the world.
+#[derive(Debug)]
+pub struct LeasedWorld(WorldLease);
+
+impl fmt::Debug for WorldLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loan").finish_non_exhaustive()
+    }
+}
+
+impl WorldLease {
+    pub(super) fn release(&self) {
+        drop(self.take_guard());
+    }
+
+    pub(super) async fn reacquire(&self) {
+        let held = self.world.clone().lock_owned().await;
+        self.put_guard(held);
+    }
+
+    fn take_guard(&self) -> Option<LeaseGuard> {
+        self.guard.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn put_guard(&self, held: LeaseGuard) {
+        *self.guard.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+    }
+
+    fn with_world<T>(&self, deed: impl FnOnce(&mut dyn ChainAccess) -> T) -> T {
+        let mut held = self.guard.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.as_mut() {
+            Some(world) => deed(&mut **world),
+            None => panic!("the driver acts only between moves, and then the world is ours"),
+        }
+    }
+
+    fn expect_guard(&self) -> LeaseGuard {
+        self.take_guard().unwrap_or_else(|| panic!("the driver acts only between moves, and then the world is ours"))
+    }
+}
+
+impl LeasedWorld {
+    /// A world that nobody else has touched yet.
+    pub async fn new(world: SharedWorld) -> Self {
+        let held = world.clone().lock_owned().await;
+        Self(WorldLease { world, guard: Arc::new(Mutex::new(Some(held))) })
+    }
+
+    pub(super) fn lease(&self) -> WorldLease {
+        self.0.clone()
+    }
+}
+
+#[async_trait]
+impl World for LeasedWorld {
+    fn note(&mut self, who: &ActingAgent, happened: EventKind) {
+        self.0.with_world(|world| world.note(who, happened));
+    }
+
+    fn record_call(&mut self, who: &ActingAgent, tool: &str, args: &Value) -> u32 {
+        self.0.with_world(|world| world.record_call(who, tool, args))
+    }
+
+    async fn call(&mut self, who: &ActingAgent, call: u32, tool: &str, args: &Value) -> ToolAnswer {
+        let mut world = self.0.expect_guard();
+        let answer = world.call(who, call, tool, args).await;
+        self.0.put_guard(world);
+        answer
+    }
+
+    async fn ask_peer(&mut self, who: &ActingAgent, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
+        let mut world = self.0.expect_guard();
+        let answer = world.ask_peer(who, to, params).await;
+        self.0.put_guard(world);
+        answer
+    }
+
+    fn record_decision(&mut self, who: &ActingAgent, action_id: Option<String>, decision: ReviewDecision, reason: String) {
+        self.0.with_world(|world| world.record_decision(who, action_id, decision, reason));
+    }
+
+    fn take_messages(&mut self, who: &ActingAgent) -> Vec<InboundMessage> {
+        self.0.with_world(|world| world.take_messages(who))
+    }
+
+    fn annotate_tools(&mut self, who: &ActingAgent, listings: Vec<ToolListing>) -> Vec<ToolListing> {
+        self.0.with_world(|world| world.annotate_tools(who, listings))
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.0.with_world(|world| world.now_ms())
+    }
+
+    fn think(&mut self) {
+        self.0.with_world(|world| world.think());
+    }
+
+    fn calls(&self) -> u64 {
+        self.0.with_world(|world| world.calls())
+    }
+
+    fn harness_fault(&self) -> Option<String> {
+        self.0.with_world(|world| world.harness_fault())
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.0.with_world(|world| world.take_events())
+    }
+}

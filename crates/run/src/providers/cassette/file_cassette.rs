@@ -1,0 +1,118 @@
+//! Recordings on disk: one file of lines for each subject, read once and appended to.
+
+#![expect(clippy::disallowed_methods, reason = "recordings are written while a run goes on, and read before it begins")]
+
+use super::cassette_store::{CassetteFault, CassetteLines, CassetteStore};
+use super::request_diff::FlatRequest;
+use crate::providers::chat::{ModelCall, ModelReply};
+use model::ContentHash;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// More than a nightly of every case brings; a larger file is a mistake or an attack.
+const MAX_BYTES: u64 = 512 << 20;
+
+#[derive(Debug)]
+pub struct FileCassette {
+    path: PathBuf,
+    lines: Mutex<CassetteLines>,
+}
+
+impl FileCassette {
+    /// The recordings of a subject below a folder, `evals/cassettes` as a rule. There may be none yet.
+    pub fn open(folder: &Path, subject: &str) -> Result<Self, CassetteFault> {
+        let path = folder.join(folder_name(subject)).join("replies.jsonl");
+        let mut lines = CassetteLines::default();
+        let text =
+            read_complete_lines(&path).map_err(|error| CassetteFault::File { path: path.display().to_string(), why: error.to_string() })?;
+        lines.read(&text)?;
+        Ok(Self { path, lines: Mutex::new(lines) })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CassetteLines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Names of subjects may hold dots and colons; names of folders on every system may not.
+fn folder_name(subject: &str) -> String {
+    subject.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
+}
+
+fn read_complete_lines(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    match File::open(path) {
+        Ok(file) => file.take(MAX_BYTES + 1).read_to_string(&mut text)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(text),
+        Err(error) => return Err(error),
+    };
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("more than {} MB", MAX_BYTES >> 20)));
+    }
+    // A process that was killed while writing leaves half a line; what it belonged to was not answered yet.
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
+        OpenOptions::new().write(true).open(path)?.set_len(whole as u64)?;
+        text.truncate(whole);
+    }
+    Ok(text)
+}
+
+fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // In one go, so that two processes do not write into each other's lines.
+    OpenOptions::new().create(true).append(true).open(path)?.write_all(lines.as_bytes())
+}
+
+impl CassetteStore for FileCassette {
+    fn find(&self, key: &ContentHash) -> Result<Option<ModelReply>, CassetteFault> {
+        Ok(self.lock().find(key).cloned())
+    }
+
+    fn save(&self, ask: &ModelCall, reply: &ModelReply) -> Result<(), CassetteFault> {
+        let mut lines = self.lock();
+        let more = lines.add(ask, reply)?;
+        append_lines(&self.path, &more)
+            .map_err(|error| CassetteFault::File { path: self.path.display().to_string(), why: error.to_string() })
+    }
+
+    fn recorded_requests(&self) -> Vec<FlatRequest> {
+        self.lock().flat_requests()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::providers::fixtures;
+
+    #[test]
+    fn reopened_cassette_keeps_replies_and_drops_a_torn_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let tape = FileCassette::open(folder.path(), "openai:some/model").unwrap();
+        tape.save(&fixtures::model_call("a"), &fixtures::reply("one")).unwrap();
+        assert_eq!(tape.path(), folder.path().join("openai_some_model").join("replies.jsonl"));
+        append_lines(tape.path(), "{\"part\": \"half of a li").unwrap();
+        let again = FileCassette::open(folder.path(), "openai:some/model").unwrap();
+        assert_eq!(again.find(fixtures::model_call("a").key()).unwrap().unwrap().text(), "one");
+        again.save(&fixtures::model_call("b"), &fixtures::reply("two")).unwrap();
+        let third = FileCassette::open(folder.path(), "openai:some/model").unwrap();
+        assert_eq!((third.recorded_requests().len(), third.find(fixtures::model_call("c").key()).unwrap()), (2, None));
+    }
+
+    #[test]
+    fn open_rejects_a_file_that_is_not_a_cassette() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("x")).unwrap();
+        fs::write(folder.path().join("x/replies.jsonl"), "nonsense\n").unwrap();
+        assert!(matches!(FileCassette::open(folder.path(), "x"), Err(CassetteFault::Line { line: 1, .. })));
+    }
+}

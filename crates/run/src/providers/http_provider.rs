@@ -1,0 +1,232 @@
+//! The line to a vendor: plain HTTP in one wire format, paid for out of the run's budget. The only code that opens a connection.
+
+use super::Provider;
+use super::api_key::ApiKey;
+use super::chat::{ContentBlock, ModelCall, ModelReply};
+use super::fault::{FaultKind, ProviderFault};
+use super::price::{ceiling, cost};
+use super::retry_after::parse_retry_after;
+use super::tool_names::{ToolNameMap, VendorLimits};
+use super::wire::{WireFormat, expect_object};
+use crate::budget::{Budget, BudgetReservation};
+use crate::clock::Clock;
+use crate::ledger::Ledger;
+use async_trait::async_trait;
+use model::{ModelPrice, Money};
+use reqwest::{Response, StatusCode, Url};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// No reply of a model is this long.
+const MAX_REPLY_BYTES: usize = 8 << 20;
+
+/// Of an error page, as much as may be worth reading.
+const MAX_ERROR_BYTES: usize = 64 << 10;
+const MAX_ERROR_CHARS: usize = 300;
+
+/// Built with the budget of its run and the ledger that outlives it, or not at all.
+pub(super) struct HttpProvider {
+    pub(super) wire: Box<dyn WireFormat>,
+    pub(super) client: reqwest::Client,
+    pub(super) url: Url,
+    pub(super) key: Option<ApiKey>,
+    pub(super) price: Option<ModelPrice>,
+    pub(super) stream: bool,
+    pub(super) time_limit: Duration,
+    pub(super) budget: Arc<Budget>,
+    pub(super) clock: Clock,
+    pub(super) ledger: Arc<dyn Ledger>,
+}
+
+impl fmt::Debug for HttpProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line").field("url", &self.url.as_str()).field("price", &self.price).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Provider for HttpProvider {
+    fn vendor_limits(&self) -> VendorLimits {
+        self.wire.vendor_limits()
+    }
+
+    async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault> {
+        let names = ToolNameMap::new(self.wire.vendor_limits(), &ask.request().tools)?;
+        let body = self.wire.request_body(ask, self.stream).to_string();
+        let reservation = self.reserve(ask, body.len()).await?;
+        self.ledger.reserve(&ask.call, reservation.ceiling()).await?;
+        match self.send(body).await {
+            Ok(reply) => self.settle(ask, reservation, restore_tool_names(reply, &names)).await,
+            Err(fault) => Err(self.fail(ask, reservation, fault).await),
+        }
+    }
+}
+
+impl HttpProvider {
+    async fn reserve(&self, ask: &ModelCall, bytes: usize) -> Result<BudgetReservation, ProviderFault> {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let most = match &self.price {
+            Some(price) => ceiling(price, bytes, ask.request().max_output),
+            None if self.budget.has_limit() => {
+                return Err(ProviderFault::new(FaultKind::Unfunded, "a model without a price, and a budget"));
+            }
+            None => Money::ZERO,
+        };
+        Ok(self.budget.reserve(most).await?)
+    }
+
+    async fn settle(&self, ask: &ModelCall, reservation: BudgetReservation, reply: ModelReply) -> Result<ModelReply, ProviderFault> {
+        let reply = self.scrub_key(reply)?;
+        let paid = match (&self.price, &reply.usage) {
+            (Some(price), Some(usage)) if usage.input > 0 => cost(price, usage),
+            // A server that does not count has no say in what it cost.
+            (Some(_), _) => reservation.ceiling(),
+            (None, _) => Money::ZERO,
+        };
+        reservation.settle(paid);
+        self.ledger.settle(&ask.call, paid, &super::settled_reply::keyed_reply_json(ask, &reply)).await?;
+        Ok(reply)
+    }
+
+    async fn fail(&self, ask: &ModelCall, reservation: BudgetReservation, fault: ProviderFault) -> ProviderFault {
+        let paid = if fault.kind.may_be_billed() { reservation.ceiling() } else { Money::ZERO };
+        reservation.settle(paid);
+        match self.ledger.fail(&ask.call, paid, &fault.to_string()).await {
+            Ok(()) => fault,
+            Err(ledger) => ledger.into(),
+        }
+    }
+
+    /// The latency is that of the connection, from the first byte out to the last byte in.
+    async fn send(&self, body: String) -> Result<ModelReply, ProviderFault> {
+        let stopwatch = self.clock.stopwatch();
+        let answered = timeout(self.time_limit, self.exchange(body)).await;
+        let seconds = self.time_limit.as_secs();
+        let mut reply = answered.unwrap_or_else(|_| Err(ProviderFault::new(FaultKind::TooSlow, format!("more than {seconds} s"))))?;
+        reply.latency_ms = u64::try_from(stopwatch.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(reply)
+    }
+
+    async fn exchange(&self, body: String) -> Result<ModelReply, ProviderFault> {
+        let mut request = self.client.post(self.url.clone()).header("content-type", "application/json").body(body);
+        for (name, value) in self.wire.headers(self.key.as_ref()) {
+            request = request.header(name, value);
+        }
+        let response = request.send().await.map_err(|error| self.transport_fault(&error))?;
+        let request_id = response.headers().get(self.wire.request_id_header()).and_then(|id| id.to_str().ok());
+        let request_id = request_id.map(|id| self.sanitize(id, 128));
+        let read = match response.status().is_success() {
+            true => self.read_reply(response).await,
+            false => Err(self.read_error(response).await),
+        };
+        match read {
+            Ok(reply) => Ok(ModelReply { request_id, ..reply }),
+            Err(fault) => Err(ProviderFault { request_id, ..fault }),
+        }
+    }
+
+    async fn read_reply(&self, response: Response) -> Result<ModelReply, ProviderFault> {
+        let text = self.read_text(response).await?;
+        let whole = match self.stream {
+            true => self.wire.assemble_stream(&text),
+            false => serde_json::from_str(&text).map_err(|error| ProviderFault::garbled(format!("not JSON: {error}"))),
+        };
+        let read = whole.and_then(|whole| self.wire.parse_reply(expect_object(whole, "the reply")?));
+        read.map_err(|fault| ProviderFault { why: self.sanitize(&fault.why, MAX_ERROR_CHARS), ..fault })
+    }
+
+    async fn read_text(&self, mut response: Response) -> Result<String, ProviderFault> {
+        let too_large = || ProviderFault::new(FaultKind::TooLarge, format!("more than {} MB", MAX_REPLY_BYTES >> 20));
+        if response.content_length().is_some_and(|length| length > MAX_REPLY_BYTES as u64) {
+            return Err(too_large());
+        }
+        let mut bytes = vec![];
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.transport_fault(&error))? {
+            if bytes.len() + chunk.len() > MAX_REPLY_BYTES {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        String::from_utf8(bytes).map_err(|_| ProviderFault::garbled("not UTF-8"))
+    }
+
+    /// A reply that is none: what kind of refusal, how long to wait, and what the vendor says about it.
+    async fn read_error(&self, mut response: Response) -> ProviderFault {
+        let (status, wait) = (response.status(), parse_retry_after(response.headers()));
+        let mut bytes = vec![];
+        while let Ok(Some(chunk)) = response.chunk().await {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() >= MAX_ERROR_BYTES {
+                break;
+            }
+        }
+        let page = String::from_utf8_lossy(&bytes).into_owned();
+        let (code, said) = parse_error_body(&page);
+        let kind = fault_kind_of(status, &code);
+        let why = match status.is_redirection() {
+            true => format!("status {}", status.as_u16()),
+            false => format!("status {}, {}", status.as_u16(), self.sanitize(&said, MAX_ERROR_CHARS)),
+        };
+        ProviderFault { wait, ..ProviderFault::new(kind, why) }
+    }
+
+    fn transport_fault(&self, error: &reqwest::Error) -> ProviderFault {
+        let kind = if error.is_connect() { FaultKind::Unreachable } else { FaultKind::Dropped };
+        ProviderFault::new(kind, self.sanitize(&root_cause(error), MAX_ERROR_CHARS))
+    }
+
+    /// Words of a stranger, fit to be shown: without the key, on one line, not too long.
+    fn sanitize(&self, text: &str, most: usize) -> String {
+        let text = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect::<String>().trim().to_owned()
+    }
+
+    /// A server that echoes the key must not get it into a transcript.
+    fn scrub_key(&self, reply: ModelReply) -> Result<ModelReply, ProviderFault> {
+        let Some(key) = self.key.as_ref().filter(|key| key.is_contained_in(&reply.to_json())) else { return Ok(reply) };
+        let mut value = serde_json::to_value(&reply).map_err(|error| ProviderFault::garbled(error.to_string()))?;
+        key.scrub_value(&mut value);
+        serde_json::from_value(value).map_err(|error| ProviderFault::garbled(error.to_string()))
+    }
+}
+
+fn restore_tool_names(mut reply: ModelReply, names: &ToolNameMap) -> ModelReply {
+    for block in &mut reply.blocks {
+        if let ContentBlock::Call { tool, .. } = block {
+            *tool = names.to_tool_name(std::mem::take(tool));
+        }
+    }
+    reply
+}
+
+fn fault_kind_of(status: StatusCode, code: &str) -> FaultKind {
+    match status.as_u16() {
+        // Waiting does not fill an account.
+        429 if code == "insufficient_quota" => FaultKind::Rejected,
+        429 => FaultKind::RateLimited,
+        503 | 529 => FaultKind::Overloaded,
+        408 | 500..=599 => FaultKind::Server,
+        300..=399 => FaultKind::Redirected,
+        _ => FaultKind::Rejected,
+    }
+}
+
+/// Code and message of an error, wherever the vendor puts them; else the page itself.
+fn parse_error_body(page: &str) -> (String, String) {
+    let Ok(body) = serde_json::from_str::<Value>(page) else { return (String::new(), page.to_owned()) };
+    let text = |path: &str| body.pointer(path).and_then(Value::as_str).map(str::to_owned);
+    let code = text("/error/code").or_else(|| text("/error/type")).unwrap_or_default();
+    (code, text("/error/message").or_else(|| text("/error")).unwrap_or_else(|| page.to_owned()))
+}
+
+/// The innermost cause: reqwest keeps "connection refused" three causes deep, and its own text repeats the address.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(deeper) = innermost.source() {
+        innermost = deeper;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,109 @@
+//! Words of a conversation: what a question asks for, and which values a text names.
+
+use lexical::{FoldMode, contains_phrase};
+use std::collections::BTreeSet;
+
+/// Reports whether a phrase occurs in a text as whole words, regardless of case and punctuation.
+pub(super) fn mentions(text: &str, phrase: &str) -> bool {
+    contains_phrase(text, phrase, FoldMode::Punctuation)
+}
+
+/// How people ask without a question mark.
+const REQUEST_PHRASES: [&str; 12] = [
+    "please provide",
+    "please tell",
+    "please specify",
+    "please confirm",
+    "please share",
+    "please give",
+    "let me know",
+    "tell me",
+    "i need",
+    "i still need",
+    "could you",
+    "can you",
+];
+
+/// How people ask for leave.
+const PERMISSION_PHRASES: [&str; 14] = [
+    "shall i",
+    "should i",
+    "may i",
+    "can i",
+    "do you want me to",
+    "would you like me to",
+    "go ahead",
+    "proceed",
+    "confirm",
+    "is that right",
+    "is this right",
+    "is that correct",
+    "is this correct",
+    "okay to",
+];
+
+/// The parts of a message that ask. `asked` says that the whole message was meant as a question.
+pub(super) fn questions(text: &str, asked: bool) -> Vec<String> {
+    let mut found: Vec<String> = vec![];
+    for sentence in sentences(text) {
+        if sentence.ends_with('?') || REQUEST_PHRASES.iter().any(|request| mentions(&sentence, request)) {
+            found.push(sentence);
+        }
+    }
+    if found.is_empty() && asked { vec![text.to_owned()] } else { found }
+}
+
+pub(super) fn asks_permission(question: &str) -> bool {
+    PERMISSION_PHRASES.iter().any(|phrase| mentions(question, phrase))
+}
+
+/// A stop between digits ("0.5") ends no sentence.
+fn sentences(text: &str) -> Vec<String> {
+    let mut found = vec![];
+    let mut sentence = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        sentence.push(c);
+        let ends = matches!(c, '.' | '!' | '?') && rest.peek().is_none_or(|next| next.is_whitespace());
+        if ends || c == '\n' {
+            found.push(std::mem::take(&mut sentence).trim().to_owned());
+        }
+    }
+    found.push(sentence.trim().to_owned());
+    found.retain(|sentence| !sentence.is_empty());
+    found
+}
+
+/// What a text names that could be got wrong: numbers, addresses, and known names such as those of tokens and chains. Numbers written
+/// as words are not seen.
+pub(super) fn named_values(text: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, '/' | '(' | ')' | '"' | ';'));
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    words.map(|word| without_separators(&word)).filter(|word| word.chars().any(|c| c.is_ascii_digit()) || known.contains(word)).collect()
+}
+
+/// `1,000` and `1_000` are 1000.
+fn without_separators(word: &str) -> String {
+    if word.starts_with(|c: char| c.is_ascii_digit()) { word.replace([',', '_'], "") } else { word.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_sentences_that_ask() {
+        assert_eq!(questions("The fee is 0.3 percent. Which chain?", false), ["Which chain?"]);
+        assert_eq!(questions("I need the amount. The chain is fine.", false), ["I need the amount."]);
+        assert!(questions("Swapped the amount on the chain.", false).is_empty());
+        assert_eq!(questions("Amount and chain", true), ["Amount and chain"]);
+    }
+
+    #[test]
+    fn named_values_are_numbers_addresses_and_known_names() {
+        let known = BTreeSet::from(["usdc".to_owned(), "base".to_owned()]);
+        let named = named_values("Send 1,000 usdc (0.5%) on Base to 0xAbc1, please.", &known);
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), ["0.5", "0xabc1", "1000", "base", "usdc"]);
+        assert!(named_values("I do not know.", &known).is_empty());
+    }
+}

@@ -1,0 +1,141 @@
+//! A persona played without a model: it answers what it is asked, by the words of the question, and nothing else.
+
+use super::allowed_values::AllowedValues;
+use super::corrections::PersonaCorrections;
+use super::phrases::{asks_permission, mentions, questions};
+use super::voice::{PersonaVoice, UtteranceKind};
+use super::{RevealedFact, User, UserFault, UserInput, UserReply, UserUtterance};
+use async_trait::async_trait;
+use model::suite::{Persona, PersonaCorrection, PersonaFact, PersonaTemper};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug)]
+pub struct ScriptedPersona {
+    persona: Persona,
+    voice: PersonaVoice,
+    allowed: AllowedValues,
+    turns: u64,
+    /// Messages heard.
+    messages_heard: u64,
+    /// When each fact was told, in messages heard.
+    told_at: BTreeMap<String, u64>,
+    corrections: PersonaCorrections,
+    unmatched: u64,
+    repeated: u64,
+}
+
+/// So many questions in a row that the script has no answer to, and it is the script that is at fault.
+const MAX_UNMATCHED: u64 = 2;
+/// An impatient user leaves when it is asked so often for what it has said.
+const MAX_REPEATS: u64 = 3;
+
+impl ScriptedPersona {
+    pub fn new(persona: &Persona, known: &BTreeSet<String>, seed: u64) -> Self {
+        Self {
+            voice: PersonaVoice::new(persona.temper, persona.typos, known.clone(), seed),
+            allowed: AllowedValues::of_persona(persona, known),
+            persona: persona.clone(),
+            turns: 0,
+            messages_heard: 0,
+            told_at: BTreeMap::new(),
+            corrections: PersonaCorrections::default(),
+            unmatched: 0,
+            repeated: 0,
+        }
+    }
+
+    fn reply_to(&mut self, told: UserInput<'_>) -> Result<UserReply, UserFault> {
+        let (text, asked) = match told {
+            UserInput::Start => {
+                let opening = self.persona.opening.clone();
+                return Ok(UserReply::plain(self.voice.speak(UtteranceKind::Opening, &opening)));
+            }
+            UserInput::Said(text) => (text, false),
+            UserInput::Asked(text) => (text, true),
+            UserInput::Activated(_) => ("", false),
+        };
+        self.messages_heard += 1;
+        let due = self.corrections.take_due(&mut self.persona, self.messages_heard, &self.told_at);
+        let questions = questions(text, asked);
+        let reply = if questions.is_empty() { self.reply_to_statement(text, due.is_some()) } else { self.reply_to_questions(&questions)? };
+        Ok(match (reply, due) {
+            (UserReply::Says(spoken), Some(due)) => UserReply::Says(self.append_correction(spoken, &due)),
+            (reply, _) => reply,
+        })
+    }
+
+    /// The correction comes after the answer, unless the answer already was the corrected fact.
+    fn append_correction(&mut self, mut spoken: UserUtterance, due: &PersonaCorrection) -> UserUtterance {
+        let fact = due.fact.as_ref().map(|fact| fact.value.clone());
+        if let Some(told) = spoken.reveals.iter_mut().find(|told| Some(&told.fact) == fact.as_ref()) {
+            told.corrected = true;
+            return spoken;
+        }
+        let says = self.voice.speak(UtteranceKind::Opening, &due.says);
+        spoken.text = if spoken.text.is_empty() { says } else { format!("{} {says}", spoken.text) };
+        spoken.reveals.extend(fact.map(|fact| RevealedFact { fact, corrected: true }));
+        spoken
+    }
+
+    /// Nothing was asked: it waits for its word, or has what it came for.
+    fn reply_to_statement(&mut self, text: &str, more_to_say: bool) -> UserReply {
+        self.unmatched = 0;
+        let said = &self.persona.stop.said;
+        let done = said.is_empty() || said.iter().any(|word| mentions(text, word));
+        match (more_to_say, done) {
+            (true, _) => UserReply::plain(String::new()),
+            (false, true) => UserReply::Leaves,
+            (false, false) => UserReply::plain(self.voice.speak(UtteranceKind::Nudge, "")),
+        }
+    }
+
+    fn reply_to_questions(&mut self, questions: &[String]) -> Result<UserReply, UserFault> {
+        let asks = |fact: &PersonaFact| fact.asked.iter().any(|phrase| questions.iter().any(|question| mentions(question, phrase)));
+        let asked: Vec<String> = self.persona.facts.iter().filter(|(_, fact)| asks(fact)).map(|(name, _)| name.clone()).collect();
+        let fresh = asked.iter().any(|name| !self.told_at.contains_key(name));
+        if !fresh && questions.iter().any(|question| asks_permission(question)) {
+            self.unmatched = 0;
+            return Ok(UserReply::plain(self.voice.speak(UtteranceKind::Answer, &self.persona.consent.clone())));
+        }
+        if asked.is_empty() {
+            return self.reply_to_unmatched(questions);
+        }
+        self.unmatched = 0;
+        self.repeated += u64::from(!fresh);
+        if self.repeated >= MAX_REPEATS && self.persona.temper == PersonaTemper::Impatient {
+            return Ok(UserReply::Leaves);
+        }
+        let says: Vec<&str> = asked.iter().map(|name| self.persona.facts[name].says.as_str()).collect();
+        let text = self.voice.speak(if fresh { UtteranceKind::Answer } else { UtteranceKind::Repeat }, &says.join(" "));
+        for name in &asked {
+            self.told_at.entry(name.clone()).or_insert(self.messages_heard);
+        }
+        let reveals = asked.into_iter().map(|fact| RevealedFact { fact, corrected: false }).collect();
+        Ok(UserReply::Says(UserUtterance { text, reveals, unmatched: None }))
+    }
+
+    fn reply_to_unmatched(&mut self, questions: &[String]) -> Result<UserReply, UserFault> {
+        self.unmatched += 1;
+        let question = questions.join(" ");
+        if self.unmatched >= MAX_UNMATCHED {
+            return Err(UserFault::Simulator(format!("the persona has no answer to two questions in a row, the second: {question}")));
+        }
+        Ok(UserReply::Says(UserUtterance {
+            text: self.voice.speak(UtteranceKind::Unknown, ""),
+            reveals: vec![],
+            unmatched: Some(question),
+        }))
+    }
+}
+
+#[async_trait]
+impl User for ScriptedPersona {
+    async fn respond(&mut self, told: UserInput<'_>) -> Result<UserReply, UserFault> {
+        if self.turns >= self.persona.stop.turns {
+            return Ok(UserReply::Leaves);
+        }
+        self.turns += 1;
+        let reply = self.reply_to(told)?;
+        self.allowed.check(reply)
+    }
+}

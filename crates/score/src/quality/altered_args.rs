@@ -1,0 +1,67 @@
+//! Another value of the same kind: what a careless subject would have written instead.
+
+use crate::compare::TypedArgs;
+use indexmap::IndexMap;
+use model::suite::ArgMatcher;
+use model::{ParamKind, ParamSpec, Workspace};
+use serde_json::{Map, Value, json};
+
+/// A well-formed stranger; no world knows it.
+const UNKNOWN_ADDRESS: &str = "0x00000000000000000000000000000000000bad00";
+
+/// The arguments with one of them meaning something else. Nothing where no other meaning can be thought of.
+pub(super) fn altered_argument(
+    workspace: &Workspace,
+    params: &IndexMap<String, ParamSpec>,
+    args: &Map<String, Value>,
+    name: &str,
+    also_right: &[&ArgMatcher],
+) -> Option<Value> {
+    let given = TypedArgs::new(workspace, params, args);
+    let value = given.value(name)?;
+    let before = given.meaning_as(name, value);
+    let right = |candidate: &Value| {
+        let meaning = given.meaning_as(name, candidate);
+        let options = also_right.iter().flat_map(|wanted| if let ArgMatcher::AnyOf(options) = wanted { options.as_slice() } else { &[] });
+        meaning == before || options.into_iter().any(|option| given.meaning_as(name, option) == meaning)
+    };
+    let param = params.get(name);
+    candidates(workspace, param, value).into_iter().find(|candidate| !right(candidate))
+}
+
+/// By kind first, then by the JSON type.
+fn candidates(workspace: &Workspace, param: Option<&ParamSpec>, value: &Value) -> Vec<Value> {
+    let mut found = vec![];
+    match param.and_then(|param| param.kind.as_ref()) {
+        Some(ParamKind::Chain(_)) => found.extend(workspace.chains.iter().map(|chain| json!(chain.name))),
+        Some(ParamKind::Token(_)) => {
+            found.extend(workspace.chains.iter().flat_map(|chain| &chain.tokens).take(40).map(|token| json!(token.symbol.value)));
+        }
+        Some(ParamKind::Address(_)) => found.push(json!(UNKNOWN_ADDRESS)),
+        Some(_) | None => {}
+    }
+    let listed = param.and_then(|param| param.schema.get("enum")).and_then(Value::as_array);
+    found.extend(listed.into_iter().flatten().cloned());
+    match value {
+        Value::Null => found.push(json!("something else")),
+        Value::Bool(flag) => found.push(json!(!flag)),
+        Value::Number(number) => found.extend(number.as_f64().map(|number| doubled_plus_one(number, number.fract() == 0.0))),
+        Value::String(text) => match text.parse::<f64>() {
+            Ok(number) => found.push(json!(doubled_plus_one(number, number.fract() == 0.0).to_string())),
+            Err(_) => found.extend([json!("1"), json!(format!("{text} or something else"))]),
+        },
+        Value::Array(items) => {
+            found.extend(items.first().map(|first| Value::Array(candidates(workspace, None, first).into_iter().take(1).collect())));
+            found.push(json!(["something else"]));
+        }
+        Value::Object(_) => found.extend([json!({}), json!({"something": "else"})]),
+    }
+    found
+}
+
+/// Twice as much and one more, so that nothing stays nothing.
+fn doubled_plus_one(number: f64, whole: bool) -> Value {
+    let more = number.mul_add(2.0, 1.0);
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number within the range of i64 is asked for")]
+    if whole && more.abs() < 9e15 { json!(more as i64) } else { json!(more) }
+}

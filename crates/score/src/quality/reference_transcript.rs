@@ -1,0 +1,130 @@
+//! A reference written down as it would happen, without a world: what smoke plays, and a test of every scorer.
+
+use indexmap::IndexMap;
+use model::suite::{ArgValue, Case, CaseSurface, ReferenceAction, ReferenceStep};
+use model::transcript::{ReviewDecision, ToolAnswer};
+use model::world::FixtureResult;
+use model::{ContentHash, Ending, Event, EventKind, OpClass, Tool, Transcript, Workspace};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// What stands in for the world: whoever is asked to decide decides like this, whatever prepares an action answers with an id for it,
+/// and other tools answer with their first fixture. There is no chain, so nothing can be said about balances.
+pub fn transcript_from_reference(workspace: &Workspace, case: &Case, reference: &[ReferenceStep], decision: ReviewDecision) -> Transcript {
+    let seat = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
+    let mut script = ReferencePlayback { workspace, case, reference, decision, actions: BTreeMap::new(), steps: vec![] };
+    script.steps.push(("user".into(), EventKind::UserSaid { text: case.brief.user_script.opening().into() }));
+    for (n, step) in (1_u32..).zip(reference) {
+        script.add_step(n, step, seat);
+    }
+    let mut steps = script.steps;
+    // On a profile the calls are one move: they are answered when all of them are made.
+    if matches!(case.brief.surface, CaseSurface::Profile(_)) {
+        steps.sort_by_key(|(_, happened)| matches!(happened, EventKind::Answered { .. }));
+    }
+    let mut seats = vec![seat.to_owned()];
+    let event = |(n, (by, happened)): (u32, (String, EventKind))| {
+        let depth = delegation_depth(&mut seats, &by, &happened);
+        Event { n, at_ms: u64::from(n) * 1000, by, depth, happened }
+    };
+    let events = (1..).zip(steps).map(event).collect();
+    Transcript {
+        trial: ContentHash::of_text(&case.id),
+        case: case.id.value.clone(),
+        subject: "rehearsal".into(),
+        events,
+        ending: Ending::Finished,
+    }
+}
+
+struct ReferencePlayback<'w> {
+    workspace: &'w Workspace,
+    case: &'w Case,
+    reference: &'w [ReferenceStep],
+    decision: ReviewDecision,
+    /// The ids of prepared actions, by the name of the step that prepared them.
+    actions: BTreeMap<&'w str, String>,
+    steps: Vec<(String, EventKind)>,
+}
+
+impl<'w> ReferencePlayback<'w> {
+    fn add_step(&mut self, n: u32, step: &'w ReferenceStep, seat: &str) {
+        let by = step.agent.as_ref().map_or(seat, |agent| agent.as_str()).to_owned();
+        match &step.action {
+            ReferenceAction::Call { tool, args } => {
+                let args = Value::Object(self.resolve_args(args));
+                let known = self.workspace.tool(tool);
+                let prepares =
+                    known.is_some_and(|tool| tool.acts.class() == OpClass::Quote) || args.get("dry_run") == Some(&Value::Bool(true));
+                let id = format!("action-{n}");
+                let answer = if prepares { json!({"action_id": id}) } else { first_fixture(self.workspace, self.case, known) };
+                if let Some(name) = &step.name {
+                    self.actions.insert(name, id);
+                }
+                self.steps.push((by.clone(), EventKind::Called { call: n, tool: tool.value.clone(), args }));
+                self.steps.push((by, EventKind::Answered { call: n, answer: ToolAnswer::Result(answer) }));
+            }
+            ReferenceAction::Delegate { to, params } => {
+                let params = self.resolve_args(params);
+                let action_id = params.get("action_id").and_then(Value::as_str).map(str::to_owned);
+                self.steps.push((by, EventKind::Delegated { to: to.value.clone(), params }));
+                if self.workspace.review_role(to).is_some() {
+                    let (decision, reason, calldata_hash, policy) = (self.decision, String::new(), None, None);
+                    self.steps.push((to.value.clone(), EventKind::Decided { action_id, decision, reason, calldata_hash, policy }));
+                }
+            }
+            ReferenceAction::Activate { skill, params } => {
+                let params = self.resolve_args(params);
+                self.steps.push((by, EventKind::Activated { skill: skill.value.clone(), params }));
+            }
+            ReferenceAction::Ask(text) => self.steps.push((by, EventKind::Asked { text: text.clone() })),
+            ReferenceAction::Say(text) if by == seat => self.steps.push((by, EventKind::Said { text: text.clone() })),
+            ReferenceAction::Say(text) => self.steps.push((by, EventKind::Returned { text: text.clone() })),
+            ReferenceAction::Report(text) => self.steps.push((by, EventKind::Reported { text: text.clone() })),
+        }
+    }
+
+    fn resolve_args(&self, args: &IndexMap<String, ArgValue>) -> Map<String, Value> {
+        let value = |arg: &ArgValue| match arg {
+            ArgValue::Given(value) => value.clone(),
+            ArgValue::From { step, path } if path == "action_id" => self.actions.get(step.as_str()).map_or(Value::Null, |id| json!(id)),
+            ArgValue::From { step, path } => self.earlier_answer(step, path),
+        };
+        args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect()
+    }
+
+    /// What the world's fixture says at a path of the answer to an earlier step.
+    fn earlier_answer(&self, step: &str, path: &str) -> Value {
+        let tool = self.reference.iter().find(|one| one.name.as_deref() == Some(step)).and_then(|one| match &one.action {
+            ReferenceAction::Call { tool, .. } => self.workspace.tool(tool),
+            ReferenceAction::Delegate { .. }
+            | ReferenceAction::Activate { .. }
+            | ReferenceAction::Ask(_)
+            | ReferenceAction::Say(_)
+            | ReferenceAction::Report(_) => None,
+        });
+        let pointer = format!("/{}", path.replace('.', "/"));
+        tool.and_then(|tool| first_fixture(self.workspace, self.case, Some(tool)).pointer(&pointer).cloned()).unwrap_or_default()
+    }
+}
+
+/// Hops from the seat to whoever acts; `seats` are those at work, from the seat down.
+fn delegation_depth(seats: &mut Vec<String>, by: &str, happened: &EventKind) -> u32 {
+    let at = seats.iter().rposition(|seated| seated == by).unwrap_or(0);
+    if by != "user" {
+        seats.truncate(at + 1);
+    }
+    if let EventKind::Delegated { to, .. } = happened {
+        seats.push(to.clone());
+    }
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// The first fixture of a tool.
+fn first_fixture(workspace: &Workspace, case: &Case, tool: Option<&Tool>) -> Value {
+    let answers = workspace.world(&case.brief.world).zip(tool).and_then(|(world, tool)| world.fixtures.get(tool.name.as_str()));
+    match answers.and_then(|answers| answers.rows.first()).map(|row| &row.result) {
+        Some(FixtureResult::Value(value)) => value.clone(),
+        Some(FixtureResult::Error { .. }) | None => json!({"ok": true}),
+    }
+}

@@ -1,0 +1,133 @@
+//! Which acts a selector means, and whether their arguments pass its tests.
+
+use super::acts::{ActKind, AgentAct, AgentActs, signs};
+use crate::compare::same_argument;
+use model::rule::{ActionClass, ActionSelector, ArgComparison, ArgTest, RequiredDecision, SelectorTarget};
+use model::{Decimal, OpClass, ReviewRole, Tool};
+use serde_json::Value;
+use std::cmp::Ordering;
+
+impl<'a> AgentActs<'a> {
+    pub(crate) fn matches(&self, selector: &ActionSelector, act: &AgentAct<'a>) -> bool {
+        // A dry run is not the act it prepares, unless the rule speaks of dry runs.
+        let about_dry = selector.tests.iter().any(|test| test.param == "dry_run");
+        let real = about_dry || !act.is_dry_run();
+        let fits = match (&selector.what, &act.kind) {
+            (SelectorTarget::Tool(name), ActKind::Call { tool, said, .. }) => {
+                real && tool.map_or(*said == name, |tool| tool.has_name(name))
+            }
+            (SelectorTarget::Acts(pattern), ActKind::Call { tool: Some(tool), .. }) => real && pattern.matches(*tool.acts),
+            (SelectorTarget::Class(class), kind) => self.in_class(*class, act, kind),
+            (SelectorTarget::DelegateTo(name), ActKind::Delegate { to, .. }) => to == name,
+            (SelectorTarget::Guard(wanted), kind) => self.is_review(ReviewRole::Guardian, *wanted, act.by, kind),
+            (SelectorTarget::Assess(wanted), kind) => self.is_review(ReviewRole::Assessor, *wanted, act.by, kind),
+            (SelectorTarget::Tool(_) | SelectorTarget::Acts(_) | SelectorTarget::DelegateTo(_), _) => false,
+        };
+        fits && selector.tests.iter().all(|test| self.passes_test(test, act))
+    }
+
+    /// Returns whether an act asks for a review, or is one. Without a wanted answer only asking counts.
+    fn is_review(&self, role: ReviewRole, wanted: Option<RequiredDecision>, by: &str, kind: &ActKind<'a>) -> bool {
+        let serves = |agent: &str| self.workspace.review_role(agent) == Some(role);
+        match kind {
+            ActKind::Delegate { to, answer, .. } => serves(to) && (wanted.is_none() || *answer == wanted),
+            ActKind::Decide(answer) => serves(by) && Some(*answer) == wanted,
+            ActKind::Call { .. } | ActKind::Sign { .. } | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+        }
+    }
+
+    fn in_class(&self, class: ActionClass, act: &AgentAct<'a>, kind: &ActKind<'a>) -> bool {
+        match (class, kind) {
+            (ActionClass::Read, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Read,
+            // A dry run freezes price and calldata like a quote.
+            (ActionClass::Quote, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Quote || act.is_dry_run(),
+            (ActionClass::Simulate, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Simulate,
+            (ActionClass::Write, ActKind::Call { tool: Some(tool), .. }) => tool.writes() && !act.is_dry_run(),
+            (ActionClass::Sign, ActKind::Sign { .. }) => true,
+            // Where the transcript shows the signature itself, the call does not count again.
+            (ActionClass::Sign, ActKind::Call { tool: Some(tool), call, .. }) => {
+                let shown = |one: &AgentAct<'_>| matches!(one.kind, ActKind::Sign { call: Some(signed) } if signed == *call);
+                signs(tool) && !act.is_dry_run() && !self.iter().any(shown)
+            }
+            (ActionClass::Ask, ActKind::Ask)
+            | (ActionClass::Say, ActKind::Say)
+            | (ActionClass::Report, ActKind::Report)
+            | (ActionClass::Delegate, ActKind::Delegate { .. }) => true,
+            (
+                ActionClass::Read
+                | ActionClass::Quote
+                | ActionClass::Simulate
+                | ActionClass::Write
+                | ActionClass::Sign
+                | ActionClass::Ask
+                | ActionClass::Say
+                | ActionClass::Report
+                | ActionClass::Delegate,
+                _,
+            ) => false,
+        }
+    }
+
+    fn passes_test(&self, test: &ArgTest, act: &AgentAct<'a>) -> bool {
+        match &act.kind {
+            ActKind::Call { tool: Some(tool), args, prepared, .. } => {
+                let said = args.get(&test.param).filter(|value| !value.is_null());
+                // What the call leaves out is what was prepared under the id it names.
+                let source = if said.is_none() && prepared.is_some_and(|prepared| prepared.get(&test.param).is_some()) {
+                    prepared.unwrap_or(args)
+                } else {
+                    args
+                };
+                self.compare_argument(test, tool, source)
+            }
+            ActKind::Delegate { params, .. } => {
+                params.get(&test.param).map_or(test.op == ArgComparison::IsNot, |value| test_plain_value(test, value))
+            }
+            ActKind::Call { tool: None, args, .. } => args.get(&test.param).is_some_and(|value| test_plain_value(test, value)),
+            ActKind::Sign { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+        }
+    }
+
+    fn compare_argument(&self, test: &ArgTest, tool: &Tool, args: &Value) -> bool {
+        let default = tool.params.get(&test.param).and_then(|param| param.default.as_ref());
+        match test.op {
+            ArgComparison::Is => same_argument(self.workspace, tool, &test.param, &test.value, args),
+            ArgComparison::IsNot => !same_argument(self.workspace, tool, &test.param, &test.value, args),
+            ArgComparison::AtMost | ArgComparison::AtLeast | ArgComparison::Below | ArgComparison::Above => {
+                args.get(&test.param).filter(|value| !value.is_null()).or(default).is_some_and(|value| test_plain_value(test, value))
+            }
+        }
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.trim().to_owned(),
+        // JSON writes a small number with an exponent, which no amount has.
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn test_plain_value(test: &ArgTest, value: &Value) -> bool {
+    let (left, right) = (value_text(value), value_text(&test.value));
+    let order = decimal_ordering(&left, &right);
+    match test.op {
+        ArgComparison::Is => order.map_or(left.eq_ignore_ascii_case(&right), |order| order == Ordering::Equal),
+        ArgComparison::IsNot => order.map_or(!left.eq_ignore_ascii_case(&right), |order| order != Ordering::Equal),
+        ArgComparison::AtMost => order.is_some_and(|order| order != Ordering::Greater),
+        ArgComparison::AtLeast => order.is_some_and(|order| order != Ordering::Less),
+        ArgComparison::Below => order == Some(Ordering::Less),
+        ArgComparison::Above => order == Some(Ordering::Greater),
+    }
+}
+
+/// Orders two decimal numbers of any length; `max` is above all.
+fn decimal_ordering(left: &str, right: &str) -> Option<Ordering> {
+    match (left == "max", right == "max") {
+        (true, true) => Some(Ordering::Equal),
+        (true, false) => Decimal::parse_strict(right).map(|_| Ordering::Greater),
+        (false, true) => Decimal::parse_strict(left).map(|_| Ordering::Less),
+        (false, false) => Some(Decimal::parse_strict(left)?.cmp(&Decimal::parse_strict(right)?)),
+    }
+}

@@ -1,0 +1,231 @@
+//! JSON-RPC over HTTP with bounds: how long a node may take, how much it may say, and what of that reaches a person.
+
+use super::super::ChainError;
+use reqwest::{Client, Response, StatusCode, Url};
+use serde_json::{Value, json};
+use std::fmt;
+use std::time::Duration;
+
+/// A reply may weigh this much; the largest honest one is the trace of a transaction that writes thousands of slots.
+const MAX_REPLY_BYTES: usize = 8 * 1024 * 1024;
+
+/// A request: the method and its parameters.
+pub(super) type NodeRequest = (&'static str, Value);
+
+pub(super) struct NodeClient {
+    client: Client,
+    url: Url,
+    /// Scheme, host and port. Paths carry the keys of paid nodes, so they are never shown.
+    shown: String,
+    time: Duration,
+    last_id: u64,
+}
+
+impl fmt::Debug for NodeClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rpc").field("url", &self.shown).field("time", &self.time).finish_non_exhaustive()
+    }
+}
+
+impl NodeClient {
+    pub(super) fn new(url: &str, time: Duration) -> Result<Self, ChainError> {
+        let url = parse_url(url)?;
+        let shown = origin(&url);
+        // Building a client without a provider panics. The first to install one wins, so this never overrides `main`.
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        // No proxy from the environment, and no redirect: the user named this host and no other.
+        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
+        let client = client.map_err(|error| ChainError::Node(format!("{shown}: {}", error_cause(error))))?;
+        Ok(Self { client, url, shown, time, last_id: 0 })
+    }
+
+    pub(super) fn time(&self) -> Duration {
+        self.time
+    }
+
+    pub(super) fn url(&self) -> &str {
+        self.url.as_str()
+    }
+
+    /// The node as errors name it.
+    pub(super) fn display_url(&self) -> &str {
+        &self.shown
+    }
+
+    pub(super) fn fault(&self, method: &str, what: impl fmt::Display) -> ChainError {
+        ChainError::Node(format!("{method} at {}: {what}", self.shown))
+    }
+
+    pub(super) async fn request(&mut self, method: &'static str, params: Value) -> Result<Value, ChainError> {
+        let id = self.next_id();
+        let reply = self.post(method, &request_json(id, method, &params)).await?;
+        self.answer(id, method, reply)
+    }
+
+    /// Several at once. The node answers them in any order, so none may depend on another.
+    pub(super) async fn request_batch<const N: usize>(&mut self, asks: [NodeRequest; N]) -> Result<[Value; N], ChainError> {
+        let first = self.last_id + 1;
+        let requests: Vec<Value> = asks.iter().map(|(method, params)| request_json(self.next_id(), method, params)).collect();
+        let methods = asks.map(|(method, _)| method);
+        let named = methods.join(", ");
+        let replies: Vec<Value> = match self.post(&named, &Value::Array(requests)).await? {
+            Value::Array(replies) => replies,
+            // A server that knows no batches answers one error for all.
+            reply @ (Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+                return Err(self.fault(&named, format_args!("it answered {}", printable_excerpt(&reply.to_string(), 200))));
+            }
+        };
+        let mut replies: [Value; N] = replies
+            .try_into()
+            .map_err(|replies: Vec<Value>| self.fault(&named, format_args!("{N} questions and {} replies", replies.len())))?;
+        replies.sort_by_key(|reply| reply["id"].as_u64());
+        for (nth, method) in methods.into_iter().enumerate() {
+            replies[nth] = self.answer(first + nth as u64, method, replies[nth].take())?;
+        }
+        Ok(replies)
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    async fn post(&self, method: &str, body: &Value) -> Result<Value, ChainError> {
+        let asked = self.client.post(self.url.clone()).json(body).send();
+        let talk = async {
+            let response = asked.await.map_err(|error| self.fault(method, error_cause(error)))?;
+            let status = response.status();
+            let body = self.body(method, response).await?;
+            self.read(method, status, &body)
+        };
+        let limit = self.time;
+        tokio::time::timeout(limit, talk).await.unwrap_or_else(|_| Err(self.fault(method, format_args!("no answer within {limit:?}"))))
+    }
+
+    async fn body(&self, method: &str, mut response: Response) -> Result<Vec<u8>, ChainError> {
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.fault(method, error_cause(error)))? {
+            if body.len() + chunk.len() > MAX_REPLY_BYTES {
+                return Err(self.fault(method, format_args!("the reply is longer than {} MiB", MAX_REPLY_BYTES >> 20)));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    fn read(&self, method: &str, status: StatusCode, body: &[u8]) -> Result<Value, ChainError> {
+        if !status.is_success() {
+            return Err(self.fault(method, format_args!("HTTP status {}: {}", status.as_u16(), body_excerpt(body))));
+        }
+        serde_json::from_slice(body).map_err(|_| self.fault(method, format_args!("it answered {}", body_excerpt(body))))
+    }
+
+    fn answer(&self, id: u64, method: &str, mut reply: Value) -> Result<Value, ChainError> {
+        if reply["id"].as_u64() != Some(id) {
+            return Err(self
+                .fault(method, format_args!("the reply is to another question: id {}", printable_excerpt(&reply["id"].to_string(), 40))));
+        }
+        if let Some(error) = reply.get("error").filter(|error| !error.is_null()) {
+            return Err(self.error_from_reply(method, error));
+        }
+        match reply.get_mut("result") {
+            Some(result) => Ok(result.take()),
+            None => Err(self.fault(method, "the reply has neither result nor error")),
+        }
+    }
+
+    fn error_from_reply(&self, method: &str, error: &Value) -> ChainError {
+        let said = printable_excerpt(error["message"].as_str().unwrap_or("an error without a message"), 300);
+        let transacts = matches!(method, "eth_sendTransaction" | "debug_traceCall");
+        if transacts && is_invalid_transaction(error["code"].as_i64(), &said) {
+            return ChainError::Refused(said);
+        }
+        let code = error["code"].as_i64().map_or_else(String::new, |code| format!(" ({code})"));
+        self.fault(method, format_args!("the node says {said}{code}"))
+    }
+}
+
+fn request_json(id: u64, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// Code -32003 is "transaction rejected"; what concerns gas and sizes comes as a plain server error.
+fn is_invalid_transaction(code: Option<i64>, said: &str) -> bool {
+    let said = said.to_ascii_lowercase();
+    let known = ["insufficient funds", "nonce too", "intrinsic gas", "block gas limit", "gas limit", "initcode size", "nonce has max"];
+    code == Some(-32003) || known.iter().any(|known| said.contains(known))
+}
+
+fn parse_url(url: &str) -> Result<Url, ChainError> {
+    match Url::parse(url) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+        Ok(_) | Err(_) => Err(ChainError::Node("the address of a node starts with http:// or https://".to_owned())),
+    }
+}
+
+/// Scheme, host and port of an address, or nothing of it.
+pub(super) fn display_origin(url: &str) -> String {
+    parse_url(url).map_or_else(|_| "(not an address)".to_owned(), |url| origin(&url))
+}
+
+fn origin(url: &Url) -> String {
+    printable_excerpt(&url.origin().ascii_serialization(), 200)
+}
+
+fn body_excerpt(body: &[u8]) -> String {
+    let head = body[..body.len().min(1024)].trim_ascii();
+    if head.is_empty() { "nothing".to_owned() } else { printable_excerpt(&String::from_utf8_lossy(head), 200) }
+}
+
+/// At most `max` characters of what a node said, on one line and without terminal commands.
+pub(super) fn printable_excerpt(text: &str, max: usize) -> String {
+    let mut chars = text.trim().chars();
+    let mut out = String::new();
+    for c in chars.by_ref().take(max) {
+        if matches!(c, '"' | '\'' | '\\') { out.push(c) } else { out.extend(c.escape_debug()) }
+    }
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// The innermost cause: reqwest keeps "connection refused" three causes deep, and its own text repeats the address.
+fn error_cause(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    printable_excerpt(&cause.to_string(), 300)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NodeClient, display_origin, is_invalid_transaction, printable_excerpt};
+    use std::time::Duration;
+
+    #[test]
+    fn node_url_secrets_are_not_shown() {
+        let url = "https://user:word@node.example:8443/v3/key?token=x";
+        assert_eq!(display_origin(url), "https://node.example:8443");
+        let rpc = NodeClient::new(url, Duration::from_secs(1)).expect("an address");
+        assert!(!format!("{rpc:?} {}", rpc.fault("m", "w")).contains("key"));
+        assert_eq!(display_origin("file:///etc/passwd"), "(not an address)");
+    }
+
+    #[test]
+    fn node_text_is_truncated_and_escaped() {
+        assert_eq!(printable_excerpt("a\u{1b}[2J\n\"b\" \u{202e}c", 50), "a\\u{1b}[2J\\n\"b\" \\u{202e}c");
+        assert_eq!(printable_excerpt("äöüß", 3), "äöü…");
+    }
+
+    #[test]
+    fn invalid_transaction_errors_are_recognised() {
+        assert!(is_invalid_transaction(Some(-32003), "anything"));
+        assert!(is_invalid_transaction(Some(-32000), "intrinsic gas too high -- tx.gas_limit > env.block.gas_limit"));
+        assert!(!is_invalid_transaction(Some(-32603), "internal error"));
+    }
+}

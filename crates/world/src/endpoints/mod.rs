@@ -1,0 +1,15 @@
+//! Endpoints for finished agents, all on one loopback port: MCP, Ethereum JSON-RPC and pages, each for one trial and its token.
+
+mod error;
+mod pages;
+mod request_guard;
+mod routes;
+mod rpc;
+mod served_trial;
+mod server;
+mod trial_registry;
+mod trial_token;
+
+pub use error::EndpointError;
+pub use server::{EndpointServer, TrialEndpoints};
+pub use trial_token::{TokenError, TrialToken};

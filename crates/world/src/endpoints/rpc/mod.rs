@@ -1,0 +1,138 @@
+//! Ethereum JSON-RPC in front of a world's chains. Reads are answered; whatever signs or moves something is an event, decoded.
+
+mod blocks;
+mod error;
+mod history;
+mod params;
+mod raw_transaction;
+mod reads;
+mod request;
+mod signatures;
+mod transactions;
+mod typed_data;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use crate::mcp::serve::WorldLock;
+use crate::{ActingAgent, ChainAccess};
+use error::RpcError;
+use history::ChainHistory;
+use params::RpcParams;
+use request::RpcRequest;
+
+/// Bytes of one request or batch; the largest transaction takes a quarter of it.
+pub(super) const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// Requests in one batch.
+const BATCH: usize = 100;
+
+/// The RPC of one trial.
+#[derive(Debug)]
+pub(super) struct RpcEndpoint {
+    world: WorldLock,
+    who: ActingAgent,
+    /// Only touched by whoever is in the world.
+    histories: Mutex<BTreeMap<u64, ChainHistory>>,
+}
+
+/// What answering one request takes.
+pub(super) struct RpcContext<'t> {
+    world: &'t mut dyn ChainAccess,
+    who: &'t ActingAgent,
+    chain: u64,
+    history: &'t mut ChainHistory,
+}
+
+impl RpcEndpoint {
+    pub(super) fn new(world: WorldLock, who: ActingAgent) -> Self {
+        Self { world, who, histories: Mutex::default() }
+    }
+
+    /// `None` where the trial is over or has no such chain.
+    pub(super) async fn answer(self: Arc<Self>, chain: u64, body: Bytes) -> Option<Value> {
+        // On a task of its own: a client that hangs up must not leave a transaction without its record.
+        let failed = json!({ "jsonrpc": "2.0", "id": null, "error": RpcError::internal("the world failed") });
+        tokio::spawn(async move { self.answer_body(chain, &body).await }).await.unwrap_or(Some(failed))
+    }
+
+    async fn answer_body(&self, chain: u64, body: &[u8]) -> Option<Value> {
+        if !self.world.lock().await?.chain_ids().contains(&chain) {
+            return None;
+        }
+        let refused = |error: RpcError| json!({ "jsonrpc": "2.0", "id": null, "error": error });
+        match serde_json::from_slice(body) {
+            Err(error) => Some(refused(RpcError::parse(&error))),
+            Ok(Value::Array(batch)) if batch.is_empty() => Some(refused(RpcError::request("the batch is empty"))),
+            Ok(Value::Array(batch)) if batch.len() > BATCH => {
+                Some(refused(RpcError::request(format!("a batch holds at most {BATCH} requests, this one {}", batch.len()))))
+            }
+            Ok(Value::Array(batch)) => {
+                let mut answers = vec![];
+                for one in batch {
+                    answers.push(self.answer_one(chain, &one).await?);
+                }
+                Some(Value::Array(answers))
+            }
+            Ok(one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_))) => {
+                self.answer_one(chain, &one).await
+            }
+        }
+    }
+
+    async fn answer_one(&self, chain: u64, value: &Value) -> Option<Value> {
+        let mut world = self.world.lock().await?;
+        let mut histories = self.histories.lock().await;
+        let history = histories.entry(chain).or_insert_with(|| ChainHistory::new(chain));
+        let mut turn = RpcContext { world: &mut *world, who: &self.who, chain, history };
+        let answer = match RpcRequest::read(value) {
+            Ok(request) => turn.answer_method(request.method, RpcParams(request.params)).await,
+            Err(error) => Err(error),
+        };
+        let id = request::request_id(value);
+        Some(match answer {
+            Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
+        })
+    }
+}
+
+impl RpcContext<'_> {
+    async fn answer_method(&mut self, method: &str, params: RpcParams<'_>) -> Result<Value, RpcError> {
+        match method {
+            "eth_chainId" => Ok(params::quantity(self.chain)),
+            "net_version" => Ok(self.chain.to_string().into()),
+            "web3_clientVersion" => Ok(concat!("bardo-eval/", env!("CARGO_PKG_VERSION")).into()),
+            "eth_syncing" => Ok(false.into()),
+            "eth_accounts" | "eth_requestAccounts" => Ok(json!([self.world.signer().address()])),
+            "eth_blockNumber" => self.block_number().await,
+            "eth_getBlockByNumber" => self.block_by_number(params).await,
+            "eth_getBlockByHash" => self.block_by_hash(params).await,
+            "eth_getBalance" => self.balance(params).await,
+            "eth_getTransactionCount" => self.transaction_count(params).await,
+            "eth_getCode" => self.code(params).await,
+            "eth_getStorageAt" => self.storage(params).await,
+            "eth_call" => self.call(params).await,
+            "eth_estimateGas" => self.estimate(params).await,
+            "eth_gasPrice" => Ok(params::quantity(crate::chain::BASE_FEE)),
+            "eth_maxPriorityFeePerGas" => Ok(params::quantity(0)),
+            "eth_feeHistory" => self.fee_history(params).await,
+            "eth_getTransactionReceipt" => Ok(self.history.receipt(params.hash(0)?)),
+            "eth_getTransactionByHash" => Ok(self.history.transaction(params.hash(0)?)),
+            "eth_getLogs" => self.logs(params).await,
+            "eth_sendRawTransaction" => self.send_raw(params).await,
+            "eth_sendTransaction" => self.send(params).await,
+            "eth_signTransaction" => self.sign_transaction(params).await,
+            "eth_sign" => self.sign_message(method, params.address(0)?, params.text(1)?).await,
+            "personal_sign" => {
+                let (message, signer) = params.message_and_signer()?;
+                self.sign_message(method, signer, message).await
+            }
+            "eth_signTypedData_v4" | "eth_signTypedData" => self.sign_typed(params).await,
+            _ => Err(RpcError::method(method)),
+        }
+    }
+}

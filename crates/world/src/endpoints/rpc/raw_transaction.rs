@@ -1,0 +1,92 @@
+//! Signed transactions as bytes: read from a client, or made with our key.
+
+use alloy_consensus::transaction::SignerRecoverable;
+use alloy_consensus::{SignableTransaction, Signed, Transaction, TxEip1559, TxEnvelope};
+use alloy_eips::Decodable2718;
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, keccak256};
+
+use super::error::RpcError;
+use crate::chain::{BASE_FEE, Signer, Tx};
+
+/// As real nodes have it.
+const LONGEST: usize = 128 * 1024;
+
+/// A transaction with its signature, sender and hash.
+#[derive(Debug)]
+pub(super) struct RawTransaction {
+    pub(super) bytes: Bytes,
+    pub(super) hash: B256,
+    pub(super) envelope: TxEnvelope,
+    pub(super) from: Address,
+}
+
+impl RawTransaction {
+    pub(super) fn read(bytes: Bytes) -> Result<Self, RpcError> {
+        if bytes.len() > LONGEST {
+            return Err(RpcError::refused(format!("oversized data: transaction size {}, limit {LONGEST}", bytes.len())));
+        }
+        let mut rest = bytes.as_ref();
+        let envelope = TxEnvelope::decode_2718(&mut rest).map_err(|error| RpcError::params(format!("no transaction: {error}")))?;
+        if !rest.is_empty() {
+            return Err(RpcError::params(format!("{} bytes follow the transaction", rest.len())));
+        }
+        let from = envelope.recover_signer().map_err(|_| RpcError::refused("invalid signature: no sender can be recovered"))?;
+        Ok(Self { hash: keccak256(&bytes), bytes, envelope, from })
+    }
+
+    /// Signs with our key. Whoever calls this has recorded what is signed.
+    pub(super) fn sign(signer: &Signer, chain: u64, tx: &Tx, nonce: u64, max_fee: u128) -> Result<Self, RpcError> {
+        let unsigned = TxEip1559 {
+            chain_id: chain,
+            nonce,
+            gas_limit: tx.gas_limit(),
+            max_fee_per_gas: max_fee,
+            max_priority_fee_per_gas: 0,
+            to: tx.to.map_or(TxKind::Create, TxKind::Call),
+            value: tx.value,
+            access_list: Default::default(),
+            input: tx.data.clone(),
+        };
+        let signature = Signature::try_from(signer.sign(unsigned.signature_hash()).as_slice());
+        let signature = signature.map_err(|error| RpcError::internal(error.to_string()))?;
+        let signed: Signed<TxEip1559> = unsigned.into_signed(signature);
+        let envelope = TxEnvelope::from(signed);
+        let bytes = Bytes::from(envelope.encoded_2718());
+        Ok(Self { hash: keccak256(&bytes), bytes, envelope, from: signer.address() })
+    }
+
+    /// As the chain takes it.
+    pub(super) fn tx(&self) -> Tx {
+        Tx {
+            from: self.from,
+            to: self.envelope.to(),
+            value: self.envelope.value(),
+            data: self.envelope.input().clone(),
+            gas: self.envelope.gas_limit(),
+            nonce: Some(self.envelope.nonce()),
+            authorizations: self.envelope.authorization_list().map(<[_]>::to_vec).unwrap_or_default(),
+        }
+    }
+
+    /// What no block of this chain could hold.
+    pub(super) fn check(&self, chain: u64) -> Result<(), RpcError> {
+        match self.envelope.chain_id() {
+            Some(id) if id == chain => {}
+            Some(id) => return Err(RpcError::refused(format!("invalid chain id for signer: have {id} want {chain}"))),
+            None => return Err(RpcError::refused("only replay-protected (EIP-155) transactions allowed over RPC")),
+        }
+        if matches!(self.envelope, TxEnvelope::Eip4844(_)) {
+            return Err(RpcError::refused("transaction type not supported: blobs (EIP-4844)"));
+        }
+        if self.envelope.max_fee_per_gas() < u128::from(BASE_FEE) {
+            let fee = self.envelope.max_fee_per_gas();
+            return Err(RpcError::refused(format!("max fee per gas less than block base fee: maxFeePerGas: {fee}, baseFee: {BASE_FEE}")));
+        }
+        // 0 would mean our default.
+        if self.envelope.gas_limit() < 21_000 {
+            return Err(RpcError::refused(format!("intrinsic gas too low: gas {}, minimum needed 21000", self.envelope.gas_limit())));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Accounts and calls: what can be asked without leaving a trace.
+
+use serde_json::Value;
+
+use super::RpcContext;
+use super::error::RpcError;
+use super::params::{RpcParams, big_quantity, data, quantity};
+use crate::chain::{BLOCK_GAS, CallOutcome, Tx, TxStatus};
+
+impl RpcContext<'_> {
+    pub(super) async fn balance(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
+        let of = params.address(0)?;
+        self.require_latest_block(params.get(1)).await?;
+        Ok(big_quantity(self.chain().await?.balance(of).await?))
+    }
+
+    pub(super) async fn transaction_count(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
+        let of = params.address(0)?;
+        self.require_latest_block(params.get(1)).await?;
+        Ok(quantity(self.chain().await?.nonce(of).await?))
+    }
+
+    pub(super) async fn code(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
+        let of = params.address(0)?;
+        self.require_latest_block(params.get(1)).await?;
+        Ok(data(&self.chain().await?.code(of).await?))
+    }
+
+    pub(super) async fn storage(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
+        let (of, slot) = (params.address(0)?, params.slot(1)?);
+        self.require_latest_block(params.get(2)).await?;
+        Ok(data(self.chain().await?.storage(of, slot).await?.as_slice()))
+    }
+
+    async fn call_tx(&mut self, params: RpcParams<'_>) -> Result<Tx, RpcError> {
+        let mut tx = params.call(0)?.tx(self.chain)?;
+        if params.get(2).and_then(Value::as_object).is_some_and(|overrides| !overrides.is_empty()) {
+            return Err(RpcError::params("state overrides are not supported"));
+        }
+        self.require_latest_block(params.get(1)).await?;
+        if tx.gas == 0 {
+            tx.gas = BLOCK_GAS;
+        }
+        Ok(tx)
+    }
+
+    pub(super) async fn call(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
+        let tx = self.call_tx(params).await?;
+        let outcome = self.run_call(&tx).await?;
+        Ok(data(&outcome.output))
+    }
+
+    /// Enough gas, not the least: refunds and what calls hold back make that more than was used.
+    pub(super) async fn estimate(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
+        let mut tx = self.call_tx(params).await?;
+        let most = tx.gas;
+        let mut guess = self.run_call(&tx).await?.gas_used;
+        // A plain payment takes exactly what it takes.
+        if guess > 21_000 {
+            guess += guess / 4;
+        }
+        loop {
+            tx.gas = guess.min(most);
+            if tx.gas == most || self.chain().await?.call(&tx).await.is_ok_and(|outcome| outcome.status == TxStatus::Success) {
+                return Ok(quantity(tx.gas));
+            }
+            guess = guess.saturating_mul(2);
+        }
+    }
+
+    async fn run_call(&mut self, tx: &Tx) -> Result<CallOutcome, RpcError> {
+        let outcome = self.chain().await?.call(tx).await?;
+        match outcome.status {
+            TxStatus::Success => Ok(outcome),
+            TxStatus::Reverted => Err(RpcError::reverted(&outcome.output)),
+            TxStatus::Halted => Err(RpcError::refused("out of gas or invalid opcode")),
+        }
+    }
+}

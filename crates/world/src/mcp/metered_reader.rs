@@ -1,0 +1,135 @@
+//! Counts what a child prints and cuts it off at a limit, before the SDK buffers it.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, ReadBuf};
+
+use super::diagnostics::StreamDiagnostics;
+use super::error::{BoundedQuantity, McpFault, check_limit};
+use super::limits::McpLimits;
+
+/// A banner or two on stdout is common and harmless; a server that goes on and on is something else.
+const MAX_STRAY_LINES: usize = 100;
+const MAX_HEAD_BYTES: usize = 200;
+
+/// A stream that fails at its limits and leaves the reason in `notes`.
+#[derive(Debug)]
+pub(super) struct MeteredReader<R> {
+    inner: R,
+    tally: ReadCounters,
+}
+
+impl<R> MeteredReader<R> {
+    pub(super) fn new(inner: R, limits: McpLimits, notes: StreamDiagnostics) -> Self {
+        MeteredReader { inner, tally: ReadCounters { limits, notes, total: 0, lines: 0, strays: 0, length: 0, head: Vec::new() } }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for MeteredReader<R> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
+        let counted = match &buf.filled()[before..] {
+            [] => self.tally.end_line(),
+            bytes => self.tally.add(bytes),
+        };
+        Poll::Ready(counted.map_err(|fault| {
+            buf.set_filled(before); // a failed read must not yield bytes
+            let error = io::Error::other(fault.to_string());
+            self.tally.notes.record_fault(fault);
+            error
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct ReadCounters {
+    limits: McpLimits,
+    notes: StreamDiagnostics,
+    total: usize,
+    lines: usize,
+    strays: usize,
+    length: usize,
+    head: Vec<u8>,
+}
+
+impl ReadCounters {
+    fn add(&mut self, bytes: &[u8]) -> Result<(), McpFault> {
+        self.total += bytes.len();
+        check_limit(self.total, self.limits.total, BoundedQuantity::Total)?;
+        for (i, piece) in bytes.split(|b| *b == b'\n').enumerate() {
+            if i > 0 {
+                self.end_line()?;
+            }
+            self.length += piece.len();
+            check_limit(self.length, self.limits.message, BoundedQuantity::Message)?;
+            let room = MAX_HEAD_BYTES.saturating_sub(self.head.len());
+            self.head.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), McpFault> {
+        self.lines += 1;
+        check_limit(self.lines, self.limits.lines, BoundedQuantity::Lines)?;
+        // The SDK drops what is no JSON without a word; a message starts with a brace, a batch with a bracket.
+        let head = self.head.trim_ascii();
+        if !head.is_empty() && !head.starts_with(b"{") && !head.starts_with(b"[") {
+            self.notes.record_stray(head);
+            self.strays += 1;
+            check_limit(self.strays, MAX_STRAY_LINES, BoundedQuantity::StrayLines)?;
+        }
+        self.length = 0;
+        self.head.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::super::error::{BoundedQuantity, McpFault};
+    use super::super::limits::McpLimits;
+    use super::{MAX_STRAY_LINES, MeteredReader, StreamDiagnostics};
+
+    async fn read(text: &str, limits: McpLimits) -> (bool, StreamDiagnostics) {
+        let notes = StreamDiagnostics::default();
+        let mut out = Vec::new();
+        let done = MeteredReader::new(text.as_bytes(), limits, notes.clone()).read_to_end(&mut out).await;
+        (done.is_ok(), notes)
+    }
+
+    fn fault(notes: &StreamDiagnostics) -> McpFault {
+        notes.fault_or(McpFault::NotMcp { why: "nothing noticed".to_owned() })
+    }
+
+    #[tokio::test]
+    async fn stdout_banner_is_recorded_and_messages_pass() {
+        let (ok, notes) = read("{}\nHello there\n\n[1]\n{}", McpLimits::default()).await;
+        assert!(ok);
+        assert_eq!(notes.first_stray(), "Hello there");
+    }
+
+    #[tokio::test]
+    async fn reader_limits_are_inclusive_with_distinct_faults() {
+        let small = McpLimits { message: 10, total: 30, lines: 4, ..McpLimits::default() };
+        assert!(read("{23456789a\n{\n{\n{", small).await.0);
+        for (text, what, limit) in [
+            ("{23456789ab", BoundedQuantity::Message, 10),
+            ("{234567\n{234567\n{234567\n{234567\n", BoundedQuantity::Total, 30),
+            ("{\n{\n{\n{\n{\n", BoundedQuantity::Lines, 4),
+        ] {
+            let (ok, notes) = read(text, small).await;
+            assert_eq!((ok, fault(&notes)), (false, McpFault::TooMuch { what, limit }), "{text:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn too_many_stray_lines_are_a_fault() {
+        let (ok, notes) = read(&"chatter\n".repeat(MAX_STRAY_LINES + 1), McpLimits::default()).await;
+        assert_eq!((ok, fault(&notes)), (false, McpFault::TooMuch { what: BoundedQuantity::StrayLines, limit: MAX_STRAY_LINES }));
+    }
+}

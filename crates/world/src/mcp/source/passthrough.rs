@@ -1,0 +1,152 @@
+//! A live server, asked every time. It is as hostile to a call as it may be to a listing: time and size are bounded.
+
+use async_trait::async_trait;
+use rmcp::RoleClient;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ClientConfig, ContentBlock};
+use rmcp::service::RunningService;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::{Map, Value};
+
+use super::{RemoteTool, SourceError, ToolSource};
+use crate::mcp::client;
+use crate::mcp::diagnostics::StreamDiagnostics;
+use crate::mcp::error::{McpError, McpFault};
+use crate::mcp::http;
+use crate::mcp::limits::McpLimits;
+use crate::mcp::metered_reader::MeteredReader;
+use crate::mcp::printable::printable;
+use crate::mcp::server_process::ServerProcess;
+use crate::mcp::session;
+use crate::mcp::tool_list::{fetch_all_tools, request_fault};
+
+/// Longest text of a tool's own failure that is kept.
+const MAX_FAILURE_CHARS: usize = 2_000;
+
+/// An open conversation. `Limits::time` bounds the opening and each call; sizes are bounded over the whole conversation.
+#[derive(Debug)]
+pub struct PassthroughSource {
+    name: String,
+    // Before the child: the conversation ends first.
+    service: RunningService<RoleClient, ClientConfig>,
+    child: Option<ServerProcess>,
+    offers: Vec<RemoteTool>,
+    notes: StreamDiagnostics,
+    limits: McpLimits,
+}
+
+impl PassthroughSource {
+    /// Connects and lists the tools.
+    pub async fn open(at: &client::McpEndpoint, limits: &McpLimits) -> Result<Self, McpError> {
+        let notes = StreamDiagnostics::default();
+        match at {
+            client::McpEndpoint::Command { program, args, env } => {
+                let name = client::display_command(program, args);
+                let (child, pipes) = ServerProcess::start(program, args, env)
+                    .map_err(|error| McpError::new(name.clone(), McpFault::NotStarted { why: error.to_string() }))?;
+                let stdout = MeteredReader::new(pipes.stdout, *limits, notes.clone());
+                let transport = AsyncRwTransport::new(stdout, pipes.stdin).with_max_line_length(usize::MAX);
+                let opened = open_session(session::open(transport), limits).await;
+                match opened {
+                    Ok((service, offers)) => Ok(Self { name, service, child: Some(child), offers, notes, limits: *limits }),
+                    Err(fault) => {
+                        let remains = child.stop().await;
+                        let fault = Box::new(notes.fault_or(client::with_exit_status(fault, &remains)));
+                        Err(McpError { server: name, fault, stray: notes.first_stray(), stderr: remains.stderr })
+                    }
+                }
+            }
+            client::McpEndpoint::Url(url) => {
+                let name = http::display_url(url);
+                let failed = |fault: McpFault| McpError::new(name.clone(), notes.fault_or(fault));
+                let transport = http::connect(url, *limits, notes.clone()).map_err(failed)?;
+                let (service, offers) = open_session(session::open(transport), limits).await.map_err(failed)?;
+                Ok(Self { name, service, child: None, offers, notes, limits: *limits })
+            }
+        }
+    }
+
+    /// The tools it listed, with the schemas of their answers where it gave any.
+    pub fn offers(&self) -> &[RemoteTool] {
+        &self.offers
+    }
+
+    /// Says goodbye and waits until a started child is gone. Dropping ends it, too, but does not wait.
+    pub async fn close(mut self) {
+        let _ = self.service.close_with_timeout(session::CLOSE_TIMEOUT).await;
+        if let Some(child) = self.child.take() {
+            child.stop().await;
+        }
+    }
+
+    fn call_error(&self, tool: &str, fault: McpFault) -> SourceError {
+        // It refused this call, not us: the caller may ask something else.
+        if let McpFault::Refused { code, message } = fault {
+            return SourceError::Failed { tool: printable(tool, 100), message: format!("error {code}: {message}") };
+        }
+        if let McpFault::Ended { how } = fault {
+            return self.server_error(McpFault::Left { tool: printable(tool, 100), how });
+        }
+        self.server_error(fault)
+    }
+
+    fn server_error(&self, fault: McpFault) -> SourceError {
+        SourceError::Server(McpError::new(self.name.clone(), self.notes.fault_or(fault)))
+    }
+}
+
+async fn open_session(
+    opening: impl Future<Output = Result<RunningService<RoleClient, ClientConfig>, McpFault>>,
+    limits: &McpLimits,
+) -> Result<(RunningService<RoleClient, ClientConfig>, Vec<RemoteTool>), McpFault> {
+    let conversation = async {
+        let service = opening.await?;
+        let offers = fetch_all_tools(service.peer(), limits).await?;
+        Ok((service, offers))
+    };
+    tokio::time::timeout(limits.time, conversation).await.map_err(|_| McpFault::NoAnswer { within: limits.time })?
+}
+
+#[async_trait]
+impl ToolSource for PassthroughSource {
+    async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
+        if !self.offers.iter().any(|offer| offer.listing.name == tool) {
+            return Err(unknown_tool(tool, &self.offers));
+        }
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args.clone());
+        let within = self.limits.time;
+        let answer = tokio::time::timeout(within, self.service.peer().call_tool_once(params))
+            .await
+            .map_err(|_| self.server_error(McpFault::Unanswered { tool: printable(tool, 100), within }))?;
+        match answer {
+            Ok(CallToolResponse::Complete(result)) => result_value(tool, result),
+            // Questions back and background work: we said that we can do neither.
+            Ok(_) => Err(self.server_error(McpFault::NotMcp { why: "it answered a call with something else than a result".to_owned() })),
+            Err(error) => Err(self.call_error(tool, request_fault(error))),
+        }
+    }
+}
+
+pub(super) fn unknown_tool(tool: &str, offers: &[RemoteTool]) -> SourceError {
+    let guess = model::did_you_mean(tool, offers.iter().map(|offer| offer.listing.name.as_str()));
+    SourceError::UnknownTool { tool: printable(tool, 100), guess }
+}
+
+/// The structured part where there is one; else the text, read as JSON where it is an object or a list; else the blocks as they are.
+fn result_value(tool: &str, result: CallToolResult) -> Result<Value, SourceError> {
+    let texts: Option<Vec<&str>> = result.content.iter().map(|block| block.as_text().map(|text| text.text.as_str())).collect();
+    if result.is_error == Some(true) {
+        let message = texts.map_or_else(|| blocks_json(&result.content).to_string(), |texts| texts.join("\n"));
+        return Err(SourceError::Failed { tool: printable(tool, 100), message: message.chars().take(MAX_FAILURE_CHARS).collect() });
+    }
+    if let Some(structured) = result.structured_content {
+        return Ok(structured);
+    }
+    let Some(texts) = texts else { return Ok(blocks_json(&result.content)) };
+    let text = texts.join("\n");
+    let parsed = serde_json::from_str::<Value>(&text).ok().filter(|parsed| parsed.is_object() || parsed.is_array());
+    Ok(parsed.unwrap_or(Value::String(text)))
+}
+
+fn blocks_json(content: &[ContentBlock]) -> Value {
+    serde_json::to_value(content).unwrap_or_default()
+}

@@ -1,0 +1,114 @@
+//! Reads a server's tool list page by page and keeps only what can be used.
+
+use std::collections::BTreeSet;
+
+use model::ToolListing;
+use rmcp::model::{ClientRequest, ListToolsRequest, ListToolsResult, PaginatedRequestParams, ServerResult, Tool};
+use rmcp::service::ServiceError;
+use rmcp::{Peer, RoleClient};
+use serde_json::Value;
+
+use super::error::{BoundedQuantity, McpFault, check_limit};
+use super::limits::McpLimits;
+use super::printable::printable;
+
+/// The protocol asks for at most 128 characters; twice that is no accident any more.
+const MAX_NAME_BYTES: usize = 256;
+
+/// A tool of a server, with the shape of its answers where the server says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RemoteTool {
+    pub listing: ToolListing,
+    pub output_schema: Option<Value>,
+}
+
+pub(super) async fn fetch_all_tools(peer: &Peer<RoleClient>, limits: &McpLimits) -> Result<Vec<RemoteTool>, McpFault> {
+    let mut catalogue = ToolCollector::default();
+    let mut cursors = BTreeSet::new();
+    let mut cursor = None;
+    for _ in 0..limits.pages {
+        let page = fetch_page(peer, cursor).await?;
+        for tool in page.tools {
+            catalogue.add(tool, limits)?;
+        }
+        // Some servers end with an empty cursor instead of none.
+        let Some(next) = page.next_cursor.filter(|next| !next.is_empty()) else {
+            return Ok(catalogue.tools);
+        };
+        if !cursors.insert(next.clone()) {
+            return Err(McpFault::RepeatedCursor { cursor: printable(&next, 100) });
+        }
+        cursor = Some(next);
+    }
+    Err(McpFault::TooMuch { what: BoundedQuantity::Pages, limit: limits.pages })
+}
+
+async fn fetch_page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<ListToolsResult, McpFault> {
+    // Not `Peer::list_tools`: that one forgets what an unusable page looked like.
+    let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+    let request = ListToolsRequest { method: Default::default(), params, extensions: Default::default() };
+    let answer = peer.send_request(ClientRequest::ListToolsRequest(request)).await.map_err(request_fault)?;
+    if let ServerResult::ListToolsResult(page) = answer {
+        return Ok(page);
+    }
+    let sent = serde_json::to_value(&answer).unwrap_or_default();
+    Err(page_fault(&sent))
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is open; what we do not know is told in its own words")]
+pub(super) fn request_fault(error: ServiceError) -> McpFault {
+    match error {
+        ServiceError::McpError(error) => McpFault::refused(&error),
+        ServiceError::TransportClosed => McpFault::Ended { how: "it closed the connection".to_owned() },
+        ServiceError::TransportSend(error) => McpFault::Ended { how: printable(&error.to_string(), 300) },
+        other => McpFault::NotMcp { why: printable(&other.to_string(), 300) },
+    }
+}
+
+// The SDK reads a page as a whole or not at all; this finds the tool that spoilt it.
+fn page_fault(sent: &Value) -> McpFault {
+    let not_mcp = || McpFault::NotMcp { why: format!("it answered tools/list with {}", printable(&sent.to_string(), 200)) };
+    let Some(tools) = sent.get("tools").and_then(Value::as_array) else {
+        return not_mcp();
+    };
+    let spoilt = tools.iter().find_map(|tool| {
+        let name = tool.get("name").and_then(Value::as_str);
+        match (name, tool.get("inputSchema")) {
+            (None, _) => Some((printable(&tool.to_string(), 100), "it has no name")),
+            (Some(name), None) => Some((printable(name, 100), "it has no input schema")),
+            (Some(name), Some(schema)) if !schema.is_object() => Some((printable(name, 100), "its input schema is not an object")),
+            (Some(_), Some(_)) => None,
+        }
+    });
+    spoilt.map_or_else(not_mcp, |(tool, why)| McpFault::BadTool { tool, why: why.to_owned() })
+}
+
+#[derive(Default)]
+struct ToolCollector {
+    tools: Vec<RemoteTool>,
+    names: BTreeSet<String>,
+}
+
+impl ToolCollector {
+    fn add(&mut self, tool: Tool, limits: &McpLimits) -> Result<(), McpFault> {
+        if self.tools.len() >= limits.tools {
+            return Err(McpFault::TooMuch { what: BoundedQuantity::Tools, limit: limits.tools });
+        }
+        let description = tool.description.unwrap_or_default().into_owned();
+        let schema = Value::Object(tool.input_schema.as_ref().clone());
+        check_limit(tool.name.len(), MAX_NAME_BYTES, BoundedQuantity::Name)?;
+        check_limit(description.len(), limits.text, BoundedQuantity::Description)?;
+        check_limit(schema.to_string().len(), limits.text, BoundedQuantity::Schema)?;
+        let output_schema = tool.output_schema.map(|schema| Value::Object(schema.as_ref().clone()));
+        check_limit(output_schema.as_ref().map_or(0, |schema| schema.to_string().len()), limits.text, BoundedQuantity::OutputSchema)?;
+        let name = tool.name.into_owned();
+        if name.trim().is_empty() {
+            return Err(McpFault::BadTool { tool: String::new(), why: "its name is empty".to_owned() });
+        }
+        if !self.names.insert(name.clone()) {
+            return Err(McpFault::RepeatedTool { tool: printable(&name, 100) });
+        }
+        self.tools.push(RemoteTool { listing: ToolListing { name, description, input_schema: schema.into() }, output_schema });
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! Imported tools inside a trial: passed through to a public server from npm, recorded, replayed, stubbed, and with nobody to answer.
+
+use std::sync::Arc;
+
+use bardo_eval_world::mcp::source::{PassthroughSource, RecordingSource, ReplaySource};
+use bardo_eval_world::{ActingAgent, ChainKind, ForeignSource, LiveSource, LiveWorld, World, WorldSettings, WorldTemplate, mcp};
+use model::transcript::ToolAnswer;
+use model::{EventKind, Workspace};
+use serde_json::{Value, json};
+
+use crate::edges::sources::{SharedBuffer, everything_server, generous_limits};
+
+/// The reference workspace with the tools of the public server, imported as `tools import` would.
+async fn workspace() -> Arc<Workspace> {
+    let mut files = testkit::reference_files().clone();
+    let listed = mcp::list_tools(&everything_server(), &generous_limits()).await.unwrap();
+    let tool = |listing: &model::ToolListing| {
+        let acts = if listing.name.starts_with("get") { ("read", "read") } else { ("write", "pass_through") };
+        let mut tool = json!({
+            "name": listing.name, "description": listing.description, "capability": acts.0, "risk": "layer1", "acts": acts.1,
+            "pinned": listing.hash().to_string(), "input_schema": listing.input_schema,
+        });
+        if let Some(output) = listed.outputs.get(&listing.name) {
+            tool["output_schema"] = output.clone();
+        }
+        tool
+    };
+    let wanted = ["echo", "get-sum", "get-structured-content"];
+    let tools: Vec<Value> = listed.tools.iter().filter(|listing| wanted.contains(&listing.name.as_str())).map(tool).collect();
+    assert_eq!(tools.len(), wanted.len(), "{:?}", listed.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>());
+    files.insert("tools/everything.yaml".to_owned(), json!({ "category": "everything", "tools": tools }).to_string());
+    testkit::load_workspace(&files)
+}
+
+async fn ask(world: &mut LiveWorld, tool: &str, args: Value) -> ToolAnswer {
+    let who = ActingAgent::new("trade-executor", 0);
+    let call = world.record_call(&who, tool, &args);
+    world.call(&who, call, tool, &args).await
+}
+
+fn code(answer: &ToolAnswer) -> &str {
+    match answer {
+        ToolAnswer::Error { code, .. } => code,
+        ToolAnswer::Result(value) => panic!("{value}"),
+    }
+}
+
+#[tokio::test]
+async fn imported_tools_work_with_every_foreign_source() {
+    let workspace = workspace().await;
+    let stage = WorldTemplate::new(workspace.clone(), "defi_small", ChainKind::Embedded).unwrap();
+    let paper = SharedBuffer::default();
+    let passed = PassthroughSource::open(&everything_server(), &generous_limits()).await.unwrap();
+    let line = LiveSource::new(RecordingSource::new(passed, Box::new(paper.clone())));
+    let mut live = LiveWorld::new(&stage, WorldSettings { foreign: ForeignSource::Live(line), ..WorldSettings::default() });
+    let (echo, weather) = (json!({ "message": "hello" }), json!({ "location": "New York" }));
+    assert_eq!(ask(&mut live, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
+    let said = ask(&mut live, "get-structured-content", weather.clone()).await;
+    // Arguments are held to the schema before anybody is asked.
+    assert_eq!(code(&ask(&mut live, "echo", json!({ "message": 7 })).await), "VALIDATION_INVALID_ARGUMENTS");
+    assert_eq!(live.harness_fault(), None);
+    let heard = live.take_events();
+    assert!(heard.iter().any(|event| matches!(&event.happened, EventKind::Answered { answer, .. } if *answer == said)));
+
+    // Two trials from one recording do not disturb each other.
+    let recorded = ReplaySource::parse(&paper.text()).unwrap();
+    let setup = WorldSettings { foreign: ForeignSource::Recorded(recorded), ..WorldSettings::default() };
+    for _ in 0..2 {
+        let mut replayed = LiveWorld::new(&stage, setup.clone());
+        assert_eq!(ask(&mut replayed, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
+        assert_eq!(ask(&mut replayed, "get-structured-content", weather.clone()).await, said);
+        assert_eq!(replayed.harness_fault(), None);
+        let missing = ask(&mut replayed, "echo", json!({ "message": "never said" })).await;
+        assert_eq!(code(&missing), "EXTERNAL_TOOL_UNAVAILABLE");
+        assert!(replayed.harness_fault().unwrap().contains("no recording of echo"), "{:?}", replayed.harness_fault());
+    }
+
+    let setup = WorldSettings { foreign: ForeignSource::stubs(&workspace, 1), ..WorldSettings::default() };
+    let (mut one, mut other) = (LiveWorld::new(&stage, setup.clone()), LiveWorld::new(&stage, setup));
+    let made = ask(&mut one, "get-structured-content", weather.clone()).await;
+    assert!(matches!(&made, ToolAnswer::Result(value) if value["temperature"].is_number()), "{made:?}");
+    assert_eq!(ask(&mut other, "get-structured-content", weather).await, made);
+    assert_eq!(code(&ask(&mut one, "echo", echo.clone()).await), "EXTERNAL_TOOL_UNAVAILABLE");
+    assert!(one.harness_fault().unwrap().contains("no output schema"), "{:?}", one.harness_fault());
+
+    let mut alone = LiveWorld::new(&stage, WorldSettings::default());
+    assert_eq!(code(&ask(&mut alone, "echo", echo).await), "EXTERNAL_TOOL_UNAVAILABLE");
+    assert!(alone.harness_fault().unwrap().contains("nobody answers"), "{:?}", alone.harness_fault());
+}
