@@ -15,6 +15,7 @@ abstract contract CageValue is CageConfig {
     /// Balance and value of one approved asset.
     struct AssetValue {
         address asset;
+        uint256 startBalance;
         uint256 balance;
         uint256 usd;
     }
@@ -22,18 +23,20 @@ abstract contract CageValue is CageConfig {
     /// Value of the account's positions in one venue.
     struct VenueValue {
         address venue;
+        uint256 startSuppliedUsd;
+        uint256 startOwedUsd;
         uint256 suppliedUsd;
         uint256 owedUsd;
     }
 
-    /// The whole account at one moment. Two valuations of one transaction list the same assets and venues in the same order.
+    /// The whole account when it was last measured, and at the start. Assets and venues cannot be added or removed within an execution.
     struct Valuation {
         AssetValue[] assets;
         VenueValue[] venues;
         uint256 totalUsd; // less debts; 0 if the debts are larger
     }
 
-    /// Difference between two valuations.
+    /// Difference between two measurements.
     struct Change {
         uint256 outflowUsd; // decreases of plain assets, rounded up so that no amount is too small to count
         uint256 lostUsd; // decreases of assets and supplied positions, increases of debts
@@ -50,44 +53,51 @@ abstract contract CageValue is CageConfig {
         return _usdValue(asset, amount);
     }
 
+    /// Values the account at the start of an execution.
     function _valuate() internal view returns (Valuation memory v) {
-        (uint256 has, uint256 owes) = (0, 0);
         v.assets = new AssetValue[](_assets.length);
+        for (uint256 i = 0; i < v.assets.length; i++) v.assets[i].asset = _assets[i];
+        v.venues = new VenueValue[](_usedVenues.length);
+        for (uint256 i = 0; i < v.venues.length; i++) v.venues[i].venue = _usedVenues[i];
+        _measure(v);
         for (uint256 i = 0; i < v.assets.length; i++) {
-            address asset = _assets[i];
-            uint256 balance = Transfers.balance(asset, address(this));
-            uint256 usd = _usdValue(asset, balance);
-            v.assets[i] = AssetValue(asset, balance, usd);
+            AssetValue memory held = v.assets[i];
+            held.startBalance = held.balance;
+        }
+        for (uint256 i = 0; i < v.venues.length; i++) {
+            VenueValue memory position = v.venues[i];
+            (position.startSuppliedUsd, position.startOwedUsd) = (position.suppliedUsd, position.owedUsd);
+        }
+    }
+
+    /// Asks all assets and venues again, and returns the difference to the measurement before.
+    function _measure(Valuation memory v) internal view returns (Change memory change) {
+        (uint256 has, uint256 owes) = (0, 0);
+        for (uint256 i = 0; i < v.assets.length; i++) {
+            AssetValue memory held = v.assets[i];
+            uint256 balance = Transfers.balance(held.asset, address(this));
+            if (balance == 0 && held.balance == 0) continue;
+            uint256 usd = _usdValue(held.asset, balance);
+            _addDifference(change, held.usd, usd);
+            if (balance < held.balance) change.outflowUsd += _outflow(held.asset, held.balance - balance);
+            (held.balance, held.usd) = (balance, usd);
             has += usd;
         }
-        v.venues = new VenueValue[](_usedVenues.length);
         for (uint256 i = 0; i < v.venues.length; i++) {
-            address venue = _usedVenues[i];
-            (uint256 supplied, uint256 owed) = _venueValue(venue);
-            v.venues[i] = VenueValue(venue, supplied, owed);
-            has += supplied;
-            owes += owed;
+            VenueValue memory position = v.venues[i];
+            (uint256 suppliedUsd, uint256 owedUsd) = _venueValue(position.venue);
+            _addDifference(change, position.suppliedUsd, suppliedUsd);
+            _addDifference(change, owedUsd, position.owedUsd);
+            (position.suppliedUsd, position.owedUsd) = (suppliedUsd, owedUsd);
+            has += suppliedUsd;
+            owes += owedUsd;
         }
         if (has > type(uint128).max) revert ValueOutOfRange();
         v.totalUsd = has > owes ? has - owes : 0;
     }
 
-    function _compare(Valuation memory before, Valuation memory current) internal view returns (Change memory change) {
-        for (uint256 i = 0; i < current.assets.length; i++) {
-            AssetValue memory was = before.assets[i];
-            AssetValue memory now_ = current.assets[i];
-            _addDifference(change, was.usd, now_.usd);
-            if (was.balance <= now_.balance) continue;
-            Asset memory info = assetInfo[was.asset];
-            if (info.kind == AssetKind.Plain) change.outflowUsd += _priceRoundedUp(info, was.balance - now_.balance);
-        }
-        for (uint256 i = 0; i < current.venues.length; i++) {
-            _addDifference(change, before.venues[i].suppliedUsd, current.venues[i].suppliedUsd);
-            _addDifference(change, current.venues[i].owedUsd, before.venues[i].owedUsd);
-        }
-    }
-
     function _addDifference(Change memory change, uint256 was, uint256 is_) private pure {
+        if (was == is_) return;
         if (was > is_) change.lostUsd += was - is_;
         else change.gainedUsd += is_ - was;
     }
@@ -97,17 +107,19 @@ abstract contract CageValue is CageConfig {
         if (protocolKind[venue] != ProtocolKind.Venue) return (0, 0);
         Venue.Holding[] memory held = Venue(payable(venue)).holdings(address(this));
         for (uint256 i = 0; i < held.length; i++) {
-            suppliedUsd += _usdValue(held[i].asset, held[i].supplied);
-            owedUsd += _usdValue(held[i].asset, held[i].borrowed);
+            Venue.Holding memory holding = held[i];
+            suppliedUsd += _usdValue(holding.asset, holding.supplied);
+            owedUsd += _usdValue(holding.asset, holding.borrowed);
         }
     }
 
     function _usdValue(address asset, uint256 amount) internal view returns (uint256) {
         if (amount == 0) return 0;
-        Asset memory info = assetInfo[asset];
-        if (info.kind == AssetKind.Plain) return _price(info, amount);
-        if (info.kind == AssetKind.VaultShare) return _vaultShareValue(Vault(asset), amount);
-        if (info.kind == AssetKind.PairShare) return _pairShareValue(AmmPair(asset), amount);
+        Asset storage info = assetInfo[asset];
+        AssetKind kind = info.kind;
+        if (kind == AssetKind.Plain) return _price(info, amount);
+        if (kind == AssetKind.VaultShare) return _vaultShareValue(Vault(asset), amount);
+        if (kind == AssetKind.PairShare) return _pairShareValue(AmmPair(asset), amount);
         return 0;
     }
 
@@ -122,17 +134,19 @@ abstract contract CageValue is CageConfig {
     }
 
     function _plainValue(address asset, uint256 amount) private view returns (uint256) {
-        Asset memory info = assetInfo[asset];
+        Asset storage info = assetInfo[asset];
         return info.kind == AssetKind.Plain ? _price(info, amount) : 0;
     }
 
-    function _price(Asset memory info, uint256 amount) private pure returns (uint256) {
-        // With prices below 2^64 no product overflows.
+    function _price(Asset storage info, uint256 amount) private view returns (uint256) {
+        // With prices below 2^64 and at most 36 decimals nothing overflows.
         if (amount > type(uint160).max) revert ValueOutOfRange();
-        return amount * info.priceUsd8 / 10 ** info.decimals;
+        unchecked { return amount * info.priceUsd8 / 10 ** info.decimals; }
     }
 
-    function _priceRoundedUp(Asset memory info, uint256 amount) private pure returns (uint256) {
+    function _outflow(address asset, uint256 amount) private view returns (uint256) {
+        Asset storage info = assetInfo[asset];
+        if (info.kind != AssetKind.Plain) return 0;
         uint256 unit = 10 ** info.decimals;
         return (amount * info.priceUsd8 + unit - 1) / unit;
     }

@@ -39,8 +39,7 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
 
     /// An `execute` or `executeBatch` in progress.
     struct Execution {
-        Valuation start; // before the first call
-        Valuation latest; // after the latest call
+        Valuation account;
         uint256 openingLevel;
         uint256 spentUsd;
         bool rebalanced;
@@ -95,9 +94,8 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     }
 
     function _startExecution() private view returns (Execution memory execution) {
-        execution.start = _valuate();
-        execution.latest = execution.start;
-        execution.openingLevel = _levelOf(execution.start.totalUsd);
+        execution.account = _valuate();
+        execution.openingLevel = _levelOf(execution.account.totalUsd);
     }
 
     /// Makes one call and applies the limits that hold for each call.
@@ -116,9 +114,7 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
         (ok, answer) = target.call{value: value}(data);
         if (!ok) Reverts.bubble(answer);
 
-        Valuation memory current = _valuate();
-        Change memory change = _compare(execution.latest, current);
-        execution.latest = current;
+        Change memory change = _measure(execution.account);
         uint256 lossUsd = change.lostUsd > change.gainedUsd ? change.lostUsd - change.gainedUsd : 0;
         uint256 spentUsd = change.outflowUsd > lossUsd ? change.outflowUsd : lossUsd;
         execution.spentUsd += spentUsd;
@@ -135,9 +131,9 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
 
     /// Applies the limits that hold for the execution as a whole, and records it.
     function _finishExecution(Execution memory execution, uint256 writes) private {
-        uint256 totalUsd = execution.latest.totalUsd;
-        _requireSpread(execution, totalUsd);
-        _requireHealthyVenues(execution, totalUsd);
+        uint256 totalUsd = execution.account.totalUsd;
+        _requireSpread(execution.account.assets, totalUsd);
+        _requireHealthyVenues(execution.account.venues, totalUsd);
         _requireNoDrawdown(totalUsd, execution.openingLevel);
         _recordLevels(execution.openingLevel, _levelOf(totalUsd));
         _recordExecution(writes, execution.rebalanced, execution.spentUsd);
@@ -152,10 +148,10 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     }
 
     // Only holdings that grew are checked: an account that the market has put out of proportion may still be put right.
-    function _requireSpread(Execution memory execution, uint256 totalUsd) private view {
-        for (uint256 i = 0; i < execution.latest.assets.length; i++) {
-            AssetValue memory holding = execution.latest.assets[i];
-            if (holding.balance <= execution.start.assets[i].balance) continue;
+    function _requireSpread(AssetValue[] memory held, uint256 totalUsd) private view {
+        for (uint256 i = 0; i < held.length; i++) {
+            AssetValue memory holding = held[i];
+            if (holding.balance <= holding.startBalance) continue;
             Asset memory info = assetInfo[holding.asset];
             if (info.base) continue;
             uint256 bps = _shareBps(holding.usd, totalUsd);
@@ -168,18 +164,17 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
     }
 
     // Likewise: a position must not grow too large, and a collateral ratio below the minimum must not become worse.
-    function _requireHealthyVenues(Execution memory execution, uint256 totalUsd) private view {
+    function _requireHealthyVenues(VenueValue[] memory venues, uint256 totalUsd) private view {
         (uint256 minRatio, uint256 maxShare) = (_limits.minCollateralRatioBps, _limits.maxPositionBps);
-        for (uint256 i = 0; i < execution.latest.venues.length; i++) {
-            VenueValue memory before = execution.start.venues[i];
-            VenueValue memory current = execution.latest.venues[i];
-            if (current.suppliedUsd > before.suppliedUsd) {
-                uint256 bps = _shareBps(current.suppliedUsd, totalUsd);
-                if (bps > maxShare) revert PositionExceeded(current.venue, bps, maxShare);
+        for (uint256 i = 0; i < venues.length; i++) {
+            VenueValue memory position = venues[i];
+            if (position.suppliedUsd > position.startSuppliedUsd) {
+                uint256 bps = _shareBps(position.suppliedUsd, totalUsd);
+                if (bps > maxShare) revert PositionExceeded(position.venue, bps, maxShare);
             }
-            if (current.suppliedUsd * 10_000 >= current.owedUsd * minRatio) continue;
-            bool isWorse = before.owedUsd == 0 || current.suppliedUsd * before.owedUsd < before.suppliedUsd * current.owedUsd;
-            if (isWorse) revert CollateralRatioTooLow(current.suppliedUsd * 10_000 / current.owedUsd, minRatio);
+            if (position.suppliedUsd * 10_000 >= position.owedUsd * minRatio) continue;
+            bool isWorse = position.startOwedUsd == 0 || position.suppliedUsd * position.startOwedUsd < position.startSuppliedUsd * position.owedUsd;
+            if (isWorse) revert CollateralRatioTooLow(position.suppliedUsd * 10_000 / position.owedUsd, minRatio);
         }
     }
 

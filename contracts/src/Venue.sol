@@ -250,9 +250,11 @@ contract Venue is Once, Owned, Guarded {
 
     function holdings(address account) external view returns (Holding[] memory held) {
         held = _keys[account];
+        mapping(bytes32 => mapping(address => Position)) storage positions = _positions[account];
         for (uint256 i = 0; i < held.length; i++) {
-            Position storage position = _positions[account][held[i].market][held[i].asset];
-            (held[i].supplied, held[i].borrowed) = (position.supplied, position.borrowed);
+            Holding memory holding = held[i];
+            Position storage position = positions[holding.market][holding.asset];
+            (holding.supplied, holding.borrowed) = (position.supplied, position.borrowed);
         }
     }
 
