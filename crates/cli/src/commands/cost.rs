@@ -3,7 +3,7 @@
 use crate::args::{CostArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{self, FORMAT, count, table};
+use crate::report::{self, FORMAT, table};
 use crate::stored_runs;
 use crate::workspace_source::WorkspaceSource;
 use campaign::{CallTotals, CostReport, RunCost, SpendEntry, cost_report};
@@ -95,18 +95,9 @@ fn text(workspace: &Workspace, bill: &CostReport, runs: usize) -> String {
     let rows = vec![
         vec!["cache".to_owned(), format!("{} answered from it", saved.cache_hits), saved.cache.to_string()],
         vec!["callbacks".to_owned(), format!("{} given by the world", saved.answers), saved.callbacks.to_string()],
-        vec![
-            "tiering".to_owned(),
-            format!("tier 4 instead of {}", count(usize::try_from(saved.events).unwrap_or(0), "smaller run")),
-            saved.tiering.to_string(),
-        ],
+        vec!["tiering".to_owned(), format!("tier 4 instead of {}", model::count(saved.events, "smaller run")), saved.tiering.to_string()],
     ];
     text.push_str(&format!("{}\n\n", table(&["saved by", "what", "USD"], rows)));
-    text.push_str(&format!(
-        "{} USD spent on {} in {}\n",
-        bill.all.money,
-        count(usize::try_from(bill.all.calls).unwrap_or(0), "call"),
-        count(runs, "run")
-    ));
+    text.push_str(&format!("{} USD spent on {} in {}\n", bill.all.money, model::count(bill.all.calls, "call"), model::count(runs, "run")));
     text
 }

@@ -62,7 +62,7 @@ fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
     }
     let more = workspace.warnings.len().saturating_sub(WARNINGS_SHOWN);
     if more > 0 {
-        let warnings = report::count(more, "more warning");
+        let warnings = model::count(more, "more warning");
         io.print_message(&format!("{warnings}; `bardo-eval smoke --verbose{}` lists them all", io.workspace_flag()));
     }
 }

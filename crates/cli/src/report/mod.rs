@@ -134,8 +134,3 @@ pub(crate) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
 pub(crate) fn columns<const N: usize>(parts: [&str; N]) -> String {
     parts.join("  ")
 }
-
-/// "1 error", "2 errors".
-pub(crate) fn count(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-}

@@ -1,7 +1,7 @@
 //! Reports of mistakes in files and arguments.
 
 use super::escape::{escape_cell, escape_control};
-use super::{FORMAT, annotations, count, junit, sarif};
+use super::{FORMAT, annotations, junit, sarif};
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -20,7 +20,7 @@ pub(crate) fn print_problems(io: &CliOutput, command: &str, problems: &[Problem]
     }
     let rest = errors.len() - shown;
     let more = if rest > 0 { format!(" ({rest} not shown; --verbose shows all)") } else { String::new() };
-    io.print_message(&format!("{}{more}; nothing was run", count(errors.len(), "problem")));
+    io.print_message(&format!("{}{more}; nothing was run", model::count(errors.len(), "problem")));
     ExitKind::Usage
 }
 

@@ -2,7 +2,7 @@
 
 use super::escape::{escape_cell, escape_control};
 use super::show::reading_text;
-use super::{RunReport, count, run, run_json};
+use super::{RunReport, run, run_json};
 use crate::args::ReportFormat;
 use crate::io::CliOutput;
 use crate::stored_runs::LoadedRun;
@@ -29,13 +29,17 @@ fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &Run
     }
     let gone = stored.record.transcripts.iter().filter(|transcript| shown.workspace.case(&transcript.case).is_none()).count();
     if gone > 0 {
-        text.push_str(&io.paint.bad(&format!("{} of cases that are no longer in the workspace\n", count(gone, "trial"))));
+        text.push_str(&io.paint.bad(&format!("{} of cases that are no longer in the workspace\n", model::count(gone, "trial"))));
     }
     if changes.is_empty() {
         text.push_str("no score and no verdict changed\n");
         return text;
     }
-    text.push_str(&format!("{} and {} changed\n", count(changes.scores.len(), "score"), count(changes.verdicts.len(), "verdict")));
+    text.push_str(&format!(
+        "{} and {} changed\n",
+        model::count(changes.scores.len(), "score"),
+        model::count(changes.verdicts.len(), "verdict")
+    ));
     for line in changes.verdicts.iter().map(verdict_line) {
         text.push_str(&format!("  {line}\n"));
     }

@@ -2,7 +2,7 @@
 
 use super::escape::escape_control;
 use super::judgement_text::{bound, interval, note};
-use super::{RunReport, columns, count, table};
+use super::{RunReport, columns, table};
 use crate::io::CliOutput;
 use campaign::RunSummary;
 use model::{AbortCause, GateResult, Money, Verdict};
@@ -32,7 +32,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     text.push_str(&format!("trials: {planned} planned, {finished} finished, {aborted} aborted{unfunded}{unread}\n"));
     let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
     if unrecorded > 0 {
-        let what = format!("needs recording: {}", count_of(unrecorded, "trial"));
+        let what = format!("needs recording: {}", model::count(unrecorded, "trial"));
         text.push_str(&io.paint.unsure(&columns([&what, "run the same with --record-missing\n"])));
     }
     if summary.rubrics_not_judged > 0 {
@@ -103,10 +103,6 @@ fn worst(io: &CliOutput, shown: &RunReport<'_>, judgements: &[&GateResult]) -> S
     text
 }
 
-fn count_of(n: u64, what: &str) -> String {
-    count(usize::try_from(n).unwrap_or(usize::MAX), what)
-}
-
 /// Aborted trials. What was never begun is counted, not listed.
 fn aborted(io: &CliOutput, summary: &RunSummary) -> String {
     let all = summary.outcomes.aborted() - summary.outcomes.aborted_by(AbortCause::Interrupted);
@@ -116,7 +112,7 @@ fn aborted(io: &CliOutput, summary: &RunSummary) -> String {
     let lines = summary.aborted_trials.iter().map(|trial| format!("  {}  {}\n", trial.case, escape_control(&trial.ending.to_string())));
     let more = all - summary.aborted_trials.len() as u64;
     let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
-    format!("{}\n{}{more}\n", io.paint.bad(&count_of(all, "aborted trial")), lines.collect::<String>())
+    format!("{}\n{}{more}\n", io.paint.bad(&model::count(all, "aborted trial")), lines.collect::<String>())
 }
 
 /// Cases that passed some of their trials and failed others.
@@ -125,5 +121,5 @@ fn flaky(summary: &RunSummary) -> String {
         return String::new();
     }
     let lines = summary.flaky.iter().map(|one| format!("  {}  {}  {} of {} passed\n", one.case, one.subject, one.passed, one.of));
-    format!("{}\n{}\n", count(summary.flaky.len(), "flaky case"), lines.collect::<String>())
+    format!("{}\n{}\n", model::count(summary.flaky.len(), "flaky case"), lines.collect::<String>())
 }

@@ -1,6 +1,5 @@
 //! Smoke for a job summary.
 
-use super::count;
 use super::escape::escape_cell;
 use crate::io::CliOutput;
 use score::checks::{CheckResult, FindingLevel};
@@ -9,8 +8,12 @@ pub(super) fn render(io: &CliOutput, results: &[CheckResult]) -> String {
     let errors: usize = results.iter().map(CheckResult::errors).sum();
     let warnings: usize = results.iter().map(CheckResult::warnings).sum();
     let verdict = if errors == 0 { "passed" } else { "failed" };
-    let mut text =
-        format!("## Smoke {verdict}\n\n{}, {}, {}\n", count(results.len(), "check"), count(errors, "error"), count(warnings, "warning"));
+    let mut text = format!(
+        "## Smoke {verdict}\n\n{}, {}, {}\n",
+        model::count(results.len(), "check"),
+        model::count(errors, "error"),
+        model::count(warnings, "warning")
+    );
     for (level, title) in [(FindingLevel::Error, "Errors"), (FindingLevel::Warning, "Warnings")] {
         let rows: String = results
             .iter()

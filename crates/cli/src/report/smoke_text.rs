@@ -1,6 +1,5 @@
 //! Smoke for a person: what failed first, then warnings, then counts.
 
-use super::count;
 use super::escape::escape_control;
 use crate::io::CliOutput;
 use crate::workspace_source::WorkspaceSource;
@@ -33,9 +32,9 @@ pub(super) fn render(io: &CliOutput, source: &WorkspaceSource, workspace: &Works
     text.push_str(&format!(
         "smoke {verdict}: {} of {} ok, {looked} things looked at, {}, {}\n",
         results.len() - failed,
-        count(results.len(), "check"),
-        count(errors, "error"),
-        count(warnings, "warning")
+        model::count(results.len(), "check"),
+        model::count(errors, "error"),
+        model::count(warnings, "warning")
     ));
     text.push_str(&io.paint.dim(&format!("workspace {}: {}, {}\n", source.label(), content_counts(workspace), workspace.hash.short())));
     text
@@ -66,13 +65,13 @@ fn section(io: &CliOutput, check: &str, level: FindingLevel, findings: &[&CheckF
 
 fn content_counts(workspace: &Workspace) -> String {
     [
-        count(workspace.tools.len(), "tool"),
-        count(workspace.profiles.len(), "profile"),
-        count(workspace.agents.len(), "agent"),
-        count(workspace.skills.len(), "skill"),
-        count(workspace.chains.len(), "chain"),
-        count(workspace.gates.len(), "gate"),
-        count(workspace.cases().count(), "case"),
+        model::count(workspace.tools.len(), "tool"),
+        model::count(workspace.profiles.len(), "profile"),
+        model::count(workspace.agents.len(), "agent"),
+        model::count(workspace.skills.len(), "skill"),
+        model::count(workspace.chains.len(), "chain"),
+        model::count(workspace.gates.len(), "gate"),
+        model::count(workspace.cases().count(), "case"),
     ]
     .join(", ")
 }

@@ -44,7 +44,7 @@ impl Check for ExpectationsMeasured {
             let cases: Vec<&Case> = workspace.cases().filter(|case| stated(case)).collect();
             if let Some(first) = cases.first().filter(|_| !readers.iter().any(|reader| scorer(*reader).is_some())) {
                 let at: &Location = &first.at;
-                let what = format!("{part} is stated by {} and scored by none", super::words::count_noun(cases.len(), "case"));
+                let what = format!("{part} is stated by {} and scored by none", model::count(cases.len(), "case"));
                 found.warning(at, what, "it is checked for form only until a later version scores it");
             }
         }

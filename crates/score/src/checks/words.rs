@@ -94,11 +94,6 @@ pub(super) fn gists_alike(a: &str, b: &str) -> bool {
     a == b || (may_be_alike && ratio_with_args(a.chars(), b.chars(), &Args::default().score_cutoff(MIN_GIST_SIMILARITY)).is_some())
 }
 
-/// "1 case", "2 cases".
-pub(super) fn count_noun(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-}
-
 /// A share for people.
 pub(super) fn percent(part: usize, whole: usize) -> String {
     format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)

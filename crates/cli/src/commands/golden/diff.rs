@@ -4,7 +4,7 @@ use super::super::{block_on, judge, models, open_workspace};
 use crate::args::{GoldenDiffArgs, ReportFormat};
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{self, FORMAT, columns, count, escape_control};
+use crate::report::{self, FORMAT, columns, escape_control};
 use crate::workspace_source::WorkspaceSource;
 use ::run::judge::LlmJudge;
 use ::run::providers::{CassetteMode, ProviderConfig};
@@ -138,10 +138,10 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     }
     text.push_str(&format!(
         "{} compared with run {run}: {} changed, {} missing; {} unjudged\n",
-        count(diff.compared, "case"),
+        model::count(diff.compared, "case"),
         diff.changed.len(),
         diff.missing.len(),
-        count(unjudged, "text")
+        model::count(unjudged, "text")
     ));
     text
 }

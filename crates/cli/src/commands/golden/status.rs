@@ -3,7 +3,7 @@
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{self, FORMAT, count, table};
+use crate::report::{self, FORMAT, table};
 use crate::workspace_source::WorkspaceSource;
 use campaign::BaselineStatus;
 use serde_json::json;
@@ -60,6 +60,6 @@ fn text(io: &CliOutput, found: &[BaselineStatus], stale: usize) -> String {
             text.push_str(&format!("{}  {why}\n", io.paint.strong(&status.shelf.path())));
         }
     }
-    text.push_str(&format!("{}, {stale} stale\n", count(found.len(), "baseline")));
+    text.push_str(&format!("{}, {stale} stale\n", model::count(found.len(), "baseline")));
     text
 }

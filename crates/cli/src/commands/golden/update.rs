@@ -3,7 +3,7 @@
 use crate::args::GoldenRunArgs;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
-use crate::report::{self, columns, count};
+use crate::report::{self, columns};
 use crate::workspace_source::WorkspaceSource;
 use crate::{env, files};
 use campaign::GoldenSet;
@@ -35,7 +35,7 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
         let lacking = golden.missing_cases(&workspace, shelf).len();
         if lacking > 0 {
             partial += 1;
-            text.push_str(&columns([&shelf.path(), &format!("left alone: the run lacks {} of it\n", count(lacking, "case"))]));
+            text.push_str(&columns([&shelf.path(), &format!("left alone: the run lacks {} of it\n", model::count(lacking, "case"))]));
             continue;
         }
         if let Err(error) = files::write(&root.join(shelf.path()), &baseline.to_lines()) {
@@ -43,9 +43,9 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
             return ExitKind::Incomplete;
         }
         written += 1;
-        text.push_str(&format!("{}  {}\n", shelf.path(), count(baseline.entries.len(), "case")));
+        text.push_str(&format!("{}  {}\n", shelf.path(), model::count(baseline.entries.len(), "case")));
     }
-    text.push_str(&format!("{} written from run {} of {}\n", count(written, "baseline"), stored.short_id(), *subject.name));
+    text.push_str(&format!("{} written from run {} of {}\n", model::count(written, "baseline"), stored.short_id(), *subject.name));
     let exit = if written == 0 || partial > 0 { ExitKind::Incomplete } else { ExitKind::Clean };
     io.print_result(&text, exit)
 }

@@ -59,7 +59,7 @@ impl DelegationNode {
     }
 
     fn line(&self) -> String {
-        let counted = |n: usize, noun: &str| (n > 0).then(|| crate::report::count(n, noun));
+        let counted = |n: usize, noun: &str| (n > 0).then(|| model::count(n, noun));
         let decided = self.decided.map(|decision| match decision {
             ReviewDecision::Approve => "approved".to_owned(),
             ReviewDecision::Veto => "vetoed".to_owned(),

@@ -5,7 +5,7 @@ use super::reading_text;
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report::escape::escape_control;
-use crate::report::{FORMAT, columns, count};
+use crate::report::{FORMAT, columns};
 use crate::stored_runs::LoadedTrial;
 use model::{Reading, Workspace};
 use score::diff::{ArgDiff, CallDiff, CanonicalCall, EffectDiff, NetChange, ScoreDiff, calls, effects, scores};
@@ -36,8 +36,8 @@ impl<'a> TrialDiff<'a> {
             text.push_str(&format!("the first {}, the second {}\n", escape_control(&endings.0), escape_control(&endings.1)));
         }
         let changed = self.calls.iter().filter(|diff| !matches!(diff, CallDiff::Same(..))).count();
-        let (effects, scores) = (count(self.effects.len(), "effect"), count(self.scores.len(), "score"));
-        text.push_str(&format!("different: {}, {effects}, {scores}\n", count(changed, "call")));
+        let (effects, scores) = (model::count(self.effects.len(), "effect"), model::count(self.scores.len(), "score"));
+        text.push_str(&format!("different: {}, {effects}, {scores}\n", model::count(changed, "call")));
         text
     }
 

@@ -49,6 +49,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("model", "output", &["catalog", "location", "problem", "yaml"]),
     ("model", "location", &[]),
     ("model", "plan", &["hash", "suite"]),
+    ("model", "plural", &[]),
     ("model", "policy", &["location", "problem", "registry", "yaml"]),
     ("model", "problem", &["location"]),
     ("model", "reading", &["gate", "scorer"]),
