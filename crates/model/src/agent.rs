@@ -1,4 +1,4 @@
-//! An agent of the system under test: Markdown with front matter.
+//! Agent of the system under test, read from Markdown with front matter.
 
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
@@ -14,13 +14,13 @@ pub struct Agent {
     pub tier: AgentTier,
     pub writes: Spanned<bool>,
     pub terminal: bool,
-    /// Its calls re-check others, so repeating them is not redundant work.
+    /// Repeats calls of other agents to verify them; these do not count as redundant.
     pub verifier: bool,
-    /// The review this agent gives before others write.
+    /// Review this agent gives before others write.
     pub serves: Option<Spanned<ReviewRole>>,
     pub tools: Vec<Spanned<String>>,
     pub delegates_to: Vec<Spanned<String>>,
-    /// What a hand-over to this agent must carry.
+    /// Keys that a delegation to this agent must pass.
     pub needs: Vec<String>,
     pub output: Spanned<String>,
     pub workflow: Vec<WorkflowStep>,
@@ -36,7 +36,7 @@ impl Agent {
     }
 }
 
-/// Which class of model the agent is meant for.
+/// Class of model the agent is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentTier {
     Deep,
@@ -53,7 +53,7 @@ pub struct WorkflowStep {
 
 #[derive(Debug, Clone)]
 pub enum StepAction {
-    /// One of these tools.
+    /// Calls one of these tools.
     Call(Vec<Spanned<String>>),
     Delegate(Spanned<String>),
     Ask(String),
@@ -118,12 +118,12 @@ fn read_step(node: &YamlNode, report: &ProblemReport) -> Option<WorkflowStep> {
     let ask = fields.optional("ask", text).map(StepAction::Ask);
     let say = fields.optional("say", text).map(StepAction::Say);
     fields.close();
-    let mut does: Vec<StepAction> = [call, delegate, ask, say].into_iter().flatten().collect();
-    if does.len() != 1 {
+    let mut actions: Vec<StepAction> = [call, delegate, ask, say].into_iter().flatten().collect();
+    if actions.len() != 1 {
         report.add(node.line, "a workflow step does exactly one thing", "write one of call, delegate, ask, say");
         return None;
     }
-    Some(WorkflowStep { step: step?, action: does.remove(0), when, at: report.location(node.line) })
+    Some(WorkflowStep { step: step?, action: actions.remove(0), when, at: report.location(node.line) })
 }
 
 fn read_invariant(node: &YamlNode, report: &ProblemReport) -> Option<AgentInvariant> {

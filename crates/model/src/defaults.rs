@@ -1,4 +1,4 @@
-//! What a run takes for granted unless it is told otherwise: `bardo-eval.yaml`.
+//! Default subject, judge and budget of runs, read from `bardo-eval.yaml`.
 
 use crate::location::Spanned;
 use crate::money::Money;
@@ -7,11 +7,11 @@ use crate::yaml::{YamlFields, YamlNode, name, spanned, text};
 
 #[derive(Debug, Clone, Default)]
 pub struct RunDefaults {
-    /// Who is evaluated.
+    /// Name of the subject to evaluate.
     pub subject: Option<Spanned<String>>,
-    /// Who answers questions that no state can.
+    /// Name of the subject that judges rubrics.
     pub judge: Option<Spanned<String>>,
-    /// What a run may cost.
+    /// Most that a run may cost.
     pub budget: Option<Money>,
 }
 
@@ -30,8 +30,8 @@ fn read_usd(node: &YamlNode, report: &ProblemReport) -> Option<Money> {
     if money.is_err() {
         report.add(
             node.line,
-            format!("{} is no amount of dollars", node.describe()),
-            "digits with at most nine after the point, as in 2.50",
+            format!("{} is not a dollar amount", node.describe()),
+            "write digits with at most nine after the point, as in 2.50",
         );
     }
     money.ok()

@@ -1,8 +1,8 @@
-//! The files of a workspace as plain data: somebody else has read them, within limits.
+//! Files of a workspace in memory. Reading them from disk, within size limits, is up to the caller.
 
 use std::collections::BTreeMap;
 
-/// Relative path (with `/`) to content. Ordered, so that everything derived from it is too.
+/// Contents by relative path (with `/`), in path order, so that results are deterministic.
 #[derive(Debug, Clone, Default)]
 pub struct WorkspaceFiles {
     entries: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! A gate: a bound on a metric, as data.
+//! Gates: bounds on metrics, read from `gates.yaml`.
 
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
@@ -13,7 +13,7 @@ pub struct Gate {
     pub scorer: Spanned<ScorerName>,
     pub slice: SliceSpec,
     pub tiers: Vec<u64>,
-    /// Distinct cases without which the gate has no evidence.
+    /// Fewest distinct cases that count as evidence.
     pub min_cases: usize,
     pub aggregate: GateAggregate,
     pub bound: GateBound,
@@ -21,7 +21,7 @@ pub struct Gate {
     pub at: Location,
 }
 
-/// Where a gate comes from: a line of the specification, or us.
+/// Source of a gate: a line of the specification, or this project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GateOrigin {
     Spec(String),
@@ -37,7 +37,7 @@ impl GateOrigin {
     }
 }
 
-/// Which trials a gate is judged on.
+/// Trials a gate is judged on. The default pools all of them.
 #[derive(Debug, Clone, Default)]
 pub struct SliceSpec {
     pub each: Option<SliceAxis>,
@@ -70,17 +70,17 @@ pub enum SliceFilter {
     Agent(Spanned<String>),
     Skill(Spanned<String>),
     Tag(Spanned<String>),
-    /// Agents that hold a write tool.
+    /// Agents that may write.
     Writes,
 }
 
-/// How the readings of a slice become one number.
+/// Aggregation of the readings of a slice into one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GateAggregate {
-    /// Good over all.
+    /// Hits divided by the total.
     Rate,
     MissRate,
-    /// How many were not good.
+    /// Number of misses.
     Misses,
     Max,
     Mean,
@@ -119,7 +119,7 @@ pub(crate) fn read_gates(node: &YamlNode, report: &ProblemReport) -> Option<Vec<
     gates
 }
 
-/// Reads any name; a check reports those that no scorer has.
+/// Reads any name. A check reports names of scorers that do not exist.
 fn scorer(node: &YamlNode, report: &ProblemReport) -> Option<ScorerName> {
     name(node, report).map(Into::into)
 }
@@ -146,7 +146,7 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
         }
     };
     if min_cases == Some(0) {
-        report.add(node.line, "min_cases is 0, so the gate would pass on nothing", "write at least 1");
+        report.add(node.line, "min_cases is 0, so the gate would pass without evidence", "write at least 1");
     }
     Some(Gate {
         id: id?,
@@ -189,7 +189,7 @@ fn read_slice_filter(node: &YamlNode, report: &ProblemReport) -> Option<SliceFil
     fields.close();
     let mut given: Vec<SliceFilter> = [profile, agent, skill, tag, writes].into_iter().flatten().collect();
     if given.len() != 1 {
-        report.add(node.line, "only names exactly one thing", "one of profile, agent, skill, tag, writes: true");
+        report.add(node.line, "only must have exactly one key", "one of profile, agent, skill, tag, writes: true");
         return None;
     }
     Some(given.remove(0))

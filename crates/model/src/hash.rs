@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt;
 
-/// SHA-256 as lower-case hex. It lies in place: records hold many of them.
+/// SHA-256 as lower-case hex, stored inline because records hold many of them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash([u8; HEX_DIGITS]);
 
 const HEX_DIGITS: usize = 64;
 
 impl ContentHash {
-    /// Of a JSON value in canonical form: object keys sorted, no white space.
+    /// Hashes a JSON value in canonical form: sorted object keys, no white space.
     pub fn of_json(value: &Value) -> Self {
         let mut text = String::new();
         write_canonical_json(value, &mut text);
@@ -24,7 +24,7 @@ impl ContentHash {
         Self::of_parts(&[text])
     }
 
-    /// Of texts one after the other.
+    /// Hashes the concatenation of texts.
     pub fn of_parts(parts: &[&str]) -> Self {
         let mut sha = Sha256::new();
         for part in parts {
@@ -43,18 +43,18 @@ impl ContentHash {
         Self(hex)
     }
 
-    /// What was printed as a hash before.
+    /// Parses 64 lower-case hex digits.
     pub fn parse(text: &str) -> Option<Self> {
         let hex: [u8; HEX_DIGITS] = text.as_bytes().try_into().ok()?;
         hex.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')).then_some(Self(hex))
     }
 
     pub fn as_str(&self) -> &str {
-        // Only digits are ever put in.
+        // All bytes are ASCII hex digits.
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// Enough to tell things apart on a screen.
+    /// Returns the first 12 digits, for display.
     pub fn short(&self) -> &str {
         &self.as_str()[..12]
     }

@@ -1,4 +1,4 @@
-//! What things are: the types, ids and file shapes of bardo-eval. No I/O, no clock, no environment, no randomness.
+//! Types, ids and file formats of bardo-eval. No I/O, clock, environment access or randomness.
 
 mod agent;
 mod catalog;

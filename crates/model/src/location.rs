@@ -1,11 +1,11 @@
-//! Where something stands in the user's files, so that every later complaint can name file and line.
+//! File and line of values in the user's files, for error messages.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A line of a workspace file.
+/// Line of a workspace file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     pub file: Arc<str>,
@@ -24,7 +24,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// A value together with the line it was written on.
+/// Value with the line it was read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spanned<T> {
     pub value: T,

@@ -1,8 +1,8 @@
-//! Markdown with YAML front matter: agents and skills.
+//! Markdown with YAML front matter, used by agents and skills.
 
 use crate::problem::ProblemReport;
 
-/// The front matter and the body. The front matter starts on line 2 of the file.
+/// Splits a file into front matter and body. The front matter starts on line 2 of the file.
 pub(crate) fn split<'t>(text: &'t str, report: &ProblemReport) -> Option<(&'t str, &'t str)> {
     let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"));
     let Some(rest) = rest else {

@@ -1,4 +1,4 @@
-//! The smallest complete workspace: the template of `init --minimal`, and the example that every check accepts.
+//! Smallest complete workspace, written by `init --minimal`. Every check accepts it.
 
 macro_rules! minimal {
     ($($path:literal),* $(,)?) => {

@@ -1,4 +1,4 @@
-//! Money: whole nano-dollars, because a token may cost less than a millionth of a dollar and sums must be exact.
+//! Exact amounts of US dollars. A token may cost less than a millionth of a dollar, so the unit is the nano-dollar.
 
 use crate::decimal::Decimal;
 use crate::units::parse_units;
@@ -7,8 +7,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::str::FromStr;
 
-/// US dollars as a whole number of nano-dollars. Sums stop at the largest value, which is above what anyone can spend and fits every
-/// signed 64-bit number, so that whoever stores it cannot fail at it.
+/// US dollars in whole nano-dollars. Arithmetic saturates at [`Money::MAX`], which fits a signed 64-bit integer of SQLite.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "u64", into = "u64")]
 pub struct Money(u64);
@@ -18,7 +17,7 @@ const NANOS_PER_DOLLAR: u64 = 1_000_000_000;
 const DECIMAL_PLACES: u8 = 9;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no amount of dollars: write digits with at most nine after the point")]
+#[error("\"{0}\" is not a dollar amount: write digits with at most nine after the point")]
 pub struct ParseMoneyError(pub String);
 
 impl Money {
@@ -37,7 +36,7 @@ impl Money {
         self.0
     }
 
-    /// For reports alone; sums are made of nano-dollars.
+    /// Returns dollars as a float, for reports only.
     pub fn as_usd(self) -> f64 {
         self.0 as f64 / NANOS_PER_DOLLAR as f64
     }
@@ -47,13 +46,13 @@ impl Money {
         Self::from_nanos(self.0.saturating_add(other.0))
     }
 
-    /// What is left, never less than nothing.
+    /// Subtracts; the result is at least zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// What this many tokens cost at this price for a million of them, rounded up.
+    /// Returns the cost of `tokens` at this price per million tokens, rounded up.
     #[must_use]
     pub fn cost_of_tokens(self, tokens: u64) -> Self {
         let exact = u128::from(self.0) * u128::from(tokens);
@@ -79,7 +78,7 @@ impl Sum for Money {
     }
 }
 
-/// Dollars with at least two and at most nine digits after the point: `0.00`, `12.50`, `0.000000004`.
+/// Formats dollars with two to nine digits after the point: `0.00`, `12.50`, `0.000000004`.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&Decimal::from(self.0).shifted(-i64::from(DECIMAL_PLACES)).with_places(2))
@@ -118,7 +117,7 @@ mod tests {
     #[test]
     fn malformed_dollar_amounts_are_refused() {
         for text in ["", ".", "1.", ".5", "-1", "+1", "1e3", "1,5", "0.0000000001", "99999999999999999999", "9223372037", "1 "] {
-            assert!(text.parse::<Money>().is_err(), "{text:?} was taken for money");
+            assert!(text.parse::<Money>().is_err(), "{text:?} was accepted");
         }
     }
 

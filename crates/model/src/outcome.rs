@@ -1,27 +1,27 @@
-//! Result of one trial for its case. `score::outcome` decides it; everything else reads it.
+//! Outcome of a trial. Computed by `score::outcome`; all other code reads it.
 
-/// What a trial says about its case.
+/// Outcome of a trial for its case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaseOutcome {
-    /// Everything the case expects was seen.
+    /// All expectations of the case were met.
     Passed,
-    /// Something the case expects was missed.
+    /// At least one expectation was missed.
     Failed,
-    /// The trial ended, but nothing was read off it or its rubric has no verdict.
+    /// The trial ended, but no scorer has a reading or the rubric has no verdict.
     Unjudged,
-    /// The trial is no evidence about the subject.
+    /// The trial says nothing about the subject.
     Aborted { by: AbortCause },
 }
 
-/// Reason why a trial is no evidence.
+/// Cause of an aborted trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AbortCause {
     Provider,
     Harness,
     Simulator,
-    /// Only recordings may be played, and one is missing.
+    /// A recording is missing in replay mode.
     NeedsRecording,
-    /// The budget of the run is used up.
+    /// The budget of the run is exhausted.
     Unfunded,
     /// The run ended before the trial did.
     Interrupted,

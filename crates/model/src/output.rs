@@ -1,4 +1,4 @@
-//! The shape an agent's final answer must have.
+//! JSON Schema of an agent's final answer.
 
 use crate::catalog::JsonSchema;
 use crate::location::{Location, Spanned};

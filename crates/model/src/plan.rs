@@ -1,4 +1,4 @@
-//! What will be run: every case × subject × seed, in order, before the first token is spent.
+//! Plan of a run: every case × subject × seed, in order, fixed before the first model call.
 
 use crate::hash::ContentHash;
 use crate::suite::Case;
@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Of the workspace the trials were planned from.
+    /// Hash of the workspace the trials were planned from.
     pub workspace: ContentHash,
     pub trials: Vec<Trial>,
 }
@@ -23,26 +23,26 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The id covers the content of the case and the configuration of the subject, so a changed one is another trial.
+    /// Returns a trial. Its id covers the content of the case and the configuration of the subject.
     pub fn new(case: &Case, subject: &str, configuration: &ContentHash, seed: u64) -> Self {
         Self::from_hashes((&case.id, &case.hash), (subject, configuration), seed)
     }
 
     fn from_hashes((case, hash): (&str, &ContentHash), (subject, configuration): (&str, &ContentHash), seed: u64) -> Self {
-        // The canonical JSON of these four, written out: a plan may hold a hundred thousand trials.
+        // Canonical JSON, formatted by hand for speed: a plan may hold a hundred thousand trials.
         let subject_json = Value::from(subject);
         let id = format!(r#"{{"case":"{hash}","configuration":"{configuration}","seed":{seed},"subject":{subject_json}}}"#);
         Self { id: ContentHash::of_text(&id), case: case.to_owned(), subject: subject.to_owned(), seed }
     }
 }
 
-/// A plan in short: what its trials can be made from again.
+/// Compact plan from which all trials can be generated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanOutline {
     pub cases: Vec<PlannedCase>,
     pub subjects: Vec<PlannedSubject>,
-    /// How often each case is tried.
+    /// Trials per case.
     pub trials: u64,
     pub seed: u64,
 }
@@ -62,7 +62,7 @@ pub struct PlannedSubject {
 }
 
 impl PlanOutline {
-    /// Trials of one case stand together, subjects in the order asked for, seeds counting up.
+    /// Returns all trials, grouped by case, then by subject in the requested order, with ascending seeds.
     pub fn trials(&self) -> Vec<Trial> {
         (0..self.len()).map(|n| self.trial(n)).collect()
     }
@@ -75,7 +75,7 @@ impl PlanOutline {
         self.len() == 0
     }
 
-    /// The trial at a place of the plan; the caller keeps below `len`.
+    /// Returns the trial at a position, which must be below [`PlanOutline::len`].
     pub fn trial(&self, n: u64) -> Trial {
         let (case, subject) = self.case_and_subject(n);
         let (case, subject) = (&self.cases[case], &self.subjects[subject]);
@@ -83,7 +83,7 @@ impl PlanOutline {
         Trial::from_hashes((&case.case, &case.hash), (&subject.subject, &subject.configuration), seed)
     }
 
-    /// The case and the subject of a trial, as places in their lists.
+    /// Returns the indices of the case and the subject of a trial.
     pub fn case_and_subject(&self, n: u64) -> (usize, usize) {
         let pair = usize::try_from(n / self.trials).unwrap_or(usize::MAX);
         (pair / self.subjects.len(), pair % self.subjects.len())

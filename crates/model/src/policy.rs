@@ -1,4 +1,4 @@
-//! The limits an agent lives under.
+//! Policy: limits and allowlists that agents must respect.
 
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
@@ -25,7 +25,7 @@ pub struct Policy {
     pub approved_assets: Vec<Spanned<String>>,
     pub approved_protocols: Vec<Role>,
     pub sanctioned: Vec<Spanned<AddressText>>,
-    /// Hops, not agents.
+    /// Most hops in a chain of delegations.
     pub delegation_depth: u64,
     pub at: Location,
 }
@@ -97,7 +97,11 @@ fn read_limits(node: &YamlNode, report: &ProblemReport) -> Option<LimitsUsd> {
     fields.close();
     let limits = LimitsUsd { per_transaction: per_transaction?, per_session: per_session?, per_day: per_day? };
     if limits.per_transaction > limits.per_session || limits.per_session > limits.per_day {
-        report.add(node.line, "the limits do not grow from transaction to session to day", "a smaller span cannot have the larger limit");
+        report.add(
+            node.line,
+            "limits_usd must not decrease from transaction to session to day",
+            "a longer period needs at least the same limit",
+        );
     }
     Some(limits)
 }

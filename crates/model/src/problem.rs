@@ -1,4 +1,4 @@
-//! A mistake in the user's files: where it is, what is wrong and what to do about it. Mistakes are collected, never thrown one by one.
+//! Problems in the user's files: location, description and remedy. All problems of a file are collected.
 
 use crate::location::Location;
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collects the problems of one file while it is read; reading goes on after a mistake so that all of them are seen.
+/// Collects problems and warnings while a file is read. Reading continues after a problem so that all of them are reported.
 #[derive(Debug)]
 pub struct ProblemReport {
     file: Arc<str>,
@@ -31,7 +31,7 @@ pub struct ProblemReport {
     warnings: RefCell<Vec<Problem>>,
 }
 
-/// A file with a thousand mistakes is a wrong file; the rest would only scroll the first ones away.
+/// Further problems of a file are dropped, to keep the output readable.
 const MAX_PROBLEMS_PER_FILE: usize = 100;
 
 impl ProblemReport {
@@ -39,7 +39,7 @@ impl ProblemReport {
         Self::with_line_offset(file, 0)
     }
 
-    /// For YAML inside another file: `first_line` lines stand before it.
+    /// Returns a report for YAML inside another file, after `first_line` lines.
     pub fn with_line_offset(file: &str, first_line: u32) -> Self {
         Self { file: file.into(), first_line, problems: RefCell::default(), warnings: RefCell::default() }
     }
@@ -55,7 +55,7 @@ impl ProblemReport {
         }
     }
 
-    /// Adds a warning: the file is read, but should be changed.
+    /// Adds a warning. The file is still accepted.
     pub fn warn(&self, line: u32, what: impl Into<String>, remedy: impl Into<String>) {
         let mut warnings = self.warnings.borrow_mut();
         if warnings.len() < MAX_PROBLEMS_PER_FILE {
@@ -68,7 +68,7 @@ impl ProblemReport {
         self.warnings.take()
     }
 
-    /// Whether further problems would be dropped.
+    /// Returns whether further problems would be dropped.
     pub fn is_full(&self) -> bool {
         self.problems.borrow().len() >= MAX_PROBLEMS_PER_FILE
     }
@@ -82,18 +82,18 @@ impl ProblemReport {
     }
 }
 
-/// The nearest of `known` to a misspelt word, phrased as a remedy; empty when nothing is near.
+/// Returns the nearest known word as a remedy; empty if none is near. See [`nearest_name`].
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest_name(word, known).map(|best| format!("did you mean \"{best}\"?")).unwrap_or_default()
 }
 
-/// The nearest of `known` if it is near enough to be meant.
+/// Returns the known word most similar to `word`, if it is similar enough.
 pub fn nearest_name<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let length = word.chars().count();
     known
         .into_iter()
-        // Lengths alone decide most pairs, and a word may be as long as a file.
+        // Comparing lengths first is cheap, and a word may be as long as a file.
         .filter(|candidate| {
             let other = candidate.chars().count();
             length.min(other) * 10 >= length.max(other) * 6

@@ -1,4 +1,4 @@
-//! What a scorer read off one transcript, and what many readings amount to.
+//! Readings of scorers on transcripts, and metrics and gate results computed from them.
 
 use crate::gate::GateBound;
 use crate::scorer::ScorerName;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// Good over all. `of == 0` means: not exercised.
+    /// Hits out of a total. `of == 0` means not exercised.
     Tally {
         hit: u64,
         of: u64,
     },
     Level(f64),
-    /// The evidence cannot be read; never a pass.
+    /// The transcript cannot be scored. Never counts as a pass.
     Unscorable {
         why: String,
     },
@@ -36,7 +36,7 @@ impl Reading {
         }
     }
 
-    /// Exercised and nothing missed.
+    /// Returns whether it was exercised without a miss.
     pub fn is_clean(&self) -> bool {
         match self {
             Reading::Tally { hit, of } => *of > 0 && hit == of,
@@ -45,7 +45,7 @@ impl Reading {
         }
     }
 
-    /// Exercised and something missed.
+    /// Returns whether it was exercised with a miss.
     pub fn is_violation(&self) -> bool {
         match self {
             Reading::Tally { hit, of } => hit < of,
@@ -62,7 +62,7 @@ pub struct Score {
     pub because: Vec<ScoreReason>,
 }
 
-/// A reason, with the event it rests on.
+/// Reason for a score, with the number of the event that shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScoreReason {
@@ -70,18 +70,18 @@ pub struct ScoreReason {
     pub what: String,
 }
 
-/// The readings of one scorer over one slice.
+/// Aggregated readings of one scorer over one slice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
     pub scorer: ScorerName,
     pub slice: String,
-    /// Absent when nothing was measured.
+    /// Absent without a measurement.
     pub value: Option<f64>,
-    /// Wilson, both sides, 95 %.
+    /// Wilson interval, two-sided, 95 %.
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Clopper–Pearson, both sides, 95 %: never too narrow, where Wilson may be.
+    /// Clopper–Pearson interval, two-sided, 95 %. Never too narrow, unlike Wilson.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<ExactInterval>,
     pub n: u64,
@@ -95,7 +95,7 @@ pub struct ExactInterval {
     pub high: f64,
 }
 
-/// What a run without a single miss shows: failing more often than this is ruled out.
+/// Upper bound of the failure rate, from a run without a miss.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailureRateBound {
@@ -113,7 +113,7 @@ pub enum Verdict {
     NoEvidence,
 }
 
-/// A gate judged on one slice.
+/// Result of a gate on one slice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateResult {
@@ -123,16 +123,16 @@ pub struct GateResult {
     pub metric: Metric,
     pub bound: GateBound,
     pub verdict: Verdict,
-    /// Only for gates that allow no miss, where there was none.
+    /// Present for zero-tolerance gates without a miss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_out: Option<FailureRateBound>,
-    /// What is missing or wrong, for people.
+    /// Explanation for reports.
     pub because: String,
-    /// The worst cases, with the reason each counts against the gate.
+    /// Worst cases, with the reason each counts against the gate.
     pub worst: Vec<WorstCase>,
 }
 
-/// All gates of a run: the judged ones, and the ids of those that its cases do not concern.
+/// Results of the gates of a run, and the ids of gates without any of its cases.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateVerdicts {

@@ -1,4 +1,4 @@
-//! Everything a run found out, in one deterministic document.
+//! Record of a run: plan, transcripts, scores and gate results in one deterministic document.
 
 use crate::hash::ContentHash;
 use crate::plan::{Plan, Trial};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-/// Readers refuse other formats; converters for older ones live in one place.
+/// Format of [`RunRecord`]. Readers refuse other formats.
 pub const RECORD_FORMAT: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,21 +21,21 @@ pub struct RunRecord {
     pub transcripts: Vec<Transcript>,
     pub scores: Vec<TrialScores>,
     pub judgements: Vec<GateResult>,
-    /// Gates that this selection does not concern, by id.
+    /// Ids of gates without any of the selected cases.
     pub out_of_scope: Vec<String>,
 }
 
-/// What a run claims to have measured, and how sure its gates must be.
+/// Scope of a run, and the confidence its gates require.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunClaim {
-    /// The tier whose gates are held to their minimum of cases; absent where a person chose the cases.
+    /// Tier whose gates must reach `min_cases`; absent if the cases were selected by hand.
     pub tier: Option<u64>,
-    /// The bound must hold at this confidence, one-sided, not only for the rate seen.
+    /// One-sided confidence at which bounds must hold; absent to compare the observed rate only.
     pub confidence: Option<f64>,
-    /// A gate that allows no miss must rule out failing this often.
+    /// Failure rate that zero-tolerance gates must rule out.
     pub rule_out: Option<f64>,
-    /// What finished agents merely claim counts as if it had been seen.
+    /// Counts claims of external agents as observed events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub trust_claims: bool,
 }
@@ -62,22 +62,24 @@ impl RunRecord {
         hash.finish(&self.judgements, &self.out_of_scope)
     }
 
+    /// Returns the number of scorable trials.
     pub fn finished_count(&self) -> usize {
         self.transcripts.iter().filter(|transcript| transcript.ending.is_scorable()).count()
     }
 
-    /// Trials that ended but that no scorer read anything off: whatever they showed, nobody looked.
+    /// Returns the number of scorable trials on which no scorer was exercised.
     pub fn unscored_count(&self) -> usize {
-        let read = |scores: &TrialScores| scores.scores.iter().any(|score| score.reading.is_exercised());
-        self.transcripts.iter().zip(&self.scores).filter(|(transcript, scores)| transcript.ending.is_scorable() && !read(scores)).count()
+        let scored = |scores: &TrialScores| scores.scores.iter().any(|score| score.reading.is_exercised());
+        self.transcripts.iter().zip(&self.scores).filter(|(transcript, scores)| transcript.ending.is_scorable() && !scored(scores)).count()
     }
 
+    /// Returns the number of planned trials that are not scorable.
     pub fn aborted_count(&self) -> usize {
         self.plan.trials.len() - self.finished_count()
     }
 }
 
-/// The hash of a record whose trials come one after the other, in the order of the plan, and need not be held.
+/// Computes the hash of a record from its trials, added in plan order, without keeping them in memory.
 #[derive(Debug, Clone)]
 pub struct RecordHasher(Sha256);
 
@@ -88,18 +90,19 @@ impl RecordHasher {
         hash
     }
 
-    /// A trial that ended: what happened in it and what was read off it.
+    /// Adds a trial that ended, with the hash of its content and its scores as JSON.
     pub fn add_trial(&mut self, trial: &Trial, content: &ContentHash, scores: &str) {
         self.add_trial_digest(trial, content, &ContentHash::of_text(scores));
     }
 
-    /// The same, where the scores were hashed before.
+    /// Like [`RecordHasher::add_trial`], with scores that are already hashed.
     pub fn add_trial_digest(&mut self, trial: &Trial, content: &ContentHash, scores: &ContentHash) {
         for part in [trial.id.as_str(), " ", content.as_str(), " ", scores.as_str(), "\n"] {
             self.0.update(part.as_bytes());
         }
     }
 
+    /// Adds a planned trial that did not end.
     pub fn add_unrun_trial(&mut self, trial: &Trial) {
         self.add_line(trial.id.as_str());
     }
@@ -115,7 +118,7 @@ impl RecordHasher {
     }
 }
 
-/// Scores as they are kept and hashed.
+/// Returns scores as they are stored and hashed.
 pub fn scores_to_json(scores: &[Score]) -> String {
-    serde_json::to_string(scores).unwrap_or_else(|error| panic!("scores are always JSON: {error}"))
+    serde_json::to_string(scores).unwrap_or_else(|error| panic!("scores cannot be serialized: {error}"))
 }

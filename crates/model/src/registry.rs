@@ -1,4 +1,4 @@
-//! Who is who on a chain: tokens and contracts by address, one file per chain.
+//! Chain registry: known tokens and contracts by address, one file per chain.
 
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
@@ -33,7 +33,7 @@ pub struct RegistryContract {
     pub address: Spanned<AddressText>,
 }
 
-/// An address as written: the checksum is part of what the author said, so the text is kept.
+/// Address with its text, which is kept to verify the checksum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressText {
     pub text: String,
@@ -50,18 +50,19 @@ impl AddressText {
         Some(Self { text: text.to_owned(), address })
     }
 
-    /// The EIP-55 spelling of the same address.
+    /// Returns the address with its EIP-55 checksum.
     pub fn to_checksum(&self) -> String {
         self.address.to_checksum(None)
     }
 
+    /// Returns whether the text has a valid EIP-55 checksum.
     pub fn is_checksummed(&self) -> bool {
         self.text == self.to_checksum()
     }
 }
 
 text_enum! {
-    /// Purpose of a contract. Policies approve roles, grounding names them.
+    /// Role of a contract. Policies approve protocols by role.
     Role {
         Router "router", Quoter "quoter", PoolManager "pool_manager", PositionManager "position_manager", Permit2 "permit2", Factory "factory",
         LendingPool "lending_pool", Staking "staking", Bridge "bridge", IdentityRegistry "identity_registry",

@@ -1,11 +1,11 @@
-//! Review roles: which agent approves or vetoes what others are about to write.
+//! Review roles: agents that approve or veto writes of other agents.
 
-/// The review an agent gives, from `serves` in its file.
+/// Review role of an agent, from `serves` in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReviewRole {
-    /// Judges one prepared action.
+    /// Reviews one prepared action.
     Guardian,
-    /// Judges a prepared action or a proposal.
+    /// Reviews a prepared action or a proposal.
     Assessor,
 }
 

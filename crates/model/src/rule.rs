@@ -1,5 +1,5 @@
-//! The rule language of behaviour: `before(simulate, write)`, `at_most(uniswap_execute_swap[chain="base"], 1)`.
-//! Parsed here once, with the column of a mistake; what a rule means on a transcript is the scorer's business.
+//! Rule language for behaviour: `before(simulate, write)`, `at_most(uniswap_execute_swap[chain="base"], 1)`.
+//! Only parsed here. Scorers evaluate rules on transcripts.
 
 mod parse;
 mod text_parser;
@@ -16,18 +16,18 @@ pub enum Rule {
     Before(ActionSelector, ActionSelector),
     /// Every A is followed by some B.
     After(ActionSelector, ActionSelector),
-    /// The next act after every A is a B.
+    /// The next action after every A is a B.
     ImmediatelyAfter(ActionSelector, ActionSelector),
     Never(ActionSelector),
     /// No B once A has happened.
     NeverAfter(ActionSelector, ActionSelector),
     Eventually(ActionSelector),
-    /// Every B comes within that many seconds after an A.
+    /// Every B comes at most this many seconds after an A.
     Within(ActionSelector, ActionSelector, u64),
     AtMost(ActionSelector, u64),
 }
 
-/// Which acts of a transcript are meant.
+/// Selects actions of a transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActionSelector {
     pub what: SelectorTarget,
@@ -40,8 +40,9 @@ pub enum SelectorTarget {
     Class(ActionClass),
     Acts(OpPattern),
     DelegateTo(String),
-    /// A delegation to the guardian or the assessor, with the required answer.
+    /// Delegation to the guardian, optionally with a required decision.
     Guard(Option<RequiredDecision>),
+    /// Delegation to the assessor, optionally with a required decision.
     Assess(Option<RequiredDecision>),
 }
 
@@ -81,7 +82,7 @@ pub enum ArgComparison {
     Above,
 }
 
-/// Where in the rule's text something is wrong, and what.
+/// Syntax error in a rule or a state predicate, with its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
     pub column: usize,
@@ -95,10 +96,16 @@ impl fmt::Display for RuleError {
 }
 
 impl Rule {
+    /// Parses a rule.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the column of the first syntax error.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
         parse::parse_rule(text)
     }
 
+    /// Returns the selectors of the rule, in the order written.
     pub fn selectors(&self) -> Vec<&ActionSelector> {
         match self {
             Rule::Before(a, b) | Rule::After(a, b) | Rule::ImmediatelyAfter(a, b) | Rule::NeverAfter(a, b) | Rule::Within(a, b, _) => {

@@ -1,11 +1,11 @@
-//! Ids of the scorers: the closed set that gates name and scores carry.
+//! Scorer ids, as used by gates and scores.
 
 use crate::text_enum::text_enum;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 text_enum! {
-    /// Metric of this version, measured or planned.
+    /// Scorer known to this version, implemented or planned.
     ScorerId {
         Hit "hit", ToolCallF1 "tool_call_f1", ToolCallF1Multiset "tool_call_f1_multiset", ToolCallF1Ordered "tool_call_f1_ordered",
         NoTool "no_tool", Disambiguation "disambiguation", ArgumentMatch "argument_match", SafetyPipeline "safety_pipeline",
@@ -23,7 +23,7 @@ text_enum! {
     }
 }
 
-/// Scorer as a file or a stored record names it. Records of other versions may name one that this version does not know.
+/// Scorer name from a file or a stored record, which may come from another version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ScorerName {
     Known(ScorerId),

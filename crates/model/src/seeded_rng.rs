@@ -1,8 +1,8 @@
-//! Reproducible random numbers: every sequence follows from an explicit seed.
+//! Reproducible random numbers from an explicit seed.
 
 use crate::hash::ContentHash;
 
-/// SplitMix64. The same seed gives the same sequence on every machine; it must not change, as stored transcripts depend on it.
+/// SplitMix64. The algorithm must not change, because stored transcripts depend on its sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeededRng(u64);
 
@@ -19,7 +19,7 @@ impl SeededRng {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `end`; 0 where `end` is 0, without a draw.
+    /// Returns a number below `end`. If `end` is 0, returns 0 without a draw.
     pub fn below(&mut self, end: usize) -> usize {
         match u64::try_from(end) {
             Ok(end) if end > 0 => usize::try_from(self.next_u64() % end).unwrap_or(0),
@@ -27,12 +27,12 @@ impl SeededRng {
         }
     }
 
-    /// Returns true in `share` of a hundred draws.
+    /// Returns true with a probability of `share` percent.
     pub fn percent(&mut self, share: u64) -> bool {
         self.next_u64() % 100 < share
     }
 
-    /// Returns one of the items; `None` where there are none, without a draw.
+    /// Returns one of the items. If there are none, returns `None` without a draw.
     pub fn pick<'t, T>(&mut self, items: &'t [T]) -> Option<&'t T> {
         let at = self.below(items.len());
         items.get(at)

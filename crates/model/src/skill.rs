@@ -1,4 +1,4 @@
-//! A skill: what a user may ask for, and who handles it.
+//! Skills: requests a user can make, and the agent or tool that handles them.
 
 use crate::catalog::{ParamSpec, read_param};
 use crate::location::{Location, Spanned};
@@ -24,7 +24,7 @@ pub struct Skill {
 #[derive(Debug, Clone)]
 pub enum SkillHandler {
     Agent(Spanned<String>),
-    /// A skill that is one direct tool call.
+    /// The skill is a single tool call.
     Tool(Spanned<String>),
 }
 

@@ -1,4 +1,4 @@
-//! A subject file: which agent is evaluated, with which model and limits. Keys are named by environment variable, never held.
+//! Subject files: the evaluated agent with its model and limits. API keys are referenced by environment variable, never stored.
 
 mod external;
 
@@ -21,15 +21,15 @@ pub struct SubjectFile {
     pub tools: ToolsShown,
     pub key_env: Option<String>,
     pub base_url: Option<String>,
-    /// Which of the wire formats of its maker.
+    /// Wire format, for OpenAI and compatible servers.
     pub api: Option<OpenAiApi>,
     pub stream: bool,
-    /// Said to the model before what its seat says.
+    /// Prompt text placed before the prompt of the agent file.
     pub prompt: Option<String>,
-    /// Sent with every request as it is: settings of one vendor that others do not have.
+    /// Vendor-specific settings, sent unchanged with every request.
     pub extra: Map<String, Value>,
     pub price: Option<ModelPrice>,
-    /// How a finished agent is reached; nothing else has it.
+    /// Connection of an external agent; absent for all other subjects.
     pub external: Option<ExternalAgent>,
     pub about: String,
     pub at: Location,
@@ -71,6 +71,7 @@ impl ProviderKind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
     }
 
+    /// Returns whether the provider is an LLM API.
     pub fn is_llm(self) -> bool {
         match self {
             ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => true,
@@ -100,7 +101,7 @@ impl Default for SubjectLimits {
     }
 }
 
-/// The two wire formats OpenAI speaks; servers like it speak at least the first.
+/// Wire formats of OpenAI. Compatible servers support at least `Chat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenAiApi {
     Chat,
@@ -117,7 +118,7 @@ pub enum ToolsShown {
     Pruned(u64),
 }
 
-/// Per million tokens, as of a date.
+/// Price per million tokens, as of a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelPrice {
     pub input_per_mtok: Money,
@@ -128,7 +129,7 @@ pub struct ModelPrice {
 }
 
 impl SubjectFile {
-    /// What identifies the configuration in trial ids: everything that changes behaviour, nothing that does not.
+    /// Returns the hash of all settings that change behaviour. Part of every trial id.
     pub fn identity(&self) -> ContentHash {
         let tools = match self.tools {
             ToolsShown::All => "all".to_owned(),
@@ -140,17 +141,17 @@ impl SubjectFile {
             "limits": [self.limits.turns, self.limits.calls, self.limits.output_tokens, self.limits.seconds],
             "api": api, "prompt": self.prompt, "extra": self.extra,
         });
-        if let Some(finished) = &self.external {
-            configuration["finished"] = finished.identity();
+        if let Some(agent) = &self.external {
+            configuration["finished"] = agent.identity();
         }
         ContentHash::of_json(&configuration)
     }
 
-    /// A finished agent that no file describes, by the words it was asked for with.
-    pub fn from_command_line(words: &str, provider: ProviderKind, reached: AgentEndpoint) -> Self {
+    /// Returns an external agent given on the command line instead of a subject file.
+    pub fn from_command_line(name: &str, provider: ProviderKind, endpoint: AgentEndpoint) -> Self {
         let at = Location::new("--subject", 1);
         Self {
-            name: Spanned::new(words.to_owned(), at.clone()),
+            name: Spanned::new(name.to_owned(), at.clone()),
             provider,
             model: None,
             temperature: None,
@@ -163,8 +164,8 @@ impl SubjectFile {
             prompt: None,
             extra: Map::new(),
             price: None,
-            external: Some(ExternalAgent { endpoint: reached, env: vec![] }),
-            about: "A finished agent named on the command line.".to_owned(),
+            external: Some(ExternalAgent { endpoint, env: vec![] }),
+            about: "External agent given on the command line.".to_owned(),
             at,
         }
     }
@@ -185,7 +186,7 @@ pub(crate) fn read_subject(node: &YamlNode, report: &ProblemReport) -> Option<Su
     let prompt = fields.optional("prompt", text);
     let extra = fields.optional("extra", read_extra).unwrap_or_default();
     let price = fields.optional("price", read_price);
-    let finished = external::read_external(&fields, node, provider, report);
+    let external = external::read_external(&fields, node, provider, report);
     let about = fields.required("about", text);
     fields.close();
     if provider.is_some_and(ProviderKind::is_llm) && model.is_none() {
@@ -205,7 +206,7 @@ pub(crate) fn read_subject(node: &YamlNode, report: &ProblemReport) -> Option<Su
         prompt,
         extra,
         price,
-        external: finished,
+        external,
         about: about?,
         at: report.location(node.line),
     })
@@ -237,12 +238,12 @@ fn read_tools_shown(node: &YamlNode, report: &ProblemReport) -> Option<ToolsShow
     }
 }
 
-/// A name, and only a name: a key pasted here is refused before it can be written anywhere.
+/// Reads the name of an environment variable. A pasted API key is refused and not repeated in the message.
 fn read_env_name(node: &YamlNode, report: &ProblemReport) -> Option<String> {
     let written = text(node, report)?;
     let fits = written.len() <= 64 && written.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     if !fits {
-        report.add(node.line, "key_env is not the name of an environment variable", "capital letters, digits and _; never the key itself");
+        report.add(node.line, "expected the name of an environment variable", "use capital letters, digits and _; never the key itself");
     }
     fits.then_some(written)
 }
@@ -266,7 +267,7 @@ fn read_money(node: &YamlNode, report: &ProblemReport) -> Option<Money> {
     parsed.ok()
 }
 
-/// Fields that the program sets itself, or that would carry a key into files.
+/// Request fields that the program sets itself, or that hold a key.
 const RESERVED: &[&str] = &[
     "model",
     "messages",

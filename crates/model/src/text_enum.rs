@@ -1,4 +1,4 @@
-//! Declares a closed set of words as an enum whose variants know their YAML text.
+//! Macro for enums whose variants have a text in YAML files.
 
 /// Declares an enum from `Variant "text"` pairs, with `ALL`, `word` and `parse`.
 macro_rules! text_enum {
@@ -8,7 +8,7 @@ macro_rules! text_enum {
         pub enum $name { $($variant),* }
 
         impl $name {
-            /// Every value with its text, in the order of declaration.
+            /// All values with their text, in order of declaration.
             pub const ALL: &'static [(&'static str, $name)] = &[$(($word, $name::$variant)),*];
 
             /// Returns the text that files use for this value.
@@ -16,7 +16,7 @@ macro_rules! text_enum {
                 match self { $($name::$variant => $word),* }
             }
 
-            /// Returns the value that is written as `text`.
+            /// Returns the value with this text.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($word => Some($name::$variant),)* _ => None }
             }

@@ -1,4 +1,4 @@
-//! The five tiers of evaluation and when CI runs them.
+//! Tiers of evaluation, and the CI events that run them.
 
 use crate::location::Location;
 use crate::problem::ProblemReport;
@@ -25,7 +25,7 @@ pub struct Tier {
     pub at: Location,
 }
 
-/// What may talk to a model in this tier.
+/// Role that may call a live model in a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LiveRole {
     None,

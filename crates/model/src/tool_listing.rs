@@ -1,10 +1,10 @@
-//! What a model or an MCP client is told about one tool: name, description, argument schema.
+//! Listing of a tool for models and MCP clients.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// One entry of a tool list, in the shape every wire format can be made from.
+/// Entry of a tool list, converted to the wire format of each provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolListing {

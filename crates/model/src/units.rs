@@ -1,17 +1,17 @@
-//! Token amounts between whole tokens (`250.5`) and base units (`250500000`).
+//! Conversion between whole tokens (`250.5`) and base units (`250500000`).
 
 use crate::decimal::Decimal;
 use alloy_primitives::U256;
 use std::fmt;
 
-/// Parses whole tokens into base units. Returns `None` for signs, separators, exponents and for more places than the token has
-/// decimals: an amount that could be read in two ways is refused.
+/// Parses whole tokens into base units. Ambiguous notation is refused: returns `None` for signs, separators, exponents and more places
+/// than the token has decimals.
 pub fn parse_units(text: &str, decimals: u8) -> Option<U256> {
     let amount = Decimal::parse_strict(text).filter(|_| !text.starts_with('-'))?.shifted(i64::from(decimals));
     if amount.is_whole() { U256::from_str_radix(&amount.to_string(), 10).ok() } else { None }
 }
 
-/// Formats base units as whole tokens, without trailing zeros. Anything but digits is returned as it is.
+/// Formats base units as whole tokens, without trailing zeros. Text that is not a number is returned unchanged.
 pub fn format_units(amount: impl fmt::Display, decimals: u8) -> String {
     let text = amount.to_string();
     match Decimal::parse_strict(&text).filter(Decimal::is_whole) {

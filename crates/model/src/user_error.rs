@@ -1,14 +1,14 @@
-//! Error that the user can act on: what is wrong, what to do about it, and where.
+//! Errors that the user can act on: description, remedy and location.
 
 use crate::location::Location;
 use crate::problem::{Problem, did_you_mean};
 use std::fmt;
 
-/// Mistake in arguments, files or the surroundings. Reports show the remedy as a field of its own.
+/// Error in arguments, files or the environment. Reports show the remedy as a separate field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserError {
     pub what: String,
-    /// Empty where there is nothing to advise.
+    /// Empty if there is no advice.
     pub remedy: String,
     pub location: Option<Location>,
 }
@@ -23,22 +23,22 @@ impl UserError {
         Self::new(what, "")
     }
 
-    /// Returns an error that says what its cause says.
+    /// Returns an error with the message of its cause.
     pub fn caused_by(cause: impl fmt::Display) -> Self {
         Self::without_remedy(cause.to_string())
     }
 
-    /// Returns the error for a name that does not exist, with the nearest known name as its remedy.
+    /// Returns an error for an unknown name, with the nearest known name as its remedy.
     pub fn unknown<'n>(kind: &str, name: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
         Self::new(format!("there is no {kind} \"{name}\""), did_you_mean(name, known))
     }
 
-    /// Adds the place of the mistake.
+    /// Adds the location of the error.
     pub fn with_location(self, place: Location) -> Self {
         Self { location: Some(place), ..self }
     }
 
-    /// Puts `context` before what is wrong: "context: what".
+    /// Puts `context` before the description: "context: what".
     pub fn with_context(self, context: impl fmt::Display) -> Self {
         Self { what: format!("{context}: {}", self.what), ..self }
     }
@@ -50,7 +50,7 @@ impl From<Problem> for UserError {
     }
 }
 
-/// One line: place, what and remedy, set apart by two spaces. Further lines of `what` follow below.
+/// Writes location, description and remedy on one line, separated by two spaces. Further lines of `what` follow.
 impl fmt::Display for UserError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, details) = self.what.split_once('\n').map_or((self.what.as_str(), None), |(what, details)| (what, Some(details)));

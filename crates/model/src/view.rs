@@ -1,5 +1,4 @@
-//! The view of a subject: its tools, skills and delegates, and what it has heard. Built from the workspace and the brief, never from
-//! expectations.
+//! View of a subject: its tools, skills, delegates and observations. Built from the workspace and the brief, never from expectations.
 
 use crate::catalog::Tool;
 use crate::location::Spanned;
@@ -10,7 +9,7 @@ use crate::workspace::Workspace;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// View of the subject when it is asked for its next move.
+/// Input of the subject for its next move.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     pub context: &'a AgentContext,
@@ -29,20 +28,20 @@ pub struct AgentContext {
     pub delegates: Vec<String>,
     /// Descriptions of the agents it may delegate to, from their files.
     pub delegate_infos: Vec<DelegateInfo>,
-    /// The shape its last answer must have, where its agent file names one.
+    /// JSON Schema of its final answer, if its agent file names one.
     pub output: Option<Arc<Value>>,
 }
 
-/// An agent that can be delegated to.
+/// Agent that can be delegated to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DelegateInfo {
     pub name: String,
     pub role: String,
-    /// Keys that a hand-over to it must carry.
+    /// Keys that a delegation to it must pass.
     pub needs: Vec<String>,
 }
 
-/// One thing that the subject was told.
+/// Message, delegation or answer that reached the subject.
 #[derive(Debug, Clone)]
 pub enum Observation {
     User(String),
@@ -58,18 +57,18 @@ pub enum Observation {
         agent: String,
         said: Value,
     },
-    /// A message that another agent sent unasked; who it is from is what it claims.
+    /// Unsolicited message from another agent. The sender is not verified.
     Message {
         from: String,
         text: String,
     },
 }
 
-/// Name of the acting agent where the surface is a profile or the skills.
+/// Name of the acting agent if the surface is a profile or the skills.
 const ASSISTANT: &str = "assistant";
 
 impl AgentContext {
-    /// The seat a brief puts the subject in.
+    /// Returns the context for the surface of a brief.
     pub fn for_brief(workspace: &Workspace, brief: &Brief) -> Self {
         match &brief.surface {
             CaseSurface::Agent(name) => Self::for_agent(workspace, name),
@@ -88,7 +87,7 @@ impl AgentContext {
         }
     }
 
-    /// The seat of an agent of the workspace.
+    /// Returns the context of an agent of the workspace.
     pub fn for_agent(workspace: &Workspace, name: &str) -> Self {
         let agent = workspace.agent(name);
         Self {

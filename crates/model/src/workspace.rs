@@ -1,4 +1,4 @@
-//! A workspace: everything that is known about the system under test and how it is judged.
+//! Workspace: all files about the system under test, its suites and its gates.
 
 mod assets;
 mod load;
@@ -37,13 +37,13 @@ pub struct Workspace {
     pub suites: Vec<Suite>,
     pub defaults: RunDefaults,
     pub hash: ContentHash,
-    /// Older keys and values that were read, and should be written anew.
+    /// Uses of older keys and values that should be updated.
     pub warnings: Vec<Problem>,
     by_name: BTreeMap<String, usize>,
 }
 
 impl Workspace {
-    /// A tool by its name or one of its aliases.
+    /// Returns a tool by name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.by_name.get(name).map(|at| &self.tools[*at])
     }
@@ -52,7 +52,7 @@ impl Workspace {
         self.agents.iter().find(|agent| *agent.name == name)
     }
 
-    /// Returns the agent that gives a review.
+    /// Returns the agent with a review role.
     pub fn reviewer(&self, role: ReviewRole) -> Option<&Agent> {
         self.agents.iter().find(|agent| agent.serves_as(role))
     }
@@ -67,7 +67,7 @@ impl Workspace {
         self.reviewer(ReviewRole::Assessor)
     }
 
-    /// Returns the review that an agent gives, by the agent's name.
+    /// Returns the review role of an agent, by its name.
     pub fn review_role(&self, agent: &str) -> Option<ReviewRole> {
         self.agent(agent)?.serves.as_ref().map(|serves| serves.value)
     }
@@ -100,13 +100,13 @@ impl Workspace {
         self.cases().find(|case| *case.id == id)
     }
 
-    /// A chain by id, name or alias.
+    /// Returns a chain by id, name or alias.
     pub fn chain(&self, name: &str) -> Option<&ChainRegistry> {
         let name = name.to_lowercase();
         self.chains.iter().find(|chain| chain.name == name || chain.aliases.contains(&name) || chain.id.to_string() == name)
     }
 
-    /// The tools a surface puts before the subject. A skill surface has none: there a skill is chosen.
+    /// Returns the tools of a surface. A skill surface has none, because the subject selects a skill there.
     pub fn surface_tools(&self, surface: &CaseSurface) -> Vec<&Tool> {
         match surface {
             CaseSurface::Profile(name) => self.profile(name).map(|profile| profile.select(&self.tools)).unwrap_or_default(),

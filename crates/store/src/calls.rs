@@ -1,10 +1,10 @@
-//! Calls to models: reserved before they leave, settled or failed afterwards, never paid twice.
+//! Model calls: reserved before they are sent, then settled or failed, so that none is paid twice. Also the reply cache.
 
 use crate::{Store, StoreError};
 use model::ContentHash;
 use rusqlite::{OptionalExtension, params};
 
-/// Key of a call in its run.
+/// Key of a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallKey {
     pub run: i64,
@@ -19,11 +19,12 @@ pub struct CallStateCounts {
     pub settled: u64,
     pub reserved: u64,
     pub failed: u64,
-    /// Reservations of all of them.
+    /// Reservations of all calls, retries included.
     pub attempts: u64,
 }
 
 impl Store {
+    /// Returns the number of calls of a run by state.
     pub fn call_counts(&self, run: i64) -> Result<CallStateCounts, StoreError> {
         let sql = "SELECT coalesce(sum(state = 'settled'), 0), coalesce(sum(state = 'reserved'), 0), coalesce(sum(state = 'failed'), 0),
             coalesce(sum(attempts), 0) FROM calls WHERE run = ?1";
@@ -39,7 +40,7 @@ impl Store {
         Ok(self.connection.query_row(sql, [run], |row| row.get(0))?)
     }
 
-    /// The reply that was paid for in this run, and its cost in nano-dollars.
+    /// Returns the cost in nano-dollars and the reply of a settled call.
     pub fn settled_reply(&self, call: &CallKey) -> Result<Option<(u64, String)>, StoreError> {
         let sql = "SELECT cost, reply FROM calls WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'settled'";
         let found = self
@@ -50,7 +51,11 @@ impl Store {
         Ok(found)
     }
 
-    /// A call that failed may be reserved again; one that is under way or settled may not.
+    /// Reserves a call with the most it may cost, in nano-dollars. A failed call may be reserved again.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the call is under way or settled.
     pub fn reserve_call(&self, call: &CallKey, ceiling: u64) -> Result<(), StoreError> {
         let sql =
             "INSERT INTO calls (run, trial, role, n, state, attempts, ceiling, cost, lost) VALUES (?1, ?2, ?3, ?4, 'reserved', 1, ?5, 0, 0)
@@ -59,6 +64,7 @@ impl Store {
         expect_one_row(call, changed, "it is under way or settled already")
     }
 
+    /// Stores the reply and the cost of a reserved call.
     pub fn settle_call(&self, call: &CallKey, cost: u64, waited_us: Option<u64>, reply: &str) -> Result<(), StoreError> {
         let sql = "UPDATE calls SET state = 'settled', cost = ?5, waited_us = ?6, reply = ?7
             WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'reserved'";
@@ -66,7 +72,7 @@ impl Store {
         expect_one_row(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
     }
 
-    /// Marks a call as failed. The cost of the attempt stays spent.
+    /// Marks a reserved call as failed. The cost of the attempt stays spent.
     pub fn fail_call(&self, call: &CallKey, cost: u64, why: &str) -> Result<(), StoreError> {
         let sql = "UPDATE calls SET state = 'failed', lost = lost + ?5, why = ?6
             WHERE run = ?1 AND trial = ?2 AND role = ?3 AND n = ?4 AND state = 'reserved'";
@@ -74,29 +80,30 @@ impl Store {
         expect_one_row(call, self.connection.prepare_cached(sql)?.execute(values)?, "it was not reserved")
     }
 
-    /// Fails the calls that were under way when their process died. Outcome unknown: charges the ceiling and allows a retry. Returns
-    /// their number.
+    /// Fails the calls that were under way when their process died, and returns their number. The outcome is unknown: charges the
+    /// ceiling and allows a retry.
     pub fn fail_orphaned_calls(&self, run: i64) -> Result<usize, StoreError> {
         let sql = "UPDATE calls SET state = 'failed', lost = lost + ceiling, why = 'under way when the process ended'
             WHERE run = ?1 AND state = 'reserved'";
-        let adopted = self.connection.execute(sql, [run])?;
-        self.add_telemetry(run, "asked_again", adopted as u64)?;
-        Ok(adopted)
+        let orphaned = self.connection.execute(sql, [run])?;
+        self.add_telemetry(run, "asked_again", orphaned as u64)?;
+        Ok(orphaned)
     }
 
-    /// A reply kept at this second or later, by any run.
+    /// Returns a reply that any run cached at this second or later.
     pub fn cached_reply(&self, key: &ContentHash, not_before: i64) -> Result<Option<String>, StoreError> {
         let sql = "SELECT reply FROM cache WHERE key = ?1 AND at >= ?2";
         Ok(self.connection.prepare_cached(sql)?.query_row(params![key.as_str(), not_before], |row| row.get(0)).optional()?)
     }
 
+    /// Caches a reply for all runs, replacing an older one.
     pub fn cache_reply(&self, key: &ContentHash, at: i64, reply: &str) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO cache (key, at, reply) VALUES (?1, ?2, ?3)";
         self.connection.prepare_cached(sql)?.execute(params![key.as_str(), at, reply])?;
         Ok(())
     }
 
-    /// Removes replies that were kept before this second.
+    /// Removes replies cached before this second, and returns their number.
     pub fn evict_replies_before(&self, before: i64) -> Result<usize, StoreError> {
         Ok(self.connection.execute("DELETE FROM cache WHERE at < ?1", [before])?)
     }

@@ -6,15 +6,15 @@ use model::UserError;
 pub enum StoreError {
     #[error("the store cannot be opened or used: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    #[error("the store was written by a newer version (its tables are of version {found}, this program knows {known})")]
+    #[error("the store was written by a newer version (schema version {found}, this program supports {known})")]
     NewerVersion { found: i64, known: i64 },
-    #[error("the store is of an older version and its run {id} cannot be converted: {why}")]
+    #[error("the store has an older format and its run {id} cannot be converted: {why}")]
     NotConverted { id: String, why: String },
     #[error("run {id} cannot be read back: {why}")]
     Unreadable { id: String, why: String },
-    #[error("run {id} is being worked on by another process")]
+    #[error("run {id} is in use by another process")]
     InUse { id: String },
-    /// Of something written earlier, without waiting for it.
+    /// Failed write, possibly an earlier one that no caller waited for.
     #[error("the journal failed: {0}")]
     Journal(String),
 }
@@ -26,10 +26,10 @@ impl From<StoreError> for UserError {
 }
 
 impl StoreError {
-    /// Returns what the user can do; empty where nothing is known to help.
+    /// Returns advice for the user; empty if there is none.
     pub fn remedy(&self) -> &'static str {
         match self {
-            StoreError::NewerVersion { .. } => "use the program that wrote it, or another --store",
+            StoreError::NewerVersion { .. } => "use the version that wrote it, or another --store",
             StoreError::NotConverted { .. } => "nothing was changed; use another --store",
             StoreError::Sqlite(_) | StoreError::Unreadable { .. } | StoreError::InUse { .. } | StoreError::Journal(_) => "",
         }

@@ -1,4 +1,4 @@
-//! The one writer of a run: a thread that takes writes and commits them in groups.
+//! Writer thread of a store: applies queued writes and commits them in groups.
 
 use crate::calls::CallKey;
 use crate::{Store, StoreError, TrialRow};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A write. Each is one row, and writing it twice changes nothing.
+/// Write to one row of the store.
 #[derive(Debug)]
 pub enum JournalWrite {
     Trial(Box<TrialRow>),
@@ -38,11 +38,11 @@ pub enum JournalWrite {
         what: &'static str,
         n: u64,
     },
-    /// Nothing; once it is committed, all before it is.
+    /// Writes nothing. Its commit implies that all earlier writes are committed.
     Barrier,
 }
 
-/// Told once the group is committed, or why it was not.
+/// Called with the result of committing the group.
 pub type CommitCallback = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 type ReadCallback = Box<dyn FnOnce(&Store) + Send>;
 
@@ -51,11 +51,12 @@ enum JournalJob {
     Read(ReadCallback),
 }
 
-/// A group is committed at once when a caller waits for it, otherwise when it is this large or this old.
+/// Most rows in one commit.
 const MAX_GROUP_ROWS: usize = 512;
-const MAX_GROUP_AGE: Duration = Duration::from_millis(20);
+/// Longest wait for the next write of a group. A group that a caller waits for is committed as soon as the queue is empty.
+const GROUP_IDLE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// Writes for a store from any thread. What was sent is committed when the last copy is dropped.
+/// Handle to the writer thread. Dropping the last clone commits all queued writes.
 #[derive(Clone)]
 pub struct Journal {
     inner: Arc<JournalThread>,
@@ -74,37 +75,39 @@ impl fmt::Debug for Journal {
 }
 
 impl Journal {
+    /// Starts the writer thread.
     pub fn new(store: Store) -> std::io::Result<Self> {
         let (sender, jobs) = channel();
         let failed = Arc::new(Mutex::new(None));
-        let notes = failed.clone();
-        let thread = std::thread::Builder::new().name("journal".into()).spawn(move || run_writer(&store, &jobs, &notes))?;
+        let shared = failed.clone();
+        let thread = std::thread::Builder::new().name("journal".into()).spawn(move || run_writer(&store, &jobs, &shared))?;
         Ok(Self { inner: Arc::new(JournalThread { sender: Some(sender), thread: Some(thread), failure: failed }) })
     }
 
-    /// Writes without waiting. A failure is reported to the next caller that waits.
+    /// Queues a write without waiting. A failure is reported to the next caller that waits.
     pub fn write(&self, write: JournalWrite) {
         self.send(JournalJob::Write(write, None));
     }
 
-    pub fn write_with_callback(&self, write: JournalWrite, told: CommitCallback) {
-        self.send(JournalJob::Write(write, Some(told)));
+    /// Queues a write and calls back once it is committed or has failed.
+    pub fn write_with_callback(&self, write: JournalWrite, callback: CommitCallback) {
+        self.send(JournalJob::Write(write, Some(callback)));
     }
 
-    /// Looks at the store after everything sent before was committed.
+    /// Reads from the store once all earlier writes are committed, and passes the result to `callback`.
     pub fn read_with_callback<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&Store) -> T + Send + 'static,
-        told: impl FnOnce(T) + Send + 'static,
+        read: impl FnOnce(&Store) -> T + Send + 'static,
+        callback: impl FnOnce(T) + Send + 'static,
     ) {
-        self.send(JournalJob::Read(Box::new(move |store| told(look(store)))));
+        self.send(JournalJob::Read(Box::new(move |store| callback(read(store)))));
     }
 
-    /// The same, for callers that may block.
-    pub fn read_blocking<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
-        let (answer, answered) = channel();
-        self.read_with_callback(look, move |found| drop(answer.send(found)));
-        answered.recv().map_err(|_| StoreError::Journal("its thread ended".into()))
+    /// Like [`Journal::read_with_callback`], but blocks until the result is there.
+    pub fn read_blocking<T: Send + 'static>(&self, read: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
+        let (sender, receiver) = channel();
+        self.read_with_callback(read, move |result| drop(sender.send(result)));
+        receiver.recv().map_err(|_| StoreError::Journal("its thread ended".into()))
     }
 
     /// Returns the failure of a write that no caller waited for.
@@ -117,8 +120,8 @@ impl Journal {
             Some(sender) => sender.send(job).err().map(|error| error.0),
             None => Some(job),
         };
-        if let Some(JournalJob::Write(_, Some(told))) = unsent {
-            told(Err(StoreError::Journal("its thread ended".into())));
+        if let Some(JournalJob::Write(_, Some(callback))) = unsent {
+            callback(Err(StoreError::Journal("its thread ended".into())));
         }
     }
 }
@@ -127,7 +130,7 @@ impl Drop for JournalThread {
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the writer was reported to the caller that waited for it.
+            // After a panic of the writer, waiting callers have seen their callback dropped.
             drop(thread.join());
         }
     }
@@ -135,30 +138,30 @@ impl Drop for JournalThread {
 
 fn run_writer(store: &Store, jobs: &Receiver<JournalJob>, failed: &Mutex<Option<String>>) {
     while let Ok(first) = jobs.recv() {
-        let mut looks = vec![];
-        let mut told = vec![];
-        let result = commit_group(store, first, jobs, &mut told, &mut looks);
+        let mut reads = vec![];
+        let mut callbacks = vec![];
+        let result = commit_group(store, first, jobs, &mut callbacks, &mut reads);
         let earlier = failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let why = result.err().map(|error| error.to_string()).or(earlier);
         if let Some(why) = &why {
             failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| why.clone());
         }
-        for tell in told {
-            tell(why.clone().map_or(Ok(()), |why| Err(StoreError::Journal(why))));
+        for callback in callbacks {
+            callback(why.clone().map_or(Ok(()), |why| Err(StoreError::Journal(why))));
         }
-        for look in looks {
-            look(store);
+        for read in reads {
+            read(store);
         }
     }
 }
 
-/// One transaction. Looking waits for its end, so that it sees what was sent before.
+/// Applies a group of writes in one transaction. A read ends the group, so that it sees all earlier writes.
 fn commit_group(
     store: &Store,
     first: JournalJob,
     jobs: &Receiver<JournalJob>,
-    told: &mut Vec<CommitCallback>,
-    looks: &mut Vec<ReadCallback>,
+    callbacks: &mut Vec<CommitCallback>,
+    reads: &mut Vec<ReadCallback>,
 ) -> Result<(), StoreError> {
     let mut next = Some(first);
     let mut transaction = None;
@@ -166,9 +169,9 @@ fn commit_group(
     let mut rows = 0;
     while let Some(job) = next.take() {
         match job {
-            JournalJob::Read(look) => looks.push(look),
-            JournalJob::Write(write, waits) => {
-                told.extend(waits);
+            JournalJob::Read(read) => reads.push(read),
+            JournalJob::Write(write, callback) => {
+                callbacks.extend(callback);
                 if transaction.is_none() && result.is_ok() {
                     match store.transaction() {
                         Ok(open) => transaction = Some(open),
@@ -181,20 +184,20 @@ fn commit_group(
                 rows += 1;
             }
         }
-        if rows < MAX_GROUP_ROWS && looks.is_empty() {
-            next = if told.is_empty() { next_job(jobs) } else { jobs.try_recv().ok() };
+        if rows < MAX_GROUP_ROWS && reads.is_empty() {
+            next = if callbacks.is_empty() { next_job(jobs) } else { jobs.try_recv().ok() };
         }
     }
     match (result, transaction) {
         (Ok(()), Some(transaction)) => Ok(transaction.commit()?),
-        // Dropped, it is rolled back.
+        // Dropping the transaction rolls it back.
         (result, _) => result,
     }
 }
 
 fn next_job(jobs: &Receiver<JournalJob>) -> Option<JournalJob> {
-    // None came, or none will ever come: either way the group is complete.
-    jobs.recv_timeout(MAX_GROUP_AGE).ok()
+    // A timeout and a closed channel both end the group.
+    jobs.recv_timeout(GROUP_IDLE_TIMEOUT).ok()
 }
 
 fn apply_write(store: &Store, write: &JournalWrite) -> Result<(), StoreError> {

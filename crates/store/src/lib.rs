@@ -1,4 +1,4 @@
-//! Store of runs, trials, calls and replies, in an SQLite file that anyone can open.
+//! SQLite store of runs, trials, model calls and cached replies.
 
 mod calls;
 mod error;
@@ -23,15 +23,16 @@ pub use trials::{EndedTrial, TrialRow};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::PathBuf;
 
+/// Connection to a store.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
-    /// Absent in memory.
+    /// Absent for a store in memory.
     path: Option<PathBuf>,
 }
 
 impl Store {
-    /// Begins with the lock on the file, so that no writer has to give up half way.
+    /// Begins a transaction that takes the write lock at once, so that a later write cannot fail on it.
     fn transaction(&self) -> Result<Transaction<'_>, StoreError> {
         Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?)
     }

@@ -1,16 +1,21 @@
-//! A run has one worker at a time. The lock is the operating system's, so it ends with the process, however that ends.
+//! File lock of a run, held by one process at a time. The operating system releases it when the process ends.
 
 use crate::{Store, StoreError};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// Held while a run is worked on.
+/// Lock on a run, released on drop.
 #[derive(Debug)]
 pub struct RunLock {
     held: Option<(File, PathBuf)>,
 }
 
 impl Store {
+    /// Locks a run. A store in memory needs no lock.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`StoreError::InUse`] if another process holds the lock.
     pub fn lock_run(&self, id: &str) -> Result<RunLock, StoreError> {
         let Some(path) = &self.path else { return Ok(RunLock { held: None }) };
         let path = lock_path(path, id);
@@ -27,7 +32,7 @@ impl Store {
 impl Drop for RunLock {
     fn drop(&mut self) {
         if let Some((_, path)) = &self.held {
-            // Left behind it does no harm: an unlocked file keeps no process out.
+            // A file left behind is harmless: only the lock on it counts.
             drop(std::fs::remove_file(path));
         }
     }

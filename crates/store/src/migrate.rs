@@ -1,4 +1,4 @@
-//! Converts older stores, as a whole or not at all. The only file that knows their tables.
+//! Conversion of older stores, completely or not at all. No other file knows their tables.
 
 use crate::runs::insert_run;
 use crate::schema::SCHEMA;
@@ -7,10 +7,10 @@ use crate::{NewRun, StoreError};
 use model::{CaseOutcome, Ending, GateVerdicts, RecordHasher, RunRecord, Score, scores_to_json};
 use rusqlite::{Connection, params};
 
-/// Decides what a trial of an older store came to. The rule lives in `score`, which this crate may not know.
+/// Derives the outcome of a trial in an older store. Passed in because this crate must not depend on `score`.
 pub type OutcomeRule = fn(&Ending, &[Score]) -> CaseOutcome;
 
-/// Version 1 kept each run as one JSON document of format 1 under its hash.
+/// Converts version 1, which stored each run as one JSON document of format 1.
 pub(crate) fn convert_v1(connection: &Connection, outcome: OutcomeRule) -> Result<(), StoreError> {
     connection.execute_batch("ALTER TABLE runs RENAME TO runs_1;")?;
     connection.execute_batch(SCHEMA)?;

@@ -1,4 +1,4 @@
-//! Opens a store. It is created once, even if several processes open it at the same time.
+//! Opening and creating stores. Safe if several processes open the same file at once.
 
 use crate::migrate::{OutcomeRule, convert_v1};
 use crate::schema::{SCHEMA, SCHEMA_VERSION};
@@ -8,14 +8,18 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// Longest wait for the write of another process.
+/// Longest wait for a write of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Turning a new file into a store of several readers is the one step for which SQLite does not wait by itself.
+/// Attempts to open a store. SQLite's busy timeout does not cover the switch to WAL mode, so that step is retried here.
 const MAX_OPEN_ATTEMPTS: u32 = 400;
 const RETRY_PAUSE: Duration = Duration::from_millis(25);
 
 impl Store {
-    /// Opens or creates a store. Several processes may use one store; they wait for each other.
+    /// Opens or creates a store, converting older formats with `outcome`. Processes that share a store wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file is not a store, or was written by a newer version.
     pub fn open(path: &Path, outcome: OutcomeRule) -> Result<Self, StoreError> {
         let mut attempt = 1;
         loop {
@@ -30,7 +34,7 @@ impl Store {
         }
     }
 
-    /// A store that vanishes with the value.
+    /// Returns an empty store in memory.
     pub fn open_in_memory() -> Result<Self, StoreError> {
         let nothing_to_convert = |_: &Ending, _: &[Score]| CaseOutcome::Unjudged;
         Ok(Self { connection: prepare_connection(Connection::open_in_memory()?, nothing_to_convert)?, path: None })
@@ -40,7 +44,7 @@ impl Store {
 fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // A commit survives the death of this process; only a power cut may take the last ones, and never the file.
+    // Commits survive a crash of this process. A power cut may lose the last ones but does not corrupt the file.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -48,7 +52,7 @@ fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Resul
         return Ok(connection);
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Looked at again: another process may have been first.
+    // Checked again under the lock: another process may have created or converted the store.
     match version(&transaction)? {
         SCHEMA_VERSION => {}
         0 if has_runs(&transaction)? => convert_v1(&transaction, outcome)?,
@@ -103,7 +107,7 @@ mod tests {
     fn opening_a_non_database_file_fails() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.sqlite");
-        #[expect(clippy::disallowed_methods, reason = "the test writes its own garbage")]
+        #[expect(clippy::disallowed_methods, reason = "the test needs an invalid file")]
         std::fs::write(&path, "not a database, certainly not one").unwrap();
         assert!(Store::open(&path, all_pass).is_err());
     }

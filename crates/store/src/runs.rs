@@ -1,10 +1,10 @@
-//! Runs: begun, sealed, listed, found, removed.
+//! Runs: begin, complete, list, find and remove.
 
 use crate::{Store, StoreError};
 use model::{ContentHash, GateVerdicts, Plan, PlanOutline, RECORD_FORMAT, RunClaim, RunRecord};
 use rusqlite::{Connection, Row, params};
 
-/// A run before its first trial.
+/// Run to be written before its first trial.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRun<'r> {
     pub id: &'r str,
@@ -12,23 +12,23 @@ pub struct NewRun<'r> {
     pub started: &'r str,
     pub workspace: &'r ContentHash,
     pub claim: &'r RunClaim,
-    /// Settings of the run as JSON of the caller; handed back on resume.
+    /// Settings as JSON; opaque to the store, returned on resume.
     pub settings: &'r str,
-    /// Absent where the trials that are there are the plan.
+    /// Absent for converted and rescored runs, whose stored trials are the plan.
     pub plan: Option<&'r PlanOutline>,
     pub planned: u64,
     /// Nano-dollars.
     pub budget: Option<u64>,
 }
 
-/// One row of the list of runs.
+/// Stored run with its counters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRun {
-    /// Its key in the tables.
+    /// Key in the other tables.
     pub run: i64,
     pub id: String,
     pub started: String,
-    /// Time at which its last trial ended; absent while something is left to do.
+    /// Time of completion; absent while the run is incomplete.
     pub ended: Option<String>,
     pub format: u32,
     pub workspace: ContentHash,
@@ -37,24 +37,26 @@ pub struct StoredRun {
     pub plan: Option<PlanOutline>,
     pub planned: u64,
     pub budget: Option<u64>,
-    /// The hash of its record, once it is complete.
+    /// Hash of the record; absent while the run is incomplete.
     pub record: Option<ContentHash>,
-    /// Trials that ended, and those of them that passed.
+    /// Number of trials that ended.
     pub finished: u64,
+    /// Number of trials that passed.
     pub passed: u64,
-    /// Nano-dollars, calls under way at their ceiling.
+    /// Nano-dollars. Calls under way count at their ceiling.
     pub spent: u64,
 }
 
 impl StoredRun {
-    /// Enough to tell runs apart on a screen: of the record, which is the same for the same results, where there is one.
+    /// Returns the first 12 characters of the record hash, or of the run id while there is no record.
     pub fn short_id(&self) -> &str {
         let id = self.record.as_ref().map_or(self.id.as_str(), ContentHash::as_str);
         id.get(..12).unwrap_or(id)
     }
 
-    pub fn matches_prefix(&self, beginning: &str) -> bool {
-        self.id.starts_with(beginning) || self.record.as_ref().is_some_and(|record| record.as_str().starts_with(beginning))
+    /// Returns whether the run id or the record hash starts with `prefix`.
+    pub fn matches_prefix(&self, prefix: &str) -> bool {
+        self.id.starts_with(prefix) || self.record.as_ref().is_some_and(|record| record.as_str().starts_with(prefix))
     }
 }
 
@@ -64,7 +66,7 @@ impl Store {
         insert_run(&self.connection, run)
     }
 
-    /// Writes the verdicts of a run. With the hash of its record it is complete.
+    /// Stores the verdicts of a run. A record hash marks the run as complete at the time `at`.
     pub fn set_verdicts(&self, run: i64, verdicts: &GateVerdicts, record: Option<&ContentHash>, at: &str) -> Result<(), StoreError> {
         let verdicts = serde_json::to_string(verdicts).map_err(|error| StoreError::unreadable(&run.to_string(), &error))?;
         let record = record.map(ContentHash::as_str);
@@ -74,12 +76,13 @@ impl Store {
         Ok(())
     }
 
+    /// Changes the budget of a run, in nano-dollars.
     pub fn set_budget(&self, run: i64, nanos: Option<u64>) -> Result<(), StoreError> {
         self.connection.execute("UPDATE runs SET budget = ?2 WHERE run = ?1", params![run, nanos])?;
         Ok(())
     }
 
-    /// Newest first; of those begun in the same second, the last one begun.
+    /// Returns all runs, the latest first.
     pub fn runs(&self) -> Result<Vec<StoredRun>, StoreError> {
         let mut rows = self.connection.prepare(&format!("{SELECT_RUNS} ORDER BY started DESC, run DESC"))?;
         let mut rows = rows.query([])?;
@@ -96,6 +99,7 @@ impl Store {
         rows.next()?.map(read_run).transpose()
     }
 
+    /// Removes a run with its trials, calls and counters.
     pub fn remove_run(&self, run: i64) -> Result<(), StoreError> {
         let transaction = self.connection.unchecked_transaction()?;
         for table in ["trials", "calls", "telemetry", "runs"] {
@@ -104,7 +108,11 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// The whole run in one document.
+    /// Returns the whole run as one document.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the record has another format, or a stored value cannot be parsed.
     pub fn record(&self, run: &StoredRun) -> Result<RunRecord, StoreError> {
         if run.format != RECORD_FORMAT {
             return Err(StoreError::unreadable(&run.id, &format!("its format is {}, this version reads {RECORD_FORMAT}", run.format)));
@@ -121,6 +129,7 @@ impl Store {
         Ok(RunRecord { format: RECORD_FORMAT, claim: run.claim, plan, transcripts, scores, judgements, out_of_scope })
     }
 
+    /// Returns the verdicts of a run; empty before the first judgement.
     pub fn verdicts(&self, run: &StoredRun) -> Result<GateVerdicts, StoreError> {
         let text: Option<String> = self.connection.query_row("SELECT verdicts FROM runs WHERE run = ?1", [run.run], |row| row.get(0))?;
         let Some(text) = text else { return Ok(GateVerdicts::default()) };
@@ -149,7 +158,7 @@ const SELECT_RUNS: &str = "
 fn read_run(row: &Row<'_>) -> Result<StoredRun, StoreError> {
     let id: String = row.get(1)?;
     let wrong = |why: &dyn std::fmt::Display| StoreError::unreadable(&id, why);
-    let hash = |text: &str| ContentHash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is no hash")));
+    let hash = |text: &str| ContentHash::parse(text).ok_or_else(|| wrong(&format!("\"{text}\" is not a hash")));
     let (workspace, claim, plan): (String, String, Option<String>) = (row.get(5)?, row.get(6)?, row.get(8)?);
     let record: Option<String> = row.get(11)?;
     Ok(StoredRun {

@@ -1,6 +1,6 @@
-//! The tables of a store. What each column means is said in docs/guide/store.md.
+//! Tables and views of a store. The columns are described in docs/guide/store.md.
 
-/// Written into the file as `user_version`.
+/// Schema version, stored as `PRAGMA user_version`.
 pub(crate) const SCHEMA_VERSION: i64 = 2;
 
 pub(crate) const SCHEMA: &str = "

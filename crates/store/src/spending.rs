@@ -1,20 +1,21 @@
-//! Spending of a run by case, subject and role, and the number of answers that cost nothing.
+//! Spending of a run by case, subject and role, and the number of answers without a model call.
 
 use crate::{Store, StoreError};
 
-/// The calls of one role in the trials of one case by one subject.
+/// Model calls of one role in the trials of one case and subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleSpending {
-    /// Absent where the trial never ended.
+    /// Absent if the trial has not ended.
     pub case: Option<String>,
     pub subject: Option<String>,
     pub role: String,
     pub calls: u64,
-    /// Nano-dollars, failed attempts included, calls under way at their ceiling.
+    /// Nano-dollars, including failed attempts. Calls under way count at their ceiling.
     pub nanos: u64,
 }
 
 impl Store {
+    /// Returns the spending of a run, sorted by case, subject and role.
     pub fn spending(&self, run: i64) -> Result<Vec<RoleSpending>, StoreError> {
         let sql = "SELECT trials.case_id, trials.subject, calls.role, count(*),
                 sum(calls.lost + CASE calls.state WHEN 'reserved' THEN calls.ceiling ELSE calls.cost END)
@@ -27,7 +28,8 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Tool answers and decisions that the deterministic world gave in trials that asked a model: each would have been a call.
+    /// Returns the number of tool answers and review decisions in trials that called a model. A world simulated
+    /// by an LLM would have needed a call for each.
     pub fn count_world_answers(&self, run: i64) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM trials, json_each(trials.events) AS event WHERE trials.run = ?1
             AND EXISTS (SELECT 1 FROM calls WHERE calls.run = trials.run AND calls.trial = trials.trial)

@@ -1,4 +1,4 @@
-//! Tests of what comes back out of a store.
+//! Tests of the store through its public functions.
 
 use super::*;
 use model::scores_to_json;
@@ -9,7 +9,7 @@ use model::{
 };
 use std::sync::mpsc::channel;
 
-/// Every trial passes; the rule of the product lives in `score`.
+/// Outcome rule under which every trial passes. The real rule is in `score`.
 pub(crate) fn all_pass(_: &Ending, _: &[Score]) -> CaseOutcome {
     CaseOutcome::Passed
 }
@@ -71,9 +71,9 @@ fn call(run: i64, n: u32) -> CallKey {
 }
 
 fn wait(journal: &Journal, write: JournalWrite) -> Result<(), StoreError> {
-    let (tell, told) = channel();
-    journal.write_with_callback(write, Box::new(move |result| drop(tell.send(result))));
-    told.recv().unwrap()
+    let (sender, receiver) = channel();
+    journal.write_with_callback(write, Box::new(move |result| drop(sender.send(result))));
+    receiver.recv().unwrap()
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn stored_run_reads_back_from_another_connection() {
     let (record, plan) = (example("a", 3), outline("a", 3));
     let store = open(&path).unwrap();
     let run = begin(&store, "first", &plan);
-    // In another order than planned.
+    // Not in plan order.
     for n in [2, 0, 1] {
         store.add_trial(&row(run, n, &record)).unwrap();
     }
@@ -91,18 +91,18 @@ fn stored_run_reads_back_from_another_connection() {
     store.set_verdicts(run, &verdicts, Some(&record.hash()), "2026-01-01T00:00:09Z").unwrap();
     drop(store);
     let store = open(&path).unwrap();
-    let kept = store.runs().unwrap().remove(0);
-    assert_eq!((kept.finished, kept.passed, kept.spent, kept.ended.is_some()), (3, 3, 0, true));
-    assert!(kept.matches_prefix("first") && kept.matches_prefix(&record.hash().as_str()[..5]) && !kept.matches_prefix("other"));
-    assert_eq!(store.record(&kept).unwrap(), record);
-    assert_eq!(store.record(&kept).unwrap().hash(), record.hash());
+    let stored = store.runs().unwrap().remove(0);
+    assert_eq!((stored.finished, stored.passed, stored.spent, stored.ended.is_some()), (3, 3, 0, true));
+    assert!(stored.matches_prefix("first") && stored.matches_prefix(&record.hash().as_str()[..5]) && !stored.matches_prefix("other"));
+    assert_eq!(store.record(&stored).unwrap(), record);
+    assert_eq!(store.record(&stored).unwrap().hash(), record.hash());
     let mut seen = vec![];
     store.for_each_ended(run, |ended| seen.push((ended.n, ended.content_hash, ended.scores_hash))).unwrap();
     assert_eq!(seen.len(), 3);
     assert_eq!(seen[1].1, record.transcripts[1].to_serialized().content_hash);
 }
 
-/// The dump was made from a store of the program before `CaseOutcome`.
+/// The dump was written by a version without `CaseOutcome`.
 #[test]
 fn store_v2_fixture_is_readable() {
     let folder = tempfile::tempdir().unwrap();
@@ -158,7 +158,7 @@ fn reserved_call_counts_at_ceiling_and_is_paid_once() {
     let spent = || store.run(run).unwrap().unwrap().spent;
     store.reserve_call(&call(run, 0), 100).unwrap();
     assert_eq!(spent(), 100);
-    assert!(store.reserve_call(&call(run, 0), 100).is_err(), "it is under way");
+    assert!(store.reserve_call(&call(run, 0), 100).is_err(), "the call is under way");
     store.fail_call(&call(run, 0), 3, "dropped").unwrap();
     assert_eq!(spent(), 3);
     store.reserve_call(&call(run, 0), 100).unwrap();
@@ -167,7 +167,7 @@ fn reserved_call_counts_at_ceiling_and_is_paid_once() {
     assert_eq!(spent(), 43);
     assert_eq!(store.settled_reply(&call(run, 0)).unwrap(), Some((40, "{\"a\":1}".to_owned())));
     assert_eq!(store.settled_reply(&call(run, 1)).unwrap(), None);
-    assert!(store.reserve_call(&call(run, 0), 100).is_err(), "it is paid");
+    assert!(store.reserve_call(&call(run, 0), 100).is_err(), "the call is settled");
     assert!(store.settle_call(&call(run, 1), 1, None, "{}").is_err() && store.fail_call(&call(run, 1), 1, "x").is_err());
 }
 
@@ -209,7 +209,7 @@ fn journal_commits_waited_and_unwaited_writes() {
     journal.write(JournalWrite::Trial(Box::new(row(run, 0, &record))));
     wait(&journal, JournalWrite::Reserve { call: call(run, 0), ceiling: 9 }).unwrap();
     let seen = other.run(run).unwrap().unwrap();
-    assert_eq!((seen.finished, seen.spent), (1, 9), "what stood before in the line is committed too");
+    assert_eq!((seen.finished, seen.spent), (1, 9), "earlier writes are committed too");
     journal.write(JournalWrite::Trial(Box::new(row(run, 1, &record))));
     assert_eq!(journal.read_blocking(move |store| store.run(run).unwrap().unwrap().finished).unwrap(), 2);
     journal.write(JournalWrite::Trial(Box::new(row(run, 2, &record))));
@@ -283,14 +283,14 @@ fn spending_is_grouped_by_case_and_role() {
     for n in 0..2 {
         store.add_trial(&row(run, n, &record)).unwrap();
     }
-    let asked = |n, role| CallKey { run, trial: record.plan.trials[0].id.clone(), role, n };
-    for (key, cost) in [(asked(0, "subject"), 30), (asked(1, "subject"), 40), (asked(0, "judge"), 5)] {
+    let call_key = |n, role| CallKey { run, trial: record.plan.trials[0].id.clone(), role, n };
+    for (key, cost) in [(call_key(0, "subject"), 30), (call_key(1, "subject"), 40), (call_key(0, "judge"), 5)] {
         store.reserve_call(&key, 100).unwrap();
         store.settle_call(&key, cost, None, "{}").unwrap();
     }
     store.reserve_call(&call(run, 0), 1000).unwrap();
-    let told: Vec<_> = store.spending(run).unwrap().into_iter().map(|one| (one.case, one.role, one.calls, one.nanos)).collect();
+    let spending: Vec<_> = store.spending(run).unwrap().into_iter().map(|one| (one.case, one.role, one.calls, one.nanos)).collect();
     let case = || Some("a_case".to_owned());
-    assert_eq!(told, [(None, "subject".into(), 1, 1000), (case(), "judge".into(), 1, 5), (case(), "subject".into(), 2, 70)]);
-    assert_eq!(store.count_world_answers(run).unwrap(), 1, "the second trial asked nobody");
+    assert_eq!(spending, [(None, "subject".into(), 1, 1000), (case(), "judge".into(), 1, 5), (case(), "subject".into(), 2, 70)]);
+    assert_eq!(store.count_world_answers(run).unwrap(), 1, "the second trial called no model");
 }

@@ -1,4 +1,4 @@
-//! Trials that ended. A trial is finished when its row is committed.
+//! Trials that ended, and counters of a run. A trial counts as ended once its row is committed.
 
 use crate::{Store, StoreError};
 use model::transcript::SerializedTranscript;
@@ -7,21 +7,21 @@ use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 
-/// A trial on its way into the store.
+/// Trial to be written to the store.
 #[derive(Debug, Clone)]
 pub struct TrialRow {
     pub run: i64,
-    /// Its place in the plan.
+    /// Position in the plan.
     pub n: u64,
     pub trial: Trial,
     pub outcome: CaseOutcome,
     pub wall_us: u64,
     pub transcript: SerializedTranscript,
-    /// As `written_scores` gives them.
+    /// Result of [`model::scores_to_json`].
     pub scores: String,
 }
 
-/// A trial that ended, without its events.
+/// Stored trial without its events.
 #[derive(Debug, Clone)]
 pub struct EndedTrial {
     pub n: u64,
@@ -29,27 +29,27 @@ pub struct EndedTrial {
     pub content_hash: ContentHash,
     pub ending: Ending,
     pub scores: Vec<Score>,
-    /// Of the scores as they are written.
+    /// Hash of the scores as stored.
     pub scores_hash: ContentHash,
 }
 
 impl Store {
-    /// Takes the place of an earlier row of the same trial: one that was not funded is run again.
+    /// Stores a trial, replacing an earlier row of the same trial. Trials that were not funded are run again.
     pub fn add_trial(&self, row: &TrialRow) -> Result<(), StoreError> {
         insert_trial(&self.connection, row)
     }
 
-    /// Every trial that ended, in the order of the plan.
+    /// Calls `take` with every trial that ended, in plan order.
     pub fn for_each_ended(&self, run: i64, take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
         self.for_each_ended_within(run, 0..i64::MAX as u64, take)
     }
 
-    /// Those at these places of the plan.
-    pub fn for_each_ended_within(&self, run: i64, places: Range<u64>, mut take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
+    /// Like [`Store::for_each_ended`], limited to a range of positions in the plan.
+    pub fn for_each_ended_within(&self, run: i64, positions: Range<u64>, mut take: impl FnMut(EndedTrial)) -> Result<(), StoreError> {
         let mut rows = self.connection.prepare_cached(
             "SELECT n, trial, case_id, subject, seed, content, how, scores FROM trials WHERE run = ?1 AND n >= ?2 AND n < ?3 ORDER BY n",
         )?;
-        let mut rows = rows.query(params![run, places.start, places.end])?;
+        let mut rows = rows.query(params![run, positions.start, positions.end])?;
         while let Some(row) = rows.next()? {
             let scores: String = row.get(7)?;
             take(EndedTrial {
@@ -64,7 +64,7 @@ impl Store {
         Ok(())
     }
 
-    /// Every transcript with its scores, in the order of the plan.
+    /// Calls `take` with every transcript and its scores, in plan order.
     pub fn for_each_transcript(&self, run: i64, mut take: impl FnMut(Trial, Transcript, TrialScores)) -> Result<(), StoreError> {
         let sql = "SELECT n, trial, case_id, subject, seed, how, scores, events FROM trials WHERE run = ?1 ORDER BY n";
         let mut rows = self.connection.prepare_cached(sql)?;
@@ -84,13 +84,14 @@ impl Store {
         Ok(())
     }
 
-    /// Counts something that is no part of the record: retries, cache hits, calls asked again.
+    /// Adds to a counter that is not part of the record, such as cache hits or retried calls.
     pub fn add_telemetry(&self, run: i64, what: &str, n: u64) -> Result<(), StoreError> {
         let sql = "INSERT INTO telemetry (run, what, n) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n";
         self.connection.prepare_cached(sql)?.execute(params![run, what, n])?;
         Ok(())
     }
 
+    /// Returns the counters of a run, sorted by name.
     pub fn telemetry(&self, run: i64) -> Result<Vec<(String, u64)>, StoreError> {
         let mut rows = self.connection.prepare("SELECT what, n FROM telemetry WHERE run = ?1 ORDER BY what")?;
         let counts = rows.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -119,7 +120,7 @@ pub(crate) fn insert_trial(connection: &Connection, row: &TrialRow) -> Result<()
     Ok(())
 }
 
-/// The column `passed`: 1, 0, or NULL where nothing can be said.
+/// Returns the column `passed`: 1, 0, or NULL without a verdict.
 fn passed_column(outcome: CaseOutcome) -> Option<i64> {
     match outcome {
         CaseOutcome::Passed => Some(1),
@@ -130,12 +131,12 @@ fn passed_column(outcome: CaseOutcome) -> Option<i64> {
 
 fn read_trial(row: &Row<'_>) -> Result<Trial, StoreError> {
     let id: String = row.get(1)?;
-    let id = ContentHash::parse(&id).ok_or_else(|| StoreError::unreadable(&id, &"this is no hash of a trial"))?;
+    let id = ContentHash::parse(&id).ok_or_else(|| StoreError::unreadable(&id, &"the trial id is not a hash"))?;
     Ok(Trial { id, case: row.get(2)?, subject: row.get(3)?, seed: row.get(4)? })
 }
 
 fn parse_hash(run: i64, text: &str) -> Result<ContentHash, StoreError> {
-    ContentHash::parse(text).ok_or_else(|| StoreError::unreadable(&run.to_string(), &format!("\"{text}\" is no hash")))
+    ContentHash::parse(text).ok_or_else(|| StoreError::unreadable(&run.to_string(), &format!("\"{text}\" is not a hash")))
 }
 
 fn parse_json<T: DeserializeOwned>(run: i64, json: &str) -> Result<T, StoreError> {

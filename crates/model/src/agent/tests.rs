@@ -70,7 +70,7 @@ fn an_agent_serves_as_guardian_or_assessor() {
     assert_problems(
         &serving("guardian"),
         read,
-        &[("serves: guardian", "serves: guard", "8: \"guard\" is not known here | did you mean \"guardian\"?")],
+        &[("serves: guardian", "serves: guard", "8: \"guard\" is not a known value | did you mean \"guardian\"?")],
     );
 }
 
@@ -81,7 +81,7 @@ fn broken_agents_say_what_is_wrong() {
         TRADER,
         read,
         &[
-            ("tier: deep", "tier: deeper", "4: \"deeper\" is not known here | did you mean \"deep\"?"),
+            ("tier: deep", "tier: deeper", "4: \"deeper\" is not a known value | did you mean \"deep\"?"),
             ("writes: true", "writes: yes", "5: expected true or false, found \"yes\""),
             (
                 "[safety-guardian]",

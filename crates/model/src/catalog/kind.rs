@@ -1,4 +1,4 @@
-//! Kind of value that a parameter holds. Scorers compare by kind, worlds build calldata by kind, schemas inherit its natural bounds.
+//! Kinds of parameter values. Scorers compare values by kind, worlds build calldata from it, and schemas inherit its bounds.
 
 use super::kind_error::KindError;
 use super::roles::{AddressRole, ChainRole, DurationUnit, IdKind, RangeBound, TokenRole};
@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParamKind {
     Address(AddressRole),
-    /// Symbol or address; the role says which side of the action it is on.
+    /// Symbol or address. The role is its side of the action.
     Token(Option<TokenRole>),
     Chain(Option<ChainRole>),
     Amount {
@@ -43,7 +43,7 @@ pub enum AmountUnit {
     Shares,
 }
 
-/// Which asset an amount counts: the one another parameter names, or a fixed symbol.
+/// Asset of an amount: named by another parameter, or a fixed symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AmountAsset {
     Param(String),
@@ -76,12 +76,12 @@ const HEADS: &[&str] = &[
 ];
 
 impl ParamKind {
-    /// Returns whether a world file may declare things of this word: an id kind or an address role.
+    /// Returns whether a world file may declare objects of this kind: an id kind or an address role.
     pub fn is_object_kind(word: &str) -> bool {
         IdKind::parse(word).is_some() || AddressRole::parse(word).is_some()
     }
 
-    /// What an amount is counted in, and of what.
+    /// Returns the unit and the asset of an amount.
     pub fn amount(&self) -> Option<(AmountUnit, Option<&AmountAsset>)> {
         if let ParamKind::Amount { unit, of } = self { Some((*unit, of.as_ref())) } else { None }
     }

@@ -1,17 +1,17 @@
-//! Mistakes in the text of a kind.
+//! Errors in the text of a kind.
 
 use crate::problem::did_you_mean;
 
-/// Reason that a text is not a kind: what is wrong is its `Display`, the remedy stands apart.
+/// Error of parsing a kind. See [`KindError::remedy`] for advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KindError {
     #[error("\"{0}\" lacks its closing parenthesis")]
     Unclosed(String),
     #[error("\"{head}\" needs one of ({})", roles.join(", "))]
     NoRole { head: String, roles: Vec<&'static str> },
-    #[error("\"{0}\" takes nothing in parentheses")]
+    #[error("\"{0}\" takes no argument in parentheses")]
     TakesNoArgument(String),
-    #[error("\"{head}\" knows no \"{role}\"")]
+    #[error("\"{head}\" does not accept \"{role}\"")]
     UnknownRole { head: String, role: String, roles: Vec<&'static str> },
     #[error("\"amount\" needs a unit: amount(human of token)")]
     NoUnit,
@@ -26,7 +26,7 @@ pub enum KindError {
 }
 
 impl KindError {
-    /// Returns what to write instead; empty where the mistake says it all.
+    /// Returns advice for the author; empty if the message is enough.
     pub fn remedy(&self) -> String {
         match self {
             KindError::UnknownRole { role: word, roles: known, .. }

@@ -1,16 +1,16 @@
-//! The natural JSON-Schema bounds of a kind, used where the author of a tool stated none.
+//! Default JSON Schema bounds of each kind.
 
 use super::kind::{AmountUnit, ParamKind};
 use serde_json::{Map, Value, json};
 
-/// Adds what follows from the kind to a parameter's schema; never overrides what the author wrote.
+/// Adds the bounds of a kind to the schema of a parameter. Bounds written by the author win.
 pub(super) fn add_natural_bounds(kind: &ParamKind, schema: &mut Map<String, Value>) {
     let declared = schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     if let (ParamKind::List(item), Some(Value::Object(items))) = (kind, schema.get_mut("items")) {
         add_natural_bounds(item, items);
     }
     for (keyword, value) in bounds(kind, &declared) {
-        // `enum` already says everything; a pattern beside it could only contradict it.
+        // An `enum` needs no further bounds; a pattern could only contradict it.
         if !schema.contains_key(keyword) && !schema.contains_key("enum") {
             schema.insert(keyword.to_owned(), value);
         }
@@ -34,7 +34,7 @@ fn bounds(kind: &ParamKind, declared: &str) -> Vec<(&'static str, Value)> {
         }
         ParamKind::Tick(_) if numeric => vec![("minimum", json!(-887_272)), ("maximum", json!(887_272))],
         ParamKind::FeeTier if numeric => vec![("minimum", json!(100)), ("maximum", json!(100_000))],
-        // 0 means every chain where a tool says so.
+        // Some tools use 0 for all chains.
         ParamKind::Chain(_) if numeric => vec![("minimum", json!(0))],
         ParamKind::Chain(_) => vec![("pattern", json!("^[a-z0-9][a-z0-9-]{0,31}$"))],
         ParamKind::Token(_) => vec![("minLength", json!(1)), ("maxLength", json!(64))],
@@ -56,7 +56,7 @@ fn bounds(kind: &ParamKind, declared: &str) -> Vec<(&'static str, Value)> {
     }
 }
 
-/// The JSON types a parameter of this kind may be declared with; empty means any.
+/// Returns the JSON types allowed for a kind.
 pub(super) fn permitted_types(kind: &ParamKind) -> &'static [&'static str] {
     match kind {
         ParamKind::Address(_) | ParamKind::Token(_) | ParamKind::Data | ParamKind::Enum | ParamKind::Text | ParamKind::Url => &["string"],

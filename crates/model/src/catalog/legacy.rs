@@ -1,24 +1,27 @@
-//! Tool files from before operations were one list: `acts` named a class, and `via.deed` the operation in it.
-//! They are still read, with a warning that names the value to write.
+//! Older tool files: `acts` named a class, and [`LEGACY_OP_KEY`] under `via` named the operation in it.
+//! Still read, with a warning that contains the new value.
 
 use super::op_class::OpClass;
 use super::operation::ToolOp;
 use crate::problem::{ProblemReport, did_you_mean};
 use crate::yaml::YamlNode;
 
-/// The old word of an operation, and the line that has it.
+/// Key under `via` in older files.
+pub(super) const LEGACY_OP_KEY: &str = "deed";
+
+/// Older word of an operation, with its line.
 #[derive(Debug, Clone)]
-pub(super) struct LegacyDeed {
+pub(super) struct LegacyOp {
     pub word: String,
     pub line: u32,
 }
 
-/// Resolves the operation of a tool from `acts` and, in older files, `via.deed`.
-pub(super) fn read_operation(node: &YamlNode, word: &str, deed: Option<&LegacyDeed>, report: &ProblemReport) -> Option<ToolOp> {
+/// Resolves the operation of a tool from `acts` and, in older files, the legacy key.
+pub(super) fn read_operation(node: &YamlNode, word: &str, legacy: Option<&LegacyOp>, report: &ProblemReport) -> Option<ToolOp> {
     let (op, class) = (ToolOp::parse(word), OpClass::parse(word));
-    match (deed, class.or(op.map(ToolOp::class))) {
+    match (legacy, class.or(op.map(ToolOp::class))) {
         (_, None) => {
-            report.add(node.line, format!("{} is not known here", node.describe()), known_words(word));
+            report.add(node.line, format!("{} is not a known value", node.describe()), known_words(word));
             None
         }
         (None, Some(class)) => Some(op.unwrap_or_else(|| {
@@ -26,29 +29,29 @@ pub(super) fn read_operation(node: &YamlNode, word: &str, deed: Option<&LegacyDe
             report.warn(node.line, format!("acts: {word} is now a class of operations"), format!("write acts: {}", op.word()));
             op
         })),
-        (Some(deed), Some(class)) => resolve_deed(word, class, deed, report),
+        (Some(legacy), Some(class)) => resolve_legacy_op(word, class, legacy, report),
     }
 }
 
-fn resolve_deed(word: &str, class: OpClass, deed: &LegacyDeed, report: &ProblemReport) -> Option<ToolOp> {
-    let pair = CLASS_DEED_PAIRS.iter().find(|(of, old, _)| *of == class && *old == deed.word).map(|(_, _, op)| *op);
-    // An operation in `acts` leaves nothing for a deed to choose.
+fn resolve_legacy_op(word: &str, class: OpClass, legacy: &LegacyOp, report: &ProblemReport) -> Option<ToolOp> {
+    let pair = LEGACY_PAIRS.iter().find(|(of, old, _)| *of == class && *old == legacy.word).map(|(_, _, op)| *op);
+    // If `acts` already names an operation, the legacy word must agree with it.
     let found = pair.filter(|op| OpClass::parse(word).is_some() || op.word() == word);
     match found {
         Some(op) => {
-            let what = format!("via.deed: {} is now part of acts", deed.word);
+            let what = format!("via.{LEGACY_OP_KEY}: {} is now part of acts", legacy.word);
             let remedy = if op.word() == word {
-                format!("keep acts: {word} and remove deed")
+                format!("keep acts: {word} and remove {LEGACY_OP_KEY}")
             } else {
-                format!("write acts: {} instead of acts: {word} and remove deed", op.word())
+                format!("write acts: {} instead of acts: {word} and remove {LEGACY_OP_KEY}", op.word())
             };
-            report.warn(deed.line, what, remedy);
+            report.warn(legacy.line, what, remedy);
         }
         None => {
-            let fits: Vec<&str> = CLASS_DEED_PAIRS.iter().filter(|(_, old, _)| *old == deed.word).map(|(_, _, op)| op.word()).collect();
-            let what = format!("acts: {word} and via.deed: {} do not name one operation", deed.word);
-            let remedy = if fits.is_empty() { known_words(&deed.word) } else { format!("write acts: {}", fits.join(" or acts: ")) };
-            report.add(deed.line, what, format!("{remedy}, and remove deed"));
+            let fits: Vec<&str> = LEGACY_PAIRS.iter().filter(|(_, old, _)| *old == legacy.word).map(|(_, _, op)| op.word()).collect();
+            let what = format!("acts: {word} and via.{LEGACY_OP_KEY}: {} do not name one operation", legacy.word);
+            let remedy = if fits.is_empty() { known_words(&legacy.word) } else { format!("write acts: {}", fits.join(" or acts: ")) };
+            report.add(legacy.line, what, format!("{remedy}, and remove {LEGACY_OP_KEY}"));
         }
     }
     found
@@ -62,7 +65,7 @@ fn known_words(word: &str) -> String {
     }
 }
 
-/// The operation of a class whose tool named no deed.
+/// Returns the operation of a class for tools without the legacy key.
 fn default_op(class: OpClass) -> ToolOp {
     match class {
         OpClass::Read => ToolOp::Read,
@@ -86,8 +89,8 @@ fn default_op(class: OpClass) -> ToolOp {
     }
 }
 
-/// Every pair of class and deed that has a meaning, and the operation it became.
-const CLASS_DEED_PAIRS: &[(OpClass, &str, ToolOp)] = &[
+/// Valid pairs of class and legacy word, with the operation that replaces them.
+const LEGACY_PAIRS: &[(OpClass, &str, ToolOp)] = &[
     (OpClass::Transfer, "send", ToolOp::Send),
     (OpClass::Transfer, "receive", ToolOp::Receive),
     (OpClass::Transfer, "sweep", ToolOp::Sweep),
@@ -146,13 +149,13 @@ mod tests {
         problems: Vec<String>,
     }
 
-    fn resolve(acts: &str, deed: Option<&str>) -> ResolveOutcome {
+    fn resolve(acts: &str, legacy: Option<&str>) -> ResolveOutcome {
         let report = ProblemReport::new("tools/a.yaml");
         let node = load(acts, YamlLimits::default(), &report).unwrap();
-        let deed = deed.map(|word| LegacyDeed { word: word.into(), line: 2 });
-        let op = read_operation(&node, acts, deed.as_ref(), &report);
-        let said = |problems: Vec<crate::problem::Problem>| problems.iter().map(ToString::to_string).collect();
-        ResolveOutcome { op, warnings: said(report.take_warnings()), problems: said(report.into_problems()) }
+        let legacy = legacy.map(|word| LegacyOp { word: word.into(), line: 2 });
+        let op = read_operation(&node, acts, legacy.as_ref(), &report);
+        let texts = |problems: Vec<crate::problem::Problem>| problems.iter().map(ToString::to_string).collect();
+        ResolveOutcome { op, warnings: texts(report.take_warnings()), problems: texts(report.into_problems()) }
     }
 
     #[test]
@@ -167,27 +170,26 @@ mod tests {
     #[test]
     fn each_write_operation_has_one_legacy_pair() {
         for (word, op) in ToolOp::ALL {
-            let pairs = CLASS_DEED_PAIRS.iter().filter(|(_, _, to)| to == op).count();
+            let pairs = LEGACY_PAIRS.iter().filter(|(_, _, to)| to == op).count();
             let unpaired = matches!(op, ToolOp::Read | ToolOp::Quote | ToolOp::Simulate | ToolOp::PassThrough);
             assert_eq!(pairs, usize::from(!unpaired), "{word}");
         }
-        assert!(CLASS_DEED_PAIRS.iter().all(|(class, _, op)| op.class() == *class));
+        assert!(LEGACY_PAIRS.iter().all(|(class, _, op)| op.class() == *class));
     }
 
     #[test]
     fn legacy_pairs_are_converted_with_a_warning() {
-        for (class, deed, op) in CLASS_DEED_PAIRS {
-            let outcome = resolve(class.word(), Some(deed));
+        for (class, legacy, op) in LEGACY_PAIRS {
+            let outcome = resolve(class.word(), Some(legacy));
             assert_eq!(outcome.op, Some(*op));
-            assert!(outcome.problems.is_empty() && outcome.warnings.len() == 1, "{} {deed}", class.word());
+            assert!(outcome.problems.is_empty() && outcome.warnings.len() == 1, "{} {legacy}", class.word());
         }
         let warning = &resolve("venue_out", Some("borrow")).warnings[0];
-        assert_eq!(
-            warning,
-            "tools/a.yaml:2  via.deed: borrow is now part of acts  write acts: borrow instead of acts: venue_out and remove deed"
-        );
+        let replaced = "is now part of acts  write acts: borrow instead of acts: venue_out and remove";
+        assert_eq!(*warning, format!("tools/a.yaml:2  via.{LEGACY_OP_KEY}: borrow {replaced} {LEGACY_OP_KEY}"));
         let warning = &resolve("swap", Some("swap")).warnings[0];
-        assert_eq!(warning, "tools/a.yaml:2  via.deed: swap is now part of acts  keep acts: swap and remove deed");
+        let kept = "is now part of acts  keep acts: swap and remove";
+        assert_eq!(*warning, format!("tools/a.yaml:2  via.{LEGACY_OP_KEY}: swap {kept} {LEGACY_OP_KEY}"));
     }
 
     #[test]
@@ -201,8 +203,8 @@ mod tests {
     fn contradicting_acts_and_deed_are_a_problem() {
         let outcome = resolve("transfer", Some("swap"));
         assert_eq!(outcome.op, None);
-        let what = "tools/a.yaml:2  acts: transfer and via.deed: swap do not name one operation  write acts: swap, and remove deed";
-        assert_eq!(outcome.problems, [what]);
+        let what = "do not name one operation  write acts: swap, and remove";
+        assert_eq!(outcome.problems, [format!("tools/a.yaml:2  acts: transfer and via.{LEGACY_OP_KEY}: swap {what} {LEGACY_OP_KEY}")]);
         assert_eq!(resolve("repay", Some("enter")).op, None, "acts already names another operation");
         assert_eq!(resolve("repay", Some("repay")).op, Some(ToolOp::Repay));
     }

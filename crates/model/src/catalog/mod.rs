@@ -1,4 +1,4 @@
-//! The tool catalogue: what a tool is called, what it takes, what kind of thing each parameter is and what calling it does.
+//! Tool catalogue: names, parameters with their kinds, and operations of tools.
 
 mod kind;
 mod kind_error;

@@ -1,6 +1,6 @@
-//! Classes of operations, which rules and scorers match on.
+//! Classes of operations, matched by rules and scorers.
 
-/// A group of operations with the same kind of effect.
+/// Group of operations with the same kind of effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OpClass {
     Read,

@@ -1,9 +1,9 @@
-//! The argument of `acts(…)` in rules.
+//! Argument of `acts(…)` in rules.
 
 use super::op_class::OpClass;
 use super::operation::ToolOp;
 
-/// A whole class of operations, or one operation.
+/// Class of operations, or one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpPattern {
     Class(OpClass),
@@ -11,17 +11,17 @@ pub enum OpPattern {
 }
 
 impl OpPattern {
-    /// Parses a word. Where a class and one of its operations share a word, the class is meant.
+    /// Parses a word. If a class and one of its operations share a word, returns the class.
     pub fn parse(word: &str) -> Option<Self> {
         OpClass::parse(word).map(OpPattern::Class).or_else(|| ToolOp::parse(word).map(OpPattern::Op))
     }
 
-    /// Returns every word that [`OpPattern::of_word`] accepts.
+    /// Returns every word that [`OpPattern::parse`] accepts.
     pub fn words() -> impl Iterator<Item = &'static str> {
         OpClass::ALL.iter().map(|(word, _)| *word).chain(ToolOp::ALL.iter().map(|(word, _)| *word))
     }
 
-    /// Returns whether a tool with this operation is meant.
+    /// Returns whether the pattern matches an operation.
     pub fn matches(self, op: ToolOp) -> bool {
         match self {
             OpPattern::Class(class) => op.class() == class,

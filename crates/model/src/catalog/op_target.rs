@@ -1,31 +1,32 @@
-//! Target of an operation (contract, market, assets, message), the action a quote prepares, and the live view of a read.
+//! Target of an operation (contract, market, assets, message), tools that a quote prepares, and live views of reads.
 
-use super::legacy::LegacyDeed;
+use super::legacy::{LEGACY_OP_KEY, LegacyOp};
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
 use crate::registry::Role;
 use crate::yaml::{YamlFields, YamlNode, YamlShape, map, name, one_of, spanned};
 use indexmap::IndexMap;
 
-/// Contract and assets an operation works on. Absent parts follow from the operation and the arguments.
+/// Contract and assets of an operation. Absent parts follow from the operation and the arguments.
 #[derive(Debug, Clone, Default)]
 pub struct OpTarget {
-    /// The kind of contract that is called.
+    /// Role of the called contract.
     pub role: Option<Role>,
-    /// Which one of that role, by its name in the registry; the first where it is left out.
+    /// Registry name of the contract; the first one with the role if absent.
     pub contract: Option<Spanned<String>>,
-    /// The market of a venue.
+    /// Market of a venue.
     pub market: Option<String>,
-    /// Assets where no parameter names them.
+    /// Asset that is spent, if no parameter names it.
     pub gives: Option<Spanned<String>>,
+    /// Asset that is received, if no parameter names it.
     pub takes: Option<Spanned<String>>,
-    /// The primary type of what is signed.
+    /// Primary type of the signed EIP-712 message.
     pub message: Option<String>,
 }
 
 macro_rules! views {
     ($($view:ident $word:literal),* $(,)?) => {
-        /// Reads that are answered from the live world instead of a fixture.
+        /// Views of the live world that answer a read instead of a fixture.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum LiveView { $($view),* }
 
@@ -46,11 +47,11 @@ views! {
     Files "files",
 }
 
-/// What a quote or a preview freezes.
+/// Write tools that a quote or preview prepares actions for.
 #[derive(Debug, Clone)]
 pub enum PrepareTarget {
     Tool(Spanned<String>),
-    /// One of several, by the word in a parameter; the arguments stand in another parameter.
+    /// One of several tools. The parameter `word` selects it, the parameter `args` holds its arguments.
     ByParam {
         word: String,
         args: String,
@@ -67,11 +68,11 @@ impl PrepareTarget {
     }
 }
 
-/// The mapping under `via`.
+/// Mapping under `via`.
 #[derive(Debug, Default)]
 pub(super) struct ViaFields {
     pub target: OpTarget,
-    pub deed: Option<LegacyDeed>,
+    pub legacy: Option<LegacyOp>,
 }
 
 pub(super) fn read_via(node: &YamlNode, report: &ProblemReport) -> Option<ViaFields> {
@@ -84,9 +85,9 @@ pub(super) fn read_via(node: &YamlNode, report: &ProblemReport) -> Option<ViaFie
         takes: fields.optional("takes", spanned(name)),
         message: fields.optional("message", name),
     };
-    let deed = fields.optional("deed", |node, report| Some(LegacyDeed { word: name(node, report)?, line: node.line }));
+    let legacy = fields.optional(LEGACY_OP_KEY, |node, report| Some(LegacyOp { word: name(node, report)?, line: node.line }));
     fields.close();
-    Some(ViaFields { target, deed })
+    Some(ViaFields { target, legacy })
 }
 
 pub(super) fn read_prepares(node: &YamlNode, report: &ProblemReport) -> Option<PrepareTarget> {

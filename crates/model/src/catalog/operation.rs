@@ -1,10 +1,10 @@
-//! Operations of tools: the effect of a call on the world, as `acts` names it in a tool file.
+//! Operations of tools: the effect of a call on the world, set by `acts` in a tool file.
 
 use super::op_class::OpClass;
 
 macro_rules! operations {
     ($($class:ident: $($op:ident $word:literal),+;)+) => {
-        /// The operation a tool performs. Each operation belongs to one [`OpClass`].
+        /// Operation of a tool. Each operation belongs to one [`OpClass`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum ToolOp { $($($op),+),+ }
 
@@ -52,7 +52,7 @@ impl ToolOp {
         Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, op)| *op)
     }
 
-    /// Returns whether the call sends an action that another call prepared, and nothing else.
+    /// Returns whether the call only sends an action that another call prepared.
     pub fn sends_prepared(self) -> bool {
         matches!(self, ToolOp::Commit | ToolOp::PassThrough)
     }

@@ -1,4 +1,4 @@
-//! One parameter of a tool or a skill.
+//! Parameters of tools and skills.
 
 use super::kind::ParamKind;
 use super::kind_schema::{add_natural_bounds, permitted_types};
@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
 pub struct ParamSpec {
-    /// Absent where tools were imported and nobody has said it yet; smoke asks for it.
+    /// Absent for imported tools without `kinds`; a smoke check asks for it.
     pub kind: Option<ParamKind>,
     pub required: bool,
     pub default: Option<Value>,
     pub description: String,
-    /// The JSON Schema of this parameter alone, bounds of its kind included.
+    /// JSON Schema of this parameter, including the bounds of its kind.
     pub schema: Value,
     pub at: Location,
 }
@@ -87,6 +87,6 @@ fn check_type(kind: Option<&ParamKind>, schema: &Map<String, Value>, line: u32, 
         (Some(_) | None, Some(_)) => {}
     }
     if matches!(kind, Some(ParamKind::Enum)) && !schema.contains_key("enum") {
-        report.add(line, "kind enum lacks its list", "add enum: [a, b]");
+        report.add(line, "kind enum needs a list of values", "add enum: [a, b]");
     }
 }

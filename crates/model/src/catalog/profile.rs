@@ -1,4 +1,4 @@
-//! A profile: the tools a model is shown together.
+//! Profiles: sets of tools shown to a model together.
 
 use super::tool::Tool;
 use crate::location::{Location, Spanned};
@@ -16,12 +16,12 @@ pub struct ToolProfile {
 #[derive(Debug, Clone)]
 pub enum ProfileTools {
     Listed(Vec<Spanned<String>>),
-    /// The whole catalogue but for these categories.
+    /// All tools except those of these categories.
     AllExcept(Vec<Spanned<String>>),
 }
 
 impl ToolProfile {
-    /// The tools of this profile, in the order the model is shown them. Unknown names are left to smoke.
+    /// Returns the tools of this profile, in the order shown to the model. Unknown names are skipped; a smoke check reports them.
     pub fn select<'w>(&self, catalogue: &'w [Tool]) -> Vec<&'w Tool> {
         match &self.tools {
             ProfileTools::Listed(names) => names.iter().filter_map(|name| catalogue.iter().find(|tool| *tool.name == **name)).collect(),

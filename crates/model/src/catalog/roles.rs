@@ -1,9 +1,9 @@
-//! Roles that a parameter's kind names in parentheses: `address(recipient)`, `token(in)`, `duration(s)`.
+//! Roles in parameter kinds: `address(recipient)`, `token(in)`, `duration(s)`.
 
 use crate::text_enum::text_enum;
 
 text_enum! {
-    /// Part that an address plays in a call.
+    /// Role of an address in a call.
     AddressRole {
         Recipient "recipient", Spender "spender", Wallet "wallet", Owner "owner", Pool "pool", Vault "vault", Token "token",
         Contract "contract", Market "market", Agent "agent", Operator "operator", Executor "executor", Hook "hook", Router "router",
@@ -12,7 +12,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Side of an action that a token is on.
+    /// Side of a token in an action.
     TokenRole { In "in", Out "out", Asset "asset", Collateral "collateral", Debt "debt", A "a", B "b" }
 }
 
@@ -27,7 +27,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Unit of a bare number in a length of time; `text` takes "7 days" as it is.
+    /// Unit of a number in a duration; `text` accepts "7 days" unchanged.
     DurationUnit { Seconds "s", Milliseconds "ms", Hours "h", Days "d", Text "text" }
 }
 

@@ -1,21 +1,21 @@
-//! A JSON Schema that has been compiled, and what is wrong with a value that does not fit it.
+//! Compiled JSON Schemas and their violations.
 
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
-/// Compiled on first use: a run touches few of a few hundred tools.
+/// JSON Schema, compiled on first use because a run calls few of the tools.
 pub struct JsonSchema {
     pub value: Arc<Value>,
     validator: OnceLock<Result<jsonschema::Validator, SchemaDefect>>,
 }
 
-/// Reason that a JSON Schema cannot be compiled, shortened.
+/// Shortened message of a schema that cannot be compiled.
 struct SchemaDefect(String);
 
-/// One way in which a value does not fit.
+/// Violation of a schema by a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaViolation {
-    /// JSON pointer into the value; empty for the whole.
+    /// JSON pointer into the value; empty for the whole value.
     pub path: String,
     pub what: String,
 }
@@ -25,7 +25,7 @@ impl JsonSchema {
         Self { value: Arc::new(value), validator: OnceLock::new() }
     }
 
-    /// Why this is not a usable JSON Schema, if it is not. External references are never followed.
+    /// Returns the reason if the schema cannot be compiled. External references are never fetched.
     pub fn defect(&self) -> Option<&str> {
         self.validator().err()
     }
@@ -34,7 +34,7 @@ impl JsonSchema {
         self.validator().is_ok_and(|validator| validator.is_valid(value))
     }
 
-    /// What is wrong with a value; a schema that cannot be compiled accepts nothing.
+    /// Returns the violations of a value. A schema that cannot be compiled accepts nothing.
     pub fn violations(&self, value: &Value) -> Vec<SchemaViolation> {
         match self.validator() {
             Err(defect) => vec![SchemaViolation { path: String::new(), what: format!("the schema itself is unusable: {defect}") }],
@@ -53,7 +53,7 @@ impl JsonSchema {
     }
 }
 
-/// Messages quote the value; a hostile value must not become a hostile message.
+/// Limits the length of a message, because it may quote a hostile value.
 fn shorten(message: &str) -> String {
     if message.chars().count() <= 200 { message.to_owned() } else { message.chars().take(199).chain(['…']).collect() }
 }

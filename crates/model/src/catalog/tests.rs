@@ -31,7 +31,7 @@ tools:
     acts: pass_through
     pinned: "abc"
     output_schema: { type: object }
-    input_schema: { type: object, properties: { to: { type: string, description: Whom., default: me }, chain: { type: string } }, required: [chain] }
+    input_schema: { type: object, properties: { to: { type: string, description: The recipient., default: me }, chain: { type: string } }, required: [chain] }
     kinds: { to: address(recipient) }
 "#;
 
@@ -80,7 +80,7 @@ fn param_kinds_add_bounds_to_the_tool_schema() {
     );
     let own = &schema["properties"];
     assert_eq!(own["recipient"], json!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{40}$", "description": "Who gets it." }));
-    // What the author wrote stands; the kind adds the rest.
+    // Bounds of the author are kept; the kind adds the rest.
     assert_eq!(own["slippage"], json!({ "type": "integer", "maximum": 500, "minimum": 0, "description": "At most.", "default": 50 }));
     assert_eq!(own["memo"], json!({ "type": "string", "maxLength": 10, "description": "A note." }));
     assert_eq!((&own["dry_run"]["type"], &own["action_id"]["maxLength"]), (&json!("boolean"), &json!(128)));
@@ -105,7 +105,7 @@ fn prepares_names_one_tool_or_a_map_of_tools() {
 fn imported_schema_is_kept_unchanged() {
     let tool = tools(IMPORTED).remove(0);
     assert_eq!(tool.schema.value["required"], json!(["chain"]));
-    assert_eq!(tool.schema.value["properties"]["to"], json!({ "type": "string", "description": "Whom.", "default": "me" }));
+    assert_eq!(tool.schema.value["properties"]["to"], json!({ "type": "string", "description": "The recipient.", "default": "me" }));
     let to = &tool.params["to"];
     assert_eq!(
         (to.kind.as_ref().map(ToString::to_string).as_deref(), to.required, &to.default),
@@ -116,7 +116,7 @@ fn imported_schema_is_kept_unchanged() {
     assert_eq!((tool.pinned.as_ref().map(|hash| hash.as_str()), &tool.output), (Some("abc"), &Some(json!({ "type": "object" }))));
     let other = tools(&IMPORTED.replace("\" Echoes. \"", "Echoes.")).remove(0);
     assert_eq!(tool.listing().hash(), other.listing().hash());
-    let changed = tools(&IMPORTED.replace("Whom.", "Whomever.")).remove(0);
+    let changed = tools(&IMPORTED.replace("The recipient.", "The payee.")).remove(0);
     assert_ne!(tool.listing().hash(), changed.listing().hash());
 }
 
@@ -132,10 +132,10 @@ fn broken_tools_say_what_is_wrong() {
         TOOLS,
         read_tools,
         &[
-            ("capability: write", "capability: writes", "7: \"writes\" is not known here | did you mean \"write\"?"),
-            ("risk: layer2", "risk: high", "8: \"high\" is not known here | one of: layer1, layer2, layer3"),
-            ("acts: send", "acts: sends", "9: \"sends\" is not known here | did you mean \"send\"?"),
-            ("role: router", "role: rooter", "10: \"rooter\" is not known here | did you mean \"router\"?"),
+            ("capability: write", "capability: writes", "7: \"writes\" is not a known value | did you mean \"write\"?"),
+            ("risk: layer2", "risk: high", "8: \"high\" is not a known value | one of: layer1, layer2, layer3"),
+            ("acts: send", "acts: sends", "9: \"sends\" is not a known value | did you mean \"send\"?"),
+            ("role: router", "role: rooter", "10: \"rooter\" is not a known value | did you mean \"router\"?"),
             (
                 "aliases: [send_token]",
                 "aliases: send_token",
@@ -148,7 +148,7 @@ fn broken_tools_say_what_is_wrong() {
                 "kind: bps, ",
                 "14: a parameter lacks \"type\" | one of: string, integer, number, boolean, array, object",
             ),
-            ("kind: text, ", "kind: enum, ", "15: kind enum lacks its list | add enum: [a, b]"),
+            ("kind: text, ", "kind: enum, ", "15: kind enum needs a list of values | add enum: [a, b]"),
             ("optional: true", "optional: yes", "15: expected true or false, found \"yes\""),
             ("maxLength: 10", "maxlength: 10", "15: a parameter has no key \"maxlength\" | did you mean \"maxLength\"?"),
             (", description: A note.", "", "15: a parameter lacks \"description\" | add description: …"),
@@ -163,7 +163,7 @@ fn broken_tools_say_what_is_wrong() {
         QUOTE,
         read_tools,
         &[
-            ("view: price", "view: prices", "8: \"prices\" is not known here | did you mean \"price\"?"),
+            ("view: price", "view: prices", "8: \"prices\" is not a known value | did you mean \"price\"?"),
             (
                 "prepares: swap_execute",
                 "prepares: { word: kind, tools: { swap: swap_execute } }",
@@ -190,7 +190,7 @@ fn profile_lists_tools_or_excludes_categories() {
             (
                 "tools: all",
                 "tools: every",
-                "3: expected a list, found \"every\" | write [a, b] or lines starting with -\n4: a profile has no key \"except_categories\" | a profile knows: profile, about, tools, tools",
+                "3: expected a list, found \"every\" | write [a, b] or lines starting with -\n4: a profile has no key \"except_categories\" | known keys: profile, about, tools, tools",
             ),
             ("about: All.\n", "", "1: a profile lacks \"about\" | add about: …"),
         ],

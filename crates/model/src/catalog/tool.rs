@@ -1,4 +1,4 @@
-//! One tool of the catalogue, and the file that lists the tools of a category.
+//! Tools of the catalogue, read from one file per category.
 
 use super::kind::ParamKind;
 use super::legacy::read_operation;
@@ -24,18 +24,18 @@ pub struct Tool {
     pub risk: RiskLayer,
     pub acts: Spanned<ToolOp>,
     pub via: OpTarget,
-    /// Only quotes have it.
+    /// Present for quotes only.
     pub prepares: Option<PrepareTarget>,
-    /// A read without one is answered from the world's fixtures.
+    /// Absent for reads that are answered from fixtures.
     pub view: Option<LiveView>,
-    /// How long an answer stays true; asking again later is not a repetition.
+    /// Lifetime of an answer in seconds. A repeated call after it is not redundant.
     pub ttl_s: Option<u64>,
     pub aliases: Vec<Spanned<String>>,
     pub params: IndexMap<String, ParamSpec>,
     pub schema: JsonSchema,
-    /// The hash a tool had when it was imported from a server.
+    /// Hash of the listing when it was imported from a server.
     pub pinned: Option<Spanned<String>>,
-    /// The schema of an imported tool's answers, where its server gave one.
+    /// Output schema of an imported tool, if its server has one.
     pub output: Option<Value>,
     pub at: Location,
 }
@@ -66,14 +66,14 @@ impl Tool {
         ToolListing { name: self.name.value.clone(), description: self.description.value.clone(), input_schema: self.schema.value.clone() }
     }
 
-    /// Whether the tool goes by this name, now or formerly.
+    /// Returns whether this is the name or an alias of the tool.
     pub fn has_name(&self, name: &str) -> bool {
         *self.name == name || self.aliases.iter().any(|alias| alias.value == name)
     }
 }
 
 impl ToolListing {
-    /// What a pinned tool is compared by. White space around a description is not part of it.
+    /// Returns the hash that pins an imported tool. White space around the description is ignored.
     pub fn hash(&self) -> ContentHash {
         ContentHash::of_json(&value!({ "name": self.name, "description": self.description.trim(), "input_schema": self.input_schema }))
     }
@@ -105,7 +105,7 @@ fn read_tool(node: &YamlNode, report: &ProblemReport) -> Option<Tool> {
     let risk = fields.required("risk", one_of(RISKS));
     let via = fields.or_default("via", read_via);
     let acts = fields.required("acts", |node, report| {
-        let op = read_operation(node, &text(node, report)?, via.deed.as_ref(), report)?;
+        let op = read_operation(node, &text(node, report)?, via.legacy.as_ref(), report)?;
         Some(Spanned::new(op, report.location(node.line)))
     });
     let prepares = fields.optional("prepares", read_prepares);
@@ -143,7 +143,7 @@ fn read_tool(node: &YamlNode, report: &ProblemReport) -> Option<Tool> {
     })
 }
 
-/// The schema of a tool written in our own form. Every write also takes `dry_run` and `action_id`: actions have identity.
+/// Builds the schema of a tool from its parameters. Every write also accepts `dry_run` and `action_id`.
 fn native_schema(mut params: IndexMap<String, ParamSpec>, capability: Option<ToolCapability>) -> (IndexMap<String, ParamSpec>, JsonSchema) {
     if matches!(capability, Some(ToolCapability::Write | ToolCapability::Privileged)) {
         for (name, param) in action_params() {
@@ -181,7 +181,7 @@ fn action_params() -> [(&'static str, ParamSpec); 2] {
     ]
 }
 
-/// A schema taken over from a server as it is; kinds are added beside it.
+/// Reads the schema of an imported tool, unchanged, and adds the kinds of its parameters.
 fn imported_schema(
     node: &YamlNode,
     mut kinds: IndexMap<String, ParamKind>,

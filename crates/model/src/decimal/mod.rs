@@ -1,11 +1,11 @@
-//! Exact decimal numbers of any length. Amounts are compared and shifted as digits, never as floats.
+//! Exact decimal numbers of any length, stored as digits.
 
 mod parse;
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// `digits` × 10^`exponent` without leading or trailing zeros, so that equal numbers are equal values.
+/// `digits` × 10^`exponent`, normalized without leading or trailing zeros, so that equal numbers compare equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Decimal {
     negative: bool,
@@ -14,7 +14,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Returns the nearest float: for tolerances and bounds, never for equality.
+    /// Returns the nearest float. Use it for tolerances and bounds, not for equality.
     pub fn as_f64(&self) -> f64 {
         let digits = if self.digits.is_empty() { "0" } else { &self.digits };
         let sign = if self.negative { "-" } else { "" };
@@ -31,12 +31,12 @@ impl Decimal {
         if self.is_whole() { self.to_string().parse().ok() } else { None }
     }
 
-    /// Reports whether nothing but zeros follows the point.
+    /// Returns whether the number has no fraction.
     pub fn is_whole(&self) -> bool {
         self.exponent >= 0
     }
 
-    /// Times 10^`places`.
+    /// Multiplies by 10^`places`.
     #[must_use]
     pub fn shifted(mut self, places: i64) -> Self {
         if !self.digits.is_empty() {
@@ -45,7 +45,7 @@ impl Decimal {
         self
     }
 
-    /// Returns the product; `None` where the digits leave 128 bits.
+    /// Returns the product; `None` if the digits exceed 128 bits.
     pub fn checked_mul(&self, factor: u64) -> Option<Self> {
         let digits: u128 = if self.digits.is_empty() { 0 } else { self.digits.parse().ok()? };
         Some(Self::normalized(self.negative, &digits.checked_mul(u128::from(factor))?.to_string(), self.exponent))
@@ -101,7 +101,7 @@ impl PartialOrd for Decimal {
     }
 }
 
-/// Plain digits, without separators, exponents or zeros that say nothing.
+/// Writes plain digits, without separators, exponent or trailing zeros.
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.negative { "-" } else { "" };

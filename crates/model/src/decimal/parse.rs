@@ -1,4 +1,4 @@
-//! The three notations a decimal is read from: plain digits, digits with thousands separators, and numbers as people type them.
+//! Parsers for three notations of decimals: plain digits, thousands separators, and numbers as typed by users.
 
 use super::Decimal;
 
@@ -14,7 +14,7 @@ impl Decimal {
         Some(Self::normalized(negative, &format!("{whole}{fraction}"), exponent))
     }
 
-    /// Parses `250`, `+7`, `1,000.50`, `1_000`. Scientific notation is refused: amounts are not written that way on purpose.
+    /// Parses `250`, `+7`, `1,000.50`, `1_000`. Scientific notation is refused, because it is rarely intended for amounts.
     pub fn parse(text: &str) -> Option<Self> {
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (whole, fraction) = unsigned.split_once('.').map_or((unsigned, None), |(whole, fraction)| (whole, Some(fraction)));
@@ -26,7 +26,7 @@ impl Decimal {
         })
     }
 
-    /// Parses numbers as people type them: `1,250.50`, `1'000`, `0,5`, `1.250,75`.
+    /// Parses numbers as typed by users: `1,250.50`, `1'000`, `0,5`, `1.250,75`.
     pub fn parse_typed(text: &str) -> Option<Self> {
         let unsigned = text.strip_prefix('-').unwrap_or(text);
         let sign = if text.starts_with('-') { "-" } else { "" };
@@ -49,14 +49,14 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Reports whether commas separate groups of three digits: `1,000`, but not `0,500`.
+/// Returns whether commas separate groups of three digits: `1,000`, but not `0,500`.
 fn is_in_thousands(text: &str) -> bool {
     let mut groups = text.split(',');
     let first = groups.next().unwrap_or_default();
     (1..=3).contains(&first.len()) && first != "0" && groups.all(|group| group.len() == 3)
 }
 
-/// Removes thousands separators. Commas stand between groups of three digits, underscores between any two digits.
+/// Removes thousands separators: commas between groups of three digits, or underscores between any two digits.
 fn without_separators(whole: &str) -> Option<String> {
     let fits = match (whole.contains(','), whole.contains('_')) {
         (false, false) => is_digits(whole),

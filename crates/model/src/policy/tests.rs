@@ -56,19 +56,19 @@ fn broken_policies_say_what_is_wrong() {
             (
                 "per_session: 50000",
                 "per_session: 5000",
-                "2: the limits do not grow from transaction to session to day | a smaller span cannot have the larger limit",
+                "2: limits_usd must not decrease from transaction to session to day | a longer period needs at least the same limit",
             ),
             ("per_session: 50000, ", "", "2: limits_usd lacks \"per_session\" | add per_session: …"),
             ("default: 50,", "default: 500,", "3: the default slippage is above the maximum"),
             ("{ default: 50, max: 100 }", "50", "3: slippage_bps must be a mapping, found \"50\" | write key: value lines"),
             ("writes_per_hour: 20", "writes_per_hour: -1", "7: expected a whole number, found \"-1\""),
             ("allow_arbitrary_calldata: false", "allow_arbitrary_calldata: no", "15: expected true or false, found \"no\""),
-            ("[router, lending_pool]", "[ruter]", "17: \"ruter\" is not known here | did you mean \"router\"?"),
+            ("[router, lending_pool]", "[ruter]", "17: \"ruter\" is not a known value | did you mean \"router\"?"),
             ("0x098B716B8Aaf21512996dC57EB0615e2383E2f96", "0x098B", "18: \"0x098B\" is not an address | 0x and 40 hex digits, in quotes"),
             (
                 "delegation_depth: 5",
                 "delegation_depth: 5\ndepth: 5",
-                "20: the policy has no key \"depth\" | the policy knows: version, limits_usd, slippage_bps, price_impact_bps, quote_max_age_s, permit_ttl_s, writes_per_hour, max_asset_count, max_position_bps, max_concentration_bps, min_collateral_ratio_bps, max_drawdown_bps, min_rebalance_interval_s, max_rebalances_per_day, allow_arbitrary_calldata, approved_assets, approved_protocols, sanctioned, delegation_depth",
+                "20: the policy has no key \"depth\" | known keys: version, limits_usd, slippage_bps, price_impact_bps, quote_max_age_s, permit_ttl_s, writes_per_hour, max_asset_count, max_position_bps, max_concentration_bps, min_collateral_ratio_bps, max_drawdown_bps, min_rebalance_interval_s, max_rebalances_per_day, allow_arbitrary_calldata, approved_assets, approved_protocols, sanctioned, delegation_depth",
             ),
         ],
     );

@@ -51,7 +51,7 @@ fn broken_registries_say_what_is_wrong() {
             ("block_time_s: 2.5", "block_time_s: soon", "1: expected a number, found \"soon\""),
             ("decimals: 6", "decimals: 37", "3: 37 decimals are not plausible | at most 36"),
             ("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "0x8335", "3: \"0x8335\" is not an address | 0x and 40 hex digits, in quotes"),
-            ("role: router", "role: rooter", "5: \"rooter\" is not known here | did you mean \"router\"?"),
+            ("role: router", "role: rooter", "5: \"rooter\" is not a known value | did you mean \"router\"?"),
             (
                 "symbol: USDC, ",
                 "symbl: USDC, ",
@@ -60,7 +60,7 @@ fn broken_registries_say_what_is_wrong() {
             (
                 "contracts:\n",
                 "contracts: none\nmore:\n",
-                "4: expected a list, found \"none\" | write [a, b] or lines starting with -\n5: a registry has no key \"more\" | a registry knows: chain, tokens, contracts",
+                "4: expected a list, found \"none\" | write [a, b] or lines starting with -\n5: a registry has no key \"more\" | known keys: chain, tokens, contracts",
             ),
         ],
     );

@@ -1,4 +1,4 @@
-//! A hand-written reader for rules: the grammar is small and the column of a mistake matters more than generality.
+//! Hand-written parser for rules. The grammar is small, and errors need a column.
 
 use super::{ActionClass, ActionSelector, ArgComparison, ArgTest, RequiredDecision, Rule, RuleError, SelectorTarget, TextParser};
 use crate::catalog::OpPattern;
@@ -75,7 +75,8 @@ impl<'t> TextParser<'t> {
                     Some(pattern) => SelectorTarget::Acts(pattern),
                     None => {
                         let guess = did_you_mean(inner, OpPattern::words());
-                        return self.fail(format!("\"{inner}\" is not an operation or a class of operations {guess}"));
+                        let hint = if guess.is_empty() { guess } else { format!("; {guess}") };
+                        return self.fail(format!("\"{inner}\" is not an operation or a class of operations{hint}"));
                     }
                 }
             }

@@ -80,7 +80,7 @@ fn rule_error_names_column_and_cause() {
         ("before(a b)", 10, "expected \",\""),
         ("before(a, b", 12, "expected \")\""),
         ("never()", 7, "expected a name"),
-        ("never(acts(swop))", 17, "\"swop\" is not an operation or a class of operations did you mean \"swap\"?"),
+        ("never(acts(swop))", 17, "\"swop\" is not an operation or a class of operations; did you mean \"swap\"?"),
         ("never(a[b~1])", 10, "expected one of = != <= >= < >"),
         ("never(a[b=])", 11, "expected a value"),
         ("never(a[b=\"x])", 11, "a quoted value lacks its closing quote"),

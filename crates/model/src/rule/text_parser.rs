@@ -1,8 +1,8 @@
-//! Reads small languages word by word and knows the column of a mistake.
+//! Cursor over the text of a small language, with errors by column.
 
 use super::RuleError;
 
-/// Each language adds what it reads in its own file.
+/// Text and read position. Rules and state predicates add their grammar in their own files.
 pub(crate) struct TextParser<'t> {
     pub(crate) text: &'t str,
     pub(crate) at: usize,

@@ -1,4 +1,4 @@
-//! How a finished agent is reached: a command that is started for each trial, or an address that is asked.
+//! Connection to an external agent: a command started for each trial, or a URL.
 
 use super::ProviderKind;
 use crate::problem::ProblemReport;
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalAgent {
     pub endpoint: AgentEndpoint,
-    /// Variables of our environment that it may see, by name; values are never written down.
+    /// Names of environment variables passed on to it. Values are never stored.
     pub env: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentEndpoint {
-    /// Program and arguments; no shell reads them.
+    /// Program and arguments, run without a shell.
     Command(Vec<String>),
     Url(String),
 }
 
 impl ExternalAgent {
-    /// What identifies it. What stands behind a command or an address may change without our knowing.
+    /// Returns the part of [`super::SubjectFile::identity`] for this agent. Changes behind the command or URL are not detected.
     pub(super) fn identity(&self) -> Value {
         match &self.endpoint {
             AgentEndpoint::Command(command) => json!({ "command": command, "env": self.env }),
@@ -42,16 +42,16 @@ pub(super) fn read_external(
         report.add(node.line, what.to_owned(), remedy.to_owned());
         None
     };
-    let (started, asked) = (matches!(kind?, ProviderKind::Process | ProviderKind::Mcp), kind? == ProviderKind::Http);
+    let (takes_command, takes_url) = (matches!(kind?, ProviderKind::Process | ProviderKind::Mcp), kind? == ProviderKind::Http);
     match (command, url) {
-        (Some(command), None) if started && command.first().is_some_and(|program| !program.is_empty()) => {
+        (Some(command), None) if takes_command && command.first().is_some_and(|program| !program.is_empty()) => {
             Some(ExternalAgent { endpoint: AgentEndpoint::Command(command), env })
         }
-        (None, Some(url)) if asked && is_http_url(&url) => Some(ExternalAgent { endpoint: AgentEndpoint::Url(url), env }),
-        (_, _) if started => wrong("this subject needs the command that starts it", "write command: [program, argument, …] and no url"),
-        (_, _) if asked => wrong("this subject needs the address it answers at", "write url: http://… and no command"),
+        (None, Some(url)) if takes_url && is_http_url(&url) => Some(ExternalAgent { endpoint: AgentEndpoint::Url(url), env }),
+        (_, _) if takes_command => wrong("this subject needs a command", "write command: [program, argument, …] and no url"),
+        (_, _) if takes_url => wrong("this subject needs a url", "write url: http://… and no command"),
         (None, None) if env.is_empty() => None,
-        (_, _) => wrong("command, url and env belong to finished agents", "remove them, or use provider: process, http or mcp"),
+        (_, _) => wrong("command, url and env are only for external agents", "remove them, or use provider: process, http or mcp"),
     }
 }
 

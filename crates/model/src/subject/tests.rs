@@ -81,7 +81,7 @@ fn external_agent_has_a_command_or_a_url() {
     assert_eq!(service, Some(ExternalAgent { endpoint: AgentEndpoint::Url("http://127.0.0.1:8000/ask".into()), env: vec![] }));
 }
 
-/// Trials are told apart by it: what changes behaviour must change it, what does not must not.
+/// The identity is part of trial ids, so it must change with behaviour and with nothing else.
 #[test]
 fn subject_identity_covers_what_changes_behaviour() {
     let identity = |text: &str| read_ok(text, read_subject).identity();
@@ -124,7 +124,7 @@ fn broken_subjects_say_what_is_wrong() {
         MODEL,
         read_subject,
         &[
-            ("provider: anthropic", "provider: antropic", "2: \"antropic\" is not known here | did you mean \"anthropic\"?"),
+            ("provider: anthropic", "provider: antropic", "2: \"antropic\" is not a known value | did you mean \"anthropic\"?"),
             ("model: claude-sonnet-4-5\n", "", "1: a subject with an LLM provider lacks \"model\" | add model: …"),
             ("turns: 3", "turn: 3", "5: limits has no key \"turn\" | did you mean \"turns\"?"),
             ("tools: pruned(15)", "tools: pruned(0)", "6: \"pruned(0)\" does not say which tools are shown | write all or pruned(15)"),
@@ -132,9 +132,9 @@ fn broken_subjects_say_what_is_wrong() {
             (
                 "key_env: ANTHROPIC_API_KEY",
                 "key_env: sk-ant-api03-secret",
-                "7: key_env is not the name of an environment variable | capital letters, digits and _; never the key itself",
+                "7: expected the name of an environment variable | use capital letters, digits and _; never the key itself",
             ),
-            ("api: responses", "api: rest", "9: \"rest\" is not known here | one of: chat, responses"),
+            ("api: responses", "api: rest", "9: \"rest\" is not a known value | one of: chat, responses"),
             ("{ reasoning_effort: low }", "[low]", "12: expected fields of the request, found a list | extra: { reasoning_effort: low }"),
             (
                 "{ reasoning_effort: low }",
@@ -154,8 +154,8 @@ fn broken_subjects_say_what_is_wrong() {
 #[test]
 fn broken_external_agents_say_what_is_wrong() {
     let (command, address) = (
-        "1: this subject needs the command that starts it | write command: [program, argument, …] and no url",
-        "1: this subject needs the address it answers at | write url: http://… and no command",
+        "1: this subject needs a command | write command: [program, argument, …] and no url",
+        "1: this subject needs a url | write url: http://… and no command",
     );
     assert_problems(
         PROGRAM,
@@ -168,12 +168,12 @@ fn broken_external_agents_say_what_is_wrong() {
             (
                 "MY_KEY",
                 "my-key",
-                "4: key_env is not the name of an environment variable | capital letters, digits and _; never the key itself",
+                "4: expected the name of an environment variable | use capital letters, digits and _; never the key itself",
             ),
             (
                 "provider: process",
                 "provider: echo",
-                "1: command, url and env belong to finished agents | remove them, or use provider: process, http or mcp",
+                "1: command, url and env are only for external agents | remove them, or use provider: process, http or mcp",
             ),
         ],
     );

@@ -1,28 +1,28 @@
-//! How an argument is wanted: as one value, as one of several, or in part.
+//! Matchers for expected arguments: one value, one of several, or a part.
 
 use crate::problem::ProblemReport;
 use crate::yaml::{YamlNode, YamlShape, json};
 use serde_json::Value;
 use std::fmt;
 
-/// A bare value is wanted exactly; a mapping with one of the words below as its only key says otherwise.
+/// Matcher for an argument. A plain value matches exactly; a mapping with one of `MODES` as its only key selects another mode.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArgMatcher {
     Exactly(Value),
-    /// One of these.
+    /// One of these values.
     AnyOf(Vec<Value>),
-    /// A list or mapping all of which is in this one.
+    /// List or mapping that is contained in this one.
     Subset(Value),
-    /// A list or mapping in which all of this one is.
+    /// List or mapping that contains this one.
     Superset(Value),
-    /// A mapping with at least these keys, whatever they hold.
+    /// Mapping with at least these keys.
     Keys(Vec<String>),
 }
 
 const MODES: [&str; 5] = ["exactly", "any_of", "subset", "superset", "keys"];
 
 impl ArgMatcher {
-    /// Values that a correct call could give, each to be checked against the tool's schema; none where only keys are wanted.
+    /// Returns example values to check against the schema of the tool; none if only keys are matched.
     pub fn examples(&self) -> Vec<&Value> {
         match self {
             ArgMatcher::Exactly(value) | ArgMatcher::Subset(value) | ArgMatcher::Superset(value) => vec![value],
@@ -50,7 +50,7 @@ pub(super) fn read_arg_matcher(node: &YamlNode, report: &ProblemReport) -> Optio
     let modes = entries.iter().filter(|(key, _)| MODES.contains(&key.text.as_str())).count();
     let [(mode, _)] = entries.as_slice() else {
         if modes > 0 && modes == entries.len() {
-            report.add(node.line, "an argument is wanted in two ways", format!("keep one of {}", MODES.join(", ")));
+            report.add(node.line, "an argument has several matchers", format!("keep one of {}", MODES.join(", ")));
             return None;
         }
         return Some(ArgMatcher::Exactly(value));
@@ -76,7 +76,7 @@ pub(super) fn read_arg_matcher(node: &YamlNode, report: &ProblemReport) -> Optio
             "any_of" => "write any_of: [a, b], at least one value",
             _ => "write a list or a mapping that is not empty",
         };
-        report.add(node.line, format!("{} says nothing an argument could be compared with", mode.describe()), remedy);
+        report.add(node.line, format!("{} has no valid value to compare with", mode.describe()), remedy);
     }
     read
 }
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(read("{keys: [a, b]}"), Ok(ArgMatcher::Keys(vec!["a".into(), "b".into()])));
     }
 
-    /// An object that happens to have such a key stays an object.
+    /// Only a mapping with a mode as its single key is a matcher.
     #[test]
     fn object_with_other_keys_is_matched_exactly() {
         assert_eq!(read("{keys: [a], other: 1}"), Ok(ArgMatcher::Exactly(json!({"keys": ["a"], "other": 1}))));
@@ -124,8 +124,8 @@ mod tests {
         for text in
             ["{any_of: []}", "{any_of: a}", "{subset: []}", "{superset: {}}", "{superset: a}", "{keys: []}", "{keys: [1]}", "{keys: a}"]
         {
-            assert!(read(text).unwrap_err().contains("compared with"), "{text}");
+            assert!(read(text).unwrap_err().contains("to compare with"), "{text}");
         }
-        assert!(read("{any_of: [1], subset: [1]}").unwrap_err().contains("two ways"));
+        assert!(read("{any_of: [1], subset: [1]}").unwrap_err().contains("several matchers"));
     }
 }

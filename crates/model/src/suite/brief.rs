@@ -1,4 +1,4 @@
-//! All that a subject may ever see of a case.
+//! Brief of a case: the only part that a subject can see.
 
 use super::persona::{Persona, read_persona};
 use crate::location::Spanned;
@@ -13,17 +13,17 @@ pub struct Brief {
     pub peers: PeerMode,
 }
 
-/// Where the subject is put: the tools of a profile, the seat of an agent, or the front desk where a skill must be chosen.
+/// Interface given to the subject: the tools of a profile, the context of an agent, or a list of skills to choose from.
 #[derive(Debug, Clone)]
 pub enum CaseSurface {
     Profile(Spanned<String>),
     Agent(Spanned<String>),
-    /// All skills; naming one would give the answer away.
+    /// All skills, because naming one would give the answer away.
     Skills,
 }
 
 impl CaseSurface {
-    /// The agent whose seat it is, if it is one.
+    /// Returns the agent of an agent surface.
     pub fn agent(&self) -> Option<&Spanned<String>> {
         match self {
             CaseSurface::Agent(name) => Some(name),
@@ -39,7 +39,7 @@ pub enum UserScript {
 }
 
 impl UserScript {
-    /// The first thing the user says.
+    /// Returns the first message of the user.
     pub fn opening(&self) -> &str {
         match self {
             UserScript::Turns(turns) => turns.first().map_or("", |turn| turn.as_str()),
@@ -48,12 +48,14 @@ impl UserScript {
     }
 }
 
-/// Who answers when the subject delegates.
+/// Source of answers to delegations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerMode {
-    /// Guardian and assessor are computed from policy; every other agent is the subject itself.
+    /// The world answers as guardian and assessor, based on the policy. The subject plays every other agent.
     Stub,
+    /// The subject plays all agents.
     Own,
+    /// Another subject plays the other agents.
     Subject(String),
 }
 
@@ -69,15 +71,15 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
         _ => PeerMode::Subject(word),
     });
     fields.close();
-    let talk = match (turns, persona) {
+    let user_script = match (turns, persona) {
         (Some(turns), None) if !turns.is_empty() => Some(UserScript::Turns(turns)),
         (None, Some(persona)) => Some(UserScript::Persona(persona)),
         (Some(_) | None, Some(_) | None) => {
-            report.add(node.line, "a brief needs what the user says", "write turns: [\"…\"] or persona: {…}, one of them");
+            report.add(node.line, "a brief needs turns or a persona", "write turns: [\"…\"] or persona: {…}, not both");
             None
         }
     };
-    Some(Brief { surface: surface?, user_script: talk?, world: world?, peers })
+    Some(Brief { surface: surface?, user_script: user_script?, world: world?, peers })
 }
 
 fn read_surface(node: &YamlNode, report: &ProblemReport) -> Option<CaseSurface> {

@@ -1,4 +1,4 @@
-//! A case and the suite file that holds it.
+//! Cases and the suite files that contain them.
 
 use super::brief::{Brief, CaseSurface, read_brief};
 use super::expect::{CaseExpectations, read_expect};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone)]
 pub struct Suite {
-    /// The file's path without folder `suites/` and ending: `tool_selection/trader`.
+    /// Path of the file without `suites/` and extension: `tool_selection/trader`.
     pub name: String,
     pub kind: SuiteKind,
     pub about: String,
@@ -59,7 +59,7 @@ pub struct Case {
     pub expect: CaseExpectations,
     pub reference: Vec<ReferenceStep>,
     pub tags: Vec<String>,
-    /// Of everything the case says; part of every trial's id.
+    /// Hash of the content of the case. Part of every trial id.
     pub hash: ContentHash,
     pub at: Location,
 }
@@ -90,7 +90,7 @@ pub(crate) fn read_suite(path: &str, node: &YamlNode, report: &ProblemReport) ->
     }
     let name = path.trim_start_matches("suites/").trim_end_matches(".yaml").to_owned();
     if name.split('/').next() != Some(kind.word()) {
-        report.add(1, format!("a {} suite stands in another folder", kind.word()), format!("move it to suites/{}/", kind.word()));
+        report.add(1, format!("a {} suite is in the wrong folder", kind.word()), format!("move it to suites/{}/", kind.word()));
     }
     Some(Suite { name, kind, about: about?, cases, at: report.location(node.line) })
 }
@@ -104,8 +104,8 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
     let reference = fields.or_default("reference", list(read_reference));
     let tags = fields.or_default("tags", list(name));
     fields.close();
-    let mut said = String::new();
-    write_canonical(node, &mut said);
+    let mut canonical = String::new();
+    write_canonical(node, &mut canonical);
     Some(Case {
         id: id?,
         kind: SuiteKind::ToolSelection,
@@ -114,12 +114,12 @@ fn read_case(node: &YamlNode, report: &ProblemReport) -> Option<Case> {
         expect: expect?,
         reference,
         tags,
-        hash: ContentHash::of_text(&said),
+        hash: ContentHash::of_text(&canonical),
         at: report.location(node.line),
     })
 }
 
-/// The content of a node without its layout: comments, quotes and line breaks do not change a case's identity.
+/// Writes the content of a node without its layout, so that comments, quotes and line breaks do not change the hash of a case.
 fn write_canonical(node: &YamlNode, out: &mut String) {
     match &node.shape {
         YamlShape::Scalar { text, .. } => out.push_str(&format!("{text:?}")),

@@ -1,4 +1,4 @@
-//! What must be seen in the transcript.
+//! Expectations of a case on the transcript.
 
 use super::arg_matcher::{ArgMatcher, read_arg_matcher};
 use super::state_predicate::{StatePredicate, read_state_predicate};
@@ -15,15 +15,15 @@ pub struct CaseExpectations {
     pub calls: Option<ExpectedCalls>,
     pub forbid: Vec<Spanned<String>>,
     pub rules: Vec<Spanned<Rule>>,
-    /// State predicates: what must be true of the chains afterwards.
+    /// Conditions on chain state at the end of the trial.
     pub post: Vec<Spanned<StatePredicate>>,
     pub output_schema: Option<Spanned<String>>,
     pub skill: Option<Spanned<String>>,
     pub params: IndexMap<String, Value>,
-    /// What the subject must ask the user for.
+    /// Values that the subject must ask the user for.
     pub ask: Vec<String>,
     pub carry: Vec<CarriedValue>,
-    /// What a judge is asked about the run, in words: only for what no state can show.
+    /// Question to the LLM judge, for properties that no other expectation can check.
     pub rubric: Option<Spanned<String>>,
 }
 
@@ -31,11 +31,12 @@ pub struct CaseExpectations {
 pub enum ExpectedCalls {
     /// One of these alternatives, each a set of calls.
     AnyOf(Vec<Vec<ExpectedCall>>),
-    /// No tool fits the request; calling one is the mistake.
+    /// No tool fits the request, and calling one is a miss.
     NoTool(Location),
 }
 
 impl ExpectedCalls {
+    /// Returns the calls of all alternatives.
     pub fn expected_calls(&self) -> impl Iterator<Item = &ExpectedCall> {
         match self {
             ExpectedCalls::AnyOf(alternatives) => alternatives.as_slice(),
@@ -52,7 +53,7 @@ pub struct ExpectedCall {
     pub args: IndexMap<String, Spanned<ArgMatcher>>,
 }
 
-/// A value that must survive from one turn or agent to another.
+/// Value that must be preserved across turns or agents.
 #[derive(Debug, Clone)]
 pub struct CarriedValue {
     pub slot: String,
@@ -61,14 +62,14 @@ pub struct CarriedValue {
     pub until: Option<String>,
 }
 
-/// When the user says a value.
+/// User message that contains a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueOrigin {
-    /// In its turn of this number, counted from 1.
+    /// User turn with this number, counted from 1.
     Turn(u64),
-    /// When the persona tells this fact.
+    /// Message in which the persona tells this fact.
     Fact(String),
-    /// When the persona corrects it.
+    /// Message in which the persona corrects this fact.
     Correction(String),
 }
 
@@ -117,7 +118,7 @@ fn read_calls(node: &YamlNode, report: &ProblemReport) -> Option<ExpectedCalls> 
         }
         (None, Some(true)) => Some(ExpectedCalls::NoTool(report.location(node.line))),
         (Some(_) | None, Some(_) | None) => {
-            report.add(node.line, "calls says neither which calls nor that none fits", "write any_of: [[{tool: …}]] or none: true");
+            report.add(node.line, "calls has neither alternatives nor none: true", "write any_of: [[{tool: …}]] or none: true");
             None
         }
     }
@@ -142,7 +143,7 @@ fn read_carry(node: &YamlNode, report: &ProblemReport) -> Option<CarriedValue> {
     fields.close();
     let mut given: Vec<ValueOrigin> = [turn, fact, correction].into_iter().flatten().collect();
     if given.len() != 1 {
-        report.add(node.line, "a carried value says when the user names it", "one of from_turn, from_fact, from_correction");
+        report.add(node.line, "a carried value needs exactly one source", "one of from_turn, from_fact, from_correction");
         return None;
     }
     Some(CarriedValue { slot: slot?, value: value?, from: given.remove(0), until })

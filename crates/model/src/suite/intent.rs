@@ -1,4 +1,4 @@
-//! What the user authorised. Oracles read it; a subject never does.
+//! Authorisation by the user. Read by scorers, never shown to the subject.
 
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
@@ -22,7 +22,7 @@ pub struct SpendLimit {
 }
 
 impl UserIntent {
-    /// The keys an agent can name in `needs`.
+    /// Keys that an agent can list in `needs`.
     pub const KEYS: &'static [&'static str] = &["spend", "receive", "chains", "payees", "slippage_bps", "deadline"];
 }
 

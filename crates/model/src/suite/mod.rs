@@ -1,4 +1,4 @@
-//! Suites and their cases. The parts of a case are separate types, so that whoever may see one part cannot reach the others.
+//! Suites and their cases. The parts of a case are separate types, so that code with access to one part cannot read the others.
 
 mod arg_matcher;
 mod brief;

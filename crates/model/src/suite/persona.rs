@@ -1,4 +1,4 @@
-//! A simulated user: what it wants, what it knows and tells only when asked, how it behaves and when it leaves.
+//! Simulated user: goal, facts that it tells only when asked, temper and stop rule.
 
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
@@ -8,32 +8,32 @@ use indexmap::IndexMap;
 #[derive(Debug, Clone)]
 pub struct Persona {
     pub opening: String,
-    /// What it wants, in its own words. Nobody but the player of the persona reads it.
+    /// Goal in its own words. Only the user simulator reads it.
     pub goal: String,
     pub facts: IndexMap<String, PersonaFact>,
     pub corrections: Vec<PersonaCorrection>,
     pub temper: PersonaTemper,
-    /// Of a hundred words, how many are mistyped. Values never are.
+    /// Percentage of mistyped words. Values are never mistyped.
     pub typos: u64,
-    /// What it says when asked whether to go ahead.
+    /// Reply to a request for confirmation.
     pub consent: String,
     pub stop: StopRule,
 }
 
-/// Something the user tells when asked for it, and only then.
+/// Fact that the user tells only when asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonaFact {
     pub says: String,
-    /// Words of a question that asks for it; the fact's own name is one of them.
+    /// Phrases of a question that asks for it, including the name of the fact.
     pub asked: Vec<String>,
 }
 
-/// The user changes its mind.
+/// Changed mind of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonaCorrection {
-    /// The fact that is corrected: counting starts when it was told. Without one it starts with the conversation.
+    /// Corrected fact. Messages are counted from the one that told it, or from the start of the conversation without a fact.
     pub fact: Option<Spanned<String>>,
-    /// After hearing so many messages.
+    /// Fires after this many agent messages.
     pub after: u64,
     pub says: String,
 }
@@ -43,7 +43,7 @@ pub enum PersonaTemper {
     #[default]
     Plain,
     Chatty,
-    /// Leaves when it is asked a third time for what it has said.
+    /// Leaves after repeated questions for facts it has told.
     Impatient,
 }
 
@@ -56,12 +56,12 @@ impl PersonaTemper {
     }
 }
 
-/// When the user leaves.
+/// Condition on which the user leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopRule {
-    /// On a statement with one of these words; without any, on the first statement that asks nothing.
+    /// Words in an agent message that end the conversation. Without any, the first message without a question ends it.
     pub said: Vec<String>,
-    /// After so many turns of its own, whatever was said.
+    /// Most turns of the user.
     pub turns: u64,
 }
 
@@ -88,18 +88,22 @@ pub(super) fn read_persona(node: &YamlNode, report: &ProblemReport) -> Option<Pe
 }
 
 impl Persona {
-    /// What would make the conversation ambiguous or give a fact away.
+    /// Reports settings that make the conversation ambiguous or give a fact away.
     fn check(&self, node: &YamlNode, report: &ProblemReport) {
         for fact in self.corrections.iter().filter_map(|correction| correction.fact.as_ref()) {
             if !self.facts.contains_key(fact.as_str()) {
-                report.add(fact.at.line, format!("the persona corrects {}, which is none of its facts", fact.value), "name one of facts");
+                report.add(
+                    fact.at.line,
+                    format!("the persona corrects {}, which is not one of its facts", fact.value),
+                    "use a name from facts",
+                );
             }
         }
         if self.typos > 50 {
-            report.add(node.line, "more than half of the persona's words would be mistyped", "typos is a share of a hundred, 50 at most");
+            report.add(node.line, "more than half of the persona's words would be mistyped", "typos is a percentage, at most 50");
         }
         if self.stop.turns == 0 {
-            report.add(node.line, "the persona never speaks", "stop.turns is 1 or more");
+            report.add(node.line, "the persona never speaks", "set stop.turns to 1 or more");
         }
         for (n, (name, fact)) in self.facts.iter().enumerate() {
             let others = || self.facts.iter().skip(n + 1);
@@ -107,11 +111,19 @@ impl Persona {
                 if let Some((other, _)) =
                     others().find(|(_, other)| other.asked.iter().any(|word| normalize_words(word) == normalize_words(phrase)))
                 {
-                    report.add(node.line, format!("\"{phrase}\" asks for both {name} and {other}"), "give each fact its own asking words");
+                    report.add(
+                        node.line,
+                        format!("\"{phrase}\" asks for both {name} and {other}"),
+                        "use different asked phrases for each fact",
+                    );
                 }
             }
             if normalize_words(&self.opening).contains(&normalize_words(&fact.says)) {
-                report.add(node.line, format!("the opening already says {name}"), "a fact is told only when asked; leave it out of one");
+                report.add(
+                    node.line,
+                    format!("the opening already says {name}"),
+                    "facts are told only when asked; remove it from opening or facts",
+                );
             }
         }
     }
@@ -122,7 +134,7 @@ fn normalize_words(text: &str) -> String {
     words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What it says, alone or with the words that ask for it.
+/// Reads a fact: its text, alone or with the phrases that ask for it.
 fn read_fact(node: &YamlNode, report: &ProblemReport) -> Option<PersonaFact> {
     if !matches!(node.shape, YamlShape::Map(_)) {
         return text(node, report).map(|says| PersonaFact { says, asked: vec![] });
@@ -141,7 +153,7 @@ fn read_correction(node: &YamlNode, report: &ProblemReport) -> Option<PersonaCor
     let says = fields.required("says", text);
     fields.close();
     if after == 0 {
-        report.add(node.line, "a correction comes after nothing was heard", "after is 1 or more");
+        report.add(node.line, "a correction cannot come before the first agent message", "set after to 1 or more");
     }
     Some(PersonaCorrection { fact, after, says: says? })
 }

@@ -1,4 +1,4 @@
-//! A run that must pass: what the scripted `reference` subject plays.
+//! Reference solution of a case, played by the scripted `reference` subject. It must pass.
 
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 #[derive(Debug, Clone)]
 pub struct ReferenceStep {
-    /// Who acts; the agent of the surface where it is left out.
+    /// Acting agent; the agent of the surface if absent.
     pub agent: Option<Spanned<String>>,
     pub action: ReferenceAction,
-    /// A name for the answer, so that later steps can refer to it.
+    /// Name of the answer, for references in later steps.
     pub name: Option<String>,
     pub at: Location,
 }
@@ -26,14 +26,14 @@ pub enum ReferenceAction {
     Report(String),
 }
 
-/// What somebody who obeys an attack does: the calls it means, and the marker by which the attack is known to have been read.
+/// Steps of a subject that obeys an attack, and the marker that shows that the attack was read.
 #[derive(Debug, Clone)]
 pub struct AttackScript {
     pub marker: String,
     pub if_obeyed: Vec<ReferenceStep>,
 }
 
-/// A value written down, or taken from an earlier answer. No templates: data is inert.
+/// Literal value, or a value from an earlier answer. There are no templates.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArgValue {
     Given(Value),

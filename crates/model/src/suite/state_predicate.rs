@@ -1,31 +1,31 @@
 //! State predicates: `balance(self, WETH) increased on base`, `allowance(router, USDC) == 0`.
-//! Parsed here once, with the column of a mistake; whether one holds is the scorer's business.
+//! Only parsed here. A scorer evaluates them.
 
 use crate::problem::{ProblemReport, did_you_mean};
 use crate::rule::{RuleError, TextParser};
 use crate::yaml::{YamlNode, text};
 use std::fmt;
 
-/// What must be true of the chains when the trial is over.
+/// Condition on chain state at the end of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatePredicate {
     pub quantity: StateQuantity,
     pub change: ExpectedChange,
-    /// By id, name or alias; the chain of the intent where it is left out.
+    /// Chain id, name or alias; the chain of the intent if absent.
     pub chain: Option<String>,
-    /// As the author wrote it.
+    /// Text as written by the author.
     pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StateQuantity {
-    /// `self`, a name of the registry or an address; then a token.
+    /// Balance of `self`, a registry name or an address.
     Balance { holder: String, asset: String },
-    /// What `self` lets a spender take.
+    /// Allowance that `self` gives to a spender.
     Allowance { spender: String, asset: String },
-    /// What `self` has in a venue.
+    /// Position of `self` in a venue.
     Position { venue: String, asset: String },
-    /// What `self` owes to a venue.
+    /// Debt of `self` to a venue.
     Debt { venue: String, asset: String },
 }
 
@@ -34,7 +34,7 @@ pub enum ExpectedChange {
     Increased,
     Decreased,
     Unchanged,
-    /// Compared with whole tokens.
+    /// Comparison with an amount of whole tokens.
     Compared(AmountComparison, String),
 }
 
@@ -51,7 +51,7 @@ pub enum AmountComparison {
 const HEADS: &[&str] = &["balance", "allowance", "position", "debt"];
 const CHANGES: &[(&str, ExpectedChange)] =
     &[("increased", ExpectedChange::Increased), ("decreased", ExpectedChange::Decreased), ("unchanged", ExpectedChange::Unchanged)];
-// The longer signs first: `>=` must not be read as `>`.
+// Longer signs come first, so that `>=` is not read as `>`.
 const SIGNS: &[(&str, AmountComparison)] = &[
     ("==", AmountComparison::Is),
     ("!=", AmountComparison::IsNot),
@@ -80,18 +80,23 @@ pub(super) fn read_state_predicate(node: &YamlNode, report: &ProblemReport) -> O
 }
 
 impl StatePredicate {
+    /// Parses a state predicate.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the column of the first syntax error.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
         if text.len() > MAX_LENGTH {
             return Err(RuleError { column: MAX_LENGTH, what: format!("a state predicate has at most {MAX_LENGTH} characters") });
         }
         let mut reader = TextParser::new(text);
-        let of = reader.state_quantity()?;
-        let is = reader.change()?;
+        let quantity = reader.state_quantity()?;
+        let change = reader.change()?;
         let chain = reader.chain()?;
         if reader.at < text.len() {
-            return reader.fail("nothing may follow the predicate but on and a chain");
+            return reader.fail("only \"on\" and a chain may follow the predicate");
         }
-        Ok(Self { quantity: of, change: is, chain, text: text.trim().to_owned() })
+        Ok(Self { quantity, change, chain, text: text.trim().to_owned() })
     }
 }
 
@@ -104,18 +109,18 @@ impl TextParser<'_> {
             self.at = start;
             let guess = did_you_mean(head, HEADS.iter().copied());
             let known = if guess.is_empty() { HEADS.join(", ") } else { guess };
-            return self.fail(format!("\"{head}\" is nothing a predicate is about; {known}"));
+            return self.fail(format!("\"{head}\" is not a state quantity; {known}"));
         }
         self.expect('(')?;
-        let who = self.word()?.to_owned();
+        let party = self.word()?.to_owned();
         self.expect(',')?;
         let asset = self.word()?.to_owned();
         self.expect(')')?;
         Ok(match head {
-            "balance" => StateQuantity::Balance { holder: who, asset },
-            "allowance" => StateQuantity::Allowance { spender: who, asset },
-            "position" => StateQuantity::Position { venue: who, asset },
-            _ => StateQuantity::Debt { venue: who, asset },
+            "balance" => StateQuantity::Balance { holder: party, asset },
+            "allowance" => StateQuantity::Allowance { spender: party, asset },
+            "position" => StateQuantity::Position { venue: party, asset },
+            _ => StateQuantity::Debt { venue: party, asset },
         })
     }
 
@@ -134,12 +139,13 @@ impl TextParser<'_> {
             None => {
                 self.at = start;
                 let guess = did_you_mean(word, CHANGES.iter().map(|(known, _)| *known));
-                self.fail(format!("expected increased, decreased, unchanged or one of == != >= <= > < {guess}").trim_end())
+                let hint = if guess.is_empty() { guess } else { format!("; {guess}") };
+                self.fail(format!("expected increased, decreased, unchanged or one of == != >= <= > <{hint}"))
             }
         }
     }
 
-    /// A decimal number or `max`, quoted or bare.
+    /// Parses a decimal number or `max`, quoted or bare.
     fn amount(&mut self) -> Result<String, RuleError> {
         self.skip_space();
         let start = self.at;
@@ -174,7 +180,7 @@ impl TextParser<'_> {
         let start = self.at;
         if self.word() != Ok("on") {
             self.at = start;
-            return self.fail("nothing may follow the predicate but on and a chain");
+            return self.fail("only \"on\" and a chain may follow the predicate");
         }
         let chain = self.word()?.to_owned();
         self.skip_space();

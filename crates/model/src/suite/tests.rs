@@ -197,13 +197,13 @@ fn a_suite_and_a_case_need_their_keys() {
 #[test]
 fn broken_suites_and_briefs_say_what_is_wrong() {
     let surface = "7: a surface is one of profile, agent or skills | write { agent: … }, { profile: … } or { skills: all }";
-    let said = "7: a brief needs what the user says | write turns: [\"…\"] or persona: {…}, one of them";
+    let said = "7: a brief needs turns or a persona | write turns: [\"…\"] or persona: {…}, not both";
     assert_problems(
         SUITE,
         read,
         &[
-            ("suite: behavior", "suite: skills", "1: a skills suite stands in another folder | move it to suites/skills/"),
-            ("suite: behavior", "suite: behaviour", "1: \"behaviour\" is not known here | did you mean \"behavior\"?"),
+            ("suite: behavior", "suite: skills", "1: a skills suite is in the wrong folder | move it to suites/skills/"),
+            ("suite: behavior", "suite: behaviour", "1: \"behaviour\" is not a known value | did you mean \"behavior\"?"),
             ("id: sell_usdc", "id: sell usdc", "5: \"sell usdc\" is not a name | use letters, digits, _ - . : only, at most 100"),
             ("{ agent: trader }", "{ agent: trader, profile: data }", surface),
             ("{ agent: trader }", "{}", surface),
@@ -219,7 +219,7 @@ fn broken_suites_and_briefs_say_what_is_wrong() {
 fn broken_intents_and_expectations_say_what_is_wrong() {
     let calls =
         "{ any_of: [[{ tool: swap_execute, args: { chain: base, amount: { any_of: [\"250\", \"250.0\"] } } }], [{ tool: swap_route }]] }";
-    let neither = "19: calls says neither which calls nor that none fits | write any_of: [[{tool: …}]] or none: true";
+    let neither = "19: calls has neither alternatives nor none: true | write any_of: [[{tool: …}]] or none: true";
     assert_problems(
         SUITE,
         read,
@@ -237,11 +237,7 @@ fn broken_intents_and_expectations_say_what_is_wrong() {
                     "19: an expected call lacks \"tool\" | add tool: …\n19: an expected call has no key \"tol\" | did you mean \"tool\"?\n{neither}"
                 ),
             ),
-            (
-                "[\"250\", \"250.0\"]",
-                "[]",
-                "19: \"any_of\" says nothing an argument could be compared with | write any_of: [a, b], at least one value",
-            ),
+            ("[\"250\", \"250.0\"]", "[]", "19: \"any_of\" has no valid value to compare with | write any_of: [a, b], at least one value"),
             (
                 "before(simulate, write)",
                 "before(simulate write)",
@@ -253,11 +249,11 @@ fn broken_intents_and_expectations_say_what_is_wrong() {
                 "22: the state predicate \"balance(self, WETH) grew\" cannot be read | column 21: expected increased, decreased, unchanged or one of == != >= <= > <",
             ),
             ("params: { token: USDC }", "params: { token: 0xabc }", "25: 0xabc would be read as a number | write it in quotes"),
-            (", from_turn: 1", "", "27: a carried value says when the user names it | one of from_turn, from_fact, from_correction"),
+            (", from_turn: 1", "", "27: a carried value needs exactly one source | one of from_turn, from_fact, from_correction"),
             (
                 ", from_turn: 1",
                 ", from_turn: 1, from_fact: a",
-                "27: a carried value says when the user names it | one of from_turn, from_fact, from_correction",
+                "27: a carried value needs exactly one source | one of from_turn, from_fact, from_correction",
             ),
         ],
     );
@@ -357,29 +353,25 @@ fn broken_personas_say_what_is_wrong() {
         PERSONA,
         read_persona,
         &[
-            ("fact: amount", "fact: sum", "7: the persona corrects sum, which is none of its facts | name one of facts"),
-            ("after: 2", "after: 0", "7: a correction comes after nothing was heard | after is 1 or more"),
-            ("temper: impatient", "temper: angry", "9: \"angry\" is not known here | one of: plain, chatty, impatient"),
-            (
-                "typos: 5",
-                "typos: 51",
-                "1: more than half of the persona's words would be mistyped | typos is a share of a hundred, 50 at most",
-            ),
-            ("turns: 6", "turns: 0", "1: the persona never speaks | stop.turns is 1 or more"),
+            ("fact: amount", "fact: sum", "7: the persona corrects sum, which is not one of its facts | use a name from facts"),
+            ("after: 2", "after: 0", "7: a correction cannot come before the first agent message | set after to 1 or more"),
+            ("temper: impatient", "temper: angry", "9: \"angry\" is not a known value | one of: plain, chatty, impatient"),
+            ("typos: 5", "typos: 51", "1: more than half of the persona's words would be mistyped | typos is a percentage, at most 50"),
+            ("turns: 6", "turns: 0", "1: the persona never speaks | set stop.turns to 1 or more"),
             (
                 "[network, which chain]",
                 "[network, Amount.]",
-                "1: \"amount\" asks for both amount and chain | give each fact its own asking words",
+                "1: \"amount\" asks for both amount and chain | use different asked phrases for each fact",
             ),
             (
                 "opening: Swap some USDC",
                 "opening: Swap 250 USDC",
-                "1: the opening already says amount | a fact is told only when asked; leave it out of one",
+                "1: the opening already says amount | facts are told only when asked; remove it from opening or facts",
             ),
             (
                 "{ says: On Base., asked: [network, which chain] }",
                 "{ asked: [network] }",
-                "5: a fact lacks \"says\" | add says: …\n7: the persona corrects amount, which is none of its facts | name one of facts",
+                "5: a fact lacks \"says\" | add says: …\n7: the persona corrects amount, which is not one of its facts | use a name from facts",
             ),
         ],
     );

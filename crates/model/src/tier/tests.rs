@@ -53,13 +53,13 @@ fn broken_tiers_say_what_is_wrong() {
         TIERS,
         read_tiers,
         &[
-            ("live: judge", "live: judges", "6: \"judges\" is not known here | did you mean \"judge\"?"),
+            ("live: judge", "live: judges", "6: \"judges\" is not a known value | did you mean \"judge\"?"),
             ("budget_usd: 0.5", "budget_usd: cheap", "7: expected a number, found \"cheap\""),
             ("budget_usd: 0.5", "budget_usd: inf", "7: expected a number, found \"inf\""),
             (
                 "[tool_selection, behavior]",
                 "[tool_selections]",
-                "9: \"tool_selections\" is not known here | did you mean \"tool_selection\"?",
+                "9: \"tool_selections\" is not a known value | did you mean \"tool_selection\"?",
             ),
             ("[1, 2]", "1", "14: expected a list, found \"1\" | write [a, b] or lines starting with -"),
             ("when_changed:", "when_changd:", "12: a ci row has no key \"when_changd\" | did you mean \"when_changed\"?"),

@@ -1,27 +1,27 @@
-//! Actions have identity: what was quoted, simulated, approved and sent can be told apart by the hash of its calldata.
+//! Prepared actions. The calldata hash links quote, simulation, approval and transaction.
 
 use super::effect::AddressInfo;
 use serde::{Deserialize, Serialize};
 
-/// An action frozen under an id.
+/// Action prepared under an id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreparedAction {
     pub action_id: String,
-    /// The write tool that would carry it out.
+    /// Write tool that executes it.
     pub tool: String,
     pub chain: u64,
-    /// The latest block when it was frozen.
+    /// Latest block when it was prepared.
     pub block: u64,
-    /// Keccak-256 of everything that would be signed. Stored as `calldata`.
+    /// Keccak-256 of everything to be signed. Stored as `calldata`.
     #[serde(rename = "calldata")]
     pub calldata_hash: String,
-    /// Virtual time after which its price is stale.
+    /// Virtual time at which its quote expires.
     pub expires_at_ms: u64,
     pub trade: Option<TradeTerms>,
 }
 
-/// One asset for another. Amounts are base units as decimal text.
+/// Terms of a swap. Amounts are base units as decimal text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TradeTerms {
@@ -29,20 +29,20 @@ pub struct TradeTerms {
     pub sell: String,
     pub amount: String,
     pub buy: String,
-    /// What the pools would have paid when the calldata was built.
+    /// Output of the pools when the calldata was built.
     pub expected: String,
-    /// What the calldata insists on.
+    /// Minimum output required by the calldata.
     pub least: String,
     pub to: AddressInfo,
-    /// Unix seconds after which it must fail.
+    /// Unix time in seconds after which the transaction reverts.
     pub deadline: u64,
 }
 
-/// Which call and which action a signature or a transaction belongs to.
+/// Call and action that a signature or transaction belongs to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ActionOrigin {
-    /// Absent where no tool was called: an agent that signs through the RPC, or the world itself.
+    /// Absent without a tool call: an agent that signs through the RPC, or the world itself.
     pub call: Option<u32>,
     pub action_id: Option<String>,
     /// Stored as `calldata`.
@@ -51,23 +51,23 @@ pub struct ActionOrigin {
     pub trade: Option<TradeTerms>,
 }
 
-/// An address as an argument, with what the world knows about it.
+/// Address argument, resolved by the world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResolvedAddress {
     pub param: String,
-    /// As the caller wrote it.
+    /// Text as written by the caller.
     pub text: String,
     pub chain: u64,
     pub party: AddressInfo,
     pub has_code: bool,
 }
 
-/// Where something remembered came from.
+/// Source of a memory entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryProvenance {
-    /// The agent, tool or person it came from.
+    /// Agent, tool or person.
     pub source: String,
     pub trusted: bool,
 }

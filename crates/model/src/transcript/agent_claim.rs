@@ -1,4 +1,4 @@
-//! Claims of an external agent about steps that the harness could not observe. Kept apart from observed events.
+//! Claims of external agents about steps that the harness could not observe. Separate from observed events.
 
 use super::decision::ReviewDecision;
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum AgentClaim {
-    /// It handed work to an agent of its own.
+    /// Delegation to one of its own agents.
     Delegated {
         to: String,
         #[serde(default)]
         params: Map<String, Value>,
     },
-    /// A guard of its own decided about an action.
+    /// Decision of its own guard about an action.
     Decided {
         by: String,
         #[serde(default)]
@@ -22,6 +22,6 @@ pub enum AgentClaim {
         #[serde(default)]
         reason: String,
     },
-    /// A guard of its own found something suspicious.
+    /// Suspicious content found by its own guard.
     Reported { text: String },
 }

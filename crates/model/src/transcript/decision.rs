@@ -1,4 +1,4 @@
-//! Verdict of a guardian or assessor about an action.
+//! Decision of a guardian or assessor about an action.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,29 +1,29 @@
-//! What a signature or a transaction amounts to, decoded: the evidence that outranks words.
+//! Decoded signatures, transactions and their effects on state.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// An address with what is known about it.
+/// Address with its known name and role.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddressInfo {
-    /// EIP-55.
+    /// With EIP-55 checksum.
     pub address: String,
-    /// The name it goes by in the registry or the world.
+    /// Name in the registry or the world.
     pub name: Option<String>,
-    /// Its role in the registry.
+    /// Role in the registry.
     pub role: Option<String>,
-    /// The agent's own account or key.
+    /// Belongs to the agent: its account or key.
     pub own: bool,
 }
 
-/// Amounts are base units as decimal text: no number type of JSON holds them.
+/// Change of state. Amounts are base units as decimal text, because JSON numbers would lose digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Effect {
-    /// A holding of a token, of shares or of the native coin.
+    /// Balance of a token, of vault shares or of the native coin.
     Balance { holder: AddressInfo, asset: String, before: String, after: String },
-    /// What somebody may take; `expires` only where the allowance itself ends (Permit2).
+    /// Allowance of a spender. `expires` is set for Permit2 only.
     Allowance {
         owner: AddressInfo,
         spender: AddressInfo,
@@ -34,11 +34,11 @@ pub enum Effect {
         expires: Option<u64>,
         via: AllowanceKind,
     },
-    /// What an account has in a venue.
+    /// Position or debt of an account in a venue.
     Position { account: AddressInfo, venue: AddressInfo, market: String, asset: String, side: PositionSide, before: String, after: String },
-    /// An account got code, or other code: a new contract, or an EIP-7702 delegation.
+    /// Changed code of an account: a new contract or an EIP-7702 delegation.
     Code { account: AddressInfo, delegates_to: Option<AddressInfo> },
-    /// Storage of a known contract changed in a way no rule explains.
+    /// Changed storage of a known contract that no decoder explains.
     Unexplained { contract: AddressInfo, slots: usize },
 }
 
@@ -56,7 +56,7 @@ pub enum PositionSide {
     Borrowed,
 }
 
-/// A function, event or error with its arguments by name.
+/// Decoded function, event or error with its arguments by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecodedItem {
@@ -64,7 +64,7 @@ pub struct DecodedItem {
     pub args: Map<String, Value>,
 }
 
-/// Something that stood in a block.
+/// Transaction included in a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MinedTransaction {
@@ -72,7 +72,7 @@ pub struct MinedTransaction {
     pub from: AddressInfo,
     pub to: Option<AddressInfo>,
     pub value: String,
-    /// What was called; an account's `execute` is opened and what it executes stands in `inner`.
+    /// Decoded calldata. The calls inside an account's `execute` are in `inner`.
     pub call: Option<DecodedItem>,
     pub inner: Vec<InnerCall>,
     pub nonce: u64,
@@ -94,7 +94,7 @@ pub struct InnerCall {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TxOutcome {
     Success,
-    /// By the name of its error; raw data where nobody knows it.
+    /// Error by name, or as raw data if it is unknown.
     Reverted {
         error: DecodedItem,
     },
@@ -108,7 +108,7 @@ pub struct DecodedLog {
     pub event: DecodedItem,
 }
 
-/// A signature that was asked for, also when nothing is ever broadcast.
+/// Requested signature, whether or not it is ever broadcast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SignatureRequest {
@@ -120,14 +120,14 @@ pub enum SignatureRequest {
         call: Option<DecodedItem>,
         inner: Vec<InnerCall>,
     },
-    /// EIP-712: permits, orders, delegations.
+    /// EIP-712 message such as a permit, order or delegation.
     Typed {
         signer: AddressInfo,
         domain: Map<String, Value>,
         primary: String,
         message: Map<String, Value>,
     },
-    /// EIP-7702: the account would act with this code.
+    /// EIP-7702 authorization to run this code in the account.
     Authorization {
         signer: AddressInfo,
         chain: u64,

@@ -1,4 +1,4 @@
-//! How a trial ended. What the subject caused is scored; what the harness caused never is.
+//! Endings of trials. Endings caused by the subject are scored, all others are not.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -25,23 +25,23 @@ pub enum LimitKind {
     Tokens,
     Time,
     Depth,
-    /// Of what a finished agent may print.
+    /// Output of an external agent.
     Output,
 }
 
-/// Whose fault an aborted trial is.
+/// Component that caused an aborted trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultSource {
     Provider,
     Harness,
     Simulator,
-    /// Nobody: only recordings may be played, and this request has none.
+    /// Replay mode without a recording for the request.
     Recordings,
 }
 
 impl Ending {
-    /// Whether the subject ended the trial itself, in good order.
+    /// Returns whether the subject ended the trial itself.
     pub fn is_orderly(&self) -> bool {
         match self {
             Ending::Finished | Ending::Refused | Ending::GaveUp => true,
@@ -54,7 +54,7 @@ impl Ending {
         }
     }
 
-    /// Whether the transcript is evidence about the subject.
+    /// Returns whether the transcript says something about the subject.
     pub fn is_scorable(&self) -> bool {
         match self {
             Ending::Finished
@@ -68,7 +68,7 @@ impl Ending {
         }
     }
 
-    /// Whether only recordings could be played, and one was lacking.
+    /// Returns whether a recording was missing in replay mode.
     pub fn needs_recording(&self) -> bool {
         matches!(self, Ending::Aborted { by: FaultSource::Recordings, .. })
     }

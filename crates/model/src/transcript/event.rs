@@ -1,4 +1,4 @@
-//! One numbered event of a transcript. A closed set: a new kind of event must break every reader.
+//! Events of a transcript. The set is closed, so that the compiler finds every reader of a new kind of event.
 
 use super::action::{ActionOrigin, MemoryProvenance, PreparedAction, ResolvedAddress};
 use super::agent_claim::AgentClaim;
@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
-    /// Scores cite this number.
+    /// Number that scores refer to.
     pub n: u32,
     /// Virtual milliseconds since the trial began.
     pub at_ms: u64,
-    /// Who acted: an agent's name, `user`, or `assistant` where the surface is no agent.
+    /// Name of the acting agent, `user`, or `assistant` if the surface is not an agent.
     pub by: String,
     /// Delegation hops from the root.
     pub depth: u32,
@@ -29,12 +29,12 @@ pub enum EventKind {
     UserSaid {
         text: String,
     },
-    /// What the simulated user just said told this fact, for the first time or otherwise than before.
+    /// The last user message told this fact, or corrected it.
     Revealed {
         fact: String,
         corrected: bool,
     },
-    /// The simulated user had no answer to this and said something neutral.
+    /// The simulated user had no answer to this question and said something neutral.
     Unmatched {
         question: String,
     },
@@ -56,39 +56,39 @@ pub enum EventKind {
         tool: String,
         args: Value,
     },
-    /// What the world knows about the addresses a call names.
+    /// Addresses in the arguments of a call, resolved by the world.
     Resolved {
         call: u32,
         addresses: Vec<ResolvedAddress>,
     },
-    /// An action was frozen under an id: by a quote, a preview or a dry run.
+    /// A quote, preview or dry run prepared an action.
     Prepared {
         call: u32,
         action: Box<PreparedAction>,
     },
-    /// A simulation, bound to the exact calldata it ran.
+    /// Simulation of the calldata with this hash.
     Simulated {
         call: u32,
         action_id: Option<String>,
         /// Stored as `calldata`.
         #[serde(rename = "calldata")]
         calldata_hash: Option<String>,
-        /// The name of the error where it failed.
+        /// Name of the error, if the simulation failed.
         error: Option<String>,
     },
-    /// A hook objected; the defence only observes, so the call went on.
+    /// A hook objected, but the call continued because the defence only observes.
     WouldBlock {
         call: u32,
         hook: String,
         why: String,
     },
-    /// A hook objected, and the call was stopped.
+    /// A hook blocked the call.
     Blocked {
         call: u32,
         hook: String,
         why: String,
     },
-    /// The owner was shown these facts and asked.
+    /// The owner was shown these facts and asked for confirmation.
     Confirmed {
         call: u32,
         facts: Map<String, Value>,
@@ -102,7 +102,7 @@ pub enum EventKind {
         to: String,
         params: Map<String, Value>,
     },
-    /// A guardian or assessor decided about an action. The world adds what exactly was decided about.
+    /// Decision of a guardian or assessor. The world adds the calldata hash and the policy version.
     Decided {
         action_id: Option<String>,
         decision: ReviewDecision,
@@ -112,14 +112,14 @@ pub enum EventKind {
         calldata_hash: Option<String>,
         policy: Option<u64>,
     },
-    /// A delegated agent handed its answer back.
+    /// Answer of a delegate.
     Returned {
         text: String,
     },
     Reported {
         text: String,
     },
-    /// A message of another agent arrived. Who sent it is what it claims.
+    /// Message from another agent. The sender is not verified.
     Messaged {
         from: String,
         to: String,
@@ -135,16 +135,16 @@ pub enum EventKind {
         key: String,
         provenance: MemoryProvenance,
     },
-    /// Text from a named hole reached the subject; `filled` where an attack had written into it.
+    /// Text from an injection hole reached the subject; `filled` if it came from an attack.
     HoleRead {
         hole: String,
         filled: bool,
     },
-    /// A finished agent says that it did this; nobody saw it. Counts for nothing unless claims are trusted.
+    /// Unobserved claim of an external agent. Ignored by scorers unless claims are trusted.
     Claimed {
         what: Box<AgentClaim>,
     },
-    /// A judge answered a question about this very trial, after its end.
+    /// Verdict of a judge about this trial, added after its end.
     Judged {
         question: ContentHash,
         grade: JudgeGrade,
@@ -152,17 +152,17 @@ pub enum EventKind {
         score: u8,
         reason: String,
     },
-    /// A judge was asked, and nothing came that is plainly one verdict.
+    /// Judge reply without exactly one verdict.
     Misjudged {
         question: ContentHash,
         why: String,
     },
-    /// A signature was asked for; it may never be used.
+    /// Signature, which may never be used.
     Signed {
         origin: ActionOrigin,
         what: Box<SignatureRequest>,
     },
-    /// A transaction stood in a block.
+    /// Transaction included in a block.
     Mined {
         origin: ActionOrigin,
         what: Box<MinedTransaction>,
@@ -173,7 +173,7 @@ pub enum EventKind {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ToolAnswer {
     Result(Value),
-    /// The tool's own failure, with a typed code.
+    /// Failure reported by the tool.
     Error {
         code: String,
         message: String,
@@ -181,13 +181,13 @@ pub enum ToolAnswer {
 }
 
 impl ToolAnswer {
-    /// Returns a failure with one of the codes the harness itself gives.
+    /// Returns a failure with a code of the harness.
     pub fn error(code: ToolErrorCode, message: impl Into<String>) -> Self {
         Self::Error { code: code.text().to_owned(), message: message.into() }
     }
 }
 
-/// What a judge thinks of a run.
+/// Grade of a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgeGrade {

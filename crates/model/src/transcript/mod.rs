@@ -1,4 +1,4 @@
-//! What happened in a trial, as numbered events: the only evidence there is.
+//! Transcript of a trial: numbered events, on which all scores are based.
 
 mod action;
 mod agent_claim;

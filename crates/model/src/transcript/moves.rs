@@ -1,4 +1,4 @@
-//! What a subject can do next.
+//! Moves of a subject.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,21 +6,21 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Move {
-    /// The answer of whoever acts now; at the root it answers the user.
+    /// Answer of the acting agent: to the user at the root, otherwise to the delegating agent.
     Say(String),
-    /// A question to the user.
+    /// Question to the user.
     Ask(String),
     Activate {
         skill: String,
         params: Map<String, Value>,
     },
-    /// One or several calls made at once.
+    /// One call, or several in parallel.
     Call(Vec<ToolCall>),
     Delegate {
         to: String,
         params: Map<String, Value>,
     },
-    /// "This content looks like an attack."
+    /// Reports suspicious content.
     Report(String),
     Refuse(String),
     Stop,

@@ -1,4 +1,4 @@
-//! A transcript as it is kept: written once, and hashed over exactly what was written.
+//! Serialized form of a transcript. The content hash covers exactly the stored bytes.
 
 use super::Transcript;
 use crate::hash::ContentHash;
@@ -9,14 +9,15 @@ pub struct SerializedTranscript {
     pub events: String,
     /// JSON object.
     pub ending: String,
-    /// Of what happened, whichever trial it happened in: equal transcripts are one piece of evidence.
+    /// Hash of events and ending, without the trial, so that equal transcripts can be counted once.
     pub content_hash: ContentHash,
 }
 
 impl Transcript {
+    /// Serializes events and ending, and hashes them.
     pub fn to_serialized(&self) -> SerializedTranscript {
-        // Events are plain data; if they were not JSON, a hash of something else would be a lie.
-        let json = |text: serde_json::Result<String>| text.unwrap_or_else(|error| panic!("a transcript is always JSON: {error}"));
+        // Events are plain data, so serialization cannot fail. A fallback value would falsify the hash.
+        let json = |text: serde_json::Result<String>| text.unwrap_or_else(|error| panic!("a transcript cannot be serialized: {error}"));
         let events = json(serde_json::to_string(&self.events));
         let ending = json(serde_json::to_string(&self.ending));
         let content = ContentHash::of_parts(&[&events, "\n", &ending]);

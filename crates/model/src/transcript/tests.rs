@@ -1,4 +1,4 @@
-//! The stored form of transcripts: what an older version wrote must be read, and written back, without a change.
+//! Compatibility of stored transcripts: values of older versions must round-trip without a change.
 
 use super::*;
 use serde::Serialize;
@@ -12,7 +12,7 @@ const TRADE: &str =
 const ORIGIN: &str = r#"{"call":1,"action_id":"action-1","calldata":"0xab","trade":TRADE}"#;
 const HASH: &str = "\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"";
 
-/// One of each kind, as stored.
+/// Stored form of each kind of event.
 const EVENTS: &[&str] = &[
     r#"{"user_said":{"text":"Hi."}}"#,
     r#"{"revealed":{"fact":"amount","corrected":true}}"#,
@@ -92,7 +92,7 @@ fn expand_placeholders(text: &str) -> String {
     text.replace("ORIGIN", ORIGIN).replace("TRADE", TRADE).replace("PARTY", PARTY).replace("HASH", HASH)
 }
 
-/// Reads a text and checks that writing it makes the same bytes: records are hashed over them.
+/// Reads a text and checks that it serializes to the same bytes, over which records are hashed.
 fn assert_round_trip<T: Serialize + DeserializeOwned>(text: &str) -> T {
     let text = expand_placeholders(text);
     let value: T = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -108,7 +108,7 @@ fn stored_events_stay_readable() {
         kinds.insert(text.split('"').nth(1).unwrap());
         assert_round_trip::<Event>(&format!(r#"{{"n":1,"at_ms":200,"by":"trader","depth":0,"happened":{text}}}"#));
     }
-    assert_eq!(kinds.len(), 28, "every kind of event has its stored form here");
+    assert_eq!(kinds.len(), 28, "every kind of event is listed here");
     let unknown: Result<EventKind, _> = serde_json::from_str(r#"{"said":{"text":"a","more":1}}"#);
     assert!(unknown.is_err());
 }
@@ -162,7 +162,7 @@ fn serialized_transcript_matches_content_hash() {
     assert_eq!(written.events, whole["events"].to_string());
     assert_eq!(written.ending, ENDINGS[0].0);
     let other = Transcript { case: "b".into(), ..transcript.clone() };
-    assert_eq!(other.to_serialized().content_hash, written.content_hash, "equal events are one piece of evidence");
+    assert_eq!(other.to_serialized().content_hash, written.content_hash, "the hash does not cover the case");
     let ended = Transcript { ending: Ending::Hung, ..transcript };
     assert_ne!(ended.to_serialized().content_hash, written.content_hash);
 }

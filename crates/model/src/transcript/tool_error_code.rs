@@ -1,4 +1,4 @@
-//! Error codes of the tools a world runs itself. Worlds and MCP servers may answer with further codes of their own.
+//! Error codes of tools run by a world. World files and MCP servers may use other codes.
 
 use std::fmt;
 
@@ -23,12 +23,12 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The approval of this calldata was used up by an earlier write.
+    /// An earlier write used the approval of this calldata.
     ApprovalExpired => "CAP_EXPIRED",
-    /// A commit names no prepared action.
+    /// A commit without a prepared action.
     ActionNotPrepared => "CAP_NOT_MINTED",
     NoChain => "CONFIG_NO_CHAIN",
-    /// A tool prepares a tool that the catalogue lacks.
+    /// A tool prepares a tool that is not in the catalogue.
     UnknownPreparedTool => "CONFIG_UNKNOWN_TOOL",
     NotFound => "DATA_NOT_FOUND",
     RpcError => "DATA_RPC_ERROR",

@@ -1,11 +1,12 @@
-//! Reads a transcript as if its claims had been observed.
+//! Conversion of claims into observed events.
 
 use super::Transcript;
 use super::agent_claim::AgentClaim;
 use super::event::{Event, EventKind};
 
 impl Transcript {
-    /// Returns the transcript with every claim turned into an observed event. A verdict is taken to be about the calldata its action id was last frozen with.
+    /// Returns the transcript with every claim turned into an observed event. A claimed decision gets the calldata hash last prepared
+    /// under its action id.
     pub fn with_claims_trusted(&self) -> Self {
         let events = self.events.iter().enumerate().map(|(n, event)| trust_claim(event, &self.events[..n])).collect();
         Self { events, ..self.clone() }
@@ -18,14 +19,14 @@ impl Transcript {
 
 fn trust_claim(event: &Event, before: &[Event]) -> Event {
     let EventKind::Claimed { what } = &event.happened else { return event.clone() };
-    let seen = |by: &str, depth: u32, happened: EventKind| Event { by: by.to_owned(), depth, happened, ..event.clone() };
+    let observed = |by: &str, depth: u32, happened: EventKind| Event { by: by.to_owned(), depth, happened, ..event.clone() };
     match what.as_ref() {
         AgentClaim::Delegated { to, params } => {
-            seen(&event.by, event.depth, EventKind::Delegated { to: to.clone(), params: params.clone() })
+            observed(&event.by, event.depth, EventKind::Delegated { to: to.clone(), params: params.clone() })
         }
-        AgentClaim::Reported { text } => seen(&event.by, event.depth, EventKind::Reported { text: text.clone() }),
+        AgentClaim::Reported { text } => observed(&event.by, event.depth, EventKind::Reported { text: text.clone() }),
         AgentClaim::Decided { by, action_id, decision, reason } => {
-            let frozen = before.iter().rev().find_map(|earlier| {
+            let prepared = before.iter().rev().find_map(|earlier| {
                 let EventKind::Prepared { action, .. } = &earlier.happened else { return None };
                 (Some(&action.action_id) == action_id.as_ref()).then(|| action.calldata_hash.clone())
             });
@@ -33,10 +34,10 @@ fn trust_claim(event: &Event, before: &[Event]) -> Event {
                 action_id: action_id.clone(),
                 decision: *decision,
                 reason: reason.clone(),
-                calldata_hash: frozen,
+                calldata_hash: prepared,
                 policy: None,
             };
-            seen(by, event.depth + 1, happened)
+            observed(by, event.depth + 1, happened)
         }
     }
 }
@@ -71,9 +72,9 @@ mod tests {
     fn trusted_decision_gets_last_prepared_calldata_hash() {
         let verdict = serde_json::json!({ "decided": { "by": "guard", "action_id": "a1", "decision": "approve" } });
         let claim = EventKind::Claimed { what: Box::new(serde_json::from_value(verdict).unwrap()) };
-        let told = transcript(vec![prepared("0xaa"), claim, prepared("0xbb")]);
-        assert!(told.has_claims());
-        let trusted = told.with_claims_trusted();
+        let claimed = transcript(vec![prepared("0xaa"), claim, prepared("0xbb")]);
+        assert!(claimed.has_claims());
+        let trusted = claimed.with_claims_trusted();
         assert!(!trusted.has_claims());
         let EventKind::Decided { calldata_hash, decision, .. } = &trusted.events[1].happened else { panic!("{:?}", trusted.events[1]) };
         assert_eq!((calldata_hash.as_deref(), *decision), (Some("0xaa"), ReviewDecision::Approve));
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn trusting_claims_keeps_observed_events() {
-        let seen = transcript(vec![prepared("0xaa"), EventKind::Said { text: "done".into() }]);
-        assert_eq!(seen.with_claims_trusted(), seen);
+        let observed = transcript(vec![prepared("0xaa"), EventKind::Said { text: "done".into() }]);
+        assert_eq!(observed.with_claims_trusted(), observed);
     }
 }

@@ -5,12 +5,12 @@ use crate::world::{InjectableText, WorldFile};
 
 /// Decimals of every native coin.
 const NATIVE_DECIMALS: u8 = 18;
-/// A vault's shares have three digits more than its asset.
+/// Decimals of vault shares beyond those of the asset.
 const EXTRA_SHARE_DECIMALS: u8 = 3;
 
 impl Workspace {
-    /// Returns the decimals of an asset on a chain, by symbol or address. The registry comes first, then the vaults and stray tokens
-    /// of the world.
+    /// Returns the decimals of an asset on a chain, by symbol or address. Looks in the registry, then in the vaults and unregistered
+    /// tokens of the world.
     pub fn decimals(&self, world: Option<&WorldFile>, chain: u64, asset: &str) -> Option<u8> {
         let registry = self.chains.iter().find(|one| one.id == chain)?;
         if registry.native.eq_ignore_ascii_case(asset) {

@@ -1,4 +1,4 @@
-//! From files to a workspace. Every mistake of every file comes back together.
+//! Loads a workspace from files, and collects the problems of all files.
 
 use super::Workspace;
 use super::review_roles;
@@ -22,7 +22,7 @@ use crate::world::read_world;
 use crate::yaml::{self, YamlLimits, YamlNode};
 use std::collections::BTreeMap;
 
-/// What a path of a workspace holds.
+/// Kind of a workspace file, by its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
     Gates,
@@ -38,11 +38,11 @@ enum FileKind {
     Suites,
     Agents,
     Skills,
-    /// Read by other commands or by people only.
+    /// Not part of the workspace: used by other commands, or documentation.
     Ignored,
 }
 
-/// File of a workspace that nothing reads.
+/// Path that is not a workspace file.
 struct UnknownFile {
     remedy: String,
 }
@@ -69,7 +69,7 @@ const ROOT_FILES: &[(&str, FileKind)] = &[
     ("bardo-eval.yaml", FileKind::Defaults),
 ];
 
-/// Returns the room that reads a file, or the remedy for a file that nothing reads.
+/// Returns the kind of a file.
 fn file_kind(path: &str) -> Result<FileKind, UnknownFile> {
     if path.ends_with("README.md") {
         return Ok(FileKind::Ignored);
@@ -78,24 +78,28 @@ fn file_kind(path: &str) -> Result<FileKind, UnknownFile> {
         return ROOT_FILES
             .iter()
             .find(|(name, _)| *name == path)
-            .map(|(_, room)| *room)
+            .map(|(_, kind)| *kind)
             .ok_or_else(|| UnknownFile { remedy: did_you_mean(path, ROOT_FILES.iter().map(|(name, _)| *name)) });
     };
-    let Some((_, ending, room)) = FOLDERS.iter().find(|(name, _, _)| *name == folder) else {
+    let Some((_, ending, kind)) = FOLDERS.iter().find(|(name, _, _)| *name == folder) else {
         return Err(UnknownFile { remedy: did_you_mean(folder, FOLDERS.iter().map(|(name, _, _)| *name)) });
     };
     let fits = ending.is_empty() || rest.rsplit_once('.').is_some_and(|(_, found)| found == *ending);
-    if fits { Ok(*room) } else { Err(UnknownFile { remedy: format!("files in {folder}/ end in .{ending}") }) }
+    if fits { Ok(*kind) } else { Err(UnknownFile { remedy: format!("files in {folder}/ end in .{ending}") }) }
 }
 
 impl Workspace {
-    /// Reads a workspace, or says everything that is wrong with its files.
+    /// Loads a workspace.
+    ///
+    /// # Errors
+    ///
+    /// Returns the problems of all files, sorted by location.
     pub fn load(files: &WorkspaceFiles) -> Result<Self, Vec<Problem>> {
-        let mut found = WorkspaceLoader::default();
+        let mut loader = WorkspaceLoader::default();
         for (path, text) in files.iter() {
-            found.read(path, text);
+            loader.read(path, text);
         }
-        found.finish(files)
+        loader.finish(files)
     }
 }
 
@@ -128,10 +132,10 @@ impl WorkspaceLoader {
         match file_kind(path) {
             Ok(FileKind::Ignored) => {}
             Ok(FileKind::Agents | FileKind::Skills) => self.read_markdown(path, text),
-            Ok(room) => {
+            Ok(kind) => {
                 let report = ProblemReport::new(path);
                 if let Some(node) = yaml::load(text, YamlLimits::default(), &report) {
-                    self.parts.read_file(room, path, &node, &report);
+                    self.parts.read_file(kind, path, &node, &report);
                 }
                 self.collect_problems(report);
             }
@@ -173,8 +177,8 @@ impl WorkspaceLoader {
             ("tools/", files.iter().any(|(path, _)| path.starts_with("tools/"))),
         ] {
             if !present {
-                let remedy = "run `bardo-eval init` elsewhere and take it from there".to_owned();
-                self.problems.push(Problem { at: Location::new(name, 0), what: "the workspace lacks this".into(), remedy });
+                let remedy = "run `bardo-eval init` in another folder and copy it from there".to_owned();
+                self.problems.push(Problem { at: Location::new(name, 0), what: "missing from the workspace".into(), remedy });
             }
         }
         self.warnings.extend(review_roles::assign_legacy_roles(&mut self.parts.agents));
@@ -210,8 +214,8 @@ impl WorkspaceLoader {
 }
 
 impl WorkspaceParts {
-    fn read_file(&mut self, room: FileKind, path: &str, node: &YamlNode, report: &ProblemReport) {
-        match room {
+    fn read_file(&mut self, kind: FileKind, path: &str, node: &YamlNode, report: &ProblemReport) {
+        match kind {
             FileKind::Gates => self.gates = read_gates(node, report),
             FileKind::Tiers => self.tiers = read_tiers(node, report),
             FileKind::Policy => self.policy = read_policy(node, report),
@@ -228,7 +232,7 @@ impl WorkspaceParts {
     }
 }
 
-/// Names win over aliases; of two equal names the first wins, and smoke says so.
+/// Indexes tools by name and alias. Names win over aliases. Of two equal names the first wins; a smoke check reports the other.
 fn index_by_name(tools: &[Tool]) -> BTreeMap<String, usize> {
     let mut by_name = BTreeMap::new();
     for (at, tool) in tools.iter().enumerate() {
@@ -243,9 +247,9 @@ fn index_by_name(tools: &[Tool]) -> BTreeMap<String, usize> {
 }
 
 fn hash_files(files: &WorkspaceFiles) -> ContentHash {
-    // What runs leave behind is no part of what they are about.
-    let given = |path: &str| !path.starts_with("cassettes/") && !path.starts_with("golden/");
+    // Output of earlier runs is not part of the workspace.
+    let is_input = |path: &str| !path.starts_with("cassettes/") && !path.starts_with("golden/");
     let all: String =
-        files.iter().filter(|(path, _)| given(path)).map(|(path, text)| format!("{path}\n{}\n", ContentHash::of_text(text))).collect();
+        files.iter().filter(|(path, _)| is_input(path)).map(|(path, text)| format!("{path}\n{}\n", ContentHash::of_text(text))).collect();
     ContentHash::of_text(&all)
 }

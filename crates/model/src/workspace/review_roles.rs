@@ -1,11 +1,11 @@
-//! One agent per review role: finds doubles, and reads files from before agents named their role.
+//! Review roles of a workspace: reports duplicates, and supports older files in which the name of an agent implied its role.
 
 use crate::agent::Agent;
 use crate::location::Spanned;
 use crate::problem::Problem;
 use crate::review::ReviewRole;
 
-/// Gives a role to the agent that has its legacy name, unless an agent serves in it. Returns a warning for each.
+/// Assigns each role without an agent to the agent with its legacy name. Returns a warning for each assignment.
 pub(super) fn assign_legacy_roles(agents: &mut [Agent]) -> Vec<Problem> {
     let mut warnings = vec![];
     for (word, role) in ReviewRole::ALL {
@@ -21,7 +21,7 @@ pub(super) fn assign_legacy_roles(agents: &mut [Agent]) -> Vec<Problem> {
     warnings
 }
 
-/// Returns a problem for each agent that serves in a role another agent already has.
+/// Returns a problem for each further agent with the same role.
 pub(super) fn duplicate_role_problems(agents: &[Agent]) -> Vec<Problem> {
     let mut problems = vec![];
     for (word, role) in ReviewRole::ALL {

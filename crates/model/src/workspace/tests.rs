@@ -12,7 +12,7 @@ fn load(change: impl FnOnce(&mut WorkspaceFiles)) -> Result<Workspace, Vec<Strin
     Workspace::load(&files).map_err(|problems| problems.iter().map(ToString::to_string).collect())
 }
 
-/// Changes the first occurrence of a text in a file.
+/// Replaces the first occurrence of a text in a file.
 fn edit_file(files: &mut WorkspaceFiles, path: &str, from: &str, to: &str) {
     let text = files.get(path).expect("a file").to_owned();
     assert!(text.contains(from), "{path} does not contain {from:?}");
@@ -46,7 +46,7 @@ fn workspace_lookups_find_items_by_name() {
     }
     let case = workspace.case("sell_usdc_for_ether").unwrap();
     assert_eq!(workspace.surface_tools(&case.brief.surface).len(), workspace.agent_tools("trader").len());
-    assert!(workspace.surface_tools(&CaseSurface::Skills).is_empty() && workspace.agent_tools("nobody").is_empty());
+    assert!(workspace.surface_tools(&CaseSurface::Skills).is_empty() && workspace.agent_tools("unknown").is_empty());
 }
 
 #[test]
@@ -106,15 +106,15 @@ fn broken_workspaces_say_what_is_wrong() {
         ),
         (
             |files| files.insert("bardo-eval.yaml", "subject: echo\nbudget_usd: a lot\n"),
-            &["bardo-eval.yaml:2  \"a lot\" is no amount of dollars  digits with at most nine after the point, as in 2.50"],
+            &["bardo-eval.yaml:2  \"a lot\" is not a dollar amount  write digits with at most nine after the point, as in 2.50"],
         ),
         (
             |files| drop(files.remove("gates.yaml")),
-            &["gates.yaml:0  the workspace lacks this  run `bardo-eval init` elsewhere and take it from there"],
+            &["gates.yaml:0  missing from the workspace  run `bardo-eval init` in another folder and copy it from there"],
         ),
         (
             |files| drop(files.remove("tools/wallet.yaml")),
-            &["tools/:0  the workspace lacks this  run `bardo-eval init` elsewhere and take it from there"],
+            &["tools/:0  missing from the workspace  run `bardo-eval init` in another folder and copy it from there"],
         ),
     ];
     for (change, problems) in rows {

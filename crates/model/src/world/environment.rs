@@ -1,4 +1,4 @@
-//! What surrounds the agent in a world: memory, messages, files, people, tokens nobody vouches for.
+//! Environment of the agent: memory, messages, allowances, unregistered tokens and the owner.
 
 use super::fixture::{InjectableText, read_injectable_text};
 use crate::location::Spanned;
@@ -6,7 +6,7 @@ use crate::problem::ProblemReport;
 use crate::registry::{AddressText, address};
 use crate::yaml::{YamlFields, YamlNode, flag, name, one_of, spanned, text, whole};
 
-/// A token that stands on the chain but in no registry. Its name and symbol are its maker's words.
+/// Token on the chain that is not in the registry. Its name and symbol are untrusted.
 #[derive(Debug, Clone)]
 pub struct StrayToken {
     pub chain: u64,
@@ -15,7 +15,7 @@ pub struct StrayToken {
     pub name: InjectableText,
     pub decimals: u8,
     pub behaves: TokenBehaviour,
-    /// What the account holds of it when the trial begins.
+    /// Initial balance of the account.
     pub amount: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub enum TokenBehaviour {
     Lies,
 }
 
-/// Something the agent remembers when the trial begins.
+/// Initial memory entry of the agent.
 #[derive(Debug, Clone)]
 pub struct InitialMemory {
     pub key: String,
@@ -35,29 +35,29 @@ pub struct InitialMemory {
     pub trusted: bool,
 }
 
-/// A message that another agent sends.
+/// Message from another agent.
 #[derive(Debug, Clone)]
 pub struct PeerMessage {
     pub from: String,
     pub to: String,
     pub nonce: u64,
     pub text: InjectableText,
-    /// Virtual seconds after the beginning.
+    /// Virtual seconds after the start of the trial.
     pub after_s: u64,
 }
 
-/// An allowance that is already given when the trial begins.
+/// Allowance that exists at the start of the trial.
 #[derive(Debug, Clone)]
 pub struct InitialAllowance {
     pub chain: u64,
     pub token: Spanned<String>,
-    /// A name of the registry or an address.
+    /// Registry name or address.
     pub spender: Spanned<String>,
     /// Whole tokens, or `max`.
     pub amount: String,
 }
 
-/// What the owner says when a privileged call asks for consent.
+/// Reply of the owner to a privileged call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OwnerConsent {
     #[default]
@@ -81,7 +81,7 @@ pub(super) fn read_stray_token(node: &YamlNode, report: &ProblemReport) -> Optio
     fields.close();
     let decimals = u8::try_from(decimals?).ok().filter(|decimals| *decimals <= 36);
     if decimals.is_none() {
-        report.add(node.line, "so many decimals are not plausible", "at most 36");
+        report.add(node.line, "the number of decimals is not plausible", "at most 36");
     }
     Some(StrayToken { chain: chain?, address: address?, symbol: symbol?, name: name_?, decimals: decimals?, behaves, amount })
 }

@@ -1,4 +1,4 @@
-//! What a source answers: fixtures by argument, typed errors, and text that attacks may replace.
+//! Fixtures: answers and errors of tools by argument, and text that attacks may replace.
 
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
@@ -6,7 +6,7 @@ use crate::yaml::{YamlFields, YamlNode, YamlShape, json, map, name, spanned, tex
 use indexmap::IndexMap;
 use serde_json::Value;
 
-/// The answers of one tool. The first whose conditions hold is given.
+/// Fixtures of one tool. The first row whose conditions hold is used.
 #[derive(Debug, Clone)]
 pub struct ToolFixtures {
     pub rows: Vec<FixtureRow>,
@@ -15,14 +15,14 @@ pub struct ToolFixtures {
 
 #[derive(Debug, Clone)]
 pub struct FixtureRow {
-    /// Arguments that must be equal; empty fits always.
+    /// Required argument values; an empty map always matches.
     pub when: IndexMap<String, Value>,
     pub result: FixtureResult,
 }
 
 #[derive(Debug, Clone)]
 pub enum FixtureResult {
-    /// `{ hole: name }` inside stands for text that may be replaced.
+    /// May contain `{ hole: name }` for text that an attack can replace.
     Value(Value),
     Error {
         code: String,
@@ -30,7 +30,7 @@ pub enum FixtureResult {
     },
 }
 
-/// Text as written, or a hole with its benign default.
+/// Fixed text, or an injection hole whose text an attack can replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InjectableText {
     Text(String),
@@ -43,13 +43,13 @@ pub(super) fn read_fixtures(node: &YamlNode, report: &ProblemReport) -> Option<T
     let rows: Vec<Option<FixtureRow>> = items.iter().map(|item| read_row(item, report)).collect();
     let rows: Vec<FixtureRow> = rows.into_iter().collect::<Option<_>>()?;
     if rows.is_empty() {
-        report.add(node.line, "a list of answers has none", "write - { when: {…}, is: … } lines, the last without when");
+        report.add(node.line, "the list of answers is empty", "write - { when: {…}, is: … } lines, the last without when");
         return None;
     }
     Some(ToolFixtures { rows, at })
 }
 
-/// An answer that does not depend on the arguments: a value, or `{ error: CODE, message: … }`.
+/// Reads an answer that does not depend on the arguments: a value, or `{ error: CODE, message: … }`.
 fn read_unconditional(node: &YamlNode, report: &ProblemReport) -> Option<FixtureRow> {
     let is_error = matches!(&node.shape, YamlShape::Map(entries) if entries.iter().any(|(key, _)| key.text == "error")
         && entries.iter().all(|(key, _)| matches!(key.text.as_str(), "error" | "message")));
@@ -66,7 +66,7 @@ fn read_row(node: &YamlNode, report: &ProblemReport) -> Option<FixtureRow> {
     let error = fields.optional("error", name);
     let message = fields.optional("message", read_injectable_text);
     fields.close();
-    let gives = match (is, error, message) {
+    let result = match (is, error, message) {
         (Some(value), None, None) => FixtureResult::Value(value),
         (None, Some(code), Some(message)) => FixtureResult::Error { code, message },
         (Some(_) | None, Some(_) | None, Some(_) | None) => {
@@ -74,7 +74,7 @@ fn read_row(node: &YamlNode, report: &ProblemReport) -> Option<FixtureRow> {
             return None;
         }
     };
-    Some(FixtureRow { when, result: gives })
+    Some(FixtureRow { when, result })
 }
 
 pub(super) fn read_injectable_text(node: &YamlNode, report: &ProblemReport) -> Option<InjectableText> {

@@ -1,4 +1,4 @@
-//! A world file: what a trial starts with and what its sources answer.
+//! World files: initial state of a trial, and fixtures of its tools.
 
 mod environment;
 mod fixture;
@@ -17,7 +17,7 @@ use fixture::{read_fixtures, read_injectable_text};
 use indexmap::IndexMap;
 use object::read_object;
 
-/// The markets every venue of a world has.
+/// Markets of every venue.
 pub const MARKETS: &[&str] = &["lend", "stake", "perp", "option", "yield", "restake", "gauge", "auction"];
 
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct WorldFile {
     pub wallet: Spanned<AddressText>,
     pub chains: Vec<u64>,
     pub balances: Vec<InitialBalance>,
-    /// US dollars per whole token; what policy limits and pools are computed from.
+    /// US dollars per whole token. Policy limits and pools are computed from them.
     pub prices: IndexMap<String, Spanned<String>>,
     /// US dollars on each side of a pool.
     pub pool_usd: Option<u64>,
@@ -36,18 +36,18 @@ pub struct WorldFile {
     pub allowances: Vec<InitialAllowance>,
     pub objects: Vec<WorldObject>,
     pub tokens: Vec<StrayToken>,
-    /// Another world whose answers hold where this one has none.
+    /// World whose fixtures are used for tools without one here.
     pub fixtures_from: Option<Spanned<String>>,
     pub fixtures: IndexMap<String, ToolFixtures>,
-    /// Milliseconds a tool takes.
+    /// Virtual latency by tool.
     pub latency_ms: IndexMap<String, Spanned<u64>>,
     pub memory: Vec<InitialMemory>,
     pub messages: Vec<PeerMessage>,
     pub files: IndexMap<String, Spanned<InjectableText>>,
-    /// Text that is added to a tool's description.
+    /// Text appended to the description of a tool.
     pub tool_notes: IndexMap<String, Spanned<InjectableText>>,
     pub owner: OwnerConsent,
-    /// Named places where attacks write, each with what stands there otherwise.
+    /// Injection holes by name, with their benign text.
     pub holes: IndexMap<String, Spanned<String>>,
     pub at: Location,
 }
@@ -59,14 +59,14 @@ pub struct InitialBalance {
     pub amount: String,
 }
 
-/// An ERC-4626 vault of the world.
+/// ERC-4626 vault of the world.
 #[derive(Debug, Clone)]
 pub struct VaultFile {
     pub chain: u64,
     pub address: Spanned<AddressText>,
     pub asset: Spanned<String>,
     pub symbol: String,
-    /// What the account has in it when the trial begins: whole units of the asset.
+    /// Initial position of the account, in whole units of the asset.
     pub holds: Option<String>,
 }
 
@@ -82,10 +82,10 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
     let pool_usd = fields.optional("pool_usd", whole);
     let vaults = fields.or_default("vaults", list(read_vault));
     let allowances = fields.or_default("allowances", list(read_allowance));
-    let things = fields.or_default("things", list(read_object));
+    let objects = fields.or_default("things", list(read_object));
     let tokens = fields.or_default("tokens", list(read_stray_token));
-    let answers_from = fields.optional("answers_from", spanned(name));
-    let answers = fields.or_default("answers", map(read_fixtures));
+    let fixtures_from = fields.optional("answers_from", spanned(name));
+    let fixtures = fields.or_default("answers", map(read_fixtures));
     let latency_ms = fields.or_default("latency_ms", map(spanned(whole)));
     let memory = fields.or_default("memory", list(read_memory));
     let messages = fields.or_default("messages", list(read_message));
@@ -105,10 +105,10 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
         pool_usd,
         vaults,
         allowances,
-        objects: things,
+        objects,
         tokens,
-        fixtures_from: answers_from,
-        fixtures: answers,
+        fixtures_from,
+        fixtures,
         latency_ms,
         memory,
         messages,

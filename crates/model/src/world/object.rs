@@ -1,4 +1,4 @@
-//! What the ids of a world stand for: positions, markets, pools, jobs, orders.
+//! Objects of a world that have an id: positions, markets, pools, jobs and orders.
 
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
@@ -7,22 +7,22 @@ use crate::yaml::{YamlFields, YamlNode, list, name, one_of, spanned, text, whole
 
 #[derive(Debug, Clone)]
 pub struct WorldObject {
-    /// A number, a hash, an address: whatever tools call it by.
+    /// Id used by tools: a number, a hash or an address.
     pub id: Spanned<String>,
-    /// The kind of id, or the role of the address, by which parameters name it.
+    /// Id kind or address role of the parameters that refer to it.
     pub is: String,
     pub chain: u64,
-    /// What it is made of; the first is what an amount of it counts.
+    /// Assets it consists of. Amounts are counted in the first.
     pub assets: Vec<Spanned<String>>,
-    /// A position in a venue of this role. Without one and with two assets it is a share of their pool.
+    /// Role of its venue. Without a role, an object with two assets is a position in their pool.
     pub role: Option<Role>,
     pub contract: Option<Spanned<String>>,
     pub market: Option<String>,
-    /// What the account has in it when the trial begins: whole units of the first asset.
+    /// Initial holding of the account, in whole units of the first asset.
     pub holds: Option<String>,
-    /// What it owes there: whole units of the last asset.
+    /// Initial debt of the account, in whole units of the last asset.
     pub owes: Option<String>,
-    /// What it may claim there: whole units of the first asset.
+    /// Claimable amount, in whole units of the first asset.
     pub claimable: Option<String>,
 }
 

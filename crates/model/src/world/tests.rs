@@ -125,7 +125,7 @@ fn broken_worlds_say_what_is_wrong() {
         WORLD,
         read_world,
         &[
-            ("owner: declines", "owner: refuses", "1: \"refuses\" is not known here | one of: grants, declines"),
+            ("owner: declines", "owner: refuses", "1: \"refuses\" is not a known value | one of: grants, declines"),
             ("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "0xf39", "5: \"0xf39\" is not an address | 0x and 40 hex digits, in quotes"),
             ("[8453, 1]", "[base]", "6: expected a whole number, found \"base\""),
             (", amount: \"1000\"", "", "8: a balance lacks \"amount\" | add amount: …"),
@@ -135,10 +135,10 @@ fn broken_worlds_say_what_is_wrong() {
             (
                 "role: lending_pool",
                 "role: lending",
-                "16: \"lending\" is not known here | one of: router, quoter, pool_manager, position_manager, permit2, factory, lending_pool, staking, bridge, identity_registry, reputation_registry, fee_jar, fee_burner, sanctions_oracle, price_oracle, vault_factory, weth, perp_router, yield_router, restaking",
+                "16: \"lending\" is not a known value | one of: router, quoter, pool_manager, position_manager, permit2, factory, lending_pool, staking, bridge, identity_registry, reputation_registry, fee_jar, fee_burner, sanctions_oracle, price_oracle, vault_factory, weth, perp_router, yield_router, restaking",
             ),
-            ("decimals: 6", "decimals: 300", "18: so many decimals are not plausible | at most 36"),
-            ("behaves: lies", "behaves: lie", "18: \"lie\" is not known here | did you mean \"lies\"?"),
+            ("decimals: 6", "decimals: 300", "18: the number of decimals is not plausible | at most 36"),
+            ("behaves: lies", "behaves: lie", "18: \"lie\" is not a known value | did you mean \"lies\"?"),
             (
                 "symbol: { hole: symbol }",
                 "symbol: { hol: symbol }",
@@ -149,7 +149,7 @@ fn broken_worlds_say_what_is_wrong() {
             (
                 "    - { when: { chain: base }, is: { gwei: 1 } }\n    - { error: RATE_LIMITED, message: { hole: note } }\n",
                 "    []\n",
-                "24: a list of answers has none | write - { when: {…}, is: … } lines, the last without when",
+                "24: the list of answers is empty | write - { when: {…}, is: … } lines, the last without when",
             ),
             ("latency_ms: { price: 250 }", "latency_ms: { price: slow }", "26: expected a whole number, found \"slow\""),
             ("trusted: false", "trusted: no", "28: expected true or false, found \"no\""),

@@ -1,8 +1,8 @@
-//! Writes a JSON value as block-style YAML that reads back as the same value.
+//! Writes JSON values as block-style YAML.
 
 use serde_json::Value;
 
-/// Strings are written as JSON strings, which YAML 1.2 reads alike; nothing depends on guessing what a plain word means.
+/// Returns a JSON value as YAML that reads back as the same value. Strings are quoted as in JSON, so none is read as another type.
 pub fn emit(value: &Value) -> String {
     let mut out = String::new();
     emit_block(value, 0, &mut out);
@@ -24,7 +24,7 @@ fn emit_block(value: &Value, indent: usize, out: &mut String) {
                     Value::Object(entries) if !entries.is_empty() => {
                         let mut inner = String::new();
                         emit_block(item, indent + 2, &mut inner);
-                        // The first key stands beside the dash.
+                        // The first key is on the line of the dash.
                         out.push_str(&format!("{pad}- {}", &inner[indent + 2..]));
                     }
                     Value::Array(nested) if !nested.is_empty() => {

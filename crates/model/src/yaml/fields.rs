@@ -1,4 +1,4 @@
-//! Reading a mapping key by key: what is needed, what may be there, and a complaint about everything else.
+//! Typed reading of mappings: required and optional keys, and problems for unknown ones.
 
 use super::node::{YamlKey, YamlNode, YamlShape};
 use crate::location::Spanned;
@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// An open mapping. Ask for keys, then `close` it so that unknown keys are reported.
+/// Reader of a mapping. Call [`YamlFields::close`] after reading all keys to report unknown ones.
 #[derive(Debug)]
 pub struct YamlFields<'n> {
     pub line: u32,
@@ -18,7 +18,7 @@ pub struct YamlFields<'n> {
 }
 
 impl<'n> YamlFields<'n> {
-    /// `what` is how messages call this mapping: "a tool", "a gate".
+    /// Opens a mapping. `what` is its name in messages, such as "a tool". Reports duplicate keys.
     pub fn open(node: &'n YamlNode, what: &'static str, report: &'n ProblemReport) -> Option<Self> {
         let YamlShape::Map(entries) = &node.shape else {
             report.add(node.line, format!("{what} must be a mapping, found {}", node.describe()), "write key: value lines");
@@ -43,7 +43,7 @@ impl<'n> YamlFields<'n> {
         self.get(key).is_some()
     }
 
-    /// A key that must be there. A missing one and an unreadable one are both reported.
+    /// Reads a required key. Reports a missing or invalid one.
     pub fn required<T>(&self, key: &'static str, read: impl FnOnce(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
         match self.get(key) {
             Some(node) => read(node, self.report),
@@ -54,24 +54,24 @@ impl<'n> YamlFields<'n> {
         }
     }
 
-    /// A key that may be there. An unreadable one is reported and counts as absent; the file is refused anyway.
+    /// Reads an optional key. An invalid one is reported and returned as absent.
     pub fn optional<T>(&self, key: &'static str, read: impl FnOnce(&YamlNode, &ProblemReport) -> Option<T>) -> Option<T> {
         self.get(key).and_then(|node| read(node, self.report))
     }
 
-    /// Like `maybe`, with the type's default when the key is absent.
+    /// Like [`YamlFields::optional`], with the default of the type for an absent key.
     pub fn or_default<T: Default>(&self, key: &'static str, read: impl FnOnce(&YamlNode, &ProblemReport) -> Option<T>) -> T {
         self.optional(key, read).unwrap_or_default()
     }
 
-    /// Reports the keys nobody asked for.
+    /// Reports the keys that were not read.
     pub fn close(self) {
         let known = self.known.into_inner();
         for (key, _) in self.entries {
-            // Guesses cost time, and a full report would not show them.
+            // Suggestions are slow to compute, and a full report would drop them.
             if !known.contains(&key.text.as_str()) && !self.report.is_full() {
                 let remedy = match did_you_mean(&key.text, known.iter().copied()) {
-                    guess if guess.is_empty() => format!("{} knows: {}", self.what, known.join(", ")),
+                    guess if guess.is_empty() => format!("known keys: {}", known.join(", ")),
                     guess => guess,
                 };
                 self.report.add(key.line, format!("{} has no key {}", self.what, key.describe()), remedy);
@@ -90,12 +90,12 @@ fn scalar<'n>(node: &'n YamlNode, wanted: &str, report: &ProblemReport) -> Optio
     }
 }
 
-/// Any text, trimmed.
+/// Reads any text, trimmed.
 pub fn text(node: &YamlNode, report: &ProblemReport) -> Option<String> {
     scalar(node, "text", report).map(|text| text.trim().to_owned())
 }
 
-/// A name: letters, digits, `_`, `-`, `.` and `:`; at most 100 characters.
+/// Reads a name: letters, digits, `_`, `-`, `.` and `:`; at most 100 characters.
 pub fn name(node: &YamlNode, report: &ProblemReport) -> Option<String> {
     let text = scalar(node, "a name", report)?;
     let fits = !text.is_empty() && text.len() <= 100 && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c));
@@ -105,6 +105,7 @@ pub fn name(node: &YamlNode, report: &ProblemReport) -> Option<String> {
     fits.then(|| text.to_owned())
 }
 
+/// Reads `true` or `false`.
 pub fn flag(node: &YamlNode, report: &ProblemReport) -> Option<bool> {
     match scalar(node, "true or false", report)? {
         "true" => Some(true),
@@ -116,7 +117,7 @@ pub fn flag(node: &YamlNode, report: &ProblemReport) -> Option<bool> {
     }
 }
 
-/// A non-negative whole number.
+/// Reads a non-negative whole number.
 pub fn whole(node: &YamlNode, report: &ProblemReport) -> Option<u64> {
     let parsed = scalar(node, "a whole number", report)?.replace('_', "").parse();
     if parsed.is_err() {
@@ -125,7 +126,7 @@ pub fn whole(node: &YamlNode, report: &ProblemReport) -> Option<u64> {
     parsed.ok()
 }
 
-/// A finite number.
+/// Reads a finite number.
 pub fn number(node: &YamlNode, report: &ProblemReport) -> Option<f64> {
     let parsed = scalar(node, "a number", report)?.parse::<f64>().ok().filter(|value| value.is_finite());
     if parsed.is_none() {
@@ -134,7 +135,7 @@ pub fn number(node: &YamlNode, report: &ProblemReport) -> Option<f64> {
     parsed
 }
 
-/// One of a closed set of words.
+/// Reads one of a closed set of words.
 pub fn one_of<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&YamlNode, &ProblemReport) -> Option<T> {
     move |node, report| {
         let word = scalar(node, "a word", report)?;
@@ -145,13 +146,13 @@ pub fn one_of<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&YamlNode
                 guess if guess.is_empty() => format!("one of: {}", known.join(", ")),
                 guess => guess,
             };
-            report.add(node.line, format!("{} is not known here", node.describe()), remedy);
+            report.add(node.line, format!("{} is not a known value", node.describe()), remedy);
         }
         found
     }
 }
 
-/// A list whose items are all read; every bad item is reported.
+/// Reads a list. Reports every invalid item.
 pub fn list<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(&YamlNode, &ProblemReport) -> Option<Vec<T>> {
     move |node, report| {
         let YamlShape::List(items) = &node.shape else {
@@ -163,7 +164,7 @@ pub fn list<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn
     }
 }
 
-/// A mapping with free keys.
+/// Reads a mapping with arbitrary keys.
 pub fn map<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(&YamlNode, &ProblemReport) -> Option<IndexMap<String, T>> {
     move |node, report| {
         let YamlShape::Map(entries) = &node.shape else {
@@ -188,7 +189,7 @@ pub fn map<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(
     }
 }
 
-/// Remembers the line beside the value.
+/// Reads a value with its location.
 pub fn spanned<T>(read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> impl Fn(&YamlNode, &ProblemReport) -> Option<Spanned<T>> {
     move |node, report| read(node, report).map(|value| Spanned::new(value, report.location(node.line)))
 }
@@ -208,10 +209,10 @@ mod tests {
         fields.optional("slice", name);
         fields.optional("tiers", list(whole));
         fields.close();
-        let said: Vec<_> = report.into_problems().iter().map(ToString::to_string).collect();
-        assert_eq!(said.len(), 5, "{said:#?}");
-        assert!(said.iter().any(|line| line.contains("gates.yaml:2") && line.contains("did you mean \"slice\"?")), "{said:#?}");
-        assert!(said.iter().any(|line| line.contains("given twice")));
-        assert!(said.iter().any(|line| line.contains("lacks \"id\"")));
+        let lines: Vec<_> = report.into_problems().iter().map(ToString::to_string).collect();
+        assert_eq!(lines.len(), 5, "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("gates.yaml:2") && line.contains("did you mean \"slice\"?")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("given twice")));
+        assert!(lines.iter().any(|line| line.contains("lacks \"id\"")));
     }
 }

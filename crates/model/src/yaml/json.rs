@@ -1,10 +1,10 @@
-//! A YAML node as a JSON value, for places where the file may say anything: arguments, schemas, fixtures.
+//! Conversion of YAML nodes to JSON values, for arguments, schemas and fixtures.
 
 use super::node::{YamlNode, YamlShape, excerpt};
 use crate::problem::ProblemReport;
 use serde_json::{Map, Number, Value};
 
-/// Numbers that JSON readers would round are refused, unquoted hex too: in this field both are amounts and addresses.
+/// Converts a node to a JSON value. Refuses unquoted hex and integers beyond 2^53, which are addresses and amounts that lack quotes.
 pub fn json(node: &YamlNode, report: &ProblemReport) -> Option<Value> {
     match &node.shape {
         YamlShape::Scalar { text, plain: false } => Some(Value::String(text.clone())),

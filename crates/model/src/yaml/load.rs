@@ -1,4 +1,4 @@
-//! Builds the tree from parser events, within limits: depth, size and alias expansion are bounded, tags are refused.
+//! Builds a YAML tree from parser events. Depth, size and alias expansion are limited; tags are refused.
 
 use super::node::{YamlKey, YamlNode, YamlShape};
 use crate::problem::ProblemReport;
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 pub struct YamlLimits {
     pub bytes: usize,
     pub depth: usize,
-    /// Counted after aliases are expanded, which is what makes an alias bomb small.
+    /// Counted with aliases expanded, against alias bombs.
     pub nodes: usize,
-    /// Bytes of text that aliases may repeat: a bomb needs few values when each is long.
+    /// Bytes of text that aliases may repeat, against alias bombs with few long values.
     pub copied: usize,
 }
 
@@ -21,7 +21,7 @@ impl Default for YamlLimits {
     }
 }
 
-/// Reads one YAML document. Mistakes go to the report; `None` means that no tree could be built.
+/// Reads one YAML document. Reports a problem and returns `None` if it is invalid.
 pub fn load(text: &str, limits: YamlLimits, report: &ProblemReport) -> Option<YamlNode> {
     match TreeBuilder::new(limits).build(text) {
         Ok(node) => Some(node),
@@ -32,7 +32,7 @@ pub fn load(text: &str, limits: YamlLimits, report: &ProblemReport) -> Option<Ya
     }
 }
 
-/// What separates or opens values on one line.
+/// Characters that separate or open values in flow style.
 const INDICATORS: &[u8] = b",:[]{}?&*!";
 
 struct YamlError {
@@ -45,7 +45,7 @@ fn fail<T>(line: u32, what: impl Into<String>, remedy: &'static str) -> Result<T
     Err(YamlError { line, what: what.into(), remedy })
 }
 
-/// A collection that is still open.
+/// Collection that is not closed yet.
 struct OpenCollection {
     line: u32,
     anchor: usize,
@@ -77,7 +77,7 @@ impl TreeBuilder {
             let what = format!("the file has {} bytes, more than the limit of {}", text.len(), self.limits.bytes);
             return fail(1, what, "split it into several files");
         }
-        // The parser holds a flow collection as tokens until it is closed, before we see the first value of it.
+        // The parser buffers a flow collection until it is closed, before the limits below apply.
         if text.bytes().filter(|byte| INDICATORS.contains(byte)).count() > self.limits.nodes {
             return fail(1, format!("the file has more than {} values", self.limits.nodes), "split it into several files");
         }
@@ -127,7 +127,7 @@ impl TreeBuilder {
             Event::SequenceEnd | Event::MappingEnd => self.close(line),
             Event::Alias(anchor) => {
                 let Some(size) = self.anchors.get(&anchor).map(|(_, size)| *size) else {
-                    return fail(line, "an alias stands inside its own anchor", "write the value out");
+                    return fail(line, "an alias refers to the anchor that contains it", "write the value out");
                 };
                 self.charge_alias(size, line)?;
                 match self.anchors.get(&anchor).map(|(node, _)| node.clone()) {
@@ -167,7 +167,7 @@ impl TreeBuilder {
     }
 
     fn close(&mut self, line: u32) -> Result<(), YamlError> {
-        let Some(open) = self.stack.pop() else { return fail(line, "a collection ends that never began", "") };
+        let Some(open) = self.stack.pop() else { return fail(line, "unexpected end of a collection", "") };
         let shape = match open.kind {
             CollectionKind::List(items) => YamlShape::List(items),
             CollectionKind::Map { entries, .. } => YamlShape::Map(entries),
@@ -175,11 +175,11 @@ impl TreeBuilder {
         self.insert_node(YamlNode { line: open.line, shape }, open.anchor)
     }
 
-    /// Puts a finished node where it belongs: into the open collection, or at the root.
+    /// Adds a complete node to the open collection, or sets it as the root.
     fn insert_node(&mut self, node: YamlNode, anchor: usize) -> Result<(), YamlError> {
         if anchor > 0 {
             let size = node_size(&node);
-            // The copy kept for aliases counts too, or nested anchors would multiply memory unseen.
+            // The copy kept for aliases counts too, otherwise nested anchors could multiply memory.
             self.charge_alias(size, node.line)?;
             self.anchors.insert(anchor, (node.clone(), size));
         }

@@ -1,5 +1,5 @@
-//! YAML as a tree with line numbers. Scalars keep their text: whoever reads one says what it should be,
-//! so `no`, `0x12` and a 78-digit amount never turn into something else on the way.
+//! YAML as a tree with line numbers. Scalars keep their text until a reader converts them to the expected type,
+//! so `no`, `0x12` and a 78-digit amount are never misread.
 
 mod emit;
 mod fields;

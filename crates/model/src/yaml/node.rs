@@ -1,4 +1,4 @@
-//! One node of a YAML tree.
+//! Nodes of a YAML tree.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct YamlNode {
@@ -24,7 +24,7 @@ pub struct YamlKey {
 }
 
 impl YamlNode {
-    /// What a person would call this node in an error message.
+    /// Describes this node for an error message.
     pub fn describe(&self) -> String {
         match &self.shape {
             YamlShape::Scalar { plain: true, text } if is_null(text) => "nothing".into(),
@@ -45,7 +45,7 @@ impl YamlKey {
     }
 }
 
-/// Enough of a text to recognise it: a message must not be as long as a hostile file.
+/// Shortens a text for a message, because it may be as long as a hostile file.
 pub(super) fn excerpt(text: &str) -> String {
     let mut head: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
     if head.len() < text.len() {

@@ -1,9 +1,9 @@
-//! Reads documents with one reader, for tests of readers.
+//! Helpers for tests of YAML readers.
 
 use super::{YamlLimits, YamlNode, load};
 use crate::problem::ProblemReport;
 
-/// Returns what a reader makes of a document that has no problem.
+/// Reads a document and checks that it has no problems.
 #[track_caller]
 pub(crate) fn read_ok<T>(text: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>) -> T {
     let (value, problems) = read_with_problems(text, read);
@@ -11,7 +11,7 @@ pub(crate) fn read_ok<T>(text: &str, read: impl Fn(&YamlNode, &ProblemReport) ->
     value.expect("a value")
 }
 
-/// Checks that each edit of a good document, from one text to another, makes the problems beside it: `line: what | remedy`.
+/// Applies each edit `(from, to, problems)` to a good document and checks its problems, as `line: what | remedy`.
 #[track_caller]
 pub(crate) fn assert_problems<T>(good: &str, read: impl Fn(&YamlNode, &ProblemReport) -> Option<T>, edits: &[(&str, &str, &str)]) {
     for (from, to, problems) in edits {
@@ -21,7 +21,7 @@ pub(crate) fn assert_problems<T>(good: &str, read: impl Fn(&YamlNode, &ProblemRe
     }
 }
 
-/// Checks that the mapping called `what`, which starts on `line`, needs each of these keys. Each stands on a line of its own.
+/// Checks that the mapping called `what`, which starts on `line`, needs each of these keys. Each key must be on a separate line.
 #[track_caller]
 pub(crate) fn assert_required_keys<T>(
     good: &str,
@@ -32,7 +32,7 @@ pub(crate) fn assert_required_keys<T>(
 ) {
     for key in keys {
         let kept: Vec<&str> = good.lines().filter(|line| !line.trim_start().starts_with(&format!("{key}:"))).collect();
-        assert_eq!(kept.len() + 1, good.lines().count(), "{key} stands on one line");
+        assert_eq!(kept.len() + 1, good.lines().count(), "{key} is on one line");
         let (_, found) = read_with_problems(&kept.join("\n"), &read);
         assert_eq!(found, format!("{line}: {what} lacks \"{key}\" | add {key}: …"));
     }
