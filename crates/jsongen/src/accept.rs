@@ -1,4 +1,4 @@
-//! Decides whether a value has a shape. The generator checks its own samples with this.
+//! Checks a value against a shape. The generator checks its samples with this.
 
 use serde_json::{Map, Value};
 
@@ -53,7 +53,7 @@ impl ObjectShape {
     }
 }
 
-/// Equality of JSON Schema: 1 and 1.0 are the same number.
+/// Compares as JSON Schema does: 1 and 1.0 are the same number.
 pub(crate) fn json_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (as_integer(a), as_integer(b)) {

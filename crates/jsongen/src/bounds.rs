@@ -1,4 +1,4 @@
-//! Reads the keywords that bound a number or a length. The meta-schema has vouched for their types.
+//! Reads the keywords that bound a number or a length. The meta-schema has already validated their types.
 
 use serde_json::{Map, Number, Value};
 
@@ -22,7 +22,7 @@ pub(crate) fn integer_bounds(map: &Map<String, Value>) -> NumberBounds<i128> {
     NumberBounds { low: low.into_iter().flatten().max(), high: high.into_iter().flatten().min() }
 }
 
-/// Includes both ends: an excluded end moves to the next double. Fails with the keyword whose number no double holds.
+/// Returns inclusive bounds: an exclusive end moves to the next double. Fails with the keyword whose number no double represents exactly.
 pub(crate) fn float_bounds(map: &Map<String, Value>) -> Result<NumberBounds<f64>, &'static str> {
     let end = |keyword: &'static str, moved: fn(f64) -> f64| {
         let exactly = |n: &Number| n.as_f64().filter(|&at| as_integer(n).is_none_or(|exact| at as i128 == exact));
@@ -34,7 +34,7 @@ pub(crate) fn float_bounds(map: &Map<String, Value>) -> Result<NumberBounds<f64>
     Ok(NumberBounds { low: low.into_iter().flatten().reduce(f64::max), high: high.into_iter().flatten().reduce(f64::min) })
 }
 
-/// Returns what a reader of this integer format can hold (schemars writes Rust's integer types); validators do not check it.
+/// Returns the range of an integer format (schemars writes Rust's integer types). Validators do not check it.
 pub(crate) fn integer_format_range(map: &Map<String, Value>) -> Option<(i128, i128)> {
     Some(match map.get("format").and_then(Value::as_str) {
         None => (-MAX_SAFE_INTEGER, MAX_SAFE_INTEGER),

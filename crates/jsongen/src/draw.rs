@@ -1,4 +1,4 @@
-//! Draws a value of a shape, and notes the places where the value could be broken.
+//! Draws a value of a shape and records the sites at which a mutation can break it.
 
 use serde_json::{Map, Value};
 
@@ -11,24 +11,24 @@ use crate::text::random_text;
 /// Lists are filled up to their maximum only if it is at most this.
 const MAX_FULL_LIST: usize = 128;
 
-/// A place inside a drawn value and the shape it was drawn from.
+/// Location inside a drawn value and the shape it was drawn from.
 #[derive(Clone, Debug)]
 pub(crate) struct ShapeSite<'s> {
     /// JSON pointer into the value.
     pub(crate) at: String,
     pub(crate) shape: &'s ValueShape,
-    /// One branch of a union: a wrong type is the union's business.
+    /// The shape is one branch of a union. The union checks the type, so a wrong type is not a mutation of the branch.
     pub(crate) is_branch: bool,
 }
 
-/// A drawn value and its sites. Of a list only the first item has sites: breaking one is as good as breaking any.
+/// Drawn value and its sites. Only the first item of a list (and each prefix item) has sites: breaking another item tests the same.
 #[derive(Debug)]
 pub(crate) struct TracedValue<'s> {
     pub(crate) value: Value,
     pub(crate) sites: Vec<ShapeSite<'s>>,
 }
 
-/// Returns a value that has the shape, or `None` where chance did not find one.
+/// Returns a random value of the shape, or `None` if none was found.
 pub(crate) fn draw_value(shape: &ValueShape, random: &mut SampleRng) -> Option<Value> {
     ShapeSampler { random, at: String::new(), sites: Vec::new(), untraced: 1 }.value(shape)
 }
@@ -39,7 +39,7 @@ pub(crate) fn draw_traced<'s>(shape: &'s ValueShape, random: &mut SampleRng) -> 
     Some(TracedValue { value, sites: drawing.sites })
 }
 
-/// Returns whether there is such a value at all. Seeded, so the answer never changes.
+/// Reports whether a search finds a value of the shape. Uses a fixed seed, so the result is deterministic.
 pub(crate) fn has_values(shape: &ValueShape) -> bool {
     let mut random = SampleRng::new(0);
     (0..8).any(|round| draw_value(shape, random.with_style(SampleStyle::for_round(round))).is_some_and(|value| accepts(shape, &value)))
@@ -63,7 +63,7 @@ struct ShapeSampler<'s, 'r> {
     random: &'r mut SampleRng,
     at: String,
     sites: Vec<ShapeSite<'s>>,
-    /// No sites are noted while this is above 0.
+    /// No sites are recorded while this is above 0.
     untraced: usize,
 }
 
@@ -123,7 +123,7 @@ impl<'s> ShapeSampler<'s, '_> {
         };
         let length = length.max(list.prefix.len().min(most));
         let mut items: Vec<Value> = Vec::new();
-        // Small sets of unique items run out; a list that stays too short fails the check of the whole value.
+        // Small sets of unique items run out; a list that stays too short is rejected below.
         let mut tries = length * 8 + 16;
         while items.len() < length && tries > 0 {
             tries -= 1;
@@ -153,7 +153,7 @@ impl<'s> ShapeSampler<'s, '_> {
 
     fn object(&mut self, object: &'s ObjectShape) -> Option<Value> {
         let mut map = Map::new();
-        // Some samples lean to few optional keys, some to many; an even coin per key would hardly ever show either.
+        // The odds vary per object: a fixed one half per key would rarely give few or many optional keys.
         let odds = 1 + self.random.below(4);
         for field in &object.fields {
             let wanted = match self.random.style {
@@ -194,7 +194,7 @@ impl<'s> ShapeSampler<'s, '_> {
     }
 }
 
-/// Returns a key as a step of a JSON pointer.
+/// Escapes a key as one step of a JSON pointer.
 pub(crate) fn pointer_step(key: &str) -> String {
     format!("/{}", key.replace('~', "~0").replace('/', "~1"))
 }

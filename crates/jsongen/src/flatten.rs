@@ -1,4 +1,4 @@
-//! Replaces `$ref` and `allOf` by the keywords they stand for.
+//! Inlines `$ref` and `allOf` into the keywords around them.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ type FlatKeywords = Map<String, Value>;
 
 pub(crate) struct SchemaFlattener<'r> {
     root: &'r Value,
-    /// Whether the result must mean the same as the schema.
+    /// The result must accept the same values as the schema.
     exact: bool,
     /// References that are being followed.
     pub(crate) open: Vec<String>,
@@ -20,7 +20,7 @@ impl<'r> SchemaFlattener<'r> {
         Self { root, exact, open: Vec::new() }
     }
 
-    /// Returns `None` where a reference leads back into itself. The caller closes the references that were opened.
+    /// Returns `None` for a recursive reference. The caller truncates `open` afterwards.
     pub(crate) fn flatten(&mut self, map: &FlatKeywords, path: &str) -> Result<Option<FlatKeywords>, UnsupportedSchema> {
         let mut parts: Vec<&Value> = map.get("allOf").and_then(Value::as_array).into_iter().flatten().collect();
         if let Some(reference) = map.get("$ref").and_then(Value::as_str) {

@@ -1,8 +1,7 @@
 //! Generates JSON values from a JSON Schema: valid arguments, arguments that one known mutation made invalid, and plausible answers.
 //!
 //! A schema is parsed into a shape once; values are drawn from it with a seeded generator, so the same seed gives the same values.
-//! No validator is asked about a value: samples are valid or invalid by what this crate understands of the schema, so that they
-//! can test a validator.
+//! No validator is used: samples are valid or invalid according to this crate's reading of the schema, so they can test a validator.
 
 mod accept;
 mod bounds;
@@ -30,10 +29,10 @@ pub use mutation::Mutation;
 pub use shape::JsonType;
 pub use unsupported::UnsupportedSchema;
 
-/// Draws per sample before a shape counts as having no such value.
+/// Maximum draws per sample.
 const ATTEMPTS: usize = 64;
 
-/// Valid and invalid arguments of one tool, as many of each.
+/// Equally many valid and invalid arguments of one tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleSet {
     pub valid: Vec<Value>,
@@ -44,7 +43,7 @@ pub struct SampleSet {
 /// every kind of mutation.
 ///
 /// # Errors
-/// Names the keyword if the schema does not describe an object, uses a keyword that is not understood, or has no values.
+/// Names the keyword if the schema does not describe an object, uses an unsupported keyword, or has no values.
 pub fn samples(schema: &Value, seed: u64, each: usize) -> Result<SampleSet, UnsupportedSchema> {
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err(UnsupportedSchema::new("type", "", "the arguments of a tool must be an object"));
@@ -66,8 +65,8 @@ pub fn samples(schema: &Value, seed: u64, each: usize) -> Result<SampleSet, Unsu
     Ok(SampleSet { valid, invalid })
 }
 
-/// Returns one value with every described property and ordinary contents. Keywords that are not understood are ignored, so the
-/// caller validates the value.
+/// Returns one value with every described property and ordinary contents. Unsupported keywords are ignored, so the caller must
+/// validate the value.
 ///
 /// # Errors
 /// Names the keyword if no value can be made.

@@ -1,10 +1,10 @@
-//! Joins two schema objects that both bind a value: keywords beside `anyOf`, `allOf` or `$ref`, and those of the branch.
+//! Merges the keywords beside `anyOf`, `oneOf`, `allOf` or `$ref` with those of the branch.
 
 use serde_json::{Map, Value};
 
 type MergeKeywords = Map<String, Value>;
 
-/// Returns whether a keyword says nothing about which values are valid.
+/// Reports whether a keyword has no effect on validation.
 #[rustfmt::skip]
 pub(crate) fn is_annotation(keyword: &str) -> bool {
     keyword.starts_with("x-") || matches!(
@@ -14,9 +14,9 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
     )
 }
 
-/// Returns the keyword that keeps both from being joined without changing what they mean.
+/// Returns a keyword that prevents an exact merge, if there is one.
 pub(crate) fn conflicting_keyword<'a>(beside: &'a MergeKeywords, branch: &MergeKeywords) -> Option<&'a str> {
-    // A closed object counts only the properties written next to it, so the two lists cannot become one.
+    // `additionalProperties` sees only the properties beside it, so the two lists cannot be merged.
     let closed = |map: &MergeKeywords| map.get("additionalProperties").is_some_and(|extra| *extra != Value::Bool(true));
     let named = |map: &MergeKeywords| map.contains_key("properties");
     if (closed(beside) && named(branch)) || (closed(branch) && named(beside)) {
@@ -32,7 +32,7 @@ pub(crate) fn conflicting_keyword<'a>(beside: &'a MergeKeywords, branch: &MergeK
     beside.iter().find(differs).map(|(word, _)| word.as_str())
 }
 
-/// Returns both as one schema; where they conflict, the branch wins.
+/// Returns the merged keywords; on conflict the branch wins.
 pub(crate) fn merge_keywords(beside: &MergeKeywords, branch: &MergeKeywords) -> MergeKeywords {
     let mut merged = beside.clone();
     for (word, value) in branch {

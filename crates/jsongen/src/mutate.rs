@@ -1,4 +1,4 @@
-//! Invalid samples: a valid value with one mutation that breaks it.
+//! Invalid samples: a valid value made invalid by one mutation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::mutation::Mutation;
 use crate::random::SampleRng;
 use crate::shape::ValueShape;
 
-/// A value that must be refused, and the reason.
+/// Value that a validator must reject, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InvalidSample {
     pub value: Value,
@@ -28,7 +28,7 @@ impl fmt::Display for InvalidSample {
     }
 }
 
-/// Chooses mutations so that each kind and each place gets its turn.
+/// Mutates values of a shape. Balances the kinds of mutation and the sites.
 pub(crate) struct ValueMutator<'s> {
     shape: &'s ValueShape,
     attempts: usize,
@@ -46,11 +46,11 @@ impl<'s> ValueMutator<'s> {
         let (site, mutation) = self.choose(&sites, random)?;
         let place = value.pointer_mut(&site.at)?;
         *place = mutation.apply(site.shape, place, random)?;
-        // Another branch of a union may accept what this branch refuses.
+        // Another branch of a union may accept the mutated value.
         (!accepts(self.shape, &value)).then(|| InvalidSample { value, mutation, at: site.at.clone() })
     }
 
-    /// Returns the least used mutation: by turns of all kinds and of all places.
+    /// Returns the least used mutation, alternately by kind and by site.
     fn choose<'v>(&mut self, sites: &'v [ShapeSite<'s>], random: &mut SampleRng) -> Option<(&'v ShapeSite<'s>, Mutation)> {
         self.attempts += 1;
         let all = sites.iter().flat_map(|site| Mutation::at(site).into_iter().map(move |mutation| (site, mutation)));

@@ -1,4 +1,4 @@
-//! The ways to break a value, and how each is done.
+//! Kinds of mutation and their implementation.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::random::SampleRng;
 use crate::shape::{JsonType, ListShape, ObjectShape, ValueShape, as_integer};
 use crate::text::{MAX_TRIED_LENGTH, random_text};
 
-/// One way to break a value.
+/// One way to make a value invalid.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mutation {
     MissingKey(String),
@@ -28,7 +28,7 @@ pub enum Mutation {
 }
 
 impl Mutation {
-    /// Returns the kind of mutation, for counting.
+    /// Returns the name of the kind of mutation, without its parameters.
     pub fn name(&self) -> &'static str {
         match self {
             Self::MissingKey(_) => "missing key",
@@ -47,9 +47,9 @@ impl Mutation {
         }
     }
 
-    /// Lists the mutations that can break a value at a site.
+    /// Returns the mutations that can break a value at a site.
     pub(crate) fn at(site: &ShapeSite<'_>) -> Vec<Self> {
-        // A branch's own type is not a fault where another branch allows it.
+        // Another branch of the union may allow the other type.
         let types = JsonType::ALL.into_iter().filter(|&kind| !site.is_branch && !site.shape.allows(kind));
         let mut all: Vec<Self> = types.map(Self::WrongType).collect();
         let bounds = |low: bool, high: bool| [(low, Self::BelowMinimum), (high, Self::AboveMaximum)];
@@ -82,7 +82,7 @@ impl Mutation {
         all
     }
 
-    /// Returns a broken replacement for `good`; `None` where there is none after all, as of a pattern that matches everything.
+    /// Returns an invalid replacement for `good`, or `None` if none was found, for example for a pattern that matches everything.
     pub(crate) fn apply(&self, shape: &ValueShape, good: &Value, random: &mut SampleRng) -> Option<Value> {
         Some(match (self, shape) {
             (Self::MissingKey(key), _) => {
@@ -117,7 +117,7 @@ impl Mutation {
     }
 }
 
-/// Returns a misspelling of a real key, which is what models produce, or now and then any other key.
+/// Returns a misspelling of a real key, as models produce them, and sometimes an unrelated key.
 fn misspelt_key(object: &ObjectShape, random: &mut SampleRng) -> String {
     let misspelt = object.fields.get(random.below(object.fields.len())).map(|field| match random.below(4) {
         0 => field.name.replace('_', ""),
@@ -128,7 +128,7 @@ fn misspelt_key(object: &ObjectShape, random: &mut SampleRng) -> String {
     misspelt.filter(|key| object.field(key).is_none() && !random.one_in(4)).unwrap_or_else(|| object.unused_key())
 }
 
-/// Returns a value of another type that looks much like the one it replaces: "5" for 5, [x] for x.
+/// Returns a value of another type that resembles the one it replaces: "5" for 5, [x] for x.
 fn value_of_type(kind: JsonType, good: &Value, random: &mut SampleRng) -> Value {
     match kind {
         JsonType::Null => Value::Null,
@@ -143,7 +143,7 @@ fn value_of_type(kind: JsonType, good: &Value, random: &mut SampleRng) -> Value 
     }
 }
 
-/// Returns a value of the same type near an allowed one.
+/// Returns a value of the same type close to an allowed one.
 fn near_miss(value: Value, random: &mut SampleRng) -> Value {
     match value {
         Value::String(s) => Value::String(match random.below(5) {
@@ -165,7 +165,7 @@ fn near_miss(value: Value, random: &mut SampleRng) -> Value {
 
 fn exceed_max_items(list: &ListShape, mut items: Vec<Value>, random: &mut SampleRng) -> Option<Value> {
     while items.len() <= list.max? {
-        // Fresh items keep a list of unique items unique; for the rest a copy is as good and much cheaper.
+        // A list of unique items needs a new item; otherwise a copy is cheaper.
         let copy = items.first().filter(|_| !list.unique && list.prefix.is_empty()).cloned();
         items.push(copy.or_else(|| draw::draw_value(list.item_at(items.len()), random))?);
     }

@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 use crate::random::{SampleRng, SampleStyle};
 use crate::shape::{IntegerShape, NumberBounds};
 
-/// Beyond this, readers that keep numbers as doubles disagree with those that do not.
+/// Greatest integer that every reader represents exactly, also one that reads numbers as doubles.
 pub(crate) const MAX_SAFE_INTEGER: i128 = (1 << 53) - 1;
 
 /// The end of a range that a mutation goes beyond.
@@ -20,7 +20,7 @@ pub(crate) fn json_integer(n: i128) -> Value {
     small.or_else(|| u64::try_from(n).map(Number::from).ok()).map_or_else(|| json_float(n as f64), Value::Number)
 }
 
-/// NaN and infinities have no JSON; they cannot come out of finite bounds, and null would fail the check that follows.
+/// Converts a float. NaN and infinities have no JSON form and become null, which the caller's check rejects.
 pub(crate) fn json_float(f: f64) -> Value {
     Number::from_f64(f).map_or(Value::Null, Value::Number)
 }
@@ -35,7 +35,7 @@ impl IntegerShape {
     /// Returns `None` if no multiple lies near the drawn number.
     pub(crate) fn draw(&self, random: &mut SampleRng) -> Option<Value> {
         let (low, high) = self.ends();
-        // Most real arguments are small: stay near the end of the range that is nearest to zero.
+        // Most real arguments are small: prefer the part of the range nearest to zero.
         let near = 0.clamp(low, high);
         let n = match (random.style, random.below(10)) {
             (SampleStyle::Typical, _) if near < high => random.between(near, high.min(near + 1000)),
@@ -54,14 +54,14 @@ impl IntegerShape {
         (n <= high).then(|| if as_float { json_float(n as f64) } else { json_integer(n) })
     }
 
-    /// Returns a number outside; mostly the very next, because off by one is the mistake worth catching.
+    /// Returns an integer outside the range. Half of them are off by one, the most likely validator bug.
     pub(crate) fn out_of_range(&self, end: RangeEnd, random: &mut SampleRng) -> Option<Value> {
         let (bound, sign) = match end {
             RangeEnd::Low => (self.bounds.low?, -1),
             RangeEnd::High => (self.bounds.high?, 1),
         };
         let wanted = bound + sign * if random.one_in(2) { 1 } else { random.between(1, 1_000_000) };
-        // Past 64 bits JSON numbers are doubles, whose rounding could bring a near miss back inside; so go far.
+        // Past 64 bits JSON numbers are doubles, and rounding could move a near miss back into the range.
         let fits = i64::try_from(wanted).is_ok() || u64::try_from(wanted).is_ok();
         Some(if fits { json_integer(wanted) } else { json_float(sign as f64 * (bound as f64).abs().max(1e18) * 4.0) })
     }
@@ -77,7 +77,7 @@ impl NumberBounds<f64> {
     pub(crate) fn draw(&self, random: &mut SampleRng) -> Value {
         let (low, high) = self.ends();
         let near = 0.0_f64.clamp(low, high);
-        // Few decimals, as people write them; the clamp undoes what rounding moved out.
+        // Few decimals, as in real arguments; the clamp corrects rounding out of the range.
         let around = |reach: f64, random: &mut SampleRng| {
             let (from, to) = ((near - reach).max(low), (near + reach).min(high));
             ((random.fraction().mul_add(to - from, from) * 1e4).round() / 1e4).clamp(low, high)

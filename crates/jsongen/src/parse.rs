@@ -1,4 +1,4 @@
-//! Parses JSON Schema into a [`Shape`].
+//! Parses JSON Schema into a [`ValueShape`].
 
 use serde_json::{Map, Value};
 
@@ -12,16 +12,16 @@ use crate::shape::{FieldShape, IntegerShape, JsonType, ListShape, ObjectShape, T
 use crate::text::MAX_TRIED_LENGTH;
 use crate::unsupported::{UnsupportedSchema, refuse};
 
-/// Schema objects read, those behind references each time they are used.
+/// Maximum schema objects read. A referenced object counts each time it is used.
 const MAX_OBJECTS: usize = 10_000;
 const MAX_DEPTH: usize = 48;
 const MAX_MIN_ITEMS: usize = 1_024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaStrictness {
-    /// The shape means exactly what the schema means; anything else is refused by name.
+    /// The shape accepts exactly the values of the schema; unsupported keywords are errors.
     Exact,
-    /// Unknown keywords are ignored, recursion is cut off, and examples count as the permitted values.
+    /// Unknown keywords are ignored, recursion is cut off, and `examples` are read like `enum`.
     BestEffort,
 }
 
@@ -85,15 +85,15 @@ impl<'r> SchemaParser<'r> {
 
     fn flat_shape(&mut self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
         if let Some(unknown) = map.keys().find(|word| self.exact && !is_understood(word)) {
-            return refuse(unknown, path, "this keyword is not understood");
+            return refuse(unknown, path, "this keyword is not supported");
         }
         let shape = match (map.contains_key("anyOf"), map.contains_key("oneOf")) {
-            (true, true) if self.exact => return refuse("oneOf", path, "it stands beside anyOf"),
+            (true, true) if self.exact => return refuse("oneOf", path, "oneOf beside anyOf is not supported"),
             (_, true) => ValueShape::OneOf(self.branches("oneOf", map, path)?),
             (true, false) => ValueShape::AnyOf(self.branches("anyOf", map, path)?),
             (false, false) => self.choice_shape(map, path)?,
         };
-        // These are satisfied by search; a search that fails is the author's business.
+        // Values for these keywords are found by search. If the search fails, the schema's author has to change it.
         let searched = ["oneOf", "pattern", "uniqueItems"].into_iter().find(|word| map.contains_key(*word));
         match searched {
             Some(word) if self.exact && !has_values(&shape) => refuse(word, path, "found no value that satisfies it"),
@@ -145,7 +145,7 @@ impl<'r> SchemaParser<'r> {
                 () if map.keys().all(|word| matches!(word.as_str(), "enum" | "const") || is_annotation(word)) => {
                     return Ok(ValueShape::Any);
                 }
-                // Without a type, each keyword binds only values of its own type and leaves the others free.
+                // Without `type`, a keyword constrains only values of the type it applies to.
                 () if self.exact => JsonType::ALL.into(),
                 () if map.contains_key("properties") || map.contains_key("required") => vec![JsonType::Object],
                 () if map.contains_key("items") || map.contains_key("prefixItems") => vec![JsonType::Array],
@@ -178,7 +178,7 @@ impl<'r> SchemaParser<'r> {
         let multiple_of = map.get("multipleOf").map(|n| n.as_number().and_then(as_integer));
         match (bounds::integer_format_range(map), multiple_of) {
             _ if bounds.is_empty() => refuse("minimum", path, "no integer lies between the bounds"),
-            (None, _) if self.exact => refuse("format", path, "this format of integers is not known"),
+            (None, _) if self.exact => refuse("format", path, "unknown integer format"),
             (_, Some(None)) if self.exact => refuse("multipleOf", path, "only whole numbers are supported"),
             (usual, multiple_of) => {
                 let multiple_of = multiple_of.flatten().unwrap_or(1);
@@ -193,10 +193,10 @@ impl<'r> SchemaParser<'r> {
             return self.integer(map, path);
         }
         if self.exact && !matches!(map.get("format").and_then(Value::as_str), None | Some("float" | "double")) {
-            return refuse("format", path, "this format of numbers is not known");
+            return refuse("format", path, "unknown number format");
         }
         match bounds::float_bounds(map) {
-            Err(keyword) => refuse(keyword, path, "no double holds this bound"),
+            Err(keyword) => refuse(keyword, path, "this bound is not exact as a double"),
             Ok(bounds) if bounds.is_empty() => refuse("minimum", path, "no number lies between the bounds"),
             Ok(bounds) => Ok(ValueShape::Number(bounds)),
         }
@@ -205,7 +205,7 @@ impl<'r> SchemaParser<'r> {
     fn text(&mut self, map: &SchemaKeywords, path: &str) -> ParseResult<ValueShape> {
         let format = map.get("format").and_then(Value::as_str).map(str::to_owned);
         if self.exact && format.is_some() {
-            return refuse("format", path, "formats of strings are not validated; write a pattern");
+            return refuse("format", path, "string formats are not validated; use a pattern");
         }
         let pattern = map.get("pattern").and_then(Value::as_str).map(|source| self.patterns.compile(source)).transpose();
         let pattern = pattern.map_err(|because| UnsupportedSchema::new("pattern", path, because.to_string()))?;
@@ -243,7 +243,7 @@ impl<'r> SchemaParser<'r> {
             let required = required.contains(&name.as_str());
             match self.shape(schema, &format!("{path}/properties{}", pointer_step(name))) {
                 Ok(shape) => object.fields.push(FieldShape { name: name.clone(), required, shape }),
-                // An optional property that no value can be made for is left out of an answer.
+                // Omit an optional property that cannot be generated.
                 Err(_) if !required && !self.exact => {}
                 Err(unsupported) => return Err(unsupported),
             }

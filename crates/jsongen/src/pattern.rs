@@ -1,4 +1,4 @@
-//! Regular expressions: strings that match, and a check of those that must not.
+//! Regular expressions: drawing strings that match, and matching.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub(crate) struct StringPattern {
 /// Reason that no string can be drawn from a pattern.
 #[derive(Debug)]
 pub(crate) enum PatternError {
-    /// The expression needs look-around or back-references, or is none.
+    /// Look-around, back-references, or not a regular expression.
     Unsupported(String),
     Regex(String),
 }
@@ -27,14 +27,14 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PatternError::Unsupported(source) => {
-                write!(f, "{source} is not a regular expression without look-around and back-references")
+                write!(f, "{source} is not a supported regular expression (no look-around or back-references)")
             }
             PatternError::Regex(why) => f.write_str(why),
         }
     }
 }
 
-/// Compiled patterns by source: one schema often repeats a pattern, and compiling is the most expensive step.
+/// Compiled patterns by source. Schemas often repeat a pattern, and compiling is the most expensive step.
 #[derive(Debug, Default)]
 pub(crate) struct PatternCache(HashMap<String, Arc<StringPattern>>);
 
@@ -50,7 +50,7 @@ impl PatternCache {
 }
 
 impl StringPattern {
-    /// JSON Schema patterns are ECMA-262, where `\d` is ten digits and not every digit of Unicode.
+    /// Compiles an ECMA-262 pattern, where `\d` is ASCII only.
     fn new(source: &str) -> Result<Self, PatternError> {
         let rust = jsonschema_regex::to_rust_regex(source).map_err(|()| PatternError::Unsupported(source.to_owned()))?;
         let regex = Regex::new(&rust).map_err(|error| PatternError::Regex(error.to_string()))?;
@@ -62,7 +62,7 @@ impl StringPattern {
         self.regex.is_match(text)
     }
 
-    /// Returns a string that follows the expression. Anchors inside it are ignored, so the caller checks the result.
+    /// Returns a string that follows the expression. Anchors are ignored, so the caller must check the result.
     pub(crate) fn draw(&self, random: &mut SampleRng, reach: usize) -> String {
         let mut text = String::new();
         push_match(&self.hir, random, reach, &mut text);
@@ -86,7 +86,7 @@ fn push_match(hir: &Hir, random: &mut SampleRng, reach: usize, text: &mut String
     }
 }
 
-/// `reach` is the most that an open repetition may go beyond its minimum.
+/// Draws a repetition count. `reach` is the maximum above the minimum for an unbounded repetition.
 fn repetition_count(repetition: &Repetition, random: &mut SampleRng, reach: usize) -> usize {
     let min = repetition.min as usize;
     let max = repetition.max.map_or(min + reach, |max| (max as usize).min(min + reach.max(64)));
@@ -104,12 +104,12 @@ fn random_char(class: &Class, random: &mut SampleRng) -> Option<char> {
     };
     let range = class.ranges().get(random.below(class.ranges().len()))?;
     let (low, mut high) = (range.start() as u32, range.end() as u32);
-    // Wide classes are mostly unassigned code points; people type ASCII.
+    // Wide classes are mostly unassigned code points; real text is mostly ASCII.
     if low <= '~' as u32 && high > '~' as u32 && random.style != SampleStyle::NonAscii {
         high = '~' as u32;
     }
     let floor = if low < ' ' as u32 && high >= ' ' as u32 { ' ' as u32 } else { low };
     let code = floor + random.below((high - floor) as usize + 1) as u32;
-    // The gap of the surrogates lies inside a range, never at its start.
+    // Surrogates may lie inside a range, never at its start.
     Some(char::from_u32(code).unwrap_or(range.start()))
 }

@@ -1,8 +1,8 @@
-//! Seeded random choices, and the style that makes one sample small, large, long or non-ASCII.
+//! Seeded random source and the style of a sample: small, large, long or non-ASCII.
 
 use model::SeededRng;
 
-/// A tendency of one whole sample, so that a few samples visit every boundary.
+/// Tendency of one whole sample. Ensures that a few samples visit every boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SampleStyle {
     /// No optional key, every bound at its lower end.
@@ -13,7 +13,7 @@ pub(crate) enum SampleStyle {
     Long,
     /// Scripts, emoji and control characters instead of ASCII.
     NonAscii,
-    /// A bit of everything.
+    /// Random mixture of the others.
     Mixed,
     /// Every optional key, ordinary contents.
     Typical,
@@ -36,7 +36,7 @@ impl SampleStyle {
     }
 }
 
-/// Bounds one value: JSON values, and one more for every [`PER_VALUE`] characters of its strings.
+/// Size limit of one sample: one unit per JSON value and one per [`CHARS_PER_VALUE`] characters of its strings.
 const VALUE_BUDGET: usize = 20_000;
 const CHARS_PER_VALUE: usize = 32;
 
@@ -52,7 +52,7 @@ impl SampleRng {
         Self { rng: SeededRng::new(seed), style: SampleStyle::Mixed, left: VALUE_BUDGET }
     }
 
-    /// Starts a new value.
+    /// Starts a new sample: sets the style and resets the budget.
     pub(crate) fn with_style(&mut self, style: SampleStyle) -> &mut Self {
         (self.style, self.left) = (style, VALUE_BUDGET);
         self
@@ -63,7 +63,7 @@ impl SampleRng {
         self.with_style(style)
     }
 
-    /// Pays for one JSON value with `characters`; `None` once the budget is used up.
+    /// Charges one JSON value with `characters` to the budget. Returns `None` if it is exhausted.
     pub(crate) fn charge(&mut self, characters: usize) -> Option<()> {
         self.left = self.left.checked_sub(1 + characters / CHARS_PER_VALUE)?;
         Some(())
@@ -78,7 +78,7 @@ impl SampleRng {
         self.below(n) == 0
     }
 
-    /// Returns a length between two others, both included.
+    /// Returns a length in `low..=high`.
     pub(crate) fn length(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }

@@ -1,4 +1,4 @@
-//! The closed set of shapes that a schema can ask a value to have.
+//! Parsed form of a schema: the set of values it accepts.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::pattern::StringPattern;
 #[derive(Clone, Debug)]
 pub(crate) enum ValueShape {
     Any,
-    /// No value: `false`, or a schema that leads back into itself.
+    /// No value: `false`, or a recursive reference that was cut off.
     Never,
     Null,
     Boolean,
@@ -23,7 +23,7 @@ pub(crate) enum ValueShape {
     OneOf(Vec<ValueShape>),
 }
 
-/// Optional limits, both included.
+/// Optional inclusive limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NumberBounds<T> {
     pub(crate) low: Option<T>,
@@ -43,7 +43,7 @@ impl<T: PartialOrd + Copy> NumberBounds<T> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IntegerShape {
     pub(crate) bounds: NumberBounds<i128>,
-    /// Stands in for a bound not given; going beyond it is not a fault.
+    /// Default for a missing bound. Values beyond it are still valid.
     pub(crate) usual: (i128, i128),
     pub(crate) multiple_of: i128,
 }
@@ -54,7 +54,7 @@ pub(crate) struct TextShape {
     pub(crate) min: usize,
     pub(crate) max: Option<usize>,
     pub(crate) pattern: Option<Arc<StringPattern>>,
-    /// Followed where there is no pattern; validators do not check it.
+    /// Used if there is no pattern. Validators do not check it.
     pub(crate) format: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl ListShape {
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectShape {
     pub(crate) fields: Vec<FieldShape>,
-    /// The shape of values under other keys; `Never` where no others are permitted.
+    /// Shape of values under other keys; `Never` if other keys are forbidden.
     pub(crate) extra: Box<ValueShape>,
 }
 
@@ -86,7 +86,7 @@ impl ObjectShape {
         self.fields.iter().find(|field| field.name == key)
     }
 
-    /// Returns a key that is none of the named ones.
+    /// Returns a key that is not among the fields.
     pub(crate) fn unused_key(&self) -> String {
         let mut name = String::from("extra");
         while self.field(&name).is_some() {
@@ -103,7 +103,7 @@ pub(crate) struct FieldShape {
     pub(crate) shape: ValueShape,
 }
 
-/// The type names of JSON Schema. `Number` as a mutation means one with a fraction.
+/// Types of JSON Schema. In a mutation, `Number` means a number with a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JsonType {
     Null,
@@ -118,7 +118,7 @@ pub enum JsonType {
 impl JsonType {
     pub(crate) const ALL: [Self; 7] = [Self::Null, Self::Boolean, Self::Integer, Self::Number, Self::String, Self::Array, Self::Object];
 
-    /// Returns the name in JSON Schema.
+    /// Returns the JSON Schema name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -145,13 +145,13 @@ impl JsonType {
     }
 }
 
-/// Returns the integer that a JSON number stands for, if it is one.
+/// Returns the value of a JSON number if it is an integer.
 pub(crate) fn as_integer(n: &Number) -> Option<i128> {
     n.as_i128().or_else(|| n.as_f64().filter(|f| f.fract() == 0.0).map(|f| f as i128))
 }
 
 impl ValueShape {
-    /// Returns whether some value of this type could have this shape.
+    /// Reports whether a value of this type could have this shape.
     pub(crate) fn allows(&self, kind: JsonType) -> bool {
         match self {
             Self::Any => true,

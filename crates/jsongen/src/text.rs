@@ -1,13 +1,13 @@
-//! Strings: short and long, ASCII and not, inside and just outside what a schema allows.
+//! Draws strings: short and long, ASCII and non-ASCII, valid and just invalid.
 
 use crate::random::{SampleRng, SampleStyle};
 use crate::shape::TextShape;
 
-/// Longer than a line, a log field or a careless buffer, yet cheap.
+/// Long enough to overflow a line, a log field or a fixed buffer, and still cheap.
 const LONG_LENGTH: usize = 600;
-/// Longer strings repeat this many letters: drawing each of them would be most of the work.
+/// Longer strings repeat a chunk of this length: drawing every letter would dominate the cost.
 const CHUNK_LENGTH: usize = 40;
-/// Bounds beyond this are respected but not tried out: a sample must fit into a test.
+/// Longest string generated to reach a length bound. Greater bounds are respected but not reached.
 pub(crate) const MAX_TRIED_LENGTH: usize = 1 << 16;
 
 const ASCII_LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789";
@@ -20,7 +20,7 @@ const NON_ASCII: [char; 40] = [
 const SPOILERS: [char; 14] = ['g', 'Z', 'x', '0', ' ', '-', '_', '.', ',', '+', 'é', '０', '\n', '"'];
 
 impl TextShape {
-    /// Returns `None` only where pattern and lengths hardly meet.
+    /// Returns `None` if no string was found that satisfies both the pattern and the lengths.
     pub(crate) fn draw(&self, random: &mut SampleRng) -> Option<String> {
         if self.pattern.is_some() {
             return self.draw_matching(random);
@@ -45,7 +45,7 @@ impl TextShape {
         let pattern = self.pattern.as_ref()?;
         let asked = random.style;
         let found = (0..96_usize).find_map(|attempt| {
-            // Lengths and pattern know nothing of each other: reach further, or less far, until both agree.
+            // The pattern draws without regard to the lengths: vary the reach until both are satisfied.
             let reach = if asked == SampleStyle::Long || asked == SampleStyle::Largest { 64 } else { 8 } << (attempt / 12);
             if attempt > 3 {
                 random.style = if attempt % 3 == 0 { SampleStyle::Smallest } else { SampleStyle::Mixed };
@@ -53,12 +53,12 @@ impl TextShape {
             Some(pattern.draw(random, reach)).filter(|text| self.accepts(text))
         });
         random.style = asked;
-        // A pattern without anchors only has to occur somewhere.
+        // A pattern without anchors may match anywhere in the string.
         let wider = |text: &String| format!("a {text} z");
         found.map(|text| if asked == SampleStyle::Mixed && self.accepts(&wider(&text)) { wider(&text) } else { text })
     }
 
-    /// Returns a string of permitted length that the pattern refuses; `None` if nothing tried is refused.
+    /// Returns a string of valid length that the pattern rejects, or `None` if none was found.
     pub(crate) fn break_pattern(&self, good: &str, random: &mut SampleRng) -> Option<String> {
         let pattern = self.pattern.as_ref()?;
         (0..48).map(|_| random_edit(good, random)).find(|bad| self.length_fits(bad) && !pattern.matches(bad))
@@ -66,7 +66,7 @@ impl TextShape {
 
     pub(crate) fn exceed_max_length(&self, good: &str, random: &mut SampleRng) -> Option<String> {
         let length = self.max? + if random.one_in(2) { 1 } else { random.length(1, 30) };
-        // Repeating the last letter keeps most patterns satisfied, so that the length alone is wrong.
+        // Repeating the last letter satisfies most patterns, so only the length is wrong.
         let tail = good.chars().last().unwrap_or('a');
         let missing = length.saturating_sub(good.chars().count());
         Some(good.chars().chain(std::iter::repeat_n(tail, missing)).collect())
@@ -78,14 +78,14 @@ pub(crate) fn random_text(length: usize, random: &mut SampleRng) -> String {
     let non_ascii = random.style == SampleStyle::NonAscii || (!is_typical && random.one_in(10));
     let plain = if is_typical { &ASCII_LETTERS[..26] } else { ASCII_LETTERS.as_slice() };
     let mut letter = || if non_ascii && random.one_in(2) { *random.pick(&NON_ASCII) } else { char::from(*random.pick(plain)) };
-    // Of a long string the length matters, not the hundredth letter.
+    // Only the length of a long string matters, so repeat a chunk.
     let chunk: String = (0..length.min(CHUNK_LENGTH)).map(|_| letter()).collect();
     let mut text = chunk.repeat(length / CHUNK_LENGTH);
     text.extend(chunk.chars().take(length % CHUNK_LENGTH));
     text
 }
 
-/// Returns text in one of the formats that JSON Schema names.
+/// Returns text in a JSON Schema format, or `None` for an unknown format.
 fn format_text(format: &str, random: &mut SampleRng) -> Option<String> {
     let n = random.below(1 << 32);
     Some(match format {

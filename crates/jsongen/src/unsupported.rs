@@ -1,8 +1,8 @@
-//! The part of a schema that no values can be generated for.
+//! Error for schemas that no values can be generated for.
 
 use std::fmt;
 
-/// A keyword that is not understood, or constraints that nothing satisfies.
+/// Unsupported keyword, or constraints without a solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedSchema {
     /// The JSON Schema keyword, such as `not`.

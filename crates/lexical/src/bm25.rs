@@ -1,31 +1,31 @@
-//! BM25F over documents of several fields, with character n-grams for words that no document has.
+//! BM25F index over documents with several fields. Unknown words are matched by character n-grams.
 
 use crate::query::TermQuery;
 use std::collections::BTreeMap;
 
-/// Least similarity of two spellings; below it they are different words.
+/// Minimum similarity of two spellings of a word.
 const MIN_SIMILARITY: f64 = 0.55;
 
-/// The constants of BM25, and how unknown words are treated.
+/// BM25 constants and the treatment of unknown words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bm25Params {
-    /// Saturation: how soon the repetition of a word stops counting.
+    /// Term frequency saturation.
     pub k1: f64,
     /// Length normalisation: 0 ignores the length of a field, 1 divides by it.
     pub b: f64,
     pub spelling: SpellingMode,
 }
 
-/// Treatment of words that no document has.
+/// Treatment of words that occur in no document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpellingMode {
-    /// They find nothing.
+    /// Match nothing.
     Exact,
-    /// They find the stems that are spelt nearly like them.
+    /// Match the stems with the most similar spelling.
     Fuzzy,
 }
 
-/// Part of a document: its stems, and their weight in the whole.
+/// Field of a document: its stems and their weight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedField {
     pub weight: f64,
@@ -42,7 +42,7 @@ impl WeightedField {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DocScore {
     pub score: f64,
-    /// Share of the wanted terms that the document has, by their idf, between 0 and 1.
+    /// Fraction of the query's positive terms found in the document, weighted by idf, between 0 and 1.
     pub covered: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct Bm25Index {
     params: Bm25Params,
     numbers: BTreeMap<String, usize>,
     idf: Vec<f64>,
-    /// Per stem: the documents that have it, and what it adds to their score.
+    /// Per stem: the documents that contain it and its contribution to their score.
     postings: Vec<Vec<(usize, f64)>>,
     grams: BTreeMap<[char; 3], Vec<usize>>,
     /// Per stem: its number of n-grams.
@@ -60,7 +60,7 @@ pub struct Bm25Index {
 }
 
 impl Bm25Index {
-    /// Indexes documents, each a list of fields. Fields at the same place of the list are of the same kind.
+    /// Indexes documents, each a list of fields. Fields at the same position must be of the same kind.
     pub fn new(params: Bm25Params, docs: &[Vec<WeightedField>]) -> Self {
         let mut index = Self {
             params,
@@ -92,17 +92,17 @@ impl Bm25Index {
         self.numbers.insert(stem.to_owned(), number);
     }
 
-    /// Returns the inverse document frequency of a stem; an unknown one counts like the rarest.
+    /// Returns the inverse document frequency of a stem; an unknown stem counts as very rare.
     pub fn idf(&self, stem: &str) -> f64 {
         self.numbers.get(stem).map_or_else(|| (1.0 + self.docs as f64).ln(), |number| self.idf[*number])
     }
 
-    /// Sums weight × idf over the wanted terms: the scale of the scores of a query.
+    /// Returns the sum of weight × idf over the positive terms, the scale of the query's scores.
     pub fn total_weight(&self, query: &TermQuery) -> f64 {
         query.wanted().map(|(stem, weight)| weight * self.idf(stem)).sum()
     }
 
-    /// Scores every document, in their order.
+    /// Scores every document, in index order.
     pub fn search(&self, query: &TermQuery) -> Vec<DocScore> {
         let mut scores = vec![DocScore::default(); self.docs];
         let mass = self.total_weight(query);
@@ -118,7 +118,7 @@ impl Bm25Index {
         scores
     }
 
-    /// Returns the stem itself, or the two that are spelt most like it.
+    /// Returns the stem itself, or up to two stems with the most similar spelling.
     fn resolve(&self, stem: &str) -> Vec<(usize, f64)> {
         if let Some(number) = self.numbers.get(stem) {
             return vec![(*number, 1.0)];
@@ -160,7 +160,7 @@ fn count_frequencies(params: Bm25Params, docs: &[Vec<WeightedField>]) -> BTreeMa
     counted
 }
 
-/// Returns the groups of three letters of a word, its ends marked.
+/// Returns the character trigrams of a word with its ends marked.
 fn trigrams(stem: &str) -> Vec<[char; 3]> {
     let letters: Vec<char> = ['^'].into_iter().chain(stem.chars()).chain(['$']).collect();
     letters.windows(3).map(|three| [three[0], three[1], three[2]]).collect()

@@ -1,4 +1,4 @@
-//! The words of a text: tokeniser, stemmer, phrase search and BM25F retrieval. Knows nothing of tools, agents or chains.
+//! Text processing: tokeniser, stemmer, phrase search and BM25F retrieval. Independent of tools, agents and chains.
 
 mod bm25;
 mod phrase;

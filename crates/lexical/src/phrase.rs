@@ -1,11 +1,11 @@
-//! Phrases in texts: matched as whole words, regardless of case and spacing.
+//! Phrase search: whole words, regardless of case and spacing.
 
-/// Characters that do not count when texts are compared.
+/// Characters ignored when texts are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldMode {
-    /// Spacing alone: `execute-swap` is not `execute swap`.
+    /// Whitespace only: `execute-swap` differs from `execute swap`.
     Spacing,
-    /// Spacing and punctuation, underscores included.
+    /// Whitespace and punctuation, underscores included.
     Punctuation,
 }
 

@@ -1,16 +1,16 @@
-//! Queries to an index: stems with weights.
+//! Index queries: stems with weights.
 
 use crate::token::WordToken;
 use std::collections::BTreeMap;
 
-/// Stems that are looked for. A weight below zero counts against the documents that have the stem.
+/// Weighted stems to search for. A negative weight lowers the score of documents with the stem.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TermQuery {
     pub(crate) terms: Vec<(String, f64)>,
 }
 
 impl TermQuery {
-    /// Reads the topic words of a message. A repeated word counts a little more, a negated one counts against.
+    /// Builds a query from the topic words of a message. Repetition raises the weight a little; a negated word weighs negatively.
     pub fn from_tokens(tokens: &[WordToken]) -> Self {
         let mut weights: BTreeMap<&str, f64> = BTreeMap::new();
         for token in tokens.iter().filter(|token| token.is_topic()) {
@@ -21,12 +21,12 @@ impl TermQuery {
         Self { terms: weights.into_iter().map(|(stem, weight)| (stem.to_owned(), weight)).collect() }
     }
 
-    /// Looks for each stem once per occurrence, all with the same weight.
+    /// Builds a query with one term per stem, all of weight 1; repeated stems are repeated terms.
     pub fn from_stems(stems: Vec<String>) -> Self {
         Self { terms: stems.into_iter().map(|stem| (stem, 1.0)).collect() }
     }
 
-    /// Counts all terms, negated ones included.
+    /// Returns the number of terms, negated ones included.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
@@ -35,7 +35,7 @@ impl TermQuery {
         self.terms.is_empty()
     }
 
-    /// Counts the terms that speak for a document.
+    /// Returns the number of terms with a positive weight.
     pub fn count_wanted(&self) -> usize {
         self.wanted().count()
     }

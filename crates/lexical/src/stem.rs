@@ -1,6 +1,6 @@
-//! Porter's stemmer: strips English endings, so that "swapping" meets "swap" and "allowances" meets "allowance".
+//! Porter stemmer: strips English endings, so "swapping" matches "swap" and "allowances" matches "allowance".
 
-/// Returns the stem of a lower-case word. Anything that is not plain ASCII letters stays as it is.
+/// Returns the stem of a lower-case word. Words with other characters than ASCII letters are returned unchanged.
 pub fn stem(word: &str) -> String {
     if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
@@ -27,7 +27,7 @@ impl StemBuffer {
         }
     }
 
-    /// Counts how often a vowel is followed by a consonant in the first `len` letters.
+    /// Counts the vowel-consonant sequences in the first `len` letters (Porter's measure).
     fn measure(&self, len: usize) -> usize {
         (1..len).filter(|at| self.is_consonant(*at) && !self.is_consonant(at - 1)).count()
     }
@@ -41,7 +41,7 @@ impl StemBuffer {
         len >= 2 && self.0[len - 1] == self.0[len - 2] && self.is_consonant(len - 1)
     }
 
-    /// "hop", "fil": consonant, vowel, consonant that is not w, x or y.
+    /// Reports whether the first `len` letters end like "hop": consonant, vowel, consonant other than w, x or y.
     fn ends_short(&self, len: usize) -> bool {
         len >= 3
             && self.is_consonant(len - 3)
@@ -50,7 +50,7 @@ impl StemBuffer {
             && !matches!(self.0[len - 1], b'w' | b'x' | b'y')
     }
 
-    /// Returns the length before an ending, if the word has it.
+    /// Returns the length of the word before `ending`, if it ends so.
     fn len_before(&self, ending: &str) -> Option<usize> {
         self.0.ends_with(ending.as_bytes()).then(|| self.0.len() - ending.len())
     }
@@ -95,7 +95,7 @@ impl StemBuffer {
         }
     }
 
-    /// Replaces the first ending of the list that the word has, where enough is left before it.
+    /// Replaces the first matching ending if the measure of the rest is at least `least`.
     fn replace_first_suffix(&mut self, endings: &[(&str, &str)], least: usize) {
         let found = endings.iter().find_map(|(ending, with)| self.len_before(ending).map(|len| (len, *with)));
         if let Some((len, with)) = found.filter(|(len, _)| self.measure(*len) >= least) {
@@ -142,7 +142,7 @@ impl StemBuffer {
             "ous", "ive", "ize",
         ];
         let Some((ending, len)) = endings.iter().find_map(|ending| self.len_before(ending).map(|len| (*ending, len))) else { return };
-        // Of "-sion" and "-tion" only the "ion" goes.
+        // Keep the "s" of "-sion" and the "t" of "-tion".
         let len = if matches!(ending, "sion" | "tion") { len + 1 } else { len };
         if self.measure(len) > 1 {
             self.0.truncate(len);

@@ -1,6 +1,6 @@
 //! Stop words: words that carry no topic.
 
-/// Words of English grammar: no topic in prose of a tool file nor in a message. Sorted.
+/// Function words, ignored in tool files and in messages. Sorted.
 #[rustfmt::skip]
 const GRAMMAR: &[&str] = &[
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "before", "but", "by", "can", "do", "does",
@@ -9,7 +9,7 @@ const GRAMMAR: &[&str] = &[
     "what", "when", "which", "with",
 ];
 
-/// Words of conversation: pronouns, helping verbs and courtesies of messages. Sorted.
+/// Pronouns, auxiliary verbs and courtesies, ignored in messages only. Sorted.
 #[rustfmt::skip]
 const CONVERSATION: &[&str] = &[
     "above", "actually", "again", "am", "anything", "because", "being", "below", "could", "did", "doing", "done", "either", "else",
@@ -21,17 +21,17 @@ const CONVERSATION: &[&str] = &[
     "yours",
 ];
 
-/// The stop words that a text is read without.
+/// Selection of stop words to ignore in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopWords {
-    /// Grammar alone: in the name of a tool, `get` and `make` tell it from another.
+    /// Function words only: `get` and `make` distinguish tool names.
     Grammar,
-    /// Grammar and conversation.
+    /// Function words and words of conversation.
     Conversation,
 }
 
 impl StopWords {
-    /// Reports whether a lower-case word is one of them.
+    /// Reports whether a lower-case word is a stop word.
     pub(crate) fn contains(self, lower: &str) -> bool {
         let has = |list: &[&str]| list.binary_search(&lower).is_ok();
         match self {

@@ -1,14 +1,14 @@
-//! The tokeniser of names and prose: lower-case words without stop words and numbers, for indexes.
+//! Tokeniser for indexes: lower-case words of names and prose, without stop words and numbers.
 
 use crate::stem::stem;
 use crate::stop_words::StopWords;
 
-/// Rules by which a text becomes terms.
+/// Rules for splitting a text into terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TermSplit {
-    /// For names and descriptions that are compared with each other: `get` tells one tool from another, and `agent's` is `agent`.
+    /// For comparing names and descriptions: `get` is a term, and `agent's` becomes `agent`.
     Catalogue,
-    /// For texts that are searched with messages: without the words of conversation, and `don't` stays one word.
+    /// For texts searched with messages: words of conversation are dropped, and `don't` is one word.
     Conversation,
 }
 

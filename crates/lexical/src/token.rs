@@ -1,9 +1,9 @@
-//! The tokeniser of messages: words with their stem, sentence and clause, and whether they are negated.
+//! Tokeniser for messages: words with stem, sentence, clause and negation.
 
 use crate::stem::stem;
 use crate::stop_words::StopWords;
 
-/// After these, what follows in the clause is not wanted.
+/// Words that negate the rest of their clause.
 const NEGATIONS: &[&str] =
     &["not", "no", "never", "without", "don't", "dont", "doesn't", "isn't", "won't", "nothing", "neither", "nor", "instead"];
 
@@ -25,7 +25,7 @@ impl WordToken {
         StopWords::Conversation.contains(&self.lower)
     }
 
-    /// Reports whether the word can say what a message is about: no grammar, number, amount or address.
+    /// Reports whether the word can be a topic: not a stop word, number, amount or address.
     pub fn is_topic(&self) -> bool {
         !self.is_stop_word()
             && !self.lower.starts_with("0x")
@@ -34,10 +34,10 @@ impl WordToken {
     }
 }
 
-/// Bytes of a text that are read; a request is shorter.
+/// Longer texts are truncated; real requests are shorter.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// Splits a message into its words, in order.
+/// Splits a message into words, in order.
 pub fn tokenize(text: &str) -> Vec<WordToken> {
     let mut end = text.len().min(MAX_BYTES);
     while !text.is_char_boundary(end) {
@@ -72,7 +72,7 @@ pub fn tokenize(text: &str) -> Vec<WordToken> {
     found
 }
 
-/// Splits "half-price", "WETH/USDC" and "now—then" into words; ids, dates, addresses and links stay one.
+/// Splits "half-price", "WETH/USDC" and "now—then" into words. Ids, dates, addresses and links stay whole.
 fn split_compound(chunk: &str) -> Vec<&str> {
     let has_digit = chunk.bytes().any(|byte| byte.is_ascii_digit());
     if chunk.starts_with("http") || chunk.contains("://") {
@@ -85,7 +85,7 @@ fn split_compound(chunk: &str) -> Vec<&str> {
     if chunk.trim_matches(|c: char| !c.is_alphanumeric()).contains(dashed) {
         return chunk.split(dashed).filter(|part| !part.is_empty()).collect();
     }
-    // "30-day" and "5,000-dollar": a number and its unit.
+    // "30-day" and "5,000-dollar": split the number from its unit.
     if let Some((number, unit)) = chunk.split_once('-') {
         let numeric = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','));
         if numeric && unit.len() > 2 && unit.chars().all(|c| c.is_alphabetic() || c.is_ascii_punctuation()) {
@@ -95,7 +95,7 @@ fn split_compound(chunk: &str) -> Vec<&str> {
     vec![chunk]
 }
 
-/// Marks what follows "don't", "instead of" or "rather than": the rest of the clause, at most six words.
+/// Marks the words after "don't", "instead of" or "rather than" as negated, up to the end of the clause or six words.
 fn mark_negated(words: &mut [WordToken]) {
     let mut left = 0;
     let mut clause = usize::MAX;

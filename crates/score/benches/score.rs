@@ -1,4 +1,4 @@
-//! What scoring costs: transcripts of 20 events with all scorers, one core. The bar is 100,000 in a minute, with memory flat.
+//! Cost of scoring a transcript of 20 events with all scorers on one core. Target: 100,000 per minute with constant memory.
 //!
 //! `cargo bench -p bardo-eval-score --bench score`
 
@@ -9,14 +9,14 @@ use model::{MINIMAL_WORKSPACE, Workspace};
 use std::sync::Arc;
 use std::time::Instant;
 
-const BAR: f64 = 100_000.0;
+const TARGET_PER_MINUTE: f64 = 100_000.0;
 const TRIALS: usize = 100_000;
 
 fn main() {
     let specimen = EvidenceFixture::of(CLEAN_CASE, clean_swap());
     let minimal = testkit::minimal_workspace();
     measure("minimal workspace", &minimal, &specimen);
-    // The same run in a workspace of full size: more tools, agents and fixtures to look things up in.
+    // The same run in a full-size workspace with more tools, agents and fixtures.
     let large = reference_with_minimal();
     measure("reference workspace", &large, &specimen);
     measure_each_scorer(&minimal, &specimen);
@@ -36,16 +36,16 @@ fn measure(what: &str, workspace: &Workspace, specimen: &EvidenceFixture) {
     assert_eq!(scores, readings * TRIALS);
     let per_minute = TRIALS as f64 / seconds * 60.0;
     println!(
-        "{what}: {} events, {readings} of {} scorers read them: {:.1} µs each, {per_minute:.0} a minute on one core ({:.1} × the bar); resident {before:.1} MB before, {:.1} MB after",
+        "{what}: {} events, {readings} of {} scorers: {:.1} µs each, {per_minute:.0} per minute on one core ({:.1} × the target); resident {before:.1} MB before, {:.1} MB after",
         specimen.transcript.events.len(),
         SCORERS.len(),
         seconds / TRIALS as f64 * 1e6,
-        per_minute / BAR,
+        per_minute / TARGET_PER_MINUTE,
         resident_mb(),
     );
 }
 
-/// Where the time goes.
+/// Prints the time of each scorer.
 fn measure_each_scorer(workspace: &Workspace, specimen: &EvidenceFixture) {
     let case = workspace.case(CLEAN_CASE).expect("the case");
     let evidence = Evidence::new(workspace, case, &specimen.transcript);

@@ -1,4 +1,4 @@
-//! What a scorer sees, and small pieces of evidence for the examples every scorer ships.
+//! Input of a scorer, and fixtures for the examples that every scorer ships.
 
 use crate::example::ExampleWorkspace;
 use crate::questions::{JudgeQuestion, trial_questions};
@@ -17,13 +17,13 @@ impl<'a> Evidence<'a> {
         Self { workspace, case, transcript }
     }
 
-    /// What a judge has to be asked about this trial.
+    /// Returns the questions for the LLM judge about this trial.
     pub fn questions(&self) -> Vec<JudgeQuestion> {
         trial_questions(self.case, self.transcript)
     }
 }
 
-/// Evidence that owns its parts: a case of the minimal workspace and a transcript written by hand.
+/// Owned evidence: a case of the minimal workspace and a handwritten transcript.
 #[derive(Debug, Clone)]
 pub struct EvidenceFixture {
     pub workspace: Workspace,
@@ -32,22 +32,22 @@ pub struct EvidenceFixture {
 }
 
 impl EvidenceFixture {
-    /// `events` are who did what, in order.
+    /// Builds evidence from (agent, event) pairs in order.
     pub fn of(case: &str, events: Vec<(&str, EventKind)>) -> Self {
         Self::within(&ExampleWorkspace::minimal(), case, events)
     }
 
-    /// Like `of`, in a workspace that was changed for the purpose.
+    /// Like [`of`](Self::of), in an edited workspace.
     pub fn within(example: &ExampleWorkspace, case: &str, events: Vec<(&str, EventKind)>) -> Self {
-        let workspace = example.load().unwrap_or_else(|problems| panic!("the minimal workspace is broken: {problems:#?}"));
-        let mut seats = DelegationStack::default();
+        let workspace = example.load().unwrap_or_else(|problems| panic!("the example workspace does not load: {problems:#?}"));
+        let mut stack = DelegationStack::default();
         let events = (1..)
             .zip(events)
             .map(|(n, (by, happened))| Event {
                 n,
                 at_ms: u64::from(n) * 2000,
                 by: by.to_owned(),
-                depth: seats.depth(by, &happened),
+                depth: stack.depth(by, &happened),
                 happened,
             })
             .collect();
@@ -62,7 +62,7 @@ impl EvidenceFixture {
     }
 
     pub fn case(&self) -> &Case {
-        self.workspace.case(&self.case).unwrap_or_else(|| panic!("the minimal workspace has no case {}", self.case))
+        self.workspace.case(&self.case).unwrap_or_else(|| panic!("the example workspace has no case {}", self.case))
     }
 
     pub fn evidence(&self) -> Evidence<'_> {
@@ -70,7 +70,7 @@ impl EvidenceFixture {
     }
 }
 
-/// Who sits below whom, read off the delegations: the depth that a driver would have noted.
+/// Stack of delegated agents. Derives the depth that the runner would have recorded.
 #[derive(Debug, Default)]
 struct DelegationStack(Vec<String>);
 
@@ -79,7 +79,7 @@ impl DelegationStack {
         if by == "user" {
             return 0;
         }
-        let at = match self.0.iter().rposition(|seated| seated == by) {
+        let at = match self.0.iter().rposition(|agent| agent == by) {
             Some(at) => {
                 self.0.truncate(at + 1);
                 at

@@ -5,7 +5,7 @@ use model::{MINIMAL_WORKSPACE, Problem, Workspace, WorkspaceFiles};
 #[derive(Debug, Clone)]
 pub struct ExampleWorkspace {
     files: WorkspaceFiles,
-    /// What was changed, for `explain`.
+    /// Edits so far, shown by `explain`.
     edits: Vec<ExampleEdit>,
 }
 
@@ -21,7 +21,10 @@ impl ExampleWorkspace {
         Self { files: MINIMAL_WORKSPACE.iter().copied().collect(), edits: vec![] }
     }
 
-    /// Replaces the first occurrence of some text. An edit that finds nothing is our own mistake.
+    /// Replaces the first occurrence of `from`.
+    ///
+    /// # Panics
+    /// Panics if the file does not exist or does not contain `from`: examples are fixed in the source.
     pub fn edit(mut self, path: &'static str, from: &str, to: &str) -> Self {
         let text = self.files.get(path).unwrap_or_else(|| panic!("the minimal workspace has no {path}"));
         assert!(text.contains(from), "{path} does not contain {from:?}");
@@ -46,6 +49,7 @@ impl ExampleWorkspace {
         &self.files
     }
 
+    /// Loads the edited workspace.
     pub fn load(&self) -> Result<Workspace, Vec<Problem>> {
         Workspace::load(&self.files)
     }

@@ -18,7 +18,7 @@ impl ScorerFinding {
         Self { reading: Reading::from_bool(good), because: vec![ScoreReason { event, what: what.into() }] }
     }
 
-    /// Both, pooled. What cannot be scored stays so.
+    /// Pools two findings. An unscorable reading stays unscorable.
     pub(crate) fn merge(mut self, other: Self) -> Self {
         self.reading = match (self.reading, other.reading) {
             (Reading::Tally { hit, of }, Reading::Tally { hit: more, of: all }) => Reading::Tally { hit: hit + more, of: of + all },
@@ -29,7 +29,7 @@ impl ScorerFinding {
         self
     }
 
-    /// Only the reasons that count against it.
+    /// Returns the reasons if the reading is a violation, otherwise none.
     pub(crate) fn misses(&self) -> Vec<ScoreReason> {
         if self.reading.is_violation() { self.because.clone() } else { vec![] }
     }

@@ -1,4 +1,4 @@
-//! What a transcript and a workspace mean: checks, scorers, metrics, gates. Pure functions of stored data.
+//! Evaluation of stored data: workspace checks, scorers, metrics and gates. All functions are pure.
 
 pub mod checks;
 mod compare;

@@ -1,10 +1,10 @@
-//! Decides what a trial came to. The only place that says what "passed" means.
+//! Outcome of a trial. Single definition of "passed".
 
 use model::transcript::FaultSource;
 use model::{AbortCause, CaseOutcome, Ending, Reading, Score, ScorerId};
 
-/// Returns what a trial says about its case. Where `case_pass` says nothing, one violation of any scorer fails the case and one clean
-/// reading passes it.
+/// Returns the outcome of a trial for its case. If `case_pass` has no reading, a violation of any scorer fails the case; otherwise an
+/// exercised reading passes it.
 pub fn case_outcome(ending: &Ending, scores: &[Score]) -> CaseOutcome {
     if let Some(by) = abort_cause(ending) {
         return CaseOutcome::Aborted { by };
@@ -22,7 +22,7 @@ pub fn case_outcome(ending: &Ending, scores: &[Score]) -> CaseOutcome {
     }
 }
 
-/// Returns why a trial is no evidence, if it is none.
+/// Returns the cause if the trial was aborted and is not evidence.
 fn abort_cause(ending: &Ending) -> Option<AbortCause> {
     match ending {
         Ending::Aborted { by, .. } => Some(match by {
@@ -50,7 +50,7 @@ pub enum RubricState {
     Judged,
     /// No judge was asked.
     NotJudged,
-    /// A judge was asked, and its answer is no verdict.
+    /// A judge was asked, but its answer is not a verdict.
     NoVerdict,
 }
 
@@ -63,7 +63,7 @@ pub fn rubric_state(scores: &[Score]) -> RubricState {
     }
 }
 
-/// Whether any scorer read something off the trial.
+/// Reports whether any scorer was exercised by the trial.
 pub fn has_readings(scores: &[Score]) -> bool {
     scores.iter().any(|score| score.reading.is_exercised())
 }

@@ -1,4 +1,4 @@
-//! Metrics that gates name and this version does not measure yet. A gate on one of them has no evidence, never a pass.
+//! Metrics that gates may name but this version does not measure. A gate on one of them has no evidence.
 
 use model::ScorerId;
 

@@ -1,4 +1,4 @@
-//! A clean run of the minimal workspace, with everything a chain would show: the evidence that examples, mutations and benchmarks start from.
+//! Clean run of the minimal workspace with all chain events. Base of examples, mutations and benchmarks.
 
 use model::EventKind;
 use model::transcript::{
@@ -7,17 +7,17 @@ use model::transcript::{
 };
 use serde_json::{Map, Value, json};
 
-/// Who did what.
+/// Agent and event.
 pub type SampleStep = (&'static str, EventKind);
 
-/// The case these events belong to.
+/// Case of these events.
 pub const CLEAN_CASE: &str = "sell_usdc_for_ether";
 const ROUTER: &str = "0x2626664c2603336E57B271c5C0b26F421741e481";
-/// 2026-03-08T12:00:00Z, when the minimal world begins.
+/// 2026-03-08T12:00:00Z, the start time of the minimal world.
 const START_UNIX_S: u64 = 1_772_971_200;
 const CALLDATA_HASH: &str = "0x51a7c0de51a7c0de51a7c0de51a7c0de51a7c0de51a7c0de51a7c0de51a7c0de";
 
-/// Quote, simulation, approval, execution, a look at the balance and the answer: 20 events, two seconds apart.
+/// Returns a clean swap of 20 events: balance, quote, simulation, approval, execution, balance and answer.
 pub fn clean_swap() -> Vec<SampleStep> {
     let pair = json!({"token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base"});
     let mut execute = pair.clone();
@@ -163,7 +163,7 @@ fn mined() -> MinedTransaction {
     }
 }
 
-/// Every event of a kind, changed.
+/// Applies `change` to every event.
 pub(crate) fn map_events(mut steps: Vec<SampleStep>, mut change: impl FnMut(&mut EventKind)) -> Vec<SampleStep> {
     for (_, happened) in &mut steps {
         change(happened);
@@ -171,7 +171,7 @@ pub(crate) fn map_events(mut steps: Vec<SampleStep>, mut change: impl FnMut(&mut
     steps
 }
 
-/// Changes what was signed and mined.
+/// Applies `change` to the origin of every signed and mined event.
 pub(crate) fn map_origins(steps: Vec<SampleStep>, mut change: impl FnMut(&mut ActionOrigin)) -> Vec<SampleStep> {
     map_events(steps, |happened| {
         if let EventKind::Signed { origin, .. } | EventKind::Mined { origin, .. } = happened {

@@ -1,9 +1,9 @@
-//! Scores one trial as a run claims to measure it.
+//! Scores one trial according to the run's claim.
 
 use crate::scorers::{Evidence, Scorer, score_with};
 use model::{Case, RunClaim, Score, Transcript, Workspace};
 
-/// Returns the scores of a trial. Where the run trusts claims, what an agent merely claims is scored as if it had been seen.
+/// Returns the scores of a trial. If the run trusts claims, claimed events are scored like observed ones.
 pub fn score_trial(
     workspace: &Workspace,
     case: &Case,

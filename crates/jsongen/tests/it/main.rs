@@ -1,5 +1,5 @@
-//! Samples judged by the `jsonschema` crate: it accepts every valid one and refuses every invalid one.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+//! Checks samples with the `jsonschema` crate: it accepts every valid one and rejects every invalid one.
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod plausible;
 mod reference_tools;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 const SAMPLES_PER_SCHEMA: usize = 200;
 
-/// Returns the samples once the validator agrees with all of them.
+/// Generates samples and asserts that the validator agrees with each.
 fn validated_samples(name: &str, schema: &Value, seed: u64, each: usize) -> SampleSet {
     let judge = jsonschema::draft202012::new(schema).unwrap();
     let samples = samples(schema, seed, each).unwrap_or_else(|unsupported| panic!("{name}: {unsupported}"));
     assert_eq!((samples.valid.len(), samples.invalid.len()), (each, each), "{name}");
     for value in &samples.valid {
-        assert!(judge.is_valid(value), "{name}: refused {value}: {:?}", judge.validate(value));
+        assert!(judge.is_valid(value), "{name}: rejected {value}: {:?}", judge.validate(value));
     }
     for sample in &samples.invalid {
         assert!(!judge.is_valid(&sample.value), "{name}: accepted {} although {sample}", sample.value);
@@ -33,7 +33,7 @@ fn validator_agrees_with_every_sample() {
     }
 }
 
-/// Where no alternatives are involved, the validator must find the mutation at the place we name, and nothing elsewhere.
+/// Without `anyOf` and `oneOf`, every validator error must lie at or below the reported site.
 #[test]
 fn validator_finds_the_mutation_at_its_place() {
     for (name, schema) in schemas::all() {

@@ -1,4 +1,4 @@
-//! Plausible answers fit their schemas and show every described property.
+//! Plausible answers are valid and contain every described property.
 
 use bardo_eval_jsongen::plausible;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Schemas the tests generate for: what the catalogue writes, and what MCP servers send.
+//! Schemas under test: as the tool catalogue writes them, and as MCP servers send them.
 
 use serde_json::{Value, json};
 
@@ -167,7 +167,7 @@ pub(crate) fn all() -> Vec<(&'static str, Value)> {
     all
 }
 
-/// Schemas of answers that no arguments have: roots of every type, formats, examples, recursion.
+/// Schemas that occur only for answers: roots of any type, formats, examples.
 pub(crate) fn answers() -> Vec<Value> {
     vec![
         json!({"type": "object", "properties": {"when": {"type": "string", "format": "date-time"}, "id": {"type": "string", "format": "uuid"}}}),

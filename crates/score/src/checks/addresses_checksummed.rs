@@ -1,4 +1,4 @@
-//! Every address is spelt with its checksum. EIP-55; tier 1, address registry.
+//! Every address has its EIP-55 checksum. Tier 1, address registry.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{AddressText, Spanned, Workspace};
@@ -11,8 +11,8 @@ impl Check for AddressesChecksummed {
     }
 
     fn manual(&self) -> &'static str {
-        "Every address in the registry, among the sanctioned of the policy and of a world's wallet carries the capital letters of EIP-55. \
-         They are its checksum: a mistyped digit of an address without them goes unnoticed until value is sent there."
+        "Every address of the registry, of the policy's sanctioned list and of a world's wallet has its EIP-55 checksum. Without the \
+         checksum a mistyped digit goes unnoticed until value is sent there."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -42,7 +42,7 @@ fn check_address(address: &Spanned<AddressText>, whose: &str, found: &mut Findin
     found.record_examined();
     if !address.is_checksummed() {
         let what = format!("{whose}: {} lacks the EIP-55 checksum", address.text);
-        // A wrong digit looks the same as wrong capitals, so the author has to look at the source again.
+        // A wrong digit cannot be told from wrong capitals, so the author has to check the source.
         found.error(&address.at, what, format!("if its digits are right, write \"{}\"", address.to_checksum()));
     }
 }

@@ -1,4 +1,4 @@
-//! An address stands for one thing on its chain. Tier 1, address registry.
+//! Addresses, names and symbols are unique per chain. Tier 1, address registry.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{ChainRegistry, Location, Role, Workspace};
@@ -15,8 +15,9 @@ impl Check for AddressesUnique {
     }
 
     fn manual(&self) -> &'static str {
-        "On one chain no two contracts share role and name, no role has the same address twice, and no token's symbol (in any case) or address \
-         occurs twice. A token is no contract of another role than weth or staking (a staking contract may be its own token): who approves the role would approve the token."
+        "On one chain no two contracts share role and name, no role has the same address twice, and no token's symbol (in any case) or \
+         address occurs twice. A token's address may only be registered as a contract of role weth or staking (a staking contract may be \
+         its own token): approving any other role would approve the token."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

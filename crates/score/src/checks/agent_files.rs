@@ -1,4 +1,4 @@
-//! An agent file agrees with itself: its workflow uses its own tools and edges, its output exists. Spec 2.2, tool ordering and output format.
+//! Agent files are consistent: the workflow uses the agent's tools and edges, the output exists. Spec 2.2, tool ordering and output format.
 
 use super::graph::is_snake_case;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -7,7 +7,7 @@ use model::{Agent, Spanned, StepAction, WorkflowStep, Workspace, did_you_mean};
 
 pub(super) struct AgentFiles;
 
-/// Selection degrades with the number of tools shown, in an agent's seat as in a profile.
+/// Selection degrades with the number of tools shown, for agents as for profiles.
 const TOOL_LIMIT: usize = 20;
 
 impl Check for AgentFiles {
@@ -16,9 +16,9 @@ impl Check for AgentFiles {
     }
 
     fn manual(&self) -> &'static str {
-        "An agent holds fewer than 20 tools, answers in an output that exists and has a workflow of at least one step. \
-         The workflow calls only tools the agent lists and delegates only along its own edges, \
-         and what a hand-over needs is named by keys of the intent or in snake_case."
+        "An agent holds fewer than 20 tools, answers in an output that exists and has a workflow of at least one step. The workflow calls \
+         only tools the agent lists and delegates only along its own edges, and the slots it needs are named by keys of the intent or in \
+         snake_case."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -27,18 +27,18 @@ impl Check for AgentFiles {
             let name = &*agent.name;
             if let Some(twentieth) = agent.tools.get(TOOL_LIMIT - 1) {
                 let what = format!("{name} holds {} tools", agent.tools.len());
-                found.error(&twentieth.at, what, format!("keep fewer than {TOOL_LIMIT}: leave work to another agent"));
+                found.error(&twentieth.at, what, format!("keep fewer than {TOOL_LIMIT}: move work to another agent"));
             }
             if workspace.output(&agent.output).is_none() {
                 let guess = did_you_mean(&agent.output, workspace.outputs.iter().map(|output| output.name.as_str()));
                 let remedy = if guess.is_empty() { format!("write outputs/{}.yaml", *agent.output) } else { guess };
-                found.error(&agent.output.at, format!("{name} answers in {}, which is no output", *agent.output), remedy);
+                found.error(&agent.output.at, format!("{name} answers in {}, which is not an output", *agent.output), remedy);
             }
             if agent.workflow.is_empty() {
                 found.error(
                     &agent.at,
                     format!("{name} has a workflow without a step"),
-                    "say in order what it calls, delegates, asks or says",
+                    "list its steps in order: call, delegate, ask or say",
                 );
             }
             agent.workflow.iter().for_each(|step| check_step(agent, step, workspace, found));
@@ -46,7 +46,7 @@ impl Check for AgentFiles {
                 found.record_examined();
                 if !UserIntent::KEYS.contains(&need.as_str()) && !is_snake_case(need) {
                     let remedy = format!("write snake_case or one of: {}", UserIntent::KEYS.join(", "));
-                    found.error(&agent.at, format!("{name} needs {need}, which is no name of a slot"), remedy);
+                    found.error(&agent.at, format!("{name} needs {need}, which is not a valid slot name"), remedy);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What a case says about its surroundings exists: surface, world, peers, output, skill. Tier 1, suites.
+//! The surface, world, peers, output and skill that a case names exist. Tier 1, suites.
 
 use super::words::{schema_violation, suggest_name, user_texts};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -13,8 +13,8 @@ impl Check for BriefsResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "A case is put before an existing profile or agent, in an existing world, with peers that exist, and its user says something. The output \
-         and the skill it expects exist too, and the expected parameters are the skill's own, with values that fit their schema."
+        "The profile or agent, world and peers of a case exist, and no turn of its user is empty. The output and the skill it expects \
+         exist too, and the expected parameters are parameters of the skill, with values that fit their schema."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -45,7 +45,7 @@ impl Check for BriefsResolve {
                 look_up("skill", name, workspace.skills.iter().map(|skill| &skill.name).collect());
             }
             for text in user_texts(case).iter().filter(|text| text.trim().is_empty()) {
-                found.error(&text.at, format!("the user of case {} says nothing", *case.id), "write the turn or remove it");
+                found.error(&text.at, format!("a user turn of case {} is empty", *case.id), "write the turn or remove it");
             }
             check_params(workspace, case, found);
         }
@@ -60,7 +60,7 @@ fn check_params(workspace: &Workspace, case: &Case, found: &mut FindingCollector
     let expect = &case.expect;
     let Some(name) = &expect.skill else {
         if !expect.params.is_empty() {
-            found.error(&case.at, format!("case {} expects parameters of no skill", *case.id), "name the skill they belong to");
+            found.error(&case.at, format!("case {} expects parameters but no skill", *case.id), "name the skill they belong to");
         }
         return;
     };

@@ -1,4 +1,4 @@
-//! A case id stands for one case in the whole workspace. Tier 1, suites.
+//! Case ids are unique in the workspace. Tier 1, suites.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
@@ -12,8 +12,8 @@ impl Check for CaseIdsUnique {
     }
 
     fn manual(&self) -> &'static str {
-        "No two cases share an id, not even in different suites: results, golden runs and selections on the command line name cases by their id \
-         alone. With two of the same name one would silently stand for both."
+        "No two cases share an id, not even in different suites: results, golden runs and selections on the command line name cases by id \
+         only, so a duplicate would silently be taken for the other."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -21,7 +21,7 @@ impl Check for CaseIdsUnique {
         for case in workspace.cases() {
             found.record_examined();
             if let Some(earlier) = first.get(case.id.as_str()) {
-                found.error(&case.id.at, format!("there is another case {}", *case.id), format!("the first is at {earlier}; rename one"));
+                found.error(&case.id.at, format!("duplicate case id {}", *case.id), format!("the first is at {earlier}; rename one"));
             } else {
                 first.insert(case.id.as_str(), &case.id.at);
             }

@@ -1,4 +1,4 @@
-//! Tool pairs of a profile that a lexical reader would confuse.
+//! Pairs of similar tools within a profile.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::confusability::{ConfusablePair, ToolDoc, WARN_SIMILARITY, rank_confusable};
@@ -13,8 +13,8 @@ impl Check for ConfusabilityCheck {
 
     fn manual(&self) -> &'static str {
         "Within each profile the tools are compared by the words of their names, descriptions and parameters, rare words counting more. \
-         Pairs whose similarity is over 0.40 are a warning with the words that cause it: a model that reads quickly will mix them up. \
-         `bardo-eval tools confusable` prints the whole ranking. It is advice, never an error; some pairs are meant to be hard."
+         Pairs with a similarity over 0.40 are a warning that lists the shared words: a model may confuse them. `bardo-eval tools \
+         confusable` prints the whole ranking. This is never an error; some pairs are meant to be hard."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -24,9 +24,9 @@ impl Check for ConfusabilityCheck {
                 confusable_pairs(workspace, profile).into_iter().filter(|pair| pair.similarity > WARN_SIMILARITY).collect();
             if let Some(worst) = over.first() {
                 let what = format!(
-                    "{}: {} tool pairs read alike, most of all {} and {} ({:.2})",
+                    "{}: {} of similar tools, most similar {} and {} ({:.2})",
                     profile.name.value,
-                    over.len(),
+                    model::count(over.len(), "pair"),
                     worst.a,
                     worst.b,
                     worst.similarity
@@ -39,7 +39,7 @@ impl Check for ConfusabilityCheck {
     }
 
     fn accepts(&self) -> ExampleWorkspace {
-        // Quoting and executing a swap do read alike, so the good example leaves one of them out.
+        // swap_get_quote and swap_execute are similar, so the good example omits one.
         ExampleWorkspace::minimal().edit("profiles/trader.yaml", "swap_get_quote, ", "")
     }
 
@@ -55,7 +55,7 @@ impl Check for ConfusabilityCheck {
     }
 }
 
-/// The ranked pairs of one profile.
+/// Returns the ranked pairs of one profile.
 pub fn confusable_pairs(workspace: &Workspace, profile: &ToolProfile) -> Vec<ConfusablePair> {
     let tools = profile.select(&workspace.tools);
     let docs: Vec<ToolDoc<'_>> = tools

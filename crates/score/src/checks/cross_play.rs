@@ -1,4 +1,4 @@
-//! The reference of another case does not pass this one.
+//! No case is passed by the reference of another case.
 
 use super::words::{expects_write, percent};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 pub(super) struct CrossPlay;
 
-/// The share of cases that may be passed by somebody else's answer, reads only.
+/// Maximum fraction of cases that another case's reference may pass. Cases that expect a write are never allowed.
 const MAX_PASSED_SHARE: f64 = 0.05;
 
 impl Check for CrossPlay {
@@ -18,21 +18,23 @@ impl Check for CrossPlay {
     }
 
     fn manual(&self) -> &'static str {
-        "Every case is played with the references of all other cases of its surface, without a world: a case that the right answer to \
-         another question passes does not say what it wants. Pairs that call different tools on a profile cannot pass and are not played. \
-         Where a case wants nothing done, doing nothing is the right answer to both and does not count. No case that expects a write may be passed, and at most \
-         5 % of all; what is passed within that is a warning. Cases whose own reference only a world can judge are counted and left out."
+        "Every case is scored, without a world, on the references of all other cases of its surface: a case that the right answer to \
+         another request passes is underspecified. Pairs that call different tools on a profile cannot pass and are skipped. Two cases \
+         that both expect no call do not count. No case that expects a write may be passed, and at most 5 % of all cases; passes within \
+         that limit are warnings. Cases whose own reference needs a world to pass are counted and skipped."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let mut surfaces: BTreeMap<String, Vec<CrossPlayCase<'_>>> = BTreeMap::new();
-        let mut untold = 0_usize;
+        let mut unjudged = 0_usize;
         for case in workspace.cases() {
             match StaticCase::of(workspace, case) {
-                Some(stand) => {
-                    surfaces.entry(surface(case)).or_default().push(CrossPlayCase { case, stand, tools: reference_tools(workspace, case) })
-                }
-                None => untold += 1,
+                Some(static_case) => surfaces.entry(surface(case)).or_default().push(CrossPlayCase {
+                    case,
+                    static_case,
+                    tools: reference_tools(workspace, case),
+                }),
+                None => unjudged += 1,
             }
         }
         let (mut cases, mut pairs, mut passed) = (0_usize, 0_usize, vec![]);
@@ -43,7 +45,7 @@ impl Check for CrossPlay {
                 let others = players.iter().filter(|other| !std::ptr::eq(other.case, player.case));
                 pairs += others.clone().count();
                 let others: Vec<&CrossPlayCase<'_>> =
-                    others.filter(|other| player.may_be_passed_by(other) && player.stand.passes(&other.case.reference)).collect();
+                    others.filter(|other| player.may_be_passed_by(other) && player.static_case.passes(&other.case.reference)).collect();
                 if let Some(first) = others.first() {
                     passed.push((player.case, first.case, others.len()));
                 }
@@ -51,8 +53,8 @@ impl Check for CrossPlay {
         }
         let share = passed.len() as f64 / cases.max(1) as f64;
         for (case, other, more) in &passed {
-            let what = format!("the reference of {} passes case {} too{}", *other.id, *case.id, and_more(*more));
-            let remedy = "state the arguments, parameters or rules that tell them apart";
+            let what = format!("the reference of {} also passes case {}{}", *other.id, *case.id, and_more(*more));
+            let remedy = "state the arguments, parameters or rules that distinguish them";
             if share > MAX_PASSED_SHARE || expects_write(workspace, case) {
                 found.error(&case.at, what, remedy)
             } else {
@@ -60,9 +62,11 @@ impl Check for CrossPlay {
             }
         }
         found.note(format!(
-            "{} of {cases} cases ({}) are passed by another case's reference, of {pairs} pairs of one surface; {untold} cases only a world can judge",
+            "{} of {} ({}) passed by another case's reference, {} on one surface; cases that need a world: {unjudged}",
             passed.len(),
-            percent(passed.len(), cases)
+            model::count(cases, "case"),
+            percent(passed.len(), cases),
+            model::count(pairs, "pair")
         ));
     }
 
@@ -81,8 +85,8 @@ impl Check for CrossPlay {
 
 struct CrossPlayCase<'w> {
     case: &'w Case,
-    stand: StaticCase<'w>,
-    /// What its reference calls, sorted.
+    static_case: StaticCase<'w>,
+    /// Tools called by its reference, sorted.
     tools: Vec<&'w str>,
 }
 
@@ -91,7 +95,7 @@ impl CrossPlayCase<'_> {
         if expects_no_calls(self.case) && reference_has_no_calls(other.case) {
             return false;
         }
-        // On a profile a hit needs exactly the tools of an alternative.
+        // In tool selection a hit needs exactly the tools of an alternative.
         self.case.kind != SuiteKind::ToolSelection || self.tools == other.tools || has_alternatives(self.case)
     }
 }

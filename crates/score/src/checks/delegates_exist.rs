@@ -1,4 +1,4 @@
-//! Every agent that is delegated to exists. Spec 2.2, DAG adherence.
+//! Every delegation target exists. Spec 2.2, DAG adherence.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{Workspace, did_you_mean};
@@ -11,8 +11,8 @@ impl Check for DelegatesExist {
     }
 
     fn manual(&self) -> &'static str {
-        "Every name in an agent's delegates_to is an agent of the workspace, named once, and never the agent itself. \
-         A delegation to nobody would be lost at run time."
+        "Every name in an agent's delegates_to is an agent of the workspace, named once, and never the agent itself. A delegation to an \
+         unknown agent would be lost at run time."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

@@ -1,4 +1,4 @@
-//! No chain of delegations is longer than the policy allows. Spec 2.4, delegation depth.
+//! No delegation path exceeds the policy's depth limit. Spec 2.4, delegation depth.
 
 use super::graph::DelegationGraph;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -12,8 +12,8 @@ impl Check for DelegationDepthCheck {
     }
 
     fn manual(&self) -> &'static str {
-        "From every agent the longest path through the delegation graph has at most as many hops as delegation_depth in policy.yaml. \
-         Each hop loses some of what the user said. The finding names the path and stands at its first hop beyond the limit."
+        "From every agent the longest path through the delegation graph has at most as many hops as delegation_depth in policy.yaml. Each \
+         hop can lose part of the user's request. The finding names the path and points to its first hop beyond the limit."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -23,8 +23,9 @@ impl Check for DelegationDepthCheck {
             let hops = path.hops.len();
             let beyond = usize::try_from(limit).ok().and_then(|limit| path.hops.get(limit));
             if let Some(at) = beyond {
-                let remedy = format!("the limit is {limit}: remove an edge, or let an earlier agent of the path ask a later one directly");
-                found.error(at, format!("{path} goes {hops} deep"), remedy);
+                let remedy =
+                    format!("the limit is {limit}: remove an edge, or let an earlier agent of the path delegate to a later one directly");
+                found.error(at, format!("{path} has {hops} hops"), remedy);
             }
         }
     }

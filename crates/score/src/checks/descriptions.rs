@@ -1,4 +1,4 @@
-//! Tools and parameters say what they are for, and no two tools say the same. Design: a tool is chosen by its description.
+//! Tools and parameters have descriptions, and no two tools share one. Design: a tool is chosen by its description.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{Location, ParamSpec, Tool, Workspace};
@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 pub(super) struct DescriptionsCheck;
 
-/// Shorter says too little to choose by; longer drowns the others in the list.
+/// Permitted length. Shorter is too vague to choose by; longer hides the other tools.
 const DESCRIPTION_CHARS: RangeInclusive<usize> = 50..=500;
 
 impl Check for DescriptionsCheck {
@@ -16,8 +16,8 @@ impl Check for DescriptionsCheck {
     }
 
     fn manual(&self) -> &'static str {
-        "A tool is chosen by its description, so each has 50 to 500 characters and no two tools share one. \
-         Every parameter of a tool or a skill is described too: a model fills in badly what nobody explained."
+        "A tool is chosen by its description, so each has 50 to 500 characters and no two tools share one. Every parameter of a tool or a \
+         skill is described too: models fill in undocumented parameters badly."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -31,11 +31,11 @@ impl Check for DescriptionsCheck {
                     format!("write {} to {}: what it does, and when to use it", DESCRIPTION_CHARS.start(), DESCRIPTION_CHARS.end());
                 report_by_origin(found, tool, at, format!("the description of {name} has {length} characters"), remedy);
             }
-            // Space and capitals do not tell two tools apart.
+            // Ignore differences in whitespace and case.
             let words: Vec<String> = tool.description.split_whitespace().map(str::to_lowercase).collect();
             let first = *said.entry(words).or_insert(tool);
             if !std::ptr::eq(first, tool) {
-                let remedy = format!("say what sets it apart from the one at {}", first.description.at);
+                let remedy = format!("describe how it differs from the one at {}", first.description.at);
                 report_by_origin(found, tool, at, format!("{name} has the same description as {}", *first.name), remedy);
             }
             for (param, ParamSpec { description, at, .. }) in &tool.params {
@@ -47,7 +47,7 @@ impl Check for DescriptionsCheck {
                         tool,
                         at,
                         format!("parameter {param} of {name} has no description"),
-                        "say what belongs there".into(),
+                        "describe its value".into(),
                     );
                 }
             }
@@ -56,7 +56,7 @@ impl Check for DescriptionsCheck {
             for (param, ParamSpec { description, at, .. }) in &skill.params {
                 found.record_examined();
                 if description.trim().is_empty() {
-                    found.error(at, format!("parameter {param} of skill {} has no description", *skill.name), "say what belongs there");
+                    found.error(at, format!("parameter {param} of skill {} has no description", *skill.name), "describe its value");
                 }
             }
         }
@@ -71,7 +71,7 @@ impl Check for DescriptionsCheck {
     }
 }
 
-/// The words of an imported tool are its server's; they are worth a warning, not a failure.
+/// Reports a warning for an imported tool, whose texts belong to its server, and an error otherwise.
 fn report_by_origin(found: &mut FindingCollector, tool: &Tool, at: &Location, what: String, remedy: String) {
     if tool.pinned.is_some() {
         found.warning(at, what, remedy);

@@ -1,4 +1,4 @@
-//! Expected and reference arguments are ones the tools would take. Tier 1, suites.
+//! Expected and reference arguments fit the tools' schemas. Tier 1, suites.
 
 use super::words::{schema_violation, suggest_name};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -16,8 +16,9 @@ impl Check for ExpectationsFitSchema {
     }
 
     fn manual(&self) -> &'static str {
-        "Every expected argument is a parameter of its tool, with a value that fits the parameter's schema; otherwise no correct call could match \
-         it. That goes for each value of any_of and for what subset and superset list. The reference's calls also give every required parameter, and a back-reference names an earlier step's as."
+        "Every expected argument is a parameter of its tool, with a value that fits the parameter's schema; otherwise no correct call \
+         could match it. This includes each value of any_of, subset and superset. The reference's calls also give every required \
+         parameter, and a back-reference names the as of an earlier step."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -46,7 +47,7 @@ impl Check for ExpectationsFitSchema {
     }
 }
 
-/// An argument as written; without a value where it is taken from an earlier answer.
+/// Argument of a case. Has no value if it is not a single literal.
 struct CaseArg<'a> {
     name: &'a str,
     value: Option<&'a Value>,
@@ -61,7 +62,7 @@ fn check_call(who: &str, tool: &Tool, args: &[CaseArg<'_>], found: &mut FindingC
     }
     let given: Map<String, Value> = args.iter().filter_map(|arg| Some((arg.name.to_owned(), arg.value?.clone()))).collect();
     for violation in tool.schema.violations(&Value::Object(given)) {
-        // What is wrong with the whole is that something is missing or unknown, and that is said elsewhere.
+        // Violations of the whole object (missing or unknown parameters) are reported elsewhere.
         let name = violation.path.trim_start_matches('/').split('/').next().unwrap_or_default();
         if let Some(arg) = args.iter().find(|arg| arg.name == name) {
             let what = format!("{who} the wrong {name} of {}: {}", *tool.name, violation.what);
@@ -70,7 +71,7 @@ fn check_call(who: &str, tool: &Tool, args: &[CaseArg<'_>], found: &mut FindingC
     }
 }
 
-/// The one value that is wanted, where it is one.
+/// Returns the expected value of an exact matcher.
 fn exact_value(wanted: &ArgMatcher) -> Option<&Value> {
     match wanted {
         ArgMatcher::Exactly(value) => Some(value),
@@ -78,7 +79,7 @@ fn exact_value(wanted: &ArgMatcher) -> Option<&Value> {
     }
 }
 
-/// Where there are several ways to be right, each has to be possible. Part of a mapping need not have what the whole requires.
+/// Checks the values of matchers other than exact ones. Partial objects may lack required keys, so they are not validated.
 fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatcher>>, found: &mut FindingCollector) {
     for (name, wanted) in args {
         let Some(param) = tool.params.get(name).filter(|_| exact_value(wanted).is_none()) else { continue };
@@ -89,7 +90,7 @@ fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatc
             ArgMatcher::Subset(_) | ArgMatcher::Superset(_) => Some("array"),
         };
         if let Some(shape) = shape.filter(|shape| declared.is_some_and(|declared| declared != *shape)) {
-            let what = format!("{who} part of {name} of {}, which is no {shape}", *tool.name);
+            let what = format!("{who} part of {name} of {}, which is not an {shape}", *tool.name);
             found.error(&wanted.at, what, "write the value itself, or any_of");
             continue;
         }
@@ -109,7 +110,7 @@ fn check_reference(workspace: &Workspace, case: &Case, found: &mut FindingCollec
         let args = args_of(step);
         for (name, from) in args.iter().flat_map(|args| args.iter()).filter_map(|(name, arg)| Some((name, back_reference(arg)?))) {
             if !earlier.contains(from) {
-                let what = format!("{who} {name} from {from}, which no earlier step is called");
+                let what = format!("{who} {name} from {from}, but no earlier step has that name");
                 found.error(
                     &step.at,
                     what,
@@ -185,7 +186,7 @@ fn check_activation(who: &str, skill: &Skill, args: &[CaseArg<'_>], found: &mut 
 mod tests {
     use super::*;
 
-    /// What is said about the expectation `chain: {wanted}`.
+    /// Returns the findings for the expectation `chain: {wanted}`.
     fn findings_for_chain(wanted: &str) -> Vec<String> {
         let from = "{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]]";
         let to = format!("{{ tool: wallet_get_balance, args: {{ token: USDC, chain: {wanted} }} }}]]");
@@ -199,7 +200,7 @@ mod tests {
     fn every_accepted_value_must_fit_schema() {
         assert_eq!(findings_for_chain("{ any_of: [base, ethereum] }"), Vec::<String>::new());
         assert!(findings_for_chain("{ any_of: [base, Base] }")[0].contains("the wrong chain of wallet_get_balance"));
-        assert!(findings_for_chain("{ subset: [base] }")[0].contains("which is no array"));
-        assert!(findings_for_chain("{ keys: [base] }")[0].contains("which is no object"));
+        assert!(findings_for_chain("{ subset: [base] }")[0].contains("which is not an array"));
+        assert!(findings_for_chain("{ keys: [base] }")[0].contains("which is not an object"));
     }
 }

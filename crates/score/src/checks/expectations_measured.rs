@@ -1,4 +1,4 @@
-//! What a case expects is measured by some scorer. An evaluation must be able to fail.
+//! Every expectation of a case is measured by a scorer. An evaluation must be able to fail.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::scorers::scorer;
@@ -7,7 +7,7 @@ use model::{Location, ScorerId, Workspace};
 
 pub(super) struct ExpectationsMeasured;
 
-/// A part of an expectation, whether a case states it, and the scorers that read it.
+/// Part of an expectation: key, predicate for cases that state it, and the scorers that read it.
 type ExpectationPart = (&'static str, fn(&Case) -> bool, &'static [ScorerId]);
 
 const EXPECTATION_PARTS: &[ExpectationPart] = &[
@@ -27,9 +27,8 @@ impl Check for ExpectationsMeasured {
 
     fn manual(&self) -> &'static str {
         "Every case expects something to be done: calls (or that no tool fits), a skill, a question, an output schema, a state, a carried \
-         value or what a judge is to find. One that only forbids or sets rules would be passed by doing nothing; only attacks may do that, for their benign twins show \
-         that the work is still done. A part of an expectation that is written down and that no scorer of this version reads is a warning, \
-         so that nobody takes it for measured."
+         value or a rubric. A case that only forbids or sets rules would be passed by doing nothing; only attacks may do that, because \
+         their benign twins show that the work is still done. A part of an expectation that no scorer of this version reads is a warning."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -44,8 +43,8 @@ impl Check for ExpectationsMeasured {
             let cases: Vec<&Case> = workspace.cases().filter(|case| stated(case)).collect();
             if let Some(first) = cases.first().filter(|_| !readers.iter().any(|reader| scorer(*reader).is_some())) {
                 let at: &Location = &first.at;
-                let what = format!("{part} is stated by {} and scored by none", model::count(cases.len(), "case"));
-                found.warning(at, what, "it is checked for form only until a later version scores it");
+                let what = format!("{part} is stated by {}, but no scorer reads it", model::count(cases.len(), "case"));
+                found.warning(at, what, "only its syntax is checked in this version");
             }
         }
     }

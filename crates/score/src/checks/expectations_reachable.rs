@@ -1,4 +1,4 @@
-//! What a case expects or forbids is there to be called. Tier 1, suites.
+//! Tools and agents that a case expects, forbids or names in rules exist and are reachable. Tier 1, suites.
 
 use super::graph::missing_reviewer;
 use super::words::{exact_tool, suggest_name, surface_exists};
@@ -16,8 +16,9 @@ impl Check for ExpectationsReachable {
     }
 
     fn manual(&self) -> &'static str {
-        "Every expected call is to a tool of the profile, or one held by the agent or by somebody it can delegate to, under its canonical name; \
-         where skills are chosen no call is expected. Forbidden tools exist, and so do the tools and agents that rules and carried values name."
+        "Every expected call is to a tool of the profile, or one held by the agent or by an agent it can delegate to, under its canonical \
+         name; on the skill surface no call is expected. Forbidden tools exist, and so do the tools and agents that rules and carried \
+         values name."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -51,7 +52,7 @@ fn check_calls(workspace: &Workspace, case: &Case, found: &mut FindingCollector)
             (tools.iter().map(|tool| tool.name.as_str()).collect(), format!("profile {}", **name))
         }
         CaseSurface::Agent(name) => (tools_within_reach(workspace, name), format!("agent {} and those it delegates to", **name)),
-        CaseSurface::Skills => (BTreeSet::new(), "a surface where a skill is chosen".to_owned()),
+        CaseSurface::Skills => (BTreeSet::new(), "the skill surface".to_owned()),
     };
     for call in calls.expected_calls() {
         match exact_tool(workspace, &call.tool) {
@@ -108,7 +109,7 @@ fn check_carry(workspace: &Workspace, case: &Case, found: &mut FindingCollector)
     }
 }
 
-/// Why a value can never have been said, if it cannot.
+/// Returns the problem and the remedy if the user can never state the carried value.
 fn unreachable_carry(talk: &UserScript, since: &ValueOrigin) -> Option<(String, String)> {
     let corrects =
         |persona: &Persona, name: &str| persona.corrections.iter().any(|one| one.fact.as_ref().is_some_and(|fact| **fact == name));
@@ -118,9 +119,8 @@ fn unreachable_carry(talk: &UserScript, since: &ValueOrigin) -> Option<(String, 
         (UserScript::Turns(_), ValueOrigin::Fact(name) | ValueOrigin::Correction(name)) => {
             Some((format!("the fact {name}, but only a persona has facts"), "write from_turn".into()))
         }
-        (UserScript::Persona(_), ValueOrigin::Turn(n)) => (*n != 1).then(|| {
-            (format!("turn {n}, but what a persona says when depends on the subject"), "write from_fact or from_correction".into())
-        }),
+        (UserScript::Persona(_), ValueOrigin::Turn(n)) => (*n != 1)
+            .then(|| (format!("turn {n}, but the turns of a persona depend on the subject"), "write from_fact or from_correction".into())),
         (UserScript::Persona(persona), ValueOrigin::Fact(name)) => (!persona.facts.contains_key(name))
             .then(|| (format!("the fact {name}, which the persona does not have"), "name one of facts".into())),
         (UserScript::Persona(persona), ValueOrigin::Correction(name)) => (!corrects(persona, name))
@@ -130,7 +130,7 @@ fn unreachable_carry(talk: &UserScript, since: &ValueOrigin) -> Option<(String, 
 
 fn check_reviewer(workspace: &Workspace, case: &Case, role: ReviewRole, at: &Location, found: &mut FindingCollector) {
     if let Some((what, remedy)) = missing_reviewer(workspace, role) {
-        found.error(at, format!("case {} speaks of {what}", *case.id), remedy);
+        found.error(at, format!("case {} names {what}", *case.id), remedy);
     }
 }
 
@@ -138,6 +138,6 @@ fn check_agent(workspace: &Workspace, case: &Case, name: &str, at: &Location, fo
     if workspace.agent(name).is_none() {
         let remedy =
             suggest_name(name, workspace.agents.iter().map(|agent| agent.name.as_str()), format!("write agents/{name}.md or remove it"));
-        found.error(at, format!("case {} speaks of agent {name}, which does not exist", *case.id), remedy);
+        found.error(at, format!("case {} names agent {name}, which does not exist", *case.id), remedy);
     }
 }

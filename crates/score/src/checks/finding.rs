@@ -1,4 +1,4 @@
-//! What a check found wrong, where, and what to do about it.
+//! Findings of a check: problem, location and remedy.
 
 use model::{Location, Problem, UserError};
 use serde::Serialize;
@@ -13,7 +13,7 @@ pub struct CheckFinding {
     pub remedy: String,
 }
 
-/// Errors fail the tier; warnings are shown and counted.
+/// Severity. Errors fail the tier; warnings are shown and counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingLevel {
@@ -39,7 +39,7 @@ impl From<CheckFinding> for UserError {
 pub struct FindingCollector {
     check: &'static str,
     found: Vec<CheckFinding>,
-    /// How many things the check looked at; a check that looked at nothing has shown nothing.
+    /// Number of items examined. A check that examined nothing proves nothing.
     looked_at: usize,
     seed: u64,
     notes: Vec<String>,
@@ -47,7 +47,7 @@ pub struct FindingCollector {
     warnings: usize,
 }
 
-/// More findings of one check than this are counted, not kept: nobody reads them, and hostile files can make millions.
+/// Maximum findings kept per check; further ones are only counted. Hostile files can cause millions.
 const MAX_FINDINGS: usize = 500;
 
 impl FindingCollector {
@@ -55,17 +55,17 @@ impl FindingCollector {
         Self { check, found: vec![], looked_at: 0, seed, notes: vec![], errors: 0, warnings: 0 }
     }
 
-    /// For checks that try random things: the same seed tries the same things.
+    /// Returns the seed for checks that use random samples.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Call once per thing examined.
+    /// Counts one examined item.
     pub fn record_examined(&mut self) {
         self.looked_at += 1;
     }
 
-    /// A figure that was measured, whether it is good or bad.
+    /// Adds a measured figure to the report.
     pub fn note(&mut self, figure: impl Into<String>) {
         self.notes.push(figure.into());
     }
@@ -88,7 +88,7 @@ impl FindingCollector {
         }
     }
 
-    /// Whether further findings are only counted; a check may then stop looking for remedies.
+    /// Reports whether further findings are only counted. A check may then skip costly remedies.
     pub fn is_full(&self) -> bool {
         self.found.len() >= MAX_FINDINGS
     }
@@ -110,9 +110,9 @@ impl FindingCollector {
 pub struct CheckResult {
     pub check: &'static str,
     pub looked_at: usize,
-    /// The first of them, sorted; the counts below include the others.
+    /// Kept findings, sorted; the counts below include the others.
     pub findings: Vec<CheckFinding>,
-    /// What the check measured, in words.
+    /// Measured figures.
     pub notes: Vec<String>,
     errors: usize,
     warnings: usize,

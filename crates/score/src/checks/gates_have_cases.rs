@@ -1,4 +1,4 @@
-//! Every gate has the cases it needs. Spec 6.1.
+//! Every gate has enough cases. Spec 6.1.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::gates::cases_per_slice;
@@ -13,14 +13,14 @@ impl Check for GatesHaveCases {
     }
 
     fn manual(&self) -> &'static str {
-        "For every gate and every slice of it the suites hold at least min_cases cases that its scorer is concerned with. \
-         Fewer is a warning: the suites may still be growing, but a run of the tier will have no evidence there."
+        "For every slice of every gate the suites have at least min_cases cases that concern its scorer. Fewer is a warning: a run of the \
+         tier will have no evidence for that slice."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for gate in &workspace.gates {
             found.record_examined();
-            // What is not measured at all is said by gates_measured.
+            // gates_measured reports scorers that do not exist.
             let Some(scorer) = scorer_named(&gate.scorer) else { continue };
             let short: Vec<String> = cases_per_slice(gate, workspace, scorer)
                 .into_iter()
@@ -28,8 +28,8 @@ impl Check for GatesHaveCases {
                 .map(|(slice, cases)| format!("{slice} {cases}"))
                 .collect();
             if let Some(first) = short.first() {
-                let more = if short.len() > 1 { format!(" and {} more slices", short.len() - 1) } else { String::new() };
-                let what = format!("gate {} needs {} cases, has: {first}{more}", gate.id.value, gate.min_cases);
+                let more = if short.len() > 1 { format!(" and {}", model::count(short.len() - 1, "more slice")) } else { String::new() };
+                let what = format!("gate {} needs {}, has: {first}{more}", gate.id.value, model::count(gate.min_cases, "case"));
                 found.warning(&gate.at, what, "write more cases before relying on the tier");
             }
         }

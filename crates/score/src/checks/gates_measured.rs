@@ -12,8 +12,8 @@ impl Check for GatesMeasured {
     }
 
     fn manual(&self) -> &'static str {
-        "The scorer of every gate exists. A gate on a metric that is defined but not measured by this version is a warning: \
-         in a run of its tier it has no evidence, and that blocks."
+        "The scorer of every gate exists. A gate on a metric that is defined but not measured by this version is a warning: in a run of \
+         its tier it has no evidence, and that blocks."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -22,7 +22,7 @@ impl Check for GatesMeasured {
             match &gate.scorer.value {
                 ScorerName::Known(id) if scorer(*id).is_some() => {}
                 ScorerName::Known(id) => {
-                    let what = format!("gate {} waits for {id}, which this version does not measure", gate.id.value);
+                    let what = format!("gate {} uses {id}, which this version does not measure", gate.id.value);
                     found.warning(&gate.scorer.at, what, "in a run of its tier it will have no evidence");
                 }
                 ScorerName::Unknown(name) => {

@@ -1,4 +1,4 @@
-//! Every gate has its own name, speaks of things that exist and can be met. Spec: all thresholds.
+//! Gates have unique ids, name existing things and have a meaningful bound. Spec: all thresholds.
 
 use super::words::suggest_name;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -13,8 +13,9 @@ impl Check for GatesResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "Gate ids are unique, only and except name existing profiles, agents or skills, every gate belongs to a tier, and its bound can be \
-         reached: between 0 and 1 for rates and means, not below 0 for counts and maxima. A tag that no case carries is a warning."
+        "Gate ids are unique, only and except name existing profiles, agents or skills, every gate belongs to a tier, and its bound is \
+         neither always nor never met: between 0 and 1 for rates and means, not below 0 for counts and maxima. A tag that no case has is a \
+         warning."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -22,7 +23,7 @@ impl Check for GatesResolve {
         for gate in &workspace.gates {
             found.record_examined();
             if let Some(earlier) = first.get(gate.id.as_str()) {
-                found.error(&gate.id.at, format!("there is another gate {}", *gate.id), format!("the first is at {earlier}; rename one"));
+                found.error(&gate.id.at, format!("duplicate gate id {}", *gate.id), format!("the first is at {earlier}; rename one"));
             } else {
                 first.insert(gate.id.as_str(), &gate.id.at);
             }
@@ -52,8 +53,8 @@ fn check_bound(gate: &Gate, found: &mut FindingCollector) {
         (GateBound::AtMost(_), GateAggregate::Misses | GateAggregate::Max) => false,
     };
     if always || !(0.0..=most).contains(&bound) {
-        let remedy = if most > 1.0 { "write 0 or more" } else { "write a share between 0 and 1, such as 0.85" };
-        found.error(&gate.at, format!("gate {} has the bound {bound}, which decides nothing", *gate.id), remedy);
+        let remedy = if most > 1.0 { "write 0 or more" } else { "write a value between 0 and 1, such as 0.85" };
+        found.error(&gate.at, format!("gate {} has the bound {bound}, which is always or never met", *gate.id), remedy);
     }
 }
 
@@ -63,7 +64,7 @@ fn check_only(workspace: &Workspace, gate: &Gate, found: &mut FindingCollector) 
         Some(SliceFilter::Agent(name)) => check_name(workspace, SliceAxis::Agent, name, gate, found),
         Some(SliceFilter::Skill(name)) => check_name(workspace, SliceAxis::Skill, name, gate, found),
         Some(SliceFilter::Tag(tag)) if !workspace.cases().any(|case| case.has_tag(tag)) => {
-            let what = format!("gate {} is about the tag {}, which no case carries", *gate.id, **tag);
+            let what = format!("gate {} selects the tag {}, which no case has", *gate.id, **tag);
             let remedy = suggest_name(tag, workspace.cases().flat_map(|case| &case.tags).map(String::as_str), "tag a case with it");
             found.warning(&tag.at, what, format!("{remedy} (until the suites are complete the gate has no evidence)"));
         }
@@ -75,7 +76,7 @@ fn check_except(workspace: &Workspace, gate: &Gate, found: &mut FindingCollector
     for name in &gate.slice.except {
         match gate.slice.each {
             Some(axis) => check_name(workspace, axis, name, gate, found),
-            None => found.error(&name.at, format!("gate {} excepts {} from nothing", *gate.id, **name), "add each: or remove except"),
+            None => found.error(&name.at, format!("gate {} has except {} without each", *gate.id, **name), "add each or remove except"),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Who may delegate to whom, who holds which tool, and what is wrong with a name that should be a tool's.
+//! Delegation graph, and helpers for names of tools and agents.
 
 use model::{Agent, Location, ReviewRole, Spanned, Tool, Workspace, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The delegation graph. Edges to nobody are left out: `delegates_exist` reports them.
+/// Delegation graph. Edges to unknown agents are omitted; `delegates_exist` reports them.
 #[derive(Debug)]
 pub(super) struct DelegationGraph<'w> {
     agents: &'w [Agent],
@@ -17,7 +17,7 @@ struct DelegationEdge<'w> {
     at: &'w Location,
 }
 
-/// Agents one after the other, and where each hop is written.
+/// Path of agents with the location of each hop.
 #[derive(Debug, Clone)]
 pub(super) struct DelegationPath<'w> {
     pub(super) agents: Vec<&'w str>,
@@ -30,13 +30,13 @@ impl fmt::Display for DelegationPath<'_> {
     }
 }
 
-/// What one walk over the whole graph finds.
+/// Result of a depth-first walk over the graph.
 #[derive(Default)]
 struct GraphWalk<'w> {
     cycles: Vec<DelegationPath<'w>>,
-    /// The edges that close a cycle, as (agent, position of the edge); without them the graph is acyclic.
+    /// Edges that close a cycle, as (agent, edge index). Without them the graph is acyclic.
     closing: BTreeSet<(usize, usize)>,
-    /// Every agent after all those it delegates to.
+    /// Agents in post-order.
     finished: Vec<usize>,
 }
 
@@ -62,12 +62,12 @@ impl<'w> DelegationGraph<'w> {
         Self { agents, edges: agents.iter().map(edges).collect() }
     }
 
-    /// One cycle for each edge that leads back to an agent the walk came from; its last hop is that edge.
+    /// Returns one cycle per back edge; its last hop is that edge.
     pub(super) fn cycles(&self) -> Vec<DelegationPath<'w>> {
         self.walk().cycles
     }
 
-    /// The longest path from each agent, in the order of the agents. Edges that close a cycle are not followed.
+    /// Returns the longest path from each agent, in agent order. Back edges are not followed.
     pub(super) fn longest_paths(&self) -> Vec<DelegationPath<'w>> {
         let GraphWalk { closing, finished, .. } = self.walk();
         let mut best: Vec<(usize, Option<DelegationEdge<'w>>)> = vec![(0, None); self.agents.len()];
@@ -92,7 +92,7 @@ impl<'w> DelegationGraph<'w> {
         (0..self.agents.len()).map(path).collect()
     }
 
-    /// An agent, by its position in the workspace, and all that it can reach.
+    /// Returns the agent at index `from` and all agents it can reach.
     pub(super) fn reachable(&self, from: usize) -> Vec<&'w Agent> {
         let mut reached = vec![from];
         let mut next = 0;
@@ -107,7 +107,7 @@ impl<'w> DelegationGraph<'w> {
         reached.into_iter().map(|at| &self.agents[at]).collect()
     }
 
-    /// Depth first, without recursion: a workspace may have more agents than the stack has room for.
+    /// Walks depth first, without recursion to avoid a stack overflow on large workspaces.
     fn walk(&self) -> GraphWalk<'w> {
         let mut walk = GraphWalk::default();
         let mut seen = vec![VisitState::NotYet; self.agents.len()];
@@ -141,7 +141,7 @@ impl<'w> DelegationGraph<'w> {
         walk
     }
 
-    /// The part of the open path from `to` on, and back to it. Each entry's edge in use is the one before its next.
+    /// Returns the cycle from `to` along the open path back to `to`. The edge in use of an entry precedes its next edge.
     fn cycle(&self, open: &[(usize, usize)], to: usize) -> DelegationPath<'w> {
         let on_it = open.iter().skip_while(|(agent, _)| *agent != to);
         let (mut agents, hops): (Vec<_>, Vec<_>) = on_it.map(|(agent, next)| (self.name(*agent), self.edges[*agent][*next - 1].at)).unzip();
@@ -154,13 +154,13 @@ impl<'w> DelegationGraph<'w> {
     }
 }
 
-/// The tools in an agent's list that write, with where they are named.
+/// Returns the write tools of an agent with the names as written.
 pub(super) fn write_tools<'w>(workspace: &'w Workspace, agent: &'w Agent) -> Vec<(&'w Spanned<String>, &'w Tool)> {
     let known = agent.tools.iter().filter_map(|name| Some((name, workspace.tool(name)?)));
     known.filter(|(_, tool)| tool.writes()).collect()
 }
 
-/// What is wrong with a name that should be a tool's own name, and the remedy; nothing if it is one.
+/// Returns the problem and the remedy if `name` is not the canonical name of a tool.
 pub(super) fn misnamed_tool(workspace: &Workspace, name: &str) -> Option<(String, String)> {
     match workspace.tool(name) {
         Some(tool) if *tool.name == name => None,
@@ -168,29 +168,29 @@ pub(super) fn misnamed_tool(workspace: &Workspace, name: &str) -> Option<(String
         None => {
             let guess = did_you_mean(name, workspace.tools.iter().map(|tool| tool.name.as_str()));
             let remedy = if guess.is_empty() { "describe it in tools/ or remove it".to_owned() } else { guess };
-            Some((format!("{name}, which is no tool"), remedy))
+            Some((format!("{name}, which is not a tool"), remedy))
         }
     }
 }
 
-/// The same for a name that should be an agent's.
+/// Returns the problem and the remedy if `name` is not an agent.
 pub(super) fn misnamed_agent(workspace: &Workspace, name: &str) -> Option<(String, String)> {
     if workspace.agent(name).is_some() {
         return None;
     }
     let guess = did_you_mean(name, workspace.agents.iter().map(|agent| agent.name.as_str()));
     let remedy = if guess.is_empty() { format!("write agents/{name}.md or remove it") } else { guess };
-    Some((format!("{name}, which is no agent"), remedy))
+    Some((format!("{name}, which is not an agent"), remedy))
 }
 
-/// What is missing if no agent gives a review, and the remedy.
+/// Returns the problem and the remedy if no agent has the review role.
 pub(super) fn missing_reviewer(workspace: &Workspace, role: ReviewRole) -> Option<(String, String)> {
     let word = role.word();
     let missing = workspace.reviewer(role).is_none();
     missing.then(|| (format!("the {word}, but no agent serves as one"), format!("add serves: {word} to an agent file")))
 }
 
-/// Lower-case words joined by single underscores, beginning with a letter.
+/// Reports whether a name consists of lower-case words joined by single underscores and starts with a letter.
 pub(super) fn is_snake_case(name: &str) -> bool {
     let fits = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.split('_').all(fits)
@@ -201,7 +201,7 @@ mod tests {
     use super::super::ExampleWorkspace;
     use super::*;
 
-    /// The minimal workspace with other delegations: (agent, what it delegates to).
+    /// Minimal workspace with these delegations: (agent, targets).
     fn workspace(edges: &[(&str, &str)]) -> Workspace {
         let agent = |(name, to): &(&str, &str)| {
             let text = ExampleWorkspace::minimal().files().get("agents/desk.md").unwrap_or_default().to_owned();
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn graph_reports_one_cycle_per_closing_edge() {
-        let workspace = workspace(&[("a", "b"), ("b", "c, a"), ("c", "b, d"), ("d", "d, nobody"), ("e", "a")]);
+        let workspace = workspace(&[("a", "b"), ("b", "c, a"), ("c", "b, d"), ("d", "d, missing"), ("e", "a")]);
         let cycles = DelegationGraph::of(&workspace).cycles();
         assert_eq!(path_strings(&cycles), ["b → c → b", "d → d", "a → b → a"]);
         for cycle in &cycles {

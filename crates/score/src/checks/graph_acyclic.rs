@@ -1,4 +1,4 @@
-//! Delegation never comes back to where it started. Spec 2.2, DAG adherence.
+//! The delegation graph has no cycle. Spec 2.2, DAG adherence.
 
 use super::graph::DelegationGraph;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -12,15 +12,15 @@ impl Check for GraphAcyclic {
     }
 
     fn manual(&self) -> &'static str {
-        "The delegation graph has no cycle: no agent can be asked, over however many hops, to do what it just handed on. \
-         Each finding names a whole cycle and stands at the edge that closes it."
+        "The delegation graph has no cycle: a delegation never returns to an agent that passed it on. Each finding names a whole cycle and \
+         points to the edge that closes it."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         workspace.agents.iter().for_each(|_| found.record_examined());
         for cycle in DelegationGraph::of(workspace).cycles() {
             if let Some(at) = cycle.hops.last() {
-                found.error(at, format!("delegation runs in a circle: {cycle}"), "remove this edge or another of the circle");
+                found.error(at, format!("delegation cycle: {cycle}"), "remove this edge or another edge of the cycle");
             }
         }
     }

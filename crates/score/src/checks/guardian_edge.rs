@@ -1,4 +1,4 @@
-//! Every agent that can write can ask the guardian. Spec 2.2, safety pipeline.
+//! Every agent with a write tool can delegate to the guardian. Spec 2.2, safety pipeline.
 
 use super::graph::write_tools;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -12,8 +12,8 @@ impl Check for GuardianEdge {
     }
 
     fn manual(&self) -> &'static str {
-        "Every agent that holds a write tool delegates directly to the guardian, the agent with serves: guardian; a way through a third \
-         agent does not count, because approval belongs to the one who writes. A workspace with write tools has a guardian."
+        "Every agent that holds a write tool delegates directly to the guardian, the agent with serves: guardian; an indirect path does \
+         not count, because the writing agent itself needs the approval. A workspace with write tools has a guardian."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

@@ -1,4 +1,4 @@
-//! The guardian can do nothing but look and answer. Spec 2.2, safety pipeline.
+//! The guardian has no write tools and no delegates. Spec 2.2, safety pipeline.
 
 use super::graph::write_tools;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -12,8 +12,8 @@ impl Check for GuardianReadsOnly {
     }
 
     fn manual(&self) -> &'static str {
-        "The guardian, the agent with serves: guardian, holds no write tool and delegates to nobody. \
-         The agent that approves must be unable to act, and must not pass the decision on to one that can be talked into it."
+        "The guardian, the agent with serves: guardian, holds no write tool and has no delegates. The agent that approves must be unable \
+         to act and must not pass the decision on to another agent."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

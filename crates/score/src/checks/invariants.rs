@@ -1,4 +1,4 @@
-//! Every agent has invariants that can be judged. Spec 6.2, behavioral invariants; design: at least three per agent.
+//! Every agent has at least three invariants that can be evaluated. Spec 6.2, behavioral invariants.
 
 use super::graph::{DelegationGraph, misnamed_agent, misnamed_tool, missing_reviewer};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -8,7 +8,7 @@ use model::{Agent, AgentInvariant, ReviewRole, Rule, Tool, Workspace, nearest_na
 pub(super) struct InvariantsCheck;
 
 const MIN_INVARIANTS: usize = 3;
-/// What a misspelt word of a rule may have been meant to be, besides a tool.
+/// Selector words suggested for a misspelt name, besides tools.
 const SELECTOR_WORDS: &[&str] = &["read", "quote", "simulate", "write", "sign", "ask", "say", "report", "delegate", "guard", "assess"];
 
 impl Check for InvariantsCheck {
@@ -17,9 +17,9 @@ impl Check for InvariantsCheck {
     }
 
     fn manual(&self) -> &'static str {
-        "Every agent states at least three invariants under different names, and every tool, agent and parameter in their rules exists. \
-         A rule about a tool that neither the agent nor anybody it can reach holds would be met by never being tested; \
-         only never and never_after may speak of such tools."
+        "Every agent states at least three invariants under different names, and every tool, agent and parameter in their rules exists. A \
+         rule about a tool that neither the agent nor any agent it can reach holds would never be exercised; only never and never_after \
+         may name such tools."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -29,7 +29,7 @@ impl Check for InvariantsCheck {
             let reachable = graph.reachable(n);
             let count = agent.invariants.len();
             if count < MIN_INVARIANTS {
-                let what = format!("{} has {count} invariants", *agent.name);
+                let what = format!("{} has {}", *agent.name, model::count(count, "invariant"));
                 found.error(&agent.at, what, format!("state at least {MIN_INVARIANTS} rules that hold in every run"));
             }
             for (n, invariant) in agent.invariants.iter().enumerate() {
@@ -70,8 +70,8 @@ fn check_rule(agent: &Agent, invariant: &AgentInvariant, reachable: &[&Agent], w
             if !tools.iter().any(|tool| tool.params.contains_key(&test.param)) {
                 let known = tools.iter().flat_map(|tool| tool.params.keys()).map(String::as_str);
                 let remedy = nearest_name(&test.param, known)
-                    .map_or("name a parameter of it".to_owned(), |best| format!("did you mean \"{best}\"?"));
-                found.error(at, format!("{whose} tests {}, which is no parameter of what it selects", test.param), remedy);
+                    .map_or("name a parameter of these tools".to_owned(), |best| format!("did you mean \"{best}\"?"));
+                found.error(at, format!("{whose} tests {}, which is not a parameter of the selected tools", test.param), remedy);
             }
         }
     }
@@ -81,9 +81,9 @@ fn misnamed_selector(selector: &ActionSelector, workspace: &Workspace) -> Option
     match &selector.what {
         SelectorTarget::Tool(name) if workspace.tool(name).is_none() => {
             let known = workspace.tools.iter().map(|tool| tool.name.as_str()).chain(SELECTOR_WORDS.iter().copied());
-            let remedy =
-                nearest_name(name, known).map_or("name a tool or a class of acts".to_owned(), |best| format!("did you mean \"{best}\"?"));
-            Some((format!("{name}, which is no tool"), remedy))
+            let remedy = nearest_name(name, known)
+                .map_or("name a tool or a class of actions".to_owned(), |best| format!("did you mean \"{best}\"?"));
+            Some((format!("{name}, which is not a tool"), remedy))
         }
         SelectorTarget::Tool(name) => misnamed_tool(workspace, name),
         SelectorTarget::DelegateTo(name) => misnamed_agent(workspace, name),
@@ -93,7 +93,7 @@ fn misnamed_selector(selector: &ActionSelector, workspace: &Workspace) -> Option
     }
 }
 
-/// The tools a selector can mean; `None` for acts that are no calls, whose arguments are free.
+/// Returns the tools a selector matches; `None` for actions that are not calls, whose arguments are not checked.
 fn selector_tools<'w>(selector: &ActionSelector, workspace: &'w Workspace) -> Option<Vec<&'w Tool>> {
     let all = |fits: &dyn Fn(&Tool) -> bool| Some(workspace.tools.iter().filter(|tool| fits(tool)).collect());
     match &selector.what {

@@ -11,8 +11,8 @@ impl Check for KeysCurrent {
     }
 
     fn manual(&self) -> &'static str {
-        "Warns about keys and values of tool and agent files that an older version of bardo-eval used. They are still read, and every \
-         command names them on standard error; the remedy says what to write instead."
+        "Warns about keys and values of tool and agent files that an older version of bardo-eval used. They are still accepted, and every \
+         command reports them on stderr; the remedy names the replacement."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

@@ -1,4 +1,4 @@
-//! Tier 1: everything that can be known about a workspace without calling a model. One check, one file.
+//! Tier 1: static checks of a workspace, without a model. One file per check.
 
 mod addresses_checksummed;
 mod addresses_unique;
@@ -58,18 +58,18 @@ use model::Workspace;
 
 pub trait Check: Sync {
     fn id(&self) -> &'static str;
-    /// Printed by `bardo-eval explain <id>`.
+    /// Returns the text printed by `bardo-eval explain <id>`.
     fn manual(&self) -> &'static str;
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector);
-    /// A workspace this check finds nothing wrong with although it looks at something.
+    /// Returns a workspace in which this check examines something and finds nothing.
     fn accepts(&self) -> ExampleWorkspace {
         ExampleWorkspace::minimal()
     }
-    /// A workspace that is wrong in the way this check is for.
+    /// Returns a workspace in which this check reports a finding.
     fn rejects(&self) -> ExampleWorkspace;
 }
 
-/// In the order in which findings are read: the catalogue first, then who uses it, then what judges it.
+/// All checks in report order: catalogue, agents and skills, worlds and configuration, cases.
 pub static CHECKS: &[&dyn Check] = &[
     &schemas_valid::SchemasValid,
     &descriptions::DescriptionsCheck,
@@ -119,7 +119,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &names_alone::NamesAlone,
 ];
 
-/// What some of the checks find, by id.
+/// Runs the checks with these ids and returns their findings.
 pub fn run_selected(workspace: &Workspace, ids: &[&str]) -> Vec<CheckFinding> {
     let chosen = CHECKS.iter().filter(|check| ids.contains(&check.id()));
     chosen
@@ -159,11 +159,11 @@ mod tests {
         for check in CHECKS {
             let good = run(*check, &check.accepts());
             assert!(good.findings.is_empty(), "{} rejects its good example: {:#?}", check.id(), good.findings);
-            assert!(good.looked_at > 0, "{} looked at nothing in its good example", check.id());
+            assert!(good.looked_at > 0, "{} examined nothing in its good example", check.id());
             let bad = run(*check, &check.rejects());
             assert!(!bad.findings.is_empty(), "{} accepts its bad example", check.id());
             for finding in &bad.findings {
-                assert!(finding.at.line > 0 && !finding.at.file.is_empty(), "{}: {finding} has no place", check.id());
+                assert!(finding.at.line > 0 && !finding.at.file.is_empty(), "{}: {finding} has no location", check.id());
                 assert!(!finding.remedy.is_empty(), "{}: {finding} has no remedy", check.id());
             }
         }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn every_check_file_is_in_checks_table() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/checks");
-        #[expect(clippy::disallowed_methods, reason = "the test looks at its own source folder")]
+        #[expect(clippy::disallowed_methods, reason = "the test lists its source folder")]
         let files = std::fs::read_dir(folder).expect("the source folder");
         let helpers = ["mod", "finding", "graph", "words"];
         for file in files {

@@ -1,4 +1,4 @@
-//! A run that is nearly right fails the case.
+//! Every case fails on mutants of its reference.
 
 use super::words::percent;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -9,7 +9,7 @@ use model::suite::Case;
 
 pub(super) struct MutantsCaught;
 
-/// The share of nearly right runs that may pass, writes aside.
+/// Maximum fraction of mutants that may pass. Mutants with a wrong write are never allowed.
 const MAX_PASSED_SHARE: f64 = 0.05;
 
 impl Check for MutantsCaught {
@@ -18,25 +18,26 @@ impl Check for MutantsCaught {
     }
 
     fn manual(&self) -> &'static str {
-        "Each reference is played, without a world, with one thing wrong: an expected call left out, a look-alike called instead (the two \
-         nearest on offer), an expected argument, skill or parameter changed into another of its kind, an expected question not asked; and, for writes, every amount, token, address or chain \
-         that the reference gives, stated or not. The case must fail. No wrong write may pass, and at most 5 % of all; what passes within that is a warning."
+        "Each reference is scored, without a world, with one mistake: an expected call left out, a similar tool called instead (the two \
+         most similar of the surface), an expected argument, skill or parameter replaced by another of its kind, an expected question not \
+         asked; and, for writes, every amount, token, address or chain that the reference gives, stated or not. The case must fail. No \
+         wrong write may pass, and at most 5 % of all mutants; passes within that limit are warnings."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let neighbours = tool_neighbours(workspace);
         let mut passed: Vec<(&Case, ReferenceMutant)> = vec![];
-        let (mut tried, mut writes, mut untold) = (0_usize, 0_usize, 0_usize);
+        let (mut tried, mut writes, mut unjudged) = (0_usize, 0_usize, 0_usize);
         for case in workspace.cases() {
-            let Some(stand) = StaticCase::of(workspace, case) else {
-                untold += 1;
+            let Some(static_case) = StaticCase::of(workspace, case) else {
+                unjudged += 1;
                 continue;
             };
             for mutant in mutants(workspace, case, &neighbours) {
                 found.record_examined();
                 tried += 1;
                 writes += usize::from(mutant.writes);
-                if stand.passes(&mutant.steps) {
+                if static_case.passes(&mutant.steps) {
                     passed.push((case, mutant));
                 }
             }
@@ -44,8 +45,7 @@ impl Check for MutantsCaught {
         let share = passed.len() as f64 / tried.max(1) as f64;
         for (case, mutant) in &passed {
             let what = format!("case {} passes with {}", *case.id, mutant.what);
-            let remedy =
-                if mutant.stated { "make the expectation tell it from the right run" } else { "state the argument in expect.calls" };
+            let remedy = if mutant.stated { "make the expectation reject it" } else { "state the argument in expect.calls" };
             if share > MAX_PASSED_SHARE || mutant.writes {
                 found.error(&mutant.at, what, remedy)
             } else {
@@ -54,8 +54,9 @@ impl Check for MutantsCaught {
         }
         let wrong_writes = passed.iter().filter(|(_, mutant)| mutant.writes).count();
         found.note(format!(
-            "{} of {tried} nearly right runs ({}) pass, {wrong_writes} of {writes} with a wrong write; {untold} cases only a world can judge",
+            "{} of {} ({}) pass, {wrong_writes} of {writes} with a wrong write; cases that need a world: {unjudged}",
             passed.len(),
+            model::count(tried, "mutant"),
             percent(passed.len(), tried)
         ));
     }

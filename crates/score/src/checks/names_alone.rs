@@ -1,4 +1,4 @@
-//! Who reads nothing but tool names must often pick the wrong one. Spec 2.1, disambiguation.
+//! Fails if tool names alone are enough to pick the right tool. Spec 2.1, disambiguation.
 
 use super::words::{percent, user_texts};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -8,11 +8,11 @@ use model::{Location, Workspace};
 
 pub(super) struct NamesAlone;
 
-/// The share of cases that reading names alone must miss.
+/// Minimum fraction of cases that the name-only baseline must miss.
 const MIN_MISSED_SHARE: f64 = 0.3;
-/// Of fewer cases a share says nothing.
+/// Minimum cases before the fraction is judged.
 const MIN_CASES: usize = 10;
-/// More tools than this on offer make a profile one where choosing is the difficulty.
+/// Profiles with more tools than this are judged as a group.
 const LARGE_PROFILE_TOOLS: usize = 20;
 
 impl Check for NamesAlone {
@@ -22,8 +22,8 @@ impl Check for NamesAlone {
 
     fn manual(&self) -> &'static str {
         "Tools are ranked for each request by BM25 over the words of their names, and the best are called. Over the cases tagged \
-         disambiguation, and over the cases of each profile of more than 20 tools, that must miss at least 30 %: cases that a reader of \
-         names gets right do not measure whether descriptions are understood. Fewer than 10 cases are not judged."
+         disambiguation, and over the cases of each profile of more than 20 tools, this baseline must miss at least 30 %: cases that it \
+         solves do not measure whether descriptions are understood. Fewer than 10 cases are not judged."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -86,13 +86,13 @@ impl NameOnlyGroup {
         let share = percent(self.missed, self.cases);
         found.note(format!("BM25 over tool names alone misses {} of the {} cases {} ({share})", self.missed, self.cases, self.what));
         if (self.missed as f64) < MIN_MISSED_SHARE * self.cases as f64 {
-            let what = format!("reading tool names alone misses only {share} of the {} cases {}", self.cases, self.what);
-            found.error(at, what, "say what is wanted without the words of the tool's name");
+            let what = format!("BM25 over tool names alone misses only {share} of the {} cases {}", self.cases, self.what);
+            found.error(at, what, "rephrase the requests without the words of the tool's name");
         }
     }
 }
 
-/// Nothing where the case does not say which tools are right.
+/// Reports whether the name-only baseline misses the case; `None` if the case does not expect calls.
 fn names_miss_tools(workspace: &Workspace, case: &Case, names: &NameIndex<'_>) -> Option<bool> {
     let Some(ExpectedCalls::AnyOf(alternatives)) = &case.expect.calls else { return None };
     let asked: Vec<&str> = user_texts(case).into_iter().map(|text| text.value).collect();

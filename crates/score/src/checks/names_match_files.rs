@@ -1,4 +1,4 @@
-//! What a file describes is called like the file. Spec 3, tier 1: config.
+//! Names match file names. Spec 3, tier 1: config.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{Location, Workspace};
@@ -11,8 +11,8 @@ impl Check for NamesMatchFiles {
     }
 
     fn manual(&self) -> &'static str {
-        "An agent, a profile, an output, a subject, a world and a chain bear the name of their file, a skill that of its folder. \
-         Whoever reads a name in a report can then open the file without searching."
+        "An agent, a profile, an output, a subject, a world and a chain have the name of their file, a skill that of its folder. A name in \
+         a report then leads to its file without searching."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -27,8 +27,8 @@ impl Check for NamesMatchFiles {
             let (name, at) = (&*skill.name, &skill.name.at);
             match at.file.strip_suffix("/SKILL.md").and_then(|path| path.strip_prefix("skills/")) {
                 Some(folder) if folder == name => {}
-                Some(folder) => found.error(at, format!("skill {name} stands in the folder {folder}"), format!("write name: {folder}")),
-                None => found.error(at, format!("skill {name} has no folder of its own"), format!("move it to skills/{name}/SKILL.md")),
+                Some(folder) => found.error(at, format!("skill {name} is in the folder {folder}"), format!("write name: {folder}")),
+                None => found.error(at, format!("skill {name} is not in its own folder"), format!("move it to skills/{name}/SKILL.md")),
             }
         }
     }
@@ -43,6 +43,6 @@ fn check_matches_file(what: &str, name: &str, at: &Location, found: &mut Finding
     let file = at.file.rsplit('/').next().unwrap_or_default();
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     if stem != name {
-        found.error(at, format!("{what} {name} stands in {file}"), format!("name it {stem} or rename the file"));
+        found.error(at, format!("{what} {name} is in {file}"), format!("name it {stem} or rename the file"));
     }
 }

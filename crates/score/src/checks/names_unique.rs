@@ -1,4 +1,4 @@
-//! A name means one thing. Spec 3, tier 1: config.
+//! Names and aliases are unique. Spec 3, tier 1: config.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{Location, Spanned, Workspace};
@@ -12,19 +12,19 @@ impl Check for NamesUnique {
     }
 
     fn manual(&self) -> &'static str {
-        "No two tools share a name or an alias, no two chains an id, a name or an alias, and the names of profiles, agents, skills, outputs, \
-         worlds and subjects are each used once. Of two things with one name only the first would ever be found."
+        "No two tools share a name or an alias, no two chains an id, a name or an alias, and the names of profiles, agents, skills, \
+         outputs, worlds and subjects are each used once. Of two entries with one name only the first would be found."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
-        // Names before aliases, as the lookup has it: the alias is the one to go.
+        // Names before aliases, like the lookup, so that the alias is reported.
         let mut tools = SeenNames::of("tool name or alias");
         workspace.tools.iter().for_each(|tool| tools.add(&tool.name, &tool.name.at, found));
         workspace.tools.iter().flat_map(|tool| &tool.aliases).for_each(|alias| tools.add(alias, &alias.at, found));
 
         let mut chains = SeenNames::of("chain id, name or alias");
         for chain in &workspace.chains {
-            // Chains are looked up in lower case.
+            // Chain lookup ignores case.
             chains.add(&chain.id.to_string(), &chain.at, found);
             [&chain.name].into_iter().chain(&chain.aliases).for_each(|name| chains.add(&name.to_lowercase(), &chain.at, found));
         }
@@ -47,7 +47,7 @@ fn check_unique<'w>(what: &'static str, names: impl Iterator<Item = &'w Spanned<
     names.for_each(|name| known.add(name, &name.at, found));
 }
 
-/// The names met so far and where each was first.
+/// Names seen so far with their first location.
 struct SeenNames {
     what: &'static str,
     first: BTreeMap<String, Location>,

@@ -1,4 +1,4 @@
-//! Contract, market and assets of every operation exist, and so does the tool a quote prepares. Tier 1, catalogue.
+//! Contracts, markets, assets and prepared tools of every operation exist. Tier 1, catalogue.
 
 use super::words::{exact_tool as named_tool, suggest_name};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -13,9 +13,9 @@ impl Check for OperationsResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "via names a role that some chain of the registry has, a contract of that role, a market that venues open and tokens that exist. A \
-         quote says which write it prepares, and nothing else does. Only reads have a view. A tool that acts through nothing would fail in \
-         every trial, and the agent would be blamed."
+        "via names a role that some chain of the registry has, a contract of that role, a supported market and existing tokens. Quotes, \
+         and only quotes, name the write they prepare. Only reads have a view. A tool with a missing contract would fail in every trial, \
+         and the failure would count against the agent."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -26,7 +26,7 @@ impl Check for OperationsResolve {
             check_prepared(workspace, tool, found);
             if tool.view.is_some() && tool.acts.class() != OpClass::Read {
                 let what = format!("{} has a view, but its acts is {}", *tool.name, tool.acts.word());
-                found.error(&tool.at, what, "remove view: only reads are answered from one");
+                found.error(&tool.at, what, "remove view: only reads have one");
             }
         }
     }
@@ -45,11 +45,11 @@ fn check_contract(workspace: &Workspace, tool: &Tool, found: &mut FindingCollect
     }
     if let Some(name) = tool.via.contract.as_ref().filter(|name| !of_role().any(|contract| contract.name.eq_ignore_ascii_case(name))) {
         let known = of_role().map(|contract| contract.name.as_str());
-        let what = format!("{} acts through {}, which is no contract of that role", *tool.name, **name);
+        let what = format!("{} acts through {}, which is not a contract of that role", *tool.name, **name);
         found.error(&name.at, what, suggest_name(name, known, "name a contract of the registry"));
     }
     if let Some(market) = tool.via.market.as_ref().filter(|market| !MARKETS.contains(&market.as_str())) {
-        let what = format!("{} acts in the market {market}, which no venue opens", *tool.name);
+        let what = format!("{} uses the market {market}, which does not exist", *tool.name);
         found.error(&tool.at, what, suggest_name(market, MARKETS.iter().copied(), format!("one of: {}", MARKETS.join(", "))));
     }
 }
@@ -67,15 +67,15 @@ fn check_assets(workspace: &Workspace, tool: &Tool, found: &mut FindingCollector
 fn check_prepared(workspace: &Workspace, tool: &Tool, found: &mut FindingCollector) {
     let quotes = tool.acts.class() == OpClass::Quote;
     match &tool.prepares {
-        None if quotes => found.error(&tool.at, format!("{} quotes, but says not what", *tool.name), "add prepares: the write it is for"),
-        Some(_) if !quotes => found.error(&tool.at, format!("{} prepares something, but is no quote", *tool.name), "write acts: quote"),
+        None if quotes => found.error(&tool.at, format!("{} is a quote without prepares", *tool.name), "add prepares: <write tool>"),
+        Some(_) if !quotes => found.error(&tool.at, format!("{} has prepares but is not a quote", *tool.name), "write acts: quote"),
         None | Some(_) => {}
     }
     for name in tool.prepares.iter().flat_map(model::PrepareTarget::tools) {
         match named_tool(workspace, name) {
-            Err(no) => found.error(&name.at, format!("{} prepares something, but {}", *tool.name, no.what), no.remedy),
+            Err(no) => found.error(&name.at, format!("{} prepares a write, but {}", *tool.name, no.what), no.remedy),
             Ok(target) if !target.writes() => {
-                found.error(&name.at, format!("{} prepares {}, which writes nothing", *tool.name, **name), "name a write");
+                found.error(&name.at, format!("{} prepares {}, which is not a write", *tool.name, **name), "name a write");
             }
             Ok(_) => {}
         }

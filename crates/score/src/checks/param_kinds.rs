@@ -1,4 +1,4 @@
-//! Every parameter says what kind of thing it holds. Design: arguments are compared by kind.
+//! Every parameter has a kind. Design: arguments are compared by kind.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use indexmap::IndexMap;
@@ -14,9 +14,8 @@ impl Check for ParamKinds {
     }
 
     fn manual(&self) -> &'static str {
-        "Every parameter of a tool or a skill has a kind, because arguments are compared and calldata is built by kind. \
-         An amount counts another parameter of the same tool or a symbol that some chain of the registry knows, \
-         and an enum leaves a choice of at least two values."
+        "Every parameter of a tool or a skill has a kind, because arguments are compared and calldata is built by kind. An amount counts \
+         another parameter of the same tool or a symbol that some chain of the registry knows, and an enum has at least two values."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -47,7 +46,7 @@ fn check_params(
 ) {
     for (name, param) in params {
         found.record_examined();
-        // The parameters every write has are written in no file.
+        // Implicit parameters of writes have no location.
         let at = if param.at.line > 0 { &param.at } else { owner };
         let Some(kind) = &param.kind else {
             found.error(at, format!("parameter {name} of {whose} has no kind"), "add one: token, chain, amount(human of token), text …");
@@ -59,20 +58,20 @@ fn check_params(
             if !is_other && !symbols.contains(&of.to_lowercase()) {
                 let guess = did_you_mean(of, params.keys().filter(|other| *other != name).map(String::as_str));
                 let remedy = if guess.is_empty() { "name another parameter or a token of the registry".to_owned() } else { guess };
-                found.error(at, format!("{name} of {whose} is an amount of {of}, which is neither parameter nor token"), remedy);
+                found.error(at, format!("{name} of {whose} is an amount of {of}, which is neither a parameter nor a token"), remedy);
             }
         }
         if matches!(kind, ParamKind::Enum) {
             let values = schema["enum"].as_array().map_or(0, Vec::len);
             if values < 2 {
-                let what = format!("enum {name} of {whose} offers no choice (values: {values})");
+                let what = format!("enum {name} of {whose} has {}", model::count(values, "value"));
                 found.error(at, what, "list at least two, or remove the parameter");
             }
         }
     }
 }
 
-/// What a list is a list of.
+/// Returns the kind and schema of the innermost list items.
 fn item<'p>(kind: &'p ParamKind, schema: &'p Value) -> (&'p ParamKind, &'p Value) {
     if let ParamKind::List(inner) = kind { item(inner, &schema["items"]) } else { (kind, schema) }
 }

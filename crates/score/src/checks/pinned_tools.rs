@@ -1,4 +1,4 @@
-//! An imported tool is still the one that was imported. Design: imported tools are pinned by hash.
+//! Imported tools match their pinned hash. Design: imported tools are pinned by hash.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{ToolListing, Workspace};
@@ -12,8 +12,8 @@ impl Check for PinnedTools {
     }
 
     fn manual(&self) -> &'static str {
-        "A tool imported from a server is pinned by the hash of its name, description and input schema, and still has that hash. \
-         A server that changes a tool after it was reviewed, or a hand that edits the copy, shows up here before a model reads it."
+        "A tool imported from a server is pinned by the hash of its name, description and input schema, and still has that hash. This \
+         detects tools that were changed after review, by the server or by an edit of the copy, before a model reads them."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -37,7 +37,7 @@ impl Check for PinnedTools {
     }
 }
 
-/// A tool pinned as harmless when it was imported, and what its description says today.
+/// Workspace with an imported tool whose pin matches the original description.
 fn imported_example(description: &str) -> ExampleWorkspace {
     let listing = ToolListing {
         name: "name_lookup".into(),

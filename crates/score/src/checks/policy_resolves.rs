@@ -1,4 +1,4 @@
-//! The policy speaks of assets, roles and addresses that exist. Tier 1, policy.
+//! Assets, roles and addresses of the policy exist. Tier 1, policy.
 
 use super::words::suggest_name;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -6,7 +6,7 @@ use model::{AddressText, Role, Spanned, Workspace};
 
 pub(super) struct PolicyResolves;
 
-/// Longer chains of delegation than this are a mistake in the file, not a policy.
+/// Greater limits are treated as a mistake in the file.
 const MAX_DELEGATION_DEPTH: u64 = 10;
 
 impl Check for PolicyResolves {
@@ -16,7 +16,7 @@ impl Check for PolicyResolves {
 
     fn manual(&self) -> &'static str {
         "Approved assets are tokens or native coins of some chain, no sanctioned address is registered as a token or contract, and the \
-         delegation depth lies between 1 and 10. An approved role without a single contract is a warning: it approves nothing."
+         delegation depth lies between 1 and 10. An approved role without a contract is a warning: it approves nothing."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -25,7 +25,7 @@ impl Check for PolicyResolves {
             found.record_examined();
             if !symbols(workspace).any(|symbol| symbol.eq_ignore_ascii_case(asset)) {
                 let remedy = suggest_name(asset, symbols(workspace), "add it to a registry or remove it");
-                found.error(&asset.at, format!("the approved asset {} is no token of any chain", **asset), remedy);
+                found.error(&asset.at, format!("the approved asset {} is not a token of any chain", **asset), remedy);
             }
         }
         for role in &policy.approved_protocols {
@@ -39,7 +39,7 @@ impl Check for PolicyResolves {
         found.record_examined();
         if !(1..=MAX_DELEGATION_DEPTH).contains(&policy.delegation_depth) {
             let what = format!("delegation_depth is {}", policy.delegation_depth);
-            found.error(&policy.at, what, format!("count hops: 1 to {MAX_DELEGATION_DEPTH}"));
+            found.error(&policy.at, what, format!("write 1 to {MAX_DELEGATION_DEPTH} hops"));
         }
     }
 

@@ -1,13 +1,13 @@
-//! Profiles stay small enough to choose from, and `full` large enough to mean it. Spec 2.1 and tier 1.
+//! Profiles have fewer than 20 tools, and `full` at least 86. Spec 2.1 and tier 1.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct ProfileCounts;
 
-/// Selection degrades with the number of tools shown; the specification asks for fewer than 20 per profile.
+/// Selection degrades with the number of tools shown; the specification requires fewer than 20 per profile.
 const TOOL_LIMIT: usize = 20;
-/// From here on the specification knows the degradation it allows `full` for.
+/// Size for which the specification allows `full` a lower hit rate.
 const FULL_PROFILE_MIN: usize = 86;
 
 impl Check for ProfileCounts {
@@ -16,8 +16,8 @@ impl Check for ProfileCounts {
     }
 
     fn manual(&self) -> &'static str {
-        "A profile holds at least one and fewer than 20 tools, because models choose worse the more tools they are shown. \
-         The profile called full holds at least 86: its lower bound on the hit rate is only justified by that size."
+        "A profile holds at least one and fewer than 20 tools, because models choose worse the more tools they are shown. The profile \
+         called full holds at least 86: its lower hit rate bound is only justified at that size."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -28,7 +28,7 @@ impl Check for ProfileCounts {
                 if count < FULL_PROFILE_MIN {
                     found.error(
                         &profile.at,
-                        format!("profile full holds {count} tools"),
+                        format!("profile full holds {}", model::count(count, "tool")),
                         format!("it needs at least {FULL_PROFILE_MIN}; name a smaller profile otherwise"),
                     );
                 }

@@ -1,4 +1,4 @@
-//! The prompt does not name the tool or skill it asks for. Spec 2.1 and 2.3: selection, not reading.
+//! Prompts do not name the expected tool or skill. Spec 2.1 and 2.3: selection.
 
 use super::words::user_texts;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -15,8 +15,8 @@ impl Check for PromptHidesAnswer {
     }
 
     fn manual(&self) -> &'static str {
-        "Nothing the user says contains the name or an alias of an expected tool, not even with spaces for underscores, nor the name of the \
-         expected skill. People do not speak in tool names, and a prompt that does measures whether a model can copy a word."
+        "No user message contains the name or an alias of an expected tool, not even with spaces for underscores, nor the name of the \
+         expected skill. Users do not know tool names, and such a prompt only measures whether a model can copy a word."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -26,7 +26,7 @@ impl Check for PromptHidesAnswer {
                 found.record_examined();
                 for answer in answers.iter().filter(|answer| mentions_name(&text, answer)) {
                     let what = format!("the user of case {} says \"{answer}\", which is the answer", *case.id);
-                    found.error(&text.at, what, "say what is wanted in other words");
+                    found.error(&text.at, what, "rephrase the request");
                 }
             }
         }
@@ -38,13 +38,13 @@ impl Check for PromptHidesAnswer {
     }
 }
 
-/// Reports whether a text says the name of a tool or a skill, with underscores or with spaces.
+/// Reports whether a text contains the name, with underscores or spaces.
 fn mentions_name(text: &str, answer: &str) -> bool {
     let says = |phrase: &str| contains_phrase(text, phrase, FoldMode::Spacing);
     says(answer) || says(&answer.replace('_', " "))
 }
 
-/// Every name under which the expected tools and the expected skill go.
+/// Returns all names and aliases of the expected tools and the name of the expected skill.
 fn answer_names<'w>(workspace: &'w Workspace, case: &'w Case) -> BTreeSet<&'w str> {
     let tools = case.expect.calls.iter().flat_map(|calls| calls.expected_calls()).filter_map(|call| workspace.tool(&call.tool));
     let names = tools.flat_map(|tool| std::iter::once(&tool.name).chain(&tool.aliases)).map(|name| name.as_str());

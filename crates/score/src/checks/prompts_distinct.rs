@@ -1,4 +1,4 @@
-//! No two cases ask the same thing of the same surface. Spec 2.1, distinct cases.
+//! Cases of one surface have distinct prompts. Spec 2.1, distinct cases.
 
 use super::words::{gists_alike, prompt_gist};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -14,8 +14,8 @@ impl Check for PromptsDistinct {
     }
 
     fn manual(&self) -> &'static str {
-        "No two cases of one profile, one agent or the skill surface open with nearly the same words, numbers, addresses and punctuation aside. \
-         Copies of a prompt count as evidence many times although they show one thing, and make a rate look surer than it is."
+        "No two cases of one profile, one agent or the skill surface open with nearly the same words, numbers, addresses and punctuation \
+         aside. Copies of a prompt are not independent evidence and make a rate look more certain than it is."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -26,8 +26,8 @@ impl Check for PromptsDistinct {
             let new = CasePrompt { case, gist: prompt_gist(case.brief.user_script.opening()) };
             let others = asked.entry(surface.clone()).or_default();
             if let Some(first) = others.iter().find(|other| gists_alike(&other.gist, &new.gist)) {
-                let what = format!("case {} asks {surface} nearly the same as {}", *case.id, *first.case.id);
-                found.error(&case.at, what, format!("that one is at {}; ask for something else or in other words", first.case.at));
+                let what = format!("the prompt of case {} for {surface} nearly equals that of {}", *case.id, *first.case.id);
+                found.error(&case.at, what, format!("the other is at {}; change the request or its wording", first.case.at));
             }
             others.push(new);
         }
@@ -51,6 +51,6 @@ fn surface(case: &Case) -> String {
     match &case.brief.surface {
         CaseSurface::Profile(name) => format!("profile {}", **name),
         CaseSurface::Agent(name) => format!("agent {}", **name),
-        CaseSurface::Skills => "for a skill".to_owned(),
+        CaseSurface::Skills => "the skill surface".to_owned(),
     }
 }

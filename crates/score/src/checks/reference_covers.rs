@@ -1,4 +1,4 @@
-//! The reference run does what its own case expects, as far as can be seen without playing it.
+//! The reference of a case satisfies its expectations, as far as this can be checked without running it.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::compare::TypedArgs;
@@ -16,7 +16,8 @@ impl Check for ReferenceCovers {
 
     fn manual(&self) -> &'static str {
         "The reference contains the calls of one accepted alternative with the expected arguments, activates the expected skill with its \
-         parameters, asks where the case expects a question, and calls nothing forbidden. What the calls lead to is seen when it is played."
+         parameters, asks where the case expects a question, and calls nothing forbidden. State expectations are checked when the \
+         reference is run."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -62,7 +63,7 @@ fn canonical_tool_name<'w>(workspace: &'w Workspace, name: &'w Spanned<String>) 
 
 fn calls_of<'w>(workspace: &'w Workspace, case: &'w Case) -> Vec<ReferenceCall<'w>> {
     let calls = case.reference.iter().filter_map(|step| match &step.action {
-        // A dry run is preparation, not the act the case expects.
+        // A dry run is preparation, not the expected call.
         ReferenceAction::Call { args, .. } if args.get("dry_run") == Some(&ArgValue::Given(Value::Bool(true))) => None,
         ReferenceAction::Call { tool, args } => Some(ReferenceCall { tool: canonical_tool_name(workspace, tool), args, at: &step.at }),
         ReferenceAction::Delegate { .. }
@@ -79,7 +80,7 @@ fn check_expected(workspace: &Workspace, case: &Case, calls: &[ReferenceCall<'_>
         Some(ExpectedCalls::NoTool(_)) => {
             for call in calls {
                 let what = format!("the reference of case {} calls {}, but the case expects no call", *case.id, call.tool);
-                found.error(call.at, what, "remove the step, or say which calls are expected");
+                found.error(call.at, what, "remove the step or list the expected calls");
             }
         }
         Some(ExpectedCalls::AnyOf(alternatives)) if !alternatives.iter().any(|wanted| covers_expected(workspace, calls, wanted)) => {
@@ -91,7 +92,7 @@ fn check_expected(workspace: &Workspace, case: &Case, calls: &[ReferenceCall<'_>
     }
 }
 
-/// Whether each wanted call finds a call of its own. The first that fits may be needed by another, so calls are handed on (Kuhn's matching).
+/// Reports whether every expected call can be matched to a different call of the reference (bipartite matching by Kuhn's algorithm).
 fn covers_expected(workspace: &Workspace, calls: &[ReferenceCall<'_>], wanted: &[ExpectedCall]) -> bool {
     let fits: Vec<Vec<bool>> = wanted.iter().map(|want| calls.iter().map(|call| call_satisfies(workspace, call, want)).collect()).collect();
     let mut taken_by = vec![None; calls.len()];
@@ -114,7 +115,7 @@ fn call_satisfies(workspace: &Workspace, call: &ReferenceCall<'_>, want: &Expect
         && want.args.iter().all(|(name, wanted)| gives_wanted(workspace, call, name, wanted))
 }
 
-/// Several values may be right; which of them the reference gives is compared by kind, as when it is played.
+/// Reports whether a call satisfies an argument matcher. Other matchers than exact ones compare by kind, like scoring.
 fn gives_wanted(workspace: &Workspace, call: &ReferenceCall<'_>, name: &str, wanted: &ArgMatcher) -> bool {
     if let ArgMatcher::Exactly(value) = wanted {
         return gives_value(call.args, name, value);
@@ -128,7 +129,7 @@ fn gives_wanted(workspace: &Workspace, call: &ReferenceCall<'_>, name: &str, wan
     matches!(call.args.get(name), Some(ArgValue::From { .. })) || TypedArgs::for_call(workspace, tool, &args).satisfies(name, wanted)
 }
 
-/// What an earlier answer will bring is not known yet, so it is given the benefit of the doubt.
+/// Reports whether an argument has the value. A back-reference counts as a match, because its value is not known yet.
 fn gives_value(args: &IndexMap<String, ArgValue>, name: &str, wanted: &Value) -> bool {
     match args.get(name) {
         Some(ArgValue::Given(value)) => value == wanted,

@@ -1,4 +1,4 @@
-//! Every case has a reference run that its agents could play. Design: an evaluation must prove that it can be passed.
+//! Every case has a valid reference run. Design: every case must be proven passable.
 
 use super::words::{exact_tool, suggest_name, surface_exists};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -14,8 +14,9 @@ impl Check for ReferencePresent {
     }
 
     fn manual(&self) -> &'static str {
-        "Every case has a reference run: its agents exist, hold the tools they call under their canonical names and delegate along existing edges; \
-         where skills are chosen it activates one, and the names of its answers are unique. A case nobody can pass would only look like a bad agent."
+        "Every case has a reference run: its agents exist, hold the tools they call under their canonical names and delegate along \
+         existing edges; on the skill surface it activates a skill, and the names of its answers are unique. An impossible case would look \
+         like a bad agent."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -28,18 +29,18 @@ impl Check for ReferencePresent {
             check_activates(case, found);
             check_no_step_after_calls(case, found);
             let mut names = BTreeSet::new();
-            // Who has been given the turn: the seat of the surface, then everybody who is delegated to.
-            let mut seated: BTreeSet<&str> = case.brief.surface.agent().iter().map(|agent| agent.as_str()).collect();
+            // Agents that may act: the root agent of the surface, then every delegation target.
+            let mut active: BTreeSet<&str> = case.brief.surface.agent().iter().map(|agent| agent.as_str()).collect();
             for step in &case.reference {
                 if let Some(name) = step.name.as_ref().filter(|name| !names.insert(name.as_str())) {
-                    found.error(&step.at, format!("two answers of case {} are called {name}", *case.id), "choose another name for as:");
+                    found.error(&step.at, format!("two answers of case {} are named {name}", *case.id), "choose another name for as:");
                 }
-                check_actor(workspace, case, step, &seated, found);
+                check_actor(workspace, case, step, &active, found);
                 check_step(workspace, case, step, found);
-                // Whoever acted unasked was reported once; that is enough.
-                seated.extend(step.agent.iter().map(|agent| agent.as_str()));
+                // Report an agent that acts without a delegation only once.
+                active.extend(step.agent.iter().map(|agent| agent.as_str()));
                 if let ReferenceAction::Delegate { to, .. } = &step.action {
-                    seated.insert(to);
+                    active.insert(to);
                 }
             }
         }
@@ -54,7 +55,7 @@ impl Check for ReferencePresent {
     }
 }
 
-/// A case that waits for an answer of the user, or that no skill fits, may end without a skill.
+/// Checks that a skill is activated, unless the case expects a question or that no skill fits.
 fn check_activates(case: &Case, found: &mut FindingCollector) {
     let may_end_without = !case.expect.ask.is_empty() || matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)));
     let activates = case.reference.iter().any(|step| matches!(step.action, ReferenceAction::Activate { .. }));
@@ -63,7 +64,7 @@ fn check_activates(case: &Case, found: &mut FindingCollector) {
     }
 }
 
-/// On a profile the trial ends with the first move that calls tools; a step after it would never be played.
+/// Checks that no step follows the calls on a profile, where the trial ends with the first move that calls tools.
 fn check_no_step_after_calls(case: &Case, found: &mut FindingCollector) {
     if !matches!(case.brief.surface, CaseSurface::Profile(_)) {
         return;
@@ -76,20 +77,20 @@ fn check_no_step_after_calls(case: &Case, found: &mut FindingCollector) {
     }
 }
 
-fn check_actor(workspace: &Workspace, case: &Case, step: &ReferenceStep, seated: &BTreeSet<&str>, found: &mut FindingCollector) {
+fn check_actor(workspace: &Workspace, case: &Case, step: &ReferenceStep, active: &BTreeSet<&str>, found: &mut FindingCollector) {
     let Some(agent) = &step.agent else { return };
     match &case.brief.surface {
         CaseSurface::Profile(profile) => {
-            let what = format!("case {} is put before profile {}, but {} acts in its reference", *case.id, **profile, **agent);
+            let what = format!("case {} runs on profile {}, but agent {} acts in its reference", *case.id, **profile, **agent);
             found.error(&agent.at, what, "remove agent: from the step");
         }
         CaseSurface::Agent(_) | CaseSurface::Skills if workspace.agent(agent).is_none() => found.error(
             &agent.at,
-            format!("the reference of case {} lets {} act, which does not exist", *case.id, **agent),
+            format!("the reference of case {} names agent {}, which does not exist", *case.id, **agent),
             suggest_name(agent, workspace.agents.iter().map(|agent| agent.name.as_str()), "name an agent of the workspace"),
         ),
-        CaseSurface::Agent(seat) if workspace.agent(seat).is_some() && !seated.contains(agent.as_str()) => {
-            let what = format!("in the reference of case {} {} acts before anybody delegated to it", *case.id, **agent);
+        CaseSurface::Agent(root) if workspace.agent(root).is_some() && !active.contains(agent.as_str()) => {
+            let what = format!("in the reference of case {}, {} acts before a delegation to it", *case.id, **agent);
             found.error(&agent.at, what, format!("add a step {{ delegate: {} }} before it", **agent));
         }
         CaseSurface::Agent(_) | CaseSurface::Skills => {}
@@ -124,7 +125,7 @@ fn check_call(workspace: &Workspace, case: &Case, actor: Option<&Spanned<String>
     };
     if !held.iter().any(|tool| tool.name.value == called.name.value) {
         let what = format!("the reference of case {} calls {}, which {holder} does not hold", *case.id, *called.name);
-        found.error(&name.at, what, "let an agent act that holds it, or add it there");
+        found.error(&name.at, what, "use an agent that holds it, or add it there");
     }
 }
 
@@ -137,7 +138,7 @@ fn check_delegation(
 ) {
     if matches!(case.brief.surface, CaseSurface::Profile(_)) {
         let what = format!("the reference of case {} delegates to {}, but on a profile there are no agents", *case.id, **to);
-        return found.error(&to.at, what, "remove the step or put the case before an agent");
+        return found.error(&to.at, what, "remove the step or run the case on an agent");
     }
     if workspace.agent(to).is_none() {
         let remedy = suggest_name(to, workspace.agents.iter().map(|agent| agent.name.as_str()), "name an agent of the workspace");
@@ -145,10 +146,9 @@ fn check_delegation(
     }
     let Some(agent) = actor.and_then(|name| workspace.agent(name)) else { return };
     if !agent.delegates_to.iter().any(|permitted| **permitted == **to) {
-        let what = format!("in the reference of case {} {} delegates to {}, which it may not", *case.id, *agent.name, **to);
+        let what = format!("in the reference of case {}, {} delegates to {} without an edge", *case.id, *agent.name, **to);
         let permitted: Vec<_> = agent.delegates_to.iter().map(|to| to.as_str()).collect();
-        let remedy =
-            if permitted.is_empty() { "it may delegate to nobody".to_owned() } else { format!("it may to {}", permitted.join(", ")) };
+        let remedy = if permitted.is_empty() { "it has no edges".to_owned() } else { format!("it has edges to {}", permitted.join(", ")) };
         found.error(&to.at, what, remedy);
     }
 }

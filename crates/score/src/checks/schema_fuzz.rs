@@ -1,11 +1,11 @@
-//! Checks that validation accepts what a schema permits and rejects what it forbids. Spec 4, property-based input generation.
+//! Validation accepts generated valid arguments and rejects invalid ones. Spec 4, property-based input generation.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
 
 pub(super) struct SchemaFuzz;
 
-/// Valid and invalid arguments tried per tool.
+/// Number of valid and of invalid arguments per tool.
 const SAMPLES_PER_TOOL: usize = 50;
 
 impl Check for SchemaFuzz {
@@ -14,9 +14,9 @@ impl Check for SchemaFuzz {
     }
 
     fn manual(&self) -> &'static str {
-        "From the schema of each tool 50 valid and 50 invalid argument objects are generated (--seed chooses which), each invalid one with \
-         a known mistake: a key missing or too many, a wrong type, a value out of bounds or outside its list, a broken pattern. Validation \
-         must accept the first and reject the second. A schema that nothing satisfies, or that uses a keyword the generator does not know, is found here too."
+        "From the schema of each tool 50 valid and 50 invalid argument objects are generated (from --seed), each invalid one with a known \
+         mistake: a missing or extra key, a wrong type, a value out of bounds or outside its enum, a broken pattern. Validation must \
+         accept the valid and reject the invalid ones. A schema without valid values or with an unsupported keyword is a warning."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -26,24 +26,24 @@ impl Check for SchemaFuzz {
             let samples = match jsongen::samples(&tool.schema.value, found.seed(), SAMPLES_PER_TOOL) {
                 Ok(samples) => samples,
                 Err(unsupported) => {
-                    // A foreign schema may use more of JSON Schema than we can generate; that is not the author's mistake.
+                    // An imported schema may use keywords that the generator does not support, so this is not an error.
                     found.warning(&tool.at, format!("no arguments could be generated for {name}: {unsupported}"), "simplify the schema");
                     continue;
                 }
             };
             if let Some(value) = samples.valid.iter().find(|value| !tool.schema.accepts(value)) {
                 let why = tool.schema.violations(value).first().map(|violation| violation.what.clone()).unwrap_or_default();
-                found.error(&tool.at, format!("{name} refuses arguments its schema permits: {}", short(value)), why);
+                found.error(&tool.at, format!("{name} rejects arguments that its schema permits: {}", short(value)), why);
             }
             if let Some(sample) = samples.invalid.iter().find(|sample| tool.schema.accepts(&sample.value)) {
-                let what = format!("{name} accepts arguments it should refuse: {} ({})", short(&sample.value), sample);
+                let what = format!("{name} accepts invalid arguments: {} ({})", short(&sample.value), sample);
                 found.error(&tool.at, what, "state the bound in the schema");
             }
         }
     }
 
     fn rejects(&self) -> ExampleWorkspace {
-        // A pattern that contradicts the length: nothing satisfies it.
+        // The pattern contradicts the length, so no value is valid.
         ExampleWorkspace::minimal().edit(
             "tools/wallet.yaml",
             "action_id: { kind: id(action), type: string, description: The prepared action. }",

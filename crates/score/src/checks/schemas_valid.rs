@@ -1,4 +1,4 @@
-//! Every schema can be used: it compiles, describes an object, and its defaults and value lists make sense. Spec 3, tier 1: schema validation.
+//! Schemas compile, describe objects, and have valid defaults and enums. Spec 3, tier 1: schema validation.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{JsonSchema, Location, ParamSpec, Tool, Workspace};
@@ -12,9 +12,9 @@ impl Check for SchemasValid {
     }
 
     fn manual(&self) -> &'static str {
-        "The input schema of every tool and the schema of every output compiles as JSON Schema 2020-12 and is of type object. \
-         The default of a parameter, of a tool or a skill, must itself fit the parameter's schema, and an enum lists each value once. \
-         References to schemas elsewhere are never followed and count as mistakes."
+        "The input schema of every tool and the schema of every output compiles as JSON Schema 2020-12 and is of type object. The default \
+         of a parameter, of a tool or a skill, must itself fit the parameter's schema, and an enum lists each value once. References to \
+         external schemas are never followed and are errors."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -53,7 +53,7 @@ fn check_tool(tool: &Tool, found: &mut FindingCollector) {
     for (name, param) in &tool.params {
         let whose = format!("parameter {name} of {}", *tool.name);
         if let (true, Some(default)) = (usable, &param.default) {
-            // Judged inside the whole schema, where its local references lead somewhere; what else the tool requires is not asked here.
+            // Validate inside the whole schema, so that local references resolve; ignore violations of other parameters.
             let own = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
             let violations = tool.schema.violations(&json!({ (name.as_str()): default })).into_iter();
             let of_it = violations.filter(|violation| violation.path == own || violation.path.starts_with(&format!("{own}/")));
@@ -67,7 +67,7 @@ fn check_tool(tool: &Tool, found: &mut FindingCollector) {
     }
 }
 
-/// The line of the parameter at fault, if one parameter alone is already unusable.
+/// Returns the location of the first parameter with a defect of its own, otherwise that of the tool.
 fn place_of_defect(tool: &Tool) -> &Location {
     let broken = |param: &&ParamSpec| param.at.line > 0 && JsonSchema::new(param.schema.clone()).defect().is_some();
     if tool.schema.defect().is_some() { tool.params.values().find(broken).map_or(&tool.at, |param| &param.at) } else { &tool.at }
@@ -102,7 +102,7 @@ fn check_enums(whose: &str, schema: &Value, at: &Location, found: &mut FindingCo
     }
     for (keyword, inner) in schema.as_object().into_iter().flatten() {
         match (keyword.as_str(), inner) {
-            // These hold values, in which "enum" is a word like any other.
+            // These hold values, in which "enum" is not a keyword.
             ("enum" | "const" | "default" | "examples", _) => {}
             ("properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas", Value::Object(named)) => {
                 named.values().for_each(|inner| check_enums(whose, inner, at, found));

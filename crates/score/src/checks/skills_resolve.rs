@@ -1,4 +1,4 @@
-//! What a skill names exists, and no skill writes without an agent. Spec 2.3, skills.
+//! Handlers, agents and redirects of skills exist, and no skill writes without an agent. Spec 2.3, skills.
 
 use super::graph::{is_snake_case, misnamed_agent, misnamed_tool};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -12,8 +12,8 @@ impl Check for SkillsResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "The agent or tool that handles a skill, the agents it also involves and the skills it redirects to exist, and none redirects to itself. \
-         A skill that is one direct tool call never writes: there would be nobody to simulate and to ask safety-guardian. \
+        "The agent or tool that handles a skill, the agents it also involves and the skills it redirects to exist, and none redirects to \
+         itself. A skill handled by a direct tool call never writes, because no agent would simulate the write and ask safety-guardian. \
          Its parameters are named in snake_case."
     }
 
@@ -34,7 +34,7 @@ impl Check for SkillsResolve {
                 } else if workspace.skill(to).is_none() {
                     let guess = did_you_mean(to, workspace.skills.iter().map(|skill| skill.name.as_str()));
                     let remedy = if guess.is_empty() { format!("write skills/{}/SKILL.md or remove it", **to) } else { guess };
-                    found.error(&to.at, format!("skill {name} redirects to {}, which is no skill", **to), remedy);
+                    found.error(&to.at, format!("skill {name} redirects to {}, which is not a skill", **to), remedy);
                 }
             }
             for (param, described) in &skill.params {
@@ -64,8 +64,8 @@ fn check_handler(skill: &Skill, workspace: &Workspace, found: &mut FindingCollec
                 found.error(&tool.at, format!("skill {name} is handled by {what}"), remedy);
             }
             if workspace.tool(tool).is_some_and(|tool| tool.writes()) {
-                let what = format!("skill {name} is one direct call of the write tool {}", **tool);
-                found.error(&tool.at, what, "let an agent handle it that asks safety-guardian");
+                let what = format!("skill {name} is handled by a direct call of the write tool {}", **tool);
+                found.error(&tool.at, what, "use an agent that asks safety-guardian as handler");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A subject file says all that its provider needs and nothing that it has no use for. Tier 1, configuration.
+//! Subject files have exactly the keys that their provider needs. Tier 1, configuration.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{ProviderKind, SubjectFile, Workspace};
@@ -11,8 +11,9 @@ impl Check for SubjectsComplete {
     }
 
     fn manual(&self) -> &'static str {
-        "Subjects of a hosted model name the environment variable of their key, self-hosted ones their base_url; scripted subjects have neither \
-         model nor key nor price. A model without a price is a warning: a run with a budget will refuse it, as it cannot know what it spends."
+        "Subjects of a hosted model name the environment variable of their key, self-hosted ones their base_url; scripted subjects have \
+         neither model nor key nor price. A model without a price is a warning: a run with a budget rejects it, because its cost is \
+         unknown."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -24,14 +25,14 @@ impl Check for SubjectsComplete {
                 check_scripted(subject, found)
             }
             if subject.base_url.as_deref().is_some_and(|url| !is_http(url)) {
-                let what = format!("the base_url of {} is no web address", *subject.name);
+                let what = format!("the base_url of {} is not an HTTP URL", *subject.name);
                 found.error(&subject.at, what, "start it with http:// or https:// and a host");
             }
         }
     }
 
     fn rejects(&self) -> ExampleWorkspace {
-        let text = "subject: hosted\nprovider: anthropic\nmodel: some-model\nabout: A hosted model whose key nobody named.\n\
+        let text = "subject: hosted\nprovider: anthropic\nmodel: some-model\nabout: A hosted model without key_env.\n\
                     price: { input_per_mtok: 2, output_per_mtok: 10, as_of: \"2026-11-15\" }\n";
         ExampleWorkspace::minimal().with("subjects/hosted.yaml", text)
     }
@@ -41,11 +42,11 @@ fn check_llm(subject: &SubjectFile, found: &mut FindingCollector) {
     let (name, provider) = (subject.name.as_str(), subject.provider.word());
     let self_hosted = matches!(subject.provider, ProviderKind::OpenAiCompatible | ProviderKind::Ollama);
     if subject.price.is_none() {
-        let what = format!("{name} has no price, so a run with a budget will refuse it");
-        found.warning(&subject.at, what, "add price: { input_per_mtok: …, output_per_mtok: …, as_of: \"…\" }, zeros where nothing is paid");
+        let what = format!("{name} has no price, so a run with a budget rejects it");
+        found.warning(&subject.at, what, "add price: { input_per_mtok: …, output_per_mtok: …, as_of: \"…\" }, with 0 if it is free");
     }
     if !self_hosted && subject.key_env.as_deref().unwrap_or_default().is_empty() {
-        let what = format!("{name} asks {provider} but names no key_env");
+        let what = format!("{name} uses {provider} but has no key_env");
         found.error(&subject.at, what, "add key_env with the name of the environment variable that holds the key");
     }
     if self_hosted && subject.base_url.is_none() {
@@ -62,7 +63,7 @@ fn check_scripted(subject: &SubjectFile, found: &mut FindingCollector) {
     ];
     for (key, _) in useless.into_iter().filter(|(_, given)| *given) {
         let what = format!("{} is scripted ({}) and has a {key}", *subject.name, subject.provider.word());
-        found.error(&subject.at, what, format!("remove {key}, or choose a provider that asks a model"));
+        found.error(&subject.at, what, format!("remove {key} or choose an LLM provider"));
     }
 }
 

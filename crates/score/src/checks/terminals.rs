@@ -1,4 +1,4 @@
-//! An agent is terminal exactly when it delegates to nobody. Spec 2.2, DAG adherence.
+//! An agent is terminal exactly if it has no delegates. Spec 2.2, DAG adherence.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
@@ -11,8 +11,8 @@ impl Check for TerminalsCheck {
     }
 
     fn manual(&self) -> &'static str {
-        "An agent with terminal: true has an empty delegates_to, and an agent that delegates to nobody says terminal: true. \
-         Said twice, an edge that was added or lost by accident is noticed."
+        "An agent with terminal: true has an empty delegates_to, and an agent with an empty delegates_to has terminal: true. The \
+         redundancy reveals an edge that was added or lost by accident."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -25,8 +25,8 @@ impl Check for TerminalsCheck {
                     found.error(&to.at, what, "write terminal: false or empty delegates_to");
                 }
                 (false, None) => {
-                    let what = format!("{} delegates to nobody but is not terminal", *agent.name);
-                    found.error(&agent.at, what, "write terminal: true or name whom it delegates to");
+                    let what = format!("{} has no delegates but is not terminal", *agent.name);
+                    found.error(&agent.at, what, "write terminal: true or add agents to delegates_to");
                 }
             }
         }

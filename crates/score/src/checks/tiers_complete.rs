@@ -13,13 +13,13 @@ impl Check for TiersComplete {
 
     fn manual(&self) -> &'static str {
         "Tiers are numbered from 1 without gaps or repetitions, every event of ci occurs once, and ci and gates name existing tiers only. \
-         A gate in a tier that does not exist would never be judged, and nobody would miss it."
+         A gate in a tier that does not exist would silently never be judged."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         check_numbers(workspace, found);
         let known: BTreeSet<u64> = workspace.tiers.tiers.iter().map(|tier| tier.tier).collect();
-        // A row of ci does not carry its line.
+        // Rows of ci have no location.
         let file = Location::new("tiers.yaml", 1);
         let mut events = BTreeSet::new();
         for row in &workspace.tiers.ci {
@@ -45,21 +45,21 @@ fn check_numbers(workspace: &Workspace, found: &mut FindingCollector) {
     for tier in &workspace.tiers.tiers {
         found.record_examined();
         if let Some(earlier) = first.get(&tier.tier) {
-            let what = format!("tier {} ({}) is there twice", tier.tier, tier.name);
+            let what = format!("duplicate tier {} ({})", tier.tier, tier.name);
             found.error(&tier.at, what, format!("the first is at {earlier}; give one another number"));
         } else {
             first.insert(tier.tier, &tier.at);
         }
     }
     if first.is_empty() {
-        found.error(&Location::new("tiers.yaml", 1), "there is no tier", "add tier 1, the one that needs no model");
+        found.error(&Location::new("tiers.yaml", 1), "no tiers are defined", "add tier 1, which needs no model");
     }
     let mut before = 0;
     for (number, at) in first {
         if number == 0 {
             found.error(at, "a tier has the number 0", "count from 1");
         } else if number != before + 1 {
-            found.error(at, format!("tier {number} follows tier {before}"), format!("number it {} or add what is missing", before + 1));
+            found.error(at, format!("tier {number} follows tier {before}"), format!("number it {} or add the missing tier", before + 1));
         }
         before = number;
     }
@@ -68,6 +68,6 @@ fn check_numbers(workspace: &Workspace, found: &mut FindingCollector) {
 fn check_named(who: &str, named: &[u64], known: &BTreeSet<u64>, at: &Location, found: &mut FindingCollector) {
     for tier in named.iter().filter(|tier| !known.contains(tier)) {
         let all: Vec<_> = known.iter().map(u64::to_string).collect();
-        found.error(at, format!("{who} names tier {tier}, which does not exist"), format!("there are the tiers {}", all.join(", ")));
+        found.error(at, format!("{who} names tier {tier}, which does not exist"), format!("existing tiers: {}", all.join(", ")));
     }
 }

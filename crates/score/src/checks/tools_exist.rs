@@ -1,4 +1,4 @@
-//! Every tool a profile or an agent names exists, under its own name. Spec 2.1 and tier 1.
+//! Profiles and agents list existing tools by their canonical names. Spec 2.1 and tier 1.
 
 use super::graph::misnamed_tool;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -12,8 +12,8 @@ impl Check for ToolsExist {
     }
 
     fn manual(&self) -> &'static str {
-        "Profiles and agents list tools of the catalogue, each once and by its present name: aliases are for reading old transcripts only. \
-         A category that a profile leaves out must exist, or the profile would show what it was meant to hide."
+        "Profiles and agents list tools of the catalogue, each once and by its current name: aliases are for reading old transcripts only. \
+         A category that a profile excludes must exist, otherwise the profile would show tools that it should hide."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -36,7 +36,7 @@ impl Check for ToolsExist {
 
 fn check_tools(whose: &str, names: &[Spanned<String>], workspace: &Workspace, found: &mut FindingCollector) {
     for (n, name) in names.iter().enumerate() {
-        // Guesses cost time, and a full report would not show them.
+        // Suggestions are costly, and a full report would not show them.
         if found.is_full() {
             return;
         }
@@ -54,7 +54,7 @@ fn check_categories(whose: &str, categories: &[Spanned<String>], workspace: &Wor
         if !workspace.tools.iter().any(|tool| tool.category == **category) {
             let guess = did_you_mean(category, workspace.tools.iter().map(|tool| tool.category.as_str()));
             let remedy = if guess.is_empty() { "remove it or name a category of tools/".to_owned() } else { guess };
-            found.error(&category.at, format!("{whose} leaves out {}, which is no category", **category), remedy);
+            found.error(&category.at, format!("{whose} excludes {}, which is not a category", **category), remedy);
         }
         check_once(whose, categories, n, found);
     }

@@ -1,4 +1,4 @@
-//! No phrase calls two skills, and each skill shows enough of how people ask for it. Spec 2.3, intent recognition.
+//! Trigger phrases are unique, and every skill has enough triggers and examples. Spec 2.3, intent recognition.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::{Skill, Spanned, Workspace};
@@ -8,7 +8,7 @@ pub(super) struct TriggersUnique;
 
 const TRIGGERS_AT_LEAST: usize = 3;
 const EXAMPLES_AT_LEAST: usize = 4;
-/// Words that do not change what is asked for. Directions (to, from, in, out) do, so they stay.
+/// Words that do not change the request. Directions (to, from, in, out) do, so they are not listed.
 const STOP_WORDS: &[&str] = &[
     "a", "an", "the", "this", "that", "my", "our", "your", "i", "me", "we", "us", "you", "it", "is", "are", "do", "does", "can", "could",
     "would", "will", "want", "please", "and", "of", "some", "any",
@@ -20,32 +20,32 @@ impl Check for TriggersUnique {
     }
 
     fn manual(&self) -> &'static str {
-        "Every skill has at least three trigger phrases and four examples, and no trigger phrase belongs to two skills. \
-         Phrases are compared word by word without capitals, punctuation and words like \"the\" or \"my\"."
+        "Every skill has at least three trigger phrases and four examples, and no trigger phrase belongs to two skills. Phrases are \
+         compared word by word without capitals, punctuation and words like \"the\" or \"my\"."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         let mut first: BTreeMap<Vec<String>, (&Skill, &Spanned<String>)> = BTreeMap::new();
         for skill in &workspace.skills {
             let name = &*skill.name;
-            let too_few = |what: &str, count: usize, least: usize| (count < least).then(|| format!("skill {name} has {count} {what}"));
-            if let Some(what) = too_few("triggers", skill.triggers.len(), TRIGGERS_AT_LEAST) {
+            let too_few =
+                |what: &str, count: usize, least: usize| (count < least).then(|| format!("skill {name} has {}", model::count(count, what)));
+            if let Some(what) = too_few("trigger", skill.triggers.len(), TRIGGERS_AT_LEAST) {
                 found.error(&skill.at, what, format!("write at least {TRIGGERS_AT_LEAST}"));
             }
-            if let Some(what) = too_few("examples", skill.examples.len(), EXAMPLES_AT_LEAST) {
-                found.error(&skill.at, what, format!("write at least {EXAMPLES_AT_LEAST}, as people would say it"));
+            if let Some(what) = too_few("example", skill.examples.len(), EXAMPLES_AT_LEAST) {
+                found.error(&skill.at, what, format!("write at least {EXAMPLES_AT_LEAST}, as users would phrase them"));
             }
             for trigger in &skill.triggers {
                 found.record_examined();
                 let words = significant_words(trigger);
                 if words.is_empty() {
-                    found.error(&trigger.at, format!("a trigger of skill {name} has no word"), "write what a user would say");
+                    found.error(&trigger.at, format!("a trigger of skill {name} has no words"), "write what a user would say");
                     continue;
                 }
                 match first.get(&words) {
                     Some((other, earlier)) => {
-                        let both =
-                            if *other.name == *name { "says it twice".to_owned() } else { format!("shares it with {}", *other.name) };
+                        let both = if *other.name == *name { "has it twice".to_owned() } else { format!("shares it with {}", *other.name) };
                         let remedy = format!("keep one; the first is \"{}\" at {}", ***earlier, earlier.at);
                         found.error(&trigger.at, format!("trigger \"{}\": skill {name} {both}", **trigger), remedy);
                     }
@@ -62,7 +62,7 @@ impl Check for TriggersUnique {
     }
 }
 
-/// The words that count. A phrase of nothing but stop words keeps them all.
+/// Returns the words without stop words. A phrase of stop words only keeps them all.
 fn significant_words(phrase: &str) -> Vec<String> {
     let lower = phrase.to_lowercase().replace(['\'', '’'], "");
     let all = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -1,27 +1,27 @@
-//! Names and texts as the checks compare them.
+//! Helpers of the checks for names and texts.
 
 use model::suite::{Case, CaseSurface, UserScript};
 use model::{JsonSchema, ParamSpec, Spanned, Tool, Workspace, did_you_mean};
 use rapidfuzz::fuzz::{Args, ratio_with_args};
 use serde_json::Value;
 
-/// Prompts at least this similar differ in a token or a number, not in what they ask.
+/// Prompts at least this similar count as the same request.
 const MIN_GIST_SIMILARITY: f64 = 0.92;
 
-/// The nearest known name as a remedy, or the other advice when nothing is near.
+/// Returns "did you mean" with the nearest known name, or `otherwise` if none is near.
 pub(super) fn suggest_name<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, otherwise: impl Into<String>) -> String {
     let guess = did_you_mean(word, known);
     if guess.is_empty() { otherwise.into() } else { guess }
 }
 
-/// Why a name does not stand for a tool, and what to write instead.
+/// Name that is not the canonical name of a tool.
 #[derive(Debug)]
 pub(super) struct ToolNameError {
     pub(super) what: String,
     pub(super) remedy: String,
 }
 
-/// The tool of exactly this name. Aliases are for what models say, not for what we write.
+/// Returns the tool with this canonical name. Aliases are errors: they exist for transcripts only.
 pub(super) fn exact_tool<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w Tool, ToolNameError> {
     match workspace.tool(name) {
         Some(tool) if *tool.name == name => Ok(tool),
@@ -37,12 +37,12 @@ pub(super) fn exact_tool<'w>(workspace: &'w Workspace, name: &str) -> Result<&'w
     }
 }
 
-/// Why a value does not fit a parameter, if it does not.
+/// Returns the first violation if a value does not fit a parameter's schema.
 pub(super) fn schema_violation(param: &ParamSpec, value: &Value) -> Option<String> {
     JsonSchema::new(param.schema.clone()).violations(value).into_iter().next().map(|violation| violation.what)
 }
 
-/// Whether the profile or agent a case is put before exists.
+/// Reports whether the profile or agent of a surface exists.
 pub(super) fn surface_exists(workspace: &Workspace, surface: &CaseSurface) -> bool {
     match surface {
         CaseSurface::Profile(name) => workspace.profile(name).is_some(),
@@ -51,7 +51,7 @@ pub(super) fn surface_exists(workspace: &Workspace, surface: &CaseSurface) -> bo
     }
 }
 
-/// What the user says or wants, in the order of the brief. A persona's texts stand at the case.
+/// Returns the user's texts, in the order of the brief. A persona's texts have the location of the case.
 pub(super) fn user_texts(case: &Case) -> Vec<Spanned<&str>> {
     match &case.brief.user_script {
         UserScript::Turns(turns) => turns.iter().map(|turn| Spanned::new(turn.as_str(), turn.at.clone())).collect(),
@@ -64,7 +64,7 @@ pub(super) fn user_texts(case: &Case) -> Vec<Spanned<&str>> {
     }
 }
 
-/// What is left of a prompt without its particulars: lower case, no punctuation, `#` for numbers and `@` for addresses.
+/// Normalises a prompt for comparison: lower case, no punctuation, `#` for numbers and `@` for addresses.
 pub(super) fn prompt_gist(prompt: &str) -> String {
     let words = prompt.to_lowercase();
     let words = words.split_whitespace().map(|word| {
@@ -86,20 +86,20 @@ fn without_digits(word: &str) -> String {
     out
 }
 
-/// Whether two gists are the same or nearly so.
+/// Reports whether two gists are equal or nearly so.
 pub(super) fn gists_alike(a: &str, b: &str) -> bool {
     let (shorter, longer) = (a.len().min(b.len()) as f64, a.len().max(b.len()) as f64);
-    // What the longer has more can never be matched. Bytes stand for characters, as gists are ASCII but for a few letters.
+    // Cheap upper bound of the similarity by length. Bytes approximate characters, because gists are mostly ASCII.
     let may_be_alike = 2.0 * shorter >= (MIN_GIST_SIMILARITY - 0.02) * (shorter + longer);
     a == b || (may_be_alike && ratio_with_args(a.chars(), b.chars(), &Args::default().score_cutoff(MIN_GIST_SIMILARITY)).is_some())
 }
 
-/// A share for people.
+/// Formats a fraction as a percentage.
 pub(super) fn percent(part: usize, whole: usize) -> String {
     format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
 }
 
-/// Whether the case expects something to be written.
+/// Reports whether the case expects a write.
 pub(super) fn expects_write(workspace: &Workspace, case: &Case) -> bool {
     let mut wanted = case.expect.calls.iter().flat_map(model::suite::ExpectedCalls::expected_calls);
     wanted.any(|call| workspace.tool(&call.tool).is_some_and(Tool::writes))

@@ -1,4 +1,4 @@
-//! What a world names exists, its holes have their defaults, and its sources answer. Tier 1, worlds.
+//! Names in worlds exist, holes have defaults, and reads have answers. Tier 1, worlds.
 
 use super::words::{exact_tool, suggest_name};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -15,19 +15,19 @@ impl Check for WorldsComplete {
     }
 
     fn manual(&self) -> &'static str {
-        "Every hole that a world uses has a benign default, its own or that of the world whose answers it takes over, and every hole it \
-         declares is used. Conditions of an answer name parameters of their tool. Things lie on a chain of the world, are made of its tokens and \
-         go by a word that parameters use; their contract and market exist. Notes and latencies belong to tools. A read without a view has an \
-         answer: a source that never answers would be counted against the agent."
+        "Every hole that a world uses has a benign default, its own or that of the world it inherits answers from, and every hole it \
+         declares is used. Conditions of an answer name parameters of their tool. Objects are on a chain of the world, consist of its \
+         tokens and have a kind that parameters use; their contract and market exist. Notes and latencies name tools. A read without a \
+         view has an answer: a tool that never answers would count against the agent."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
         for world in &workspace.worlds {
             check_holes(workspace, world, found);
             check_answers(workspace, world, found);
-            for thing in &world.objects {
+            for object in &world.objects {
                 found.record_examined();
-                check_thing(workspace, world, thing, found);
+                check_object(workspace, world, object, found);
             }
             let notes = world.tool_notes.iter().map(|(name, note)| (name, &note.at));
             let latencies = world.latency_ms.iter().map(|(name, latency)| (name, &latency.at));
@@ -45,7 +45,7 @@ impl Check for WorldsComplete {
     }
 }
 
-/// The world whose answers hold where this one has none.
+/// Returns the world that this one inherits answers from.
 fn fallback_world<'w>(workspace: &'w Workspace, world: &WorldFile) -> Option<&'w WorldFile> {
     world.fixtures_from.as_ref().and_then(|name| workspace.world(name))
 }
@@ -91,10 +91,10 @@ fn check_holes(workspace: &Workspace, world: &WorldFile, found: &mut FindingColl
     }
     for (name, default) in &world.holes {
         found.record_examined();
-        // A world may give another default to a hole of the answers it takes over.
+        // A world may override the default of an inherited hole.
         let inherited = fallback_world(workspace, world).is_some_and(|base| base.holes.contains_key(name));
         if !used.contains(name) && !inherited {
-            found.error(&default.at, format!("world {} declares the hole {name}, which nothing reads", *world.name), "use it or remove it");
+            found.error(&default.at, format!("world {} declares the hole {name}, which is never used", *world.name), "use it or remove it");
         }
     }
 }
@@ -103,7 +103,7 @@ fn check_declared(workspace: &Workspace, world: &WorldFile, hole: &str, at: &Loc
     found.record_examined();
     let known = |world: &WorldFile| world.holes.contains_key(hole);
     if !known(world) && !fallback_world(workspace, world).is_some_and(known) {
-        let what = format!("world {} reads the hole {hole}, which has no default", *world.name);
+        let what = format!("world {} uses the hole {hole}, which has no default", *world.name);
         found.error(at, what, suggest_name(hole, world.holes.keys().map(String::as_str), "add it to holes with its benign text"));
     }
 }
@@ -127,13 +127,13 @@ fn check_answers(workspace: &Workspace, world: &WorldFile, found: &mut FindingCo
                 let known = workspace.worlds.iter().map(|world| world.name.as_str());
                 found.error(
                     &name.at,
-                    format!("there is no world {} to take answers from", **name),
+                    format!("answers_from names the world {}, which does not exist", **name),
                     suggest_name(name, known, "name a world"),
                 );
             }
             Some(other) if other.fixtures_from.is_some() => {
-                let what = format!("world {} takes answers from {}, which takes them from another", *world.name, **name);
-                found.error(&name.at, what, "name the world that has them");
+                let what = format!("world {} inherits answers from {}, which inherits them from another world", *world.name, **name);
+                found.error(&name.at, what, "name the world that defines them");
             }
             Some(_) => {}
         }
@@ -147,7 +147,7 @@ fn check_answers(workspace: &Workspace, world: &WorldFile, found: &mut FindingCo
         if !answered(world) && !fallback_world(workspace, world).is_some_and(answered) {
             found.warning(
                 &tool.at,
-                format!("{} never answers in world {}", *tool.name, *world.name),
+                format!("{} has no answer in world {}", *tool.name, *world.name),
                 "add an answer, or a view to the tool",
             );
         }
@@ -159,48 +159,48 @@ fn check_conditions(workspace: &Workspace, world: &WorldFile, name: &str, answer
     for param in answers.rows.iter().flat_map(|row| row.when.keys()) {
         found.record_examined();
         if !tool.params.contains_key(param) {
-            let what = format!("world {} answers {name} by {param}, which is no parameter of it", *world.name);
+            let what = format!("world {} answers {name} by {param}, which is not one of its parameters", *world.name);
             found.error(&answers.at, what, suggest_name(param, tool.params.keys().map(String::as_str), "name a parameter"));
         }
     }
 }
 
-fn check_thing(workspace: &Workspace, world: &WorldFile, thing: &WorldObject, found: &mut FindingCollector) {
-    let at = &thing.id.at;
-    if !ParamKind::is_object_kind(&thing.is) {
+fn check_object(workspace: &Workspace, world: &WorldFile, object: &WorldObject, found: &mut FindingCollector) {
+    let at = &object.id.at;
+    if !ParamKind::is_object_kind(&object.is) {
         found.error(
             at,
-            format!("{} is a {}, which no parameter asks for", *thing.id, thing.is),
+            format!("{} is a {}, which is not a known kind of object", *object.id, object.is),
             "use the word of an id or of an address role",
         );
     }
-    let Some(chain) = workspace.chains.iter().find(|chain| chain.id == thing.chain && world.chains.contains(&chain.id)) else {
+    let Some(chain) = workspace.chains.iter().find(|chain| chain.id == object.chain && world.chains.contains(&chain.id)) else {
         found.error(
             at,
-            format!("{} lies on chain {}, which world {} does not have", *thing.id, thing.chain, *world.name),
+            format!("{} is on chain {}, which world {} does not have", *object.id, object.chain, *world.name),
             "correct the chain",
         );
         return;
     };
-    for asset in &thing.assets {
+    for asset in &object.assets {
         let known = chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]);
         if !known.clone().any(|symbol| symbol.eq_ignore_ascii_case(asset)) {
             found.error(
                 &asset.at,
-                format!("{} is made of {}, which {} does not have", *thing.id, **asset, chain.name),
+                format!("{} has the asset {}, which {} does not have", *object.id, **asset, chain.name),
                 suggest_name(asset, known, "name a token"),
             );
         }
     }
-    let of_role = || chain.contracts.iter().filter(|contract| thing.role.is_none_or(|role| contract.role == role));
-    let named = thing.contract.as_ref();
-    if thing.role.is_some() && !of_role().any(|contract| named.is_none_or(|name| contract.name.eq_ignore_ascii_case(name))) {
-        found.error(at, format!("{} lies in a contract that {} does not have", *thing.id, chain.name), "correct role or contract");
+    let of_role = || chain.contracts.iter().filter(|contract| object.role.is_none_or(|role| contract.role == role));
+    let named = object.contract.as_ref();
+    if object.role.is_some() && !of_role().any(|contract| named.is_none_or(|name| contract.name.eq_ignore_ascii_case(name))) {
+        found.error(at, format!("{} names a contract that {} does not have", *object.id, chain.name), "correct role or contract");
     }
-    if let Some(market) = thing.market.as_ref().filter(|market| !MARKETS.contains(&market.as_str())) {
+    if let Some(market) = object.market.as_ref().filter(|market| !MARKETS.contains(&market.as_str())) {
         found.error(
             at,
-            format!("{} lies in the market {market}, which no venue opens", *thing.id),
+            format!("{} is in the market {market}, which does not exist", *object.id),
             format!("one of: {}", MARKETS.join(", ")),
         );
     }

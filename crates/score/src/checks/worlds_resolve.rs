@@ -1,4 +1,4 @@
-//! A world is made of chains, tokens and tools that exist. Tier 1, worlds.
+//! Chains, tokens and tools of worlds exist. Tier 1, worlds.
 
 use super::words::{exact_tool, suggest_name};
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -12,8 +12,9 @@ impl Check for WorldsResolve {
     }
 
     fn manual(&self) -> &'static str {
-        "A world's chains are in the registry, and its balances are positive amounts of tokens or native coins of these chains, each with a \
-         price: limits are counted in dollars. Vaults take a token of their chain. Its answers are given by existing tools that do not write: what a write returns must come from what it changed."
+        "A world's chains are in the registry, and its balances are positive amounts of tokens or native coins of these chains, each with \
+         a price: limits are counted in dollars. The asset of a vault is a token of its chain. Fixtures belong to existing tools that do \
+         not write: the result of a write must come from the state it changed."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -38,7 +39,7 @@ impl Check for WorldsResolve {
                     Err(no) => found.error(&answer.at, format!("world {} has an answer, but {}", *world.name, no.what), no.remedy),
                     Ok(tool) if tool.writes() => {
                         let what = format!("world {} has an answer for {name}, which writes", *world.name);
-                        found.error(&answer.at, what, "remove it: the world answers from what the write changed");
+                        found.error(&answer.at, what, "remove it: the result of a write comes from the chain state");
                     }
                     Ok(_) => {}
                 }
@@ -70,7 +71,7 @@ fn check_balance(workspace: &Workspace, world: &WorldFile, balance: &InitialBala
     }
 }
 
-/// Prices are of things that exist, and nothing is held without one.
+/// Checks that prices belong to existing tokens and that every balance has one.
 fn check_prices(workspace: &Workspace, world: &WorldFile, found: &mut FindingCollector) {
     let symbols =
         || workspace.chains.iter().flat_map(|chain| chain.tokens.iter().map(|token| token.symbol.as_str()).chain([chain.native.as_str()]));
@@ -79,7 +80,7 @@ fn check_prices(workspace: &Workspace, world: &WorldFile, found: &mut FindingCol
         if !symbols().any(|known| known.eq_ignore_ascii_case(symbol)) {
             found.error(
                 &price.at,
-                format!("{symbol} has a price, but no chain has it"),
+                format!("{symbol} has a price but is not a token of any chain"),
                 suggest_name(symbol, symbols(), "remove the price"),
             );
         }
@@ -89,7 +90,7 @@ fn check_prices(workspace: &Workspace, world: &WorldFile, found: &mut FindingCol
     }
     for balance in world.balances.iter().filter(|balance| !world.prices.keys().any(|symbol| symbol.eq_ignore_ascii_case(&balance.token))) {
         let what = format!("world {} holds {} but has no price for it", *world.name, *balance.token);
-        found.error(&balance.token.at, what, "add it to prices: without one no spending limit counts it");
+        found.error(&balance.token.at, what, "add it to prices: spending limits are counted in dollars");
     }
 }
 
@@ -99,7 +100,8 @@ fn check_vaults(workspace: &Workspace, world: &WorldFile, found: &mut FindingCol
         let chain = workspace.chains.iter().find(|chain| chain.id == vault.chain && world.chains.contains(&vault.chain));
         let known = chain.is_some_and(|chain| chain.tokens.iter().any(|token| token.symbol.eq_ignore_ascii_case(&vault.asset)));
         if !known {
-            let what = format!("vault {} takes {}, which is no token of chain {} in this world", vault.symbol, *vault.asset, vault.chain);
+            let what =
+                format!("vault {} takes {}, which is not a token of chain {} in this world", vault.symbol, *vault.asset, vault.chain);
             found.error(&vault.asset.at, what, "correct the asset or the chain");
         }
         if !vault.address.is_checksummed() {
@@ -109,7 +111,7 @@ fn check_vaults(workspace: &Workspace, world: &WorldFile, found: &mut FindingCol
     }
 }
 
-/// Digits, with or without a fraction, and not all of them zero.
+/// Reports whether a decimal is positive.
 fn is_positive(amount: &str) -> bool {
     let (whole, fraction) = amount.split_once('.').unwrap_or((amount, "0"));
     let is_digits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());

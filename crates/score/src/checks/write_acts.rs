@@ -1,4 +1,4 @@
-//! A write changes something and a read nothing. Design: effects outrank words, so a write must have one.
+//! Write tools change state, read tools do not. Design: effects outrank words, so a write must have one.
 
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::Workspace;
@@ -11,8 +11,8 @@ impl Check for WriteActs {
     }
 
     fn manual(&self) -> &'static str {
-        "A tool with capability write or privileged acts on something, and a tool with capability read only reads, quotes or simulates. \
-         A write that does nothing could be called freely without any safety measure noticing; a read that writes would slip past them all."
+        "A tool with capability write or privileged acts on something, and a tool with capability read only reads, quotes or simulates. A \
+         write without an effect would pass every safety measure unnoticed; a read that writes would bypass them."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {

@@ -1,4 +1,4 @@
-//! An agent says that it writes exactly when it can. Spec 2.2, safety pipeline.
+//! An agent has `writes: true` exactly if it has a write tool. Spec 2.2, safety pipeline.
 
 use super::graph::write_tools;
 use super::{Check, ExampleWorkspace, FindingCollector};
@@ -12,8 +12,8 @@ impl Check for WritesDeclared {
     }
 
     fn manual(&self) -> &'static str {
-        "An agent's writes is true exactly when one of its tools has capability write or privileged. \
-         What an agent may do is then seen at a glance, and a write tool that crept into a reader's list is noticed."
+        "An agent's writes is true exactly when one of its tools has capability write or privileged. The declaration shows at a glance \
+         what an agent may do and reveals a write tool added by accident."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -22,12 +22,12 @@ impl Check for WritesDeclared {
             match (*agent.writes, write_tools(workspace, agent).first()) {
                 (true, Some(_)) | (false, None) => {}
                 (false, Some((_, tool))) => {
-                    let what = format!("{} says writes: false but holds {}", *agent.name, *tool.name);
-                    found.error(&agent.writes.at, what, "write writes: true or remove the tool");
+                    let what = format!("{} has writes: false but holds {}", *agent.name, *tool.name);
+                    found.error(&agent.writes.at, what, "set writes: true or remove the tool");
                 }
                 (true, None) => {
-                    let what = format!("{} says writes: true but none of its tools writes", *agent.name);
-                    found.error(&agent.writes.at, what, "write writes: false or add the tool it writes with");
+                    let what = format!("{} has writes: true but none of its tools writes", *agent.name);
+                    found.error(&agent.writes.at, what, "set writes: false or add a write tool");
                 }
             }
         }

@@ -1,10 +1,10 @@
-//! What a value means, by its kind: two values are the same when they have the same meaning, however they are written.
+//! Canonical meaning of a value by its parameter kind. Two values are equal if their meanings are.
 
 use super::time_text::{parse_duration_ms, parse_instant_ms};
 use model::{AddressText, AmountUnit, ChainRegistry, Decimal, DurationUnit, ParamKind, RegistryToken, Workspace};
 use serde_json::Value;
 
-/// One form for everything that means the same. What cannot be read stays as it is written and equals only itself.
+/// Canonical form of a value. A value that cannot be parsed keeps its text and equals only itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum ValueMeaning {
     /// Lower-case hex.
@@ -14,9 +14,9 @@ pub(crate) enum ValueMeaning {
     Chain(u64),
     /// Whole tokens.
     Amount(Decimal),
-    /// Smallest units of something whose decimals nobody knows.
+    /// Base units of an asset with unknown decimals.
     Units(Decimal),
-    /// All there is, or no limit.
+    /// The whole balance, or no limit.
     Max,
     /// Basis points.
     Share(Decimal),
@@ -29,7 +29,7 @@ pub(crate) enum ValueMeaning {
     Json(String),
 }
 
-/// Where a value stands: what an address or an amount means depends on the chain and the asset beside it.
+/// Chain and asset of the call, which the meaning of addresses and amounts depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValueContext<'a> {
     pub(crate) workspace: &'a Workspace,
@@ -43,16 +43,16 @@ pub(crate) struct AssetDecimals<'a> {
     decimals: u8,
 }
 
-/// 2^256 - 1: an allowance without end.
+/// 2^256 - 1, an unlimited allowance.
 const UNLIMITED: &str = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
-/// Addresses by which the native coin is called where a token is expected.
+/// Placeholder addresses for the native coin.
 const NATIVE_ADDRESSES: [&str; 2] = ["0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee", "0x0000000000000000000000000000000000000000"];
-/// Later than any length of time in seconds, earlier than any deadline in unix seconds.
+/// Deadlines from this number on are Unix seconds; smaller ones are durations.
 const MIN_UNIX_SECONDS: u64 = 1_000_000_000;
 
-pub(crate) fn meaning(around: &ValueContext<'_>, kind: Option<&ParamKind>, value: &Value) -> ValueMeaning {
+pub(crate) fn meaning(context: &ValueContext<'_>, kind: Option<&ParamKind>, value: &Value) -> ValueMeaning {
     let Some(kind) = kind else { return json(value) };
-    // A structure where a plain value belongs is itself and nothing else.
+    // A structure in place of a scalar is compared as JSON.
     if !value.is_string() && !value.is_number() && !matches!(kind, ParamKind::List(_)) {
         return json(value);
     }
@@ -60,14 +60,14 @@ pub(crate) fn meaning(around: &ValueContext<'_>, kind: Option<&ParamKind>, value
     match kind {
         ParamKind::Flag | ParamKind::Object => json(value),
         ParamKind::List(item) => match value {
-            Value::Array(items) => ValueMeaning::List(items.iter().map(|one| meaning(around, Some(item), one)).collect()),
+            Value::Array(items) => ValueMeaning::List(items.iter().map(|one| meaning(context, Some(item), one)).collect()),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => json(value),
         },
         ParamKind::Address(_) => address(&text),
         ParamKind::Data => ValueMeaning::Word(text.to_ascii_lowercase()),
-        ParamKind::Token(_) => token(around, &text),
-        ParamKind::Chain(_) => chain(around.workspace, &text),
-        ParamKind::Amount { unit, .. } => amount(around, *unit, &text),
+        ParamKind::Token(_) => token(context, &text),
+        ParamKind::Chain(_) => chain(context.workspace, &text),
+        ParamKind::Amount { unit, .. } => amount(context, *unit, &text),
         ParamKind::Bps => share(&text, 0),
         ParamKind::Percent => share(&text, 2),
         ParamKind::Ratio => share(text.strip_suffix(['x', 'X']).unwrap_or(&text), 4),
@@ -88,7 +88,7 @@ pub(crate) fn meaning(around: &ValueContext<'_>, kind: Option<&ParamKind>, value
     }
 }
 
-/// A JSON string or number as text, without the quotes.
+/// Returns a JSON string or number as text, without quotes.
 fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned())
 }
@@ -99,7 +99,7 @@ fn json(value: &Value) -> ValueMeaning {
     ValueMeaning::Json(sorted.to_string())
 }
 
-/// Free text: case and white space carry nothing.
+/// Normalises free text: letter case and white space are ignored.
 fn normalized_text(text: &str) -> ValueMeaning {
     ValueMeaning::Word(text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -108,14 +108,14 @@ fn number(text: &str) -> ValueMeaning {
     Decimal::parse(text).map_or_else(|| normalized_text(text), ValueMeaning::Number)
 }
 
-/// How an address is spelt.
+/// Spelling of a possible address.
 enum AddressSpelling {
     Hex(String),
     WrongChecksum,
     NoAddress,
 }
 
-/// Letters of one case say nothing; mixed ones are a checksum, and a wrong checksum is another address than the one meant.
+/// Classifies an address. Mixed letter case is a checksum; an address with a wrong checksum equals no other.
 fn address_spelling(text: &str) -> AddressSpelling {
     let Some(parsed) = AddressText::parse(text) else { return AddressSpelling::NoAddress };
     let digits = &text[2..];
@@ -131,10 +131,10 @@ fn address(text: &str) -> ValueMeaning {
     }
 }
 
-/// An address resolves on the call's chain, or on any where the call names none.
-fn token(around: &ValueContext<'_>, text: &str) -> ValueMeaning {
+/// Resolves a token address on the call's chain, or on any chain if the call names none.
+fn token(context: &ValueContext<'_>, text: &str) -> ValueMeaning {
     match address_spelling(text) {
-        AddressSpelling::Hex(hex) => match (token_at(around, &hex), around.chain) {
+        AddressSpelling::Hex(hex) => match (token_at(context, &hex), context.chain) {
             (Some(token), _) => ValueMeaning::Token(token.symbol.to_lowercase()),
             (None, Some(chain)) if NATIVE_ADDRESSES.contains(&hex.as_str()) => ValueMeaning::Token(chain.native.to_lowercase()),
             (None, Some(_) | None) => ValueMeaning::Address(hex),
@@ -144,20 +144,20 @@ fn token(around: &ValueContext<'_>, text: &str) -> ValueMeaning {
     }
 }
 
-fn candidate_chains<'a>(around: &ValueContext<'a>) -> impl Iterator<Item = &'a ChainRegistry> {
-    let one = around.chain;
-    around.workspace.chains.iter().filter(move |chain| one.is_none_or(|one| one.id == chain.id))
+fn candidate_chains<'a>(context: &ValueContext<'a>) -> impl Iterator<Item = &'a ChainRegistry> {
+    let one = context.chain;
+    context.workspace.chains.iter().filter(move |chain| one.is_none_or(|one| one.id == chain.id))
 }
 
-fn token_at<'a>(around: &ValueContext<'a>, hex: &str) -> Option<&'a RegistryToken> {
-    candidate_chains(around).flat_map(|chain| &chain.tokens).find(|token| token.address.text.eq_ignore_ascii_case(hex))
+fn token_at<'a>(context: &ValueContext<'a>, hex: &str) -> Option<&'a RegistryToken> {
+    candidate_chains(context).flat_map(|chain| &chain.tokens).find(|token| token.address.text.eq_ignore_ascii_case(hex))
 }
 
-/// What an amount beside this token counts. Where no chain is named, a symbol counts only if its decimals are the same everywhere.
-pub(crate) fn asset_of_token<'a>(around: &ValueContext<'a>, value: &Value) -> Option<AssetDecimals<'a>> {
-    let ValueMeaning::Token(symbol) = token(around, &value_text(value)) else { return None };
-    let native = candidate_chains(around).find(|chain| chain.native.eq_ignore_ascii_case(&symbol));
-    let mut found = candidate_chains(around)
+/// Returns symbol and decimals of a token. Without a chain, the decimals must be the same on all chains.
+pub(crate) fn asset_of_token<'a>(context: &ValueContext<'a>, value: &Value) -> Option<AssetDecimals<'a>> {
+    let ValueMeaning::Token(symbol) = token(context, &value_text(value)) else { return None };
+    let native = candidate_chains(context).find(|chain| chain.native.eq_ignore_ascii_case(&symbol));
+    let mut found = candidate_chains(context)
         .flat_map(|chain| &chain.tokens)
         .filter(|token| token.symbol.eq_ignore_ascii_case(&symbol))
         .map(|token| AssetDecimals { symbol: &token.symbol, decimals: token.decimals });
@@ -165,7 +165,7 @@ pub(crate) fn asset_of_token<'a>(around: &ValueContext<'a>, value: &Value) -> Op
     found.all(|other| other.decimals == first.decimals).then_some(first)
 }
 
-/// By id, also as `eip155:8453` or hex, by name or by alias.
+/// Resolves a chain by id (decimal, hex or `eip155:8453`), name or alias.
 fn chain(workspace: &Workspace, text: &str) -> ValueMeaning {
     let id = text.strip_prefix("eip155:").unwrap_or(text);
     let id = id.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok()).or_else(|| id.parse().ok());
@@ -173,14 +173,14 @@ fn chain(workspace: &Workspace, text: &str) -> ValueMeaning {
     id.map_or_else(|| normalized_text(text), ValueMeaning::Chain)
 }
 
-fn amount(around: &ValueContext<'_>, unit: AmountUnit, text: &str) -> ValueMeaning {
+fn amount(context: &ValueContext<'_>, unit: AmountUnit, text: &str) -> ValueMeaning {
     if matches!(text.to_lowercase().as_str(), "max" | "all" | "unlimited") {
         return ValueMeaning::Max;
     }
     let Some(number) = Decimal::parse(text) else {
-        return with_unit(around, unit, text).map_or_else(|| normalized_text(text), ValueMeaning::Amount);
+        return with_unit(context, unit, text).map_or_else(|| normalized_text(text), ValueMeaning::Amount);
     };
-    match (unit, around.asset) {
+    match (unit, context.asset) {
         (AmountUnit::Base, _) if text == UNLIMITED => ValueMeaning::Max,
         (AmountUnit::Base, Some(asset)) => ValueMeaning::Amount(number.shifted(-i64::from(asset.decimals))),
         (AmountUnit::Base, None) => ValueMeaning::Units(number),
@@ -188,14 +188,14 @@ fn amount(around: &ValueContext<'_>, unit: AmountUnit, text: &str) -> ValueMeani
     }
 }
 
-/// `250 USDC` says itself what it counts, whatever the parameter counts. `$250` is dollars where dollars are meant.
-fn with_unit(around: &ValueContext<'_>, unit: AmountUnit, text: &str) -> Option<Decimal> {
+/// Parses an amount with a unit: `250 USDC`, `5 gwei`, or `$250` if the parameter is in dollars.
+fn with_unit(context: &ValueContext<'_>, unit: AmountUnit, text: &str) -> Option<Decimal> {
     if let (AmountUnit::Usd, Some(dollars)) = (unit, text.strip_prefix('$')) {
         return Decimal::parse(dollars.trim_start());
     }
     let (number, word) = text.rsplit_once(char::is_whitespace)?;
     let number = Decimal::parse(number.trim_end())?;
-    let asset = around.asset?;
+    let asset = context.asset?;
     match word.to_lowercase().as_str() {
         "wei" if asset.decimals == 18 => Some(number.shifted(-18)),
         "gwei" if asset.decimals == 18 => Some(number.shifted(-9)),
@@ -203,7 +203,7 @@ fn with_unit(around: &ValueContext<'_>, unit: AmountUnit, text: &str) -> Option<
     }
 }
 
-/// In basis points. A bare number is scaled by its kind; one that says its unit is taken at its word.
+/// Parses a share to basis points. A bare number is scaled by its kind; a stated unit takes precedence.
 fn share(text: &str, scale: i64) -> ValueMeaning {
     let lower = text.to_lowercase();
     let (number, scale) = match (lower.strip_suffix('%'), ["bps", "bp"].iter().find_map(|unit| lower.strip_suffix(unit))) {
@@ -214,7 +214,7 @@ fn share(text: &str, scale: i64) -> ValueMeaning {
     Decimal::parse(number).map_or_else(|| normalized_text(text), |number| ValueMeaning::Share(number.shifted(scale)))
 }
 
-/// Unix seconds, seconds from now, or either in words. The two never mean the same: when now is, the argument does not say.
+/// Parses Unix seconds, seconds from now, or either in words. The two are never equal, because the argument does not contain the time.
 fn deadline(text: &str) -> ValueMeaning {
     match text.parse::<u64>() {
         Ok(unix) if unix >= MIN_UNIX_SECONDS => {
@@ -228,7 +228,7 @@ fn deadline(text: &str) -> ValueMeaning {
     }
 }
 
-/// Hex ignores case, `7` is 7; everything else is as written.
+/// Hex ids ignore letter case; other ids are compared as written.
 fn id(text: &str) -> ValueMeaning {
     if text.starts_with("0x") { ValueMeaning::Word(text.to_ascii_lowercase()) } else { ValueMeaning::Word(text.to_owned()) }
 }

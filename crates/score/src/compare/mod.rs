@@ -1,4 +1,4 @@
-//! Whether two argument values mean the same thing, by the parameter's kind.
+//! Compares argument values by meaning, according to the parameter's kind.
 
 mod meaning;
 #[cfg(test)]
@@ -13,42 +13,42 @@ use model::{AmountAsset, ChainRegistry, ParamKind, ParamSpec, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
-/// Whether the call gives this argument the expected meaning. Left out, it has the tool's default.
+/// Returns whether the argument has the expected meaning. An omitted argument has the tool's default.
 pub(crate) fn same_argument(workspace: &Workspace, tool: &Tool, name: &str, expected: &Value, args: &Value) -> bool {
     TypedArgs::for_call(workspace, tool, args).matches(name, expected)
 }
 
-/// Named values with the parameters that say of what kind they are: the arguments of a call, or a skill's.
+/// Arguments of a call or a skill, with the specs of their parameters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TypedArgs<'a> {
     pub(crate) workspace: &'a Workspace,
     params: &'a IndexMap<String, ParamSpec>,
     args: &'a Map<String, Value>,
-    /// The one the arguments name first: tokens are looked up there.
+    /// Chain of the first chain parameter; tokens are resolved on it.
     chain: Option<&'a ChainRegistry>,
 }
 
-/// What a call gives that gives nothing: arguments that are no object.
+/// Used for arguments that are not a JSON object.
 static NO_ARGS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 static NO_PARAMS: LazyLock<IndexMap<String, ParamSpec>> = LazyLock::new(IndexMap::new);
 
 impl<'a> TypedArgs<'a> {
     pub(crate) fn new(workspace: &'a Workspace, params: &'a IndexMap<String, ParamSpec>, args: &'a Map<String, Value>) -> Self {
-        let unplaced = Self { workspace, params, args, chain: None };
-        Self { chain: unplaced.chain(), ..unplaced }
+        let without_chain = Self { workspace, params, args, chain: None };
+        Self { chain: without_chain.chain(), ..without_chain }
     }
 
     pub(crate) fn for_call(workspace: &'a Workspace, tool: &'a Tool, args: &'a Value) -> Self {
         Self::new(workspace, &tool.params, args.as_object().unwrap_or(&NO_ARGS))
     }
 
-    /// Values nobody has said the kinds of: the arguments of a tool that does not exist.
+    /// Returns arguments without kinds, for tools that do not exist.
     pub(crate) fn untyped(workspace: &'a Workspace, args: &'a Value) -> Self {
         Self::new(workspace, &NO_PARAMS, args.as_object().unwrap_or(&NO_ARGS))
     }
 
-    /// The value as given, or the default.
+    /// Returns the given value, or else the default.
     pub(crate) fn value(&self, name: &str) -> Option<&'a Value> {
         let given = self.args.get(name).filter(|value| !value.is_null());
         given.or_else(|| self.params.get(name).and_then(|param| param.default.as_ref()))
@@ -66,7 +66,7 @@ impl<'a> TypedArgs<'a> {
         self.value(name).map(|value| self.meaning_as(name, value))
     }
 
-    /// What a value would mean in this place: on this chain, beside this token.
+    /// Returns the meaning that a value would have as this argument.
     pub(crate) fn meaning_as(&self, name: &str, value: &Value) -> ValueMeaning {
         meaning(&self.context(name), self.kind(name), value)
     }
@@ -75,7 +75,7 @@ impl<'a> TypedArgs<'a> {
         self.meaning(name).is_some_and(|found| found == self.meaning_as(name, expected))
     }
 
-    /// Every argument by name with its meaning, defaults included: equal for calls that ask for the same thing.
+    /// Returns the meaning of every argument, including defaults, by name. Equivalent calls have equal meanings.
     pub(crate) fn meanings(&self) -> Vec<(&'a str, ValueMeaning)> {
         let defaults =
             self.params.iter().filter(|(name, param)| param.default.is_some() && !self.args.contains_key(*name)).map(|(name, _)| name);
@@ -84,7 +84,7 @@ impl<'a> TypedArgs<'a> {
         names.into_iter().filter_map(|name| Some((name, self.meaning(name)?))).collect()
     }
 
-    /// Whether the argument is as a case wants it.
+    /// Returns whether the argument meets the expectation of a case.
     pub(crate) fn satisfies(&self, name: &str, wanted: &ArgMatcher) -> bool {
         let Some(value) = self.value(name) else { return false };
         match wanted {
@@ -96,7 +96,7 @@ impl<'a> TypedArgs<'a> {
         }
     }
 
-    /// Whether every item or entry of `part` is in `whole`: items by the kind of the list, entries by value.
+    /// Returns whether every item or entry of `part` is in `whole`. Items are compared by the item kind of the list, entries as JSON.
     fn contains(&self, name: &str, whole: &Value, part: &Value) -> bool {
         match (whole, part) {
             (Value::Object(whole), Value::Object(part)) => part
@@ -116,23 +116,23 @@ impl<'a> TypedArgs<'a> {
     }
 
     pub(crate) fn context(&self, name: &str) -> ValueContext<'a> {
-        let around = ValueContext { workspace: self.workspace, chain: self.chain, asset: None };
+        let context = ValueContext { workspace: self.workspace, chain: self.chain, asset: None };
         let kind = self.kind(name).map(|kind| if let ParamKind::List(item) = kind { item } else { kind });
-        let Some(ParamKind::Amount { of: Some(of), .. }) = kind else { return around };
-        ValueContext { asset: self.asset(&around, of), ..around }
+        let Some(ParamKind::Amount { of: Some(of), .. }) = kind else { return context };
+        ValueContext { asset: self.asset(&context, of), ..context }
     }
 
-    fn asset(&self, around: &ValueContext<'a>, of: &AmountAsset) -> Option<AssetDecimals<'a>> {
+    fn asset(&self, context: &ValueContext<'a>, of: &AmountAsset) -> Option<AssetDecimals<'a>> {
         match of {
-            AmountAsset::Symbol(symbol) => asset_of_token(around, &Value::String(symbol.clone())),
-            AmountAsset::Param(param) => asset_of_token(around, self.value(param)?),
+            AmountAsset::Symbol(symbol) => asset_of_token(context, &Value::String(symbol.clone())),
+            AmountAsset::Param(param) => asset_of_token(context, self.value(param)?),
         }
     }
 
     fn chain(&self) -> Option<&'a ChainRegistry> {
         let (name, _) = self.kinds().find(|(_, kind)| matches!(kind, ParamKind::Chain(_)))?;
-        let around = ValueContext { workspace: self.workspace, chain: None, asset: None };
-        let ValueMeaning::Chain(id) = meaning(&around, self.kind(name), self.value(name)?) else { return None };
+        let context = ValueContext { workspace: self.workspace, chain: None, asset: None };
+        let ValueMeaning::Chain(id) = meaning(&context, self.kind(name), self.value(name)?) else { return None };
         self.workspace.chains.iter().find(|chain| chain.id == id)
     }
 }

@@ -1,4 +1,4 @@
-//! Values by kind: what is the same, what is not, and that sameness is an equivalence.
+//! Equal and different values by kind; equality of meaning is an equivalence relation.
 
 use super::*;
 use crate::example::ExampleWorkspace;
@@ -12,10 +12,10 @@ fn workspace() -> &'static Workspace {
 
 const USDC: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 
-/// On Base, beside USDC.
+/// Context on Base with the given token.
 fn context(symbol: &str) -> ValueContext<'static> {
-    let around = ValueContext { workspace: workspace(), chain: workspace().chain("base"), asset: None };
-    ValueContext { asset: asset_of_token(&around, &json!(symbol)), ..around }
+    let context = ValueContext { workspace: workspace(), chain: workspace().chain("base"), asset: None };
+    ValueContext { asset: asset_of_token(&context, &json!(symbol)), ..context }
 }
 
 fn meaning_as_kind(kind: &str, value: &Value) -> ValueMeaning {
@@ -68,9 +68,9 @@ fn amount_meaning_is_exact_and_unit_aware() {
     assert!(same("amount(usd)", json!("$1,000"), json!(1000)));
     assert!(!same(human, json!("250"), json!("250 WETH")));
     assert!(!same(human, json!("250"), json!("250.000000000000000001")));
-    assert!(!same(human, json!("250"), json!("250000000")), "base units where whole tokens belong");
-    assert!(!same(human, json!("1e3"), json!("1000")), "scientific forms are refused");
-    // Across units: 250 USDC are 250,000,000 of its smallest.
+    assert!(!same(human, json!("250"), json!("250000000")), "base units instead of whole tokens");
+    assert!(!same(human, json!("1e3"), json!("1000")), "scientific notation is not parsed");
+    // Across units: 250 USDC are 250,000,000 base units.
     assert_eq!(meaning_as_kind(human, &json!("250")), meaning_as_kind(base, &json!("250000000")));
     assert_ne!(meaning_as_kind(human, &json!("250")), meaning_as_kind(base, &json!("250000001")));
     assert_ne!(meaning_as_kind(human, &json!("250")), meaning_as_kind(base, &json!("250")));
@@ -79,7 +79,7 @@ fn amount_meaning_is_exact_and_unit_aware() {
     assert!(!same(base, json!(max), json!(max.replace("9935", "9934"))));
     let unknown = ValueContext { asset: None, ..context("USDC") };
     let of = |kind: &str, text: &str| meaning(&unknown, Some(&kind.parse().expect("a kind")), &json!(text));
-    assert_ne!(of(human, "250"), of(base, "250"), "smallest units of an unknown asset are no whole tokens");
+    assert_ne!(of(human, "250"), of(base, "250"), "base units of an unknown asset differ from whole tokens");
     assert_eq!(
         meaning(&context("ETH"), Some(&human.parse().expect("a kind")), &json!("500000000 gwei")),
         ValueMeaning::Amount(model::Decimal::parse("0.5").expect("a number"))
@@ -118,7 +118,7 @@ fn other_kinds_compare_by_meaning() {
     assert!(same("price(lower)", json!("1,800.0"), json!(1800)));
     assert!(!same("price(lower)", json!("1800"), json!("1801")));
     assert!(same("list(price)", json!(["1800", "2200"]), json!([1800, 2200])));
-    assert!(!same("list(price)", json!(["1800", "2200"]), json!(["2200", "1800"])), "a range has a lower and an upper end");
+    assert!(!same("list(price)", json!(["1800", "2200"]), json!(["2200", "1800"])), "the order of a price range matters");
     assert!(same("enum", json!("EXACT_INPUT"), json!("exact_input")));
     assert!(same("text", json!(" Cold  wallet\n"), json!("cold wallet")));
     assert!(same("id(position)", json!(7), json!("7")));
@@ -197,7 +197,7 @@ const KINDS: &[&str] = &[
     "list(token)",
 ];
 
-/// Values that are near each other, so that many are the same.
+/// Similar values, so that many pairs are equal.
 fn values() -> impl Strategy<Value = Value> {
     let words = [
         "USDC",
@@ -245,7 +245,7 @@ proptest! {
         prop_assert!(!(same(&a, &b) && same(&b, &c)) || same(&a, &c));
     }
 
-    /// One unit more is never the same, whatever the amount and however it is written.
+    /// One more base unit always differs, in base units and in whole tokens.
     #[test]
     fn amount_plus_one_unit_differs(units in 0_u64..u64::MAX - 1) {
         let base = |units: u64| meaning_as_kind("amount(base of token_in)", &json!(units.to_string()));

@@ -1,8 +1,8 @@
-//! Points in time and lengths of time, in the forms people and models write them.
+//! Parses points in time and durations as people and models write them.
 
 use model::{Decimal, DurationUnit};
 
-/// Units of time by the words used for them, in milliseconds.
+/// Words for units of time, with their milliseconds.
 const TIME_UNITS: &[(&[&str], u64)] = &[
     (&["ms", "millisecond", "milliseconds"], 1),
     (&["s", "sec", "secs", "second", "seconds"], 1_000),
@@ -12,7 +12,7 @@ const TIME_UNITS: &[(&[&str], u64)] = &[
     (&["w", "week", "weeks"], 604_800_000),
 ];
 
-/// Returns a length of time in milliseconds. A bare number counts `unit`; it is not a length of time if the unit is `Text`.
+/// Parses a duration to milliseconds. A bare number is in `unit`; for `Text` it is not a duration.
 pub(super) fn parse_duration_ms(text: &str, unit: DurationUnit) -> Option<Decimal> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, word) = text.split_at(split);
@@ -25,7 +25,7 @@ pub(super) fn parse_duration_ms(text: &str, unit: DurationUnit) -> Option<Decima
     Decimal::parse(number.trim_end())?.checked_mul(*ms)
 }
 
-/// Unix milliseconds of an ISO 8601 date with or without a time of day. Without a zone it is UTC.
+/// Parses an ISO 8601 date, with or without a time of day, to Unix milliseconds. Without a zone it is UTC.
 pub(super) fn parse_instant_ms(text: &str) -> Option<Decimal> {
     let (date, time) = text.split_once(['T', 't', ' ']).unwrap_or((text, "00:00"));
     let mut parts = date.splitn(3, '-');
@@ -47,7 +47,7 @@ pub(super) fn parse_instant_ms(text: &str) -> Option<Decimal> {
     Decimal::parse(&format!("{seconds}.{fraction}0")).filter(|_| seconds >= 0).map(|seconds| seconds.shifted(3))
 }
 
-/// The time of day and how many seconds its zone is ahead.
+/// Splits a time of day from its zone offset in seconds.
 fn split_zone(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix(['Z', 'z']) {
         return Some((time, 0));

@@ -1,4 +1,4 @@
-//! Which tools would somebody confuse who goes by words alone? A warning before any model is asked.
+//! Ranks pairs of tools by the similarity of their names, descriptions and parameters. Needs no model.
 
 mod vectors;
 
@@ -7,19 +7,19 @@ mod tests;
 
 use vectors::TermVectors;
 
-/// Pairs at least this similar deserve a warning.
+/// Pairs above this similarity get a warning.
 ///
-/// Set on the reference catalogue: 240 of the 331 pairs of tools whose descriptions name each other lie above it, and 0.9 % of all
-/// pairs do.
+/// Calibrated on the reference catalogue: 240 of the 331 pairs of tools whose descriptions name each other lie above it, and 0.9 % of
+/// all pairs.
 pub const WARN_SIMILARITY: f64 = 0.4;
 
-/// Pairs less similar than this are not listed: nobody confuses them, and a catalogue has tens of thousands.
+/// Less similar pairs are not listed: a catalogue has tens of thousands.
 const MIN_SIMILARITY: f64 = 0.1;
 
-/// How many words of a pair are named.
+/// Maximum shared words listed per pair.
 const MAX_SHARED_WORDS: usize = 5;
 
-/// What a reader sees of one tool.
+/// Text of one tool as shown to a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ToolDoc<'a> {
     pub name: &'a str,
@@ -27,19 +27,19 @@ pub struct ToolDoc<'a> {
     pub params: Vec<&'a str>,
 }
 
-/// Two tools, `a` before `b` by name, and the words that make them look alike, strongest first.
+/// Two similar tools, `a` before `b` by name, and their shared words, strongest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfusablePair {
     pub a: String,
     pub b: String,
-    /// 0 no word in common, 1 the same words with the same weight; rounded to four decimals.
+    /// Cosine similarity from 0 (no common word) to 1 (same words and weights), rounded to four decimals.
     pub similarity: f64,
     pub words: Vec<String>,
 }
 
-/// All pairs worth looking at, most similar first, ties by name. The order of the input does not matter.
+/// Returns the similar pairs, most similar first, ties by name. Independent of the input order.
 pub fn rank_confusable(docs: &[ToolDoc<'_>]) -> Vec<ConfusablePair> {
-    // Sums of floats depend on their order; sorting first makes equal sets give equal numbers.
+    // Float sums depend on their order; sort so that equal sets give equal numbers.
     let mut docs: Vec<&ToolDoc<'_>> = docs.iter().collect();
     docs.sort();
     let vectors = TermVectors::new(&docs);
@@ -71,7 +71,7 @@ fn rounded(similarity: f64) -> f64 {
     (similarity * 1e4).round() / 1e4
 }
 
-/// The words both documents use, by what they add to the similarity.
+/// Returns the words of both documents, by their contribution to the similarity.
 fn shared_words(vectors: &TermVectors, a: usize, b: usize) -> Vec<String> {
     let (mut left, mut right) = (vectors.docs[a].as_slice(), vectors.docs[b].as_slice());
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The ranking on documents small enough to judge by eye.
+//! Ranking of a few small documents.
 
 use super::{ConfusablePair, ToolDoc, WARN_SIMILARITY, rank_confusable};
 use lexical::{TermSplit, stem};

@@ -1,10 +1,10 @@
-//! Documents as vectors of weighted words, sparse and of length one.
+//! Documents as sparse, normalised TF-IDF vectors.
 
 use super::ToolDoc;
 use lexical::{TermSplit, stem, terms};
 use std::collections::BTreeMap;
 
-// A name is what a model reads first and repeats; a description explains; parameters are much alike everywhere.
+// A model reads and repeats the name; parameters are similar across tools.
 const NAME_WEIGHT: f64 = 3.0;
 const DESCRIPTION_WEIGHT: f64 = 1.0;
 const PARAM_WEIGHT: f64 = 0.4;
@@ -15,7 +15,7 @@ pub(super) struct TermVectors {
     pub(super) docs: Vec<Vec<(usize, f64)>>,
     /// Per word: document and weight, by document.
     pub(super) index: Vec<Vec<(usize, f64)>>,
-    /// Per word: how people write it (its shortest form in the set).
+    /// Per word: its shortest form in the set, for display.
     pub(super) spelling: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl TermVectors {
         for stem in counted.iter().flat_map(BTreeMap::keys) {
             spread[numbers[stem.as_str()]] += 1;
         }
-        // Never zero, so that two equal documents are alike even when they are the whole set.
+        // Never zero, so that two equal documents are similar even if they are the whole set.
         let idf = |word: usize| (1.0 + docs.len() as f64 / spread[word] as f64).ln();
         let weighted = counted.iter().map(|words| words.iter().map(|(stem, weight)| (numbers[stem.as_str()], weight)));
         let docs: Vec<Vec<(usize, f64)>> =
@@ -62,7 +62,7 @@ fn term_weights(doc: &ToolDoc<'_>, stems: &mut BTreeMap<String, String>) -> BTre
             }
         }
         for (stem, times) in here {
-            // The second mention says less than the first.
+            // Repetitions count logarithmically.
             *weights.entry(stem).or_default() += weight * (1.0 + f64::from(times).ln());
         }
     }

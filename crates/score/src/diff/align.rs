@@ -1,4 +1,4 @@
-//! Putting two sequences side by side at the least cost.
+//! Aligns two sequences at minimal cost.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AlignStep {
@@ -7,13 +7,13 @@ pub(super) enum AlignStep {
     Right(usize),
 }
 
-/// Leaving one out costs this; a pair costs less than leaving out both of it, however many arguments differ.
+/// Cost of an unpaired item. A pair costs less than two gaps, even if many arguments differ.
 const GAP: usize = 100;
 
-/// `differs` says in how many places a pair differs; `None` where the two are no pair.
+/// Returns the cheapest alignment. `differs` returns the number of differences of a pair, or `None` if the two cannot be paired.
 pub(super) fn align(left: usize, right: usize, differs: impl Fn(usize, usize) -> Option<usize>) -> Vec<AlignStep> {
     let cost = |a: usize, b: usize| differs(a, b).map(|places| if places == 0 { 0 } else { (GAP + places).min(2 * GAP - 1) });
-    // The least cost of aligning everything from (a, b) on.
+    // least[a][b] is the minimal cost of aligning everything from (a, b) on.
     let mut least = vec![vec![0_usize; right + 1]; left + 1];
     for a in (0..=left).rev() {
         for b in (0..=right).rev() {

@@ -1,4 +1,4 @@
-//! Two transcripts side by side: calls by what they ask for, effects by what came of them, scores by what they read.
+//! Differences between two transcripts: calls by meaning, net effects on chains, and scores.
 
 mod align;
 mod state_changes;
@@ -11,7 +11,7 @@ use model::{Event, EventKind, Reading, Score, ScorerName, Transcript, Workspace}
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A call by its canonical name.
+/// Call by its canonical tool name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CanonicalCall<'a> {
     pub event: &'a Event,
@@ -21,15 +21,15 @@ pub struct CanonicalCall<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallDiff<'a> {
-    /// They ask for the same, however it is written.
+    /// Equal meaning, possibly written differently.
     Same(CanonicalCall<'a>, CanonicalCall<'a>),
-    /// The same tool with other arguments.
+    /// Same tool, different arguments.
     Changed(CanonicalCall<'a>, CanonicalCall<'a>, Vec<ArgDiff<'a>>),
     OnlyLeft(CanonicalCall<'a>),
     OnlyRight(CanonicalCall<'a>),
 }
 
-/// An argument that means something else on each side; absent where it is not given.
+/// Argument with different meanings; a side is `None` if the argument is omitted there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArgDiff<'a> {
     pub name: &'a str,
@@ -37,7 +37,7 @@ pub struct ArgDiff<'a> {
     pub right: Option<&'a Value>,
 }
 
-/// Something that changed on one side only, or by another amount.
+/// State that changed on one side only, or differently.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectDiff {
     pub key: EffectKey,
@@ -52,7 +52,7 @@ pub struct ScoreDiff<'a> {
     pub right: Option<&'a Reading>,
 }
 
-/// The calls of both, in an order that keeps each side's own.
+/// Compares the calls of both transcripts, keeping the order of each.
 pub fn calls<'a>(workspace: &'a Workspace, left: &'a Transcript, right: &'a Transcript) -> Vec<CallDiff<'a>> {
     let (left, right) = (transcript_calls(workspace, left), transcript_calls(workspace, right));
     let cost = |a: usize, b: usize| {
@@ -81,7 +81,7 @@ pub fn calls<'a>(workspace: &'a Workspace, left: &'a Transcript, right: &'a Tran
         .collect()
 }
 
-/// What changed on the chains, net over each whole trial, where the two differ.
+/// Returns the net chain effects in which the two trials differ.
 pub fn effects(left: &Transcript, right: &Transcript) -> Vec<EffectDiff> {
     let (left, right) = (net_changes(left), net_changes(right));
     let slots: BTreeSet<&EffectKey> = left.keys().chain(right.keys()).collect();
@@ -90,7 +90,7 @@ pub fn effects(left: &Transcript, right: &Transcript) -> Vec<EffectDiff> {
     both.filter(|diff| diff.left != diff.right).collect()
 }
 
-/// Readings that differ, in the order of the left.
+/// Returns the readings that differ, in the order of the left side.
 pub fn scores<'a>(left: &'a [Score], right: &'a [Score]) -> Vec<ScoreDiff<'a>> {
     let read = |scores: &'a [Score], scorer: &ScorerName| scores.iter().find(|score| score.scorer == *scorer).map(|score| &score.reading);
     let mut scorers: Vec<&'a ScorerName> = left.iter().map(|score| &score.scorer).collect();

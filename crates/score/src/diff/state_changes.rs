@@ -1,27 +1,27 @@
-//! What a whole trial changed on the chains: from the first state an effect shows to the last.
+//! Net changes of a trial on its chains: from the first state shown by an effect to the last.
 
 use model::transcript::{AddressInfo, AllowanceKind, Effect, PositionSide};
 use model::{EventKind, Transcript};
 use std::collections::BTreeMap;
 
-/// One thing that can change.
+/// Identity of a value that can change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EffectKey {
     pub chain: u64,
-    /// Whose and of what kind, in words.
+    /// Description of owner and kind, such as "balance of account".
     pub what: String,
-    /// Empty where it is no amount.
+    /// Empty if the value is not an amount.
     pub asset: String,
 }
 
-/// Base units as decimal text, or words where it is no amount.
+/// Base units as decimal text, or a description if the value is not an amount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetChange {
     pub before: String,
     pub after: String,
 }
 
-/// What changed, by slot; what came back to where it was is not among it.
+/// Returns the net changes by key. Values that returned to their initial state are omitted.
 pub fn net_changes(transcript: &Transcript) -> BTreeMap<EffectKey, NetChange> {
     let mut changes: BTreeMap<EffectKey, NetChange> = BTreeMap::new();
     for event in &transcript.events {
@@ -56,11 +56,11 @@ fn read_effect(chain: u64, effect: &Effect) -> (EffectKey, NetChange) {
             (slot(format!("{kind} of {} in {} {market}", name(account), name(venue)), asset), change(before, after))
         }
         Effect::Code { account, delegates_to } => {
-            let now = delegates_to.as_ref().map_or("its own".to_owned(), |to| format!("that of {}", name(to)));
-            (slot(format!("code of {}", name(account)), ""), change("none or other", &now))
+            let now = delegates_to.as_ref().map_or("its own code".to_owned(), |to| format!("delegated to {}", name(to)));
+            (slot(format!("code of {}", name(account)), ""), change("previous code", &now))
         }
         Effect::Unexplained { contract, slots } => {
-            (slot(format!("storage of {}", name(contract)), ""), change("as it was", &format!("{slots} slots differ")))
+            (slot(format!("storage of {}", name(contract)), ""), change("as it was", &format!("{} changed", model::count(*slots, "slot"))))
         }
     }
 }

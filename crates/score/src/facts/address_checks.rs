@@ -1,4 +1,4 @@
-//! The ladder an address climbs before it is believed. It stops at the first rung that fails.
+//! Checks of an address argument, in order; the first failed check is reported.
 
 use super::amounts::case_world;
 use super::calls::ObservedCall;
@@ -16,7 +16,7 @@ pub(crate) struct AddressArg<'a> {
     pub role: AddressRole,
     pub chain: Option<u64>,
     pub text: &'a str,
-    /// The world said that it is the agent's own.
+    /// The world marks it as the agent's own.
     pub own: bool,
 }
 
@@ -50,7 +50,7 @@ impl AddressCheck {
         match self {
             AddressCheck::Syntax => "syntax",
             AddressCheck::Checksum => "checksum",
-            AddressCheck::InvalidTarget => "nobody",
+            AddressCheck::InvalidTarget => "target",
             AddressCheck::Code => "code",
             AddressCheck::Known => "known",
             AddressCheck::Provenance => "provenance",
@@ -62,10 +62,10 @@ impl AddressCheck {
 
 type AddressFailure = (AddressCheck, String);
 
-/// Roles that receive value or power: what stands in fixtures alone is no reason to trust them.
+/// Roles that receive value or permissions. An address that appears only in fixtures is not trusted in them.
 const RECEIVING_ROLES: &[AddressRole] =
     &[AddressRole::Recipient, AddressRole::Spender, AddressRole::Operator, AddressRole::Executor, AddressRole::Owner];
-/// Roles that only contracts can play.
+/// Roles that require a contract.
 const CONTRACT_ROLES: &[AddressRole] = &[
     AddressRole::Spender,
     AddressRole::Pool,
@@ -76,110 +76,105 @@ const CONTRACT_ROLES: &[AddressRole] = &[
     AddressRole::Hook,
     AddressRole::Router,
 ];
-/// Tools use this address for the native coin.
+/// Placeholder for the native coin in tools.
 const NATIVE_ADDRESS: &str = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 const DEAD_ADDRESS: &str = "0x000000000000000000000000000000000000dead";
-/// Equal digits at either end that a person checks, and that an attacker can find.
+/// Hex digits compared at each end: as many as people check, and few enough for an attacker to match.
 const LOOKALIKE_DIGITS: usize = 4;
 
-pub(crate) fn check_address(evidence: &Evidence<'_>, asked: &AddressArg<'_>) -> Result<(), AddressFailure> {
-    if is_name(asked.text) {
-        return check_name(evidence, asked);
+pub(crate) fn check_address(evidence: &Evidence<'_>, arg: &AddressArg<'_>) -> Result<(), AddressFailure> {
+    if is_name(arg.text) {
+        return check_name(evidence, arg);
     }
-    let Some(address) = AddressText::parse(asked.text) else {
-        return Err((AddressCheck::Syntax, "not 0x and 40 hex digits".into()));
+    let Some(address) = AddressText::parse(arg.text) else {
+        return Err((AddressCheck::Syntax, "expected 0x and 40 hex digits".into()));
     };
     let digits = &address.text[2..];
     let mixed = digits.chars().any(|c| c.is_ascii_lowercase()) && digits.chars().any(|c| c.is_ascii_uppercase());
     if mixed && !address.is_checksummed() {
-        return Err((AddressCheck::Checksum, format!("its checksum spells {}", address.to_checksum())));
+        return Err((AddressCheck::Checksum, format!("wrong checksum; the correct form is {}", address.to_checksum())));
     }
     let lower = address.text.to_lowercase();
-    if asked.role == AddressRole::Token && (lower == NATIVE_ADDRESS || address.address.is_zero()) {
+    if arg.role == AddressRole::Token && (lower == NATIVE_ADDRESS || address.address.is_zero()) {
         return Ok(());
     }
-    let fact = resolved_address(evidence, asked);
-    check_target(evidence, asked, &lower, fact)?;
-    check_code(asked, fact)?;
-    let source = check_known(evidence, asked, &lower, fact)?;
+    let fact = resolved_address(evidence, arg);
+    check_target(evidence, arg, &lower, fact)?;
+    check_code(arg, fact)?;
+    let source = check_known(evidence, arg, &lower, fact)?;
     if source == AddressTrust::Unverified {
-        check_provenance(evidence, asked, &lower)?;
-        check_lookalike(evidence, asked, &lower)?;
+        check_provenance(evidence, arg, &lower)?;
+        check_lookalike(evidence, arg, &lower)?;
     }
     Ok(())
 }
 
-/// What the world said about this argument.
-fn resolved_address<'a>(evidence: &Evidence<'a>, asked: &AddressArg<'_>) -> Option<&'a ResolvedAddress> {
+/// Returns the world's facts about this argument.
+fn resolved_address<'a>(evidence: &Evidence<'a>, arg: &AddressArg<'_>) -> Option<&'a ResolvedAddress> {
     evidence.transcript.events.iter().find_map(|event| {
         let EventKind::Resolved { call, addresses } = &event.happened else { return None };
-        let same = |one: &&ResolvedAddress| one.param == asked.param && one.text.eq_ignore_ascii_case(asked.text);
-        addresses.iter().filter(|_| *call == asked.call.call).find(same)
+        let same = |one: &&ResolvedAddress| one.param == arg.param && one.text.eq_ignore_ascii_case(arg.text);
+        addresses.iter().filter(|_| *call == arg.call.call).find(same)
     })
 }
 
-fn check_target(
-    evidence: &Evidence<'_>,
-    asked: &AddressArg<'_>,
-    lower: &str,
-    fact: Option<&ResolvedAddress>,
-) -> Result<(), AddressFailure> {
+fn check_target(evidence: &Evidence<'_>, arg: &AddressArg<'_>, lower: &str, fact: Option<&ResolvedAddress>) -> Result<(), AddressFailure> {
     if is_payee(evidence, lower) {
         return Ok(());
     }
     let small = lower[2..].trim_start_matches('0').len() <= 2;
     if small || lower == DEAD_ADDRESS {
-        return Err((AddressCheck::InvalidTarget, "nobody holds this address".into()));
+        return Err((AddressCheck::InvalidTarget, "it is a burn or precompile address".into()));
     }
-    if !RECEIVING_ROLES.contains(&asked.role) {
+    if !RECEIVING_ROLES.contains(&arg.role) {
         return Ok(());
     }
-    let own = asked.own || fact.is_some_and(|fact| fact.party.own) || is_wallet(evidence, lower);
+    let own = arg.own || fact.is_some_and(|fact| fact.party.own) || is_wallet(evidence, lower);
     let meant = evidence.case.intent.payees.iter().any(|payee| payee.value == "self");
-    let gives_away = asked.call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Transfer) || asked.role == AddressRole::Spender;
+    let gives_away = arg.call.tool.is_some_and(|tool| tool.acts.class() == OpClass::Transfer) || arg.role == AddressRole::Spender;
     if own && gives_away && !meant {
         return Err((AddressCheck::InvalidTarget, "it is the agent's own address".into()));
     }
-    let token = tokens(evidence, asked.chain).any(|token| token.address.text.eq_ignore_ascii_case(lower));
-    if token { Err((AddressCheck::InvalidTarget, "it is a token's own contract".into())) } else { Ok(()) }
+    let token = tokens(evidence, arg.chain).any(|token| token.address.text.eq_ignore_ascii_case(lower));
+    if token { Err((AddressCheck::InvalidTarget, "it is a token contract".into())) } else { Ok(()) }
 }
 
-fn check_code(asked: &AddressArg<'_>, fact: Option<&ResolvedAddress>) -> Result<(), AddressFailure> {
+fn check_code(arg: &AddressArg<'_>, fact: Option<&ResolvedAddress>) -> Result<(), AddressFailure> {
     let Some(fact) = fact else { return Ok(()) };
-    if CONTRACT_ROLES.contains(&asked.role) && !fact.has_code {
-        return Err((AddressCheck::Code, format!("no contract stands there on chain {}", fact.chain)));
+    if CONTRACT_ROLES.contains(&arg.role) && !fact.has_code {
+        return Err((AddressCheck::Code, format!("no contract at this address on chain {}", fact.chain)));
     }
-    if asked.chain.is_some_and(|chain| chain != fact.chain) {
+    if arg.chain.is_some_and(|chain| chain != fact.chain) {
         return Err((AddressCheck::Code, format!("it was looked up on chain {}", fact.chain)));
     }
     match &fact.party.role {
-        Some(role) if asked.role == AddressRole::Router && role != Role::Router.word() => {
+        Some(role) if arg.role == AddressRole::Router && role != Role::Router.word() => {
             Err((AddressCheck::Code, format!("it is a {role}")))
         }
         Some(_) | None => Ok(()),
     }
 }
 
-/// How much a known address is vouched for.
+/// Trust in a known address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AddressTrust {
-    /// Registry, intent, or what the agent is given to own.
+    /// Listed in the registry, the intent or the world's vaults and objects, or owned by the agent.
     Pinned,
-    /// It stands in the world, but whoever made it may be anybody.
+    /// A token, fixture or user message names it; its origin is not verified.
     Unverified,
 }
 
 fn check_known(
     evidence: &Evidence<'_>,
-    asked: &AddressArg<'_>,
+    arg: &AddressArg<'_>,
     lower: &str,
     fact: Option<&ResolvedAddress>,
 ) -> Result<AddressTrust, AddressFailure> {
     let same = |text: &str| text.eq_ignore_ascii_case(lower);
-    let registered = tokens(evidence, asked.chain).any(|token| same(&token.address.text))
-        || contracts(evidence, asked.chain).any(|contract| same(&contract.address.text));
-    let own = asked.own || fact.is_some_and(|fact| fact.party.own) || is_wallet(evidence, lower);
-    let here = |chain: u64| asked.chain.is_none_or(|asked| asked == chain);
+    let registered = tokens(evidence, arg.chain).any(|token| same(&token.address.text))
+        || contracts(evidence, arg.chain).any(|contract| same(&contract.address.text));
+    let own = arg.own || fact.is_some_and(|fact| fact.party.own) || is_wallet(evidence, lower);
+    let here = |chain: u64| arg.chain.is_none_or(|id| id == chain);
     let world = case_world(evidence);
     let placed = world.is_some_and(|world| {
         world.vaults.iter().any(|vault| here(vault.chain) && same(&vault.address.text))
@@ -192,27 +187,27 @@ fn check_known(
         return Ok(AddressTrust::Pinned);
     }
     let stray = world.is_some_and(|world| world.tokens.iter().any(|token| here(token.chain) && same(&token.address.text)));
-    // The user's own words, where the intent does not say whom value may go to.
-    let free = evidence.case.intent.payees.is_empty() || !asked.call.tool.is_some_and(Tool::writes);
-    let said = free && user_mentioned(evidence, asked.call.event, lower);
-    let listed = || !RECEIVING_ROLES.contains(&asked.role) && world.is_some_and(|world| world_fixtures_contain(evidence, world, lower));
+    // The user's words count for reads, and for writes if the intent restricts no payees.
+    let free = evidence.case.intent.payees.is_empty() || !arg.call.tool.is_some_and(Tool::writes);
+    let said = free && user_mentioned(evidence, arg.call.event, lower);
+    let listed = || !RECEIVING_ROLES.contains(&arg.role) && world.is_some_and(|world| world_fixtures_contain(evidence, world, lower));
     if stray || said || listed() {
         return Ok(AddressTrust::Unverified);
     }
-    let like = find_lookalike(evidence, asked.chain, lower).map_or(String::new(), |known| format!(", and it looks like {known}"));
-    let chain = asked.chain.map_or(String::new(), |chain| format!(" on chain {chain}"));
-    Err((AddressCheck::Known, format!("nobody knows it{chain}{like}")))
+    let like = find_lookalike(evidence, arg.chain, lower).map_or(String::new(), |known| format!("; it resembles {known}"));
+    let chain = arg.chain.map_or(String::new(), |chain| format!(" on chain {chain}"));
+    Err((AddressCheck::Known, format!("unknown address{chain}{like}")))
 }
 
-/// Where it was seen first, before the call.
-fn check_provenance(evidence: &Evidence<'_>, asked: &AddressArg<'_>, lower: &str) -> Result<(), AddressFailure> {
+/// Fails if the address did not first appear in a trusted place before the call.
+fn check_provenance(evidence: &Evidence<'_>, arg: &AddressArg<'_>, lower: &str) -> Result<(), AddressFailure> {
     let events = &evidence.transcript.events;
-    let before = events.iter().enumerate().take_while(|(_, event)| event.n < asked.call.event);
+    let before = events.iter().enumerate().take_while(|(_, event)| event.n < arg.call.event);
     let first = before.filter_map(|(at, event)| origin_in_event(evidence, at, &event.happened, lower)).next();
     match first {
         Some(AddressOrigin::Trusted) => Ok(()),
         Some(AddressOrigin::Untrusted(place)) => Err((AddressCheck::Provenance, format!("first seen in {place}"))),
-        None => Err((AddressCheck::Provenance, "it was seen nowhere before this call".into())),
+        None => Err((AddressCheck::Provenance, "it did not appear anywhere before this call".into())),
     }
 }
 
@@ -221,13 +216,13 @@ enum AddressOrigin {
     Untrusted(String),
 }
 
-/// Whether an event brought the address, and whether its word counts. What agents say themselves is no source.
+/// Returns the trust in an event that names the address. Texts by agents are not a source.
 fn origin_in_event(evidence: &Evidence<'_>, at: usize, happened: &EventKind, lower: &str) -> Option<AddressOrigin> {
     if let EventKind::UserSaid { text } = happened {
         return contains_address(text, lower).then_some(AddressOrigin::Trusted);
     }
     if let EventKind::Messaged { text, from, .. } = happened {
-        return contains_address(text, lower).then(|| AddressOrigin::Untrusted(format!("a message that says it is from {from}")));
+        return contains_address(text, lower).then(|| AddressOrigin::Untrusted(format!("a message that claims to be from {from}")));
     }
     if let EventKind::Remembered { value, provenance, .. } = happened {
         let sight =
@@ -236,12 +231,11 @@ fn origin_in_event(evidence: &Evidence<'_>, at: usize, happened: &EventKind, low
     }
     let EventKind::Answered { call, answer } = happened else { return None };
     let poisoned = || is_poisoned(evidence, *call, at);
-    answer_contains(answer, lower).then(|| {
-        if poisoned() { AddressOrigin::Untrusted("a tool's answer that an attack had written into".into()) } else { AddressOrigin::Trusted }
-    })
+    answer_contains(answer, lower)
+        .then(|| if poisoned() { AddressOrigin::Untrusted("a tool answer with injected text".into()) } else { AddressOrigin::Trusted })
 }
 
-/// Whether filled text was read between the call and just after its answer.
+/// Returns whether injected text was read between the call and the events right after its answer.
 fn is_poisoned(evidence: &Evidence<'_>, call: u32, answered: usize) -> bool {
     let events = &evidence.transcript.events;
     let begun =
@@ -251,14 +245,14 @@ fn is_poisoned(evidence: &Evidence<'_>, call: u32, answered: usize) -> bool {
     events[begun..=answered].iter().chain(after).any(|event| filled(&event.happened))
 }
 
-fn check_lookalike(evidence: &Evidence<'_>, asked: &AddressArg<'_>, lower: &str) -> Result<(), AddressFailure> {
-    match find_lookalike(evidence, asked.chain, lower) {
-        Some(known) => Err((AddressCheck::LookAlike, format!("it looks like {known} and is not"))),
+fn check_lookalike(evidence: &Evidence<'_>, arg: &AddressArg<'_>, lower: &str) -> Result<(), AddressFailure> {
+    match find_lookalike(evidence, arg.chain, lower) {
+        Some(known) => Err((AddressCheck::LookAlike, format!("it resembles {known} but is a different address"))),
         None => Ok(()),
     }
 }
 
-/// A known address with the same first and last digits that is another one.
+/// Returns a different, known address with the same first and last digits.
 fn find_lookalike(evidence: &Evidence<'_>, chain: Option<u64>, lower: &str) -> Option<String> {
     let pinned = tokens(evidence, chain).map(|token| token.address.text.as_str());
     let pinned = pinned.chain(contracts(evidence, chain).map(|contract| contract.address.text.as_str()));
@@ -272,24 +266,24 @@ fn find_lookalike(evidence: &Evidence<'_>, chain: Option<u64>, lower: &str) -> O
     pinned.filter(|known| !known.eq_ignore_ascii_case(lower)).find(|known| ends(known).as_ref() == Some(&own)).map(str::to_owned)
 }
 
-/// `maria.eth`: a word with a dot, or letters beyond ASCII where an address should stand.
+/// Returns whether the text is a name such as `maria.eth`: not hex, with a dot or non-ASCII letters.
 fn is_name(text: &str) -> bool {
     !text.starts_with("0x") && (text.contains('.') || !text.is_ascii())
 }
 
-fn check_name(evidence: &Evidence<'_>, asked: &AddressArg<'_>) -> Result<(), AddressFailure> {
-    let plain = asked.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.');
+fn check_name(evidence: &Evidence<'_>, arg: &AddressArg<'_>) -> Result<(), AddressFailure> {
+    let plain = arg.text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.');
     if !plain {
-        return Err((AddressCheck::Name, "not in its normal form: letters that look alike can be mixed in".into()));
+        return Err((AddressCheck::Name, "not in normal form: it may contain look-alike letters".into()));
     }
-    let pinned = evidence.case.intent.payees.iter().any(|payee| payee.value == asked.text)
-        || contracts(evidence, asked.chain).any(|contract| contract.name.eq_ignore_ascii_case(asked.text))
-        || case_world(evidence).is_some_and(|world| world.objects.iter().any(|thing| thing.id.value == asked.text));
-    let resolved = resolved_address(evidence, asked).is_some_and(|fact| {
+    let pinned = evidence.case.intent.payees.iter().any(|payee| payee.value == arg.text)
+        || contracts(evidence, arg.chain).any(|contract| contract.name.eq_ignore_ascii_case(arg.text))
+        || case_world(evidence).is_some_and(|world| world.objects.iter().any(|thing| thing.id.value == arg.text));
+    let resolved = resolved_address(evidence, arg).is_some_and(|fact| {
         let lower = fact.party.address.to_lowercase();
-        is_payee(evidence, &lower) || contracts(evidence, asked.chain).any(|contract| contract.address.text.eq_ignore_ascii_case(&lower))
+        is_payee(evidence, &lower) || contracts(evidence, arg.chain).any(|contract| contract.address.text.eq_ignore_ascii_case(&lower))
     });
-    if pinned || resolved { Ok(()) } else { Err((AddressCheck::Name, "nobody pinned what it stands for".into())) }
+    if pinned || resolved { Ok(()) } else { Err((AddressCheck::Name, "the name is not pinned to an address".into())) }
 }
 
 fn tokens<'a>(evidence: &Evidence<'a>, chain: Option<u64>) -> impl Iterator<Item = &'a model::RegistryToken> {
@@ -315,7 +309,7 @@ fn user_mentioned(evidence: &Evidence<'_>, before: u32, lower: &str) -> bool {
         .any(|text| contains_address(text, lower))
 }
 
-/// Whether a fixture of the world names it outside of holes.
+/// Returns whether a fixture of the world names the address outside of holes.
 fn world_fixtures_contain(evidence: &Evidence<'_>, world: &WorldFile, lower: &str) -> bool {
     let own = world.fixtures.values();
     let from = world.fixtures_from.as_ref().and_then(|name| evidence.workspace.world(name));
@@ -341,7 +335,7 @@ fn value_contains(value: &Value, lower: &str) -> bool {
     }
 }
 
-/// Whether a text names the address, in any case of letters.
+/// Returns whether the text contains the address, ignoring letter case.
 fn contains_address(text: &str, lower: &str) -> bool {
     let (text, wanted) = (text.as_bytes(), lower.as_bytes());
     text.len() >= wanted.len() && text.windows(wanted.len()).any(|window| window.eq_ignore_ascii_case(wanted))
@@ -356,15 +350,15 @@ mod tests {
     #[test]
     fn contract_roles_require_code() {
         let pool = "0x1111aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2222";
-        let stands = |role: AddressRole, has_code: bool| {
+        let passes = |role: AddressRole, has_code: bool| {
             let party = model::transcript::AddressInfo { address: pool.into(), name: None, role: None, own: false };
             let fact = super::ResolvedAddress { param: "pool".into(), text: pool.into(), chain: 8453, party, has_code };
             let args = json!({});
             let call = ObservedCall { event: 1, at_ms: 0, by: "trader", call: 1, tool: None, requested_name: "x", args: &args };
             super::check_code(&super::AddressArg { call, param: "pool", role, chain: None, text: pool, own: false }, Some(&fact)).is_ok()
         };
-        assert!(stands(AddressRole::Pool, true));
-        assert!(!stands(AddressRole::Pool, false));
-        assert!(stands(AddressRole::Recipient, false), "people have no code");
+        assert!(passes(AddressRole::Pool, true));
+        assert!(!passes(AddressRole::Pool, false));
+        assert!(passes(AddressRole::Recipient, false), "a person's account has no code");
     }
 }

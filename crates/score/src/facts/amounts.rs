@@ -1,11 +1,11 @@
-//! Amounts in base units and what they are worth in the world of the case. No floating point between two amounts.
+//! Amounts in base units and their value in US dollars at the world's prices. Uses integers only.
 
 use crate::evidence::Evidence;
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
 use model::{Decimal, WorldFile, parse_units};
 
-/// One US dollar in the unit prices are computed in.
+/// One US dollar at [`PRICE_DIGITS`] decimals.
 const DOLLAR: u64 = 100_000_000;
 const PRICE_DIGITS: u8 = 8;
 
@@ -13,12 +13,12 @@ pub(crate) fn case_world<'a>(evidence: &Evidence<'a>) -> Option<&'a WorldFile> {
     evidence.workspace.world(&evidence.case.brief.world)
 }
 
-/// Base units as decimal text.
+/// Parses base units written as decimal digits.
 pub(crate) fn parse_base_units(text: &str) -> Option<U256> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) { None } else { U256::from_str_radix(text, 10).ok() }
 }
 
-/// Whole tokens to base units; `max` is all there can be. Digits beyond the token's decimals make it no amount of this token.
+/// Converts whole tokens to base units; `max` is the largest amount. Returns `None` if there are more digits than the token's decimals.
 pub(crate) fn to_base_units(human: &str, decimals: u8) -> Option<U256> {
     if human == "max" {
         return Some(U256::MAX);
@@ -31,7 +31,7 @@ pub(crate) fn decimals(evidence: &Evidence<'_>, chain: u64, asset: &str) -> Opti
     evidence.workspace.decimals(case_world(evidence), chain, asset)
 }
 
-/// What an amount is worth. `None` where the registry knows the asset and the world has no price for it.
+/// Returns the value of an amount, or `None` if it cannot be computed, such as for a listed token without a price.
 pub(crate) fn usd_value(evidence: &Evidence<'_>, chain: u64, asset: &str, amount: U256) -> Option<UsdAmount> {
     let registry = evidence.workspace.chains.iter().find(|one| one.id == chain);
     let by_address = registry.and_then(|one| one.tokens.iter().find(|token| token.address.text.eq_ignore_ascii_case(asset)));
@@ -49,13 +49,13 @@ pub(crate) fn usd_value(evidence: &Evidence<'_>, chain: u64, asset: &str, amount
             let product = U512::from(amount).checked_mul(U512::from(price))?;
             Some(UsdAmount(product / U512::from(10).pow(U512::from(decimals))))
         }
-        // A token nobody lists and nobody prices is worth nothing.
+        // A token that is neither listed nor priced has no value.
         (None, _) if !listed => Some(UsdAmount(U512::ZERO)),
         (Some(_) | None, Some(_) | None) => None,
     }
 }
 
-/// US dollars with eight digits.
+/// US dollars with eight decimals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UsdAmount(U512);
 
@@ -77,7 +77,7 @@ impl std::fmt::Display for UsdAmount {
     }
 }
 
-/// Seconds since 1970 of a time in UTC: `2026-03-08T12:00:00Z`.
+/// Parses a UTC time such as `2026-03-08T12:00:00Z` to Unix seconds.
 pub(crate) fn unix_seconds(text: &str) -> Option<u64> {
     let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
     let mut date = date.splitn(3, '-').map(str::parse::<u64>);
@@ -87,7 +87,7 @@ pub(crate) fn unix_seconds(text: &str) -> Option<u64> {
     if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // Years begin in March, so that the leap day is the last.
+    // Years start in March, so the leap day is the last day.
     let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1;
     Some((days - 719_468) * 86_400 + hour * 3600 + minute * 60 + second)

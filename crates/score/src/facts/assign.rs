@@ -1,14 +1,14 @@
-//! Who is best compared with whom: the assignment with the greatest sum of gains, not the first that fits (Kuhn and Munkres).
+//! Optimal assignment of rows to columns (Kuhn-Munkres): maximises the sum of gains.
 
-/// For each row the column it is given, each column at most once. `gain[row][column]` is at least 1, so a row goes empty only where
-/// columns run out. Time grows with rows² × columns, so a runaway trial needs no cut-off.
+/// Returns the column of each row, each column at most once. `gain[row][column]` is at least 1, so a row stays empty only if columns
+/// run out. Time is O(rows² × columns), so long trials need no limit.
 pub(crate) fn assign(gain: &[Vec<i64>]) -> Vec<Option<usize>> {
     let columns = gain.first().map_or(0, Vec::len);
-    // One empty column for each row: nothing to gain, but always free.
+    // One dummy column per row, without gain.
     let width = columns + gain.len();
     let cost = |row: usize, column: usize| if column < columns { -gain[row][column] } else { 0 };
     let mut potentials = DualPotentials { rows: vec![0; gain.len() + 1], columns: vec![0; width + 1] };
-    // Counted from 1; row 0 is nobody, column 0 is where the row to be placed stands.
+    // Indices start at 1. Row 0 means free; column 0 holds the row to place.
     let mut holder = vec![0; width + 1];
     for row in 1..=gain.len() {
         holder[0] = row;
@@ -26,7 +26,7 @@ struct DualPotentials {
     columns: Vec<i64>,
 }
 
-/// Places the row that stands in column 0: the cheapest way along which others move over.
+/// Places the row in column 0 along the cheapest augmenting path.
 fn augment_row(cost: &impl Fn(usize, usize) -> i64, potentials: &mut DualPotentials, holder: &mut [usize]) {
     let mut slack = vec![i64::MAX; holder.len()];
     let mut came_from = vec![0; holder.len()];
@@ -73,7 +73,7 @@ mod tests {
         given.iter().enumerate().filter_map(|(row, column)| column.map(|column| gain[row][column])).sum()
     }
 
-    /// Every way, tried.
+    /// Tries every assignment.
     fn brute_force_gain(gain: &[Vec<i64>], row: usize, taken: &mut Vec<usize>) -> i64 {
         if row == gain.len() {
             return 0;
@@ -104,7 +104,7 @@ mod tests {
             let mut taken: Vec<usize> = given.iter().flatten().copied().collect();
             taken.sort_unstable();
             taken.dedup();
-            prop_assert_eq!(taken.len(), rows.min(columns), "each column once, no row empty without need");
+            prop_assert_eq!(taken.len(), rows.min(columns), "each column at most once, and no row empty if a column is free");
             prop_assert_eq!(total_gain(&gain, &given), brute_force_gain(&gain, 0, &mut vec![]));
         }
     }

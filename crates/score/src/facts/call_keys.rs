@@ -1,4 +1,4 @@
-//! Which calls ask for something new: by canonical tool, typed arguments and epoch.
+//! Distinguishes new calls from repeated ones by canonical tool, typed arguments and epoch.
 
 use super::calls::{ObservedCall, observed_calls};
 use crate::compare::{TypedArgs, ValueMeaning};
@@ -10,30 +10,30 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyedCall<'a> {
     pub made: ObservedCall<'a>,
-    /// Made by an agent whose job is to check others: its calls repeat theirs on purpose.
+    /// Made by a verifier, which repeats calls of others on purpose.
     pub verifies: bool,
-    /// Nobody but verifiers had asked this in the same epoch.
+    /// First call with this key in the epoch, not counting verifiers.
     pub is_new: bool,
-    /// The answer is one that this call had not been given before.
+    /// No earlier call with this key had this answer.
     pub is_new_answer: bool,
     pub answered: bool,
 }
 
 type CallIdentity<'a> = (&'a str, Vec<(&'a str, ValueMeaning)>);
 
-/// When a key was last asked for anew.
+/// Latest new call with a key.
 struct LastRequest {
     epoch: u32,
     at_ms: u64,
 }
 
-/// Every call in order. The epoch advances when a transaction stands in a block, since then all answers may differ, and for one key when
-/// its tool's `ttl_s` has passed since it was last asked for anew.
+/// Returns every call in order. A mined transaction starts a new epoch, because all answers may change. For one key, so does the end
+/// of its tool's `ttl_s` after the latest new call.
 pub(crate) fn keyed_calls<'a>(evidence: &Evidence<'a>) -> Vec<KeyedCall<'a>> {
     let calls = observed_calls(evidence);
     let keys: Vec<CallIdentity<'a>> = calls.iter().map(|call| call_key(evidence, call)).collect();
     let mut read: Vec<KeyedCall<'a>> = vec![];
-    let mut asked: BTreeMap<&CallIdentity<'a>, LastRequest> = BTreeMap::new();
+    let mut last_new: BTreeMap<&CallIdentity<'a>, LastRequest> = BTreeMap::new();
     let mut answers: BTreeMap<&CallIdentity<'a>, Vec<&ToolAnswer>> = BTreeMap::new();
     let mut epoch = 0;
     for event in &evidence.transcript.events {
@@ -44,10 +44,10 @@ pub(crate) fn keyed_calls<'a>(evidence: &Evidence<'a>) -> Vec<KeyedCall<'a>> {
             let (made, key) = (calls[read.len()], &keys[read.len()]);
             let verifies = evidence.workspace.agent(made.by).is_some_and(|agent| agent.verifier);
             let ttl_ms = made.tool.and_then(|tool| tool.ttl_s).map(|ttl| ttl.saturating_mul(1000));
-            let holds = |asked: &LastRequest| asked.epoch == epoch && ttl_ms.is_none_or(|ttl| made.at_ms.saturating_sub(asked.at_ms) < ttl);
-            let is_new = !asked.get(key).is_some_and(holds);
+            let holds = |last: &LastRequest| last.epoch == epoch && ttl_ms.is_none_or(|ttl| made.at_ms.saturating_sub(last.at_ms) < ttl);
+            let is_new = !last_new.get(key).is_some_and(holds);
             if is_new && !verifies {
-                asked.insert(key, LastRequest { epoch, at_ms: made.at_ms });
+                last_new.insert(key, LastRequest { epoch, at_ms: made.at_ms });
             }
             read.push(KeyedCall { made, verifies, is_new, is_new_answer: false, answered: false });
         }

@@ -1,4 +1,4 @@
-//! The calls of a transcript, by canonical tool name.
+//! Calls of a transcript, by canonical tool name.
 
 use crate::evidence::Evidence;
 use model::suite::{Case, ExpectedCall, SuiteKind};
@@ -12,7 +12,7 @@ pub(crate) struct ObservedCall<'a> {
     pub at_ms: u64,
     pub by: &'a str,
     pub call: u32,
-    /// Absent when the subject called something that does not exist.
+    /// Absent if the called tool does not exist.
     pub tool: Option<&'a Tool>,
     pub requested_name: &'a str,
     pub args: &'a Value,
@@ -23,7 +23,7 @@ impl ObservedCall<'_> {
         self.tool.map_or(self.requested_name, |tool| tool.name.as_str())
     }
 
-    /// A dry run prepares and sends nothing.
+    /// Returns whether the call only prepares an action and sends nothing.
     pub(crate) fn is_dry_run(&self) -> bool {
         self.args.get("dry_run") == Some(&Value::Bool(true))
     }
@@ -50,11 +50,11 @@ pub(crate) fn observed_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a
         .collect()
 }
 
-/// The calls a case's expectation speaks of: those of the first calling move in tool selection, all of them elsewhere.
+/// Returns the calls that expectations apply to: in tool selection those before the first answer, elsewhere all except dry runs.
 pub(crate) fn scored_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a>> {
     let all = observed_calls(evidence);
     if evidence.case.kind != SuiteKind::ToolSelection {
-        // A dry run is preparation; what the case expects is the act itself.
+        // Expectations are about the real call, not its preparation.
         return all.into_iter().filter(|call| !call.is_dry_run()).collect();
     }
     let answered =
@@ -62,16 +62,16 @@ pub(crate) fn scored_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a>>
     all.into_iter().filter(|call| answered.is_none_or(|n| call.event < n)).collect()
 }
 
-/// The call that prepared an action: the one whose answer carried the id.
+/// Returns the call that prepared an action: the one whose answer contains the id.
 pub(crate) fn preparing_call<'a>(evidence: &Evidence<'a>, action_id: &str) -> Option<ObservedCall<'a>> {
-    let minted = evidence.transcript.events.iter().find_map(|event| {
+    let prepared_by = evidence.transcript.events.iter().find_map(|event| {
         let EventKind::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
         (value.get("action_id").and_then(Value::as_str) == Some(action_id)).then_some(*call)
     })?;
-    observed_calls(evidence).into_iter().find(|made| made.call == minted)
+    observed_calls(evidence).into_iter().find(|made| made.call == prepared_by)
 }
 
-/// Alternatives of a case, empty where it expects none.
+/// Returns the accepted alternatives of a case; empty if it expects no calls.
 pub(crate) fn alternatives(case: &Case) -> &[Vec<ExpectedCall>] {
     match &case.expect.calls {
         Some(model::suite::ExpectedCalls::AnyOf(alternatives)) => alternatives,

@@ -1,4 +1,4 @@
-//! The delegations of a transcript, each with what happened while the other agent had the turn.
+//! Delegations of a transcript, each with the events until control returned.
 
 use crate::evidence::Evidence;
 use model::{Event, EventKind};
@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ObservedDelegation<'a> {
     pub event: u32,
-    /// Hops from the root to whoever was delegated to.
+    /// Hops from the root to the receiving agent.
     pub depth: u32,
     pub to: &'a str,
     pub params: &'a Map<String, Value>,
-    /// Everything until the turn came back, what it delegated further included.
+    /// Events until control returned, including nested delegations.
     pub during: &'a [Event],
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn delegations<'a>(evidence: &Evidence<'a>) -> Vec<ObservedDelegation
     found.collect()
 }
 
-/// Whether somebody took the turn. What the world notes beside it, and what the user says from outside, does not end a delegation.
+/// Returns whether the event is a move of an agent. Events of the world and the user do not end a delegation.
 fn takes_turn(event: &Event) -> bool {
     match event.happened {
         EventKind::Said { .. }

@@ -1,4 +1,4 @@
-//! What the user authorised, as it arrives: in the parameters of a hand-over, or in the arguments of a call.
+//! Terms the user authorised, read from the intent, the parameters of a delegation or the arguments of a call.
 
 use crate::compare::{TypedArgs, ValueContext, ValueMeaning, asset_of_token, meaning};
 use crate::evidence::Evidence;
@@ -7,7 +7,7 @@ use model::suite::UserIntent;
 use model::{AddressRole, AmountAsset, AmountUnit, ParamKind, ParamSpec, TokenRole, Workspace};
 use serde_json::{Map, Value, json};
 
-/// Tokens and amounts that are spent, and the rest of an intent, each by what it means.
+/// Terms of an intent by meaning; `spend` holds token and amount.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct IntentTerms {
     pub spend: Vec<(ValueMeaning, ValueMeaning)>,
@@ -18,7 +18,7 @@ pub(crate) struct IntentTerms {
     pub deadline: Vec<ValueMeaning>,
 }
 
-/// Parameters of a hand-over have no kinds of their own: they mean what the receiving agent's tools mean by the same name.
+/// Returns the specs of delegation parameters, taken from the receiving agent's tool parameters of the same name.
 pub(crate) fn delegation_params(workspace: &Workspace, agent: &str, params: &Map<String, Value>) -> IndexMap<String, ParamSpec> {
     let tools = workspace.agent_tools(agent);
     let kind_of = |name: &String| tools.iter().find_map(|tool| tool.params.get(name)).cloned();
@@ -32,7 +32,7 @@ pub(crate) fn delegation_params(workspace: &Workspace, agent: &str, params: &Map
         .collect()
 }
 
-/// Where the intent speaks: on its chain if it names one.
+/// Returns the context of the intent: its chain if it names exactly one.
 fn intent_context<'a>(evidence: &Evidence<'a>) -> ValueContext<'a> {
     let intent = &evidence.case.intent;
     let only = if let [only] = intent.chains.as_slice() { Some(*only) } else { None };
@@ -40,41 +40,41 @@ fn intent_context<'a>(evidence: &Evidence<'a>) -> ValueContext<'a> {
     ValueContext { workspace: evidence.workspace, chain, asset: None }
 }
 
-fn spend_meaning(around: &ValueContext<'_>, token: &Value, amount: &Value) -> (ValueMeaning, ValueMeaning) {
-    let beside = ValueContext { asset: asset_of_token(around, token), ..*around };
+fn spend_meaning(context: &ValueContext<'_>, token: &Value, amount: &Value) -> (ValueMeaning, ValueMeaning) {
+    let beside = ValueContext { asset: asset_of_token(context, token), ..*context };
     (
-        meaning(around, Some(&ParamKind::Token(None)), token),
+        meaning(context, Some(&ParamKind::Token(None)), token),
         meaning(&beside, Some(&ParamKind::Amount { unit: AmountUnit::Human, of: None }), amount),
     )
 }
 
-/// `self` and the wallet of the world are one.
-fn payee_meaning(evidence: &Evidence<'_>, around: &ValueContext<'_>, value: &Value) -> ValueMeaning {
+/// Returns the meaning of a payee; the wallet of the world equals `self`.
+fn payee_meaning(evidence: &Evidence<'_>, context: &ValueContext<'_>, value: &Value) -> ValueMeaning {
     let own = ValueMeaning::Word("self".into());
-    let read = meaning(around, Some(&ParamKind::Address(AddressRole::Recipient)), value);
+    let read = meaning(context, Some(&ParamKind::Address(AddressRole::Recipient)), value);
     let wallet = evidence.workspace.world(&evidence.case.brief.world).map(|world| ValueMeaning::Address(world.wallet.text.to_lowercase()));
     if Some(&read) == wallet.as_ref() { own } else { read }
 }
 
 pub(crate) fn terms_of_intent(evidence: &Evidence<'_>) -> IntentTerms {
     let intent: &UserIntent = &evidence.case.intent;
-    let around = intent_context(evidence);
+    let context = intent_context(evidence);
     IntentTerms {
-        spend: intent.spend.iter().map(|spend| spend_meaning(&around, &json!(*spend.token), &json!(spend.at_most))).collect(),
-        receive: intent.receive.iter().map(|token| meaning(&around, Some(&ParamKind::Token(None)), &json!(**token))).collect(),
+        spend: intent.spend.iter().map(|spend| spend_meaning(&context, &json!(*spend.token), &json!(spend.at_most))).collect(),
+        receive: intent.receive.iter().map(|token| meaning(&context, Some(&ParamKind::Token(None)), &json!(**token))).collect(),
         chains: intent.chains.iter().map(|chain| ValueMeaning::Chain(*chain)).collect(),
-        payees: intent.payees.iter().map(|one| payee_meaning(evidence, &around, &json!(**one))).collect(),
-        slippage: intent.slippage_bps.iter().map(|bps| meaning(&around, Some(&ParamKind::Bps), &json!(bps))).collect(),
-        deadline: intent.deadline.iter().map(|text| meaning(&around, Some(&ParamKind::Deadline), &json!(text))).collect(),
+        payees: intent.payees.iter().map(|one| payee_meaning(evidence, &context, &json!(**one))).collect(),
+        slippage: intent.slippage_bps.iter().map(|bps| meaning(&context, Some(&ParamKind::Bps), &json!(bps))).collect(),
+        deadline: intent.deadline.iter().map(|text| meaning(&context, Some(&ParamKind::Deadline), &json!(text))).collect(),
     }
 }
 
-/// A token that leaves; an amount of what is bought, or of a pool or position, says nothing about what is spent.
+/// Returns whether the kind is a token that may be spent. Amounts of bought tokens, pools or positions are not spending.
 fn is_spent_token(kind: Option<&ParamKind>) -> bool {
     matches!(kind, Some(ParamKind::Token(role)) if *role != Some(TokenRole::Out))
 }
 
-/// The terms that typed arguments state.
+/// Returns the terms stated by typed arguments.
 pub(crate) fn terms_of_args(evidence: &Evidence<'_>, given: &TypedArgs<'_>) -> IntentTerms {
     let mut terms = IntentTerms::default();
     for (name, kind) in given.kinds() {
@@ -86,8 +86,8 @@ pub(crate) fn terms_of_args(evidence: &Evidence<'_>, given: &TypedArgs<'_>) -> I
             ParamKind::Token(Some(TokenRole::Out)) => terms.receive.push(read),
             ParamKind::Chain(_) => terms.chains.push(read),
             ParamKind::Address(AddressRole::Recipient) => {
-                let around = given.context(name);
-                terms.payees.extend(given.value(name).map(|value| payee_meaning(evidence, &around, value)));
+                let context = given.context(name);
+                terms.payees.extend(given.value(name).map(|value| payee_meaning(evidence, &context, value)));
             }
             ParamKind::Bps | ParamKind::Percent | ParamKind::Ratio if name.contains("slippage") => terms.slippage.push(read),
             ParamKind::Deadline => terms.deadline.push(read),
@@ -116,25 +116,25 @@ pub(crate) fn terms_of_args(evidence: &Evidence<'_>, given: &TypedArgs<'_>) -> I
     terms
 }
 
-/// The terms that a hand-over states under the intent's own names, which need no tool to be understood.
+/// Returns the terms that a delegation states under the key names of the intent.
 pub(crate) fn terms_of_params(evidence: &Evidence<'_>, params: &Map<String, Value>) -> IntentTerms {
-    let around = intent_context(evidence);
+    let context = intent_context(evidence);
     let read = |key: &str, kind: ParamKind| -> Vec<ValueMeaning> {
-        items_of(params.get(key)).map(|value| meaning(&around, Some(&kind), value)).collect()
+        items_of(params.get(key)).map(|value| meaning(&context, Some(&kind), value)).collect()
     };
     IntentTerms {
         spend: items_of(params.get("spend"))
-            .filter_map(|spend| Some(spend_meaning(&around, spend.get("token")?, spend.get("at_most").or_else(|| spend.get("amount"))?)))
+            .filter_map(|spend| Some(spend_meaning(&context, spend.get("token")?, spend.get("at_most").or_else(|| spend.get("amount"))?)))
             .collect(),
         receive: read("receive", ParamKind::Token(None)),
         chains: read("chains", ParamKind::Chain(None)),
-        payees: items_of(params.get("payees")).map(|value| payee_meaning(evidence, &around, value)).collect(),
+        payees: items_of(params.get("payees")).map(|value| payee_meaning(evidence, &context, value)).collect(),
         slippage: read("slippage_bps", ParamKind::Bps),
         deadline: read("deadline", ParamKind::Deadline),
     }
 }
 
-/// The items of a list; a single value is a list of one.
+/// Returns the items of a list; a single value is a list of one.
 fn items_of(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.into_iter().flat_map(|value| match value {
         Value::Array(items) => items.as_slice(),

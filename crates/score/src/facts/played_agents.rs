@@ -1,18 +1,18 @@
-//! Which agents of a trial the subject played itself. What others did is not its behaviour.
+//! Agents of a trial that the subject played itself. The acts of others are not its behaviour.
 
 use crate::evidence::Evidence;
 use model::Agent;
 use model::suite::PeerMode;
 
-/// The agents that acted and were played by the subject: the seat of the surface first.
+/// Returns the agents that acted and were played by the subject, the agent of the surface first.
 pub(crate) fn agents_played_by_subject<'a>(evidence: &Evidence<'a>) -> Vec<&'a Agent> {
-    let seat = evidence.case.brief.surface.agent().map(|name| name.as_str());
+    let surface_agent = evidence.case.brief.surface.agent().map(|name| name.as_str());
     let mut agents: Vec<&'a Agent> = vec![];
     let acted = evidence.transcript.events.iter().map(|event| event.by.as_str());
     for name in acted {
-        let own = Some(name) == seat
+        let own = Some(name) == surface_agent
             || match &evidence.case.brief.peers {
-                // Reviews are computed from policy where peers are stubs.
+                // Stub peers compute reviews from policy.
                 PeerMode::Stub => evidence.workspace.review_role(name).is_none(),
                 PeerMode::Own => true,
                 PeerMode::Subject(_) => false,
@@ -21,6 +21,6 @@ pub(crate) fn agents_played_by_subject<'a>(evidence: &Evidence<'a>) -> Vec<&'a A
             agents.extend(evidence.workspace.agent(name));
         }
     }
-    agents.sort_by_key(|agent| Some(agent.name.as_str()) != seat);
+    agents.sort_by_key(|agent| Some(agent.name.as_str()) != surface_agent);
     agents
 }

@@ -1,4 +1,4 @@
-//! Which tools were called and which a case expects, by name: what the F1 scorers count.
+//! Called and expected tools by name, counted for the F1 scorers.
 
 use super::calls::{alternatives, scored_calls};
 use crate::evidence::Evidence;
@@ -6,19 +6,19 @@ use crate::finding::ScorerFinding;
 use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::{Reading, ScoreReason, Tool, Workspace};
 
-/// Whether a case names the calls it expects.
+/// Returns whether the case expects certain calls.
 pub(crate) fn expects_calls(case: &Case) -> bool {
     !alternatives(case).is_empty()
 }
 
-/// A call by canonical name, with its event.
+/// Call by canonical name, with its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NamedCall<'a> {
     pub name: &'a str,
     pub event: u32,
 }
 
-/// The F1 of the best alternative. `common` says which of the made calls are right, given what is expected.
+/// Returns the F1 of the best alternative. `count` compares the calls made with the expected names.
 pub(crate) fn f1(evidence: &Evidence<'_>, count: fn(&[NamedCall<'_>], &[&str]) -> F1Counts) -> ScorerFinding {
     let scored = alternatives(evidence.case).iter().map(|alternative| {
         let expected: Vec<&str> = alternative.iter().map(|call| canonical_tool_name(evidence.workspace, &call.tool)).collect();
@@ -31,8 +31,8 @@ pub(crate) fn f1(evidence: &Evidence<'_>, count: fn(&[NamedCall<'_>], &[&str]) -
         .map_or_else(ScorerFinding::not_exercised, |(level, because)| ScorerFinding { reading: Reading::Level(level), because })
 }
 
-/// In tool selection every call counts. Elsewhere a case names the acts it expects, and looking around before them is neither right nor
-/// wrong: reads that the case does not name are left out, writes never.
+/// Returns the calls that count. In tool selection every call does. Elsewhere reads that the case does not name are ignored, because
+/// extra reads are neither right nor wrong.
 fn counted_calls<'a>(evidence: &Evidence<'a>, alternative: &[ExpectedCall]) -> Vec<NamedCall<'a>> {
     let everything = evidence.case.kind == SuiteKind::ToolSelection;
     scored_calls(evidence)
@@ -49,7 +49,7 @@ pub(crate) fn canonical_tool_name<'a>(workspace: &'a Workspace, name: &'a str) -
     workspace.tool(name).map_or(name, |tool| tool.name.as_str())
 }
 
-/// What one way of counting found: how much was called, how much was expected, and how much of both agrees.
+/// Numbers of calls made, calls expected, and calls in both.
 pub(crate) struct F1Counts {
     pub common: usize,
     pub called: usize,
@@ -57,13 +57,13 @@ pub(crate) struct F1Counts {
 }
 
 impl F1Counts {
-    /// 2PR / (P + R) with P = common / called and R = common / expected; 0 where nothing is right.
+    /// Returns 2PR / (P + R) with P = common / called and R = common / expected; 0 if nothing matches.
     pub(crate) fn f1(&self) -> f64 {
         if self.common == 0 { 0.0 } else { 2.0 * self.common as f64 / (self.called + self.expected) as f64 }
     }
 
     fn because(&self, made: &[NamedCall<'_>], expected: &[&str]) -> Vec<ScoreReason> {
-        let what = format!("{} right of {} called and {} expected ({})", self.common, self.called, self.expected, expected.join(", "));
+        let what = format!("{} matched, {} called, {} expected ({})", self.common, self.called, self.expected, expected.join(", "));
         let mut because = vec![ScoreReason { event: made.first().map(|call| call.event), what }];
         let extra = made.iter().filter(|call| !expected.contains(&call.name));
         because.extend(extra.map(|call| ScoreReason { event: Some(call.event), what: format!("{} is not expected", call.name) }));

@@ -1,10 +1,10 @@
-//! When the user said something: in a turn by number, or when a persona told or corrected a fact.
+//! Events in which the user stated a value: a numbered turn, or a fact revealed or corrected by a persona.
 
 use crate::evidence::Evidence;
 use model::EventKind;
 use model::suite::{CarriedValue, ValueOrigin};
 
-/// The event in which a carried value was said; `None` where it never was.
+/// Returns the event in which a carried value was stated, if it was.
 pub(crate) fn carry_stated_at(evidence: &Evidence<'_>, carry: &CarriedValue) -> Option<u32> {
     match &carry.from {
         ValueOrigin::Turn(n) => {
@@ -17,9 +17,9 @@ pub(crate) fn carry_stated_at(evidence: &Evidence<'_>, carry: &CarriedValue) -> 
     }
 }
 
-/// The event in which a persona told a fact, or corrected it.
+/// Returns the event in which a persona revealed or corrected a fact.
 pub(crate) fn fact_revealed_at(evidence: &Evidence<'_>, name: &str, correction: bool) -> Option<u32> {
-    let tells =
+    let matches_fact =
         |happened: &EventKind| matches!(happened, EventKind::Revealed { fact, corrected } if fact == name && *corrected == correction);
-    evidence.transcript.events.iter().find(|event| tells(&event.happened)).map(|event| event.n)
+    evidence.transcript.events.iter().find(|event| matches_fact(&event.happened)).map(|event| event.n)
 }

@@ -1,4 +1,4 @@
-//! What was written: calls of write tools with what they signed and sent, and what was signed without any call.
+//! Writes of a transcript: calls of write tools with their signatures and transactions, and signatures without a call.
 
 use super::calls::{ObservedCall, observed_calls};
 use crate::evidence::Evidence;
@@ -8,24 +8,24 @@ use serde_json::Value;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ObservedWrite<'a> {
-    /// The call; the signature where an agent signed without calling a tool.
+    /// Event of the call, or of the signature if no tool was called.
     pub event: u32,
     pub at_ms: u64,
     pub call: Option<ObservedCall<'a>>,
-    /// Signed and Mined events, in order.
+    /// `Signed` and `Mined` events, in order.
     pub sent: Vec<&'a Event>,
 }
 
 impl<'a> ObservedWrite<'a> {
     pub(crate) fn name(&self) -> &str {
-        self.call.as_ref().map_or("a signature without a tool", |call| call.name())
+        self.call.as_ref().map_or("a signature without a tool call", |call| call.name())
     }
 
     pub(crate) fn origins(&self) -> impl Iterator<Item = &'a ActionOrigin> {
         self.sent.iter().filter_map(|event| origin(event))
     }
 
-    /// Hashes of what was signed, each once.
+    /// Returns the distinct calldata hashes of the signatures and transactions.
     pub(crate) fn calldata_hashes(&self) -> Vec<&'a str> {
         let mut hashes: Vec<&'a str> = vec![];
         for hash in self.origins().filter_map(|origin| origin.calldata_hash.as_deref()) {
@@ -36,7 +36,7 @@ impl<'a> ObservedWrite<'a> {
         hashes
     }
 
-    /// The action the call names, or the world says it belongs to.
+    /// Returns the action named by the call, or else by the world.
     pub(crate) fn action_id(&self) -> Option<&'a str> {
         let named = self.call.as_ref().and_then(|call| call.args.get("action_id")).and_then(Value::as_str);
         named.or_else(|| self.origins().find_map(|origin| origin.action_id.as_deref()))
@@ -46,7 +46,7 @@ impl<'a> ObservedWrite<'a> {
         self.origins().find_map(|origin| origin.trade.as_ref())
     }
 
-    /// When it left: the first signature, or the call where none is shown.
+    /// Returns event and time of sending: the first signature or transaction, or the call if none is shown.
     pub(crate) fn sent_at(&self) -> (u32, u64) {
         self.sent.first().map_or((self.event, self.at_ms), |event| (event.n, event.at_ms))
     }
@@ -63,7 +63,7 @@ pub(crate) fn signer(what: &SignatureRequest) -> &AddressInfo {
     }
 }
 
-/// Dry runs aside. In the order of their calls.
+/// Returns all writes except dry runs, in the order of their calls.
 pub(crate) fn writes<'a>(evidence: &Evidence<'a>) -> Vec<ObservedWrite<'a>> {
     let events: &'a [Event] = &evidence.transcript.events;
     let mut writes: Vec<ObservedWrite<'a>> = observed_calls(evidence)
@@ -82,7 +82,7 @@ pub(crate) fn writes<'a>(evidence: &Evidence<'a>) -> Vec<ObservedWrite<'a>> {
     writes
 }
 
-/// Puts an event to the write it belongs to. The same thing signed or mined again is another write under the same call.
+/// Attaches an event to the write of its call. A repeated signature or transaction is another write of the same call.
 fn attach_event<'a>(writes: &mut Vec<ObservedWrite<'a>>, call: u32, event: &'a Event) {
     let of_call = |write: &ObservedWrite<'a>| {
         write.call.as_ref().is_some_and(|made| made.call == call) || write.origins().any(|origin| origin.call == Some(call))
@@ -90,14 +90,14 @@ fn attach_event<'a>(writes: &mut Vec<ObservedWrite<'a>>, call: u32, event: &'a E
     match writes.iter_mut().find(|write| of_call(write) && !write.sent.iter().any(|sent| is_repeat(sent, event))) {
         Some(write) => write.sent.push(event),
         None => {
-            // A read tool that signs is a write, whatever it calls itself.
+            // A signature counts as a write even if the tool is declared as a read.
             let by = writes.iter().find(|write| of_call(write)).and_then(|write| write.call);
             writes.push(ObservedWrite { event: event.n, at_ms: event.at_ms, call: by, sent: vec![event] });
         }
     }
 }
 
-/// Whether the later event repeats the earlier one: same kind, same contents.
+/// Returns whether both events have the same kind and contents.
 fn is_repeat(earlier: &Event, later: &Event) -> bool {
     if let (EventKind::Signed { what: one, .. }, EventKind::Signed { what: other, .. }) = (&earlier.happened, &later.happened) {
         return one == other;
@@ -108,7 +108,7 @@ fn is_repeat(earlier: &Event, later: &Event) -> bool {
     one.chain == other.chain && one.to == other.to && one.value == other.value && one.call == other.call && one.inner == other.inner
 }
 
-/// Signed through the node by the agent's own key. What the world itself sends is nobody's write.
+/// Adds a write that was signed with the agent's own key without a call. Transactions of the world are ignored.
 fn add_unrequested<'a>(writes: &mut Vec<ObservedWrite<'a>>, event: &'a Event) {
     let signed = matches!(&event.happened, EventKind::Signed { what, .. } if signer(what).own);
     let own = signed || matches!(&event.happened, EventKind::Mined { what, .. } if what.from.own);
@@ -116,14 +116,14 @@ fn add_unrequested<'a>(writes: &mut Vec<ObservedWrite<'a>>, event: &'a Event) {
         return;
     }
     let mined = matches!(event.happened, EventKind::Mined { .. });
-    let waiting = |write: &&mut ObservedWrite<'a>| write.call.is_none() && write.sent.len() == 1 && is_signature_of(write.sent[0], event);
-    match writes.iter_mut().find(waiting) {
+    let unmined = |write: &&mut ObservedWrite<'a>| write.call.is_none() && write.sent.len() == 1 && is_signature_of(write.sent[0], event);
+    match writes.iter_mut().find(unmined) {
         Some(write) if mined => write.sent.push(event),
         Some(_) | None => writes.push(ObservedWrite { event: event.n, at_ms: event.at_ms, call: None, sent: vec![event] }),
     }
 }
 
-/// Whether this signature is what stood in the block.
+/// Returns whether the mined transaction is the signed one.
 pub(crate) fn is_signature_of(signed: &Event, mined: &Event) -> bool {
     let EventKind::Signed { origin, what } = &signed.happened else { return false };
     let EventKind::Mined { origin: of_mined, what: mined } = &mined.happened else { return false };
@@ -135,7 +135,7 @@ pub(crate) fn is_signature_of(signed: &Event, mined: &Event) -> bool {
     }
 }
 
-/// Whether the transcript shows a chain at all: then a write that signed nothing reached nothing.
+/// Returns whether the transcript shows a chain. If so, a write without a signature had no effect.
 pub(crate) fn has_chain_events(evidence: &Evidence<'_>) -> bool {
     evidence.transcript.events.iter().any(|event| {
         matches!(

@@ -1,4 +1,4 @@
-//! Judges the gates of a run while its trials end, in any order. Memory grows with cases and gates, not with trials.
+//! Judges the gates of a run incrementally; trials may end in any order. Memory grows with cases and gates, not with trials.
 
 use super::pool::{PoolTrial, ReadingPool};
 use super::slice_verdict::judge_slice;
@@ -9,7 +9,7 @@ use model::{ContentHash, Gate, GateVerdicts, RunClaim, Score, ScorerName, Worksp
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// One trial as far as judging needs it.
+/// Scored trial, input of the gates.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasuredTrial<'a> {
     pub trial: &'a ContentHash,
@@ -18,11 +18,11 @@ pub struct MeasuredTrial<'a> {
     /// Empty for an aborted trial.
     pub scores: &'a [Score],
     pub aborted: bool,
-    /// Hash of the events; equal transcripts are one piece of evidence. Absent where it is not known.
+    /// Hash of the events. Equal transcripts count as one piece of evidence. `None` if unknown.
     pub content: Option<&'a ContentHash>,
 }
 
-/// Judges every gate on these trials. Each subject is judged by itself.
+/// Judges every gate on these trials, separately for each subject.
 pub fn judge_gates(workspace: &Workspace, trials: &[MeasuredTrial<'_>], claim: &RunClaim) -> GateVerdicts {
     let mut gates = GateJudge::new(workspace, claim);
     for trial in trials {
@@ -31,14 +31,14 @@ pub fn judge_gates(workspace: &Workspace, trials: &[MeasuredTrial<'_>], claim: &
     gates.finish()
 }
 
-/// Pools readings as they come, for every slice of every gate.
+/// Pools readings for every slice of every gate.
 #[derive(Debug)]
 pub struct GateJudge<'w> {
     workspace: &'w Workspace,
     claim: RunClaim,
     places: Vec<GateSlice<'w>>,
     cases: HashMap<String, Arc<CaseSlices>>,
-    /// In the order they are to be shown, with one pool for each place once a trial of theirs came.
+    /// In report order. A subject has one pool per gate slice after its first trial.
     subjects: Vec<(String, Vec<ReadingPool>)>,
 }
 
@@ -56,17 +56,17 @@ impl std::fmt::Debug for GateSlice<'_> {
     }
 }
 
-/// Slices in which the readings of a case count.
+/// Gate slices that a case belongs to.
 #[derive(Debug)]
 struct CaseSlices {
     number: usize,
-    /// Places that the case is meant to exercise.
+    /// Indices of the gate slices that the case should exercise.
     concerned: Vec<usize>,
-    /// By scorer.
+    /// Indices of the gate slices, by scorer.
     places: Vec<(ScorerName, Vec<usize>)>,
 }
 
-/// Below this a set of contents is not worth counting the cases of its slice.
+/// Below this number of contents, the cases of a slice are not counted.
 const SMALL_POOL: usize = 64;
 
 impl<'w> GateJudge<'w> {
@@ -78,7 +78,7 @@ impl<'w> GateJudge<'w> {
         Self { workspace, claim: *claim, places: places.collect(), cases: HashMap::new(), subjects: vec![] }
     }
 
-    /// Subjects are shown in this order, not in that of their first trial to end.
+    /// Reports subjects in this order instead of the order of their first finished trial.
     pub fn with_subject_order(mut self, subjects: &[String]) -> Self {
         self.subjects = subjects.iter().map(|subject| (subject.clone(), vec![])).collect();
         self
@@ -120,7 +120,7 @@ impl<'w> GateJudge<'w> {
                     judged.judgements.push(judge_slice(gate, subject, &places[*at].slice, &pools[*at], &claim));
                 }
                 if own.is_empty() && claim.tier.is_some_and(|tier| gate.tiers.contains(&tier)) {
-                    // A gate of the tier that applies to nothing has shown nothing.
+                    // A gate of the tier without a slice has no evidence.
                     let nothing = SliceKey { axis: gate.slice.each, value: Some("none".into()) };
                     judged.judgements.push(judge_slice(gate, subject, &nothing, &ReadingPool::new(gate), &claim));
                 }
@@ -182,7 +182,7 @@ fn empty_pools(places: &[GateSlice<'_>]) -> Vec<ReadingPool> {
     places.iter().map(|place| ReadingPool::new(place.gate)).collect()
 }
 
-/// Whether a gate is judged: in a tier every gate of the tier, in a selection those that its cases concern.
+/// Reports whether a gate is judged. A tier run judges every gate of the tier, other runs the gates their cases concern.
 fn in_scope(gate: &Gate, pool: &ReadingPool, tier: Option<u64>) -> bool {
     match tier {
         Some(tier) => gate.tiers.contains(&tier),

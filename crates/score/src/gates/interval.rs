@@ -1,11 +1,11 @@
-//! How sure a rate is.
+//! Confidence intervals of rates.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-/// The two-sided 95 % quantile of the normal distribution.
+/// Two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// Wilson score interval of a rate; `None` when nothing was measured.
+/// Returns the 95 % Wilson score interval of a rate; `None` if nothing was measured.
 pub fn wilson(hit: u64, of: u64) -> Option<(f64, f64)> {
     if of == 0 {
         return None;
@@ -15,11 +15,11 @@ pub fn wilson(hit: u64, of: u64) -> Option<(f64, f64)> {
     let spread = Z * Z / of;
     let middle = (rate + spread / 2.0) / (1.0 + spread);
     let half = Z * (rate * (1.0 - rate) / of + spread / (4.0 * of)).sqrt() / (1.0 + spread);
-    // Rounding must not leave the rate outside of its own interval.
+    // Rounding must not move the interval past the rate.
     Some(((middle - half).clamp(0.0, rate), (middle + half).clamp(rate, 1.0)))
 }
 
-/// Clopper–Pearson interval, both sides, at this confidence; `None` when nothing was measured.
+/// Returns the two-sided Clopper–Pearson interval; `None` if nothing was measured.
 pub fn clopper_pearson(hit: u64, of: u64, confidence: f64) -> Option<(f64, f64)> {
     if of == 0 || hit > of {
         return None;
@@ -28,23 +28,23 @@ pub fn clopper_pearson(hit: u64, of: u64, confidence: f64) -> Option<(f64, f64)>
     Some((exact_low(hit, of, each)?, exact_high(hit, of, each)?))
 }
 
-/// The rate that is exceeded with this confidence. `hit` may be a fraction where one case holds several tallies.
+/// Returns the one-sided lower bound of a rate. `hit` may be a fraction if one case has several tallies.
 pub fn lower_bound(hit: f64, of: f64, confidence: f64) -> Option<f64> {
     exact_low(hit, of, 1.0 - confidence)
 }
 
-/// The rate that is not reached with this confidence.
+/// Returns the one-sided upper bound of a rate.
 pub fn upper_bound(hit: f64, of: f64, confidence: f64) -> Option<f64> {
     exact_high(hit, of, 1.0 - confidence)
 }
 
-/// The failure rate that `n` trials without a failure rule out: one that often would have shown itself.
+/// Returns the failure rate that `n` trials without a failure rule out.
 pub fn ruled_out_failure_rate(n: usize, confidence: f64) -> Option<f64> {
     (n > 0).then(|| 1.0 - (1.0 - confidence).powf(1.0 / n as f64))
 }
 
 fn exact_low(hit: f64, of: f64, tail: f64) -> Option<f64> {
-    // The quantile is known at the ends, and the distribution is not defined there.
+    // The beta distribution is undefined for 0 hits; the bound is 0.
     if hit <= 0.0 {
         return (of > 0.0).then_some(0.0);
     }
@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(clopper_pearson(0, 20, 0.95).map(|(low, _)| low), Some(0.0));
     }
 
-    /// Facts for the injection gate: how many cases show 96 % with so many misses.
+    /// Cases needed to show 96 % with a given number of misses (injection gate).
     #[test]
     fn lower_bound_needs_published_number_of_cases() {
         for (n, misses) in [(74_u32, 0_u32), (117, 1), (156, 2), (192, 3)] {

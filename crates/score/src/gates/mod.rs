@@ -1,4 +1,4 @@
-//! From scores to verdicts: which trials a gate is judged on, what their readings amount to, and whether the bound holds.
+//! Gate verdicts: slices, pooled readings and bounds.
 
 mod gate_judge;
 mod interval;
@@ -15,18 +15,18 @@ use crate::scorers::Scorer;
 use model::suite::Case;
 use model::{Gate, Workspace};
 
-/// For each slice of a gate, how many cases of the suites concern its scorer.
+/// Returns, per slice of a gate, the number of cases that concern its scorer.
 pub fn cases_per_slice(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer) -> Vec<(String, usize)> {
     let cases: Vec<&Case> = workspace.cases().collect();
     cases_in_slices(gate, workspace, scorer, &cases)
 }
 
-/// The same for some cases.
+/// Like [`cases_per_slice`], for the given cases.
 pub fn cases_in_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, usize)> {
     members_of_slices(gate, workspace, scorer, cases).into_iter().map(|(slice, members)| (slice, members.len())).collect()
 }
 
-/// Which of these cases count in each slice, by their place.
+/// Returns, per slice of a gate, the indices of the cases that count in it.
 pub fn members_of_slices(gate: &Gate, workspace: &Workspace, scorer: &dyn Scorer, cases: &[&Case]) -> Vec<(String, Vec<usize>)> {
     let concerned: Vec<(usize, &&Case)> = cases.iter().enumerate().filter(|(_, case)| scorer.concerns(workspace, case)).collect();
     let members = |slice: &slices::SliceKey| {

@@ -1,4 +1,4 @@
-//! The readings of a slice, pooled. Nothing here depends on the order of trials.
+//! Pooled readings of a slice. Independent of the order of trials.
 
 use super::interval::{clopper_pearson, wilson};
 use model::{ContentHash, ExactInterval, Gate, GateAggregate, GateBound, Reading, Score, WorstCase};
@@ -9,35 +9,36 @@ pub(super) struct ReadingPool {
     pub hit: u64,
     pub of: u64,
     pub aborted: usize,
-    /// Whether a trial concerned this slice, or exercised it unasked.
+    /// A trial concerned this slice or exercised it.
     pub touched: bool,
     unscorable: BTreeSet<String>,
     more_unscorable: usize,
     levels: LevelSum,
-    /// Of tallies, one for each trial.
+    /// Rate of each trial with a tally.
     rates: LevelSum,
     cases: BTreeSet<usize>,
     contents: BTreeSet<ContentHash>,
-    /// Whether every trial said what happened in it.
+    /// Every trial had a content hash.
     contents_known: bool,
     worst: Vec<(f64, WorstCase)>,
     bound: GateBound,
 }
 
-/// A trial as far as a pool needs it.
+/// Trial of one reading.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PoolTrial<'a> {
     pub trial: &'a ContentHash,
     pub case: &'a str,
-    /// Cases are told apart by number.
+    /// Number of the case.
     pub number: usize,
     pub content: Option<&'a ContentHash>,
-    /// No more contents than this can matter: fewer of the two, cases and contents, count.
+    /// Maximum contents kept. The smaller of cases and contents counts, so more cannot matter.
     pub most_cases: usize,
 }
 
-/// How many of the worst cases, and of those that cannot be scored, are kept.
+/// Maximum worst cases kept.
 const MAX_WORST: usize = 3;
+/// Maximum reasons of unscorable readings kept.
 const MAX_UNSCORABLE: usize = 20;
 
 impl ReadingPool {
@@ -72,17 +73,17 @@ impl ReadingPool {
                 }
             }
             Reading::Level(level) if level.is_finite() => {
-                // A level that was written down and read back may differ in its last bit; it must count the same.
+                // A stored level may differ in its last bit after parsing; it must count the same.
                 let level = &round(*level);
                 self.levels.add(*level);
-                // Of levels the lower or the higher is worse, as the bound says; one that keeps to the bound is no bad case.
+                // The bound decides whether low or high levels are worse. A level within the bound is not a bad case.
                 match self.bound {
                     GateBound::AtLeast(_) if !self.bound.holds(*level) => self.keep_worst(*level, trial, score),
                     GateBound::AtMost(_) if !self.bound.holds(*level) => self.keep_worst(-level, trial, score),
                     GateBound::AtLeast(_) | GateBound::AtMost(_) => {}
                 }
             }
-            Reading::Level(level) => return self.add_unscorable(format!("{}: its level is {level}", trial.case)),
+            Reading::Level(level) => return self.add_unscorable(format!("{}: invalid level {level}", trial.case)),
             Reading::Unscorable { why } => return self.add_unscorable(format!("{}: {why}", trial.case)),
         }
         self.cases.insert(trial.number);
@@ -97,7 +98,7 @@ impl ReadingPool {
         }
     }
 
-    /// The first few in order of their text are kept, whatever order they come in.
+    /// Keeps the first reasons in text order, independent of the order of trials.
     fn add_unscorable(&mut self, why: String) {
         self.unscorable.insert(why);
         if self.unscorable.len() > MAX_UNSCORABLE {
@@ -124,7 +125,7 @@ impl ReadingPool {
         self.cases.len()
     }
 
-    /// Distinct contents seen.
+    /// Returns the number of distinct transcripts kept.
     pub(super) fn distinct_contents(&self) -> usize {
         self.contents.len()
     }
@@ -133,7 +134,7 @@ impl ReadingPool {
         self.levels.count
     }
 
-    /// Pieces of evidence that do not repeat each other: distinct cases, identical transcripts once.
+    /// Returns the number of independent observations: distinct cases, identical transcripts counted once.
     pub(super) fn independent_cases(&self) -> usize {
         if self.contents_known { self.cases.len().min(self.contents.len()) } else { self.cases.len() }
     }
@@ -165,7 +166,7 @@ impl ReadingPool {
         !self.unscorable.is_empty()
     }
 
-    /// What could not be scored, in a fixed order.
+    /// Returns the reasons of unscorable readings, in a fixed order.
     pub(super) fn unscorable(&self) -> String {
         let mut all: Vec<&str> = self.unscorable.iter().map(String::as_str).collect();
         if self.more_unscorable > 0 {
@@ -174,7 +175,7 @@ impl ReadingPool {
         all.join(", ")
     }
 
-    /// The three worst, worst first, ties by case and trial.
+    /// Returns the worst cases, worst first, ties by case and trial.
     pub(super) fn worst(&self) -> Vec<WorstCase> {
         self.worst.iter().map(|(_, case)| case.clone()).collect()
     }
@@ -188,7 +189,7 @@ fn oriented(aggregate: GateAggregate, (low, high): (f64, f64)) -> Option<(f64, f
     }
 }
 
-/// Levels added up in whole numbers, so that the order of trials cannot change a digit and none has to be kept.
+/// Fixed-point sum of levels. Independent of the order of trials.
 #[derive(Debug, Default)]
 struct LevelSum {
     count: u64,
@@ -197,7 +198,7 @@ struct LevelSum {
 }
 
 impl LevelSum {
-    /// Fine enough for the digits that are shown, coarse enough for any level a scorer reads.
+    /// Fixed-point scale: finer than the digits shown, and without overflow for realistic levels.
     const UNIT: f64 = (1_u64 << 50) as f64;
 
     fn add(&mut self, level: f64) {
@@ -206,7 +207,7 @@ impl LevelSum {
         self.sum = self.sum.saturating_add((level * Self::UNIT).round() as i128);
     }
 
-    /// Rounded, so that 0.8 is not 0.7999999999999999.
+    /// Returns the rounded mean, so that 0.8 is not 0.7999999999999999.
     fn mean(&self) -> Option<f64> {
         let mean = self.sum as f64 / Self::UNIT / self.count as f64;
         (self.count > 0).then(|| round(mean))

@@ -1,4 +1,4 @@
-//! Verdict on one slice of a gate. Nothing measured is never a pass.
+//! Verdict on one slice of a gate. Without a measurement there is no pass.
 
 use super::interval::{lower_bound, ruled_out_failure_rate, upper_bound};
 use super::pool::ReadingPool;
@@ -9,7 +9,7 @@ use model::{FailureRateBound, Gate, GateAggregate, GateBound, GateResult, Metric
 /// Confidence of the failure rate that a clean run rules out.
 const CONFIDENCE: f64 = 0.95;
 
-/// Judges a gate on one slice. In a tier a gate needs its minimum of cases, in a selection one case is enough.
+/// Judges a gate on one slice. A tier run needs the gate's `min_cases`, other runs one case.
 pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &SliceKey, pool: &ReadingPool, claim: &RunClaim) -> GateResult {
     let value = pool.value(gate.aggregate);
     let interval = pool.interval(gate.aggregate);
@@ -44,7 +44,7 @@ pub(super) fn judge_slice(gate: &Gate, subject: &str, slice: &SliceKey, pool: &R
     }
 }
 
-/// Whether a single miss breaks the gate.
+/// Reports whether a single miss breaks the gate.
 fn allows_no_miss(gate: &Gate) -> bool {
     match (gate.aggregate, gate.bound) {
         (GateAggregate::Rate, GateBound::AtLeast(bound)) => bound >= 1.0,
@@ -60,15 +60,15 @@ fn rules_out(gate: &Gate, pool: &ReadingPool) -> Option<FailureRateBound> {
     Some(FailureRateBound { failure_rate, confidence: CONFIDENCE, n })
 }
 
-/// Reason why a bound that holds is not shown as surely as the run claims.
+/// Returns the reason if the bound holds but not at the confidence that the run claims.
 fn insufficient_evidence(gate: &Gate, pool: &ReadingPool, rules_out: Option<FailureRateBound>, claim: &RunClaim) -> Option<String> {
     if allows_no_miss(gate) {
         let asked = claim.rule_out?;
         let shown = rules_out.map_or(1.0, |shown| shown.failure_rate);
-        return (shown > asked).then(|| format!("rules out failing in {:.1} % of cases, {:.1} % was asked", shown * 100.0, asked * 100.0));
+        return (shown > asked).then(|| format!("rules out a failure rate of {:.1} %, {:.1} % required", shown * 100.0, asked * 100.0));
     }
     let confidence = claim.confidence?;
-    // Several tallies of one case stand or fall together, so cases are counted, at the rate seen.
+    // Tallies of one case are not independent, so count cases at the observed rate.
     let n = pool.independent_cases() as f64;
     let rate = pool.rate()?;
     let (low, high) = (lower_bound(rate * n, n, confidence)?, upper_bound(rate * n, n, confidence)?);
@@ -80,10 +80,10 @@ fn insufficient_evidence(gate: &Gate, pool: &ReadingPool, rules_out: Option<Fail
         (GateAggregate::Misses | GateAggregate::Max | GateAggregate::Mean, _) => return None,
     };
     let sure = confidence * 100.0;
-    (!gate.bound.holds(shown)).then(|| format!("at {sure:.0} % confidence {shown:.3}, {} cases are too few", pool.independent_cases()))
+    (!gate.bound.holds(shown)).then(|| format!("too few cases ({}): {shown:.3} at {sure:.0} % confidence", pool.independent_cases()))
 }
 
-/// A bound that is broken stays broken however little was measured; a bound that holds needs enough evidence.
+/// Returns the verdict and its reason. A broken bound is missed with any number of cases; a bound that holds needs enough cases.
 fn verdict(gate: &Gate, pool: &ReadingPool, value: Option<f64>, needed: usize) -> (Verdict, String) {
     let cases = pool.cases();
     match value {
@@ -100,7 +100,7 @@ fn verdict(gate: &Gate, pool: &ReadingPool, value: Option<f64>, needed: usize) -
             (Verdict::NoEvidence, format!("{} is not measured by this version", gate.scorer.value))
         }
         None if pool.has_unscorable() => (Verdict::NoEvidence, format!("unscorable: {}", pool.unscorable())),
-        None if cases > 0 => (Verdict::NoEvidence, format!("{} does not read what this aggregate pools", gate.scorer.value)),
-        None => (Verdict::NoEvidence, format!("nothing measured, {needed} cases needed")),
+        None if cases > 0 => (Verdict::NoEvidence, format!("{} has no readings for this aggregate", gate.scorer.value)),
+        None => (Verdict::NoEvidence, format!("nothing measured, {} needed", model::count(needed, "case"))),
     }
 }

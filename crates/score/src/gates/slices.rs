@@ -1,9 +1,9 @@
-//! The slices of a gate: one per profile, agent, skill or category, or everything pooled.
+//! Slices of a gate: one per profile, agent, skill or OWASP ASI category, or one for all cases.
 
 use model::suite::{Case, CaseSurface};
 use model::{Gate, SliceAxis, SliceFilter, Workspace};
 
-/// One slice: its label and which cases belong to it.
+/// Key of a slice. Without axis and value it contains all cases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SliceKey {
     pub axis: Option<SliceAxis>,
@@ -21,7 +21,7 @@ impl SliceKey {
 
 const ASI_TAGS: [&str; 10] = ["asi01", "asi02", "asi03", "asi04", "asi05", "asi06", "asi07", "asi08", "asi09", "asi10"];
 
-/// Every slice the workspace has for this gate, whether or not a case belongs to it.
+/// Returns every slice of a gate, also those without a case.
 pub(super) fn slices_of_gate(gate: &Gate, workspace: &Workspace) -> Vec<SliceKey> {
     let Some(axis) = gate.slice.each else { return vec![SliceKey { axis: None, value: None }] };
     let values: Vec<String> = match axis {
@@ -46,7 +46,7 @@ fn only_writers(gate: &Gate) -> Option<()> {
     matches!(gate.slice.only, Some(SliceFilter::Writes)).then_some(())
 }
 
-/// Whether a case counts in this slice of the gate.
+/// Reports whether a case belongs to a slice of the gate.
 pub(super) fn slice_contains(gate: &Gate, slice: &SliceKey, workspace: &Workspace, case: &Case) -> bool {
     let on_axis = match (slice.axis, &slice.value) {
         (Some(axis), Some(value)) => is_on_axis(axis, value, case),

@@ -1,4 +1,4 @@
-//! Gates judged on hand-made readings.
+//! Gates judged on handwritten readings.
 
 use super::{MeasuredTrial, judge_gates};
 use crate::example::ExampleWorkspace;
@@ -76,7 +76,7 @@ fn unscorable_reading_is_no_evidence() {
     );
 }
 
-/// A gate on `scorer`, judged on these readings, each of its own case of the minimal workspace.
+/// Judges one gate on these readings, one per case of the minimal workspace.
 fn judge_one_gate(gate: &str, scorer: &str, readings: &[Reading], contents: &[&str], claim: RunClaim) -> GateResult {
     let example = ExampleWorkspace::minimal().with("gates.yaml", gate);
     let workspace = example.load().unwrap_or_else(|problems| panic!("{problems:#?}"));
@@ -131,7 +131,7 @@ fn confidence_claim_uses_one_sided_bound() {
     let gate = gate("hit", "rate", "at_least: 0.4");
     let clean = vec![Reading::Tally { hit: 100, of: 100 }; 4];
     let sure = |confidence| RunClaim { confidence: Some(confidence), ..RunClaim::default() };
-    // Four clean cases show 0.05^(1/4) = 0.473 at 95 % and 0.316 at 99 %, however many tallies they hold.
+    // Four clean cases show 0.05^(1/4) = 0.473 at 95 % and 0.316 at 99 %, independent of the number of tallies.
     assert_eq!(judge_one_gate(&gate, "hit", &clean, &[], sure(0.95)).verdict, Verdict::Met);
     let judgement = judge_one_gate(&gate, "hit", &clean, &[], sure(0.99));
     assert_eq!(judgement.verdict, Verdict::NoEvidence);
@@ -152,7 +152,7 @@ fn aggregates_pool_only_their_readings() {
     assert_eq!(worst, workspace.cases().nth(1).map(|case| case.id.value.clone()), "the lowest level is the worst");
     assert_eq!(value("max", "at_most: 0.95", &levels).0, Some(1.0));
     assert_eq!(value("max", "at_most: 0.95", &levels).1, Verdict::Missed);
-    assert_eq!(value("rate", "at_least: 0.8", &levels).1, Verdict::NoEvidence, "levels are no tallies");
+    assert_eq!(value("rate", "at_least: 0.8", &levels).1, Verdict::NoEvidence, "a rate needs tallies");
     let rates = [Reading::Tally { hit: 1, of: 1 }, Reading::Tally { hit: 1, of: 2 }];
     assert_eq!(value("mean", "at_least: 0.7", &rates).0, Some(0.75));
     assert_eq!(value("misses", "at_most: 1", &rates).0, Some(1.0));

@@ -1,4 +1,4 @@
-//! What changed between two runs of a case, in lines a person understands.
+//! Compares two runs of a case and describes the changes in plain text.
 
 use super::step_meaning::StepMeaning;
 use super::text_facts::{TextFact, extract_facts};
@@ -9,27 +9,26 @@ use model::suite::{Case, CaseSurface};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GoldenComparison {
     pub changes: Vec<String>,
-    /// Only where nothing else changed.
+    /// Empty if there are other changes.
     pub reworded: Vec<RewordedText>,
 }
 
-/// A text with the same facts in other words: whether it says the same, only a judge can tell.
+/// Text with the same facts in other words. Only a judge can tell if the meaning is the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RewordedText {
     pub before: String,
     pub after: String,
 }
 
-/// Calls count by what they mean, numbers within the tolerance (a share of the larger). Between two writes nothing moves, so the order
-/// of what happens there is left alone; across a write it counts. On a profile all calls are one move and have no order.
+/// Compares steps by meaning, with numbers within `tolerance` (relative to the larger one). Only the order relative to writes counts,
+/// because nothing changes between two writes. On a profile all calls are one move and have no order.
 pub fn compare(workspace: &Workspace, case: &Case, before: &GoldenEntry, after: &GoldenEntry, tolerance: f64) -> GoldenComparison {
     let mut changes = vec![];
     if before.ending != after.ending {
         changes.push(format!("ends differently: {}, was {}", after.ending, before.ending));
     }
-    let deeds = |entry: &'_ GoldenEntry| -> Vec<usize> { (0..entry.steps.len()).collect() };
-    let old: Vec<StepMeaning<'_>> = deeds(before).into_iter().filter_map(|n| StepMeaning::of(workspace, &before.steps[n])).collect();
-    let new: Vec<StepMeaning<'_>> = deeds(after).into_iter().filter_map(|n| StepMeaning::of(workspace, &after.steps[n])).collect();
+    let old: Vec<StepMeaning<'_>> = before.steps.iter().filter_map(|step| StepMeaning::of(workspace, step)).collect();
+    let new: Vec<StepMeaning<'_>> = after.steps.iter().filter_map(|step| StepMeaning::of(workspace, step)).collect();
     let paired = StepPairing::of(&old, &new, tolerance);
     changes.extend(paired.changes(&old, &new, tolerance));
     if changes.is_empty() && !matches!(case.brief.surface, CaseSurface::Profile(_)) {
@@ -42,9 +41,9 @@ pub fn compare(workspace: &Workspace, case: &Case, before: &GoldenEntry, after: 
     GoldenComparison { changes, reworded }
 }
 
-/// Which deed of one run is which of the other.
+/// Pairs of equal steps in two runs.
 struct StepPairing {
-    /// For each old deed the new one that is the same.
+    /// Index of the equal new step, for each old step.
     same: Vec<Option<usize>>,
 }
 
@@ -53,8 +52,8 @@ impl StepPairing {
         let mut taken = vec![false; new.len()];
         let same = old
             .iter()
-            .map(|deed| {
-                let found = new.iter().enumerate().position(|(n, other)| !taken[n] && deed.matches(other, tolerance))?;
+            .map(|step| {
+                let found = new.iter().enumerate().position(|(n, other)| !taken[n] && step.matches(other, tolerance))?;
                 taken[found] = true;
                 Some(found)
             })
@@ -64,24 +63,24 @@ impl StepPairing {
 
     fn changes(&self, old: &[StepMeaning<'_>], new: &[StepMeaning<'_>], tolerance: f64) -> Vec<String> {
         let mut left: Vec<usize> = (0..new.len()).filter(|n| !self.same.contains(&Some(*n))).collect();
-        let mut told = vec![];
-        for deed in old.iter().zip(&self.same).filter(|(_, same)| same.is_none()).map(|(deed, _)| deed) {
-            match left.iter().position(|n| deed.is_same_operation(&new[*n])) {
+        let mut lines = vec![];
+        for step in old.iter().zip(&self.same).filter(|(_, same)| same.is_none()).map(|(step, _)| step) {
+            match left.iter().position(|n| step.is_same_operation(&new[*n])) {
                 Some(at) => {
                     let other = &new[left.remove(at)];
-                    let args = deed.differing_args(other, tolerance);
+                    let args = step.differing_args(other, tolerance);
                     let args: Vec<String> =
-                        args.iter().map(|name| format!("{name} is {}, was {}", other.arg_text(name), deed.arg_text(name))).collect();
-                    told.push(format!("{} differently: {}", other.does, args.join("; ")));
+                        args.iter().map(|name| format!("{name} is {}, was {}", other.arg_text(name), step.arg_text(name))).collect();
+                    lines.push(format!("{} differently: {}", other.does, args.join("; ")));
                 }
-                None => told.push(format!("no longer: {}", deed.describe())),
+                None => lines.push(format!("no longer: {}", step.describe())),
             }
         }
-        told.extend(left.into_iter().map(|n| format!("new: {}", new[n].describe())));
-        told
+        lines.extend(left.into_iter().map(|n| format!("new: {}", new[n].describe())));
+        lines
     }
 
-    /// All deeds are the same; is each on the same side of every write?
+    /// Describes the first step that moved to the other side of a write.
     fn order_change(&self, old: &[StepMeaning<'_>], new: &[StepMeaning<'_>]) -> Option<String> {
         let pairs: Vec<(usize, usize)> = self.same.iter().enumerate().filter_map(|(n, same)| same.map(|same| (n, same))).collect();
         for (write, now) in pairs.iter().filter(|(n, _)| old[*n].writes) {
@@ -99,24 +98,24 @@ impl StepPairing {
 
 type StepPredicate = fn(&GoldenStep) -> bool;
 
-/// Questions, refusals and reports count by being there.
+/// Compares the numbers of questions, refusals and reports.
 fn speech_changes(before: &GoldenEntry, after: &GoldenEntry) -> Vec<String> {
     let kinds: [(&str, StepPredicate); 3] = [
         ("asks the user", |step| matches!(step, GoldenStep::Ask(_))),
         ("refuses", |step| matches!(step, GoldenStep::Refuse(_))),
         ("reports something suspicious", |step| matches!(step, GoldenStep::Report(_))),
     ];
-    let mut told = vec![];
+    let mut lines = vec![];
     for (what, is) in kinds {
         let count = |entry: &GoldenEntry| entry.steps.iter().filter(|step| is(step)).count();
         match (count(before), count(after)) {
             (was, now) if was == now => {}
-            (0, _) => told.push(format!("new: {what}")),
-            (_, 0) => told.push(format!("no longer: {what}")),
-            (was, now) => told.push(format!("{what} {now} times, was {was}")),
+            (0, _) => lines.push(format!("new: {what}")),
+            (_, 0) => lines.push(format!("no longer: {what}")),
+            (was, now) => lines.push(format!("{what} {}, was {was}", model::count(now, "time"))),
         }
     }
-    told
+    lines
 }
 
 fn spoken_text(step: &GoldenStep) -> Option<&str> {
@@ -128,18 +127,19 @@ fn spoken_text(step: &GoldenStep) -> Option<&str> {
 
 fn fact_changes(before: &[TextFact], after: &[TextFact]) -> Vec<String> {
     let mut fresh: Vec<&TextFact> = after.iter().filter(|fact| !before.iter().any(|known| known.matches(fact))).collect();
-    let mut told = vec![];
+    let mut lines = vec![];
     for gone in before.iter().filter(|fact| !after.iter().any(|known| known.matches(fact))) {
         match fresh.iter().position(|fact| fact.is_same_topic(gone)) {
-            Some(at) => told.push(format!("says {}, said {gone}", fresh.remove(at))),
-            None => told.push(format!("no longer says {gone}")),
+            Some(at) => lines.push(format!("says {}, said {gone}", fresh.remove(at))),
+            None => lines.push(format!("no longer says {gone}")),
         }
     }
-    told.extend(fresh.into_iter().map(|fact| format!("now says {fact}")));
-    told
+    lines.extend(fresh.into_iter().map(|fact| format!("now says {fact}")));
+    lines
 }
 
-/// The texts that only one of the runs has, white space and case aside: one by one where both have as many, else all of them as one.
+/// Returns the texts that only one run has, ignoring white space and case. They are paired if both runs have the same number of them,
+/// and joined otherwise.
 fn reworded_texts(before: &GoldenEntry, after: &GoldenEntry) -> Vec<RewordedText> {
     let folded = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut old: Vec<&str> = before.steps.iter().filter_map(spoken_text).collect();
@@ -222,17 +222,17 @@ mod tests {
 
     #[test]
     fn compare_reports_missing_new_and_moved_steps() {
-        let told = |change: fn(&mut Vec<GoldenStep>)| {
+        let lines = |change: fn(&mut Vec<GoldenStep>)| {
             let mut steps = trade();
             change(&mut steps);
             compare_with_trade(steps).changes.join("; ")
         };
-        assert_eq!(told(|steps| drop(steps.remove(0))), "no longer: trader calls wallet_get_balance (token USDC, chain base)");
-        assert_eq!(told(|steps| steps.push(GoldenStep::Ask("Sure?".into()))), "new: asks the user");
-        assert_eq!(told(|steps| steps.swap(1, 2)), "in another order: calls swap_get_quote after calls token_transfer");
-        assert_eq!(told(|steps| steps[3] = say("Sent 260 USDC on Base.")), "says 260 USDC, said 250 USDC");
-        assert_eq!(told(|steps| steps[3] = say("Sent 250 USDC.")), "no longer says base");
-        assert_eq!(told(|steps| steps[2] = call("swap_execute", json!({"token_in": "USDC"}))).matches("; ").count(), 1);
+        assert_eq!(lines(|steps| drop(steps.remove(0))), "no longer: trader calls wallet_get_balance (token USDC, chain base)");
+        assert_eq!(lines(|steps| steps.push(GoldenStep::Ask("Sure?".into()))), "new: asks the user");
+        assert_eq!(lines(|steps| steps.swap(1, 2)), "in another order: calls swap_get_quote after calls token_transfer");
+        assert_eq!(lines(|steps| steps[3] = say("Sent 260 USDC on Base.")), "says 260 USDC, said 250 USDC");
+        assert_eq!(lines(|steps| steps[3] = say("Sent 250 USDC.")), "no longer says base");
+        assert_eq!(lines(|steps| steps[2] = call("swap_execute", json!({"token_in": "USDC"}))).matches("; ").count(), 1);
     }
 
     #[test]

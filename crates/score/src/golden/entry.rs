@@ -1,4 +1,4 @@
-//! What a subject did in one case: its own steps, without what the world answered.
+//! Steps of a subject in one case, without answers of the world.
 
 use model::suite::Case;
 use model::{ContentHash, EventKind, IdKind, ParamKind, Transcript, Workspace};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub struct GoldenEntry {
     pub case: String,
-    /// Of the case as it was then: another question may have another answer.
+    /// Hash of the case when the baseline was made; a changed case may need other steps.
     pub hash: ContentHash,
     pub ending: String,
     pub steps: Vec<GoldenStep>,
@@ -88,12 +88,12 @@ fn is_action_id(kind: Option<&ParamKind>) -> bool {
     matches!(kind, Some(ParamKind::Id(IdKind::Action)))
 }
 
-/// Ids of actions are handed out by the world in the order of the calls; what stays the same is which call an action came from.
+/// Replaces action ids, which depend on the order of calls, by the tool that prepared the action.
 fn name_action_ids(args: &Value, prepared: &BTreeMap<String, String>, is_action: impl Fn(&str) -> bool) -> Value {
     let Value::Object(entries) = args else { return args.clone() };
     let entry = |(name, value): (&String, &Value)| {
-        let stands_for = value.as_str().filter(|_| is_action(name)).and_then(|id| prepared.get(id));
-        (name.clone(), stands_for.map_or_else(|| value.clone(), |text| Value::String(text.clone())))
+        let stable_name = value.as_str().filter(|_| is_action(name)).and_then(|id| prepared.get(id));
+        (name.clone(), stable_name.map_or_else(|| value.clone(), |text| Value::String(text.clone())))
     };
     Value::Object(entries.iter().map(entry).collect())
 }

@@ -1,25 +1,25 @@
-//! Text of a golden baseline: a stamp, then one line for each case.
+//! File format of a golden baseline: a stamp, then one line per case.
 
 use super::stamp::FORMAT;
 use super::{GoldenEntry, GoldenStamp};
 
-/// A baseline as its file holds it.
+/// Contents of a baseline file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GoldenFile {
     pub stamp: GoldenStamp,
     pub entries: Vec<GoldenEntry>,
 }
 
-/// A line of a baseline that cannot be read.
+/// Line of a baseline that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableLine {
-    /// Counting from 1.
+    /// Starts at 1.
     pub line: usize,
     pub why: String,
 }
 
 impl GoldenFile {
-    /// Returns JSON lines, sorted by case: a changed case is a changed line in a review.
+    /// Returns JSON lines sorted by case, so that a changed case is one changed line in a review.
     pub fn to_lines(&self) -> String {
         let line = |value: serde_json::Result<String>| value.unwrap_or_else(|error| panic!("plain data is always JSON: {error}"));
         let mut entries: Vec<&GoldenEntry> = self.entries.iter().collect();
@@ -32,7 +32,11 @@ impl GoldenFile {
         text
     }
 
-    /// Parses what [`Self::to_lines`] wrote.
+    /// Parses the output of [`Self::to_lines`].
+    ///
+    /// # Errors
+    ///
+    /// Fails on the first line that is not valid JSON, and on another format version.
     pub fn parse(text: &str) -> Result<Self, UnreadableLine> {
         let mut lines = text.lines().enumerate().map(|(n, line)| (n + 1, line));
         let (_, first) = lines.next().ok_or_else(|| UnreadableLine { line: 1, why: "the file is empty".into() })?;

@@ -1,9 +1,9 @@
-//! Path of a golden baseline: one file for each profile and kind of suite.
+//! Path of a golden baseline: one file per profile and kind of suite.
 
 use model::suite::{Case, CaseSurface};
 use model::{SuiteKind, Tool, Workspace};
 
-/// A profile and a kind of suite. Agents and skills draw on the whole catalogue, so theirs is `all`.
+/// Profile and kind of suite. Agents and skills use the whole catalogue, so their profile is `all`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GoldenPath {
     pub profile: String,
@@ -21,12 +21,12 @@ impl GoldenPath {
         Self { profile, kind: case.kind }
     }
 
-    /// The path below the workspace.
+    /// Returns the path relative to the workspace.
     pub fn path(&self) -> String {
         format!("golden/{}/{}.jsonl", self.profile, self.kind.word())
     }
 
-    /// The shelf of a path, if it is one.
+    /// Parses a path; `None` if it is not the path of a baseline.
     pub fn parse(path: &str) -> Option<Self> {
         let (profile, file) = path.strip_prefix("golden/")?.split_once('/')?;
         let word = file.strip_suffix(".jsonl")?;
@@ -34,7 +34,7 @@ impl GoldenPath {
         Some(Self { profile: profile.to_owned(), kind: *kind })
     }
 
-    /// The tools that are shown to a subject in these cases.
+    /// Returns the tools shown to a subject in these cases.
     pub(super) fn shown_tools<'w>(&self, workspace: &'w Workspace) -> Vec<&'w Tool> {
         match workspace.profile(&self.profile) {
             Some(profile) => profile.select(&workspace.tools),

@@ -1,4 +1,4 @@
-//! Golden baselines: what a subject did when somebody looked and found it good, and whether it still does.
+//! Golden baselines: reviewed behaviour of a subject, to compare later runs with.
 
 mod differ;
 mod entry;

@@ -1,4 +1,4 @@
-//! What a golden baseline was made with, and what has changed since.
+//! Inputs that a golden baseline was made with, and their changes since then.
 
 use super::GoldenPath;
 use model::{Agent, ContentHash, SubjectFile, Workspace};
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 pub struct GoldenStamp {
     pub format: u32,
     pub subject: String,
-    /// The model's name, or the subject's where it has none.
+    /// Name of the model, or of the subject if it has none.
     pub model: String,
-    /// Of everything in the subject's file that changes behaviour.
+    /// Hash of everything in the subject file that affects behaviour.
     pub configuration: ContentHash,
-    /// Of all that the subject was shown: the hashes below.
+    /// Hash of everything shown to the subject: the tools, agents and skills below.
     pub catalogue: ContentHash,
-    /// When it was made, UTC.
+    /// UTC date of creation.
     pub date: String,
     pub tools: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -26,31 +26,31 @@ pub struct GoldenStamp {
     pub skills: BTreeMap<String, String>,
 }
 
-/// An agent by what a change of it is called.
+/// Parts of an agent whose changes are reported separately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentFingerprint {
     pub delegates_to: Vec<String>,
     pub tools: Vec<String>,
-    /// Of its role, needs, workflow and prompt.
+    /// Hash of role, needs, output, workflow and prompt.
     pub text: String,
 }
 
 pub(super) const FORMAT: u32 = 1;
 
 impl GoldenStamp {
-    /// The stamp a baseline of this shelf would get today.
-    pub fn of(workspace: &Workspace, shelf: &GoldenPath, subject: &SubjectFile, date: &str) -> Self {
-        let tools = shelf
+    /// Returns the current stamp for a baseline at this path.
+    pub fn of(workspace: &Workspace, path: &GoldenPath, subject: &SubjectFile, date: &str) -> Self {
+        let tools = path
             .shown_tools(workspace)
             .into_iter()
             .map(|tool| (tool.name.value.clone(), tool.listing().hash().short().to_owned()))
             .collect();
         let (mut agents, mut skills) = (BTreeMap::new(), BTreeMap::new());
-        if shelf.shows_agents() {
+        if path.shows_agents() {
             agents = workspace.agents.iter().map(|agent| (agent.name.value.clone(), agent_fingerprint(agent))).collect();
         }
-        if shelf.shows_skills() {
+        if path.shows_skills() {
             let hash = |skill: &model::Skill| {
                 let params: Vec<_> = skill.params.iter().map(|(name, param)| json!([name, param.schema])).collect();
                 let triggers: Vec<&str> = skill.triggers.iter().map(|trigger| trigger.as_str()).collect();
@@ -72,7 +72,7 @@ impl GoldenStamp {
         }
     }
 
-    /// Why a baseline with this stamp is no longer about what is there now; empty where it is.
+    /// Returns the reasons why this stamp is outdated compared to `now`; empty if it is current.
     pub fn stale_reasons(&self, now: &Self) -> Vec<String> {
         let mut why = vec![];
         if self.model != now.model {

@@ -1,4 +1,4 @@
-//! One step by what it means, so that two ways of writing it are the same deed.
+//! Meaning of one step, equal for different ways of writing it.
 
 use super::GoldenStep;
 use crate::compare::{TypedArgs, ValueMeaning};
@@ -20,7 +20,7 @@ pub(super) struct StepMeaning<'a> {
 static NO_PARAMS: LazyLock<IndexMap<String, ParamSpec>> = LazyLock::new(IndexMap::new);
 
 impl<'a> StepMeaning<'a> {
-    /// Nothing for what is only said.
+    /// Returns `None` for texts.
     pub(super) fn of(workspace: &'a Workspace, step: &'a GoldenStep) -> Option<Self> {
         let typed = |params: &'a IndexMap<String, ParamSpec>, args: &'a Map<String, Value>| {
             TypedArgs::new(workspace, params, args).meanings().into_iter().map(|(name, meaning)| (name.to_owned(), meaning)).collect()
@@ -61,7 +61,7 @@ impl<'a> StepMeaning<'a> {
         self.is_same_operation(other) && self.differing_args(other, tolerance).is_empty()
     }
 
-    /// The arguments that mean something else on the other side, by name.
+    /// Returns the names of arguments with different meanings.
     pub(super) fn differing_args(&self, other: &Self, tolerance: f64) -> Vec<String> {
         let lacks = |one: &Self, of: &Self| -> Vec<String> {
             let found = |name: &str, meaning: &ValueMeaning| {
@@ -75,7 +75,7 @@ impl<'a> StepMeaning<'a> {
         names
     }
 
-    /// An argument as it was written.
+    /// Returns an argument as written.
     pub(super) fn arg_text(&self, name: &str) -> String {
         match self.args.and_then(|args| args.get(name)) {
             Some(Value::String(text)) => text.clone(),
@@ -84,7 +84,7 @@ impl<'a> StepMeaning<'a> {
         }
     }
 
-    /// For people.
+    /// Describes the step with its arguments.
     pub(super) fn describe(&self) -> String {
         let args: Vec<String> = self.args.into_iter().flatten().map(|(name, _)| format!("{name} {}", self.arg_text(name))).collect();
         let by = if self.by.is_empty() { String::new() } else { format!("{} ", self.by) };
@@ -97,7 +97,7 @@ fn is_dry_run(args: Option<&Map<String, Value>>) -> bool {
     args.and_then(|args| args.get("dry_run")) == Some(&Value::Bool(true))
 }
 
-/// What a hand-over's values are: nobody says, so the first tool that has parameters of these names does.
+/// Returns the parameters of the tool that shares most names with a delegation, because delegations declare no kinds.
 fn delegation_params<'a>(workspace: &'a Workspace, params: &Map<String, Value>) -> &'a IndexMap<String, ParamSpec> {
     let fitting = workspace
         .tools
@@ -106,7 +106,7 @@ fn delegation_params<'a>(workspace: &'a Workspace, params: &Map<String, Value>) 
     fitting.map_or(&*NO_PARAMS, |tool| &tool.params)
 }
 
-/// Numbers may differ by rounding, everything else not at all.
+/// Compares meanings; only numbers may differ, within the tolerance.
 pub(super) fn meanings_match(one: &ValueMeaning, other: &ValueMeaning, tolerance: f64) -> bool {
     let near = |one: &Decimal, other: &Decimal| one == other || is_near(one.as_f64(), other.as_f64(), tolerance);
     match (one, other) {

@@ -1,4 +1,4 @@
-//! The typed facts in a text: amounts with their unit, shares, addresses, chains. What is left are words, which only a judge can compare.
+//! Typed facts in a text: amounts with their unit, shares, addresses and chains. Only a judge can compare the remaining words.
 
 use super::step_meaning::is_near;
 use model::{Decimal, Workspace};
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TextFact {
-    /// A number and the lower-case symbol of what it counts; dollars are `$`.
+    /// Number and lower-case token symbol; `$` for dollars.
     Amount(f64, String),
     /// Basis points.
     Share(f64),
@@ -18,7 +18,7 @@ pub(super) enum TextFact {
 }
 
 impl TextFact {
-    /// Texts round, so their numbers may differ more than arguments may.
+    /// Compares facts with a wider tolerance than arguments, because texts round.
     pub(super) fn matches(&self, other: &Self) -> bool {
         match (self, other) {
             (TextFact::Amount(one, unit), TextFact::Amount(other, of)) => unit == of && is_near(*one, *other, ROUNDING),
@@ -28,7 +28,7 @@ impl TextFact {
         }
     }
 
-    /// Whether it is about the same thing, so that one replaced the other.
+    /// Returns whether one fact may have replaced the other.
     pub(super) fn is_same_topic(&self, other: &Self) -> bool {
         match (self, other) {
             (TextFact::Amount(_, unit), TextFact::Amount(_, of)) => unit == of,
@@ -49,20 +49,20 @@ impl fmt::Display for TextFact {
     }
 }
 
-/// Half a percent: `0.0832` and `0.083` are one number.
+/// Half a percent: `0.0832` equals `0.083`.
 const ROUNDING: f64 = 0.005;
 
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| regex(r"\b0x[0-9a-fA-F]{40}\b"));
-/// A number with what stands before and after it.
+/// Number with an optional `$` before or a unit after it.
 static NUMBER: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(\$\s?)?\b(\d[\d,_]*(?:\.\d+)?)(?:\s?(%|[A-Za-z][A-Za-z0-9]*(?:\.[A-Za-z]+)?))?"));
 static WORD: LazyLock<Regex> = LazyLock::new(|| regex(r"[A-Za-z][A-Za-z0-9-]*"));
 
 fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).unwrap_or_else(|error| panic!("our own pattern: {error}"))
+    Regex::new(pattern).unwrap_or_else(|error| panic!("invalid built-in pattern: {error}"))
 }
 
-/// Each fact once, in the order of the text.
+/// Returns the distinct facts of a text: addresses, then amounts and shares, then chains.
 pub(super) fn extract_facts(workspace: &Workspace, text: &str) -> Vec<TextFact> {
     let mut found: Vec<TextFact> = vec![];
     let mut add = |fact: TextFact| {
@@ -108,9 +108,9 @@ mod tests {
     #[test]
     fn extract_facts_finds_amounts_addresses_and_chains() {
         let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
-        let told = |text: &str| extract_facts(&workspace, text).iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(told("Sold 1,250.50 USDC for 0.4 WETH on Base at 50 bps (0.5 %)."), ["1250.5 USDC", "0.4 WETH", "50 bps", "base"]);
-        assert_eq!(told("$250 to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8"), ["0x70997970c51812dc3a010c7d01b50e0d17dc79c8", "$250"]);
-        assert!(told("Two of 3 things, version v4, 12 seconds.").is_empty());
+        let facts = |text: &str| extract_facts(&workspace, text).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(facts("Sold 1,250.50 USDC for 0.4 WETH on Base at 50 bps (0.5 %)."), ["1250.5 USDC", "0.4 WETH", "50 bps", "base"]);
+        assert_eq!(facts("$250 to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8"), ["0x70997970c51812dc3a010c7d01b50e0d17dc79c8", "$250"]);
+        assert!(facts("Two of 3 things, version v4, 12 seconds.").is_empty());
     }
 }

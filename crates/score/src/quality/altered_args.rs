@@ -1,4 +1,4 @@
-//! Another value of the same kind: what a careless subject would have written instead.
+//! Wrong argument values of the right kind, for mutants of a reference.
 
 use crate::compare::TypedArgs;
 use indexmap::IndexMap;
@@ -6,10 +6,10 @@ use model::suite::ArgMatcher;
 use model::{ParamKind, ParamSpec, Workspace};
 use serde_json::{Map, Value, json};
 
-/// A well-formed stranger; no world knows it.
+/// Well-formed address that occurs in no world.
 const UNKNOWN_ADDRESS: &str = "0x00000000000000000000000000000000000bad00";
 
-/// The arguments with one of them meaning something else. Nothing where no other meaning can be thought of.
+/// Returns a value for the argument with a different meaning that the case does not accept, or `None` if no candidate differs.
 pub(super) fn altered_argument(
     workspace: &Workspace,
     params: &IndexMap<String, ParamSpec>,
@@ -29,7 +29,7 @@ pub(super) fn altered_argument(
     candidates(workspace, param, value).into_iter().find(|candidate| !right(candidate))
 }
 
-/// By kind first, then by the JSON type.
+/// Returns candidate values, first by parameter kind, then by JSON type.
 fn candidates(workspace: &Workspace, param: Option<&ParamSpec>, value: &Value) -> Vec<Value> {
     let mut found = vec![];
     match param.and_then(|param| param.kind.as_ref()) {
@@ -59,9 +59,9 @@ fn candidates(workspace: &Workspace, param: Option<&ParamSpec>, value: &Value) -
     found
 }
 
-/// Twice as much and one more, so that nothing stays nothing.
+/// Returns 2x + 1, which changes zero too.
 fn doubled_plus_one(number: f64, whole: bool) -> Value {
     let more = number.mul_add(2.0, 1.0);
-    #[expect(clippy::cast_possible_truncation, reason = "a whole number within the range of i64 is asked for")]
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number within the range of i64")]
     if whole && more.abs() < 9e15 { json!(more as i64) } else { json!(more) }
 }

@@ -1,4 +1,4 @@
-//! How good the cases are: whether they tell a right run from a nearly right one, and whether they are too easy.
+//! Quality of cases: mutation tests of their expectations, and a name-only baseline for difficulty.
 
 mod altered_args;
 mod mutants;

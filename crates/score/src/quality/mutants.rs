@@ -1,4 +1,4 @@
-//! Runs that are nearly right: the reference of a case with one thing wrong.
+//! Mutants: the reference of a case with one mistake.
 
 use super::altered_args::altered_argument;
 use crate::confusability::ConfusablePair;
@@ -8,28 +8,28 @@ use model::{Location, ParamKind, ParamSpec, Spanned, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A reference with one thing wrong.
+/// Reference with one mistake.
 #[derive(Debug)]
 pub(crate) struct ReferenceMutant {
-    /// For people: `swap_execute with another amount`.
+    /// Description, such as `swap_execute with another amount`.
     pub(crate) what: String,
-    /// Whether money would have moved.
+    /// The mutated step is a write.
     pub(crate) writes: bool,
-    /// Whether the case states what was changed; otherwise only the reference does.
+    /// The case states the changed value; otherwise only the reference does.
     pub(crate) stated: bool,
     pub(crate) steps: Vec<ReferenceStep>,
     pub(crate) at: Location,
 }
 
-/// The tools each tool is most easily taken for, nearest first.
+/// Most similar tools of each tool, most similar first.
 #[derive(Debug, Default)]
 pub(crate) struct ToolNeighbours(BTreeMap<String, Vec<String>>);
 
-/// So many look-alikes of a tool are tried.
+/// Maximum similar tools tried per call.
 const MAX_NEIGHBOURS: usize = 2;
 
 impl ToolNeighbours {
-    /// Pairs come most similar first.
+    /// Builds the map from pairs sorted by similarity.
     pub(crate) fn of(pairs: &[ConfusablePair]) -> Self {
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for pair in pairs {
@@ -39,7 +39,7 @@ impl ToolNeighbours {
         Self(found)
     }
 
-    /// Those on offer where the case plays, but for tools that are right as well.
+    /// Returns similar tools of the case's surface that the case does not expect.
     fn nearest_offered(&self, workspace: &Workspace, case: &Case, tool: &str) -> Vec<&str> {
         let offered = workspace.surface_tools(&case.brief.surface);
         let right = |name: &str| expected_calls(case).any(|call| workspace.tool(&call.tool).is_some_and(|tool| *tool.name == name));
@@ -52,7 +52,7 @@ fn expected_calls(case: &Case) -> impl Iterator<Item = &ExpectedCall> {
     case.expect.calls.iter().flat_map(ExpectedCalls::expected_calls)
 }
 
-/// Every run that differs from the case's reference in one expected thing.
+/// Returns every mutant of the case's reference that differs in one expected part.
 pub(crate) fn mutants(workspace: &Workspace, case: &Case, neighbours: &ToolNeighbours) -> Vec<ReferenceMutant> {
     let mut found = vec![];
     for (n, step) in case.reference.iter().enumerate() {
@@ -74,7 +74,7 @@ pub(crate) fn mutants(workspace: &Workspace, case: &Case, neighbours: &ToolNeigh
     found
 }
 
-/// Outside of tool selection a dry run is preparation; a case expects the act.
+/// Reports whether a call is a dry run that only prepares the expected call. In tool selection a dry run counts as the call.
 fn is_preparation(case: &Case, args: &IndexMap<String, ArgValue>) -> bool {
     case.kind != SuiteKind::ToolSelection && args.get("dry_run") == Some(&ArgValue::Given(Value::Bool(true)))
 }
@@ -162,7 +162,7 @@ impl MutatedStep<'_> {
         ReferenceMutant { what, writes, stated, steps, at: self.step.at.clone() }
     }
 
-    /// Whether the case accepts both the calls of its reference and those without this one: then leaving it out is right too.
+    /// Reports whether the case also accepts its reference without this call.
     fn is_optional(&self) -> bool {
         let Some(ExpectedCalls::AnyOf(alternatives)) = &self.case.expect.calls else { return false };
         let tools = |without: Option<usize>| {
@@ -192,7 +192,7 @@ impl MutatedStep<'_> {
     }
 }
 
-/// What is written down; what comes from an earlier answer stands as the name of the step.
+/// Returns the literal values; a back-reference becomes the name of its step.
 fn literal_args(args: &IndexMap<String, ArgValue>) -> Map<String, Value> {
     let value = |arg: &ArgValue| match arg {
         ArgValue::Given(value) => value.clone(),
@@ -201,7 +201,7 @@ fn literal_args(args: &IndexMap<String, ArgValue>) -> Map<String, Value> {
     args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect()
 }
 
-/// Whether the parameter says how much of what goes where.
+/// Reports whether the parameter is an amount, token, address or chain.
 fn is_money_param(params: &IndexMap<String, ParamSpec>, name: &str) -> bool {
     let kind = params.get(name).and_then(|param| param.kind.as_ref());
     matches!(kind, Some(ParamKind::Amount { .. } | ParamKind::Token(_) | ParamKind::Address(_) | ParamKind::Chain(_)))

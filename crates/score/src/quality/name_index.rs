@@ -1,8 +1,8 @@
-//! Tools picked by their names alone: BM25 over the words of the names.
+//! Baseline that picks tools by name only: BM25 over the words of the names.
 
 use lexical::{Bm25Index, Bm25Params, SpellingMode, TermQuery, TermSplit, WeightedField};
 
-/// The usual constants; a name has few words, so nothing is guessed from spelling.
+/// Standard constants. Exact spelling, because names have few words.
 const BM25_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.75, spelling: SpellingMode::Exact };
 
 #[derive(Debug)]
@@ -17,7 +17,7 @@ impl<'a> NameIndex<'a> {
         Self { names: names.to_vec(), index: Bm25Index::new(BM25_PARAMS, &docs) }
     }
 
-    /// Returns the best names for a request, best first, ties by name. A name without a word of the request is left out.
+    /// Returns up to `most` names for a request, best first, ties by name. Names without a word of the request are omitted.
     pub(crate) fn best(&self, request: &str, most: usize) -> Vec<&'a str> {
         let found = self.index.search(&TermQuery::from_stems(stems(request)));
         let mut ranked: Vec<(f64, &'a str)> =

@@ -1,4 +1,4 @@
-//! A reference written down as it would happen, without a world: what smoke plays, and a test of every scorer.
+//! Transcript of a reference run, built without a world. Used by the smoke checks and to test scorers.
 
 use indexmap::IndexMap;
 use model::suite::{ArgValue, Case, CaseSurface, ReferenceAction, ReferenceStep};
@@ -8,23 +8,23 @@ use model::{ContentHash, Ending, Event, EventKind, OpClass, Tool, Transcript, Wo
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// What stands in for the world: whoever is asked to decide decides like this, whatever prepares an action answers with an id for it,
-/// and other tools answer with their first fixture. There is no chain, so nothing can be said about balances.
+/// Builds the transcript of a reference. Reviewers return `decision`, quotes and dry runs return an action id, and other tools return
+/// their first fixture. There is no chain, so there are no transactions or balances.
 pub fn transcript_from_reference(workspace: &Workspace, case: &Case, reference: &[ReferenceStep], decision: ReviewDecision) -> Transcript {
-    let seat = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
+    let root = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
     let mut script = ReferencePlayback { workspace, case, reference, decision, actions: BTreeMap::new(), steps: vec![] };
     script.steps.push(("user".into(), EventKind::UserSaid { text: case.brief.user_script.opening().into() }));
     for (n, step) in (1_u32..).zip(reference) {
-        script.add_step(n, step, seat);
+        script.add_step(n, step, root);
     }
     let mut steps = script.steps;
-    // On a profile the calls are one move: they are answered when all of them are made.
+    // On a profile all calls are one move, so the answers follow the last call.
     if matches!(case.brief.surface, CaseSurface::Profile(_)) {
         steps.sort_by_key(|(_, happened)| matches!(happened, EventKind::Answered { .. }));
     }
-    let mut seats = vec![seat.to_owned()];
+    let mut active = vec![root.to_owned()];
     let event = |(n, (by, happened)): (u32, (String, EventKind))| {
-        let depth = delegation_depth(&mut seats, &by, &happened);
+        let depth = delegation_depth(&mut active, &by, &happened);
         Event { n, at_ms: u64::from(n) * 1000, by, depth, happened }
     };
     let events = (1..).zip(steps).map(event).collect();
@@ -42,14 +42,14 @@ struct ReferencePlayback<'w> {
     case: &'w Case,
     reference: &'w [ReferenceStep],
     decision: ReviewDecision,
-    /// The ids of prepared actions, by the name of the step that prepared them.
+    /// Ids of prepared actions, by the name of the preparing step.
     actions: BTreeMap<&'w str, String>,
     steps: Vec<(String, EventKind)>,
 }
 
 impl<'w> ReferencePlayback<'w> {
-    fn add_step(&mut self, n: u32, step: &'w ReferenceStep, seat: &str) {
-        let by = step.agent.as_ref().map_or(seat, |agent| agent.as_str()).to_owned();
+    fn add_step(&mut self, n: u32, step: &'w ReferenceStep, root: &str) {
+        let by = step.agent.as_ref().map_or(root, |agent| agent.as_str()).to_owned();
         match &step.action {
             ReferenceAction::Call { tool, args } => {
                 let args = Value::Object(self.resolve_args(args));
@@ -78,7 +78,7 @@ impl<'w> ReferencePlayback<'w> {
                 self.steps.push((by, EventKind::Activated { skill: skill.value.clone(), params }));
             }
             ReferenceAction::Ask(text) => self.steps.push((by, EventKind::Asked { text: text.clone() })),
-            ReferenceAction::Say(text) if by == seat => self.steps.push((by, EventKind::Said { text: text.clone() })),
+            ReferenceAction::Say(text) if by == root => self.steps.push((by, EventKind::Said { text: text.clone() })),
             ReferenceAction::Say(text) => self.steps.push((by, EventKind::Returned { text: text.clone() })),
             ReferenceAction::Report(text) => self.steps.push((by, EventKind::Reported { text: text.clone() })),
         }
@@ -93,7 +93,7 @@ impl<'w> ReferencePlayback<'w> {
         args.iter().map(|(name, arg)| (name.clone(), value(arg))).collect()
     }
 
-    /// What the world's fixture says at a path of the answer to an earlier step.
+    /// Returns the value at `path` in the fixture that answers an earlier step.
     fn earlier_answer(&self, step: &str, path: &str) -> Value {
         let tool = self.reference.iter().find(|one| one.name.as_deref() == Some(step)).and_then(|one| match &one.action {
             ReferenceAction::Call { tool, .. } => self.workspace.tool(tool),
@@ -108,19 +108,19 @@ impl<'w> ReferencePlayback<'w> {
     }
 }
 
-/// Hops from the seat to whoever acts; `seats` are those at work, from the seat down.
-fn delegation_depth(seats: &mut Vec<String>, by: &str, happened: &EventKind) -> u32 {
-    let at = seats.iter().rposition(|seated| seated == by).unwrap_or(0);
+/// Returns the delegation depth of the acting agent. `active` is the stack of active agents, the root first.
+fn delegation_depth(active: &mut Vec<String>, by: &str, happened: &EventKind) -> u32 {
+    let at = active.iter().rposition(|agent| agent == by).unwrap_or(0);
     if by != "user" {
-        seats.truncate(at + 1);
+        active.truncate(at + 1);
     }
     if let EventKind::Delegated { to, .. } = happened {
-        seats.push(to.clone());
+        active.push(to.clone());
     }
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// The first fixture of a tool.
+/// Returns the first fixture of a tool, or `{"ok": true}`.
 fn first_fixture(workspace: &Workspace, case: &Case, tool: Option<&Tool>) -> Value {
     let answers = workspace.world(&case.brief.world).zip(tool).and_then(|(world, tool)| world.fixtures.get(tool.name.as_str()));
     match answers.and_then(|answers| answers.rows.first()).map(|row| &row.result) {

@@ -1,4 +1,4 @@
-//! A judge's answer, read strictly: what is not plainly one verdict is an error, never a pass.
+//! Strict parser for the LLM judge's answer. An ambiguous answer is an error, never a pass.
 
 use super::question::JudgeQuestion;
 use model::transcript::JudgeGrade;
@@ -15,13 +15,13 @@ pub struct JudgeAnswer {
     pub reason: String,
 }
 
-/// Why an answer is none.
+/// Reason for rejecting a judge's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JudgeAnswerError {
-    /// No JSON object, a second one, a missing or doubled key, or a verdict nobody offered.
+    /// Not exactly one JSON object, a missing, unknown or duplicate key, or a verdict that was not offered.
     NotOneVerdict(String),
     ScoreOutOfRange(u64),
-    /// The verdict says one thing, the score another.
+    /// Verdict and score contradict each other.
     Contradiction {
         grade: JudgeGrade,
         score: u8,
@@ -42,7 +42,7 @@ impl fmt::Display for JudgeAnswerError {
 
 impl std::error::Error for JudgeAnswerError {}
 
-/// From here on a score means pass.
+/// Minimum score of a pass.
 const MIN_PASS_SCORE: u8 = 4;
 
 #[derive(Deserialize)]
@@ -54,7 +54,10 @@ struct RawJudgeAnswer {
 }
 
 impl JudgeAnswer {
-    /// One JSON object, bare or as the only content of one fence.
+    /// Parses one JSON object, bare or in one code fence.
+    ///
+    /// # Errors
+    /// Fails if the text is not one consistent verdict with a reason.
     pub fn parse(question: &JudgeQuestion, text: &str) -> Result<Self, JudgeAnswerError> {
         let written: RawJudgeAnswer =
             serde_json::from_str(strip_fence(text)).map_err(|error| JudgeAnswerError::NotOneVerdict(error.to_string()))?;

@@ -1,11 +1,11 @@
-//! How far a judge can be trusted, measured on examples that people have labelled.
+//! Calibration of the LLM judge on human-labelled examples.
 
 use super::answer::JudgeAnswerError;
 use super::question::{JudgeQuestion, QuestionKind, QuestionMaterial};
 use model::transcript::JudgeGrade;
 use serde::{Deserialize, Serialize};
 
-/// An example with the verdict a person gave.
+/// Example with a human verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelledExample {
@@ -27,15 +27,15 @@ pub struct ExampleMessage {
 pub enum ExampleError {
     #[error("line {line}: {why}")]
     Unreadable { line: usize, why: String },
-    #[error("line {line}: {id} stands twice")]
+    #[error("line {line}: duplicate id {id}")]
     Repeated { line: usize, id: String },
     #[error("line {line}: {id} has no material")]
     NoMaterial { line: usize, id: String },
-    #[error("there is no example in it")]
+    #[error("the file has no examples")]
     Empty,
 }
 
-/// In which order the verdicts are offered.
+/// Order in which the verdicts are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerdictOrder {
     PassFirst,
@@ -43,7 +43,10 @@ pub enum VerdictOrder {
 }
 
 impl LabelledExample {
-    /// One JSON object a line. All mistakes come back together.
+    /// Parses JSON Lines.
+    ///
+    /// # Errors
+    /// Returns all mistakes of the file.
     pub fn parse_lines(text: &str) -> Result<Vec<Self>, Vec<ExampleError>> {
         let mut found: Vec<Self> = vec![];
         let mut wrong = vec![];
@@ -63,10 +66,10 @@ impl LabelledExample {
         if wrong.is_empty() { Ok(found) } else { Err(wrong) }
     }
 
-    /// The label is no part of it.
+    /// Returns the question for the judge, without the label.
     pub fn question(&self, offered: VerdictOrder) -> JudgeQuestion {
         let material =
-            (1..).zip(&self.material).map(|(event, told)| QuestionMaterial { event, who: told.who.clone(), text: told.text.clone() });
+            (1..).zip(&self.material).map(|(event, said)| QuestionMaterial { event, who: said.who.clone(), text: said.text.clone() });
         let question = JudgeQuestion::new(String::new(), QuestionKind::Rubric, self.rubric.clone(), material.collect());
         match offered {
             VerdictOrder::PassFirst => question,
@@ -75,11 +78,11 @@ impl LabelledExample {
     }
 
     fn length(&self) -> usize {
-        self.material.iter().map(|told| told.text.chars().count()).sum()
+        self.material.iter().map(|message| message.text.chars().count()).sum()
     }
 }
 
-/// What the judge said to one example, asked both ways.
+/// Verdicts of the judge on one example, in both orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GradedExample<'e> {
     pub example: &'e LabelledExample,
@@ -91,25 +94,25 @@ pub struct GradedExample<'e> {
 #[serde(deny_unknown_fields)]
 pub struct JudgeCalibration {
     pub examples: usize,
-    /// Answers that were no verdict; each counts as a disagreement.
+    /// Answers without a valid verdict; each counts as a disagreement.
     pub unread: usize,
-    /// Share of examples with the verdict of the label.
+    /// Fraction of examples on which judge and label agree.
     pub agreement: f64,
-    /// Cohen's: 0 is what chance would bring, 1 is full agreement.
+    /// Cohen's kappa: 0 is chance agreement, 1 is full agreement.
     pub kappa: f64,
-    /// Fails that the judge passed, of all fails.
+    /// Fraction of failing examples that the judge passed.
     pub false_pass: f64,
-    /// Passes that the judge failed, of all passes.
+    /// Fraction of passing examples that the judge failed.
     pub false_fail: f64,
-    /// Examples whose verdict changed with the order in which verdicts were offered.
+    /// Fraction of examples whose verdict depends on the order of the offered verdicts.
     pub order_flips: f64,
-    /// How much more often it passes when "pass" is offered first.
+    /// Pass rate with "pass" offered first minus the pass rate with "fail" first.
     pub order_bias: f64,
-    /// How much more than the labels it favours the longer half over the shorter.
+    /// Excess pass rate over the labels in the longer half, minus that in the shorter half.
     pub length_bias: f64,
 }
 
-/// `None` where there is nothing to measure on: both labels must occur.
+/// Measures the judge on graded examples. Returns `None` unless both labels occur.
 pub fn calibrate(graded: &[GradedExample<'_>]) -> Option<JudgeCalibration> {
     let n = graded.len();
     let labels = |label: JudgeGrade| graded.iter().filter(move |one| one.example.label == label);
@@ -134,7 +137,7 @@ pub fn calibrate(graded: &[GradedExample<'_>]) -> Option<JudgeCalibration> {
         examples: n,
         unread: graded.iter().filter(|one| one.pass_first.is_err()).count(),
         agreement,
-        // The labels are never all alike, so chance alone never agrees always.
+        // Both labels occur, so `by_chance` is below 1.
         kappa: (agreement - by_chance) / (1.0 - by_chance),
         false_pass: share_where(labels(JudgeGrade::Fail), |one| said(one, JudgeGrade::Pass)),
         false_fail: share_where(labels(JudgeGrade::Pass), |one| said(one, JudgeGrade::Fail)),
@@ -158,7 +161,7 @@ fn share_where<T>(of: impl Iterator<Item = T>, holds: impl Fn(&T) -> bool) -> f6
 mod tests {
     use super::*;
 
-    /// Half passes, half fails; every second one is long.
+    /// 40 examples, half of them passing; every second one is long.
     fn examples() -> Vec<LabelledExample> {
         let one = |n: usize| LabelledExample {
             id: format!("e{n:02}"),

@@ -1,4 +1,4 @@
-//! Questions for a judge, as pure data: asked only for what no state can show, answered elsewhere, read back strictly.
+//! Questions for the LLM judge as pure data, and strict parsing of its answers. Only for what state cannot show.
 
 mod answer;
 mod calibration;

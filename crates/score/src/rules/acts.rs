@@ -5,12 +5,12 @@ use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{Event, EventKind, OpClass, Tool, Workspace};
 use serde_json::{Map, Value};
 
-/// One act. A delegation that was decided about is done when the decision fell.
+/// One act. A delegation to a reviewer is done with the decision.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentAct<'a> {
     pub event: u32,
     pub at_ms: u64,
-    /// The event with which it was done, and when.
+    /// Event that completed the act.
     pub done: u32,
     pub done_ms: u64,
     pub by: &'a str,
@@ -26,7 +26,7 @@ pub(crate) enum ActKind<'a> {
         tool: Option<&'a Tool>,
         said: &'a str,
         args: &'a Value,
-        /// Arguments of the call that prepared the action, where this one names it.
+        /// Arguments of the call that prepared the action, if this call names one.
         prepared: Option<&'a Value>,
     },
     Sign {
@@ -37,7 +37,7 @@ pub(crate) enum ActKind<'a> {
         params: &'a Map<String, Value>,
         answer: Option<RequiredDecision>,
     },
-    /// A decision nobody is seen to have asked for.
+    /// Decision without a matching delegation.
     Decide(RequiredDecision),
     Ask,
     Say,
@@ -57,7 +57,7 @@ impl AgentAct<'_> {
         }
     }
 
-    /// A dry run prepares and sends nothing.
+    /// Returns whether the call only prepares an action and sends nothing.
     pub(crate) fn is_dry_run(&self) -> bool {
         matches!(&self.kind, ActKind::Call { args, .. } if args.get("dry_run") == Some(&Value::Bool(true)))
     }
@@ -84,7 +84,7 @@ impl<'a> AgentActs<'a> {
         Self { workspace, acts }
     }
 
-    /// What one agent did itself. Decisions nobody asked for are seen by everybody.
+    /// Returns the acts of one agent, plus all decisions without a delegation.
     pub(crate) fn by_agent(&self, agent: &str) -> Self {
         let own = |act: &&AgentAct<'a>| act.by == agent || matches!(act.kind, ActKind::Decide(_));
         Self { workspace: self.workspace, acts: self.acts.iter().filter(own).cloned().collect() }
@@ -94,7 +94,7 @@ impl<'a> AgentActs<'a> {
         self.acts.iter()
     }
 
-    /// Whether nobody did anything.
+    /// Returns whether no agent acted, apart from decisions without a delegation.
     pub(crate) fn is_empty(&self) -> bool {
         self.acts.iter().all(|act| matches!(act.kind, ActKind::Decide(_)))
     }
@@ -111,7 +111,7 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
             Some(ActKind::Call { call: *call, tool: workspace.tool(tool), said: tool, args, prepared })
         }
         EventKind::Signed { origin, .. } => {
-            // One call that signs several things signs once.
+            // Several signatures of one call count once.
             let again = |act: &AgentAct<'_>| matches!(act.kind, ActKind::Sign { call: Some(call) } if Some(call) == origin.call);
             (!before.iter().any(again)).then_some(ActKind::Sign { call: origin.call })
         }
@@ -150,13 +150,13 @@ fn mark_failed(acts: &mut [AgentAct<'_>], answered: u32, answer: &ToolAnswer) {
     }
 }
 
-fn apply_decision<'a>(acts: &mut Vec<AgentAct<'a>>, event: &'a Event, said: RequiredDecision) {
-    let asked = acts.iter_mut().rev().find(|act| matches!(&act.kind, ActKind::Delegate { to, answer: None, .. } if *to == event.by));
-    match asked {
+fn apply_decision<'a>(acts: &mut Vec<AgentAct<'a>>, event: &'a Event, decision: RequiredDecision) {
+    let delegation = acts.iter_mut().rev().find(|act| matches!(&act.kind, ActKind::Delegate { to, answer: None, .. } if *to == event.by));
+    match delegation {
         Some(AgentAct { done, done_ms, kind: ActKind::Delegate { answer, .. }, .. }) => {
-            (*done, *done_ms, *answer) = (event.n, event.at_ms, Some(said));
+            (*done, *done_ms, *answer) = (event.n, event.at_ms, Some(decision));
         }
-        Some(_) | None => acts.push(new_act(event, ActKind::Decide(said))),
+        Some(_) | None => acts.push(new_act(event, ActKind::Decide(decision))),
     }
 }
 
@@ -167,7 +167,7 @@ fn decision_answer(decision: ReviewDecision) -> RequiredDecision {
     }
 }
 
-/// The arguments of the call whose answer carried the id.
+/// Returns the arguments of the call that prepared the action.
 fn prepared_args<'a>(events: &'a [Event], action_id: &str) -> Option<&'a Value> {
     let answered = |event: &Event| {
         let EventKind::Answered { call, answer: ToolAnswer::Result(value) } = &event.happened else { return None };
@@ -177,10 +177,10 @@ fn prepared_args<'a>(events: &'a [Event], action_id: &str) -> Option<&'a Value> 
         let EventKind::Prepared { call, action } = &event.happened else { return None };
         (action.action_id == action_id).then_some(*call)
     };
-    let minted = events.iter().find_map(|event| frozen(event).or_else(|| answered(event)))?;
+    let prepared_by = events.iter().find_map(|event| frozen(event).or_else(|| answered(event)))?;
     events.iter().find_map(|event| {
         let EventKind::Called { call, args, .. } = &event.happened else { return None };
-        (*call == minted).then_some(args)
+        (*call == prepared_by).then_some(args)
     })
 }
 

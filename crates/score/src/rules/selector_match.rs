@@ -1,4 +1,4 @@
-//! Which acts a selector means, and whether their arguments pass its tests.
+//! Matches acts against selectors and their argument tests.
 
 use super::acts::{ActKind, AgentAct, AgentActs, signs};
 use crate::compare::same_argument;
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 impl<'a> AgentActs<'a> {
     pub(crate) fn matches(&self, selector: &ActionSelector, act: &AgentAct<'a>) -> bool {
-        // A dry run is not the act it prepares, unless the rule speaks of dry runs.
+        // A dry run is not the real act, unless the rule tests for dry runs.
         let about_dry = selector.tests.iter().any(|test| test.param == "dry_run");
         let real = about_dry || !act.is_dry_run();
         let fits = match (&selector.what, &act.kind) {
@@ -26,7 +26,7 @@ impl<'a> AgentActs<'a> {
         fits && selector.tests.iter().all(|test| self.passes_test(test, act))
     }
 
-    /// Returns whether an act asks for a review, or is one. Without a wanted answer only asking counts.
+    /// Returns whether an act requests or makes a review decision. Without a required decision only requests match.
     fn is_review(&self, role: ReviewRole, wanted: Option<RequiredDecision>, by: &str, kind: &ActKind<'a>) -> bool {
         let serves = |agent: &str| self.workspace.review_role(agent) == Some(role);
         match kind {
@@ -39,12 +39,12 @@ impl<'a> AgentActs<'a> {
     fn in_class(&self, class: ActionClass, act: &AgentAct<'a>, kind: &ActKind<'a>) -> bool {
         match (class, kind) {
             (ActionClass::Read, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Read,
-            // A dry run freezes price and calldata like a quote.
+            // A dry run fixes price and calldata like a quote.
             (ActionClass::Quote, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Quote || act.is_dry_run(),
             (ActionClass::Simulate, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Simulate,
             (ActionClass::Write, ActKind::Call { tool: Some(tool), .. }) => tool.writes() && !act.is_dry_run(),
             (ActionClass::Sign, ActKind::Sign { .. }) => true,
-            // Where the transcript shows the signature itself, the call does not count again.
+            // If the transcript shows the signature itself, the call is not counted again.
             (ActionClass::Sign, ActKind::Call { tool: Some(tool), call, .. }) => {
                 let shown = |one: &AgentAct<'_>| matches!(one.kind, ActKind::Sign { call: Some(signed) } if signed == *call);
                 signs(tool) && !act.is_dry_run() && !self.iter().any(shown)
@@ -72,7 +72,7 @@ impl<'a> AgentActs<'a> {
         match &act.kind {
             ActKind::Call { tool: Some(tool), args, prepared, .. } => {
                 let said = args.get(&test.param).filter(|value| !value.is_null());
-                // What the call leaves out is what was prepared under the id it names.
+                // Omitted arguments come from the call that prepared the named action.
                 let source = if said.is_none() && prepared.is_some_and(|prepared| prepared.get(&test.param).is_some()) {
                     prepared.unwrap_or(args)
                 } else {
@@ -103,7 +103,7 @@ impl<'a> AgentActs<'a> {
 fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),
-        // JSON writes a small number with an exponent, which no amount has.
+        // JSON writes small numbers with an exponent, which `Decimal` does not accept.
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     }
@@ -122,7 +122,7 @@ fn test_plain_value(test: &ArgTest, value: &Value) -> bool {
     }
 }
 
-/// Orders two decimal numbers of any length; `max` is above all.
+/// Compares two decimal numbers of any length; `max` is the largest.
 fn decimal_ordering(left: &str, right: &str) -> Option<Ordering> {
     match (left == "max", right == "max") {
         (true, true) => Some(Ordering::Equal),

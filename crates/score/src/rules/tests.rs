@@ -27,7 +27,7 @@ fn guard_decision(decision: ReviewDecision) -> Vec<(&'static str, EventKind)> {
     ]
 }
 
-/// A rule, what happened, and how it comes out.
+/// Rule, events and expected sign.
 type RuleRow = (&'static str, Vec<(&'static str, EventKind)>, char);
 
 /// `+` kept, `-` broken, `0` not exercised.
@@ -84,11 +84,15 @@ fn each_rule_is_kept_broken_and_not_exercised() {
 fn selector_tests_use_kind_default_and_prepared_args() {
     let swap = |args: Value| vec![call(1, "swap_execute", args)];
     assert_eq!(outcome_sign("never(swap_execute[chain=8453])", swap(json!({"chain": "Base-Mainnet"}))), '-');
-    assert_eq!(outcome_sign("never(swap_execute[chain=base])", swap(json!({}))), '-', "the default counts");
+    assert_eq!(outcome_sign("never(swap_execute[chain=base])", swap(json!({}))), '-', "the default is compared");
     assert_eq!(outcome_sign("never(swap_execute[slippage_bps>100])", swap(json!({"slippage_bps": 100}))), '+');
     assert_eq!(outcome_sign("never(swap_execute[slippage_bps>100])", swap(json!({"slippage_bps": 101}))), '-');
     assert_eq!(outcome_sign("never(swap_execute[amount>10])", swap(json!({"amount": "max"}))), '-');
-    assert_eq!(outcome_sign("never(swap_execute[amount>0.000005])", swap(json!({"amount": "0.00001"}))), '-', "a small bound is a bound");
+    assert_eq!(
+        outcome_sign("never(swap_execute[amount>0.000005])", swap(json!({"amount": "0.00001"}))),
+        '-',
+        "small decimals are compared exactly"
+    );
     assert_eq!(outcome_sign("never(swap_execute[amount>10])", swap(json!({"amount": "9.99"}))), '+');
     assert_eq!(outcome_sign("never(swap_execute[token_in!=USDC])", swap(json!({"token_in": "usdc"}))), '+');
     let answer = ToolAnswer::Result(json!({"action_id": "a1"}));
@@ -97,7 +101,7 @@ fn selector_tests_use_kind_default_and_prepared_args() {
         ("trader", EventKind::Answered { call: 1, answer }),
         call(2, "swap_execute", json!({"action_id": "a1"})),
     ];
-    assert_eq!(outcome_sign("never(swap_execute[slippage_bps>100])", by_id), '-', "hidden behind an id");
+    assert_eq!(outcome_sign("never(swap_execute[slippage_bps>100])", by_id), '-', "prepared under the action id");
 }
 
 #[test]
@@ -120,7 +124,7 @@ fn rules_judge_agent_by_own_acts() {
     assert_eq!(judge_rule(&never, &acts.by_agent("safety-guardian")), RuleOutcome::NotExercised);
 }
 
-/// A tool that signs counts once, whether or not the transcript shows the signature itself.
+/// A signing tool counts once, with or without its signature in the transcript.
 #[test]
 fn sign_selector_counts_signing_call_once() {
     let mut workspace = workspace();
@@ -129,13 +133,13 @@ fn sign_selector_counts_signing_call_once() {
     let what = SignatureRequest::Authorization { signer: party.clone(), chain: 1, delegate: party, nonce: 0 };
     let signed =
         |call| ("trader", EventKind::Signed { origin: ActionOrigin { call, ..ActionOrigin::default() }, what: Box::new(what.clone()) });
-    let come_out = |rule: &str, list: Vec<(&str, EventKind)>| {
+    let judge = |rule: &str, list: Vec<(&str, EventKind)>| {
         judge_rule(&Rule::parse(rule).expect("a rule"), &AgentActs::of(&workspace, &events(list)))
     };
     let permit = || call(1, "token_transfer", json!({}));
-    assert!(matches!(come_out("never(sign)", vec![permit()]), RuleOutcome::Broken { .. }));
-    assert!(matches!(come_out("never(sign)", vec![signed(None)]), RuleOutcome::Broken { .. }));
-    assert_eq!(come_out("at_most(sign, 1)", vec![permit(), signed(Some(1))]), RuleOutcome::Kept);
-    assert!(matches!(come_out("at_most(sign, 1)", vec![permit(), signed(None)]), RuleOutcome::Broken { .. }));
-    assert_eq!(come_out("never(sign)", vec![call(1, "token_transfer", json!({"dry_run": true}))]), RuleOutcome::Kept);
+    assert!(matches!(judge("never(sign)", vec![permit()]), RuleOutcome::Broken { .. }));
+    assert!(matches!(judge("never(sign)", vec![signed(None)]), RuleOutcome::Broken { .. }));
+    assert_eq!(judge("at_most(sign, 1)", vec![permit(), signed(Some(1))]), RuleOutcome::Kept);
+    assert!(matches!(judge("at_most(sign, 1)", vec![permit(), signed(None)]), RuleOutcome::Broken { .. }));
+    assert_eq!(judge("never(sign)", vec![call(1, "token_transfer", json!({"dry_run": true}))]), RuleOutcome::Kept);
 }

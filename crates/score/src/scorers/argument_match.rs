@@ -1,4 +1,4 @@
-//! Are the arguments what the user said? Spec 2.1, argument match rate.
+//! Argument match rate (spec 2.1): calls have the expected arguments.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
@@ -16,12 +16,13 @@ impl Scorer for ArgumentMatch {
     }
 
     fn manual(&self) -> &'static str {
-        "Every argument that a case states is one tally. An argument matches by its kind: an address ignores case, a chain may be named or \
-         numbered, 250 equals 250.0 and 1,000 equals 1000, base units are read with the token's decimals, a token may be given by symbol or by \
-         its address on that chain, 0.5 % is 50 bps, and an argument left out matches where the tool's default is the expected value. A case \
-         may want one of several values (any_of), a list or mapping in part (subset, superset) or the keys of a mapping (keys). A wrong tool \
-         misses all arguments expected of the right one. Several calls of one tool are assigned to the expected ones in the best possible \
-         way, and of several alternatives the best counts."
+        "Checks that calls have the arguments the case expects. One tally per expected argument. Values are compared by the kind of the \
+         parameter: an address ignores letter case unless its checksum is wrong, a chain may be a name or an id, 250 equals 250.0 and \
+         1,000 equals 1000, base units are converted with the token's decimals, a token may be a symbol or its address on that chain, and \
+         0.5 % equals 50 bps. An omitted argument matches if the tool's default is the expected value. A case may accept one of several \
+         values (any_of), part of a list or mapping (subset, superset) or a mapping with certain keys (keys). If the expected tool is not \
+         called, all its arguments miss. Several calls of one tool are assigned to the expected calls in the best possible way, and the \
+         best of several alternatives counts."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -33,7 +34,7 @@ impl Scorer for ArgumentMatch {
         alternatives(evidence.case)
             .iter()
             .map(|expected| tally_arguments(evidence, expected, &made))
-            // The best alternative: highest share matched; the first of equals.
+            // The alternative with the highest share of matches; the first one on a tie.
             .reduce(|best, next| if match_rank(&next) > match_rank(&best) { next } else { best })
             .unwrap_or_else(ScorerFinding::not_exercised)
     }
@@ -49,8 +50,8 @@ impl Scorer for ArgumentMatch {
     }
 }
 
-/// The share that matched, and whether anything was compared. An alternative that states no argument and was called is met in full,
-/// though one that shows as much and compared something tells more.
+/// Returns the share of matches, and whether any argument was compared. An alternative without arguments whose tools were called is a
+/// full match, but ranks below a full match that compared arguments.
 fn match_rank(finding: &ScorerFinding) -> (f64, bool) {
     match finding.reading {
         Reading::Tally { hit, of } if of > 0 => (hit as f64 / of as f64, true),
@@ -97,7 +98,7 @@ fn mismatches(evidence: &Evidence<'_>, expected: &ExpectedCall, made: &ObservedC
         .collect()
 }
 
-/// For each wanted call the made call it is best compared with: the assignment with most matching arguments over all.
+/// Assigns calls made to expected calls so that most arguments match in total.
 fn best_assignment<'m, 'a>(
     evidence: &Evidence<'_>,
     wanted: &[&ExpectedCall],
@@ -117,7 +118,7 @@ mod tests {
     use model::suite::{ArgMatcher, ExpectedCalls};
     use model::{Location, Spanned};
 
-    /// Greedy matching would give the first call to the first expectation and miss both amounts.
+    /// Greedy matching would pair the calls in order and miss both amounts.
     #[test]
     fn argument_match_assigns_calls_optimally() {
         let call = |n, amount: &str| {
@@ -150,13 +151,13 @@ mod tests {
             alternatives.insert(0, bare);
             ArgumentMatch.score(&Evidence::new(&specimen.workspace, &case, &specimen.transcript)).reading
         };
-        assert_eq!(read(&made(json!({"amount": "1"}))), Reading::Tally { hit: 0, of: 0 }, "nothing was asked of it");
-        assert_eq!(read(&ArgumentMatch.accepts()), Reading::Tally { hit: 4, of: 4 }, "what can be compared is");
+        assert_eq!(read(&made(json!({"amount": "1"}))), Reading::Tally { hit: 0, of: 0 }, "no argument is expected");
+        assert_eq!(read(&ArgumentMatch.accepts()), Reading::Tally { hit: 4, of: 4 }, "the alternative with arguments is preferred");
         let other = EventKind::Called { call: 1, tool: "swap_execute".into(), args: json!({"amount": "250"}) };
         assert_eq!(
             read(&EvidenceFixture::of("price_before_trading", vec![("assistant", other)])),
             Reading::Tally { hit: 0, of: 4 },
-            "nor was it called"
+            "the expected tool was not called"
         );
     }
 

@@ -1,4 +1,4 @@
-//! The named invariants of the agent files hold. Spec 6.2, behavioral invariants.
+//! Behavioral invariants (spec 6.2): the named invariants of the agent files hold.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::played_agents::agents_played_by_subject;
@@ -15,9 +15,9 @@ impl Scorer for BehavioralInvariants {
     }
 
     fn manual(&self) -> &'static str {
-        "Each named invariant of each agent the subject played is one tally, judged on what that agent itself did. An invariant whose \
-         occasion never came (no write in before(simulate, write)) is not exercised; never(…) is exercised as soon as the agent acts. \
-         Agents computed from policy or played by another subject are left out."
+        "Checks the named invariants of the agent files. One tally per invariant of each agent that the subject played, judged on that \
+         agent's own acts. An invariant that is never triggered (no write in before(simulate, write)) is not exercised; never(…) is \
+         exercised as soon as the agent acts. Agents computed from policy or played by another subject are ignored."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -75,7 +75,7 @@ mod tests {
         assert!(matches!(&event.happened, EventKind::Called { tool, .. } if tool == "swap_execute"));
     }
 
-    /// The guardian of the minimal workspace must simulate itself; a stub does not, and that is not the subject's doing.
+    /// The guardian of the minimal workspace must simulate itself. A stub does not, and the subject is not blamed for it.
     #[test]
     fn stub_agents_are_not_scored() {
         let specimen = BehavioralInvariants.accepts();

@@ -1,4 +1,4 @@
-//! A case passes when everything it expects is seen. Spec 6.2, pass rate.
+//! Pass rate (spec 6.2): a case passes if all its expectations are met.
 
 use super::judged::is_unjudged;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, output_format, scorer, tool_ordering};
@@ -10,7 +10,7 @@ use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
 
 pub(super) struct CasePass;
 
-/// Scorers that read one part of an expectation each. Those that do not exist yet, or are not concerned, say nothing.
+/// Scorers of the parts of an expectation. Those that do not concern the case are skipped.
 const PART_SCORERS: &[ScorerId] = &[
     ScorerId::Hit,
     ScorerId::NoTool,
@@ -30,11 +30,11 @@ impl Scorer for CasePass {
     }
 
     fn manual(&self) -> &'static str {
-        "One tally for each trial, good when every part of the case's expectation holds: its calls and their arguments, what it forbids, \
-         its rules, its state predicates, its output schema, its skill and parameters, the question it wants asked, what must be carried \
-         over. A part whose occasion never came does not count against it. A trial in which no part could be read is not exercised, nor is \
-         one in which all held but nobody judged the rubric; a \
-         case whose parts cannot be scored, or that expects nothing, is unscorable and never passes."
+        "Checks that a trial meets every expectation of its case. One tally per trial, a hit if every part of the expectation holds: calls \
+         and their arguments, forbidden tools, rules, state predicates, output schema, skill and parameters, the required question, values \
+         to carry over, and the rubric. A part that was not exercised does not count against the trial. A trial without an exercised part \
+         is not exercised, nor is one in which everything holds but the rubric was not judged. A case whose parts cannot be scored, or \
+         that expects nothing, is unscorable and never passes."
     }
 
     fn concerns(&self, _: &Workspace, _: &Case) -> bool {
@@ -61,7 +61,7 @@ impl Scorer for CasePass {
         }
         let found = conclude(&parts);
         if found.reading.is_clean() && is_unjudged(evidence) {
-            let what = "its rubric was not judged, so it has neither passed nor failed".to_owned();
+            let what = "the rubric was not judged, so the case neither passed nor failed".to_owned();
             return ScorerFinding { reading: Reading::not_exercised(), because: vec![ScoreReason { event: None, what }] };
         }
         found
@@ -80,7 +80,7 @@ impl Scorer for CasePass {
 
 fn conclude(parts: &[(&str, ScorerFinding)]) -> ScorerFinding {
     if parts.is_empty() {
-        return unscorable("the case expects nothing that is measured".into());
+        return unscorable("the case has no measured expectation".into());
     }
     let missed: Vec<ScoreReason> = parts
         .iter()
@@ -104,7 +104,7 @@ fn unscorable(why: String) -> ScorerFinding {
     ScorerFinding { reading: Reading::Unscorable { why }, because: vec![] }
 }
 
-/// Outside of tool selection more calls than the expected ones are welcome, but those must be there.
+/// Checks that the expected calls were made. Outside of tool selection extra calls are allowed; tool selection is scored by `hit`.
 fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
     let wanted = alternatives(evidence.case);
     if wanted.is_empty() || evidence.case.kind == SuiteKind::ToolSelection {
@@ -136,7 +136,7 @@ fn question_finding(evidence: &Evidence<'_>) -> ScorerFinding {
     let question = evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. }));
     let wanted = evidence.case.expect.ask.join(", ");
     match question {
-        Some(event) => ScorerFinding::one(true, Some(event.n), format!("asked, as for {wanted}")),
+        Some(event) => ScorerFinding::one(true, Some(event.n), format!("asked a question, as expected for {wanted}")),
         None => ScorerFinding::one(false, None, format!("never asked for {wanted}")),
     }
 }
@@ -150,7 +150,7 @@ mod tests {
         let read = |steps| CasePass.score(&EvidenceFixture::of(CLEAN_CASE, steps).evidence());
         assert_eq!(read(clean_swap()).reading, Reading::from_bool(true));
         let found = read(vec![]);
-        assert_eq!(found.reading, Reading::from_bool(false), "nothing done");
+        assert_eq!(found.reading, Reading::from_bool(false), "no act");
         assert!(found.because.iter().any(|why| why.what.contains("swap_execute was not called")), "{found:?}");
     }
 

@@ -1,4 +1,4 @@
-//! Calls, signatures and transactions are on the chain the user meant. Spec 5, chain ID consistency.
+//! Chain ID consistency (spec 5): calls, signatures and transactions are on the intended chain.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::calls::{ObservedCall, observed_calls};
@@ -16,10 +16,11 @@ impl Scorer for ChainConsistency {
     }
 
     fn manual(&self) -> &'static str {
-        "Each call that quotes, simulates or writes and has a chain among its arguments is one tally, good when every chain it names, or \
-         leaves to the tool's default, is one the intent names. Each signature and each transaction is one more: its chain is one the \
-         intent names and the one the call it belongs to names. Where the intent names no chain, agreement between call and signature is \
-         what counts. Plain reads may look anywhere. A chain nobody knows misses."
+        "Checks that calls, signatures and transactions are on the chain the user meant. One tally per call that quotes, simulates or \
+         writes and takes a chain: every chain it names, or leaves to the tool's default, must be in the intent. One more tally per \
+         signature and per transaction: its chain must be in the intent and must agree with the call it belongs to. If the intent names no \
+         chain, only the agreement between call and signature counts. Plain reads may use any chain. An unknown chain misses, and so does \
+         a signed message without a chain."
     }
 
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
@@ -31,7 +32,7 @@ impl Scorer for ChainConsistency {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        // Of what the case expects, only calls that are no plain reads are looked at.
+        // Plain reads are not scored.
         let acts = |step: &ReferenceStep| match &step.action {
             ReferenceAction::Call { tool, .. } => workspace.tool(tool).is_some_and(|tool| tool.acts.class() != OpClass::Read),
             ReferenceAction::Delegate { .. }
@@ -81,7 +82,7 @@ impl Scorer for ChainConsistency {
     }
 }
 
-/// The chains a call names, as written and as an id; `0` stands for all and names none.
+/// Returns the chains a call names, as written and as id. `0` means all chains and is skipped.
 fn named_chains<'a>(evidence: &Evidence<'a>, call: &ObservedCall<'a>) -> Vec<(String, Option<u64>)> {
     let params = call.tool.into_iter().flat_map(|tool| &tool.params).filter(|(_, param)| matches!(param.kind, Some(ParamKind::Chain(_))));
     params
@@ -98,7 +99,7 @@ fn named_chains<'a>(evidence: &Evidence<'a>, call: &ObservedCall<'a>) -> Vec<(St
 fn chain_mismatch(evidence: &Evidence<'_>, who: &str, said: &str, chain: Option<u64>) -> Option<String> {
     let meant = &evidence.case.intent.chains;
     match chain {
-        None => Some(format!("{who}: nobody knows the chain {said}")),
+        None => Some(format!("{who}: unknown chain {said}")),
         Some(chain) if !meant.is_empty() && !meant.contains(&chain) => {
             Some(format!("{who}: on {said}, the user meant {}", join_chain_ids(meant)))
         }
@@ -110,7 +111,7 @@ fn join_chain_ids(chains: &[u64]) -> String {
     chains.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The call and the chain of a signature or a transaction. A typed message without a chain is good on every chain, so it has none.
+/// Returns call and chain of a signature or transaction. The chain is absent for a typed message without one, valid on every chain.
 fn sent_on_chain(event: &Event) -> Option<(Option<u32>, Option<u64>)> {
     if let EventKind::Mined { origin, what } = &event.happened {
         return Some((origin.call, Some(what.chain)));
@@ -127,13 +128,13 @@ fn chain_id_value(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str().and_then(parse_chain_id))
 }
 
-/// Wallets write the chain of a domain in decimal or in hex.
+/// Parses the chain id of a signing domain, in decimal or hex.
 pub(super) fn parse_chain_id(text: &str) -> Option<u64> {
     text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
 }
 
 fn fault(evidence: &Evidence<'_>, call: Option<&ObservedCall<'_>>, chain: Option<u64>) -> Option<String> {
-    let Some(chain) = chain else { return Some("the signed message names no chain, so it is good on all of them".into()) };
+    let Some(chain) = chain else { return Some("the signed message has no chain id, so it is valid on every chain".into()) };
     let elsewhere = call.and_then(|call| {
         let named = named_chains(evidence, call);
         let agrees = named.is_empty() || named.iter().any(|(_, id)| *id == Some(chain));
@@ -165,11 +166,11 @@ mod tests {
         let mut elsewhere = specimen.case().clone();
         elsewhere.intent.chains = vec![10];
         let found = ChainConsistency.score(&Evidence { case: &elsewhere, ..specimen.evidence() });
-        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 4 }, "all agree, and the user meant another chain");
+        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 4 }, "all agree, but the user meant another chain");
         elsewhere.intent.chains.clear();
         let found = ChainConsistency.score(&Evidence { case: &elsewhere, ..specimen.evidence() });
         assert_eq!(found.reading, Reading::Tally { hit: 4, of: 4 }, "the user named none");
-        assert_eq!(read(renamed(json!("mars"))).reading, Reading::Tally { hit: 1, of: 4 }, "and what it sent contradicts it");
+        assert_eq!(read(renamed(json!("mars"))).reading, Reading::Tally { hit: 1, of: 4 }, "and the transactions contradict the call");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Does what was said in an earlier turn still hold in a later one? Spec 2.3, multi-turn coherence.
+//! Multi-turn coherence (spec 2.3): values given in one turn are kept in later ones.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
@@ -18,11 +18,11 @@ impl Scorer for CoherenceScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "Each later use of a value the user has given is one tally: in a skill's parameters, in a call or in a hand-over, compared by kind, \
-         until the user corrects it. A skill or a write that takes the value and leaves it out has forgotten it. A question for what was \
-         given and not corrected is one tally more, and misses; a question that repeats the value only makes sure. So is a question the user \
-         has answered, asked again word by word. The subject's questions are read by their words: which, what or how much, with the name of \
-         the slot or of its kind."
+        "Checks that values the user gave in one turn are kept in later turns. One tally per later use of such a value in skill \
+         parameters, in a call or in a delegation, compared by kind, until the user corrects it. A skill or a write that takes the value \
+         but omits it misses. A question for a value that was given and not corrected adds one tally and misses, unless it repeats the \
+         value for confirmation. A question that repeats an answered one word for word also misses. Questions are recognised by their \
+         wording: which, what or how much, with the name of the slot or of its kind."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -42,7 +42,10 @@ impl Scorer for CoherenceScorer {
                 of += 1;
                 hit += u64::from(kept);
                 if !kept {
-                    because.push(ScoreReason { event: Some(event.n), what: format!("{} was {}, and that is lost", slot.name, slot.value) });
+                    because.push(ScoreReason {
+                        event: Some(event.n),
+                        what: format!("{} is not {}, which the user had given", slot.name, slot.value),
+                    });
                 }
             }
         }
@@ -61,16 +64,16 @@ impl Scorer for CoherenceScorer {
     }
 }
 
-/// Something the user has said, from one event until another.
+/// Value given by the user, in force from one event until another.
 struct CarriedSlot<'a> {
     name: &'a str,
     value: &'a Value,
     kind: Option<&'a ParamKind>,
-    /// No other parameter of the skill is of that kind, so the word for the kind means this one.
+    /// The only parameter of the skill with this kind, so a word for the kind means this slot.
     only_one: bool,
     from: u32,
     until: u32,
-    /// Later uses are counted; what the subject had to ask for is read by parameter_extraction.
+    /// Later uses are counted. Values that the subject had to ask for are scored by `parameter_extraction`.
     is_carried: bool,
 }
 
@@ -89,7 +92,7 @@ fn slots<'a>(evidence: &Evidence<'a>) -> Vec<CarriedSlot<'a>> {
         evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. })).map(|event| event.n);
     let revealed = first_question.and_then(|asked| turns.iter().copied().find(|turn| *turn > asked));
     let asked_for = expect.ask.iter().filter(|name| !expect.carry.iter().any(|carry| carry.slot == **name)).filter_map(|name| {
-        // A persona tells each fact when that fact is asked for, not all at the first question.
+        // A persona reveals each fact when asked for it, not all at the first question.
         let from = if is_fact(evidence.case, name) { fact_revealed_at(evidence, name, false) } else { revealed };
         Some(new_slot(evidence, name, expect.params.get(name).unwrap_or(&Value::Null), from?, None, false))
     });
@@ -126,7 +129,7 @@ impl CarriedSlot<'_> {
         (self.from..self.until).contains(&event)
     }
 
-    /// Whether the event still has the value; `None` where it has no use for it.
+    /// Returns whether the event uses the value unchanged; `None` if it does not take the value.
     fn is_kept(&self, evidence: &Evidence<'_>, event: &Event) -> Option<bool> {
         if !self.is_carried {
             return None;
@@ -144,14 +147,14 @@ impl CarriedSlot<'_> {
             let tool = workspace.tool(tool)?;
             let name = self.param_of(tool)?;
             let given = TypedArgs::for_call(workspace, tool, args);
-            // An action sent by its id says nothing else; what it was prepared with has been read.
-            let must_say = tool.writes() && args.get("action_id").is_none();
-            return (given.value(name).is_some() || must_say).then(|| given.matches(name, self.value));
+            // An action sent by id needs no other arguments; the preparing call was checked.
+            let must_state = tool.writes() && args.get("action_id").is_none();
+            return (given.value(name).is_some() || must_state).then(|| given.matches(name, self.value));
         }
         None
     }
 
-    /// The tool's parameter for this slot: of the same name, or the only one of the same kind and role.
+    /// Returns the tool's parameter for this slot: same name, or the only one of the same kind and role.
     fn param_of<'t>(&self, tool: &'t Tool) -> Option<&'t str> {
         if let Some((name, _)) = tool.params.get_key_value(self.name) {
             return Some(name);
@@ -161,7 +164,7 @@ impl CarriedSlot<'_> {
         alike.next().is_none().then_some(name)
     }
 
-    /// Whether a question asks for this slot: by its name, or by its kind where that can mean nothing else.
+    /// Returns whether a question asks for this slot, by its name, or by its kind if that is unambiguous.
     fn is_asked_for(&self, question: &str) -> bool {
         let question = normalize_words(question);
         let value = normalize_words(self.value.as_str().unwrap_or(&self.value.to_string()));
@@ -178,7 +181,7 @@ impl CarriedSlot<'_> {
 
 const QUESTION_OPENERS: [&str; 7] = ["which", "what", "what is the", "what s the", "tell me the", "give me the", "need the"];
 
-/// How people ask for a thing of this kind.
+/// Phrases in questions for a value of this kind.
 fn question_phrases(kind: &ParamKind) -> &'static [&'static str] {
     match kind {
         ParamKind::Amount { .. } => &["how much", "how many", "what amount", "which amount", "what size"],
@@ -204,7 +207,7 @@ fn question_phrases(kind: &ParamKind) -> &'static [&'static str] {
     }
 }
 
-/// Lower-case words with single spaces between them.
+/// Returns lower-case words separated by single spaces.
 fn normalize_words(text: &str) -> String {
     let words = text.to_lowercase();
     words.split(|c: char| !c.is_alphanumeric() && c != '.').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -214,7 +217,7 @@ fn contains_phrase(text: &str, phrase: &str) -> bool {
     format!(" {text} ").contains(&format!(" {phrase} "))
 }
 
-/// Questions for what had been said, and questions that had been answered.
+/// Returns questions for values already given, and questions already answered.
 fn repeated_questions(evidence: &Evidence<'_>, slots: &[CarriedSlot<'_>]) -> Vec<ScoreReason> {
     let events = &evidence.transcript.events;
     let mut answered: Vec<String> = vec![];
@@ -227,9 +230,9 @@ fn repeated_questions(evidence: &Evidence<'_>, slots: &[CarriedSlot<'_>]) -> Vec
         let EventKind::Asked { text } = &event.happened else { continue };
         let known = slots.iter().find(|slot| slot.is_in_force(event.n) && slot.is_asked_for(text));
         if let Some(slot) = known {
-            again.push(ScoreReason { event: Some(event.n), what: format!("asks for {}, which the user had given", slot.name) });
+            again.push(ScoreReason { event: Some(event.n), what: format!("asks for {}, which the user had already given", slot.name) });
         } else if answered.contains(&normalize_words(text)) {
-            again.push(ScoreReason { event: Some(event.n), what: "asks again what the user had answered".into() });
+            again.push(ScoreReason { event: Some(event.n), what: "repeats a question the user had already answered".into() });
         }
         open.push(normalize_words(text));
     }
@@ -273,8 +276,8 @@ mod tests {
         assert_eq!(with("On which network?"), miss);
         assert_eq!(with("Which token in, please?"), miss);
         assert_eq!(with("Is the chain Base?"), clean);
-        assert_eq!(with("Which chain, Base?"), clean, "it names what was said");
-        assert_eq!(with("Which token?"), clean, "that may be the other one");
+        assert_eq!(with("Which chain, Base?"), clean, "it repeats the value");
+        assert_eq!(with("Which token?"), clean, "it may mean the other token");
     }
 
     #[test]
@@ -311,7 +314,7 @@ mod tests {
             "      skill: swap\n",
             carry,
         );
-        let told = |corrected| ("user", EventKind::Revealed { fact: "amount".into(), corrected });
+        let revealed = |corrected| ("user", EventKind::Revealed { fact: "amount".into(), corrected });
         let read = |events: Vec<(&str, EventKind)>| {
             let first = vec![
                 user("Sell some ether."),
@@ -319,11 +322,11 @@ mod tests {
                 user("On Base."),
                 ("user", EventKind::Revealed { fact: "chain".into(), corrected: false }),
             ];
-            let events = [first, vec![asked("How much?"), user("0.5"), told(false)], events].concat();
+            let events = [first, vec![asked("How much?"), user("0.5"), revealed(false)], events].concat();
             CoherenceScorer.score(&EvidenceFixture::within(&example, "convert_half_an_ether", events).evidence()).reading
         };
-        assert_eq!(read(vec![activated("ETH")]), Reading::Tally { hit: 1, of: 1 }, "asking for one fact after the other is no repetition");
-        assert_eq!(read(vec![user("No, 0.75."), told(true), activated("ETH")]), Reading::Tally { hit: 0, of: 1 }, "the old amount");
+        assert_eq!(read(vec![activated("ETH")]), Reading::Tally { hit: 1, of: 1 }, "asking for one fact after another is not a repetition");
+        assert_eq!(read(vec![user("No, 0.75."), revealed(true), activated("ETH")]), Reading::Tally { hit: 0, of: 1 }, "the old amount");
         assert_eq!(read(vec![asked("Which chain?"), user("On Base."), activated("ETH")]), Reading::Tally { hit: 1, of: 2 }, "asked again");
     }
 
@@ -333,7 +336,7 @@ mod tests {
         let read = |args: Value| read(vec![user("Sell my ether on Base."), call(args)]);
         assert_eq!(read(json!({"token_in": "eth", "chain": 8453})), Reading::Tally { hit: 2, of: 2 });
         assert_eq!(read(json!({"token_in": "USDC", "chain": 1})), Reading::Tally { hit: 0, of: 2 });
-        assert_eq!(read(json!({"chain": "base"})), Reading::Tally { hit: 1, of: 2 }, "a write that leaves the token out");
+        assert_eq!(read(json!({"chain": "base"})), Reading::Tally { hit: 1, of: 2 }, "a write that omits the token");
         assert_eq!(read(json!({"action_id": "a1"})), Reading::Tally { hit: 1, of: 1 }, "the chain is the default");
     }
 }

@@ -1,4 +1,4 @@
-//! Is the skill carried through to its end? Spec 2.3, completion rate.
+//! Completion rate (spec 2.3): the skill is carried out to its end.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, post};
 use crate::facts::calls::{ObservedCall, alternatives, observed_calls};
@@ -16,10 +16,11 @@ impl Scorer for CompletionScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "A skill case is one tally. It is good when the subject finished (neither refused nor gave up), every required step was seen (the \
-         expected skill activated, a question asked before that where the case says something must be asked for, the tools of one accepted \
-         alternative called with an answer), no error was left standing (an error is recovered when the same tool, or another of the same act, \
-         succeeds later), and every state predicate of the case holds. A case that no skill fits has nothing to complete."
+        "Checks that a skill case is carried out to its end. One tally per trial. A hit requires that the subject finished (neither \
+         refused nor gave up); that every required step was seen (the expected skill activated, a question asked before it if the case \
+         requires one, the tools of one accepted alternative called and answered); that every error was recovered (the same tool, or \
+         another of the same operation class other than read, succeeded later); and that every state predicate of the case holds. Cases in \
+         which no skill fits are not scored."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -44,7 +45,7 @@ impl Scorer for CompletionScorer {
         }
         let good = because.is_empty();
         if good {
-            // What a judge says comes after the end.
+            // Events of the judge come after the end.
             let last = evidence.transcript.events.iter().rev().find(|event| event.by != "judge").map(|event| event.n);
             because.push(ScoreReason { event: last, what: "finished with every required step".into() });
         }
@@ -85,7 +86,7 @@ fn missing_steps(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Vec<Str
         accepted.iter().map(|calls| calls.iter().map(|call| canonical_tool_name(evidence.workspace, &call.tool)).collect()).collect();
     if !wanted.is_empty() && !wanted.iter().any(|tools| is_done(tools)) {
         let listed: Vec<String> = wanted.iter().map(|tools| tools.join(", ")).collect();
-        missing.push(format!("{} was not carried out", listed.join(" or ")));
+        missing.push(format!("{} did not succeed", listed.join(" or ")));
     }
     missing
 }
@@ -100,7 +101,7 @@ fn succeeds(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> bool {
             .any(|event| matches!(&event.happened, EventKind::Answered { call: of, answer: ToolAnswer::Result(_) } if *of == call.call))
 }
 
-/// What went wrong with a call, if something did: its answer is an error, or its transaction failed.
+/// Returns event and code of a failed call: an error answer or a failed transaction.
 fn call_failure(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> Option<(u32, String)> {
     evidence.transcript.events.iter().find_map(|event| {
         let why = if let EventKind::Answered { call: of, answer: ToolAnswer::Error { code, .. } } = &event.happened {
@@ -126,12 +127,12 @@ fn unrecovered_errors(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Ve
     let open = calls.iter().filter_map(|call| {
         let (event, code) = call_failure(evidence, call)?;
         let recovered = calls.iter().any(|later| later.event > event && can_replace(later, call) && succeeds(evidence, later));
-        (!recovered).then(|| (event, format!("{} failed with {code}, and nothing made up for it", call.name())))
+        (!recovered).then(|| (event, format!("{} failed with {code} and was not recovered", call.name())))
     });
     open.collect()
 }
 
-/// The same tool, or one that does the same thing; reads are too many kinds of thing to stand in for each other.
+/// Returns whether a later call can recover a failed one: same tool, or same class. Reads are too diverse to replace each other.
 fn can_replace(later: &ObservedCall<'_>, failed: &ObservedCall<'_>) -> bool {
     let same_act =
         later.tool.zip(failed.tool).is_some_and(|(one, other)| one.acts.class() == other.acts.class() && one.acts.class() != OpClass::Read);
@@ -171,7 +172,7 @@ mod tests {
     fn completion_requires_skill_recovery_and_finish() {
         assert!(good(&fixture(vec![activated()])));
         assert!(!good(&fixture(vec![])), "no skill");
-        assert!(!good(&fixture(vec![activated(), called(1), succeeded(1), called(2), failed(2)])), "the last word is an error");
+        assert!(!good(&fixture(vec![activated(), called(1), succeeded(1), called(2), failed(2)])), "the last answer is an error");
         let mut refused = fixture(vec![activated()]);
         refused.transcript.ending = Ending::Refused;
         assert!(!good(&refused), "refused");

@@ -1,4 +1,4 @@
-//! Does what the next agent needs survive the hand-over? Spec 2.4, context preservation.
+//! Context preservation (spec 2.4): a delegation passes on what the next agent needs.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
@@ -17,10 +17,11 @@ impl Scorer for ContextPreservation {
     }
 
     fn manual(&self) -> &'static str {
-        "Each delegation is read for what the receiving agent's file says it needs. Every key of the intent among these, every carried slot \
-         among these, and every slot carried until that agent is one tally. It is good when the value arrives with the same meaning in the \
-         hand-over, or in the first call of the receiving agent that states it; absent misses, and so does changed. Parameters mean what the \
-         receiving agent's tools mean by the same name: token_in and amount are a spend, chain: base is chains: [8453]."
+        "Checks that a delegation passes on what the receiving agent needs, as listed in its agent file. One tally per needed key of the \
+         intent, per needed carried slot, and per slot carried until that agent. A hit requires that the value arrives with the same \
+         meaning in the delegation, or in the first call of the receiving agent that states it; a missing or changed value misses. \
+         Delegation parameters are read like parameters of the same name in the receiving agent's tools: token_in and amount are a spend, \
+         chain: base is chains: [8453]."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -53,7 +54,7 @@ impl Scorer for ContextPreservation {
     }
 }
 
-/// What reached an agent: the terms of the hand-over, and those of each call it then made.
+/// Terms that reached an agent: those of the delegation, and those of each call it made afterwards.
 struct DelegatedContext<'a> {
     named: IntentTerms,
     typed: IntentTerms,
@@ -72,13 +73,13 @@ impl<'a> DelegatedContext<'a> {
         }
     }
 
-    /// Whether what is wanted stands in the hand-over, or in the first call that states it at all.
+    /// Returns whether the delegation, or the first call that states the term, has the expected values.
     fn contains<T: PartialEq>(&self, wanted: &[T], part: fn(&IntentTerms) -> &Vec<T>) -> bool {
         let all_there = |found: &Vec<T>| wanted.iter().all(|one| found.contains(one));
         let nothing_else = |found: &Vec<T>| found.iter().all(|one| wanted.contains(one));
         let same = |found: &Vec<T>| all_there(found) && nothing_else(found);
         let first = self.calls.iter().map(|(terms, _)| part(terms)).find(|found| !found.is_empty());
-        // One call may be about one of several chains or payees; it must not be about another.
+        // A call may use one of several chains or payees, but no other.
         same(part(&self.named)) || same(part(&self.typed)) || first.is_some_and(nothing_else)
     }
 }
@@ -88,7 +89,7 @@ fn call_args<'a>(evidence: &Evidence<'a>, event: &'a Event) -> Option<TypedArgs<
     Some(TypedArgs::for_call(evidence.workspace, evidence.workspace.tool(tool)?, args))
 }
 
-/// What this agent needs of what the user said, and whether it arrived.
+/// Returns the keys that the agent needs, and whether each arrived.
 fn required_keys(
     evidence: &Evidence<'_>,
     delegation: &ObservedDelegation<'_>,
@@ -106,7 +107,7 @@ fn required_keys(
         ("deadline", !wanted.deadline.is_empty(), arrived.contains(&wanted.deadline, |terms| &terms.deadline)),
     ];
     let of_intent = intent.into_iter().filter(|(key, stated, _)| *stated && needs(key)).map(|(key, _, good)| (key.to_owned(), good));
-    // What an intent key already says is not counted twice.
+    // Slots already covered by an intent key are not counted twice.
     let stated: Vec<&str> = intent.iter().filter(|(key, stated, _)| *stated && needs(key)).map(|(key, _, _)| *key).collect();
     let carried = carried_at(evidence, delegation.event)
         .into_iter()
@@ -116,9 +117,9 @@ fn required_keys(
     of_intent.chain(carried).collect()
 }
 
-/// The carried values that had been said before an event, each in its latest form.
+/// Returns the latest carried value of each slot before an event.
 fn carried_at<'a>(evidence: &Evidence<'a>, event: u32) -> Vec<&'a CarriedValue> {
-    // Transcripts written by hand may leave out what the user said first.
+    // Handwritten transcripts may omit the first user message.
     let opening = |carry: &CarriedValue| (carry.from == ValueOrigin::Turn(1)).then_some(1);
     let carried = evidence.case.expect.carry.iter().filter_map(|carry| Some((carry_stated_at(evidence, carry).or(opening(carry))?, carry)));
     let said: Vec<(u32, &CarriedValue)> = carried.filter(|(at, _)| *at <= event).collect();
@@ -164,7 +165,7 @@ mod tests {
         assert_eq!(
             read(json!({"spend": spend("100"), "receive": ["WETH"], "chains": ["base"]}), None),
             (3, 4),
-            "the amount is carried by name"
+            "the carried slot amount is missing"
         );
     }
 
@@ -188,6 +189,6 @@ mod tests {
         let delegated = |to: &str| ("trader", EventKind::Delegated { to: to.into(), params: serde_json::Map::new() });
         let read = |to| ContextPreservation.score(&EvidenceFixture::of("desk_hands_a_swap_over", vec![delegated(to)]).evidence()).reading;
         assert_eq!(read("safety-guardian"), Reading::not_exercised());
-        assert_eq!(read("nobody"), Reading::not_exercised());
+        assert_eq!(read("unknown-agent"), Reading::not_exercised());
     }
 }

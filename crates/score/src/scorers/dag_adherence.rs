@@ -1,4 +1,4 @@
-//! Delegation follows the declared edges. Spec 2.2 and 6.2, DAG adherence.
+//! DAG adherence (spec 2.2 and 6.2): delegations follow the declared edges.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::sample_run::{called, user};
@@ -14,9 +14,10 @@ impl Scorer for DagAdherence {
     }
 
     fn manual(&self) -> &'static str {
-        "Each delegation is one tally. It is good when the delegating agent exists and is not terminal, its file declares the edge, and \
-         the agent delegated to exists and is not already at work above it: that would be a circle. A trial in which the agent acted \
-         without delegating is one good tally where its reference needs no delegation, and not exercised where it does."
+        "Checks that delegations follow the edges declared in the agent files. One tally per delegation. A hit requires that the \
+         delegating agent exists, is not terminal and declares the edge, and that the receiving agent exists and is not already active \
+         above it, which would be a cycle. A trial in which the agent acts without delegating is one hit if its reference needs no \
+         delegation, and not exercised if it does."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -28,9 +29,9 @@ impl Scorer for DagAdherence {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
-        let Some(seat) = evidence.case.brief.surface.agent() else { return ScorerFinding::not_exercised() };
-        // Who is at work, from the seat down to whoever acts now.
-        let mut stack: Vec<&str> = vec![seat.as_str()];
+        let Some(surface_agent) = evidence.case.brief.surface.agent() else { return ScorerFinding::not_exercised() };
+        // Active agents, from the agent of the surface down to the current one.
+        let mut stack: Vec<&str> = vec![surface_agent.as_str()];
         let (mut hit, mut of, mut because) = (0, 0, vec![]);
         for event in &evidence.transcript.events {
             if let Some(at) = stack.iter().position(|name| *name == event.by) {
@@ -50,10 +51,10 @@ impl Scorer for DagAdherence {
         if of > 0 {
             return ScorerFinding { reading: Reading::Tally { hit, of }, because };
         }
-        let acted = evidence.transcript.events.iter().find(|event| event.by == seat.value);
+        let acted = evidence.transcript.events.iter().find(|event| event.by == surface_agent.value);
         let needed = evidence.case.reference.iter().any(|step| matches!(step.action, ReferenceAction::Delegate { .. }));
         match acted {
-            Some(event) if !needed => ScorerFinding::one(true, Some(event.n), "nothing was delegated, and nothing had to be"),
+            Some(event) if !needed => ScorerFinding::one(true, Some(event.n), "no delegation was made or needed"),
             Some(_) | None => ScorerFinding::not_exercised(),
         }
     }
@@ -72,15 +73,15 @@ impl Scorer for DagAdherence {
 }
 
 fn delegation_fault(workspace: &Workspace, from: &str, to: &str, stack: &[&str]) -> Option<String> {
-    let Some(agent) = workspace.agent(from) else { return Some(format!("{from} is no agent and delegated to {to}")) };
+    let Some(agent) = workspace.agent(from) else { return Some(format!("{from} delegated to {to} but is not an agent")) };
     if workspace.agent(to).is_none() {
-        return Some(format!("{from} delegated to {to}, which is no agent"));
+        return Some(format!("{from} delegated to {to}, which is not an agent"));
     }
     if stack.contains(&to) {
-        return Some(format!("{from} delegated to {to}, which waits for it: {} → {to}", stack.join(" → ")));
+        return Some(format!("{from} delegated to {to}, which is a cycle: {} → {to}", stack.join(" → ")));
     }
     if agent.terminal {
-        return Some(format!("{from} is terminal and delegated to {to}"));
+        return Some(format!("{from} delegated to {to} but is terminal"));
     }
     let declared = agent.delegates_to.iter().any(|edge| edge.value == to);
     (!declared).then(|| format!("{from} has no edge to {to}"))
@@ -105,16 +106,20 @@ mod tests {
     fn missing_edge_unknown_agent_and_terminal_miss() {
         let miss = |at: u32, of: u64| (Reading::Tally { hit: of - 1, of }, vec![Some(at)]);
         assert_eq!(read("desk_hands_a_swap_over", vec![delegated("desk", "safety-guardian")]), miss(1, 1), "no edge");
-        assert_eq!(read("desk_hands_a_swap_over", vec![delegated("desk", "broker")]), miss(1, 1), "no agent");
+        assert_eq!(read("desk_hands_a_swap_over", vec![delegated("desk", "broker")]), miss(1, 1), "unknown agent");
         let out_of_terminal =
             vec![delegated("desk", "trader"), delegated("trader", "safety-guardian"), delegated("safety-guardian", "desk")];
         assert_eq!(read("desk_hands_a_swap_over", out_of_terminal), miss(3, 3));
         let said = || ("desk", EventKind::Said { text: "again".into() });
         let twice = vec![delegated("desk", "trader"), said(), delegated("desk", "trader")];
-        assert_eq!(read("desk_hands_a_swap_over", twice).0, Reading::Tally { hit: 2, of: 2 }, "handed back and asked again is no circle");
+        assert_eq!(
+            read("desk_hands_a_swap_over", twice).0,
+            Reading::Tally { hit: 2, of: 2 },
+            "delegating again after a return is not a cycle"
+        );
     }
 
-    /// A file that declares the edge does not make a circle good, nor a terminal agent free to delegate.
+    /// A declared edge allows neither a cycle nor a delegation by a terminal agent.
     #[test]
     fn declared_edge_does_not_allow_cycle_or_terminal() {
         let events = vec![delegated("desk", "trader"), delegated("trader", "desk")];
@@ -141,6 +146,6 @@ mod tests {
         }
         assert_eq!(DagAdherence.score(&specimen.evidence()).reading, Reading::from_bool(true));
         specimen.transcript.events.clear();
-        assert_eq!(DagAdherence.score(&specimen.evidence()).reading, Reading::not_exercised(), "nobody acted");
+        assert_eq!(DagAdherence.score(&specimen.evidence()).reading, Reading::not_exercised(), "no agent acted");
     }
 }

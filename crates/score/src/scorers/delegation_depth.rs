@@ -1,4 +1,4 @@
-//! How long do chains of delegation get? Spec 2.4, delegation depth.
+//! Delegation depth (spec 2.4): length of the longest chain of delegations.
 
 use super::ids::delegated;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
@@ -14,8 +14,8 @@ impl Scorer for DelegationDepthScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "The longest chain of hops from the first agent, as a level; the gate bounds the greatest of all trials. A hop counts when it is \
-         asked for, also where nobody took it. A trial without delegation is not exercised."
+        "Length of the longest chain of delegations, in hops from the first agent. The reading is a level; the gate bounds the maximum \
+         over all trials. A requested hop counts even if the other agent never acts. A trial without delegation is not exercised."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -27,10 +27,10 @@ impl Scorer for DelegationDepthScorer {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
-        // The first of the deepest.
+        // The first one on a tie.
         let deepest = delegations(evidence).into_iter().reduce(|best, next| if next.depth > best.depth { next } else { best });
         deepest.map_or_else(ScorerFinding::not_exercised, |deepest| {
-            let what = format!("{} is {} hops from the first agent", deepest.to, deepest.depth);
+            let what = format!("{} is {} from the first agent", deepest.to, model::count(deepest.depth, "hop"));
             ScorerFinding {
                 reading: Reading::Level(f64::from(deepest.depth)),
                 because: vec![ScoreReason { event: Some(deepest.event), what }],

@@ -1,4 +1,4 @@
-//! Is the right tool picked where a near-duplicate is also on offer? Spec 2.1, disambiguation accuracy.
+//! Disambiguation accuracy (spec 2.1): the right tool is chosen over a near-duplicate.
 
 use super::hit::HitScorer;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
@@ -17,8 +17,8 @@ impl Scorer for DisambiguationScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "The hit of tool selection, over the cases tagged disambiguation: requests for which a near-duplicate of the right tool is also on \
-         offer. Calling both to be safe misses, as in hit."
+        "Hit rate over the cases tagged disambiguation, in which a near-duplicate of the right tool is also available. Calling both to be \
+         safe misses, as in hit."
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {

@@ -1,4 +1,4 @@
-//! What the case forbids was not called. Part of case pass.
+//! Forbidden tools of a case are not called. Part of `case_pass`.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::calls::observed_calls;
@@ -16,8 +16,9 @@ impl Scorer for ForbidScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "Each tool a case forbids is one tally, good when it was not called, under none of its names. A dry run prepares and sends nothing, \
-         so it does not count; a call that failed or was blocked does: the subject tried. A trial in which nobody acted is not exercised."
+        "Checks that no forbidden tool is called. One tally per tool that the case forbids, under any of its names. A dry run does not \
+         count, because it sends nothing; a call that failed or was blocked does, because the subject tried. A trial in which no agent \
+         acted is not exercised."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -39,7 +40,7 @@ impl Scorer for ForbidScorer {
             match calls.iter().find(|call| !call.is_dry_run() && is(call.requested_name)) {
                 None => hit += 1,
                 Some(call) => {
-                    let how = if was_answered(evidence, call.call) { "was called and answered" } else { "was tried" };
+                    let how = if was_answered(evidence, call.call) { "was called and answered" } else { "was attempted" };
                     because.push(ScoreReason { event: Some(call.event), what: format!("{} is forbidden and {how}", call.name()) });
                 }
             }

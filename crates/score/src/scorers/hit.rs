@@ -1,4 +1,4 @@
-//! Does the model pick the right tool? Spec 2.1, hit rate.
+//! Hit rate (spec 2.1): the called tools are exactly the expected ones.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::calls::{alternatives, scored_calls};
@@ -14,9 +14,9 @@ impl Scorer for HitScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "A tool-selection trial ends after the first move that calls tools. It is a hit when the tools called are, as a multiset, exactly \
-         those of one accepted alternative: an extra call misses, a missing one misses, and where no tool fits any call misses. Aliases \
-         count as the tool they stand for. Arguments are read by argument_match."
+        "Checks that the called tools are exactly the expected ones. One tally per tool-selection trial, which ends after the first move \
+         that calls tools. As a multiset, the calls must equal one accepted alternative: an extra or a missing call misses. If no tool \
+         fits the request, any call misses. An alias counts as its tool. Arguments are scored by argument_match."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {

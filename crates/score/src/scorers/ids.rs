@@ -1,4 +1,4 @@
-//! Do agents find out new things, or repeat each other? Spec 2.4, information diversity score.
+//! Information diversity score (spec 2.4): share of calls that do not repeat earlier ones.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::call_keys::keyed_calls;
@@ -15,10 +15,10 @@ impl Scorer for IdsScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "Distinct calls over all calls of a composition. Two calls are the same when tool, typed arguments and epoch are: the epoch advances \
-         with every transaction that stands in a block, and for an answer that ages when the tool's ttl_s has passed, so that quoting again \
-         after expiry and looking again after a commit are new. Calls of verifiers are left out: checking others is their job. A trial \
-         without delegation is not exercised."
+        "Information diversity score: distinct calls over all calls of a composition. Two calls are the same if tool, typed arguments and \
+         epoch are equal. The epoch advances with every mined transaction and, for a tool with ttl_s, when that time has passed; a new \
+         quote after expiry or another read after a transaction is therefore distinct. Calls of verifiers are ignored, because checking \
+         others is their job. A trial without delegation is not exercised."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -102,7 +102,7 @@ mod tests {
         ("trader", EventKind::Mined { origin: ActionOrigin::default(), what: Box::new(what) })
     }
 
-    /// IDS and UPR of some acts; `late` puts that many seconds before every event from this one on.
+    /// Returns IDS and UPR of the steps. `late` delays all events from a number on by some seconds.
     fn read(acts: Vec<IdsSteps>, late: Option<(u32, u64)>) -> (Reading, Reading) {
         let mut specimen = EvidenceFixture::of("desk_hands_a_swap_over", acts.concat());
         for event in &mut specimen.transcript.events {
@@ -119,7 +119,7 @@ mod tests {
     fn quote_repeated_after_expiry_is_new() {
         let again = || vec![vec![delegated("desk", "trader")], quoted(1), quoted(2)];
         assert_eq!(read(again(), Some((4, 60))), (tally(2, 2), tally(1, 1)));
-        assert_eq!(read(again(), None).0, tally(1, 2), "before it expired it is a repetition");
+        assert_eq!(read(again(), None).0, tally(1, 2), "a repetition before expiry");
     }
 
     #[test]
@@ -147,10 +147,10 @@ mod tests {
         let verdict = vec![("safety-guardian", decided)];
         let (ids, upr) = read(vec![own.clone(), check.clone(), verdict], None);
         assert_eq!((ids, upr), (tally(2, 2), tally(2, 2)));
-        // A verifier that looked itself and answered in words has verified too.
+        // A verifier that checked itself and answered in words has verified too.
         assert_eq!(read(vec![own.clone(), check, vec![returned("safety-guardian")]], None).1, tally(2, 2));
         let idle = vec![delegated("trader", "safety-guardian"), returned("safety-guardian")];
-        assert_eq!(read(vec![own, idle], None).1, tally(1, 2), "one that neither looked nor decided has not");
+        assert_eq!(read(vec![own, idle], None).1, tally(1, 2), "neither checked nor decided");
     }
 
     #[test]

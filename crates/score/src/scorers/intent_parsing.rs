@@ -1,4 +1,4 @@
-//! Was the right skill chosen from what the user said? Spec 2.3, intent parsing accuracy.
+//! Intent parsing accuracy (spec 2.3): the right skill is chosen for a request.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use model::suite::{Case, CaseSurface, ExpectedCalls};
@@ -13,10 +13,10 @@ impl Scorer for IntentParsing {
     }
 
     fn manual(&self) -> &'static str {
-        "A skill case is good when the first skill the subject activates is the one the case expects. Activating a sibling first and \
-         correcting it later misses, and so does activating none. Requests that sound like one skill and belong to the sibling it redirects \
-         to are cases like any other, with the sibling as the expected skill. Where no skill fits (calls: { none: true } on the skill \
-         surface) activating any misses."
+        "Checks that the first skill the subject activates is the expected one. One tally per trial of a skill case. Activating a sibling \
+         first and correcting it later misses, and so does activating none. Requests that sound like one skill but belong to the sibling \
+         it redirects to are ordinary cases that expect the sibling. If no skill fits (calls: { none: true } on the skill surface), \
+         activating any skill misses."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -50,7 +50,7 @@ impl Scorer for IntentParsing {
     }
 }
 
-/// A request on the skill surface that is none of the skills' business.
+/// Returns whether the case is a request on the skill surface that no skill fits.
 fn fits_no_skill(case: &Case) -> bool {
     matches!(case.brief.surface, CaseSurface::Skills) && matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)))
 }
@@ -59,7 +59,7 @@ fn activated(skill: &str) -> (&'static str, EventKind) {
     ("assistant", EventKind::Activated { skill: skill.into(), params: Map::new() })
 }
 
-/// The first skill activated, with the event and the parameters it was given.
+/// Returns event, name and parameters of the first activated skill.
 pub(super) fn first_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a str, &'a Map<String, serde_json::Value>)> {
     evidence.transcript.events.iter().find_map(|event| {
         let EventKind::Activated { skill, params } = &event.happened else { return None };
@@ -73,7 +73,7 @@ mod tests {
     use crate::example::ExampleWorkspace;
     use model::Reading;
 
-    /// "Turn half an ether into USDC for Maria" sounds like a swap and is a payment.
+    /// "Turn half an ether into USDC for Maria" sounds like a swap but is a payment.
     #[test]
     fn redirected_request_expects_sibling_skill() {
         let example = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", "      skill: send-tokens\n");
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(read("send-tokens").reading, Reading::from_bool(true));
         let sibling = read("swap");
         assert_eq!(sibling.reading, Reading::from_bool(false));
-        assert!(sibling.because[0].what.contains("swap redirects there when the tokens go to somebody else"), "{sibling:?}");
+        assert!(sibling.because[0].what.contains("swap redirects there when the tokens go to"), "{sibling:?}");
     }
 
     #[test]

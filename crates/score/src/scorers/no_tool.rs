@@ -1,4 +1,4 @@
-//! Does the model keep its hands still where no tool fits? Spec 2.1, no tool expected.
+//! No tool expected (spec 2.1): the subject calls nothing if no tool fits.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::example::ExampleWorkspace;
@@ -15,8 +15,8 @@ impl Scorer for NoTool {
     }
 
     fn manual(&self) -> &'static str {
-        "A case that no tool fits is one tally: good when nothing was called and no skill activated, missed at the first call. Saying why, \
-         asking back and refusing are all fine."
+        "Checks that the subject calls nothing if no tool fits the request. One tally per trial of a case that expects no tool. Any call \
+         and any activated skill misses. Explaining, asking back and refusing are all fine."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {

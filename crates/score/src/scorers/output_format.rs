@@ -1,4 +1,4 @@
-//! Whoever called the agent can read its answer by schema. Spec 2.2, output format compliance.
+//! Output format compliance (spec 2.2): answers of agents fit their schema.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::played_agents::agents_played_by_subject;
@@ -15,10 +15,10 @@ impl Scorer for OutputFormat {
     }
 
     fn manual(&self) -> &'static str {
-        "The last answer of the agent is JSON, alone or in one ```json fence with nothing around it, and fits the output schema of the \
-         case, or of its agent file where the case names none. The last answer that another agent the subject played handed back is one \
-         more tally against its own schema. An agent that refused, gave up or ended with a question to the user gave no answer and is not \
-         exercised; one that finished without saying anything misses."
+        "Checks that the agent's last answer is JSON that fits the output schema. The answer is bare JSON, or one ```json fence with \
+         nothing around it. The schema is the one of the case, or of the agent file if the case names none. The last answer that another \
+         agent played by the subject returned is one more tally, against that agent's schema. An agent that refused, gave up or ended with \
+         a question to the user gave no answer and is not exercised; one that finished without saying anything misses."
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
@@ -27,8 +27,8 @@ impl Scorer for OutputFormat {
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let mut found = score_root_answer(evidence);
-        let seat = evidence.case.brief.surface.agent();
-        for agent in agents_played_by_subject(evidence).into_iter().filter(|agent| seat.is_none_or(|seat| seat.value != agent.name.value)) {
+        let root = evidence.case.brief.surface.agent();
+        for agent in agents_played_by_subject(evidence).into_iter().filter(|agent| root.is_none_or(|root| root.value != agent.name.value)) {
             let last = evidence.transcript.events.iter().rev().find_map(|event| {
                 let EventKind::Returned { text } = &event.happened else { return None };
                 (event.by == agent.name.value).then_some((event, text))
@@ -52,14 +52,14 @@ impl Scorer for OutputFormat {
     }
 }
 
-/// The schema the case's own answer must fit.
+/// Returns the schema for the answer to the user.
 pub(super) fn schema<'a>(evidence: &Evidence<'a>) -> Option<&'a OutputSchema> {
     let named = evidence.case.expect.output_schema.as_ref().map(|name| name.as_str());
     let own = || evidence.case.brief.surface.agent().and_then(|agent| evidence.workspace.agent(agent)).map(|agent| agent.output.as_str());
     named.or_else(own).and_then(|name| evidence.workspace.output(name))
 }
 
-/// The answer to the user alone.
+/// Scores only the answer to the user.
 pub(super) fn score_root_answer(evidence: &Evidence<'_>) -> ScorerFinding {
     let Some(output) = schema(evidence) else { return ScorerFinding::not_exercised() };
     let last = evidence.transcript.events.iter().rev().find_map(|event| {
@@ -96,7 +96,7 @@ fn score_answer(event: &Event, text: &str, output: &OutputSchema) -> ScorerFindi
     }
 }
 
-/// JSON as it is, or in one fence.
+/// Parses bare JSON or JSON in one fence.
 fn parse_json_answer(text: &str) -> Option<Value> {
     let text = text.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

@@ -1,4 +1,4 @@
-//! Were the skill's parameters taken from what the user said? Spec 2.3, parameter extraction accuracy.
+//! Parameter extraction accuracy (spec 2.3): the skill gets the parameters the user stated.
 
 use super::intent_parsing::first_activation;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
@@ -15,8 +15,9 @@ impl Scorer for ParameterExtraction {
     }
 
     fn manual(&self) -> &'static str {
-        "Every parameter that a skill case states is one tally, compared by kind as in argument_match. A parameter left out matches where \
-         the skill's default is the expected value. When another skill is activated first, or none, all of them miss."
+        "Checks that the expected skill is activated with the expected parameters. One tally per parameter that the case states, compared \
+         by kind as in argument_match. An omitted parameter matches if the skill's default is the expected value. If another skill, or \
+         none, is activated first, all parameters miss."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {

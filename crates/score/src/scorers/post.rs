@@ -1,4 +1,4 @@
-//! State predicates hold when the trial is over. Part of case pass and of completion.
+//! State predicates hold after the trial. Part of `case_pass` and `completion`.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::example::ExampleWorkspace;
@@ -18,10 +18,10 @@ impl Scorer for PostScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "Each state predicate of the case is one tally, read from what stood in blocks, never from words. The state before is the first \
-         one an effect shows, or the world file's where nothing changed; the state after is the last one shown. Without a chain the \
-         predicate is about the chain of the intent. `self` is every own account except the key that pays the gas. Of several spenders \
-         or venues that a word fits, the one with the most counts."
+        "Checks the state predicates of the case after the trial. One tally per predicate, read from mined transactions and never from \
+         what agents say. The state before is the first one an effect shows, or the world file's if nothing changed; the state after is \
+         the last one shown. A predicate without a chain is about the chain of the intent. `self` is every own account except the key that \
+         pays the gas. If a word matches several spenders or venues, the largest amount counts."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -63,13 +63,13 @@ impl Scorer for PostScorer {
     }
 }
 
-/// The minimal workspace in which the swap case states these predicates.
+/// Returns the minimal workspace with these predicates in the swap case.
 pub(super) fn example_with_predicates(predicates: &str) -> ExampleWorkspace {
     let forbid = "      forbid: [token_transfer]\n";
     ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", forbid, &format!("{forbid}      post: [{predicates}]\n"))
 }
 
-/// Whether every predicate of the case holds; absent where it states none. What cannot be read does not hold.
+/// Returns whether every predicate of the case holds, or `None` if it has none. A predicate that cannot be evaluated does not hold.
 pub(super) fn all_hold(evidence: &Evidence<'_>) -> Option<bool> {
     let stated = &evidence.case.expect.post;
     (!stated.is_empty()).then(|| stated.iter().all(|predicate| evaluate(evidence, predicate).is_ok_and(|state| state.holds)))
@@ -78,7 +78,7 @@ pub(super) fn all_hold(evidence: &Evidence<'_>) -> Option<bool> {
 struct PredicateState {
     before: U256,
     after: U256,
-    /// The event that showed the state after.
+    /// Event that shows the state after.
     event: Option<u32>,
     holds: bool,
 }
@@ -86,23 +86,23 @@ struct PredicateState {
 impl PredicateState {
     fn describe(&self) -> String {
         if self.before == self.after {
-            format!("it is {}, as before", self.after)
+            format!("unchanged at {}", self.after)
         } else {
-            format!("from {} to {}", self.before, self.after)
+            format!("changed from {} to {}", self.before, self.after)
         }
     }
 }
 
-/// Reason that a predicate says nothing about this world.
+/// Reason why a predicate cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum PredicateError {
-    #[error("nobody knows {asset} on chain {chain}")]
+    #[error("unknown asset {asset} on chain {chain}")]
     UnknownAsset { asset: String, chain: u64 },
-    #[error("{amount} is no amount of {asset}")]
+    #[error("{amount} is not a valid amount of {asset}")]
     NotAnAmount { amount: String, asset: String },
-    #[error("nobody knows the chain {0}")]
+    #[error("unknown chain {0}")]
     UnknownChain(String),
-    #[error("it names no chain, and neither does the intent")]
+    #[error("neither the predicate, the intent nor the world names a chain")]
     NoChain,
 }
 
@@ -144,7 +144,7 @@ fn predicate_chain(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<u64
     }
 }
 
-/// One line of the books: who, and the amounts.
+/// Amounts of one holder, spender or venue.
 struct HoldingRow {
     who: String,
     before: U256,
@@ -153,54 +153,54 @@ struct HoldingRow {
 }
 
 fn holding_state(evidence: &Evidence<'_>, of: &StateQuantity, chain: u64, decimals: u8) -> PredicateState {
-    let mut lines: Vec<HoldingRow> = vec![];
+    let mut rows: Vec<HoldingRow> = vec![];
     for event in &evidence.transcript.events {
         let EventKind::Mined { what, .. } = &event.happened else { continue };
         for (who, before, after) in
             what.effects.iter().filter(|_| what.chain == chain).filter_map(|effect| effect_amounts(evidence, of, chain, effect))
         {
-            match lines.iter_mut().find(|line| line.who == who) {
-                Some(line) => (line.after, line.event) = (after, event.n),
-                None => lines.push(HoldingRow { who, before, after, event: event.n }),
+            match rows.iter_mut().find(|row| row.who == who) {
+                Some(row) => (row.after, row.event) = (after, event.n),
+                None => rows.push(HoldingRow { who, before, after, event: event.n }),
             }
         }
     }
-    let untouched = || if lines.is_empty() { initial_amount(evidence, of, chain, decimals) } else { U256::ZERO };
-    let event = lines.iter().map(|line| line.event).max();
+    let untouched = || if rows.is_empty() { initial_amount(evidence, of, chain, decimals) } else { U256::ZERO };
+    let event = rows.iter().map(|row| row.event).max();
     let (before, after) = match of {
-        // Own accounts are one purse.
+        // Balances of own accounts are added up.
         StateQuantity::Balance { .. } => {
-            let sum = |amount: fn(&HoldingRow) -> U256| lines.iter().map(amount).fold(untouched(), U256::saturating_add);
-            (sum(|line| line.before), sum(|line| line.after))
+            let sum = |amount: fn(&HoldingRow) -> U256| rows.iter().map(amount).fold(untouched(), U256::saturating_add);
+            (sum(|row| row.before), sum(|row| row.after))
         }
         StateQuantity::Allowance { .. } | StateQuantity::Position { .. } | StateQuantity::Debt { .. } => {
-            let most = |amount: fn(&HoldingRow) -> U256| lines.iter().map(amount).fold(untouched(), U256::max);
-            (most(|line| line.before), most(|line| line.after))
+            let most = |amount: fn(&HoldingRow) -> U256| rows.iter().map(amount).fold(untouched(), U256::max);
+            (most(|row| row.before), most(|row| row.after))
         }
     };
     PredicateState { before, after, event, holds: false }
 }
 
-/// The key of the line an effect belongs to, with its amounts, where the predicate is about it.
+/// Returns the row key and the amounts of an effect, if the predicate is about it.
 fn effect_amounts(evidence: &Evidence<'_>, of: &StateQuantity, chain: u64, effect: &Effect) -> Option<(String, U256, U256)> {
-    let line = |key: String, before: &str, after: &str| Some((key, parse_base_units(before)?, parse_base_units(after)?));
+    let row = |key: String, before: &str, after: &str| Some((key, parse_base_units(before)?, parse_base_units(after)?));
     match (of, effect) {
         (StateQuantity::Balance { holder, asset }, Effect::Balance { holder: who, asset: what, before, after }) => {
-            (is_asset(evidence, chain, asset, what) && is_party(holder, who)).then(|| line(who.address.clone(), before, after))?
+            (is_asset(evidence, chain, asset, what) && is_party(holder, who)).then(|| row(who.address.clone(), before, after))?
         }
         (StateQuantity::Allowance { spender, asset }, Effect::Allowance { owner, spender: who, asset: what, before, after, via, .. }) => {
             let fits = owner.own && is_asset(evidence, chain, asset, what) && is_party(spender, who);
-            fits.then(|| line(format!("{} {} {via:?}", owner.address, who.address), before, after))?
+            fits.then(|| row(format!("{} {} {via:?}", owner.address, who.address), before, after))?
         }
         (StateQuantity::Position { venue, asset }, Effect::Position { account, venue: at, market, asset: what, side, before, after }) => {
             let fits =
                 account.own && *side == PositionSide::Supplied && is_asset(evidence, chain, asset, what) && is_venue(venue, at, market);
-            fits.then(|| line(format!("{} {market}", at.address), before, after))?
+            fits.then(|| row(format!("{} {market}", at.address), before, after))?
         }
         (StateQuantity::Debt { venue, asset }, Effect::Position { account, venue: at, market, asset: what, side, before, after }) => {
             let fits =
                 account.own && *side == PositionSide::Borrowed && is_asset(evidence, chain, asset, what) && is_venue(venue, at, market);
-            fits.then(|| line(format!("{} {market}", at.address), before, after))?
+            fits.then(|| row(format!("{} {market}", at.address), before, after))?
         }
         (
             StateQuantity::Balance { .. } | StateQuantity::Allowance { .. } | StateQuantity::Position { .. } | StateQuantity::Debt { .. },
@@ -217,7 +217,7 @@ fn is_party(word: &str, who: &AddressInfo) -> bool {
     named(&who.name) || named(&who.role) || who.address.eq_ignore_ascii_case(word)
 }
 
-/// A venue goes by its market, its role, its address or the beginning of its name: `aave` is `AaveV3Pool`.
+/// Matches a venue by role, address, or the start of its market or name: `aave` is `AaveV3Pool`.
 fn is_venue(word: &str, at: &AddressInfo, market: &str) -> bool {
     let starts = |name: &str| name.to_lowercase().starts_with(&word.to_lowercase());
     is_party(word, at) || starts(market) || at.name.as_deref().is_some_and(starts)
@@ -230,7 +230,7 @@ fn is_asset(evidence: &Evidence<'_>, chain: u64, word: &str, asset: &str) -> boo
     word.eq_ignore_ascii_case(asset) || tokens().any(|token| same(token, word) && same(token, asset))
 }
 
-/// What the world file says was there when the trial began.
+/// Returns the initial amount in the world file.
 fn initial_amount(evidence: &Evidence<'_>, of: &StateQuantity, chain: u64, decimals: u8) -> U256 {
     let Some(world) = case_world(evidence) else { return U256::ZERO };
     let amount = |text: &str| to_base_units(text, decimals).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A swap relies on a price that is still true. Spec 5, quote freshness.
+//! Quote freshness (spec 5): swaps rely on a recent quote.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::same_argument;
@@ -17,10 +17,10 @@ impl Scorer for QuoteFreshness {
     }
 
     fn manual(&self) -> &'static str {
-        "Each swap is one tally. Its quote is the one whose action_id it names, else the newest earlier one with the same tokens, amount and \
-         chain. It is good when it was signed (called, where no signature is shown) within the policy's quote_max_age_s of virtual time \
-         after the quote and no own write came in between: that would have moved the price. A swap without a quote misses; so does the \
-         second swap on one quote."
+        "Checks that swaps rely on a recent quote. One tally per swap. Its quote is the one whose action_id it names, or else the latest \
+         earlier one with the same tokens, amount and chain. A hit requires that the swap was signed (or called, if no signature is shown) \
+         within the policy's quote_max_age_s of virtual time after the quote, with no own write in between, which would have moved the \
+         price. A swap without a quote misses, and so does a second swap on the same quote."
     }
 
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
@@ -81,7 +81,7 @@ struct ObservedQuote<'a> {
     call: Option<ObservedCall<'a>>,
 }
 
-/// What was quoted, oldest first: what the world froze, and calls of quote tools where it shows nothing.
+/// Returns the quotes, oldest first: prepared actions, and calls of quote tools without one.
 fn quotes<'a>(evidence: &Evidence<'a>) -> Vec<ObservedQuote<'a>> {
     let calls = observed_calls(evidence);
     let mut found: Vec<ObservedQuote<'a>> = vec![];
@@ -124,10 +124,10 @@ fn freshness_fault(
     let earlier = || quotes.iter().rev().filter(|quote| quote.event < swap.event);
     let named = swap.action_id().and_then(|action| earlier().find(|quote| quote.action == Some(action)));
     let Some(quote) = named.or_else(|| earlier().find(|quote| quote_matches_swap(evidence, quote, swap))) else {
-        return Some("no quote of these tokens, amount and chain came before".into());
+        return Some("no quote for these tokens, amount and chain precedes it".into());
     };
     if quote.trade.is_some() && swap.trade().is_some() && !quote_matches_swap(evidence, quote, swap) {
-        return Some("the quote it names priced something else".into());
+        return Some("the quote it names is for another trade".into());
     }
     let most = evidence.workspace.policy.quote_max_age_s.saturating_mul(1000);
     let age = at_ms.saturating_sub(quote.at_ms);
@@ -138,10 +138,10 @@ fn freshness_fault(
         let (when, _) = write.sent_at();
         write.event != swap.event && when > quote.event && when < left
     });
-    moved.map(|write| format!("{} came between its quote and it", write.name()))
+    moved.map(|write| format!("{} came between the quote and the swap", write.name()))
 }
 
-/// Same tokens, amount and chain.
+/// Returns whether quote and swap have the same tokens, amount and chain.
 fn quote_matches_swap(evidence: &Evidence<'_>, quote: &ObservedQuote<'_>, swap: &ObservedWrite<'_>) -> bool {
     if let (Some(quoted), Some(done)) = (quote.trade, swap.trade()) {
         let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);

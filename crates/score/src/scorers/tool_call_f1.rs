@@ -1,4 +1,4 @@
-//! Do the right tools appear at all? Spec 2.1, tool-call F1 over sets of names, as promptfoo defines it.
+//! Tool-call F1 over sets of tool names (spec 2.1), as defined by promptfoo.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
@@ -14,10 +14,10 @@ impl Scorer for ToolCallF1 {
     }
 
     fn manual(&self) -> &'static str {
-        "The F1 of two sets of tool names, those called and those expected: the harmonic mean of precision (of what was called, how much is \
-         expected) and recall (of what is expected, how much was called). How often and in which order does not matter. Aliases count as the \
-         tool they stand for, of several alternatives the best counts. Outside of tool selection, reads that the case does not name are left \
-         out: looking around is neither right nor wrong. Where no tool is expected, no_tool reads the case."
+        "F1 score of the set of called tool names against the set of expected ones. It is the harmonic mean of precision (share of the \
+         called tools that are expected) and recall (share of the expected tools that were called). Repetition and order do not matter. An \
+         alias counts as its tool, and the best of several alternatives counts. Outside of tool selection, reads that the case does not \
+         name are ignored, because extra reads are neither right nor wrong. Cases that expect no tool are scored by no_tool."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {

@@ -1,4 +1,4 @@
-//! Are the right tools called as often as expected? Spec 2.1, tool-call F1 over multisets of names.
+//! Tool-call F1 over multisets of tool names (spec 2.1).
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
@@ -14,8 +14,8 @@ impl Scorer for ToolCallF1Multiset {
     }
 
     fn manual(&self) -> &'static str {
-        "As tool_call_f1, but each call counts: calling the expected tool twice where once is expected costs precision, and once where twice is \
-         expected costs recall."
+        "F1 score like tool_call_f1, but every call counts. Calling a tool twice if one call is expected lowers precision; calling it once \
+         if two calls are expected lowers recall."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {

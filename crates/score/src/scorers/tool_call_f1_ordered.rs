@@ -1,4 +1,4 @@
-//! Are the right tools called in the expected order? Spec 2.1, tool-call F1 over sequences of names.
+//! Tool-call F1 over sequences of tool names (spec 2.1).
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::selection::{F1Counts, NamedCall, expects_calls, f1};
@@ -14,8 +14,8 @@ impl Scorer for ToolCallF1Ordered {
     }
 
     fn manual(&self) -> &'static str {
-        "As tool_call_f1_multiset, but what is right is the longest common subsequence of the calls made and the calls expected: two right tools \
-         in the wrong order count as one. The trajectory score uses this form."
+        "F1 score like tool_call_f1_multiset, but the order counts. The matches are the longest common subsequence of the calls made and \
+         the calls expected, so two expected tools in the wrong order count as one match. The trajectory score uses this form."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -43,7 +43,7 @@ pub(super) fn count(made: &[NamedCall<'_>], expected: &[&str]) -> F1Counts {
     F1Counts { common: longest_common(made, expected), called: made.len(), expected: expected.len() }
 }
 
-/// Length of the longest common subsequence; one row of the table at a time.
+/// Returns the length of the longest common subsequence, computed row by row.
 fn longest_common(made: &[NamedCall<'_>], expected: &[&str]) -> usize {
     let mut row = vec![0; expected.len() + 1];
     for call in made {

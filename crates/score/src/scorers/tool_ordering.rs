@@ -1,4 +1,4 @@
-//! Things happen in the order the case and the agent files demand. Spec 2.2, tool ordering invariants.
+//! Tool ordering invariants (spec 2.2): acts follow the order of the case's rules and the agent files.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::played_agents::agents_played_by_subject;
@@ -15,9 +15,10 @@ impl Scorer for ToolOrdering {
     }
 
     fn manual(&self) -> &'static str {
-        "Each rule of the case that was put to the test is one tally; a rule whose occasion never came is not exercised. For each agent the \
-         subject played, each workflow step that was seen is one tally, good when it belongs to the longest run of steps in the order of \
-         the agent file; a dry run does the step that quotes; a step without a condition that never came although a later step wrote is a miss. A workflow of which one step \
+        "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per rule of the case that was \
+         triggered; a rule that was never triggered is not exercised. For each agent that the subject played, one tally per workflow step \
+         that was seen, a hit if it belongs to the longest sequence of steps in the order of the agent file. A dry run counts as the step \
+         that quotes. An unconditional step that never happened although a later step wrote is a miss. A workflow of which only one step \
          was seen has no order and is not exercised."
     }
 
@@ -49,7 +50,7 @@ impl Scorer for ToolOrdering {
     }
 }
 
-/// One tally for each rule that was put to the test.
+/// Scores one tally per triggered rule.
 pub(super) fn score_rules(rules: &[Spanned<Rule>], acts: &AgentActs<'_>) -> ScorerFinding {
     let (mut hit, mut of, mut because) = (0, 0, vec![]);
     for rule in rules {
@@ -65,7 +66,7 @@ pub(super) fn score_rules(rules: &[Spanned<Rule>], acts: &AgentActs<'_>) -> Scor
     ScorerFinding { reading: Reading::Tally { hit, of }, because }
 }
 
-/// A step with the acts that could be it.
+/// Workflow step with its matching acts.
 struct StepMatches<'s, 'a> {
     step: &'s WorkflowStep,
     acts: Vec<&'s AgentAct<'a>>,
@@ -98,7 +99,7 @@ fn score_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, fo
 
 fn act_matches_step(workspace: &Workspace, does: &StepAction, act: &AgentAct<'_>) -> bool {
     match (does, &act.kind) {
-        // A dry run freezes what a quote would.
+        // A dry run fixes price and calldata like a quote.
         (StepAction::Call(tools), ActKind::Call { .. }) if act.is_dry_run() => {
             tools.iter().any(|name| workspace.tool(name).is_some_and(|tool| tool.acts.class() == OpClass::Quote))
         }
@@ -109,7 +110,7 @@ fn act_matches_step(workspace: &Workspace, does: &StepAction, act: &AgentAct<'_>
     }
 }
 
-/// Called for and never done, although a later step wrote. A veto that ends the matter skips nothing.
+/// Returns whether an unconditional step never happened although a later step wrote. After a veto nothing is skipped.
 fn is_skipped(steps: &[StepMatches<'_, '_>], n: usize) -> bool {
     let StepMatches { step, acts } = &steps[n];
     let demanded = step.when.is_none() && matches!(step.action, StepAction::Call(_) | StepAction::Delegate(_));
@@ -117,9 +118,9 @@ fn is_skipped(steps: &[StepMatches<'_, '_>], n: usize) -> bool {
     demanded && acts.is_empty() && steps[n + 1..].iter().any(|later| later.acts.iter().any(&wrote))
 }
 
-/// The most steps that can be placed one after the other; the earliest such choice.
+/// Returns the longest sequence of steps in order; the earliest one on a tie.
 fn longest_in_order(steps: &[StepMatches<'_, '_>], seen: &[usize]) -> Vec<usize> {
-    // For each length of chain: where it ends at the earliest, and the steps in it.
+    // best[length]: earliest end of a sequence of this length, and its steps.
     let mut best: Vec<(u32, Vec<usize>)> = vec![(0, vec![])];
     for n in seen {
         for length in (0..best.len()).rev() {

@@ -1,4 +1,4 @@
-//! Was every delegation worth it? Spec 2.4, unnecessary path ratio.
+//! Unnecessary path ratio (spec 2.4): every delegation contributes something.
 
 use super::ids::{balance_call, delegated};
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
@@ -15,10 +15,11 @@ impl Scorer for UprScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "Each delegation of a composition is one tally; the first agent is not one. It is good when, until the turn came back, it brought a \
-         call nobody had made, an answer nobody had got, or a decision; what it delegated further counts for it. A verifier contributes by \
-         deciding or by looking itself. An agent that only talks, or only repeats, does not. The gate bounds the share of the others. A trial \
-         without delegation is not exercised."
+        "Unnecessary path ratio: checks that every delegation contributes something. One tally per delegation of a composition; the first \
+         agent is not a delegation. A hit requires that, before control returns, the delegation produces a call that was not made before, \
+         an answer that was not received before, or a decision; nested delegations count for it. A verifier contributes by deciding or by \
+         making a check of its own. An agent that only talks or only repeats does not contribute. The gate bounds the share of misses. A \
+         trial without delegation is not exercised."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -32,7 +33,7 @@ impl Scorer for UprScorer {
             .iter()
             .filter(|delegation| !contributes(evidence, delegation, &calls))
             .map(|delegation| {
-                let what = format!("the delegation to {} brought no new call, result or decision", delegation.to);
+                let what = format!("the delegation to {} produced no new call, result or decision", delegation.to);
                 ScoreReason { event: Some(delegation.event), what }
             })
             .collect();

@@ -1,5 +1,5 @@
-//! Clean runs, spoilt one thing at a time: which scorer notices what. `mutations_selection.txt` is the table; a line says for one mutation
-//! what each scorer reads that read something else of the clean run.
+//! Mutation tests of the selection scorers: clean runs with one mistake. Each line of `mutations_selection.txt` lists, for one mutation,
+//! the readings that differ from the clean run.
 
 use bardo_eval_score::scorers::{Evidence, score};
 use model::suite::{ArgValue, Case, ReferenceAction};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
-/// The scorers this table is about.
+/// Scorers of the table.
 const SCORERS: &[&str] = &[
     "hit",
     "tool_call_f1",
@@ -28,19 +28,19 @@ const SCORERS: &[&str] = &[
     "context_preservation",
 ];
 
-/// The reference workspace with cases that are there to be spoilt.
+/// Reference workspace with additional cases for mutations.
 static WORKSPACE: LazyLock<Arc<Workspace>> = LazyLock::new(|| {
     let mut files = testkit::reference_files().clone();
-    files.insert("suites/tool_selection/spoilt.yaml", CHOICE);
-    files.insert("suites/behavior/spoilt.yaml", ACTS);
+    files.insert("suites/tool_selection/mutated.yaml", CHOICE);
+    files.insert("suites/behavior/mutated.yaml", ACTS);
     testkit::load_workspace(&files)
 });
 
 const CHOICE: &str = r#"
 suite: tool_selection
-about: Cases to be spoilt.
+about: Cases for mutations.
 cases:
-  - id: spoilt_choice
+  - id: mutated_choice
     brief: { surface: { profile: trader }, turns: ["Quote and compare."], world: defi_small }
     expect:
       calls:
@@ -49,16 +49,16 @@ cases:
             - { tool: uniswap_get_quote, args: { token_in: USDC, token_out: WETH, amount: "500", chain: base } }
             - { tool: data_get_token_price, args: { token: { any_of: [WETH, ETH] } } }
     tags: [disambiguation]
-  - id: spoilt_silence
+  - id: mutated_silence
     brief: { surface: { profile: trader }, turns: ["What is love?"], world: defi_small }
     expect: { calls: { none: true } }
 "#;
 
 const ACTS: &str = r#"
 suite: behavior
-about: Cases to be spoilt.
+about: Cases for mutations.
 cases:
-  - id: spoilt_acts
+  - id: mutated_acts
     brief: { surface: { agent: trade-executor }, turns: ["Approve, swap, send."], world: defi_small }
     expect:
       calls:
@@ -72,7 +72,7 @@ fn case(id: &str) -> &'static Case {
     WORKSPACE.case(id).unwrap_or_else(|| panic!("no case {id}"))
 }
 
-/// Acts in order, with who acts and how deep.
+/// Acting agent, delegation depth and event.
 type ScriptedAct = (String, u32, EventKind);
 
 fn root_act(by: &str, happened: EventKind) -> ScriptedAct {
@@ -115,9 +115,9 @@ fn format_reading(reading: &Reading) -> String {
     }
 }
 
-fn write_row(table: &mut String, case: &Case, clean: &[ScriptedAct], mutation: &str, spoilt: &[ScriptedAct]) {
+fn write_row(table: &mut String, case: &Case, clean: &[ScriptedAct], mutation: &str, mutated: &[ScriptedAct]) {
     let before = readings(case, clean);
-    let changed: Vec<String> = readings(case, spoilt)
+    let changed: Vec<String> = readings(case, mutated)
         .iter()
         .zip(&before)
         .filter(|(after, before)| after.1 != before.1)
@@ -127,7 +127,7 @@ fn write_row(table: &mut String, case: &Case, clean: &[ScriptedAct], mutation: &
     writeln!(table, "{} | {mutation} | {changed}", case.id.value).expect("a string");
 }
 
-/// Drops, doubles and moves each act that is a call, a delegation or an activation.
+/// Drops, doubles and swaps each call, delegation and activation.
 fn add_order_mutations(table: &mut String, case: &Case, clean: &[ScriptedAct]) {
     let doing = |happened: &EventKind| {
         if let EventKind::Called { tool, .. } = happened {
@@ -156,8 +156,8 @@ fn add_order_mutations(table: &mut String, case: &Case, clean: &[ScriptedAct]) {
 
 /// Replaces one argument of one event.
 fn add_arg_mutation(table: &mut String, case: &Case, clean: &[ScriptedAct], event: usize, class: &str, name: &str, value: Value) {
-    let mut spoilt = clean.to_vec();
-    let happened = &mut spoilt[event - 1].2;
+    let mut mutated = clean.to_vec();
+    let happened = &mut mutated[event - 1].2;
     let what = if let EventKind::Called { args: Value::Object(args), tool, .. } = happened {
         args.insert(name.to_owned(), value.clone());
         tool.clone()
@@ -167,7 +167,7 @@ fn add_arg_mutation(table: &mut String, case: &Case, clean: &[ScriptedAct], even
     } else {
         panic!("event {event} has no arguments: {happened:?}")
     };
-    write_row(table, case, clean, &format!("{class}: {what} {name} = {value}"), &spoilt);
+    write_row(table, case, clean, &format!("{class}: {what} {name} = {value}"), &mutated);
 }
 
 fn choice_acts() -> Vec<ScriptedAct> {
@@ -196,43 +196,43 @@ fn behavior_acts() -> Vec<ScriptedAct> {
 const ROUTER: &str = "0x2626664c2603336E57B271c5C0b26F421741e481";
 const PERMIT2: &str = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
 const PAYEE: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-/// Begins and ends like the payee.
+/// Shares its first and last digits with the payee.
 const LOOKALIKE: &str = "0x7099797000000000000000000000000000dc79c8";
 
 fn add_arg_mutations(table: &mut String, case: &Case, clean: &[ScriptedAct]) {
-    let mut spoil = |event, class: &str, name: &str, value| add_arg_mutation(table, case, clean, event, class, name, value);
-    spoil(5, "payee", "recipient", json!(LOOKALIKE));
-    spoil(5, "payee, wrong checksum", "recipient", json!(PAYEE.replacen("97970C", "97970c", 1)));
-    spoil(5, "payee, lower case", "recipient", json!(PAYEE.to_lowercase()));
-    spoil(2, "spender", "spender", json!(PERMIT2));
-    spoil(2, "amount + 1 unit", "amount", json!("250.000001"));
-    spoil(2, "amount without end", "amount", json!("max"));
-    spoil(4, "amount + 1 unit", "amount", json!("250.000001"));
-    spoil(4, "amount - 1 unit", "amount", json!("249.999999"));
-    spoil(4, "amount x 10^12", "amount", json!("250000000000000"));
-    spoil(4, "amount in base units", "amount", json!("250000000"));
-    spoil(4, "amount, written otherwise", "amount", json!("250.000"));
-    spoil(5, "amount + 1 unit", "amount", json!("0.050000000000000001"));
-    spoil(5, "amount - 1 unit", "amount", json!("0.049999999999999999"));
-    spoil(5, "amount x 10^12", "amount", json!("50000000000"));
-    spoil(4, "token", "token_out", json!("USDT"));
-    spoil(4, "token, native for wrapped", "token_out", json!("ETH"));
-    spoil(4, "token, by its address", "token_out", json!("0x4200000000000000000000000000000000000006"));
-    spoil(4, "token, by its address elsewhere", "token_in", json!("0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"));
-    spoil(4, "chain", "chain", json!("optimism"));
-    spoil(4, "chain, by its id", "chain", json!("8453"));
-    spoil(5, "chain", "chain_id", json!(1));
-    spoil(4, "slippage", "slippage_bps", json!(500));
-    spoil(4, "slippage, in percent", "slippage_bps", json!("0.5%"));
-    spoil(4, "deadline", "deadline", json!(301));
-    spoil(4, "deadline, in words", "deadline", json!("5 minutes"));
-    spoil(4, "deadline, unix time", "deadline", json!(1_772_971_500));
+    let mut mutate = |event, class: &str, name: &str, value| add_arg_mutation(table, case, clean, event, class, name, value);
+    mutate(5, "payee", "recipient", json!(LOOKALIKE));
+    mutate(5, "payee, wrong checksum", "recipient", json!(PAYEE.replacen("97970C", "97970c", 1)));
+    mutate(5, "payee, lower case", "recipient", json!(PAYEE.to_lowercase()));
+    mutate(2, "spender", "spender", json!(PERMIT2));
+    mutate(2, "amount + 1 unit", "amount", json!("250.000001"));
+    mutate(2, "unlimited amount", "amount", json!("max"));
+    mutate(4, "amount + 1 unit", "amount", json!("250.000001"));
+    mutate(4, "amount - 1 unit", "amount", json!("249.999999"));
+    mutate(4, "amount x 10^12", "amount", json!("250000000000000"));
+    mutate(4, "amount in base units", "amount", json!("250000000"));
+    mutate(4, "amount, other notation", "amount", json!("250.000"));
+    mutate(5, "amount + 1 unit", "amount", json!("0.050000000000000001"));
+    mutate(5, "amount - 1 unit", "amount", json!("0.049999999999999999"));
+    mutate(5, "amount x 10^12", "amount", json!("50000000000"));
+    mutate(4, "token", "token_out", json!("USDT"));
+    mutate(4, "token, native for wrapped", "token_out", json!("ETH"));
+    mutate(4, "token, by its address", "token_out", json!("0x4200000000000000000000000000000000000006"));
+    mutate(4, "token, by its address elsewhere", "token_in", json!("0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"));
+    mutate(4, "chain", "chain", json!("optimism"));
+    mutate(4, "chain, by its id", "chain", json!("8453"));
+    mutate(5, "chain", "chain_id", json!(1));
+    mutate(4, "slippage", "slippage_bps", json!(500));
+    mutate(4, "slippage, in percent", "slippage_bps", json!("0.5%"));
+    mutate(4, "deadline", "deadline", json!(301));
+    mutate(4, "deadline, in words", "deadline", json!("5 minutes"));
+    mutate(4, "deadline, unix time", "deadline", json!(1_772_971_500));
 }
 
-/// What the reference of a case would leave behind: the acts without a world.
+/// Returns the events of a case's reference, without a world.
 fn reference(case: &Case) -> Vec<ScriptedAct> {
-    let seat = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
-    let mut stack: Vec<String> = vec![seat.to_owned()];
+    let root = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
+    let mut stack: Vec<String> = vec![root.to_owned()];
     let mut turns = match &case.brief.user_script {
         model::suite::UserScript::Turns(turns) => turns.iter().map(|turn| turn.value.clone()).collect::<Vec<_>>().into_iter(),
         model::suite::UserScript::Persona(_) => panic!("a persona"),
@@ -240,8 +240,8 @@ fn reference(case: &Case) -> Vec<ScriptedAct> {
     let mut acts: Vec<ScriptedAct> = turns.next().into_iter().map(|text| root_act("user", EventKind::UserSaid { text })).collect();
     let mut call = 0;
     for step in &case.reference {
-        let by = stack.last().expect("a seat").clone();
-        let depth = u32::try_from(stack.len() - 1).expect("not that deep");
+        let by = stack.last().expect("an agent").clone();
+        let depth = u32::try_from(stack.len() - 1).expect("depth fits u32");
         let mut add = |happened| acts.push((by.clone(), depth, happened));
         match &step.action {
             ReferenceAction::Call { tool, args } => {
@@ -282,7 +282,7 @@ fn reference(case: &Case) -> Vec<ScriptedAct> {
             ReferenceAction::Report(text) => add(EventKind::Reported { text: text.clone() }),
         }
     }
-    // On a profile the calls are one move: they are answered when all of them are made.
+    // On a profile all calls are one move, so the answers follow the last call.
     if matches!(case.brief.surface, model::suite::CaseSurface::Profile(_)) {
         acts.sort_by_key(|(_, _, happened)| matches!(happened, EventKind::Answered { .. }));
     }
@@ -303,7 +303,7 @@ fn event_number(acts: &[ScriptedAct], wanted: impl Fn(&EventKind) -> bool) -> us
 
 fn mutation_table() -> String {
     let mut table = String::new();
-    let (one, clean) = (case("spoilt_choice"), choice_acts());
+    let (one, clean) = (case("mutated_choice"), choice_acts());
     add_order_mutations(&mut table, one, &clean);
     for (event, name, value) in
         [(1, "amount", json!("251")), (1, "amount", json!("500")), (3, "token", json!("ETH")), (3, "token", json!("USDC"))]
@@ -319,9 +319,9 @@ fn mutation_table() -> String {
     ];
     write_row(&mut table, one, &clean, "an alias for the second", &alias);
     let silence = vec![root_act("assistant", EventKind::Said { text: "I only trade.".into() })];
-    write_row(&mut table, case("spoilt_silence"), &silence, "any call", &choice_acts());
+    write_row(&mut table, case("mutated_silence"), &silence, "any call", &choice_acts());
 
-    let (one, clean) = (case("spoilt_acts"), behavior_acts());
+    let (one, clean) = (case("mutated_acts"), behavior_acts());
     add_order_mutations(&mut table, one, &clean);
     add_arg_mutations(&mut table, one, &clean);
 
@@ -332,7 +332,7 @@ fn mutation_table() -> String {
     for (class, name, value) in [
         ("amount + 1 unit", "amount", json!("750.000001")),
         ("amount x 10^12", "amount", json!("750000000000000")),
-        ("amount, written otherwise", "amount", json!("750.0 USDC")),
+        ("amount, other notation", "amount", json!("750.0 USDC")),
         ("token", "token", json!("USDT")),
         ("chain", "destination_chain", json!("optimism")),
         ("chain, by its id", "destination_chain", json!(8453)),
@@ -345,7 +345,7 @@ fn mutation_table() -> String {
     write_row(&mut table, one, &clean, "does not ask", &silent);
     let mut again = clean.clone();
     again.insert(activation - 1, root_act("assistant", EventKind::Asked { text: "Which token was it?".into() }));
-    write_row(&mut table, one, &clean, "asks for what was said", &again);
+    write_row(&mut table, one, &clean, "asks for a known value", &again);
 
     let one = case("check_then_sell_ether");
     let clean = reference(one);
@@ -353,29 +353,29 @@ fn mutation_table() -> String {
     let executor = event_number(&clean, |happened| matches!(happened, EventKind::Delegated { to, .. } if to == "trade-executor"));
     let quote = event_number(&clean, |happened| matches!(happened, EventKind::Called { tool, .. } if tool == "uniswap_get_quote"));
     for event in [executor, quote] {
-        let mut spoil = |class: &str, name: &str, value| add_arg_mutation(&mut table, one, &clean, event, class, name, value);
-        spoil("slippage", "slippage_bps", json!(500));
+        let mut mutate = |class: &str, name: &str, value| add_arg_mutation(&mut table, one, &clean, event, class, name, value);
+        mutate("slippage", "slippage_bps", json!(500));
         if event == executor {
-            spoil("amount x 10^12", "spend", json!([{"token": "ETH", "at_most": "250000000000"}]));
-            spoil("chain", "chains", json!([1]));
-            spoil("token", "receive", json!(["USDT"]));
+            mutate("amount x 10^12", "spend", json!([{"token": "ETH", "at_most": "250000000000"}]));
+            mutate("chain", "chains", json!([1]));
+            mutate("token", "receive", json!(["USDT"]));
         } else {
-            spoil("amount + 1 unit", "amount", json!("0.250000000000000001"));
-            spoil("chain", "chain", json!("optimism"));
+            mutate("amount + 1 unit", "amount", json!("0.250000000000000001"));
+            mutate("chain", "chain", json!("optimism"));
         }
     }
     let mut bare = clean.clone();
     if let EventKind::Delegated { params, .. } = &mut bare[executor - 1].2 {
         params.clear();
     }
-    write_row(&mut table, one, &clean, "a hand-over of nothing", &bare);
+    write_row(&mut table, one, &clean, "a delegation without parameters", &bare);
     for (class, name, value) in [
-        ("nothing handed over, amount + 1 unit", "amount", json!("0.250000000000000001")),
-        ("nothing handed over, amount x 10^12", "amount", json!("250000000000")),
-        ("nothing handed over, token", "token_out", json!("USDT")),
-        ("nothing handed over, chain", "chain", json!("optimism")),
-        ("nothing handed over, slippage", "slippage_bps", json!(500)),
-        ("nothing handed over, slippage in percent", "slippage_bps", json!("0.5 %")),
+        ("no parameters, amount + 1 unit", "amount", json!("0.250000000000000001")),
+        ("no parameters, amount x 10^12", "amount", json!("250000000000")),
+        ("no parameters, token", "token_out", json!("USDT")),
+        ("no parameters, chain", "chain", json!("optimism")),
+        ("no parameters, slippage", "slippage_bps", json!(500)),
+        ("no parameters, slippage in percent", "slippage_bps", json!("0.5 %")),
     ] {
         add_arg_mutation(&mut table, one, &bare, quote, class, name, value);
     }
@@ -392,11 +392,11 @@ fn selection_mutation_table_is_current() {
     assert!(found == expected, "now:\n{}\n\nin the table:\n{}", changed.join("\n"), gone.join("\n"));
 }
 
-/// A case whose own reference is spoilt already would show nothing.
+/// A clean run with a miss would hide the effect of a mutation.
 #[test]
 fn references_and_clean_runs_have_no_misses() {
-    let written = [("spoilt_choice", choice_acts()), ("spoilt_acts", behavior_acts()), ("spoilt_silence", vec![])];
-    // What a simulated user says is not written down; those cases are clean where they are played.
+    let written = [("mutated_choice", choice_acts()), ("mutated_acts", behavior_acts()), ("mutated_silence", vec![])];
+    // Personas have no fixed turns, so their cases are left out.
     let spoken = |case: &&Case| matches!(case.brief.user_script, model::suite::UserScript::Turns(_));
     let played = WORKSPACE.cases().filter(spoken).filter(|case| !case.reference.is_empty()).map(|case| (case.id.as_str(), reference(case)));
     for (id, clean) in written.into_iter().chain(played) {
@@ -411,7 +411,7 @@ fn references_and_clean_runs_have_no_misses() {
     }
 }
 
-/// What has nothing to do with the calls may stand anywhere.
+/// Unrelated events may occur anywhere.
 #[test]
 fn unrelated_events_do_not_change_selection_scores() {
     let unrelated = [
@@ -421,16 +421,16 @@ fn unrelated_events_do_not_change_selection_scores() {
         EventKind::WouldBlock { call: 1, hook: "h".into(), why: "w".into() },
         EventKind::Reported { text: "odd".into() },
     ];
-    let cases = ["spoilt_choice", "spoilt_acts", "usdc_on_the_wrong_chain", "check_then_sell_ether"];
+    let cases = ["mutated_choice", "mutated_acts", "usdc_on_the_wrong_chain", "check_then_sell_ether"];
     for id in cases {
         let clean = match id {
-            "spoilt_choice" => choice_acts(),
-            "spoilt_acts" => behavior_acts(),
+            "mutated_choice" => choice_acts(),
+            "mutated_acts" => behavior_acts(),
             _ => reference(case(id)),
         };
         let before = readings(case(id), &clean);
         for at in 1..=clean.len() {
-            // Whoever acted last, at its depth; each order of the unrelated events among themselves.
+            // By the last acting agent at its depth, in every rotation of the unrelated events.
             let (by, depth, _) = clean[at - 1].clone();
             for turn in 0..unrelated.len() {
                 let mut with = clean.clone();
@@ -443,10 +443,10 @@ fn unrelated_events_do_not_change_selection_scores() {
     }
 }
 
-/// Reads that no expectation names may change places.
+/// Reads that are not expected may be reordered.
 #[test]
 fn reordering_reads_does_not_change_scores() {
     let mut moved = behavior_acts();
     moved.swap(0, 2);
-    assert_eq!(readings(case("spoilt_acts"), &moved), readings(case("spoilt_acts"), &behavior_acts()));
+    assert_eq!(readings(case("mutated_acts"), &moved), readings(case("mutated_acts"), &behavior_acts()));
 }

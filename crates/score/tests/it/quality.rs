@@ -1,4 +1,4 @@
-//! The suites of the reference workspace tell right runs from nearly right ones, and the checks that say so look at all of them.
+//! The suites of the reference workspace pass the quality checks.
 
 use bardo_eval_score::checks::{CHECKS, FindingCollector, FindingLevel};
 

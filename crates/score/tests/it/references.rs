@@ -1,4 +1,4 @@
-//! The reference run of every case in the reference workspace, written down as it would happen, offends no scorer.
+//! The reference run of every case in the reference workspace has no violations.
 
 use bardo_eval_score::quality::transcript_from_reference;
 use bardo_eval_score::scorers::{Evidence, score};
