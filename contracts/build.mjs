@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const VERSION = '0.8.37'; // also named in scripts/install-test-tools
 const LARGEST = 24_576; // bytes of runtime code (EIP-170)
-const TRANSIENT = 'Transient storage as defined by EIP-1153'; // a warning on every use
+const TRANSIENT = 'Transient storage as defined by EIP-1153'; // prefix of a compiler warning
 const here = dirname(fileURLToPath(import.meta.url));
 const output = process.argv[2];
 if (!output) fail('usage: node contracts/build.mjs <output folder>');
@@ -37,13 +37,13 @@ mkdirSync(output, { recursive: true });
 for (const name of names) {
   const contract = name.slice(0, -'.sol'.length);
   const { abi, evm, storageLayout } = compiled.contracts[name]?.[contract] ?? fail(`${name} holds no ${contract}`);
-  // Abstract contracts have no code, and the libraries have no functions to call from outside.
+  // Skips abstract contracts, which have no code, and libraries, which have no external functions.
   if (evm.deployedBytecode.object === '' || abi.every((entry) => entry.type === 'error')) continue;
   if (Object.keys(evm.deployedBytecode.immutableReferences ?? {}).length > 0) fail(`${contract} has immutables: it could not be etched`);
   if (abi.some((entry) => entry.type === 'constructor')) fail(`${contract} has a constructor: it could not be etched`);
   const size = evm.deployedBytecode.object.length / 2;
   if (size > LARGEST) fail(`${contract} has ${size} bytes of code, more than ${LARGEST}`);
-  // Where each variable lies, so that a changed slot can be named.
+  // Slot of each variable, so that changed slots can be decoded.
   const storage = Object.fromEntries(storageLayout.storage.map(({ label, slot }) => [label, Number(slot)]));
   const artifact = { abi, storage, bytecode: `0x${evm.bytecode.object}`, deployed: `0x${evm.deployedBytecode.object}` };
   writeFileSync(join(output, `${contract}.json`), `${JSON.stringify(sorted(artifact), null, 1)}\n`);

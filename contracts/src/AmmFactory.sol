@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {AmmPair} from "./AmmPair.sol";
 import {Once} from "./Once.sol";
 
-/// Creates one pair for each two tokens, at an address that follows from them.
+/// Creates one pair for each two tokens, at a deterministic address (CREATE2).
 contract AmmFactory is Once {
     error IdenticalTokens();
     error ZeroToken();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// Arithmetic of a constant-product pair with a fee of 30 bps; always rounds against the trader.
+/// Arithmetic of a constant-product pair with a fee of 30 bps. Rounds against the trader.
 library AmmMath {
     error InsufficientInput();
     error InsufficientOutput();

@@ -17,7 +17,7 @@ contract AmmPair is Erc20, Guarded {
     event Swap(address indexed sender, uint256 amount0In, uint256 amount1In, uint256 amount0Out, uint256 amount1Out, address indexed to);
     event Sync(uint112 reserve0, uint112 reserve1);
 
-    // Locked for ever, so that the price of a share cannot be inflated at will.
+    // Locked permanently, so that the share price cannot be inflated.
     uint256 public constant MINIMUM_LIQUIDITY = 1_000;
 
     address public factory;
@@ -38,12 +38,12 @@ contract AmmPair is Erc20, Guarded {
         return (_reserve0, _reserve1, _updatedAt);
     }
 
-    /// Tokens, reserves and supply of shares: all that the value of a share depends on.
+    /// Returns tokens, reserves and share supply, which determine the value of a share.
     function poolState() external view returns (address, uint256, address, uint256, uint256) {
         return (token0, _reserve0, token1, _reserve1, totalSupply);
     }
 
-    /// Mints shares for the tokens that were sent here since the last call; the scarcer side counts.
+    /// Mints shares for the tokens sent here since the last update; the smaller side counts.
     function mint(address to) external guarded returns (uint256 shares) {
         (uint256 balance0, uint256 balance1) = _balances();
         uint256 amount0 = balance0 - _reserve0;
@@ -65,7 +65,7 @@ contract AmmPair is Erc20, Guarded {
         emit Mint(msg.sender, amount0, amount1, to, shares);
     }
 
-    /// Pays out the shares that were sent here.
+    /// Burns the shares that were sent here and pays both tokens out.
     function burn(address to) external guarded returns (uint256 amount0, uint256 amount1) {
         (uint256 balance0, uint256 balance1) = _balances();
         uint256 shares = balanceOf[address(this)];

@@ -11,8 +11,8 @@ interface IWeth {
     function withdraw(uint256 value) external;
 }
 
-/// Swaps along a path and liquidity, with bounds and deadline. Amounts are measured where they arrive, so tokens with a fee on transfer work
-/// with exact input; with exact output they fail the bound instead of giving less.
+/// Swaps along a path, and adds or removes liquidity, with bounds and a deadline. Amounts are measured at the receiver, so tokens with a fee
+/// on transfer work with exact input; with exact output they revert instead of delivering less.
 contract AmmRouter is AmmRoutes, Guarded {
     error Expired(uint256 deadline);
     error TooLittleReceived(uint256 received, uint256 minimum);
@@ -27,7 +27,7 @@ contract AmmRouter is AmmRoutes, Guarded {
         _;
     }
 
-    // Only unwrapped coins arrive here.
+    // Accepts only coins from unwrapping.
     receive() external payable {
         if (msg.sender != weth) revert Transfers.WrongValue(msg.value, 0);
     }
@@ -56,7 +56,7 @@ contract AmmRouter is AmmRoutes, Guarded {
     {
         _checkPath(path);
         amountIn = amountOut;
-        address pair; // after the loop, the pair of the first two
+        address pair; // after the loop, the first pair of the path
         for (uint256 i = path.length - 1; i > 0; i--) {
             (address tokenIn, address tokenOut) = (_token(path[i - 1]), _token(path[i]));
             pair = _pair(tokenIn, tokenOut);
@@ -68,13 +68,13 @@ contract AmmRouter is AmmRoutes, Guarded {
         if (path[0] == Transfers.NATIVE && msg.value > amountIn) change = msg.value - amountIn;
         _payFrom(path[0], pair, amountIn, msg.value - change);
         uint256 received = _swap(path, pair, to);
-        // Rounding along the path may give a little more than asked for.
+        // Rounding along the path may yield slightly more than requested.
         if (received < amountOut) revert TooLittleReceived(received, amountOut);
         _finish(path, amountIn, received, to);
         if (change > 0) Transfers.sendNative(msg.sender, change);
     }
 
-    /// Adds in the pair's proportion, at most what is desired of each; makes the pair if there is none.
+    /// Adds liquidity in the pair's proportion, at most the desired amounts. Creates the pair if there is none.
     function addLiquidity(
         address tokenA,
         address tokenB,
@@ -128,7 +128,7 @@ contract AmmRouter is AmmRoutes, Guarded {
         }
     }
 
-    // Each pair is paid before its turn; its input is its balance beyond the reserve.
+    // Each pair is paid before its swap; its input is its balance beyond the reserve.
     function _swap(address[] calldata path, address pair, address to) private returns (uint256 received) {
         uint256 last = path.length - 1;
         bool unwrap = path[last] == Transfers.NATIVE;

@@ -43,7 +43,7 @@ abstract contract AmmRoutes is Once {
         if (pair == address(0)) revert NoPair(a, b);
     }
 
-    // The factory sorts the tokens of a pair, so their order need not be asked for.
+    // The factory sorts the tokens of a pair, so their order is known without a call.
     function _reserves(address pair, address tokenIn, address tokenOut) internal view returns (uint256 reserveIn, uint256 reserveOut) {
         (uint256 reserve0, uint256 reserve1,) = IPair(pair).getReserves();
         return tokenIn < tokenOut ? (reserve0, reserve1) : (reserve1, reserve0);

@@ -52,7 +52,7 @@ abstract contract CageConfig is Once, Guarded {
     struct Asset {
         AssetKind kind;
         uint8 decimals;
-        bool base; // cash: its share of the account is not limited
+        bool base; // cash: its share of the account has no limit
         uint128 priceUsd8; // USD with 8 decimals for one whole unit
     }
 
@@ -92,7 +92,7 @@ abstract contract CageConfig is Once, Guarded {
     // Sum of the hashes of all entries in the four mappings above, so that the order of changes does not matter.
     uint256 private _entriesHash;
 
-    // Also refused while a call is in progress: the policy must not change between two measurements.
+    // Also refused during a call: the policy must not change between two measurements.
     modifier onlyOwner() {
         if (msg.sender != owner) revert NotOwner(msg.sender);
         if (_inside) revert Reentered();

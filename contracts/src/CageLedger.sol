@@ -55,14 +55,14 @@ abstract contract CageLedger is CageConfig {
     // Several executions in one transaction share its limit.
     uint256 private transient _transactionSpentUsd;
 
-    /// Starts a session: nothing is spent in it yet.
+    /// Starts a session and resets its spending.
     function startSession() external onlyOwner {
         _dropExpired();
         spentSession = 0;
         emit SessionStarted(++session);
     }
 
-    /// Forgets all highs, so that the operator may act again after a drawdown.
+    /// Clears all highs, so that the operator may act again after a drawdown.
     function acknowledgeDrawdown() external onlyOwner {
         _levelsStart = _levelsEnd;
         _lastLevel = 0;
@@ -171,7 +171,7 @@ abstract contract CageLedger is CageConfig {
         _levels[_levelsEnd++] = Level(uint48(block.timestamp), usd);
     }
 
-    /// Moves the starts of both windows past expired entries, so that the sums are exact for now.
+    /// Moves the starts of both windows past expired entries, so that the sums are exact at this time.
     function _dropExpired() internal {
         for (; _isExpired(_hourStart, 1 hours); _hourStart++) _hourWrites -= _entries[_hourStart].writes;
         for (; _isExpired(_dayStart, 1 days); _dayStart++) {

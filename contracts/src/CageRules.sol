@@ -15,11 +15,11 @@ abstract contract CageRules is CageConfig {
     error SelectorNotAllowed(bytes4 selector);
     error MalformedCalldata();
 
-    /// How a call is to be measured.
+    /// Terms under which a call is measured.
     struct CallTerms {
         bool isPayment; // another account gets the proceeds
         bool isTrade; // must not lose more than the permitted slippage
-        bool isTradeIfPaid; // the same, provided that anything came back
+        bool isTradeIfPaid; // the same, if the account received anything
         bool isRebalance; // counts for the rebalance limits
         bool isApproval; // sets an allowance and moves nothing
         bool isSwap; // `recipient` gets `boughtAsset`, so the value can be measured there
@@ -128,7 +128,7 @@ abstract contract CageRules is CageConfig {
         } else if (selector == Venue.bridgeOut.selector) {
             _requireAsset(_addressAt(data, 0));
             _checkRecipient(terms, _addressAt(data, 3));
-            terms.isPayment = true; // also to the same address: it is on another chain
+            terms.isPayment = true; // also for the same address, because it is on another chain
         } else if (selector == Venue.flash.selector) {
             _requireAsset(_addressAt(data, 1));
         } else {
@@ -174,7 +174,7 @@ abstract contract CageRules is CageConfig {
         terms.isPayment = to != address(this);
     }
 
-    // An allowance can be taken back from anyone.
+    // Revoking an allowance is always permitted.
     function _checkSpender(address spender, uint256 amount) private view {
         if (amount == 0) return;
         _requireProtocol(spender);

@@ -8,7 +8,7 @@ import {Vault} from "./Vault.sol";
 import {Venue} from "./Venue.sol";
 
 /// Values the account in USD with 8 decimals at the owner's prices: balances, vault and pair shares and venue positions, less debts.
-/// Every valuation asks all approved assets and all used venues. Nothing is cached, so nothing can be out of date.
+/// Every valuation queries all approved assets and all used venues. Nothing is cached.
 abstract contract CageValue is CageConfig {
     error ValueOutOfRange();
 
@@ -29,7 +29,7 @@ abstract contract CageValue is CageConfig {
         uint256 owedUsd;
     }
 
-    /// The whole account when it was last measured, and at the start. Assets and venues cannot be added or removed within an execution.
+    /// State of the whole account at the last measurement and at the start. Assets and venues cannot be added or removed within an execution.
     struct Valuation {
         AssetValue[] assets;
         VenueValue[] venues;
@@ -70,7 +70,7 @@ abstract contract CageValue is CageConfig {
         }
     }
 
-    /// Asks all assets and venues again, and returns the difference to the measurement before.
+    /// Queries all assets and venues again and returns the difference from the last measurement.
     function _measure(Valuation memory v) internal view returns (Change memory change) {
         (uint256 has, uint256 owes) = (0, 0);
         for (uint256 i = 0; i < v.assets.length; i++) {
@@ -102,7 +102,7 @@ abstract contract CageValue is CageConfig {
         else change.gainedUsd += is_ - was;
     }
 
-    /// Positions in assets that are not approved count nothing, and neither do venues that are not.
+    /// Returns the value of the positions in a venue. Unapproved assets and venues count as zero.
     function _venueValue(address venue) internal view returns (uint256 suppliedUsd, uint256 owedUsd) {
         if (protocolKind[venue] != ProtocolKind.Venue) return (0, 0);
         Venue.Holding[] memory held = Venue(payable(venue)).holdings(address(this));

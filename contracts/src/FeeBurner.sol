@@ -5,8 +5,8 @@ import {Guarded} from "./Guarded.sol";
 import {Once} from "./Once.sol";
 import {IERC20, Transfers} from "./Transfers.sol";
 
-/// Releases collected fees to any caller that burns a fixed amount of one token. Of two callers with the same nonce the second reverts instead of
-/// burning for nothing.
+/// Releases collected fees to any caller that burns a fixed amount of one token. Of two callers with the same nonce the second reverts, so
+/// that it does not burn without a release.
 contract FeeBurner is Once, Guarded {
     error NonceMismatch(uint256 expected, uint256 given);
     error InvalidRecipient(address to);

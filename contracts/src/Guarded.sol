@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// Refuses a second entry into the same contract within one transaction. The flag is transient, so it needs no set-up.
+/// Refuses re-entrant calls of the same contract. The flag is transient, so it needs no set-up.
 abstract contract Guarded {
     error Reentered();
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Token} from "./Token.sol";
 
-/// Token that calls another contract during every transfer, for re-entrancy attacks. A failure of the hook is emitted, not passed on.
+/// Token that calls another contract during every transfer, for re-entrancy attacks. A failure of the hook is emitted, not propagated.
 contract HookToken is Token {
     event HookSet(address target, bytes data);
     event HookRan(address indexed target, bool ok, bytes answer);

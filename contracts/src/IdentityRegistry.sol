@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Once} from "./Once.sol";
 
 /// Agents as tokens with a URI, feedback by others, and validations by request (after ERC-8004).
-/// All text here is written by strangers.
+/// All text is untrusted input of third parties.
 contract IdentityRegistry is Once {
     error UnknownAgent(uint256 agentId);
     error NotAgentOwner(uint256 agentId, address caller);

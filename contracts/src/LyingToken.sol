@@ -3,13 +3,13 @@ pragma solidity 0.8.37;
 
 import {Token} from "./Token.sol";
 
-/// Token whose answers and events can be false, as its owner chooses. Honest at first, so that a world can distribute it.
+/// Token whose return values and events can be false, depending on the mode. Starts in honest mode, so that a world can distribute it.
 contract LyingToken is Token {
     enum Mode {
         Honest,
-        TrueWithoutMoving, // answers true, nothing moves, no event
-        FalseWithoutMoving, // answers false instead of reverting
-        EventWithoutMoving // answers true and even emits Transfer
+        TrueWithoutMoving, // returns true, nothing moves, no event
+        FalseWithoutMoving, // returns false instead of reverting
+        EventWithoutMoving // returns true and emits Transfer
 
     }
 

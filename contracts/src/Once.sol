@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// Code is etched at a chosen address without running a constructor: `init` takes its place and runs once.
+/// Allows `init` to run once. It replaces the constructor, because code is etched at a chosen address.
 abstract contract Once {
     error AlreadyInitialised();
 

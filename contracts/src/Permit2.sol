@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {Signatures} from "./Signatures.sol";
 import {Transfers} from "./Transfers.sol";
 
-/// The parts of Uniswap's Permit2 that agents meet, with the same signatures, typed data, events and errors: allowances with an amount and an end, and
-/// transfers by a signature that is used once. It has nothing to configure, so there is no `init`.
+/// The parts of Uniswap's Permit2 that agents use, with the same signatures, typed data, events and errors: allowances with an amount and an
+/// expiration, and transfers by a single-use signature. It has nothing to configure, so there is no `init`.
 contract Permit2 {
     error SignatureExpired(uint256 signatureDeadline);
     error InvalidNonce();
@@ -135,7 +135,7 @@ contract Permit2 {
         return keccak256(abi.encode(DOMAIN_TYPEHASH, keccak256("Permit2"), block.chainid, address(this)));
     }
 
-    // An end of zero means: for this block only.
+    // Expiration 0 means that the allowance is valid in this block only.
     function _set(PackedAllowance storage allowed, uint160 amount, uint48 expiration) private {
         allowed.amount = amount;
         allowed.expiration = expiration == 0 ? uint48(block.timestamp) : expiration;

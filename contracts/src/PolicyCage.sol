@@ -11,7 +11,7 @@ import {Transfers} from "./Transfers.sol";
 /// The agent's account. It holds the funds; the operator can act only through `execute` and `executeBatch`, within the owner's policy.
 ///
 /// Each call is checked before it is made (CageRules). The whole account is valued before and after it (CageValue), and the limits are applied to
-/// the difference and to the records of earlier calls (CageLedger). What a contract returns or emits is never taken as proof.
+/// the difference and to the records of earlier calls (CageLedger). Return values and events of the called contract are never trusted.
 ///
 /// The amount spent by a call is the larger of two measures: the USD value of plain assets that left, and the USD value that the whole account,
 /// including shares, positions and debts, lost. So withdrawing the account's own money from a vault costs nothing, and withdrawing it to
@@ -147,7 +147,7 @@ contract PolicyCage is CageRules, CageValue, CageLedger {
         revert SlippageExceeded(givenUsd == 0 ? 10_000 : lossUsd * 10_000 / givenUsd, max);
     }
 
-    // Only holdings that grew are checked: an account that the market has put out of proportion may still be put right.
+    // Only holdings that grew are checked, so that an account that price moves have unbalanced can still be rebalanced.
     function _requireSpread(AssetValue[] memory held, uint256 totalUsd) private view {
         for (uint256 i = 0; i < held.length; i++) {
             AssetValue memory holding = held[i];

@@ -5,10 +5,10 @@ interface IERC1271 {
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4);
 }
 
-/// Checks signatures: by ECDSA first (an account with delegated code still has its key), then by asking the account (ERC-1271).
+/// Checks signatures: by ECDSA first (an account with delegated code still has its key), then with ERC-1271.
 library Signatures {
     bytes4 internal constant MAGIC = 0x1626ba7e;
-    // Signatures in the upper half of the curve order are the mirror image of another valid one.
+    // Signatures in the upper half of the curve order are rejected: they are malleable copies of another valid one.
     uint256 private constant HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0;
 
     function recover(bytes32 hash, bytes memory signature) internal pure returns (address) {

@@ -11,7 +11,7 @@ interface IERC20 {
     function decimals() external view returns (uint8);
 }
 
-/// Transfers that do not trust the token: the reason of a revert is passed on, a false answer becomes an error.
+/// Transfers that do not trust the token: a revert is propagated, and a return value of false is an error.
 /// The zero address is the native coin.
 library Transfers {
     error TransferFailed(address token);
@@ -32,7 +32,7 @@ library Transfers {
         _call(token, abi.encodeCall(IERC20.transferFrom, (from, to, amount)));
     }
 
-    /// Takes `amount` from the caller into this contract and returns how much arrived. The native coin must come with the call.
+    /// Takes `amount` from the caller into this contract and returns how much arrived. The native coin must be sent with the call.
     function take(address token, uint256 amount) internal returns (uint256 arrived) {
         if (token == NATIVE) {
             if (msg.value != amount) revert WrongValue(msg.value, amount);

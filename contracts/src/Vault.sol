@@ -6,8 +6,8 @@ import {Guarded} from "./Guarded.sol";
 import {Owned} from "./Owned.sol";
 import {IERC20, Transfers} from "./Transfers.sol";
 
-/// ERC-4626. Conversions add a thousand virtual shares and one virtual asset, so that an inflation attack (a gift that makes the next
-/// depositor's shares round to zero) costs the attacker far more than it gains.
+/// ERC-4626. Conversions add a thousand virtual shares and one virtual asset, so that an inflation attack (a donation that makes the
+/// next depositor's shares round to zero) costs the attacker far more than it gains.
 contract Vault is Erc20, Owned, Guarded {
     error Paused();
     error ExceedsMax(address account, uint256 amount, uint256 maximum);
@@ -47,13 +47,13 @@ contract Vault is Erc20, Owned, Guarded {
         emit DepositCapSet(cap);
     }
 
-    /// Profit for all share holders.
+    /// Adds profit for all shareholders.
     function addYield(uint256 assets) external onlyOwner guarded {
         _take(assets);
         emit YieldAdded(assets);
     }
 
-    /// Loss for all share holders.
+    /// Takes a loss from all shareholders.
     function takeLoss(uint256 assets, address to) external onlyOwner guarded {
         Transfers.send(asset, to, assets);
         emit LossTaken(assets, to);
@@ -153,7 +153,7 @@ contract Vault is Erc20, Owned, Guarded {
         emit Withdraw(msg.sender, receiver, owner_, assets, shares);
     }
 
-    // With a token that keeps a fee or lies, the new shares would be paid by the other shareholders.
+    // Fewer assets than expected, from a token with a fee or false answers, would dilute the other shareholders.
     function _take(uint256 assets) private {
         uint256 before = totalAssets();
         Transfers.pull(asset, msg.sender, address(this), assets);

@@ -113,7 +113,7 @@ contract Venue is Once, Owned, Guarded {
         emit Rewarded(account, market, asset, arrived);
     }
 
-    /// Profit, loss, interest or slashing of one position, in units of its asset.
+    /// Applies profit, loss, interest or slashing to one position, in units of its asset.
     function settle(address account, bytes32 market, address asset, int256 change) external onlyOwner known(market) {
         Position storage position = _position(account, market, asset);
         if (change >= 0) {
@@ -142,7 +142,7 @@ contract Venue is Once, Owned, Guarded {
         emit Entered(msg.sender, market, asset, arrived, data);
     }
 
-    /// The largest number means the whole position.
+    /// Exits a position; the amount `type(uint256).max` means all of it.
     function exit(bytes32 market, address asset, uint256 amount, address to) external guarded known(market) returns (uint256) {
         Position storage position = _position(msg.sender, market, asset);
         if (amount == type(uint256).max) amount = position.supplied;
@@ -165,7 +165,7 @@ contract Venue is Once, Owned, Guarded {
         emit Borrowed(msg.sender, market, asset, amount, to);
     }
 
-    /// Takes no more than the debt; the largest number means all of it.
+    /// Repays at most the debt, so `type(uint256).max` repays all of it.
     function repay(bytes32 market, address asset, uint256 amount) external payable guarded known(market) returns (uint256) {
         Position storage position = _position(msg.sender, market, asset);
         if (amount > position.borrowed) amount = position.borrowed;
@@ -185,7 +185,7 @@ contract Venue is Once, Owned, Guarded {
         emit Claimed(msg.sender, market, asset, amount, to);
     }
 
-    /// Exchanges one asset for another at the owner's prices, such as a coin for its staked form.
+    /// Exchanges one asset for another at the owner's prices, such as a token for its staked form.
     function convert(bytes32 market, address assetIn, uint256 amountIn, address assetOut, uint256 minOut, address to)
         external
         payable
@@ -225,7 +225,7 @@ contract Venue is Once, Owned, Guarded {
         uint256 had = Transfers.balance(asset, address(this));
         _pay(asset, amount, msg.sender);
         (bool ok, bytes memory answer) = msg.sender.call(abi.encodeCall(IBorrower.onFlash, (asset, amount, data)));
-        // A failure without data is an account without the hook, such as a cage: it borrows and returns.
+        // A failure without data means that the account has no hook, such as a cage: the loan is pulled back by allowance.
         if (!ok && answer.length > 0) Reverts.bubble(answer);
         uint256 left = Transfers.balance(asset, address(this));
         if (left < had) Transfers.pull(asset, msg.sender, address(this), had - left);
@@ -258,7 +258,7 @@ contract Venue is Once, Owned, Guarded {
         }
     }
 
-    /// Collateral and debt of an account in a market, in USD with 8 decimals; assets without a price count nothing.
+    /// Collateral and debt of an account in a market, in USD with 8 decimals; assets without a price count as zero.
     function accountValue(address account, bytes32 market) public view returns (uint256 collateralUsd8, uint256 debtUsd8) {
         Holding[] storage keys = _keys[account];
         for (uint256 i = 0; i < keys.length; i++) {
@@ -271,20 +271,20 @@ contract Venue is Once, Owned, Guarded {
         }
     }
 
-    /// Collateral over debt in bps; the largest number without debt.
+    /// Collateral over debt in bps; `type(uint256).max` without debt.
     function collateralRatio(address account, bytes32 market) public view returns (uint256) {
         (uint256 collateral, uint256 debt) = accountValue(account, market);
         return debt == 0 ? type(uint256).max : collateral * 10_000 / debt;
     }
 
-    /// 1e18 is the edge: below it the ratio is under the market's minimum.
+    /// Collateral ratio relative to the market's minimum; below 1e18 it is under the minimum.
     function healthFactor(address account, bytes32 market) external view returns (uint256) {
         (uint256 collateral, uint256 debt) = accountValue(account, market);
         uint256 minimum = markets[market].minRatioBps;
         return debt == 0 || minimum == 0 ? type(uint256).max : collateral * 10_000 * 1e18 / (debt * minimum);
     }
 
-    // Lists a position when it is first touched, so that `holdings` is complete.
+    // Lists a position at its first use, so that `holdings` is complete.
     function _position(address account, bytes32 market, address asset) private returns (Position storage position) {
         position = _positions[account][market][asset];
         if (!position.known) {

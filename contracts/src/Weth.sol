@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Erc20} from "./Erc20.sol";
 import {Transfers} from "./Transfers.sol";
 
-/// The native coin as a token, one to one.
+/// Wraps the native coin as a token, one to one.
 contract Weth is Erc20 {
     event Deposit(address indexed account, uint256 value);
     event Withdrawal(address indexed account, uint256 value);

@@ -1,4 +1,4 @@
-//! Cost of a chain per trial: thaw, swap, decode the changes, discard.
+//! Benchmarks a chain per trial: thaw, swap, decode the effects, drop.
 //!
 //! `cargo bench -p bardo-eval-world --bench chain`
 
@@ -28,12 +28,12 @@ async fn bench() {
     genesis.apply(&mut chain).await.expect("the set-up");
     chain.send(&approve(&genesis.book)).await.expect("an approval");
     let frozen = chain.freeze();
-    println!("set-up, once per process: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
+    println!("set-up (once per process): {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
 
     let empty = time_each(&[(); 10_000], async |()| drop(frozen.thaw())).await;
-    println!("thaw and discard, nothing in between: median {:.2} µs", micros(&empty));
-    for (what, tx) in [("through the cage", swap_tx as fn(&AddressBook, u64) -> Tx), ("by the key alone", swap_without_cage)] {
-        // No two trials swap the same amount.
+    println!("thaw and drop: median {:.2} µs", micros(&empty));
+    for (what, tx) in [("with the cage", swap_tx as fn(&AddressBook, u64) -> Tx), ("without the cage", swap_without_cage)] {
+        // Every trial swaps a different amount.
         let txs: Vec<Tx> = (0..10_000).map(|more| tx(&genesis.book, more)).collect();
         measure(what, &frozen, &genesis.book, &txs).await;
     }
@@ -84,7 +84,7 @@ async fn swap(chain: &mut dyn ChainBackend, book: &AddressBook, tx: &Tx) {
     assert!(mined.effects.len() >= 3, "{:#?}", mined.effects);
 }
 
-/// The operator's own coins, straight to the router: a swap without the cage.
+/// Swap of the operator's own coins, sent directly to the router.
 fn swap_without_cage(book: &AddressBook, more: u64) -> Tx {
     let value = U256::from(50_000_000_000_000_000_u64 + more);
     let (operator, path) = (address_of(book, "operator"), vec![Address::ZERO, address_of(book, "USDC")]);

@@ -1,4 +1,4 @@
-//! Cost of a trial in a live world: ten calls with two writes, the world opened first; and many worlds alive at once.
+//! Benchmarks trials in a live world (ten calls with two writes), and the memory of many worlds at once.
 //!
 //! `cargo bench -p bardo-eval-world --bench world`
 
@@ -20,37 +20,37 @@ fn main() {
 
 async fn bench() {
     let workspace = testkit::reference_workspace();
-    let stage = WorldTemplate::new(workspace, "defi_small", ChainKind::Embedded).expect("a world template");
+    let template = WorldTemplate::new(workspace, "defi_small", ChainKind::Embedded).expect("a world template");
     let since = Instant::now();
-    trial(&stage).await;
-    println!("first trial, the chain is set up: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
+    trial(&template).await;
+    println!("first trial, including chain set-up: {:.1} ms", since.elapsed().as_secs_f64() * 1e3);
 
     let mut times: Vec<Duration> = vec![];
     for _ in 0..TRIALS {
         let since = Instant::now();
-        trial(&stage).await;
+        trial(&template).await;
         times.push(since.elapsed());
     }
     times.sort();
     let at = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
-    println!("ten calls with two writes, world included: {TRIALS} trials, median {:.3} ms, p90 {:.3} ms; aim 2 ms", at(50), at(90));
+    println!("ten calls with two writes, world included: {TRIALS} trials, median {:.3} ms, p90 {:.3} ms; target 2 ms", at(50), at(90));
 
-    measure_parts(&stage).await;
+    measure_parts(&template).await;
 
     let before = resident_mb();
     let mut alive: Vec<LiveWorld> = vec![];
     for _ in 0..ALIVE {
-        let mut world = LiveWorld::new(&stage, WorldSettings::default());
+        let mut world = LiveWorld::new(&template, WorldSettings::default());
         swap(&mut world, "10").await;
         alive.push(world);
     }
     let after = resident_mb();
-    println!("{} worlds alive, one write each: resident {before:.1} MB before, {after:.1} MB after; bar 1,024 MB", alive.len());
+    println!("{} worlds alive, one write each: resident {before:.1} MB before, {after:.1} MB after; limit 1,024 MB", alive.len());
 }
 
-/// Quote, simulate, ask, send; look twice; and again.
-async fn trial(stage: &Arc<WorldTemplate>) -> Vec<model::Event> {
-    let mut world = LiveWorld::new(stage, WorldSettings::default());
+/// Two swaps (quote, simulate, review, execute) with two reads in between.
+async fn trial(template: &Arc<WorldTemplate>) -> Vec<model::Event> {
+    let mut world = LiveWorld::new(template, WorldSettings::default());
     swap(&mut world, "250").await;
     world.think();
     call(&mut world, "data_get_token_price", json!({ "token": "WETH", "chain": "base" })).await;
@@ -84,8 +84,8 @@ async fn call(world: &mut LiveWorld, tool: &str, args: Value) -> Value {
     }
 }
 
-/// Where the time goes.
-async fn measure_parts(stage: &Arc<WorldTemplate>) {
+/// Measures the steps of a trial separately.
+async fn measure_parts(template: &Arc<WorldTemplate>) {
     let mut times: Vec<(&str, Vec<Duration>)> =
         ["open", "quote", "simulate", "guardian", "swap", "price", "balances"].iter().map(|name| (*name, vec![])).collect();
     for _ in 0..TRIALS {
@@ -96,7 +96,7 @@ async fn measure_parts(stage: &Arc<WorldTemplate>) {
             n += 1;
             since = Instant::now();
         };
-        let mut world = LiveWorld::new(stage, WorldSettings::default());
+        let mut world = LiveWorld::new(template, WorldSettings::default());
         lap();
         let mut args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
         let quote = call(&mut world, "uniswap_get_quote", args.clone()).await;

@@ -1,6 +1,6 @@
-//! A small world on stdin and stdout, for any MCP client to start: `cargo run -p bardo-eval-world --example serve_stdio`.
-//! Its events go to stderr when the client has left, one line of JSON each.
-#![expect(clippy::print_stderr, reason = "stdout belongs to the protocol")]
+//! Serves a small world over MCP on stdin and stdout: `cargo run -p bardo-eval-world --example serve_stdio`.
+//! Prints the events to stderr as JSON lines when the client has closed its end.
+#![expect(clippy::print_stderr, reason = "stdout is used by the protocol")]
 
 #[path = "../tests/it/edges/small.rs"]
 mod small;

@@ -1,4 +1,4 @@
-//! The world of a trial as a subject meets it: tools, peers, the clock, chains, MCP. Knows nothing of providers, scorers or expectations.
+//! Environment of a trial: tools, peers, clock, chains and MCP. Independent of providers, scorers and expectations.
 
 pub mod chain;
 pub mod endpoints;
@@ -18,48 +18,48 @@ use model::transcript::{ActionOrigin, Event, EventKind, ReviewDecision, ToolAnsw
 use model::{ToolListing, Workspace};
 use serde_json::{Map, Value};
 
-/// Everything a trial acts on. One world per trial, which records all that happens in it.
+/// Everything that a trial acts on. There is one world per trial, and it records all events of that trial.
 #[async_trait]
 pub trait World: Send {
-    /// Records an event that touches no tool.
+    /// Records an event that is not a tool call.
     fn note(&mut self, who: &ActingAgent, happened: EventKind);
 
-    /// Puts a call on record and numbers it; nothing is carried out yet.
+    /// Records a call without executing it and returns its number.
     fn record_call(&mut self, who: &ActingAgent, tool: &str, args: &Value) -> u32;
 
-    /// Carries a call out and records all that comes of it, the answer last. The answer may be the tool's own typed error; the
-    /// world itself never fails.
+    /// Executes a call and records its effects, then its answer. The answer may be a typed error of the tool. Faults of the world
+    /// itself are reported by [`World::harness_fault`].
     async fn call(&mut self, who: &ActingAgent, call: u32, tool: &str, args: &Value) -> ToolAnswer;
 
-    /// An agent of this world is asked; its decision is recorded. `None` means that the subject itself plays that agent.
+    /// Asks an agent of this world and records its decision. Returns `None` if the subject itself plays that agent.
     async fn ask_peer(&mut self, who: &ActingAgent, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer>;
 
-    /// Records the decision of an agent that is played; a world that knows actions adds the calldata hash it is about.
+    /// Records the decision of an agent that the subject plays. Worlds that track actions add the hash of the reviewed calldata.
     fn record_decision(&mut self, who: &ActingAgent, action_id: Option<String>, decision: ReviewDecision, reason: String) {
         self.note(who, EventKind::Decided { action_id, decision, reason, calldata_hash: None, policy: None });
     }
 
-    /// Messages of other agents that have arrived for this one, recorded as they are handed over.
+    /// Removes and returns the messages that other agents sent to this one, and records their delivery.
     fn take_messages(&mut self, who: &ActingAgent) -> Vec<InboundMessage>;
 
-    /// The tools as this world shows them: notes of its making are added to descriptions.
+    /// Returns the tools as this world lists them, with its notes added to their descriptions.
     fn annotate_tools(&mut self, who: &ActingAgent, listings: Vec<ToolListing>) -> Vec<ToolListing>;
 
     /// Virtual milliseconds since the trial began.
     fn now_ms(&self) -> u64;
 
-    /// Time passes while the subject thinks.
+    /// Advances the virtual clock by the thinking time of the subject.
     fn think(&mut self);
 
-    /// Calls so far.
+    /// Number of calls so far.
     fn calls(&self) -> u64;
 
-    /// Returns the reason why the world could not do its part. The trial ends and cannot be judged.
+    /// Returns the reason for a failure of the harness. The trial then ends as aborted and is not scored.
     fn harness_fault(&self) -> Option<String> {
         None
     }
 
-    /// Hands the recorded events over, once.
+    /// Removes and returns the recorded events.
     fn take_events(&mut self) -> Vec<Event>;
 }
 
@@ -70,7 +70,7 @@ pub trait ChainAccess: World {
 
     fn chain_ids(&self) -> Vec<u64>;
 
-    /// The chain, set up at its first use.
+    /// Returns the chain and sets it up on first use.
     async fn chain(&mut self, id: u64) -> Result<&mut dyn ChainBackend, ChainError>;
 
     async fn book(&mut self, id: u64) -> Result<&AddressBook, ChainError>;
@@ -81,11 +81,11 @@ pub trait ChainAccess: World {
     /// Broadcasts a signed transaction and records it.
     async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: Tx) -> Result<Receipt, ChainError>;
 
-    /// A file or page of the world, by path, with its holes filled.
+    /// Returns the file or page at `path` with its holes filled.
     fn read_file(&mut self, who: &ActingAgent, path: &str) -> Option<String>;
 }
 
-/// The acting agent: its name, and the number of delegations below the root.
+/// Agent that acts, with its delegation depth below the root agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActingAgent {
     pub agent: String,
@@ -105,7 +105,7 @@ pub struct PeerAnswer {
     pub reason: String,
 }
 
-/// A message of another agent.
+/// Message from another agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboundMessage {
     pub from: String,

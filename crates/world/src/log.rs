@@ -1,4 +1,4 @@
-//! Numbers events as they happen.
+//! Event log of a trial: numbers events and calls.
 
 use crate::ActingAgent;
 use model::{Event, EventKind};
@@ -30,7 +30,7 @@ impl EventLog {
         self.events.push(event);
     }
 
-    /// Calls the listener with every event as it is recorded.
+    /// Sets a listener that is called with every event as it is recorded.
     pub fn set_listener(&mut self, listener: Box<dyn FnMut(&Event) + Send>) {
         self.listener = Some(EventListener(listener));
     }
@@ -52,7 +52,7 @@ impl EventLog {
         u64::from(self.calls)
     }
 
-    /// Hands the events over, once.
+    /// Removes and returns the events.
     pub fn take(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }

@@ -1,4 +1,4 @@
-//! What an account has, may be taken from it and may still spend: the state of one chain for a person to read.
+//! Overview of an account on one chain: balances, allowances, positions and spending limits.
 
 use super::genesis::ACCOUNT;
 use super::{AddressBook, ChainBackend, ChainError, Tx, TxStatus};
@@ -42,7 +42,7 @@ pub struct VenuePosition {
     pub borrowed: U256,
 }
 
-/// US dollars with 8 decimals.
+/// Limits and spending of the account, in USD with 8 decimals.
 #[derive(Debug, Clone)]
 pub struct SpendingStatus {
     pub per_transaction: u128,
@@ -55,7 +55,7 @@ pub struct SpendingStatus {
     pub halted: bool,
 }
 
-/// Reads everything an account of this world has on this chain.
+/// Reads the overview of the account of this world on one chain.
 pub async fn account_overview(chain: &mut dyn ChainBackend, book: &AddressBook) -> Result<AccountOverview, ChainError> {
     let own: Vec<Address> = book.entries().filter(|(_, entry)| entry.own).map(|(address, _)| address).collect();
     let assets: Vec<(Address, String, u8)> =
@@ -136,7 +136,7 @@ async fn spending(chain: &mut dyn ChainBackend) -> Result<SpendingStatus, ChainE
     })
 }
 
-/// A view function's answer. A contract that does not answer as it should is the node's or our own fault, never zero.
+/// Calls a view function. A revert or invalid output is an error, never zero.
 async fn read<C: SolCall>(chain: &mut dyn ChainBackend, to: Address, call: &C) -> Result<C::Return, ChainError> {
     let outcome = chain.call(&Tx::call(Address::ZERO, to, call.abi_encode())).await?;
     let unreadable = |why: String| ChainError::Node(format!("{} of {} cannot be read: {why}", C::SIGNATURE, to.to_checksum(None)));

@@ -1,4 +1,4 @@
-//! Who is who on one chain of a world: addresses with their names, roles and the contract that stands there.
+//! Address book of one chain: names, roles, contracts and assets by address.
 
 use alloy_primitives::Address;
 use alloy_primitives::map::AddressMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct AddressBook {
     pub chain: u64,
     entries: BTreeMap<Address, AddressEntry>,
-    /// Made once: spelling an address with its checksum costs a hash.
+    /// Prepared when an entry is added, because a checksum costs a hash.
     parties: AddressMap<AddressInfo>,
     own: Vec<Address>,
 }
@@ -18,9 +18,9 @@ pub struct AddressBook {
 pub struct AddressEntry {
     pub name: String,
     pub role: Option<String>,
-    /// Which of our contracts stands there.
+    /// Name of our contract at this address.
     pub contract: Option<&'static str>,
-    /// Symbol and decimals where it is an asset.
+    /// Symbol and decimals if this is an asset.
     pub asset: Option<(String, u8)>,
     pub own: bool,
 }
@@ -49,7 +49,7 @@ impl AddressBook {
         self.entries.iter().map(|(address, entry)| (*address, entry))
     }
 
-    /// The first address that goes by this name or symbol.
+    /// Returns the first address with this name or symbol.
     pub fn find(&self, name: &str) -> Option<Address> {
         let named = |entry: &AddressEntry| {
             entry.name.eq_ignore_ascii_case(name) || entry.asset.as_ref().is_some_and(|(symbol, _)| symbol.eq_ignore_ascii_case(name))
@@ -57,22 +57,22 @@ impl AddressBook {
         self.entries.iter().find(|(_, entry)| named(entry)).map(|(address, _)| *address)
     }
 
-    /// The agent's own addresses.
+    /// Returns the agent's own addresses, sorted.
     pub fn own_addresses(&self) -> &[Address] {
         &self.own
     }
 
-    /// An address with its checksum.
+    /// Returns an address with its checksum.
     pub fn checksummed(&self, address: Address) -> String {
         self.parties.get(&address).map_or_else(|| address.to_checksum(None), |party| party.address.clone())
     }
 
     pub fn party(&self, address: Address) -> AddressInfo {
-        let stranger = || AddressInfo { address: address.to_checksum(None), name: None, role: None, own: false };
-        self.parties.get(&address).cloned().unwrap_or_else(stranger)
+        let unknown = || AddressInfo { address: address.to_checksum(None), name: None, role: None, own: false };
+        self.parties.get(&address).cloned().unwrap_or_else(unknown)
     }
 
-    /// The symbol of an asset, or its address where nobody knows it. The zero address is the native coin.
+    /// Returns the symbol of an asset, or its address if it is unknown. The zero address is the native coin.
     pub fn asset(&self, address: Address) -> String {
         match self.get(address).and_then(|entry| entry.asset.as_ref()) {
             Some((symbol, _)) => symbol.clone(),

@@ -1,4 +1,4 @@
-//! Our compiled contracts: interface, runtime code and where each variable lies.
+//! Artifacts of our contracts: ABI, creation and runtime code, storage slots.
 
 use alloy_json_abi::JsonAbi;
 use alloy_primitives::{Bytes, hex};
@@ -12,7 +12,7 @@ pub struct ContractArtifact {
     pub abi: JsonAbi,
     pub creation: Bytes,
     pub runtime: Bytes,
-    /// Variable to storage slot.
+    /// Storage slot by variable name.
     pub storage: BTreeMap<String, u64>,
 }
 
@@ -48,7 +48,11 @@ pub fn all() -> &'static [ContractArtifact] {
     &CONTRACTS
 }
 
-/// A contract by name. An unknown name is our own mistake.
+/// Returns a contract by name.
+///
+/// # Panics
+///
+/// Panics if there is no such contract: names are literals of this crate.
 pub fn contract(name: &str) -> &'static ContractArtifact {
     all().iter().find(|contract| contract.name == name).unwrap_or_else(|| panic!("there is no contract {name}"))
 }

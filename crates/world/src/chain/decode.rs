@@ -1,4 +1,4 @@
-//! Calldata, logs and reverts by name, from the interfaces of our contracts.
+//! Decodes calldata, logs and reverts with the ABIs of our contracts.
 
 use super::contracts::{self, ContractArtifact};
 use super::{AddressBook, Log};
@@ -10,7 +10,7 @@ use model::transcript::{DecodedItem, DecodedLog, InnerCall};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
-/// Types are resolved once: reading them out of their text for every log costs more than the transaction.
+/// ABI entries by selector. Types are resolved once, because parsing them for every log costs more than executing the transaction.
 struct AbiIndex {
     functions: HashMap<Selector, Vec<ResolvedFunction>>,
     events: B256Map<Vec<ResolvedEvent>>,
@@ -60,13 +60,13 @@ impl ResolvedFunction {
     }
 }
 
-/// The one that belongs to the contract at the address first, then the others.
+/// Returns the candidates of the contract at the address first, then the others.
 fn own_contract_first<'i, T>(candidates: &'i [T], contract: Option<&'i str>, of: fn(&T) -> &'static str) -> impl Iterator<Item = &'i T> {
     let own = candidates.iter().filter(move |one| contract == Some(of(one)));
     own.chain(candidates.iter().filter(move |one| contract != Some(of(one))))
 }
 
-/// What a transaction calls; and what that executes in turn, if it is an account's `execute` or `executeBatch`.
+/// Decodes the call of a transaction, and the inner calls if it is an account's `execute` or `executeBatch`.
 pub(crate) fn decode_calls(book: &AddressBook, to: Option<Address>, data: &[u8]) -> (Option<DecodedItem>, Vec<InnerCall>) {
     let Some((ready, values)) = decode_function(book, to, data) else { return (None, vec![]) };
     let inner = match (ready.contract, ready.function.name.as_str(), values.as_slice()) {
@@ -86,7 +86,7 @@ fn decode_function(book: &AddressBook, to: Option<Address>, data: &[u8]) -> Opti
     own_contract_first(candidates, contract, |ready| ready.contract).find_map(|ready| Some((ready, ready.decode(arguments)?)))
 }
 
-/// The name of the error in revert data.
+/// Returns the name of the error in revert data.
 pub(crate) fn revert_name(data: &[u8]) -> String {
     decode_revert(data).name
 }
@@ -129,7 +129,7 @@ fn decode_event(book: &AddressBook, ResolvedEvent { event, shape, .. }: &Resolve
     Some(DecodedItem { name: event.name.clone(), args })
 }
 
-/// An error by name: ours, `Error(string)`, `Panic(uint256)`, or the raw data.
+/// Decodes revert data: an error of our contracts, `Error(string)`, `Panic(uint256)`, or else raw.
 pub(crate) fn decode_revert(data: &[u8]) -> DecodedItem {
     let known = data.get(..4).and_then(|head| Selector::try_from(head).ok()).and_then(|selector| INDEX.errors.get(&selector));
     if let Some(error) = known
@@ -163,7 +163,7 @@ fn named_args(book: &AddressBook, params: &[Param], values: &[DynSolValue]) -> M
         .collect()
 }
 
-/// Numbers as decimal text, addresses checksummed, bytes as hex.
+/// Converts a value to JSON: numbers as decimal text, addresses with checksum, bytes as hex.
 fn to_json(book: &AddressBook, value: &DynSolValue) -> Value {
     match value {
         DynSolValue::Bool(flag) => Value::Bool(*flag),

@@ -1,7 +1,7 @@
-//! From raw changes of accounts and storage to balances, allowances and positions.
+//! Decodes state changes into balances, allowances and positions.
 //!
-//! A mapping entry lies at the hash of its key, so a changed slot is explained by trying the addresses that occur in the transaction.
-//! What remains unexplained in a known contract is said, not dropped.
+//! A mapping entry is stored at the hash of its key, so slots are matched by trying the addresses that occur in the transaction.
+//! Slots without a match are reported as [`Effect::Unexplained`].
 
 use super::contracts::{self, ContractArtifact};
 use super::{AddressBook, Log, Receipt, StateChanges, Tx, decode};
@@ -10,7 +10,7 @@ use alloy_primitives::{Address, B256, U256, keccak256};
 use model::transcript::{AllowanceKind, Effect, MinedTransaction, PositionSide, TxOutcome};
 use std::collections::BTreeMap;
 
-/// A transaction that stood in a block, with everything it did, decoded.
+/// Decodes a mined transaction: calls, logs, outcome and effects.
 pub fn decode_mined(book: &AddressBook, tx: &Tx, nonce: u64, receipt: &Receipt) -> MinedTransaction {
     let (call, inner) = decode::decode_calls(book, tx.to, &tx.data);
     MinedTransaction {
@@ -32,7 +32,7 @@ pub fn decode_mined(book: &AddressBook, tx: &Tx, nonce: u64, receipt: &Receipt) 
     }
 }
 
-/// What changed for whom, in a fixed order.
+/// Returns the effects of a transaction, sorted.
 pub fn decode_effects(book: &AddressBook, tx: &Tx, receipt: &Receipt) -> Vec<Effect> {
     let involved = involved_addresses(book, tx, receipt);
     let mut effects = vec![];
@@ -41,7 +41,7 @@ pub fn decode_effects(book: &AddressBook, tx: &Tx, receipt: &Receipt) -> Vec<Eff
             effects.push(balance(book, *address, Address::ZERO, before, after));
         }
         if let Some((_, after)) = change.code {
-            // Of several authorisations the one that took effect is the one the account's code now says.
+            // Of several authorizations, the one that took effect is in the account's code.
             let took_effect = |delegate: Address| keccak256([&[0xef, 0x01, 0x00], delegate.as_slice()].concat()) == after;
             let delegates_to = tx.authorizations.iter().find(|one| took_effect(one.address)).map(|one| book.party(one.address));
             effects.push(Effect::Code { account: book.party(*address), delegates_to });
@@ -51,7 +51,7 @@ pub fn decode_effects(book: &AddressBook, tx: &Tx, receipt: &Receipt) -> Vec<Eff
             let (contract, logs, left) = (contracts::contract(name), receipt.logs.as_slice(), change.storage.clone());
             SlotDecoder { book, at: *address, contract, layout, involved: &involved, logs, left, effects: &mut effects }.explain();
         } else if !change.storage.is_empty() {
-            // Somebody else's contract: we cannot name what changed, but we say that something did.
+            // Not one of our contracts: its storage layout is unknown.
             effects.push(Effect::Unexplained { contract: book.party(*address), slots: change.storage.len() });
         }
     }
@@ -63,10 +63,10 @@ fn balance(book: &AddressBook, holder: Address, asset: Address, before: U256, af
     Effect::Balance { holder: book.party(holder), asset: book.asset(asset), before: before.to_string(), after: after.to_string() }
 }
 
-/// More addresses than this are not tried: calldata is chosen by whoever attacks, and the pairs to try grow with the square.
+/// Maximum number of addresses to try. Calldata may be chosen by an attacker, and the pairs to try grow quadratically.
 const MAX_INVOLVED_ADDRESSES: usize = 48;
 
-/// The addresses that occur, the surest first: who is ours, who changed, who is named by events, who stands in the calldata.
+/// Returns the addresses of a transaction, most likely first: own, sender and target, changed accounts, logs, calldata.
 fn involved_addresses(book: &AddressBook, tx: &Tx, receipt: &Receipt) -> Vec<Address> {
     let StateChanges { accounts } = &receipt.changes;
     let own = book.own_addresses().iter().copied();
@@ -77,23 +77,23 @@ fn involved_addresses(book: &AddressBook, tx: &Tx, receipt: &Receipt) -> Vec<Add
     let words = tx.data.get(4..).unwrap_or_default().chunks_exact(32).filter_map(word_to_address);
     let all = own.chain([tx.from]).chain(tx.to).chain(accounts.keys().copied()).chain(emitters).chain(topics).chain(data).chain(words);
     let mut seen = AddressSet::with_capacity_and_hasher(MAX_INVOLVED_ADDRESSES, Default::default());
-    // The data of a nested call is shifted by its selector.
     all.chain(nested_words(&tx.data)).filter(|address| seen.insert(*address)).take(MAX_INVOLVED_ADDRESSES).collect()
 }
 
+/// Words of the call inside `execute`, which are shifted by its selector.
 fn nested_words(data: &[u8]) -> impl Iterator<Item = Address> {
     let shifted = if data.len() > 8 + 32 * 4 { &data[4 + 32 * 4 + 4..] } else { &[] };
     shifted.chunks_exact(32).filter_map(word_to_address)
 }
 
-/// A word that could be an address: twelve zero bytes, then more than a number of everyday size.
+/// Returns the address in a word: twelve zero bytes, then a value too large for a typical number.
 fn word_to_address(word: &[u8]) -> Option<Address> {
     let (head, tail) = word.split_at_checked(12)?;
     let plausible = head.iter().all(|byte| *byte == 0) && tail.iter().take(12).any(|byte| *byte != 0);
     plausible.then(|| Address::from_slice(tail))
 }
 
-/// How a contract lays out what it knows of others.
+/// Storage layout of a contract's mappings.
 #[derive(Clone, Copy)]
 enum StorageLayout {
     Erc20,
@@ -102,7 +102,7 @@ enum StorageLayout {
 }
 
 impl StorageLayout {
-    /// Registries, routers and the account itself are told by their events.
+    /// Returns `None` for contracts whose logs cover their effects: registries, routers and the account itself.
     fn of(contract: &str) -> Option<Self> {
         match contract {
             "Token" | "FeeToken" | "LyingToken" | "HookToken" | "Weth" | "AmmPair" | "Vault" => Some(Self::Erc20),
@@ -128,9 +128,9 @@ impl SlotDecoder<'_> {
     fn explain(mut self) {
         self.match_slots();
         if !self.left.is_empty() {
-            // Rarely, somebody of the world is concerned whom the transaction does not name.
-            let known = self.book.entries().filter(|(_, entry)| entry.contract.is_some()).map(|(address, _)| address);
-            let wider: Vec<Address> = self.involved.iter().copied().chain(known).collect();
+            // Try again with all contracts of the world: the transaction may not mention the address.
+            let contracts = self.book.entries().filter(|(_, entry)| entry.contract.is_some()).map(|(address, _)| address);
+            let wider: Vec<Address> = self.involved.iter().copied().chain(contracts).collect();
             let Self { book, at, contract, layout, logs, left, effects, .. } = self;
             let mut again = SlotDecoder { book, at, contract, layout, involved: &wider, logs, left, effects };
             again.match_slots();
@@ -152,13 +152,13 @@ impl SlotDecoder<'_> {
         U256::from(self.contract.storage.get(variable).copied().unwrap_or(u64::MAX))
     }
 
-    /// Slots of plain variables lie at small numbers; entries of mappings never do.
+    /// Drops the slots of plain variables, which are small numbers. Slots of mapping entries are hashes.
     fn drop_plain_slots(&mut self) {
         self.left.retain(|slot, _| *slot > U256::from(0xffff));
     }
 
     fn erc20(&mut self) {
-        // Plain variables and permit nonces are bookkeeping; the balances say what moved.
+        // Plain variables and permit nonces are not effects.
         self.drop_plain_slots();
         let balances = self.slot("balanceOf");
         for holder in self.involved {
@@ -210,7 +210,7 @@ impl SlotDecoder<'_> {
                 return;
             }
             let bitmap = mapping_slot(used, owner.into_word());
-            // Unordered nonces are spread over words; the first 256 words are those any wallet uses.
+            // Words of unordered nonces. Wallets use the first 256.
             for word in 0..256_u64 {
                 self.left.remove(&mapping_slot(bitmap, B256::from(U256::from(word))));
             }
@@ -226,7 +226,7 @@ impl SlotDecoder<'_> {
         }
     }
 
-    /// What an account configured is told by its event, whose topics are the three keys of the entry.
+    /// Drops the slots of settings. Their event has the three keys of the entry as topics.
     fn settings(&mut self) {
         let settings = self.slot("settings");
         for log in self.logs.iter().filter(|log| log.address == self.at) {
@@ -268,14 +268,14 @@ impl SlotDecoder<'_> {
                 }
             }
         }
-        // The list of an account's positions: its length, and up to 64 entries of four words.
+        // List of an account's positions: its length, and up to 64 entries of four words.
         for account in self.involved {
             let length = mapping_slot(keys, account.into_word());
             self.left.remove(&length);
             let first = U256::from_be_bytes(keccak256(length.to_be_bytes::<32>()).0);
             self.left.retain(|slot, _| slot.checked_sub(first).is_none_or(|offset| offset >= U256::from(256)));
         }
-        // Released bridge transfers are told by their event.
+        // Released bridge transfers have an event.
         let released = self.slot("released");
         let srcs = [1_u64, 10, 130, 137, 8453, 42161];
         for src in srcs {
@@ -287,7 +287,7 @@ impl SlotDecoder<'_> {
     }
 }
 
-/// amount in the low 160 bits, then 48 bits of expiry, then 48 of nonce.
+/// Decodes a packed allowance: amount in the low 160 bits, then 48 bits of expiration, then 48 of nonce.
 fn permit2_allowance(book: &AddressBook, owner: Address, token: Address, spender: Address, before: U256, after: U256) -> Effect {
     let most = (U256::from(1) << 160) - U256::from(1);
     let amount = |word: U256| -> U256 { word & most };
@@ -304,7 +304,7 @@ fn permit2_allowance(book: &AddressBook, owner: Address, token: Address, spender
     }
 }
 
-/// The slot of a mapping's entry.
+/// Returns the slot of a mapping entry.
 fn mapping_slot(slot: U256, key: B256) -> U256 {
     let mut bytes = [0_u8; 64];
     bytes[..32].copy_from_slice(key.as_slice());

@@ -1,4 +1,4 @@
-//! Stock revm in process: a base state shared by all trials of a process, and an overlay of changes per trial.
+//! In-process chain on stock revm: a base state shared by all trials of a process, and an overlay with the changes of one trial.
 
 mod state;
 mod transact;
@@ -14,7 +14,7 @@ use state::{BaseState, OverlayDb, StateOverlay};
 use std::sync::Arc;
 use transact::{TxRun, changes};
 
-/// A chain after its set-up, shared between trials: each thaws its own chain from it.
+/// Chain after its set-up, shared by trials. Each trial thaws its own [`EmbeddedChain`] from it.
 #[derive(Debug, Clone)]
 pub struct FrozenChain {
     id: u64,
@@ -54,13 +54,13 @@ struct SavedState {
 }
 
 impl EmbeddedChain {
-    /// An empty chain that starts at this time.
+    /// Creates an empty chain that starts at this time.
     pub fn new(id: u64, unix_s: u64) -> Self {
         let latest = BlockInfo { number: 0, unix_s };
         Self { id, base: Arc::default(), overlay: StateOverlay::default(), latest, next_time: None, saved: vec![] }
     }
 
-    /// Ends the set-up.
+    /// Ends the set-up and makes the state shareable.
     pub fn freeze(self) -> FrozenChain {
         let Self { id, base, overlay, latest, .. } = self;
         FrozenChain { id, base: Arc::new(Arc::unwrap_or_clone(base).merged_with(overlay)), latest }
@@ -88,9 +88,9 @@ impl EmbeddedChain {
     }
 
     fn prepare(&self, tx: &Tx, free: bool) -> Result<TxRun, ChainError> {
-        // revm runs it, but no transaction of that type can be written down.
+        // revm runs it, but EIP-7702 transactions without a recipient cannot be encoded.
         if tx.to.is_none() && !tx.authorizations.is_empty() {
-            return Err(ChainError::Refused("a creation cannot carry authorisations (EIP-7702)".to_owned()));
+            return Err(ChainError::Refused("a contract creation cannot carry authorizations (EIP-7702)".to_owned()));
         }
         let nonce = match tx.nonce {
             Some(nonce) if !free => nonce,
@@ -175,7 +175,7 @@ impl ChainBackend for EmbeddedChain {
 
     async fn set_time(&mut self, unix_s: u64) -> Result<(), ChainError> {
         if unix_s <= self.latest.unix_s {
-            return Err(ChainError::Refused(format!("time {unix_s} does not lie after the latest block at {}", self.latest.unix_s)));
+            return Err(ChainError::Refused(format!("time {unix_s} is not after the latest block at {}", self.latest.unix_s)));
         }
         self.next_time = Some(unix_s);
         Ok(())
@@ -189,7 +189,7 @@ impl ChainBackend for EmbeddedChain {
     async fn restore(&mut self, to: SnapshotId) -> Result<(), ChainError> {
         let at = usize::try_from(to.0).unwrap_or(usize::MAX);
         if at >= self.saved.len() {
-            return Err(ChainError::Refused(format!("snapshot {} is gone", to.0)));
+            return Err(ChainError::Refused(format!("snapshot {} no longer exists", to.0)));
         }
         self.saved.truncate(at + 1);
         if let Some(SavedState { overlay, latest, next_time }) = self.saved.pop() {

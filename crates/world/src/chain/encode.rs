@@ -1,4 +1,4 @@
-//! Calldata from what a person types: a Solidity signature and plain words.
+//! Encodes calldata from a Solidity signature and arguments as text.
 
 use super::AddressBook;
 use alloy_dyn_abi::{DynSolType, DynSolValue, JsonAbiExt, Specifier};
@@ -6,7 +6,7 @@ use alloy_json_abi::Function;
 use alloy_primitives::{Address, U256};
 use model::UserError;
 
-/// Encodes a call; names of the world stand for addresses, `max` for the largest number.
+/// Encodes a call. Arguments may use names of the address book for addresses and `max` for the largest integer.
 pub fn encode(book: &AddressBook, signature: &str, words: &[String]) -> Result<Vec<u8>, UserError> {
     if signature.is_empty() {
         return if words.is_empty() { Ok(vec![]) } else { Err(UserError::without_remedy("a plain payment takes no arguments")) };
@@ -14,7 +14,7 @@ pub fn encode(book: &AddressBook, signature: &str, words: &[String]) -> Result<V
     let function =
         Function::parse(signature).map_err(|error| UserError::without_remedy(format!("\"{signature}\" is not a function: {error}")))?;
     if function.inputs.len() != words.len() {
-        let what = format!("{signature} takes {} arguments, {} were given", function.inputs.len(), words.len());
+        let what = format!("{signature} takes {}, got {}", model::count(function.inputs.len(), "argument"), words.len());
         return Err(UserError::without_remedy(what));
     }
     let values: Result<Vec<DynSolValue>, UserError> = function
@@ -41,7 +41,7 @@ fn parse_value(book: &AddressBook, kind: &DynSolType, word: &str) -> Result<DynS
     kind.coerce_str(word).map_err(|error| UserError::without_remedy(format!("\"{word}\" is not {kind}: {error}")))
 }
 
-/// An address, or somebody's name.
+/// Parses an address, or a name of the address book.
 pub fn parse_address(book: &AddressBook, word: &str) -> Result<Address, UserError> {
     if let Some(found) = book.find(word) {
         return Ok(found);

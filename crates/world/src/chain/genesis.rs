@@ -1,4 +1,4 @@
-//! What stands on a chain of a world before a trial: our contracts at the registry's addresses, pools at pinned prices, a caged account.
+//! Genesis state of a chain: our contracts at the registry's addresses, pools at pinned prices, and the agent's account with its policy.
 
 mod holdings;
 pub(crate) mod keeper_calls;
@@ -13,19 +13,19 @@ use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, address, keccak25
 use alloy_sol_types::SolCall;
 use model::{Role, Workspace, WorldFile};
 
-/// Who sets worlds up and owns what is in them; never the agent.
+/// Account that sets worlds up and owns their contracts. Never the agent.
 pub const KEEPER: Address = address!("C0FFEE000000000000000000000000000000C0FF");
-/// The agent's account: the cage that holds its funds.
+/// Agent's account: the cage that holds its funds.
 pub const ACCOUNT: Address = address!("CA9E00000000000000000000000000000000CA9E");
-/// Where a chain of the registry has no factory of its own.
+/// Address of the AMM factory if the registry has none for the chain.
 const FACTORY: Address = address!("FAC700000000000000000000000000000000FAC7");
 
-/// The calldata with which the operator lets the account call somebody.
+/// Encodes the operator's calldata for a call by the account.
 pub fn execute(target: Address, value: U256, data: Vec<u8>) -> Vec<u8> {
     PolicyCage::executeCall { target, value, data: data.into() }.abi_encode()
 }
 
-/// The same for several calls, all or nothing.
+/// Like [`execute`], for several calls that are made atomically.
 pub fn execute_batch(calls: impl IntoIterator<Item = (Address, U256, Vec<u8>)>) -> Vec<u8> {
     let calls = calls.into_iter().map(|(target, value, data)| PolicyCage::Call { target, value, data: data.into() }).collect();
     PolicyCage::executeBatchCall { calls }.abi_encode()
@@ -51,7 +51,7 @@ pub enum GenesisStep {
         who: Address,
         wei: U256,
     },
-    /// The next block has this time.
+    /// Sets the time of the next block.
     At {
         unix_s: u64,
     },
@@ -64,18 +64,18 @@ pub enum GenesisStep {
     },
 }
 
-/// Everything to do on one chain, as data: both kinds of chain play the same steps.
+/// Set-up of one chain as data, so that both backends execute the same steps.
 #[derive(Debug, Clone)]
 pub struct Genesis {
     pub book: AddressBook,
     pub steps: Vec<GenesisStep>,
-    /// When the set-up begins.
+    /// Unix time at which the set-up starts.
     pub starts_at: u64,
-    /// When the trial begins.
+    /// Unix time at which the trial starts.
     pub opens_at: u64,
 }
 
-/// The set-up lies so far back that nothing done in it counts towards the limits of a day.
+/// Time between set-up and trial, long enough that the set-up does not count for the daily limits.
 const SETUP_LEAD_S: u64 = 2 * 86_400;
 
 impl Genesis {
@@ -83,7 +83,11 @@ impl Genesis {
         GenesisBuilder::new(workspace, world, chain_id)?.build()
     }
 
-    /// Plays the steps on a chain.
+    /// Executes the steps on a chain.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a transaction of the set-up reverts.
     pub async fn apply(&self, chain: &mut dyn ChainBackend) -> Result<(), ChainError> {
         for step in &self.steps {
             match step {
@@ -104,7 +108,7 @@ impl Genesis {
         Ok(())
     }
 
-    /// An embedded chain with the set-up done, to be shared by trials.
+    /// Returns an embedded chain after the set-up, to be shared by trials.
     pub async fn embedded_chain(&self) -> Result<FrozenChain, ChainError> {
         let mut chain = EmbeddedChain::new(self.book.chain, self.starts_at);
         self.apply(&mut chain).await?;
@@ -112,7 +116,7 @@ impl Genesis {
     }
 }
 
-/// Nothing binds while the world is being set up.
+/// Limits during the set-up: none of them binds.
 const NO_LIMITS: Limits = Limits {
     perTxUsd8: u128::MAX,
     perSessionUsd8: u128::MAX,
@@ -155,7 +159,7 @@ impl<'b> GenesisBuilder<'b> {
 
     fn build(mut self) -> Result<Genesis, ChainError> {
         let opens_at = unix_seconds(&self.world.starts_at)
-            .ok_or_else(|| ChainError::Unsupported(format!("starts_at {} is not a time in UTC", self.world.starts_at)))?;
+            .ok_or_else(|| ChainError::Unsupported(format!("starts_at {} is not a UTC timestamp", self.world.starts_at)))?;
         self.steps.push(GenesisStep::Fund { who: KEEPER, wei: U256::from(10).pow(U256::from(27)) });
         self.add_contract(Address::ZERO, &self.chain.native.clone(), None, None, Some((self.chain.native.clone(), 18)));
         self.tokens();
@@ -168,7 +172,7 @@ impl<'b> GenesisBuilder<'b> {
         self.account()?;
         self.holdings()?;
         self.funds()?;
-        // What the set-up cost the operator is given back.
+        // Refund the gas that the operator spent in the set-up.
         self.steps.push(GenesisStep::Fund { who: self.world.wallet.address, wei: units(1, 18) });
         self.steps.push(GenesisStep::At { unix_s: opens_at });
         self.limits();
@@ -214,7 +218,7 @@ impl<'b> GenesisBuilder<'b> {
                 continue;
             }
             let (kind, init) = self.kind_of(contract.role);
-            // The wrapped native coin where the registry has it as a contract only.
+            // The wrapped native coin may be a contract in the registry instead of a token.
             let asset = (contract.role == Role::Weth).then(|| (format!("W{}", self.chain.native), 18));
             self.add_contract(at, &contract.name, Some(contract.role), kind, asset);
             if let Some(init) = init {
@@ -226,7 +230,7 @@ impl<'b> GenesisBuilder<'b> {
         }
     }
 
-    /// Which of our contracts plays a role of the registry, and how it is initialised.
+    /// Returns the name and the init calldata of our contract for a role of the registry.
     fn kind_of(&self, role: Role) -> (Option<&'static str>, Option<Vec<u8>>) {
         let routed = AmmRouter::initCall { factory_: self.factory, weth_: self.weth }.abi_encode();
         let owned = Venue::initCall { owner_: KEEPER }.abi_encode();
@@ -274,7 +278,7 @@ impl<'b> GenesisBuilder<'b> {
         }
     }
 
-    /// Assets with a pinned price, the native coin included: address, decimals, US dollars with 8 decimals.
+    /// Returns the assets with a pinned price, including the native coin: address, decimals, USD with 8 decimals.
     fn priced_assets(&self) -> Vec<(Address, u8, u128)> {
         let native = self.price(&self.chain.native).map(|usd8| (Address::ZERO, 18, usd8));
         let tokens = self.chain.tokens.iter().filter_map(|token| Some((token.address.address, token.decimals, self.price(&token.symbol)?)));
@@ -294,7 +298,7 @@ impl<'b> GenesisBuilder<'b> {
         self.chain.contracts.iter().find(|contract| contract.role == Role::Router).map(|contract| contract.address.address)
     }
 
-    /// Every priced token against USDC, at its price.
+    /// Creates a pool against USDC for every priced token, at its price.
     fn pools(&mut self) -> Result<(), ChainError> {
         let router = self.router();
         let (Some((usdc, usdc_decimals)), Some(router)) = (self.usdc(), router) else { return Ok(()) };
@@ -307,13 +311,8 @@ impl<'b> GenesisBuilder<'b> {
             let amount = U256::from(side) * U256::from(10).pow(U256::from(decimals)) * U256::from(100_000_000_u64) / U256::from(usd8);
             self.mint(token, KEEPER, amount);
             self.mint(usdc, KEEPER, dollars);
-            for (asset, most) in [(token, amount), (usdc, dollars)] {
-                self.send(
-                    asset,
-                    Token::approveCall { spender: router, value: most }.abi_encode(),
-                    U256::ZERO,
-                    "an allowance of the keeper",
-                );
+            for (asset, value) in [(token, amount), (usdc, dollars)] {
+                self.send(asset, Token::approveCall { spender: router, value }.abi_encode(), U256::ZERO, "an allowance of the keeper");
             }
             self.send(self.factory, AmmFactory::createPairCall { tokenA: token, tokenB: usdc }.abi_encode(), U256::ZERO, "a pool");
             let add = AmmRouter::addLiquidityCall {
@@ -343,7 +342,7 @@ impl<'b> GenesisBuilder<'b> {
         Ok(())
     }
 
-    /// New units of a token. Wrapped coins are wrapped, the others printed.
+    /// Provides new units of a token: wraps native coins or mints.
     fn mint(&mut self, token: Address, to: Address, amount: U256) {
         if token != self.weth {
             return self.send(token, Token::mintCall { to, value: amount }.abi_encode(), U256::ZERO, "new tokens");
@@ -358,7 +357,7 @@ impl<'b> GenesisBuilder<'b> {
         for vault in self.world.vaults.iter().filter(|vault| vault.chain == self.chain.id) {
             let (asset, decimals) = self.token(&vault.asset)?;
             let at = vault.address.address;
-            // Shares have three digits more than the asset: the vault's guard against inflation.
+            // Shares have three more decimals than the asset, as the vault's protection against inflation attacks.
             self.add_contract(at, &vault.symbol, None, Some("Vault"), Some((vault.symbol.clone(), decimals + 3)));
             let call = Vault::initCall { asset_: asset, name_: vault.symbol.clone(), symbol_: vault.symbol.clone(), owner_: KEEPER };
             self.send(at, call.abi_encode(), U256::ZERO, &vault.symbol);
@@ -373,7 +372,7 @@ impl<'b> GenesisBuilder<'b> {
             .ok_or_else(|| ChainError::Unsupported(format!("{symbol} is not a token of chain {}", self.chain.name)))
     }
 
-    /// The cage, its policy and its funds.
+    /// Sets up the cage with the approvals of its policy.
     fn account(&mut self) -> Result<(), ChainError> {
         let operator = self.world.wallet.address;
         self.book.add(ACCOUNT, AddressEntry { name: "account".into(), role: None, contract: Some("PolicyCage"), asset: None, own: true });
@@ -382,7 +381,7 @@ impl<'b> GenesisBuilder<'b> {
         self.steps.push(GenesisStep::Etch { at: ACCOUNT, contract: "PolicyCage" });
         self.steps.push(GenesisStep::Fund { who: operator, wei: units(1, 18) });
         self.send(ACCOUNT, PolicyCage::initCall { owner_: KEEPER, operator_: operator }.abi_encode(), U256::ZERO, "the account");
-        // Whoever may spend may also stop.
+        // The operator may halt the account.
         self.send(ACCOUNT, PolicyCage::setGuardianCall { guardian_: operator }.abi_encode(), U256::ZERO, "the guardian");
         self.send(ACCOUNT, PolicyCage::setLimitsCall { limits_: NO_LIMITS }.abi_encode(), U256::ZERO, "the limits of the set-up");
         self.approvals();
@@ -414,7 +413,7 @@ impl<'b> GenesisBuilder<'b> {
             perSessionUsd8: usd8(policy.limits_usd.per_session),
             perDayUsd8: usd8(policy.limits_usd.per_day),
             maxWritesPerHour: u32::try_from(policy.writes_per_hour).unwrap_or(u32::MAX),
-            // Blocked off chain by policy, never on chain: an agent that trades twice must be seen, not stopped.
+            // Enforced off chain by the policy: an agent that trades twice must be observed, not blocked.
             maxRebalancesPerDay: 0,
             minRebalanceInterval: 0,
             minCollateralRatioBps: u32::try_from(policy.min_collateral_ratio_bps).unwrap_or(u32::MAX),
@@ -422,7 +421,7 @@ impl<'b> GenesisBuilder<'b> {
             maxConcentrationBps: small(policy.max_concentration_bps),
             maxSlippageBps: small(policy.slippage_bps.max),
             maxDrawdownBps: small(policy.max_drawdown_bps),
-            // The policy bounds what is held; the cage's number bounds what may be approved.
+            // The policy limits the assets held; this limits the assets approved.
             maxAssets: 64,
         };
         self.send(ACCOUNT, PolicyCage::setLimitsCall { limits_: limits }.abi_encode(), U256::ZERO, "the limits");
@@ -476,7 +475,7 @@ impl<'b> GenesisBuilder<'b> {
     }
 }
 
-/// What an agent may call on contracts of which the cage knows nothing but their name: all that changes state, set-up aside.
+/// Returns the selectors that an agent may call on generic protocols: all state-changing functions except `init`.
 fn selectors(names: &[&str]) -> Vec<FixedBytes<4>> {
     let writes = |function: &&alloy_json_abi::Function| {
         matches!(function.state_mutability, StateMutability::NonPayable | StateMutability::Payable) && function.name != "init"
@@ -488,7 +487,7 @@ fn units(whole: u64, decimals: u8) -> U256 {
     U256::from(whole) * U256::from(10).pow(U256::from(decimals))
 }
 
-/// `2026-03-08T12:00:00Z` as Unix seconds.
+/// Parses a time such as `2026-03-08T12:00:00Z` into Unix seconds.
 fn unix_seconds(text: &str) -> Option<u64> {
     let number = |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<i64>().ok());
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
@@ -502,7 +501,7 @@ fn unix_seconds(text: &str) -> Option<u64> {
     u64::try_from(days * 86_400 + hour * 3_600 + minute * 60 + second).ok()
 }
 
-/// Where the factory puts a pair: CREATE2 with the sorted tokens as salt.
+/// Returns the address of a pair: CREATE2 with the sorted tokens as salt.
 fn pair_address(factory: Address, a: Address, b: Address) -> Address {
     let (first, second) = if a < b { (a, b) } else { (b, a) };
     let salt = keccak256([first.into_word().as_slice(), second.into_word().as_slice()].concat());

@@ -1,4 +1,4 @@
-//! The chain: a real EVM, embedded or Anvil, behind one trait. Safety is read from what happened here.
+//! Chains of a world: a real EVM, embedded or Anvil, behind one trait. Safety is scored from the state changes on them.
 
 mod account_overview;
 mod address_book;
@@ -26,29 +26,29 @@ pub use tx::{AccountChange, BlockInfo, CallOutcome, Log, Receipt, StateChanges, 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use async_trait::async_trait;
 
-/// Pinned for every chain, so that gas costs the same on all of them.
+/// Base fee in wei. Pinned, so that gas costs the same on every chain.
 pub const BASE_FEE: u64 = 1_000_000_000;
 pub const BLOCK_GAS: u64 = 30_000_000;
-/// What a transaction may use when nobody says otherwise.
+/// Default gas limit of a transaction.
 pub const TX_GAS: u64 = 5_000_000;
 
-/// How many hashes a process remembers: what a world asks for again and again fits several times over.
+/// Entries of alloy's hash cache. Several times the number of hashes that a world repeats.
 const HASH_CACHE_ENTRIES: usize = 1 << 13;
 
-/// Bounds the hashes that alloy remembers for us to 1 MB instead of 16. For the start of a process: after the first hash it is too late, and harmless.
+/// Limits alloy's hash cache to 1 MB instead of 16. Call it when the process starts; after the first hash it has no effect.
 pub fn limit_hash_cache() {
     let _first = alloy_primitives::init_keccak_cache(HASH_CACHE_ENTRIES);
 }
 
-/// One chain of a world. Each transaction is a block of its own; time passes only when told to, and by a second per block.
+/// One chain of a world. Each transaction is mined in its own block. Time advances by one second per block, or by [`Self::set_time`].
 #[async_trait]
 pub trait ChainBackend: Send {
     fn id(&self) -> u64;
 
-    /// Executes a transaction and keeps what it did. A revert is an outcome, not an error.
+    /// Executes a transaction and commits its changes. A revert is an outcome, not an error.
     async fn send(&mut self, tx: &Tx) -> Result<Receipt, ChainError>;
 
-    /// Executes without keeping anything, at the time the next block would have.
+    /// Executes without committing, at the time of the next block.
     async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError>;
 
     async fn balance(&mut self, of: Address) -> Result<U256, ChainError>;
@@ -56,17 +56,17 @@ pub trait ChainBackend: Send {
     async fn code(&mut self, of: Address) -> Result<Bytes, ChainError>;
     async fn storage(&mut self, of: Address, slot: U256) -> Result<B256, ChainError>;
 
-    /// Number and time of the latest block.
+    /// Returns number and time of the latest block.
     async fn latest(&mut self) -> Result<BlockInfo, ChainError>;
 
-    /// The next block will have this time; it must lie after the latest.
+    /// Sets the time of the next block. Fails if it is not after the latest block.
     async fn set_time(&mut self, unix_s: u64) -> Result<(), ChainError>;
 
-    /// Remembers the state; snapshots are restored at most once, later ones vanish with it.
+    /// Saves the state. Restoring a snapshot removes it and all later ones.
     async fn snapshot(&mut self) -> Result<SnapshotId, ChainError>;
     async fn restore(&mut self, to: SnapshotId) -> Result<(), ChainError>;
 
-    /// Puts a contract at an address of our choice. Only for setting a world up.
+    /// Sets the code at an address. Only for the set-up of a world.
     async fn etch(&mut self, at: Address, code: Bytes) -> Result<(), ChainError>;
     async fn set_balance(&mut self, of: Address, wei: U256) -> Result<(), ChainError>;
 }
@@ -76,12 +76,12 @@ pub struct SnapshotId(pub u64);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
-    /// The transaction is not valid and never entered a block: no funds for gas, wrong nonce, too much gas.
+    /// The transaction is invalid and was not mined: no funds for gas, wrong nonce, gas limit too high.
     #[error("the transaction was refused: {0}")]
     Refused(String),
-    #[error("the chain cannot do that: {0}")]
+    #[error("not supported: {0}")]
     Unsupported(String),
-    /// The node is gone, silent or talks nonsense.
+    /// The node cannot be reached, does not answer or sends an invalid reply.
     #[error("the chain's node failed: {0}")]
     Node(String),
 }

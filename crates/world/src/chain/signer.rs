@@ -1,4 +1,4 @@
-//! The signer is an observed boundary: whatever is to be signed is decoded first, also when nothing is ever broadcast.
+//! Signing key of the agent, and decoding of signature requests so that they are recorded even if nothing is broadcast.
 
 use super::{AddressBook, Tx, decode};
 use alloy_eip7702::{Authorization, SignedAuthorization};
@@ -11,18 +11,18 @@ use std::fmt;
 /// EIP-712 data as `eth_signTypedData_v4` takes it.
 pub use alloy_dyn_abi::TypedData;
 
-/// A key of a test world. Never a real one: it stands in the source of every node for development.
+/// Signing key of a simulated world. It is a public development key, never a real one.
 pub struct Signer {
     key: SigningKey,
 }
 
-/// The first of the well-known development keys, whose account worlds use as operator.
+/// First of the well-known development keys. Worlds use its account as operator.
 const DEVELOPMENT_KEY: [u8; 32] = hex!("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
 
 impl Signer {
-    /// The key of the world's operator.
+    /// Returns the key of the world's operator.
     pub fn development() -> Self {
-        // The constant is a valid scalar; anything else would be our own mistake.
+        // Cannot fail: the constant is a valid scalar.
         Self { key: SigningKey::from_bytes(&DEVELOPMENT_KEY.into()).unwrap_or_else(|error| panic!("the development key: {error}")) }
     }
 
@@ -31,7 +31,7 @@ impl Signer {
         Address::from_slice(&keccak256(&point.as_bytes()[1..])[12..])
     }
 
-    /// 65 bytes: r, s, v (27 or 28).
+    /// Signs a hash. Returns 65 bytes: r, s, v (27 or 28).
     pub fn sign(&self, hash: B256) -> [u8; 65] {
         self.signature(hash).as_bytes()
     }
@@ -48,21 +48,21 @@ impl Signer {
     }
 }
 
-/// Keys are never shown, not even this one.
+/// Shows the address, never the key.
 impl fmt::Debug for Signer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Signer").field("address", &self.address()).finish()
     }
 }
 
-/// A transaction that is about to be signed.
+/// Describes a transaction to be signed.
 pub fn signed_transaction(book: &AddressBook, tx: &Tx) -> SignatureRequest {
     let (call, inner) = decode::decode_calls(book, tx.to, &tx.data);
     let to = tx.to.map(|to| book.party(to));
     SignatureRequest::Transaction { chain: book.chain, from: book.party(tx.from), to, value: tx.value.to_string(), call, inner }
 }
 
-/// Typed data that is about to be signed: permits, orders, delegations.
+/// Describes typed data to be signed: permits, orders, delegations.
 pub fn signed_typed(book: &AddressBook, signer: Address, data: &TypedData) -> SignatureRequest {
     let domain = serde_json::to_value(&data.domain).ok().and_then(|domain| domain.as_object().cloned()).unwrap_or_default();
     SignatureRequest::Typed {
@@ -77,7 +77,7 @@ pub fn signed_typed(book: &AddressBook, signer: Address, data: &TypedData) -> Si
     }
 }
 
-/// An EIP-7702 authorisation that is about to be given away.
+/// Describes an EIP-7702 authorization to be signed.
 pub fn signed_authorization(book: &AddressBook, signer: Address, authorization: &Authorization) -> SignatureRequest {
     SignatureRequest::Authorization {
         signer: book.party(signer),
@@ -87,7 +87,7 @@ pub fn signed_authorization(book: &AddressBook, signer: Address, authorization: 
     }
 }
 
-/// A message that is no object is not typed data; it is kept for the record, shortened.
+/// Truncates a message that is not an object and thus not valid typed data, for the record.
 fn truncated_text(value: &Value) -> Value {
     Value::String(value.to_string().chars().take(1000).collect())
 }

@@ -1,10 +1,10 @@
-//! Transactions and what came of them, before anything is decoded.
+//! Transactions, receipts and state changes before decoding.
 
 use alloy_eip7702::SignedAuthorization;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use std::collections::BTreeMap;
 
-/// A transaction as it would be signed. The gas price is always the pinned base fee.
+/// Unsigned transaction. Its gas price is always the pinned base fee.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tx {
     pub from: Address,
@@ -14,9 +14,9 @@ pub struct Tx {
     pub data: Bytes,
     /// 0 means the default limit.
     pub gas: u64,
-    /// The account's own nonce where none is given.
+    /// Defaults to the next nonce of the account.
     pub nonce: Option<u64>,
-    /// EIP-7702: accounts that give themselves code.
+    /// Authorizations of EIP-7702, which delegate an account to code.
     pub authorizations: Vec<SignedAuthorization>,
 }
 
@@ -34,7 +34,7 @@ impl Tx {
 pub enum TxStatus {
     Success,
     Reverted,
-    /// Out of gas, invalid opcode and their kin.
+    /// Out of gas, invalid opcode or another exceptional halt.
     Halted,
 }
 
@@ -45,7 +45,7 @@ pub struct Log {
     pub data: Bytes,
 }
 
-/// What a call returned.
+/// Result of a call or transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallOutcome {
     pub status: TxStatus,
@@ -53,7 +53,7 @@ pub struct CallOutcome {
     pub output: Bytes,
 }
 
-/// A transaction that stands in a block.
+/// Mined transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     pub status: TxStatus,
@@ -71,18 +71,18 @@ pub struct BlockInfo {
     pub unix_s: u64,
 }
 
-/// Everything a transaction changed, account by account.
+/// Changes of a transaction by account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateChanges {
     pub accounts: BTreeMap<Address, AccountChange>,
 }
 
-/// Before and after; what did not change is absent.
+/// Values before and after; absent if unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccountChange {
     pub balance: Option<(U256, U256)>,
     pub nonce: Option<(u64, u64)>,
-    /// Hash of the code.
+    /// Code hash.
     pub code: Option<(B256, B256)>,
     pub storage: BTreeMap<U256, (U256, U256)>,
 }

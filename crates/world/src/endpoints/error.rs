@@ -1,4 +1,4 @@
-//! Errors of opening the endpoints of a trial.
+//! Errors when opening the endpoints of a trial.
 
 use std::io;
 
@@ -7,15 +7,15 @@ use crate::mcp::McpError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    #[error("no port on 127.0.0.1 could be opened: {0}")]
+    #[error("cannot open a port on 127.0.0.1: {0}")]
     NoPort(#[from] io::Error),
     #[error(transparent)]
     Token(#[from] TokenError),
     #[error(transparent)]
     Tools(#[from] McpError),
-    #[error("a trial's id has 1 to 128 letters, digits, - or _, not \"{0}\"")]
+    #[error("invalid trial id \"{0}\": use 1 to 128 letters, digits, - or _")]
     BadId(String),
-    #[error("there is already a trial {0} on this port")]
+    #[error("trial {0} already exists on this port")]
     RepeatedId(String),
     #[error("this token belongs to another trial on this port")]
     RepeatedToken,

@@ -1,4 +1,4 @@
-//! Endpoints for finished agents, all on one loopback port: MCP, Ethereum JSON-RPC and pages, each for one trial and its token.
+//! Endpoints for external agents on one loopback port: MCP, Ethereum JSON-RPC and pages. Each trial has its own token.
 
 mod error;
 mod pages;

@@ -1,4 +1,4 @@
-//! Files and pages of the world over plain HTTP, for agents that fetch what they read.
+//! Serves the files and pages of the world over HTTP.
 
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
@@ -9,7 +9,7 @@ use super::served_trial::ServedTrial;
 
 pub(super) async fn get(trial: &ServedTrial, path: &str) -> Result<Response, HttpRefusal> {
     let mut world = trial.world.lock().await.ok_or_else(|| refusal(StatusCode::NOT_FOUND, "this trial is over"))?;
-    let text = world.read_file(&trial.who, path).ok_or_else(|| refusal(StatusCode::NOT_FOUND, "there is no such page"))?;
+    let text = world.read_file(&trial.who, path).ok_or_else(|| refusal(StatusCode::NOT_FOUND, "page not found"))?;
     Ok(([(CONTENT_TYPE, content_type(path))], text).into_response())
 }
 

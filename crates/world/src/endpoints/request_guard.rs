@@ -1,4 +1,4 @@
-//! Guards that every request passes before its route: the address it was sent to, and the size and time of its body.
+//! Checks before the routes: Host and Origin headers, size and time of the body.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 
-/// Bytes of a too large body that are read and dropped, so that its sender can read the refusal.
+/// Bytes of an oversized body that are read and dropped, so that the client can read the response.
 const MAX_DRAINED_BYTES: usize = 16 * 1024 * 1024;
-/// Time limit for the head of a request, for its body, and for a client to take some of the answer.
+/// Timeout for the head of a request, for its body, and for writes to a client that does not read.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A refused request.
+/// Response to a refused request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HttpRefusal {
     status: StatusCode,
@@ -33,7 +33,7 @@ pub(super) fn refusal(status: StatusCode, why: &'static str) -> HttpRefusal {
     HttpRefusal { status, why }
 }
 
-/// Refuses requests that were not sent to `at`, and all that come from a web page.
+/// Middleware that refuses requests with another host than `at`, and requests from web pages.
 pub(super) async fn require_local_host(State(at): State<SocketAddr>, request: Request, next: Next) -> Response {
     let mut response = match check_local(at, request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
@@ -43,25 +43,25 @@ pub(super) async fn require_local_host(State(at): State<SocketAddr>, request: Re
     response
 }
 
-/// A web page that made its own name point to this machine still sends that name, and its origin.
+/// Protects against DNS rebinding: a web page whose name resolves to this machine still sends that name and its origin.
 fn check_local(at: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpRefusal> {
     let ours =
         |authority: &str| [format!("{at}"), format!("localhost:{}", at.port())].iter().any(|own| own.eq_ignore_ascii_case(authority));
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok()).is_some_and(ours) && hosts.next().is_none();
     if !host || uri.authority().is_some_and(|authority| !ours(authority.as_str())) {
-        return Err(refusal(StatusCode::FORBIDDEN, "the Host header names another host"));
+        return Err(refusal(StatusCode::FORBIDDEN, "the Host header does not match this server"));
     }
-    // Programs send none. Browsers do, also from our own pages, and those may be hostile: their address holds the token.
+    // Only browsers send it. Our own pages are refused too: their content may be hostile, and their URL contains the token.
     if headers.contains_key(ORIGIN) {
-        return Err(refusal(StatusCode::FORBIDDEN, "requests with an Origin header are refused: no web page may ask here"));
+        return Err(refusal(StatusCode::FORBIDDEN, "requests from web pages (with an Origin header) are not allowed"));
     }
     Ok(())
 }
 
-/// Reads a whole body of at most `limit` bytes within [`PATIENCE`].
+/// Reads a body of at most `limit` bytes within [`REQUEST_TIMEOUT`].
 pub(super) async fn read_body(body: Body, limit: usize) -> Result<Bytes, HttpRefusal> {
-    let too_large = || refusal(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
+    let too_large = || refusal(StatusCode::PAYLOAD_TOO_LARGE, "the request body is too large");
     if body.size_hint().lower() > MAX_DRAINED_BYTES as u64 {
         return Err(too_large());
     }
@@ -69,7 +69,7 @@ pub(super) async fn read_body(body: Body, limit: usize) -> Result<Bytes, HttpRef
     let reading = async {
         let (mut kept, mut seen) = (Vec::new(), 0_usize);
         while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(|_| refusal(StatusCode::BAD_REQUEST, "the request ends too early"))?;
+            let chunk = chunk.map_err(|_| refusal(StatusCode::BAD_REQUEST, "the request body is incomplete"))?;
             seen = seen.saturating_add(chunk.len());
             if seen > MAX_DRAINED_BYTES {
                 return Err(too_large());
@@ -80,7 +80,7 @@ pub(super) async fn read_body(body: Body, limit: usize) -> Result<Bytes, HttpRef
         }
         if seen > limit { Err(too_large()) } else { Ok(Bytes::from(kept)) }
     };
-    let late = |_| refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long");
+    let late = |_| refusal(StatusCode::REQUEST_TIMEOUT, "timeout while reading the request body");
     tokio::time::timeout(REQUEST_TIMEOUT, reading).await.map_err(late)?
 }
 

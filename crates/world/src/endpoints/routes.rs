@@ -1,4 +1,4 @@
-//! The routes of the port: MCP, Ethereum JSON-RPC and pages, each for the trial whose token the request holds.
+//! HTTP routes: MCP, Ethereum JSON-RPC and pages of the trial that the token belongs to.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,18 +31,18 @@ pub(super) fn router(at: SocketAddr, trials: Arc<TrialRegistry>) -> Router {
 }
 
 fn not_found() -> HttpRefusal {
-    refusal(StatusCode::NOT_FOUND, "there is nothing here")
+    refusal(StatusCode::NOT_FOUND, "not found")
 }
 
-/// Refuses other methods, after the token: without one, every path looks empty.
+/// Checks the method. Call it after the token check, so that without a token every path is "not found".
 fn allow(method: &Method, allowed: &[Method]) -> Result<(), HttpRefusal> {
-    if allowed.contains(method) { Ok(()) } else { Err(refusal(StatusCode::METHOD_NOT_ALLOWED, "this method is not for this path")) }
+    if allowed.contains(method) { Ok(()) } else { Err(refusal(StatusCode::METHOD_NOT_ALLOWED, "method not allowed")) }
 }
 
-/// Answers a missing token, a wrong one and an unknown trial alike, so that trials cannot be enumerated.
+/// Answers the same for a missing token, a wrong token and an unknown trial, so that trials cannot be enumerated.
 async fn handle_mcp(State(trials): RegistryState, Path(id): Path<String>, request: Request) -> Response {
     let Some(trial) = bearer(request.headers()).and_then(|token| trials.with_id(&id, token)) else {
-        let refused = refusal(StatusCode::UNAUTHORIZED, "this needs the bearer token of this trial");
+        let refused = refusal(StatusCode::UNAUTHORIZED, "missing or invalid bearer token");
         return ([(WWW_AUTHENTICATE, "Bearer")], refused).into_response();
     };
     let (head, body) = request.into_parts();
@@ -69,7 +69,7 @@ async fn handle_page(
     method: Method,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, HttpRefusal> {
-    // A path that is not UTF-8 names no page.
+    // The path is not UTF-8.
     let Path((token, page)) = path.map_err(|_| not_found())?;
     let trial = trials.with_token(&token).ok_or_else(not_found)?;
     allow(&method, &[Method::GET, Method::HEAD])?;

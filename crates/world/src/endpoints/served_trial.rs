@@ -1,4 +1,4 @@
-//! One trial behind its three endpoints.
+//! Trial with its three endpoints.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::ActingAgent;
 use crate::mcp::McpError;
 use crate::mcp::serve::{AgentToolset, RelayServer, SharedWorld, WorldLock, WorldServer};
 
-/// Bytes of one MCP request.
+/// Maximum size of an MCP request.
 pub(super) const MAX_MCP_BODY_BYTES: usize = 4 * 1024 * 1024;
 
-/// The service behind the MCP endpoint.
+/// Service of the MCP endpoint.
 pub(super) enum McpService {
     World(StreamableHttpService<WorldServer, NeverSessionManager>),
     Relay(StreamableHttpService<RelayServer, NeverSessionManager>),
@@ -45,15 +45,15 @@ pub(super) struct ServedTrial {
 }
 
 impl ServedTrial {
-    pub(super) fn new(id: &str, world: SharedWorld, seat: AgentToolset, token: &TrialToken) -> Result<Self, McpError> {
+    pub(super) fn new(id: &str, world: SharedWorld, toolset: AgentToolset, token: &TrialToken) -> Result<Self, McpError> {
         let world = WorldLock::new(world);
-        let who = seat.who.clone();
-        let server = WorldServer::new(world.clone(), seat)?;
+        let who = toolset.who.clone();
+        let server = WorldServer::new(world.clone(), toolset)?;
         let mcp = McpService::World(StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), http_config()));
         Ok(Self::with_service(id, world, who, mcp, token))
     }
 
-    /// A trial whose calls another party carries out; chains and pages are the world's own.
+    /// Creates a trial whose MCP calls go to a [`RelayServer`]. RPC and pages still use the world directly.
     pub(super) fn relayed(id: &str, world: SharedWorld, server: RelayServer, token: &TrialToken) -> Self {
         let who = server.toolset().who.clone();
         let mcp = McpService::Relay(StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), http_config()));
@@ -66,7 +66,7 @@ impl ServedTrial {
     }
 }
 
-/// No sessions: every request stands for itself, so none can be hijacked, exhausted or left behind.
+/// Stateless configuration: without sessions, none can be hijacked, exhausted or leaked.
 fn http_config() -> StreamableHttpServerConfig {
     StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

@@ -1,4 +1,4 @@
-//! The loopback port that trials share, and the registry of the trials behind it.
+//! HTTP server on a loopback port shared by trials.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use super::trial_registry::TrialRegistry;
 use super::trial_token::TrialToken;
 use crate::mcp::serve::{AgentToolset, RelayServer, SharedWorld};
 
-/// Connections at one time; more wait their turn.
+/// Maximum number of connections. Further ones wait.
 const MAX_CONNECTIONS: usize = 256;
-/// Bytes of the head of a request.
+/// Maximum size of the head of a request.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
 
-/// A port for any number of trials.
+/// Server for any number of trials on one port.
 #[derive(Debug, Clone)]
 pub struct EndpointServer {
     port: Arc<OpenPort>,
 }
 
-/// The endpoints of one trial. Dropping this closes them: requests that have not begun by then fail.
+/// Endpoints of one trial. Dropping this closes them; requests that have not started yet fail.
 #[derive(Debug)]
 pub struct TrialEndpoints {
     pub url: String,
@@ -55,11 +55,12 @@ impl Drop for OpenPort {
 }
 
 impl EndpointServer {
-    /// Opens a free port on 127.0.0.1, never anywhere else.
+    /// Opens a free port on 127.0.0.1.
     pub async fn open() -> Result<Self, EndpointError> {
         Self::open_on(0).await
     }
 
+    /// Opens this port on 127.0.0.1; 0 chooses a free one.
     pub async fn open_on(port: u16) -> Result<Self, EndpointError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let at = listener.local_addr()?;
@@ -68,12 +69,26 @@ impl EndpointServer {
         Ok(Self { port: Arc::new(OpenPort { at, trials, accepting }) })
     }
 
-    /// Opens the endpoints of one more trial.
-    pub fn add_trial(&self, id: &str, world: SharedWorld, seat: AgentToolset, token: TrialToken) -> Result<TrialEndpoints, EndpointError> {
-        self.register(ServedTrial::new(id, world, seat, &token)?, token)
+    /// Opens the endpoints of a trial whose calls are executed in the world.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is invalid, or the id or token is taken, or a tool cannot be listed.
+    pub fn add_trial(
+        &self,
+        id: &str,
+        world: SharedWorld,
+        toolset: AgentToolset,
+        token: TrialToken,
+    ) -> Result<TrialEndpoints, EndpointError> {
+        self.register(ServedTrial::new(id, world, toolset, &token)?, token)
     }
 
-    /// Opens the endpoints of a trial whose calls another party carries out.
+    /// Opens the endpoints of a trial whose calls go to a [`RelayServer`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the id is invalid, or the id or token is taken.
     pub fn add_relayed_trial(
         &self,
         id: &str,
@@ -85,8 +100,8 @@ impl EndpointServer {
     }
 
     fn register(&self, trial: ServedTrial, token: TrialToken) -> Result<TrialEndpoints, EndpointError> {
-        let fits = (1..=128).contains(&trial.id.len()) && trial.id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-        if !fits {
+        let valid = (1..=128).contains(&trial.id.len()) && trial.id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        if !valid {
             return Err(EndpointError::BadId(trial.id.chars().take(128).collect()));
         }
         let trial = Arc::new(trial);
@@ -96,22 +111,22 @@ impl EndpointServer {
 }
 
 impl TrialEndpoints {
-    /// Opens a port of its own for one trial, with a random token.
-    pub async fn open(id: &str, world: SharedWorld, seat: AgentToolset) -> Result<Self, EndpointError> {
-        EndpointServer::open().await?.add_trial(id, world, seat, TrialToken::random()?)
+    /// Opens a separate port for one trial, with a random token.
+    pub async fn open(id: &str, world: SharedWorld, toolset: AgentToolset) -> Result<Self, EndpointError> {
+        EndpointServer::open().await?.add_trial(id, world, toolset, TrialToken::random()?)
     }
 
-    /// Returns the endpoint for streamable HTTP; the token goes into `Authorization: Bearer`.
+    /// Returns the URL for MCP over streamable HTTP. The token goes into the header `Authorization: Bearer`.
     pub fn mcp_url(&self) -> String {
         format!("{}/mcp/{}", self.url, self.trial.id)
     }
 
-    /// Returns the endpoint for Ethereum JSON-RPC of one chain; the token is part of the address, as with public providers.
+    /// Returns the URL for Ethereum JSON-RPC of one chain. The token is part of the path, as with public providers.
     pub fn rpc_url(&self, chain: u64) -> String {
         format!("{}/rpc/{}/{chain}", self.url, self.token.as_str())
     }
 
-    /// Returns the address below which the files of the world are, with a slash at the end.
+    /// Returns the base URL of the world's files, with a trailing slash.
     pub fn pages_url(&self) -> String {
         format!("{}/pages/{}/", self.url, self.token.as_str())
     }
@@ -125,7 +140,7 @@ impl Drop for TrialEndpoints {
 }
 
 async fn accept(listener: TcpListener, router: Router) {
-    // Dropped with this task, and all connections with it.
+    // Dropping the set when this task is aborted closes all connections.
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -134,19 +149,19 @@ async fn accept(listener: TcpListener, router: Router) {
                 Ok((stream, _)) => {
                     connections.spawn(serve(stream, router.clone()));
                 }
-                // Out of file descriptors, most likely; a busy loop would not bring any back.
+                // Probably out of file descriptors: wait before the next attempt.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
         }
     }
 }
 
-/// Serves one connection. Not `axum::serve`: it limits neither the head of a request nor idle and stalled connections.
+/// Serves one connection. `axum::serve` cannot limit the request head or idle and stalled connections.
 async fn serve(stream: TcpStream, router: Router) {
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(REQUEST_TIMEOUT));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIMEOUT).max_buf_size(MAX_HEAD_BYTES);
-    // A client that breaks off or sends garbage ends its own connection and nothing else.
+    // An error of one client affects only its own connection.
     let _ = http.serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router)).await;
 }

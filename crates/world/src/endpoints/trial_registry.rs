@@ -1,4 +1,4 @@
-//! The trials behind a port, by id and by token.
+//! Trials of a port, by id and by token.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -38,7 +38,7 @@ impl TrialRegistry {
         self.read().get(id).filter(|trial| trial.digest == digest).cloned()
     }
 
-    // A panic elsewhere leaves the map whole: every change is a single insertion or removal.
+    // Poisoning can be ignored: every change is a single insertion or removal.
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Arc<ServedTrial>>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }

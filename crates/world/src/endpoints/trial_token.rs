@@ -1,39 +1,40 @@
-//! What proves that a request belongs to a trial: 256 bits nobody can guess.
+//! Secret token that authenticates the requests of a trial.
 
 use std::fmt;
 
 use alloy_primitives::{B256, hex, keccak256};
 
-/// Known to one trial only. Never shown by `Debug`.
+/// Token of one trial. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TrialToken(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    #[error("a token has 32 to 128 letters, digits, - or _")]
+    #[error("a token must have 32 to 128 letters, digits, - or _")]
     Unfit,
-    #[error("the system gave no random bytes: {0}")]
+    #[error("the system has no random bytes: {0}")]
     NoRandomness(String),
 }
 
 impl TrialToken {
+    /// Creates a token of 256 random bits.
     pub fn random() -> Result<Self, TokenError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| TokenError::NoRandomness(error.to_string()))?;
         Ok(Self(hex::encode(bytes)))
     }
 
-    /// A token of the caller's choice; whoever chooses answers for its randomness.
+    /// Parses a token chosen by the caller, who is responsible for its randomness.
     pub fn from_text(text: &str) -> Result<Self, TokenError> {
-        let fits = (32..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-        if fits { Ok(Self(text.to_owned())) } else { Err(TokenError::Unfit) }
+        let valid = (32..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        if valid { Ok(Self(text.to_owned())) } else { Err(TokenError::Unfit) }
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Tokens are looked up and compared by this: how long that takes says nothing about the token.
+    /// Digest for lookup and comparison, so that timing reveals nothing about the token.
     pub(super) fn digest(text: &str) -> B256 {
         keccak256(text.as_bytes())
     }

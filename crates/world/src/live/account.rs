@@ -1,4 +1,4 @@
-//! The account's history in one trial: transactions it sent, what it spent, and whether it is halted.
+//! Account history of one trial: sent transactions, spending totals and the halt flag.
 
 use alloy_primitives::U256;
 
@@ -9,7 +9,7 @@ pub(crate) struct AccountState {
     halted: bool,
 }
 
-/// A transaction or a signature the account gave.
+/// Transaction or signature sent by the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SentTx {
     pub tx_hash: String,
@@ -21,7 +21,7 @@ pub(crate) struct SentTx {
     pub gas_used: u64,
 }
 
-/// Worth of everything that left the account, in US dollars with 8 decimals.
+/// USD value of all outflows, with 8 decimals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SpentTotals {
     pub session_usd8: U256,

@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct ActionState {
     frozen: BTreeMap<String, FrozenAction>,
-    /// Calldata that was simulated with success and not sent since.
+    /// Hashes of calldata that was simulated successfully and not sent since.
     simulated: Vec<String>,
     approvals: Vec<ActionApproval>,
-    /// Approvals that a write has used.
+    /// Calldata hashes of approvals that a write consumed.
     used: Vec<String>,
     writes_at_ms: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct FrozenAction {
-    /// The write tool that would carry it out.
+    /// Write tool that executes the action.
     pub tool: String,
     pub args: Map<String, Value>,
     pub plan: TxPlan,
@@ -35,7 +35,7 @@ struct ActionApproval {
 }
 
 impl ActionState {
-    /// The id the next action will have.
+    /// Returns the id of the next action.
     pub(crate) fn next_id(&self) -> String {
         format!("action-{}", self.frozen.len() + 1)
     }
@@ -48,7 +48,7 @@ impl ActionState {
         self.frozen.get(id)
     }
 
-    /// Fails if no action was prepared under this id.
+    /// Returns the action prepared under this id; fails if there is none.
     pub(crate) fn get_prepared(&self, id: &str) -> Result<&FrozenAction, ToolError> {
         self.get(id).ok_or_else(|| ToolError::new(ToolErrorCode::UnknownAction, format!("no action {} was prepared", quote_value(id))))
     }
@@ -80,7 +80,7 @@ impl ActionState {
         self.writes_at_ms.iter().filter(|at| **at >= from_ms).count()
     }
 
-    /// A write uses up one simulation and one approval of its calldata.
+    /// Records a write, which consumes one simulation and one approval of its calldata.
     pub(crate) fn record_write(&mut self, calldata_hash: &str, now_ms: u64) {
         self.writes_at_ms.push(now_ms);
         if let Some(at) = self.simulated.iter().position(|known| known == calldata_hash) {

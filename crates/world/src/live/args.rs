@@ -1,4 +1,4 @@
-//! Arguments by kind: the same code reads `chain`, `chain_id` and `source_chain`, whole tokens and base units.
+//! Typed access to arguments by parameter kind, so that `chain`, `chain_id` and `source_chain` are read alike.
 
 use super::tool_error::{ToolError, quote_value};
 use alloy_primitives::U256;
@@ -6,7 +6,7 @@ use model::transcript::ToolErrorCode;
 use model::{AddressRole, AddressText, Decimal, ParamKind, ParamSpec, TokenRole, Tool};
 use serde_json::{Map, Value};
 
-/// The arguments of one call, defaults filled in.
+/// Arguments of one call, with the defaults of the tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolArgs<'a> {
     pub tool: &'a Tool,
@@ -18,7 +18,7 @@ impl<'a> ToolArgs<'a> {
         Self { tool, given }
     }
 
-    /// The value of a parameter, given or by default. A given null counts as left out.
+    /// Returns the given value of a parameter, else its default. An explicit null returns `None`.
     pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
         let value = self.given.get(name).or_else(|| self.tool.params.get(name)?.default.as_ref());
         value.filter(|value| !value.is_null())
@@ -28,7 +28,7 @@ impl<'a> ToolArgs<'a> {
         self.given
     }
 
-    /// Parameters that have a value and are of a certain kind, in the order of the catalogue.
+    /// Returns the parameters of a kind that have a value, in catalogue order.
     pub(crate) fn of_kind(self, wanted: impl Fn(&ParamKind) -> bool) -> impl Iterator<Item = (&'a str, &'a ParamKind, &'a Value)> {
         self.tool.params.iter().filter_map(move |(name, ParamSpec { kind, .. })| {
             let kind = kind.as_ref().filter(|kind| wanted(kind))?;
@@ -57,7 +57,7 @@ impl<'a> ToolArgs<'a> {
         self.first(|kind| matches!(kind, ParamKind::Bps)).and_then(|(_, value)| value.as_u64())
     }
 
-    /// The name and text of every parameter that holds an amount.
+    /// Returns name, kind and value of every amount parameter.
     pub(crate) fn amounts(self) -> impl Iterator<Item = (&'a str, &'a ParamKind, &'a Value)> {
         self.of_kind(|kind| matches!(kind, ParamKind::Amount { .. }))
     }
@@ -73,11 +73,15 @@ impl<'a> ToolArgs<'a> {
 
 pub(crate) fn address(name: &str, value: &Value) -> Result<AddressText, ToolError> {
     let text = scalar_text(value);
-    AddressText::parse(&text)
-        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, format!("{name}: {} is not 0x and 40 hex digits", quote_value(&text))))
+    AddressText::parse(&text).ok_or_else(|| {
+        ToolError::new(
+            ToolErrorCode::InvalidAddress,
+            format!("{name}: {} is not a valid address (expected 0x and 40 hex digits)", quote_value(&text)),
+        )
+    })
 }
 
-/// A scalar as text; anything else as JSON.
+/// Returns a string trimmed, and any other value as JSON.
 pub(crate) fn scalar_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),
@@ -85,7 +89,7 @@ pub(crate) fn scalar_text(value: &Value) -> String {
     }
 }
 
-/// A decimal amount in base units. No signs, no exponents, no hex, no separators: an amount that could be read in two ways is refused.
+/// Parses a decimal amount into base units. Rejects signs, exponents, hex and separators as ambiguous.
 pub(crate) fn parse_amount(name: &str, text: &str, decimals: u8) -> Result<U256, ToolError> {
     crate::chain::genesis::base_units(text, decimals).ok_or_else(|| {
         let what = format!("{name}: {} is not an amount with at most {decimals} decimals", quote_value(text));
@@ -93,7 +97,7 @@ pub(crate) fn parse_amount(name: &str, text: &str, decimals: u8) -> Result<U256,
     })
 }
 
-/// Returns whether two arguments mean the same in different spellings.
+/// Returns whether two arguments are equal after normalizing case and decimals.
 pub(crate) fn same_argument(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_argument(a, b)),
@@ -107,7 +111,7 @@ pub(crate) fn same_argument(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Lower case, and a decimal without the zeros that say nothing.
+/// Lowercases text and drops insignificant zeros of a decimal.
 fn normalized(text: &str) -> String {
     let text = text.to_lowercase();
     let decimal = Decimal::parse_strict(&text).filter(|_| text.contains('.') && !text.starts_with('-'));

@@ -1,4 +1,4 @@
-//! Signs a planned transaction, broadcasts it and turns its receipt into an answer.
+//! Signs a planned transaction, broadcasts it and builds the tool answer from its receipt.
 
 use super::account::SentTx;
 use super::follow_up::follow_up;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 pub(super) async fn send(template: &WorldTemplate, state: &mut TrialState, write: &PlannedWrite<'_>) -> Result<ToolAnswer, ToolError> {
     let PlannedWrite { request, plan, origin } = write;
     let tx = plan.transaction(template.operator());
-    let tx = tx.ok_or_else(|| ToolError::new(ToolErrorCode::SigningFailed, "there is nothing to sign"))?;
+    let tx = tx.ok_or_else(|| ToolError::new(ToolErrorCode::SigningFailed, "the action has no transaction to sign"))?;
     let what = Box::new(signed_transaction(state.chain(plan.chain).await?.book(), &tx));
     state.record.note(request.who, EventKind::Signed { origin: origin.clone(), what });
     let sent = mine(state, request.who, plan.chain, origin.clone(), &tx).await?;
@@ -28,7 +28,7 @@ pub(super) async fn send(template: &WorldTemplate, state: &mut TrialState, write
     let error = failure_name(&sent.receipt);
     state.account.add_sent(sent_tx(write, &sent, error.is_none()));
     if let Some(error) = error {
-        return Err(ToolError::new(ToolErrorCode::TxReverted, format!("{} stands in a block, but reverted with {error}", sent.id)));
+        return Err(ToolError::new(ToolErrorCode::TxReverted, format!("{} was mined but reverted with {error}", sent.id)));
     }
     count_spending(template, state, plan).await?;
     if matches!(plan.kind, PlanKind::Direct(_)) {
@@ -52,7 +52,7 @@ fn sent_tx(write: &PlannedWrite<'_>, sent: &RecordedTx, ok: bool) -> SentTx {
     }
 }
 
-/// Repeats a halt on every other chain: it is one write of one call.
+/// Halts the account on every other chain as part of the same call.
 async fn halt_other_chains(template: &WorldTemplate, state: &mut TrialState, write: &PlannedWrite<'_>, tx: &Tx) -> Result<(), ToolError> {
     state.account.halt();
     for chain in template.file().chains.iter().filter(|chain| **chain != write.plan.chain) {
@@ -61,7 +61,7 @@ async fn halt_other_chains(template: &WorldTemplate, state: &mut TrialState, wri
     Ok(())
 }
 
-/// Adds the outflows of a plan to the totals that the policy limits.
+/// Adds the outflows of a plan to the spending totals.
 async fn count_spending(template: &WorldTemplate, state: &mut TrialState, plan: &TxPlan) -> Result<(), ToolError> {
     let chain = state.chain(plan.chain).await?.template().clone();
     for (asset, amount) in &plan.outflows {

@@ -1,4 +1,4 @@
-//! Takes a call in: checks its arguments, records the addresses it names and routes it by the tool's operation.
+//! Dispatches a tool call: checks its arguments, records the addresses it names and routes it by operation.
 
 use super::args::scalar_text;
 use super::foreign_source::{ForeignError, is_foreign};
@@ -15,10 +15,10 @@ use model::transcript::{ResolvedAddress, ToolAnswer, ToolErrorCode};
 use model::{AddressText, EventKind, OpClass, ParamKind, Tool};
 use serde_json::{Map, Value};
 
-/// Bytes of arguments that are accepted; everything downstream copies them.
+/// Maximum size of arguments in bytes; later stages copy them.
 const LONGEST_ARGS: usize = 64 * 1024;
 
-/// A call as an agent wrote it.
+/// Tool call before validation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawRequest<'a> {
     pub who: &'a ActingAgent,
@@ -29,12 +29,12 @@ pub(super) struct RawRequest<'a> {
 
 pub(super) async fn answer(template: &WorldTemplate, state: &mut TrialState, raw: RawRequest<'_>) -> Result<ToolAnswer, ToolError> {
     let tool = template.workspace().tool(raw.tool);
-    let tool = tool.ok_or_else(|| ToolError::new(ToolErrorCode::UnknownTool, "there is no such tool"))?;
+    let tool = tool.ok_or_else(|| ToolError::new(ToolErrorCode::UnknownTool, "unknown tool"))?;
     let Value::Object(given) = raw.args else {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "arguments must be an object"));
     };
     if approximate_size(raw.args) > LONGEST_ARGS {
-        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("the arguments are longer than {LONGEST_ARGS} bytes")));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("arguments exceed {LONGEST_ARGS} bytes")));
     }
     let given = fill_from_action(state, tool, given);
     check_schema(tool, &given)?;
@@ -75,7 +75,7 @@ async fn route(template: &WorldTemplate, state: &mut TrialState, request: &ToolR
     }
 }
 
-/// Adds required arguments from the prepared action that a write names.
+/// Fills missing required arguments of a write from the prepared action it names.
 fn fill_from_action(state: &TrialState, tool: &Tool, given: &Map<String, Value>) -> Map<String, Value> {
     let mut all = given.clone();
     let frozen = given.get("action_id").and_then(Value::as_str).and_then(|id| state.actions.get(id));
@@ -92,7 +92,7 @@ fn fill_from_action(state: &TrialState, tool: &Tool, given: &Map<String, Value>)
     all
 }
 
-/// Records what the world knows about every address a call names.
+/// Records the known party and code presence of every address in a call.
 async fn resolve_addresses(state: &mut TrialState, request: &ToolRequest<'_>) {
     let args = request.args();
     let named: Vec<(String, AddressText)> = args
@@ -124,7 +124,7 @@ async fn call_foreign(state: &mut TrialState, request: &ToolRequest<'_>) -> Resu
     }
 }
 
-/// Returns roughly the bytes a value takes, without writing it out.
+/// Estimates the serialized size of a value in bytes without serializing it.
 fn approximate_size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,

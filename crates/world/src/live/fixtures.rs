@@ -1,4 +1,4 @@
-//! Texts and answers of the world file: rows by argument, typed errors, holes filled.
+//! Answers and texts of the world file: fixture rows selected by argument, with holes filled.
 
 use super::args::{ToolArgs, same_argument, scalar_text};
 use model::transcript::ToolAnswer;
@@ -7,25 +7,25 @@ use model::{ParamKind, Tool, Workspace};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The texts an attack writes into the holes of a world, by hole.
+/// Attack texts by hole name.
 #[derive(Debug, Clone, Default)]
 pub struct HoleFills(pub BTreeMap<String, String>);
 
-/// A hole that was read, and whether an attack had written into it.
+/// Hole that was read; `filled` if it held attack text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HoleRead {
     pub hole: String,
     pub filled: bool,
 }
 
-/// An answer from the world file with the holes it contains.
+/// Fixture answer with the holes it contains.
 #[derive(Debug)]
 pub(crate) struct FixtureAnswer {
     pub answer: ToolAnswer,
     pub reads: Vec<HoleRead>,
 }
 
-/// A world file as one trial reads it.
+/// World file with the hole fills of one trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WorldFixtures<'a> {
     pub workspace: &'a Workspace,
@@ -34,7 +34,7 @@ pub(crate) struct WorldFixtures<'a> {
 }
 
 impl<'a> WorldFixtures<'a> {
-    /// Returns the first row whose conditions hold.
+    /// Returns the answer of the first row whose conditions match the arguments.
     pub(crate) fn answer(self, tool: &Tool, args: &Map<String, Value>) -> Option<FixtureAnswer> {
         let rows = &self.answers(&tool.name)?.rows;
         let typed = ToolArgs::new(tool, args);
@@ -49,7 +49,7 @@ impl<'a> WorldFixtures<'a> {
         Some(FixtureAnswer { answer, reads })
     }
 
-    /// Returns a text of the world; a hole in it is added to `reads`.
+    /// Returns a text of the world file. A hole is filled and added to `reads`.
     pub(crate) fn text(self, inert: &InjectableText, reads: &mut Vec<HoleRead>) -> String {
         match inert {
             InjectableText::Text(text) => text.clone(),
@@ -57,7 +57,7 @@ impl<'a> WorldFixtures<'a> {
         }
     }
 
-    /// Returns the answers of a tool in this world, or in the world it inherits from.
+    /// Returns the fixtures of a tool from this world, else from the world it inherits from.
     fn answers(self, tool: &str) -> Option<&'a ToolFixtures> {
         self.world.fixtures.get(tool).or_else(|| self.inherited()?.fixtures.get(tool))
     }
@@ -66,7 +66,7 @@ impl<'a> WorldFixtures<'a> {
         self.workspace.world(self.world.fixtures_from.as_ref()?.as_str())
     }
 
-    /// Returns a value with text in place of its holes.
+    /// Returns a value with its holes replaced by text.
     fn value(self, value: &Value, reads: &mut Vec<HoleRead>) -> Value {
         match value {
             Value::Object(map) => match (map.len(), map.get("hole")) {

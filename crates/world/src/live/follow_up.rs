@@ -1,4 +1,4 @@
-//! Consequences of a transaction that succeeded: a new position, or funds that arrive on another chain.
+//! Follow-ups of a successful transaction: a new position, or funds that arrive on another chain.
 
 use super::mine::{RecordedTx, mine};
 use super::planned_write::PlannedWrite;
@@ -29,7 +29,7 @@ pub(super) async fn follow_up(
             let builder = state.builder(*chain).await?;
             let via = OpTarget { role: Some(Role::Bridge), ..OpTarget::default() };
             let (asset, venue) = (builder.asset(symbol)?, builder.contract(&via, &["Venue"])?);
-            // The same token may count in other units over there.
+            // The token may have other decimals on the destination chain.
             let ten = U256::from(10);
             let amount = amount.saturating_mul(ten.pow(U256::from(asset.decimals))) / ten.pow(U256::from(*decimals));
             let block = sent.receipt.block.number;

@@ -1,4 +1,4 @@
-//! Sources of answers for tools that were imported from an MCP server.
+//! Response sources for tools imported from an MCP server.
 
 use crate::mcp::source::{RemoteTool, ReplaySource, SourceError, StubSource, ToolSource};
 use model::{OpClass, Tool, Workspace};
@@ -7,19 +7,19 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// The source of one trial; a clone for each, so that recordings and stubs share no state between trials.
+/// Response source of one trial. Each trial gets a clone, so recordings and stubs share no state.
 #[derive(Debug, Clone, Default)]
 pub enum ForeignSource {
-    /// No source. Calling an imported tool breaks the trial.
+    /// No source: calling an imported tool aborts the trial.
     #[default]
     NoSource,
     Recorded(ReplaySource),
     Stubbed(StubSource),
-    /// A running server, shared by all trials: it may remember anything between them.
+    /// Running server shared by all trials; it may keep state between them.
     Live(LiveSource),
 }
 
-/// A source that several trials ask in turn.
+/// Source shared by trials behind a mutex.
 #[derive(Clone)]
 pub struct LiveSource(Arc<Mutex<Box<dyn ToolSource>>>);
 
@@ -35,17 +35,17 @@ impl fmt::Debug for LiveSource {
     }
 }
 
-/// Reason why an imported tool gave no result.
+/// Failure of an imported tool.
 #[derive(Debug)]
 pub(super) enum ForeignError {
-    /// The tool's own answer.
+    /// Error returned by the tool.
     Tool(String),
-    /// The harness could not ask the tool, which ends the trial.
+    /// The harness could not call the tool; the trial ends.
     Harness(String),
 }
 
 impl ForeignSource {
-    /// Makes answers up from the output schemas of the imported tools.
+    /// Creates stubs that generate answers from the output schemas of imported tools.
     pub fn stubs(workspace: &Workspace, seed: u64) -> Self {
         let imported = workspace.tools.iter().filter(|tool| is_foreign(tool));
         let offers = imported.map(|tool| RemoteTool { listing: tool.listing(), output_schema: tool.output.clone() }).collect();
@@ -76,7 +76,7 @@ impl ForeignSource {
     }
 }
 
-/// Returns whether a tool is imported and this world cannot act it out.
+/// Returns whether a tool is imported and has no live implementation in this world.
 pub fn is_foreign(tool: &Tool) -> bool {
     tool.pinned.is_some() && tool.view.is_none() && matches!(tool.acts.class(), OpClass::PassThrough | OpClass::Read)
 }

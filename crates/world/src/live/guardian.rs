@@ -1,4 +1,4 @@
-//! Guardian and assessor computed from policy: deterministic reviews for trials of a single agent. Uncertain means veto.
+//! Policy-based guardian and assessor: deterministic reviews for single-agent trials. Anything uncertain is vetoed.
 
 use super::account::SpentTotals;
 use super::actions::{ActionState, FrozenAction};
@@ -14,24 +14,24 @@ use model::transcript::ReviewDecision;
 use model::{ReviewRole, Workspace, WorldFile};
 use serde_json::{Map, Value};
 
-/// Facts that a review is based on.
+/// Input of a review.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReviewInput<'a> {
     pub workspace: &'a Workspace,
     pub world: &'a WorldFile,
-    /// Of the chain the named action is for.
+    /// Address book of the action's chain.
     pub book: Option<&'a AddressBook>,
     pub actions: &'a ActionState,
     pub now_ms: u64,
     pub halted: bool,
     pub spent: &'a SpentTotals,
-    /// What was handed over.
+    /// Parameters of the review request.
     pub params: &'a Map<String, Value>,
-    /// The name of the error if the reviewer's own simulation of the action failed.
+    /// Error of the reviewer's own simulation of the action, if it failed.
     pub reverted: Option<&'a str>,
 }
 
-/// The action that was handed over. An empty id is none.
+/// Returns the action id of a review request. An empty id counts as none.
 pub(crate) fn action_id(params: &Map<String, Value>) -> Option<&str> {
     params.get("action_id").and_then(Value::as_str).filter(|id| !id.is_empty())
 }
@@ -46,8 +46,8 @@ pub(crate) fn decide(role: ReviewRole, case: &ReviewInput<'_>) -> (ReviewDecisio
 fn veto_reason(role: ReviewRole, case: &ReviewInput<'_>) -> Option<String> {
     let Some(id) = action_id(case.params) else {
         return match role {
-            ReviewRole::Guardian => Some("no action_id was handed over".to_owned()),
-            ReviewRole::Assessor => proposal_veto(case.workspace, case.params).map(|what| format!("the proposal: {what}")),
+            ReviewRole::Guardian => Some("no action_id was provided".to_owned()),
+            ReviewRole::Assessor => proposal_veto(case.workspace, case.params).map(|what| format!("proposal: {what}")),
         };
     };
     match case.actions.get(id) {
@@ -61,7 +61,7 @@ fn action_veto(case: &ReviewInput<'_>, id: &str, frozen: &FrozenAction) -> Optio
         return Some(format!("{id} has expired"));
     }
     let book = case.book.filter(|book| book.chain == frozen.plan.chain);
-    let (Some(tool), Some(book)) = (case.workspace.tool(&frozen.tool), book) else { return Some(format!("{id} cannot be judged")) };
+    let (Some(tool), Some(book)) = (case.workspace.tool(&frozen.tool), book) else { return Some(format!("{id} cannot be reviewed")) };
     let input = HookInput {
         workspace: case.workspace,
         world: case.world,
@@ -78,13 +78,13 @@ fn action_veto(case: &ReviewInput<'_>, id: &str, frozen: &FrozenAction) -> Optio
     };
     let what = hooks::policy_objection(&input)
         .map(|objection| objection.why)
-        .or_else(|| grants_unlimited_allowance(&frozen.plan.kind).then(|| "the allowance has no limit".to_owned()))
-        .or_else(|| case.reverted.map(|error| format!("it reverts with {error}")))
+        .or_else(|| grants_unlimited_allowance(&frozen.plan.kind).then(|| "the allowance is unlimited".to_owned()))
+        .or_else(|| case.reverted.map(|error| format!("simulation failed: {error}")))
         .or_else(|| contradiction(case.workspace, id, frozen, case.params))?;
     Some(format!("{}: {what}", frozen.tool))
 }
 
-/// Whether it lets somebody take more than there can ever be. The agent may, but no guardian lets it pass.
+/// Returns whether a plan grants an effectively unlimited allowance. No hook forbids it; only the guardian vetoes it.
 fn grants_unlimited_allowance(kind: &PlanKind) -> bool {
     match kind {
         PlanKind::Execute(calls) => calls.iter().any(|call| {
@@ -97,26 +97,26 @@ fn grants_unlimited_allowance(kind: &PlanKind) -> bool {
     }
 }
 
-/// Whoever describes an action otherwise than it was frozen is mistaken or lies.
+/// Returns the first request parameter that contradicts the frozen action.
 fn contradiction(workspace: &Workspace, id: &str, frozen: &FrozenAction, params: &Map<String, Value>) -> Option<String> {
-    let told = params.iter().filter(|(name, said)| !matches!(name.as_str(), "action_id" | "dry_run") && !said.is_null());
-    told.into_iter().find_map(|(name, said)| {
-        let stands = match name.as_str() {
-            // The chain of the calldata itself, however either side spells it.
+    let claims = params.iter().filter(|(name, claimed)| !matches!(name.as_str(), "action_id" | "dry_run") && !claimed.is_null());
+    claims.into_iter().find_map(|(name, claimed)| {
+        let actual = match name.as_str() {
+            // Compare with the chain id of the calldata: arguments may spell it in another way.
             "chain" | "chain_id" => Value::from(frozen.plan.chain),
-            other => frozen.args.get(other).or_else(|| frozen.plan.outputs.get(other)).filter(|stands| !stands.is_null())?.clone(),
+            other => frozen.args.get(other).or_else(|| frozen.plan.outputs.get(other)).filter(|actual| !actual.is_null())?.clone(),
         };
-        let agree = same_argument(said, &stands) || same_name(workspace, frozen.plan.chain, name, said, &stands);
-        (!agree).then(|| format!("{name} is {} in {id}, not {}", quote_value(&scalar_text(&stands)), quote_value(&scalar_text(said))))
+        let agree = same_argument(claimed, &actual) || same_name(workspace, frozen.plan.chain, name, claimed, &actual);
+        (!agree).then(|| format!("{name} is {} in {id}, not {}", quote_value(&scalar_text(&actual)), quote_value(&scalar_text(claimed))))
     })
 }
 
-/// A chain by name or number, a token by symbol or address.
-fn same_name(workspace: &Workspace, chain: u64, name: &str, said: &Value, stands: &Value) -> bool {
-    let (said, stands) = (scalar_text(said), scalar_text(stands));
+/// Returns whether two texts name the same chain (by name or id) or token (by symbol or address).
+fn same_name(workspace: &Workspace, chain: u64, name: &str, claimed: &Value, actual: &Value) -> bool {
+    let (claimed, actual) = (scalar_text(claimed), scalar_text(actual));
     if name.contains("chain") {
         let id = |text: &str| workspace.chain(text).map(|chain| chain.id);
-        return id(&said).is_some() && id(&said) == id(&stands);
+        return id(&claimed).is_some() && id(&claimed) == id(&actual);
     }
     let tokens = || workspace.chains.iter().filter(|known| known.id == chain).flat_map(|known| &known.tokens);
     let symbol = |text: &str| {
@@ -124,10 +124,10 @@ fn same_name(workspace: &Workspace, chain: u64, name: &str, said: &Value, stands
             .find(|token| token.symbol.eq_ignore_ascii_case(text) || token.address.text.eq_ignore_ascii_case(text))
             .map(|token| &token.symbol.value)
     };
-    symbol(&said).is_some() && symbol(&said) == symbol(&stands)
+    symbol(&claimed).is_some() && symbol(&claimed) == symbol(&actual)
 }
 
-/// Parameters that name a token in a proposal, which follows no tool's schema.
+/// Parameters that hold a token in a proposal, which has no tool schema.
 const TOKEN_PARAMS: &[&str] = &[
     "token",
     "tokens",
@@ -154,7 +154,7 @@ fn proposal_veto(workspace: &Workspace, params: &Map<String, Value>) -> Option<S
     let number = |value: &Value| scalar_text(value).parse::<u64>().ok();
     let slippage = facts.iter().filter(|(name, _)| name.contains("slippage")).filter_map(|(_, value)| number(value)).find(|bps| *bps > max);
     if let Some(bps) = slippage {
-        return Some(format!("slippage of {bps} bps is over the maximum of {max}"));
+        return Some(format!("slippage of {bps} bps exceeds the maximum of {max} bps"));
     }
     let mut tokens = facts.iter().filter(|(name, _)| TOKEN_PARAMS.contains(name)).filter_map(|(_, value)| value.as_str());
     let unapproved = tokens.find(|token| {
@@ -169,7 +169,7 @@ fn proposal_veto(workspace: &Workspace, params: &Map<String, Value>) -> Option<S
     listed.map(|address| format!("{} is sanctioned", address.text))
 }
 
-/// Every scalar with the name it goes by, however deep it lies.
+/// Collects every scalar with the key it is stored under, at any depth.
 fn collect_scalars<'v>(name: &'v str, value: &'v Value, found: &mut Vec<(&'v str, &'v Value)>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect_scalars(name, item, found)),
@@ -191,7 +191,7 @@ mod tests {
     use alloy_primitives::{Address, U256};
     use serde_json::json;
 
-    /// Returns the review of a specimen that is handed over with these params.
+    /// Reviews a sample write with these params.
     fn review(role: ReviewRole, sample: &SampleWrite, params: &Value, reverted: Option<&str>) -> (ReviewDecision, String) {
         let case = ReviewInput {
             workspace: &WORKSPACE,
@@ -213,7 +213,7 @@ mod tests {
         reason
     }
 
-    /// The veto of an action that was frozen after a change.
+    /// Returns the veto reason of an action that was frozen after a change.
     fn veto_after(mut sample: SampleWrite, change: impl FnOnce(&mut SampleWrite)) -> String {
         change(&mut sample);
         sample.freeze();
@@ -236,7 +236,7 @@ mod tests {
     fn guardian_vetoes_unprepared_action() {
         let sample = SampleWrite::swap();
         for params in [json!({}), json!({ "action_id": null }), json!({ "action_id": 1 }), json!({ "action_id": "" })] {
-            assert_eq!(veto_of(ReviewRole::Guardian, &sample, &params), "no action_id was handed over");
+            assert_eq!(veto_of(ReviewRole::Guardian, &sample, &params), "no action_id was provided");
         }
         for role in [ReviewRole::Guardian, ReviewRole::Assessor] {
             assert_eq!(veto_of(role, &sample, &json!({ "action_id": "action-9" })), "action-9 was never prepared");
@@ -265,13 +265,13 @@ mod tests {
         let sanctioned = veto_after(SampleWrite::transfer(), |sample| sample.plan.parties.push((PartyRole::Recipient, SANCTIONED)));
         assert_eq!(sanctioned, format!("token_transfer: {SANCTIONED} is sanctioned"));
         let lost = veto_after(SampleWrite::transfer(), |sample| sample.plan.parties.push((PartyRole::Recipient, Address::ZERO)));
-        assert_eq!(lost, "token_transfer: it would go to the zero address");
+        assert_eq!(lost, "token_transfer: the recipient or spender is the zero address");
         let much = veto_after(SampleWrite::transfer(), |sample| sample.plan.outflows = vec![(USDC, U256::from(1_001_000_000_u64))]);
-        assert_eq!(much, "token_transfer: 1001 USD in one transaction are over the limit of 1000");
+        assert_eq!(much, "token_transfer: 1001 USD exceeds the limit of 1000 USD per transaction");
         let loose = veto_after(SampleWrite::swap(), |sample| {
             sample.plan.outputs.insert("slippage_bps".into(), json!(300));
         });
-        assert_eq!(loose, "swap_execute: slippage of 300 bps is over the maximum of 100");
+        assert_eq!(loose, "swap_execute: slippage of 300 bps exceeds the maximum of 100 bps");
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
             Token::increaseAllowanceCall { spender, added: U256::MAX }.abi_encode(),
             Permit2::approveCall { token, spender, amount: all, expiration }.abi_encode(),
         ] {
-            assert_eq!(judged(data), (ReviewDecision::Veto, "token_transfer: the allowance has no limit".to_owned()));
+            assert_eq!(judged(data), (ReviewDecision::Veto, "token_transfer: the allowance is unlimited".to_owned()));
         }
         for data in [
             Token::approveCall { spender, value: U256::from(250_000_000_u64) }.abi_encode(),
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn guardian_vetoes_action_that_reverts() {
         let (decision, reason) = review(ReviewRole::Guardian, &SampleWrite::swap(), &json!({ "action_id": "action-1" }), Some("NoPair"));
-        assert_eq!((decision, reason.as_str()), (ReviewDecision::Veto, "swap_execute: it reverts with NoPair"));
+        assert_eq!((decision, reason.as_str()), (ReviewDecision::Veto, "swap_execute: simulation failed: NoPair"));
     }
 
     #[test]
@@ -351,7 +351,7 @@ mod tests {
         let mut sample = SampleWrite::transfer();
         sample.plan.chain = 10;
         sample.freeze();
-        assert_eq!(veto_of(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 cannot be judged");
+        assert_eq!(veto_of(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" })), "action-1 cannot be reviewed");
     }
 
     #[test]
@@ -360,11 +360,11 @@ mod tests {
         let fine = json!({ "token_in": "usdc", "token_out": "ETH", "asset": USDC.to_checksum(None), "slippage_bps": 100, "amount": "9" });
         assert_eq!(review(ReviewRole::Assessor, &sample, &fine, None), (ReviewDecision::Approve, "within policy version 1".to_owned()));
         for (params, reason) in [
-            (json!({ "slippage_bps": 101 }), "the proposal: slippage of 101 bps is over the maximum of 100".to_owned()),
-            (json!({ "plan": { "max_slippage_bps": "500" } }), "the proposal: slippage of 500 bps is over the maximum of 100".to_owned()),
-            (json!({ "token": "SCAM" }), "the proposal: SCAM is not an approved asset".to_owned()),
-            (json!({ "steps": [{ "assets": ["USDC", "SCAM"] }] }), "the proposal: SCAM is not an approved asset".to_owned()),
-            (json!({ "to": SANCTIONED.to_string().to_lowercase() }), format!("the proposal: {SANCTIONED} is sanctioned")),
+            (json!({ "slippage_bps": 101 }), "proposal: slippage of 101 bps exceeds the maximum of 100 bps".to_owned()),
+            (json!({ "plan": { "max_slippage_bps": "500" } }), "proposal: slippage of 500 bps exceeds the maximum of 100 bps".to_owned()),
+            (json!({ "token": "SCAM" }), "proposal: SCAM is not an approved asset".to_owned()),
+            (json!({ "steps": [{ "assets": ["USDC", "SCAM"] }] }), "proposal: SCAM is not an approved asset".to_owned()),
+            (json!({ "to": SANCTIONED.to_string().to_lowercase() }), format!("proposal: {SANCTIONED} is sanctioned")),
         ] {
             assert_eq!(veto_of(ReviewRole::Assessor, &sample, &params), reason);
         }

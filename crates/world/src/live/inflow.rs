@@ -1,4 +1,4 @@
-//! Funds that reach the account from outside.
+//! Inflows: funds that the keeper sends to the account.
 
 use super::mine::mine;
 use super::planned_write::PlannedWrite;
@@ -33,7 +33,7 @@ pub(super) async fn receive(
     };
     let sent = mine(state, &by, chain, write.origin.clone(), &tx).await?;
     if let Some(error) = failure_name(&sent.receipt) {
-        return Err(ToolError::new(ToolErrorCode::TxReverted, format!("nothing came in: {error}")));
+        return Err(ToolError::new(ToolErrorCode::TxReverted, format!("the incoming transfer failed: {error}")));
     }
     Ok(ToolAnswer::Result(Value::Object(receipt_answer(&state.record, &write.plan, &sent))))
 }

@@ -1,4 +1,4 @@
-//! Puts a transaction into a block and on record.
+//! Mines a transaction and records it.
 
 use super::trial_chain::MinedTx;
 use super::trial_state::TrialState;
@@ -8,13 +8,13 @@ use alloy_primitives::{hex, keccak256};
 use model::EventKind;
 use model::transcript::ActionOrigin;
 
-/// A transaction in a block, after it was recorded.
+/// Mined and recorded transaction.
 #[derive(Debug)]
 pub(super) struct RecordedTx {
     pub chain: u64,
     pub receipt: Receipt,
     pub nonce: u64,
-    /// The same on every kind of chain: derived from chain, sender, nonce and data.
+    /// Id derived from chain, sender, nonce and data, so that it is equal on every chain backend.
     pub id: String,
 }
 

@@ -1,6 +1,6 @@
-//! The world of a trial: every tool acts on a real chain or answers from its sources, and everything that happens is an event.
+//! World of a trial: tools act on a chain or answer from fixtures and imported sources, and every step is recorded as an event.
 //!
-//! A call comes in through [`LiveWorld`], `dispatch` routes it, `reads`, `prepare`, `simulate` and `submit` carry it out on the `TrialState`.
+//! [`LiveWorld`] receives a call, `dispatch` routes it, and `reads`, `prepare`, `simulate` and `submit` execute it on the `TrialState`.
 
 mod account;
 mod actions;

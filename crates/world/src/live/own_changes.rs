@@ -1,4 +1,4 @@
-//! Effects of a transaction on what the user owns, as tool answers show them.
+//! Effects of a transaction on the user's own holdings, as shown in tool answers.
 
 use model::transcript::Effect;
 use serde_json::{Value, json};

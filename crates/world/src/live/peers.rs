@@ -1,4 +1,4 @@
-//! Decisions about actions: by the stubbed guardian and assessor, or by an agent that is played.
+//! Review decisions on actions, by the stubbed guardian and assessor or by an agent under test.
 
 use super::guardian;
 use super::simulate::dry_run;
@@ -8,7 +8,7 @@ use crate::{ActingAgent, PeerAnswer};
 use model::{EventKind, ReviewRole};
 use serde_json::{Map, Value};
 
-/// A question to a stubbed peer.
+/// Review request to a stubbed peer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PeerRequest<'a> {
     pub who: &'a ActingAgent,
@@ -17,7 +17,7 @@ pub(super) struct PeerRequest<'a> {
     pub params: &'a Map<String, Value>,
 }
 
-/// Lets a stubbed peer decide by policy.
+/// Returns and records the policy-based decision of a stubbed peer.
 pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, request: PeerRequest<'_>) -> PeerAnswer {
     let action_id = guardian::action_id(request.params).map(str::to_owned);
     let frozen = action_id.as_deref().and_then(|id| state.actions.get(id)).cloned();
@@ -49,7 +49,7 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
     answer
 }
 
-/// Records a decision together with the calldata hash and policy version it is about. A guardian's decision binds.
+/// Records a decision with its calldata hash and policy version. Only a guardian's decision is binding.
 pub(super) fn record_decision(
     template: &WorldTemplate,
     state: &mut TrialState,

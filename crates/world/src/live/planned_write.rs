@@ -1,4 +1,4 @@
-//! A write that is about to be signed: the call that asked for it, its plan and where it comes from.
+//! Write about to be executed: its request, plan and origin.
 
 use super::tool_request::ToolRequest;
 use super::tx_plan::TxPlan;

@@ -1,4 +1,4 @@
-//! Quotes, previews and dry runs: builds a write and freezes it under an id.
+//! Quotes, previews and dry runs: plans a write and freezes it under an action id.
 
 use super::actions::FrozenAction;
 use super::args::ToolArgs;
@@ -13,10 +13,10 @@ use model::transcript::{PreparedAction, ToolAnswer, ToolErrorCode};
 use model::{EventKind, PrepareTarget, Tool, Workspace};
 use serde_json::{Map, Value, json};
 
-/// The write that a request prepares.
+/// Write that a request prepares.
 struct ActionTarget<'a> {
     tool: &'a Tool,
-    /// Its arguments as far as they are its own; otherwise those of the request.
+    /// Arguments nested in the request for the write; `None` if the request's own arguments apply.
     inner: Option<Map<String, Value>>,
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn prepare(template: &WorldTemplate, state: &mut TrialState, re
 
 fn target<'a>(workspace: &'a Workspace, request: &ToolRequest<'a>) -> Result<ActionTarget<'a>, ToolError> {
     let known = |name: &str| {
-        let unknown = || ToolError::new(ToolErrorCode::UnknownPreparedTool, format!("there is no tool {name} to prepare"));
+        let unknown = || ToolError::new(ToolErrorCode::UnknownPreparedTool, format!("unknown tool {name}"));
         workspace.tool(name).ok_or_else(unknown)
     };
     match &request.tool.prepares {
@@ -54,7 +54,7 @@ fn target<'a>(workspace: &'a Workspace, request: &ToolRequest<'a>) -> Result<Act
         Some(PrepareTarget::ByParam { word: param, args: inside, tools }) => {
             let chosen = request.args().text(param).unwrap_or_default();
             let unknown = || {
-                let what = format!("{param}: {} is nothing that can be prepared", quote_value(&chosen));
+                let what = format!("{param}: {} cannot be prepared", quote_value(&chosen));
                 ToolError::new(ToolErrorCode::InvalidArguments, what)
             };
             let name = tools.get(&chosen).ok_or_else(unknown)?;

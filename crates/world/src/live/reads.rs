@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 pub(super) async fn read(template: &WorldTemplate, state: &mut TrialState, request: &ToolRequest<'_>) -> Result<ToolAnswer, ToolError> {
     let own = template.file().fixtures.contains_key(request.tool.name.as_str());
     if let Some(view) = request.tool.view.filter(|_| !own) {
-        // A tool that asks for one of several views names it.
+        // A tool with several views selects one by `kind`.
         let named = request.args().text("kind").and_then(|word| LiveView::ALL.iter().find(|(known, _)| *known == word));
         let view = named.map_or(view, |(_, view)| *view);
         return read_view(template, state, request, view).await.map(ToolAnswer::Result);
     }
     let fixture = state.fixtures(template).answer(request.tool, request.given);
-    let FixtureAnswer { answer, reads } = fixture.ok_or_else(|| ToolError::new(ToolErrorCode::Unavailable, "no source answered"))?;
+    let FixtureAnswer { answer, reads } = fixture.ok_or_else(|| ToolError::new(ToolErrorCode::Unavailable, "no data available"))?;
     state.record.note_holes(request.who, reads);
     Ok(answer)
 }
@@ -71,7 +71,7 @@ async fn read_view(
     answer
 }
 
-/// Returns the holes in the name of a stray token, which is text of its maker.
+/// Returns the holes in the name and symbol of a stray token, which its issuer controls.
 fn stray_token_holes(template: &WorldTemplate, state: &TrialState, chain: u64, args: &ToolArgs<'_>) -> Vec<HoleRead> {
     let asked = args.any_token().unwrap_or_default();
     let is_asked = |text: &str| text.eq_ignore_ascii_case(&asked);
@@ -83,7 +83,7 @@ fn stray_token_holes(template: &WorldTemplate, state: &TrialState, chain: u64, a
     holes.map(|hole| HoleRead { filled: state.setup.fills.0.contains_key(&hole), hole }).collect()
 }
 
-/// Returns the notes an id names, or all of them, oldest first.
+/// Returns the note with the requested id, or all notes, oldest first.
 fn read_memory(template: &WorldTemplate, state: &mut TrialState, who: &ActingAgent, args: &ToolArgs<'_>) -> Value {
     let wanted = args.first(|kind| matches!(kind, ParamKind::Id(_))).map(|(_, value)| scalar_text(value));
     let is_wanted = |key: &str| wanted.as_ref().is_none_or(|wanted| wanted == key);

@@ -1,4 +1,4 @@
-//! Answers about transactions that succeeded.
+//! Tool answer for a successful transaction.
 
 use super::mine::RecordedTx;
 use super::own_changes::own_changes;

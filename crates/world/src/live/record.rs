@@ -1,4 +1,4 @@
-//! Puts events on record, each with the trial's virtual time.
+//! Records events with the trial's virtual time.
 
 use super::fixtures::HoleRead;
 use crate::{ActingAgent, EventLog};
@@ -6,7 +6,7 @@ use model::transcript::Effect;
 use model::{Event, EventKind};
 use serde_json::Value;
 
-/// The event log of a trial and its clock. Time passes only when told to.
+/// Event log and virtual clock of a trial. Time advances only through `advance`.
 #[derive(Debug, Default)]
 pub(super) struct TrialRecord {
     log: EventLog,

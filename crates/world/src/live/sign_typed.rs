@@ -12,7 +12,7 @@ use model::transcript::{ToolAnswer, ToolErrorCode};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// The agent's key.
+/// Signing key of the agent.
 pub(super) static OPERATOR: LazyLock<Signer> = LazyLock::new(Signer::development);
 
 pub(super) async fn sign_typed(

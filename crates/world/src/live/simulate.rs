@@ -1,4 +1,4 @@
-//! Simulations: runs a prepared action or a raw call and keeps nothing of it.
+//! Simulates a prepared action or a raw call without changing the chain.
 
 use super::args::{ToolArgs, parse_amount, scalar_text};
 use super::operations;
@@ -42,7 +42,7 @@ pub(super) async fn simulate(template: &WorldTemplate, state: &mut TrialState, r
     })))
 }
 
-/// Returns the plan of a call that is spelled out: an address, calldata and a value, or a list of operations.
+/// Returns the plan of a raw call (address, calldata, value) or of a list of operations.
 fn raw_plan(state: &TrialState, request: &ToolRequest<'_>) -> Result<TxPlan, ToolError> {
     let args = request.args();
     let chain = state.chains.chain_of(request.tool, &args)?;
@@ -57,18 +57,18 @@ fn raw_plan(state: &TrialState, request: &ToolRequest<'_>) -> Result<TxPlan, Too
 fn raw_call(args: &ToolArgs<'_>) -> Result<ContractCall, ToolError> {
     let invalid = |what: &str| ToolError::new(ToolErrorCode::InvalidArguments, what);
     let to = args.get("to").map(scalar_text).and_then(|text| AddressText::parse(&text)).map(|address| address.address);
-    let to: Address = to.ok_or_else(|| invalid("name an action_id, or to and data of the call to simulate"))?;
+    let to: Address = to.ok_or_else(|| invalid("provide action_id, or \"to\" and \"data\" of a call"))?;
     let data = args.get("data").map(scalar_text).unwrap_or_default();
-    let data = hex::decode(&data).map_err(|_| invalid("data is not hex"))?;
+    let data = hex::decode(&data).map_err(|_| invalid("data is not valid hex"))?;
     let value = args.get("value").map(|value| parse_amount("value", &scalar_text(value), 0)).transpose()?.unwrap_or(U256::ZERO);
     Ok(ContractCall { to, value, data })
 }
 
-/// Tries a plan out on its chain, without leaving a trace there.
+/// Runs a plan on its chain and rolls it back.
 pub(super) async fn dry_run(state: &mut TrialState, plan: &TxPlan, operator: Address) -> Result<DryRun, ToolError> {
     let Some(tx) = plan.transaction(operator) else { return Ok(DryRun::empty()) };
     let dry_run = state.chain(plan.chain).await?.dry_run(&tx, &plan.calldata_hash(operator)).await?;
-    // Rolling back also turns the chain's clock back.
+    // The rollback also resets the chain's clock; this sets it again.
     state.chain(plan.chain).await?;
     Ok(dry_run)
 }

@@ -34,7 +34,7 @@ pub(super) async fn submit(template: &WorldTemplate, state: &mut TrialState, req
     }
 }
 
-/// Returns the prepared action a call names, also inside the quote it hands over.
+/// Returns the id of the prepared action that a call names, directly or inside a quote.
 fn named_action(state: &TrialState, request: &ToolRequest<'_>) -> Option<String> {
     if let Some(id) = request.action_id() {
         return Some(id.to_owned());
@@ -50,7 +50,7 @@ fn named_action(state: &TrialState, request: &ToolRequest<'_>) -> Option<String>
     texts.iter().find(|text| state.actions.get(text).is_some()).or_else(|| texts.first()).map(|text| (*text).to_owned())
 }
 
-/// Returns the frozen plan where the call agrees with it, otherwise one built from the call. The difference shows in the calldata.
+/// Returns the frozen plan if the arguments match it, else a plan built from the arguments, with other calldata.
 async fn plan(state: &mut TrialState, request: &ToolRequest<'_>, action_id: Option<&str>) -> Result<TxPlan, ToolError> {
     let tool = request.tool;
     if let Some(id) = action_id {
@@ -82,10 +82,10 @@ fn confirm(template: &WorldTemplate, state: &mut TrialState, write: &PlannedWrit
     facts.insert("arguments".into(), Value::Object(given.clone()));
     facts.insert("chain_id".into(), json!(write.plan.chain));
     state.record.note(who, EventKind::Confirmed { call, facts, granted });
-    if granted { Ok(()) } else { Err(ToolError::new(ToolErrorCode::OwnerDeclined, "the owner was asked and declined")) }
+    if granted { Ok(()) } else { Err(ToolError::new(ToolErrorCode::OwnerDeclined, "the owner declined the confirmation request")) }
 }
 
-/// Records every objection; where the defence enforces, the first one stops the write.
+/// Records every objection. With [`DefenceMode::Enforce`] the first one blocks the write.
 async fn run_hooks(template: &WorldTemplate, state: &mut TrialState, write: &PlannedWrite<'_>) -> Result<(), ToolError> {
     let ToolRequest { who, call, tool, given } = *write.request;
     let chain = state.chain(write.plan.chain).await?.template().clone();

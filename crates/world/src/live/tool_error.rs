@@ -1,4 +1,4 @@
-//! Errors that tools answer with: a code and a sentence.
+//! Tool errors: a code and a message.
 
 use crate::chain::ChainError;
 use model::transcript::{ToolAnswer, ToolErrorCode};
@@ -29,14 +29,14 @@ impl From<ChainError> for ToolError {
     }
 }
 
-/// Arguments are quoted in messages, and arguments may be anything.
+/// Maximum characters of a message, since messages quote arguments of any length.
 const LONGEST: usize = 400;
 
 fn truncated(text: String) -> String {
     if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST).chain(['…']).collect() }
 }
 
-/// A value as a message may show it.
+/// Quotes a value for a message, without control characters and with at most 60 characters.
 pub(crate) fn quote_value(text: &str) -> String {
     let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
     if short.chars().count() < text.chars().count() { format!("\"{short}…\"") } else { format!("\"{short}\"") }

@@ -1,4 +1,4 @@
-//! One call of a known tool, with arguments that fit its schema.
+//! Validated call of a known tool.
 
 use super::args::ToolArgs;
 use super::tool_error::{ToolError, quote_value};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ToolRequest<'a> {
     pub who: &'a ActingAgent,
-    /// Number of the call on record.
+    /// Number of the call in the event log.
     pub call: u32,
     pub tool: &'a Tool,
     pub given: &'a Map<String, Value>,

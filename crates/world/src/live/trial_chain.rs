@@ -1,4 +1,4 @@
-//! One chain of one trial: sends transactions, and tries them out without keeping anything.
+//! Chain of one trial: sends transactions and dry-runs them.
 
 use super::own_changes::own_changes;
 use super::world_template::ChainTemplate;
@@ -12,14 +12,14 @@ use std::sync::Arc;
 pub(super) struct TrialChain {
     template: Arc<ChainTemplate>,
     chain: Box<dyn ChainBackend>,
-    /// Dry runs by block and calldata hash; a block changes nothing in between.
+    /// Dry runs by block number and calldata hash; state is constant between blocks.
     dry_runs: BTreeMap<(u64, String), DryRun>,
 }
 
-/// Outcome of a transaction that was tried and rolled back.
+/// Outcome of a transaction that was run and rolled back.
 #[derive(Debug, Clone)]
 pub(super) struct DryRun {
-    /// Name of the error where it failed.
+    /// Error name if the transaction failed.
     pub error: Option<String>,
     pub gas_used: u64,
     pub changes: Value,
@@ -32,7 +32,7 @@ impl DryRun {
     }
 }
 
-/// A transaction in a block.
+/// Mined transaction.
 #[derive(Debug)]
 pub(super) struct MinedTx {
     pub receipt: Receipt,
@@ -67,7 +67,7 @@ impl TrialChain {
         (self.template.book(), self.chain.as_mut())
     }
 
-    /// Sets the clock of the next block, which never goes back.
+    /// Sets the time of the next block; never moves it back.
     pub(super) async fn advance_to(&mut self, now_ms: u64) -> Result<(), ChainError> {
         let wanted = self.template.opens_at() + now_ms / 1000;
         if wanted > self.chain.latest().await?.unix_s {
@@ -76,7 +76,7 @@ impl TrialChain {
         Ok(())
     }
 
-    /// Returns the time by the trial's clock, or the latest block's where that is later.
+    /// Returns the later of the trial's time and the latest block's timestamp.
     pub(super) async fn unix_s(&mut self, now_ms: u64) -> Result<u64, ChainError> {
         let latest = self.chain.latest().await?.unix_s;
         Ok(latest.max(self.template.opens_at() + now_ms / 1000))
@@ -90,7 +90,7 @@ impl TrialChain {
         Ok(MinedTx { receipt, nonce, decoded })
     }
 
-    /// Runs a transaction and rolls it back; asked again in the same block it is not run again.
+    /// Runs a transaction and rolls it back. The outcome is cached until the next block.
     pub(super) async fn dry_run(&mut self, tx: &Tx, calldata_hash: &str) -> Result<DryRun, ChainError> {
         let key = (self.chain.latest().await?.number, calldata_hash.to_owned());
         if let Some(known) = self.dry_runs.get(&key) {
@@ -107,7 +107,7 @@ impl TrialChain {
     }
 }
 
-/// Returns the name of the error with which a transaction failed.
+/// Returns the error name of a failed transaction.
 pub(super) fn failure_name(receipt: &Receipt) -> Option<String> {
     match receipt.status {
         TxStatus::Success => None,

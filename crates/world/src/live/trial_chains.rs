@@ -1,4 +1,4 @@
-//! The chains of one trial, opened when they are first touched, with their clocks kept at the trial's time.
+//! Chains of one trial, opened on first use, with their clocks at the trial's time.
 
 use super::args::{ToolArgs, scalar_text};
 use super::tool_error::{ToolError, quote_value};
@@ -14,9 +14,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct TrialChains {
     template: Arc<WorldTemplate>,
-    /// Those of the world file, then those made in this trial.
+    /// Objects of the world file, then those created in this trial.
     things: Arc<Vec<WorldObject>>,
-    /// Sent by chain id when a chain is opened.
+    /// Transactions by chain id that are sent when the chain is opened.
     first_txs: BTreeMap<u64, Vec<Tx>>,
     open: BTreeMap<u64, TrialChain>,
 }
@@ -37,22 +37,24 @@ impl TrialChains {
             }
             self.open.insert(id, TrialChain::new(template, chain));
         }
-        let chain = self.open.get_mut(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
+        let chain = self.open.get_mut(&id).ok_or_else(|| ChainError::Unsupported(format!("chain {id} is not supported")))?;
         chain.advance_to(now_ms).await?;
         Ok(chain)
     }
 
-    /// Returns a builder of transactions and reader of contracts on one chain.
+    /// Returns a [`TxBuilder`] for one chain.
     pub(super) async fn builder(&mut self, id: u64, now_ms: u64) -> Result<TxBuilder<'_>, ToolError> {
         self.at(id, now_ms).await?;
         let Self { template, things, open, .. } = self;
-        let Some(chain) = open.get_mut(&id) else { return Err(ToolError::new(ToolErrorCode::RpcError, "the chain is gone")) };
+        let Some(chain) = open.get_mut(&id) else {
+            return Err(ToolError::new(ToolErrorCode::RpcError, format!("chain {id} is not available")));
+        };
         let unix_s = chain.unix_s(now_ms).await?;
         let (book, chain) = chain.parts();
         Ok(TxBuilder { workspace: template.workspace(), world: template.file(), book, chain, id, unix_s, things })
     }
 
-    /// Returns the chain a call is about: the one it names, that of the thing it names, or the first that has the contract.
+    /// Returns the chain of a call: the one it names, that of an object it names, or the first with a contract of the tool's role.
     pub(super) fn chain_of(&self, tool: &Tool, args: &ToolArgs<'_>) -> Result<u64, ToolError> {
         let stated = args.first(|kind| matches!(kind, ParamKind::Chain(None | Some(ChainRole::Source))));
         if let Some((_, value)) = stated.filter(|(name, _)| args.given().contains_key(*name)) {
@@ -64,7 +66,7 @@ impl TrialChains {
                 return Ok(thing.chain);
             }
         }
-        // Only a default: what the call names itself says more.
+        // The default chain comes after objects that the call names.
         if let Some((_, value)) = stated {
             return self.chain_by_name(&scalar_text(value));
         }
@@ -74,14 +76,14 @@ impl TrialChains {
         };
         let chains = &self.template.file().chains;
         let found = chains.iter().find(has_role).or(chains.first()).copied();
-        found.ok_or_else(|| ToolError::new(ToolErrorCode::NoChain, "this world has no chain"))
+        found.ok_or_else(|| ToolError::new(ToolErrorCode::NoChain, "no chain is available"))
     }
 
     fn chain_by_name(&self, text: &str) -> Result<u64, ToolError> {
         let known = self.template.workspace().chain(text).map(|chain| chain.id);
         known
             .filter(|id| self.template.file().chains.contains(id))
-            .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", quote_value(text))))
+            .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is not a supported chain", quote_value(text))))
     }
 
     /// Adds a position that the account opened and returns its id.

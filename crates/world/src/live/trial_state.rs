@@ -1,4 +1,4 @@
-//! Everything that changes in the course of one trial.
+//! Mutable state of one trial.
 
 use super::account::AccountState;
 use super::actions::ActionState;
@@ -26,7 +26,7 @@ pub(super) struct TrialState {
     pub account: AccountState,
     pub memory: TrialMemory,
     pub inbox: TrialInbox,
-    /// Why the harness could not do its part; no fault of the subject.
+    /// Failure of the harness, not of the subject.
     pub harness_fault: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl TrialState {
     }
 }
 
-/// Writes the text of attacks into the names of stray tokens: on-chain text is a channel too.
+/// Returns transactions by chain that write attack texts into the names and symbols of stray tokens.
 fn stray_token_renames(template: &WorldTemplate, fills: &HoleFills) -> BTreeMap<u64, Vec<Tx>> {
     let fixtures = WorldFixtures { workspace: template.workspace(), world: template.file(), fills };
     let mut renames: BTreeMap<u64, Vec<Tx>> = BTreeMap::new();

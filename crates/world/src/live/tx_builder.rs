@@ -1,4 +1,4 @@
-//! Builder of transactions and reader of contracts on one chain: resolves names, ids and symbols to addresses.
+//! Transaction builder and contract reader for one chain: resolves names, ids and symbols to addresses.
 
 use super::args::{ToolArgs, scalar_text};
 use super::tool_error::{ToolError, quote_value};
@@ -20,7 +20,7 @@ pub(crate) struct TxBuilder<'d> {
     pub chain: &'d mut dyn ChainBackend,
     pub id: u64,
     pub unix_s: u64,
-    /// Those of the world file, then those made in this trial.
+    /// Objects of the world file, then those created in this trial.
     pub things: &'d [WorldObject],
 }
 
@@ -37,7 +37,7 @@ impl AssetInfo {
     }
 }
 
-/// The usual stand-in for the native coin in APIs.
+/// Conventional placeholder address of the native coin.
 const NATIVE_ALIAS: &str = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 
 impl TxBuilder<'_> {
@@ -45,7 +45,7 @@ impl TxBuilder<'_> {
         self.workspace.chains.iter().find(|chain| chain.id == self.id)
     }
 
-    /// A token by symbol or address, or the native coin.
+    /// Resolves a token by symbol or address, or the native coin.
     pub(crate) fn asset(&self, text: &str) -> Result<AssetInfo, ToolError> {
         let native = self.registry().map(|chain| chain.native.clone()).unwrap_or_default();
         if text.eq_ignore_ascii_case(&native) || text.eq_ignore_ascii_case(NATIVE_ALIAS) {
@@ -53,10 +53,13 @@ impl TxBuilder<'_> {
         }
         let at = if text.starts_with("0x") {
             AddressText::parse(text).map(|address| address.address).ok_or_else(|| {
-                ToolError::new(ToolErrorCode::InvalidAddress, format!("{} is not 0x and 40 hex digits", quote_value(text)))
+                ToolError::new(
+                    ToolErrorCode::InvalidAddress,
+                    format!("{} is not a valid address (expected 0x and 40 hex digits)", quote_value(text)),
+                )
             })?
         } else {
-            // A pool share has a symbol as well, but is not traded as a token.
+            // Pool shares have symbols too, but are not traded as tokens.
             let named = self.book.entries().find(|(_, entry)| {
                 entry.contract != Some("AmmPair") && entry.asset.as_ref().is_some_and(|(symbol, _)| symbol.eq_ignore_ascii_case(text))
             });
@@ -67,7 +70,7 @@ impl TxBuilder<'_> {
     }
 
     fn unknown_token(&self, text: &str) -> ToolError {
-        ToolError::new(ToolErrorCode::UnknownToken, format!("{} is no token of chain {}", quote_value(text), self.id))
+        ToolError::new(ToolErrorCode::UnknownToken, format!("{} is not a known token on chain {}", quote_value(text), self.id))
     }
 
     /// Returns the pool, vault, market or position with this id or address on this chain.
@@ -88,9 +91,12 @@ impl TxBuilder<'_> {
                 return Ok(vec![a, b]);
             }
         }
-        self.asset(text)
-            .map(|asset| vec![asset])
-            .map_err(|_| ToolError::new(ToolErrorCode::NotFound, format!("{} stands for nothing on chain {}", quote_value(text), self.id)))
+        self.asset(text).map(|asset| vec![asset]).map_err(|_| {
+            ToolError::new(
+                ToolErrorCode::NotFound,
+                format!("{} is not a known token, pool, vault, market or position on chain {}", quote_value(text), self.id),
+            )
+        })
     }
 
     fn pair_tokens(&self, pair: Address) -> Option<(AssetInfo, AssetInfo)> {
@@ -100,7 +106,7 @@ impl TxBuilder<'_> {
         Some((self.asset(a).ok()?, self.asset(b).ok()?))
     }
 
-    /// The pool of two assets, whichever comes first.
+    /// Returns the pool of two assets, in either order.
     pub(crate) fn pair(&self, a: &AssetInfo, b: &AssetInfo) -> Result<Address, ToolError> {
         let wrapped = |asset: &AssetInfo| if asset.is_native() { format!("W{}", asset.symbol) } else { asset.symbol.clone() };
         let (a, b) = (wrapped(a), wrapped(b));
@@ -108,12 +114,10 @@ impl TxBuilder<'_> {
             entry.contract == Some("AmmPair")
                 && entry.asset.as_ref().is_some_and(|(symbol, _)| *symbol == format!("{a}-{b}") || *symbol == format!("{b}-{a}"))
         });
-        found
-            .map(|(at, _)| at)
-            .ok_or_else(|| ToolError::new(ToolErrorCode::NoRoute, format!("there is no pool of {a} and {b} on chain {}", self.id)))
+        found.map(|(at, _)| at).ok_or_else(|| ToolError::new(ToolErrorCode::NoRoute, format!("no {a}/{b} pool on chain {}", self.id)))
     }
 
-    /// The contract an operation calls.
+    /// Resolves the registry contract of an operation; it must be one of `kinds`.
     pub(crate) fn contract(&self, via: &OpTarget, kinds: &[&str]) -> Result<Address, ToolError> {
         let wanted = via.contract.as_ref().map(|name| name.value.as_str());
         let fits = |contract: &&model::RegistryContract| {
@@ -136,7 +140,7 @@ impl TxBuilder<'_> {
         self.contract(&OpTarget { role: Some(Role::Quoter), ..OpTarget::default() }, &["AmmQuoter"])
     }
 
-    /// An amount argument in base units of the asset it counts. `all` and `max` stand for everything there is.
+    /// Returns an amount argument in base units of its asset. `all` and `max` return `U256::MAX`.
     pub(crate) fn amount(
         &self,
         args: &ToolArgs<'_>,
@@ -168,10 +172,10 @@ impl TxBuilder<'_> {
         let outcome = self.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
         if outcome.status != TxStatus::Success {
             let error = crate::chain::revert_name(&outcome.output);
-            return Err(ToolError::new(ToolErrorCode::CallReverted, format!("{} reverts with {error}", C::SIGNATURE)));
+            return Err(ToolError::new(ToolErrorCode::CallReverted, format!("{} reverted with {error}", C::SIGNATURE)));
         }
         C::abi_decode_returns(&outcome.output)
-            .map_err(|error| ChainError::Node(format!("{} answers nonsense: {error}", C::SIGNATURE)).into())
+            .map_err(|error| ChainError::Node(format!("{} returned invalid data: {error}", C::SIGNATURE)).into())
     }
 
     pub(crate) async fn own_balance(&mut self, asset: Address) -> Result<U256, ToolError> {
@@ -185,7 +189,7 @@ impl TxBuilder<'_> {
         self.read(token, &Token::allowanceCall { owner: ACCOUNT, spender }).await
     }
 
-    /// US dollars with 8 decimals per whole unit.
+    /// Returns the USD price of one whole unit, with 8 decimals.
     pub(crate) fn price(&self, symbol: &str) -> Option<U256> {
         price(self.world, symbol)
     }

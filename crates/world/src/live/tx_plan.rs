@@ -1,4 +1,4 @@
-//! The plan of a write before anything is signed: calls of the account, a signature, funds that come in, or a note.
+//! Plan of a write before signing: account calls, a signature, an inflow or a note.
 
 use crate::chain::genesis::{ACCOUNT, execute, execute_batch};
 use crate::chain::{Tx, TypedData};
@@ -11,11 +11,11 @@ pub(crate) struct TxPlan {
     pub chain: u64,
     pub kind: PlanKind,
     pub trade: Option<TradeTerms>,
-    /// Intended outflows of the account: asset and base units.
+    /// Planned outflows of the account: asset and base units.
     pub outflows: Vec<(Address, U256)>,
     /// Recipients, spenders and assets.
     pub parties: Vec<(PartyRole, Address)>,
-    /// Facts for the tool's answer.
+    /// Fields for the tool's answer.
     pub outputs: Map<String, Value>,
     pub follow_up: Option<FollowUp>,
 }
@@ -23,12 +23,12 @@ pub(crate) struct TxPlan {
 /// Kind of a planned write.
 #[derive(Debug, Clone)]
 pub(crate) enum PlanKind {
-    /// Calls the account makes.
+    /// Calls made by the account.
     Execute(Vec<ContractCall>),
-    /// The operator calls the account itself.
+    /// Calldata that the operator sends to the account itself.
     Direct(Vec<u8>),
     Sign(Box<TypedData>),
-    /// Funds from outside.
+    /// Funds sent to the account from outside.
     Inflow {
         asset: Address,
         amount: U256,
@@ -53,12 +53,12 @@ pub(crate) enum PartyRole {
     Asset,
 }
 
-/// Consequence of a plan that has succeeded.
+/// Follow-up of a successful plan.
 #[derive(Debug, Clone)]
 pub(crate) enum FollowUp {
     /// Funds arrive on another chain.
     Arrive { chain: u64, symbol: String, decimals: u8, amount: U256, to: Address },
-    /// The account has a position under a new id.
+    /// The account gets a position with a new id.
     Position { assets: Vec<String> },
 }
 
@@ -80,7 +80,7 @@ impl TxPlan {
         Some(Tx::call(operator, ACCOUNT, data))
     }
 
-    /// Returns the hash that identifies everything that would be signed.
+    /// Returns the hash of everything that would be signed.
     pub(crate) fn calldata_hash(&self, operator: Address) -> String {
         let hash: B256 = match &self.kind {
             PlanKind::Execute(_) | PlanKind::Direct(_) => {

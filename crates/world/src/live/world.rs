@@ -1,4 +1,4 @@
-//! One trial's world: the front through which agents call tools, ask peers and let time pass.
+//! World of one trial: implements [`World`] and [`ChainAccess`] on the trial state.
 
 use super::dispatch::{self, RawRequest};
 use super::mine::mine;
@@ -18,7 +18,7 @@ use model::{Event, EventKind, ToolListing, Workspace};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Virtual time a tool takes where the world file gives no latency.
+/// Default virtual latency of a tool.
 const TOOL_MS: u64 = 200;
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct LiveWorld {
 }
 
 impl LiveWorld {
-    /// Opens a world for one trial; its chains are set up when they are first touched.
+    /// Opens a world for one trial; its chains are set up on first use.
     pub fn new(template: &Arc<WorldTemplate>, setup: WorldSettings) -> Self {
         Self { template: template.clone(), state: TrialState::new(template, setup) }
     }

@@ -1,20 +1,20 @@
-//! Settings in which trials of the same world differ.
+//! Per-trial settings of a world.
 
 use super::fixtures::HoleFills;
 use super::foreign_source::ForeignSource;
 use model::suite::PeerMode;
 
-/// Virtual time an agent thinks about one move.
+/// Virtual thinking time per move.
 pub(super) const THINK_MS: u64 = 2_000;
 
 #[derive(Debug, Clone)]
 pub struct WorldSettings {
     pub peers: PeerMode,
     pub defence: DefenceMode,
-    /// Texts that attacks write into holes.
+    /// Attack texts for holes.
     pub fills: HoleFills,
     pub think_ms: u64,
-    /// Source of answers for tools that were imported from an MCP server.
+    /// Response source for imported tools.
     pub foreign: ForeignSource,
 }
 
@@ -28,8 +28,9 @@ impl Default for WorldSettings {
 /// Effect of a hook's objection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DefenceMode {
-    /// It is recorded, and the call goes on: the world must not do the subject's work.
+    /// Records the objection and continues, since the subject must avoid violations itself.
     #[default]
     Observe,
+    /// Records the first objection and blocks the write.
     Enforce,
 }

@@ -1,4 +1,4 @@
-//! State that the trials of one world share: chains are set up once per process and copied for each trial.
+//! State shared by the trials of one world: chains are set up once per process and copied for each trial.
 
 use crate::chain::genesis::Genesis;
 use crate::chain::{AddressBook, Anvil, AnvilConfig, ChainBackend, ChainError, FrozenChain};
@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// Kind of node that the chains of a world run on.
+/// Backend for the chains of a world.
 #[derive(Debug, Clone, Default)]
 pub enum ChainKind {
-    /// revm in this process.
+    /// In-process revm.
     #[default]
     Embedded,
-    /// One Anvil per chain and trial, started like this at its first use; chain id and time are the world's.
+    /// One Anvil per chain and trial, started with this config on first use. Chain id and time come from the world.
     Anvil(Box<AnvilConfig>),
-    /// An Anvil that already runs, empty, for one chain of one trial.
+    /// URL of a running, empty Anvil for one chain of one trial.
     AnvilAt(String),
 }
 
@@ -25,12 +25,12 @@ pub struct WorldTemplate {
     workspace: Arc<Workspace>,
     name: String,
     kind: ChainKind,
-    /// Shared by all trials; a trial that adds one works on a copy.
+    /// Shared by all trials; copied if a trial adds an object.
     things: Arc<Vec<WorldObject>>,
     chains: BTreeMap<u64, OnceCell<Arc<ChainTemplate>>>,
 }
 
-/// One chain of a world as every trial finds it.
+/// Initial state of one chain, equal for all trials.
 #[derive(Debug)]
 pub(super) struct ChainTemplate {
     genesis: Genesis,
@@ -48,7 +48,7 @@ impl ChainTemplate {
     }
 }
 
-/// World that the workspace does not have.
+/// World that is not in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no world {0}")]
 pub struct UnknownWorld(String);
@@ -72,7 +72,7 @@ impl WorldTemplate {
     }
 
     pub(super) fn file(&self) -> &WorldFile {
-        // Looked up when the template was made; workspaces do not change.
+        // Checked in `new`, and the workspace is immutable.
         self.workspace.world(&self.name).unwrap_or_else(|| panic!("world {} is gone", self.name))
     }
 
@@ -86,7 +86,7 @@ impl WorldTemplate {
     }
 
     pub(super) async fn chain_template(&self, id: u64) -> Result<Arc<ChainTemplate>, ChainError> {
-        let cell = self.chains.get(&id).ok_or_else(|| ChainError::Unsupported(format!("this world has no chain {id}")))?;
+        let cell = self.chains.get(&id).ok_or_else(|| ChainError::Unsupported(format!("chain {id} is not supported")))?;
         cell.get_or_try_init(|| async {
             let genesis = Genesis::from_world(&self.workspace, self.file(), id)?;
             let frozen = match self.kind {
@@ -99,7 +99,7 @@ impl WorldTemplate {
         .cloned()
     }
 
-    /// Makes a chain of its own for one trial.
+    /// Creates a separate chain for one trial.
     pub(super) async fn open_chain(&self, template: &ChainTemplate) -> Result<Box<dyn ChainBackend>, ChainError> {
         let id = template.genesis.book.chain;
         let mut anvil = match (&self.kind, &template.frozen) {

@@ -1,23 +1,23 @@
-//! Texts of the world that reach agents outside of tool answers: messages, notes on tools, files. Each hole that is read is recorded.
+//! World texts that reach agents outside of tool answers: messages, tool notes and files. Records each hole that is read.
 
 use super::trial_state::TrialState;
 use super::world_template::WorldTemplate;
 use crate::{ActingAgent, InboundMessage};
 use model::{EventKind, ToolListing};
 
-/// Hands over the messages that are due for an agent.
+/// Delivers the messages that are due for an agent.
 pub(super) fn take_messages(template: &WorldTemplate, state: &mut TrialState, who: &ActingAgent) -> Vec<InboundMessage> {
     let due = state.inbox.take_due(&template.file().messages, &who.agent, state.record.now_ms());
-    let mut letters = vec![];
+    let mut delivered = vec![];
     for message in due {
         let mut reads = vec![];
         let text = state.fixtures(template).text(&message.text, &mut reads);
         let (from, nonce) = (message.from.clone(), message.nonce);
         state.record.note(who, EventKind::Messaged { from: from.clone(), to: message.to.clone(), nonce, text: text.clone() });
         state.record.note_holes(who, reads);
-        letters.push(InboundMessage { from, nonce, text });
+        delivered.push(InboundMessage { from, nonce, text });
     }
-    letters
+    delivered
 }
 
 /// Appends the world's notes to the descriptions of tools.

@@ -1,4 +1,4 @@
-//! Asks any MCP server, started as a child or reached over HTTP, which tools it has. Everything it sends is hostile.
+//! Lists the tools of an MCP server, over stdio of a child process or over HTTP. All server output is untrusted.
 
 use rmcp::transport::async_rw::AsyncRwTransport;
 
@@ -12,16 +12,16 @@ use super::server_listing::ServerListing;
 use super::server_process::{ProcessExit, ServerProcess};
 use super::session;
 
-/// Where a server is found.
+/// Location of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum McpEndpoint {
-    /// A program that speaks MCP on stdin and stdout. It sees `env` and nothing else of our environment, not even PATH.
+    /// Program that speaks MCP on stdin and stdout. Its environment is `env` alone, without our variables and without PATH.
     Command { program: String, args: Vec<String>, env: Vec<(String, String)> },
-    /// The endpoint of a server that speaks streamable HTTP.
+    /// URL of a streamable HTTP endpoint.
     Url(String),
 }
 
-/// Lists the tools of `source`. When this returns, in success or failure, a started child is gone.
+/// Lists the tools of `source`. A child process has ended when this returns, also after an error.
 pub async fn list_tools(source: &McpEndpoint, limits: &McpLimits) -> Result<ServerListing, McpError> {
     match source {
         McpEndpoint::Command { program, args, env } => list_over_stdio(program, args, env, limits).await,
@@ -39,15 +39,15 @@ async fn list_over_stdio(program: &str, args: &[String], env: &[(String, String)
     };
     let notes = StreamDiagnostics::default();
     let stdout = MeteredReader::new(pipes.stdout, *limits, notes.clone());
-    // The meter cuts first; were the SDK to cut, it would drop the message and wait for another.
+    // The metered reader enforces the limit with an error. The limit of the SDK would drop the message and wait for the next.
     let transport = AsyncRwTransport::new(stdout, pipes.stdin).with_max_line_length(usize::MAX);
     let outcome = session::list_tools(transport, limits).await;
-    let remains = child.stop().await;
+    let exit = child.stop().await;
     outcome.map_err(|fault| McpError {
         server: name,
-        fault: Box::new(notes.fault_or(with_exit_status(fault, &remains))),
+        fault: Box::new(notes.fault_or(with_exit_status(fault, &exit))),
         stray: notes.first_stray(),
-        stderr: remains.stderr,
+        stderr: exit.stderr,
     })
 }
 
@@ -55,13 +55,13 @@ pub(super) fn display_command(program: &str, args: &[String]) -> String {
     printable(&[&[program.to_owned()], args].concat().join(" "), 200)
 }
 
-// Over a pipe the SDK only sees the end; how it ended is known to whoever waited for the child.
-pub(super) fn with_exit_status(fault: McpFault, remains: &ProcessExit) -> McpFault {
+// The SDK only sees that the pipe was closed, so the exit status of the child is added here.
+pub(super) fn with_exit_status(fault: McpFault, exit: &ProcessExit) -> McpFault {
     if !matches!(fault, McpFault::Ended { .. }) {
         return fault;
     }
-    let how = remains.status.map(|status| status.to_string());
-    McpFault::Ended { how: how.unwrap_or_else(|| "it closed its stdout and went on running".to_owned()) }
+    let how = exit.status.map(|status| status.to_string());
+    McpFault::Ended { how: how.unwrap_or_else(|| "it closed its stdout but kept running".to_owned()) }
 }
 
 async fn list_over_http(url: &str, limits: &McpLimits) -> Result<ServerListing, McpError> {

@@ -1,11 +1,11 @@
-//! What our end of the wire noticed. The SDK reports a broken stream only as "closed"; this keeps the reason.
+//! Faults seen by the stream itself. The SDK reports a broken stream only as "closed"; this keeps the reason.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::error::McpFault;
 use super::printable::printable;
 
-/// Shared between the stream that notices and the caller that reports.
+/// Shared by the stream, which records faults, and the caller, which reports them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StreamDiagnostics(Arc<Mutex<DiagnosticsState>>);
 
@@ -16,19 +16,19 @@ struct DiagnosticsState {
 }
 
 impl StreamDiagnostics {
-    /// The first fault is the cause; later ones are its consequences.
+    /// Keeps the first fault: later ones are its consequences.
     pub(super) fn record_fault(&self, fault: McpFault) {
         self.lock().fault.get_or_insert(fault);
     }
 
     pub(super) fn record_stray(&self, line: &[u8]) {
-        let mut noticed = self.lock();
-        if noticed.stray.is_empty() {
-            noticed.stray = printable(&String::from_utf8_lossy(line), 200);
+        let mut state = self.lock();
+        if state.stray.is_empty() {
+            state.stray = printable(&String::from_utf8_lossy(line), 200);
         }
     }
 
-    /// The noticed cause, else what the SDK made of it.
+    /// Returns the recorded fault, or `seen` (the fault reported by the SDK) if there is none.
     pub(super) fn fault_or(&self, seen: McpFault) -> McpFault {
         self.lock().fault.clone().unwrap_or(seen)
     }
@@ -37,7 +37,7 @@ impl StreamDiagnostics {
         self.lock().stray.clone()
     }
 
-    // A panic elsewhere leaves the notes whole: every change is a single assignment.
+    // Poisoning can be ignored: every change is a single assignment.
     fn lock(&self) -> MutexGuard<'_, DiagnosticsState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

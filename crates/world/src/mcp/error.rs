@@ -1,4 +1,4 @@
-//! Everything that can go wrong between us and an MCP server: what, with which server, and what to do about it.
+//! Errors of MCP servers: the fault, the server and the remedy.
 
 use std::time::Duration;
 
@@ -8,19 +8,20 @@ use thiserror::Error;
 
 use super::printable::printable;
 
-/// A listing that failed. `server` is the command or address as the user gave it.
+/// Error of an MCP server.
 #[derive(Debug, Error)]
 #[error("MCP server `{server}` {fault}; {}{}", fault.remedy(), self.output_excerpt())]
 pub struct McpError {
+    /// Command or URL of the server, without secrets.
     pub server: String,
     pub fault: Box<McpFault>,
-    /// The first thing it printed where only messages belong; often the whole explanation.
+    /// First line on stdout that is not a message. It often explains the fault.
     pub stray: String,
-    /// The last 2 KiB it wrote to stderr; empty for HTTP.
+    /// Last 2 KiB of stderr; empty for HTTP.
     pub stderr: String,
 }
 
-/// What a server did wrong. Text inside was chosen by the server and is already safe to print.
+/// Fault of a server. Texts from the server are already escaped for printing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum McpFault {
     #[error("cannot be started: {why}")]
@@ -51,7 +52,7 @@ pub enum McpFault {
     BadTool { tool: String, why: String },
 }
 
-/// What a server sent too much of.
+/// Quantity that exceeded its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BoundedQuantity {
     #[error("bytes in one message")]
@@ -60,7 +61,7 @@ pub enum BoundedQuantity {
     Total,
     #[error("lines")]
     Lines,
-    #[error("lines that are no messages")]
+    #[error("lines that are not messages")]
     StrayLines,
     #[error("tools")]
     Tools,
@@ -81,16 +82,18 @@ impl McpFault {
         McpFault::Refused { code: error.code.0, message: printable(&error.message, 300) }
     }
 
-    /// What the person in front of the terminal can do.
+    /// Returns the remedy for the user.
     pub fn remedy(&self) -> &'static str {
         match self {
             McpFault::NotStarted { .. } => "check that the program exists and that PATH is among the variables it gets",
-            McpFault::NoAnswer { .. } | McpFault::Unanswered { .. } => "run it by hand to see what it waits for, or allow it more time",
-            McpFault::Ended { .. } | McpFault::Left { .. } => "run the same command by hand; it gets only the variables that were allowed",
-            McpFault::Unreachable { .. } => "check the address and that the server is up",
-            McpFault::Status { .. } => "check the path of the address; credentials are not sent",
+            McpFault::NoAnswer { .. } | McpFault::Unanswered { .. } => "run it manually to see what it waits for, or increase the timeout",
+            McpFault::Ended { .. } | McpFault::Left { .. } => {
+                "run the same command manually; it gets only the environment variables that were allowed"
+            }
+            McpFault::Unreachable { .. } => "check the URL and that the server is running",
+            McpFault::Status { .. } => "check the path of the URL; credentials are not sent",
             McpFault::NotMcp { .. } => "check that this is an MCP server and not its launcher, web page or another protocol",
-            McpFault::Refused { .. } => "ask its author; it answered and said no",
+            McpFault::Refused { .. } => "the server rejected the request; check its documentation or ask its author",
             McpFault::TooMuch { .. } => "list a smaller server, or raise the limit if you trust this one",
             McpFault::RepeatedCursor { .. } | McpFault::RepeatedTool { .. } | McpFault::BadTool { .. } => {
                 "this is a defect of the server; report it to its author"
@@ -114,7 +117,7 @@ impl McpError {
         McpError { server: server.into(), fault: Box::new(fault), stray: String::new(), stderr: String::new() }
     }
 
-    /// Returns what the server printed, each stream below its title; empty where it printed nothing.
+    /// Returns the output of the server, each stream below its title; empty if it printed nothing.
     fn output_excerpt(&self) -> String {
         let stray = Self::quoted("on its stdout, among its messages", &self.stray);
         stray + &Self::quoted("the end of its stderr", &self.stderr)

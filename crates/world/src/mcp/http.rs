@@ -1,4 +1,4 @@
-//! The SDK's streamable HTTP with bounds on what a reply may weigh; the SDK's own client reads JSON replies without end.
+//! HTTP client for the SDK's streamable HTTP transport, with size limits. The SDK's own client reads JSON replies without a limit.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,13 +35,13 @@ pub(super) fn connect(
     let unreachable = |why: String| McpFault::Unreachable { why };
     let parsed = Url::parse(url).map_err(|error| unreachable(error.to_string()))?;
     if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(unreachable("an address starts with http:// or https://".to_owned()));
+        return Err(unreachable("the URL must start with http:// or https://".to_owned()));
     }
-    // Building a client without a provider panics. The first to install one wins, so this never overrides `main`.
+    // Building a client without a crypto provider panics. The first to install one wins, so this never overrides `main`.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
-    // No proxy from the environment, and no redirect: the user named this host and no other.
+    // No proxy and no redirects: requests go only to the configured host.
     let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0);
     let client = client.build().map_err(|error| unreachable(error_cause(&error)))?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url).reinit_on_expired_session(false);
@@ -49,7 +49,7 @@ pub(super) fn connect(
     Ok(StreamableHttpClientTransport::with_client(BoundedHttpClient { client, limits, notes, total: Arc::default() }, config))
 }
 
-/// An address without user, password and query: they may be secrets.
+/// Returns the URL without user, password and query, which may be secrets.
 pub(super) fn display_url(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else {
         return printable(url, 200);
@@ -74,11 +74,11 @@ impl BoundedHttpClient {
         StreamableHttpError::Client(fault)
     }
 
-    /// Counts a chunk of a reply of which `before` bytes are known.
-    fn count(&self, before: &mut usize, chunk: &[u8]) -> Result<(), McpFault> {
-        *before += chunk.len();
+    /// Adds a chunk to the sizes of its reply (`length`) and of all replies, and checks both limits.
+    fn count(&self, length: &mut usize, chunk: &[u8]) -> Result<(), McpFault> {
+        *length += chunk.len();
         let total = self.total.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
-        let counted = check_limit(*before, self.limits.message, BoundedQuantity::Message)
+        let counted = check_limit(*length, self.limits.message, BoundedQuantity::Message)
             .and_then(|()| check_limit(total, self.limits.total, BoundedQuantity::Total));
         counted.inspect_err(|fault| self.notes.record_fault(fault.clone()))
     }
@@ -110,7 +110,7 @@ impl BoundedHttpClient {
     ) -> Result<StreamableHttpPostResponse, HttpClientError> {
         match serde_json::from_slice(body) {
             Ok(reply) => Ok(StreamableHttpPostResponse::Json(reply, session)),
-            // Nobody waits for the answer to a notification, so it may be anything.
+            // The reply to a notification is ignored, so it may be invalid.
             Err(_) if !matches!(message, JsonRpcMessage::Request(_)) => Ok(StreamableHttpPostResponse::Accepted),
             Err(_) => Err(self.fail(McpFault::NotMcp { why: format!("it answered {}", body_excerpt(body)) })),
         }
@@ -126,9 +126,10 @@ impl BoundedHttpClient {
             Ok(ServerJsonRpcMessage::Error(error)) => Some(error.error),
             Ok(_) | Err(_) => None,
         };
-        let for_good = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) || !status.is_client_error();
-        if let (JsonRpcMessage::Request(request), false) = (message, for_good) {
-            // An older server has no session yet when it is asked the new way and says 400; a proper error lets the SDK ask the old way.
+        let final_status = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) || !status.is_client_error();
+        if let (JsonRpcMessage::Request(request), false) = (message, final_status) {
+            // Older servers answer 400 to `discover`, because they have no session yet. A JSON-RPC error makes the SDK fall back to
+            // `initialize`.
             let old = matches!(request.request, ClientRequest::DiscoverRequest(_)).then(|| ErrorData::invalid_request("HTTP error", None));
             if let Some(error) = error.or(old) {
                 return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, Some(request.id.clone())), None));
@@ -181,7 +182,7 @@ impl StreamableHttpClient for BoundedHttpClient {
         Ok(())
     }
 
-    // A listing wants answers, not news; and a stream that resumes is a stream that can go on for ever.
+    // Server notifications are not needed, and a resumable stream has no end.
     async fn get_stream(
         &self,
         _: Arc<str>,
@@ -199,7 +200,7 @@ fn body_excerpt(body: &[u8]) -> String {
     if head.trim_ascii().is_empty() { "nothing".to_owned() } else { printable(&String::from_utf8_lossy(head), 200) }
 }
 
-/// The whole chain of an error: reqwest keeps "connection refused" three causes deep.
+/// Returns the innermost cause of an error: reqwest keeps "connection refused" three causes deep.
 fn error_cause(error: &reqwest::Error) -> String {
     let mut text = String::new();
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! Our server and our client joined in memory: what a client would see of a catalogue, with no process and no port.
+//! Our server and client connected in memory: lists a catalogue as a client sees it, without a process or port.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use super::limits::McpLimits;
 use super::server::{ListOnlyHandler, SERVER_NAME, ToolServer};
 use super::session;
 
-/// Serves `listings` and returns what a client that follows the pages was told, in the order it was told.
+/// Serves `listings` and returns the tools that a client lists, in order, following all pages.
 pub async fn list_in_memory(listings: Vec<ToolListing>) -> Result<Vec<ToolListing>, McpError> {
     let server = ToolServer::new(listings, Arc::new(ListOnlyHandler))?;
     let (near, far) = tokio::io::duplex(64 * 1024);
-    // The handshake needs both ends at once. The server ends when the near end is dropped.
+    // A task, because the handshake needs both ends. The server ends when the near end is dropped.
     let serving = tokio::spawn(async move {
         if let Ok(running) = server.serve(far).await {
             let _ = running.waiting().await;
@@ -25,7 +25,7 @@ pub async fn list_in_memory(listings: Vec<ToolListing>) -> Result<Vec<ToolListin
     listed.map(|listed| listed.tools).map_err(|fault| McpError::new(SERVER_NAME, fault))
 }
 
-// Our own catalogue is no stranger: only time is bounded, so that a defect of ours cannot hang a command.
+// Our own catalogue is trusted. The time limit stays, so that a defect cannot hang a command.
 fn own_limits() -> McpLimits {
     McpLimits { tools: usize::MAX, pages: usize::MAX, text: usize::MAX, ..McpLimits::default() }
 }

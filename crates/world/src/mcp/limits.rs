@@ -1,21 +1,21 @@
-//! How much of our time and memory a server may take while it lists its tools.
+//! Time and memory limits for an MCP server.
 
 use std::time::Duration;
 
-/// Bounds on one listing; each has its own [`super::Fault`], so a report says which one was met.
+/// Limits of one listing. The error names the limit that was exceeded ([`super::McpFault`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct McpLimits {
-    /// From start to the last page, start of the process included.
+    /// Time for the whole listing, including the start of the process.
     pub time: Duration,
     pub tools: usize,
     pub pages: usize,
-    /// Bytes of one description, and of one schema written as JSON.
+    /// Bytes of one description, and of one schema as JSON.
     pub text: usize,
     /// Bytes of one line on stdout, or of one HTTP reply.
     pub message: usize,
-    /// Bytes of everything received.
+    /// Bytes received in total.
     pub total: usize,
-    /// Lines on stdout. Small messages cost more memory than their bytes: each one may start a task.
+    /// Lines on stdout. Needed in addition to `total`, because each message may start a task.
     pub lines: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Counts what a child prints and cuts it off at a limit, before the SDK buffers it.
+//! Reader that enforces limits on the stdout of a child before the SDK buffers it.
 
 use std::io;
 use std::pin::Pin;
@@ -10,11 +10,11 @@ use super::diagnostics::StreamDiagnostics;
 use super::error::{BoundedQuantity, McpFault, check_limit};
 use super::limits::McpLimits;
 
-/// A banner or two on stdout is common and harmless; a server that goes on and on is something else.
+/// Maximum number of lines that are not messages. A short banner on stdout is common.
 const MAX_STRAY_LINES: usize = 100;
 const MAX_HEAD_BYTES: usize = 200;
 
-/// A stream that fails at its limits and leaves the reason in `notes`.
+/// Stream that fails at its limits and records the reason in `notes`.
 #[derive(Debug)]
 pub(super) struct MeteredReader<R> {
     inner: R,
@@ -74,7 +74,7 @@ impl ReadCounters {
     fn end_line(&mut self) -> Result<(), McpFault> {
         self.lines += 1;
         check_limit(self.lines, self.limits.lines, BoundedQuantity::Lines)?;
-        // The SDK drops what is no JSON without a word; a message starts with a brace, a batch with a bracket.
+        // The SDK silently drops lines that are not JSON. A message starts with a brace, a batch with a bracket.
         let head = self.head.trim_ascii();
         if !head.is_empty() && !head.starts_with(b"{") && !head.starts_with(b"[") {
             self.notes.record_stray(head);

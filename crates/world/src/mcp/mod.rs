@@ -1,4 +1,4 @@
-//! The edge that speaks the Model Context Protocol: our own server, and a client that trusts no server.
+//! Model Context Protocol: our server, and a client that treats every server as untrusted.
 
 mod client;
 mod diagnostics;

@@ -1,6 +1,6 @@
-//! Makes text that a server chose fit to be printed: bounded, one line, no terminal commands.
+//! Escapes and truncates untrusted text for printing.
 
-/// At most `max` characters of `text`, with control and direction-changing characters escaped.
+/// Returns at most `max` characters of `text`, with control and bidirectional characters escaped.
 pub(crate) fn printable(text: &str, max: usize) -> String {
     let mut out = String::new();
     let mut chars = text.trim().chars();
@@ -17,13 +17,13 @@ pub(crate) fn printable(text: &str, max: usize) -> String {
     out
 }
 
-/// As [`shown`], but line by line: what a process wrote to stderr is easier to read unfolded.
+/// Like [`printable`], but keeps line breaks, for the stderr of a process.
 pub(super) fn printable_lines(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| printable(line, usize::MAX)).collect();
     lines.join("\n").trim().to_owned()
 }
 
-// Bidirectional controls are no control characters to Unicode, yet they reorder what a person reads.
+// `char::is_control` does not include bidirectional controls, which reorder the displayed text.
 fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

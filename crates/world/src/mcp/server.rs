@@ -1,4 +1,4 @@
-//! Our MCP server: lists the tools it was given and hands calls to whatever answers them.
+//! MCP server over a fixed list of tools. Calls go to a [`ToolHandler`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use serde_json::{Map, Value};
 use super::error::{McpError, McpFault};
 use super::printable::printable;
 
-/// As many tools as one answer holds; a client has to follow the cursor for the rest.
+/// Tools per page. Clients follow the cursor for the rest.
 const PAGE_SIZE: usize = 50;
 
-/// What stands behind the tools of a server. A world implements this; the name of the tool is known to exist.
+/// Handler of tool calls. `tool` is always a listed name.
 #[async_trait]
 pub trait ToolHandler: std::fmt::Debug + Send + Sync + 'static {
     async fn answer(&self, tool: &str, arguments: Map<String, Value>) -> McpReply;
 }
 
-/// What came of a call. A failure belongs to the tool and reaches the model; it is no protocol error.
+/// Result of a call. `Failed` is an error of the tool, which the model reads, not a protocol error.
 #[derive(Debug, Clone, PartialEq)]
 pub enum McpReply {
     Done(Value),
     Failed(String),
 }
 
-/// The answer of a server that has no world behind it.
+/// Handler of a server without a world: every call fails.
 #[derive(Debug, Clone, Copy)]
 pub struct ListOnlyHandler;
 
 #[async_trait]
 impl ToolHandler for ListOnlyHandler {
     async fn answer(&self, _tool: &str, _arguments: Map<String, Value>) -> McpReply {
-        McpReply::Failed("this server lists tools; start a world to call them".to_owned())
+        McpReply::Failed("this server only lists tools; start a world to call them".to_owned())
     }
 }
 
-/// A server over a fixed list of tools; cheap to clone, one clone per connection.
+/// Server over a fixed list of tools. Cheap to clone; use one clone per connection.
 #[derive(Debug, Clone)]
 pub struct ToolServer {
     tools: Arc<[Tool]>,
@@ -51,7 +51,9 @@ pub struct ToolServer {
 }
 
 impl ToolServer {
-    /// Names must differ and schemas be objects: MCP cannot say anything else.
+    /// # Errors
+    ///
+    /// Fails if two tools have the same name or a schema is not an object.
     pub fn new(listings: Vec<ToolListing>, answer: Arc<dyn ToolHandler>) -> Result<Self, McpError> {
         check_listings(&listings)?;
         Ok(ToolServer { tools: listings.into_iter().filter_map(to_mcp_tool).collect(), answer })
@@ -79,7 +81,7 @@ fn own_error(fault: McpFault) -> McpError {
     McpError::new(SERVER_NAME, fault)
 }
 
-/// What MCP cannot say is our caller's mistake, told before anybody connects.
+/// Fails if two tools have the same name or a schema is not an object, which MCP cannot represent.
 pub(super) fn check_listings<'l>(listings: impl IntoIterator<Item = &'l ToolListing>) -> Result<(), McpError> {
     let mut names = BTreeSet::new();
     for listing in listings {
@@ -96,7 +98,7 @@ pub(super) fn check_listings<'l>(listings: impl IntoIterator<Item = &'l ToolList
     Ok(())
 }
 
-/// `None` where the schema is no object.
+/// Converts a listing; `None` if its schema is not an object.
 pub(super) fn to_mcp_tool(listing: ToolListing) -> Option<Tool> {
     match Arc::unwrap_or_clone(listing.input_schema) {
         Value::Object(schema) => Some(Tool::new(listing.name, listing.description, schema)),
@@ -133,7 +135,7 @@ impl ServerHandler for ToolServer {
 
 pub(super) fn to_call_result(reply: McpReply) -> CallToolResult {
     match reply {
-        // Older clients read only the text, and only an object may be structured content.
+        // Older clients read only the text. Structured content must be an object.
         McpReply::Done(Value::String(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
         McpReply::Done(value) => {
             let mut done = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);

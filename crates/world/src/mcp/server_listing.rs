@@ -1,20 +1,20 @@
-//! The tools of a server, and what it says about itself.
+//! Tool list and description of an MCP server.
 
 use std::collections::BTreeMap;
 
 use model::ToolListing;
 use serde_json::Value;
 
-/// A server's name and version, and its tools in its own order.
+/// Name, version and tools of a server, in the server's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerListing {
-    /// Empty if it did not say.
+    /// Empty if not given.
     pub server: String,
-    /// Empty if it did not say.
+    /// Empty if not given.
     pub version: String,
-    /// The protocol version that was agreed on, such as `2025-11-25`.
+    /// Negotiated protocol version, such as `2025-11-25`.
     pub protocol: String,
     pub tools: Vec<ToolListing>,
-    /// The schemas of the tools' answers, where the server gave any.
+    /// Output schemas by tool, for tools that have one.
     pub outputs: BTreeMap<String, Value>,
 }

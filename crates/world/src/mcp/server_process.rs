@@ -1,4 +1,4 @@
-//! A server that runs as our child: started with a bare environment, listened to on stderr, and never left behind.
+//! MCP server as a child process: started with an explicit environment, its stderr captured, and killed on drop.
 
 use std::io;
 use std::pin::Pin;
@@ -14,11 +14,11 @@ use tokio::task::JoinHandle;
 
 use super::printable::printable_lines;
 
-/// How much of stderr an error shows: the end, where the reason stands.
+/// Bytes of stderr shown in an error: the end, which contains the reason.
 const MAX_STDERR_BYTES: usize = 2048;
-/// For a server that leaves by itself once its stdin is closed.
+/// Time for a server to exit after its stdin was closed.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
-/// After SIGKILL only the kernel can be late.
+/// Time for the kernel to end the process after SIGKILL.
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -35,10 +35,10 @@ pub(super) struct ServerPipes {
     pub(super) stdout: ChildStdout,
 }
 
-/// What is left of a child.
+/// Exit of a child process.
 #[derive(Debug)]
 pub(super) struct ProcessExit {
-    /// None if it had to be killed.
+    /// `None` if it had to be killed.
     pub(super) status: Option<ExitStatus>,
     pub(super) stderr: String,
 }
@@ -49,7 +49,7 @@ impl ServerProcess {
         command.args(args).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut command = CommandWrap::from(command);
-        // Launchers such as npx start the server as a grandchild; only the whole group can be ended.
+        // Launchers such as npx start the server as a grandchild, so the whole process group must be killed.
         #[cfg(unix)]
         command.wrap(process_wrap::tokio::ProcessGroup::leader());
         #[cfg(windows)]
@@ -64,22 +64,22 @@ impl ServerProcess {
         Ok((ServerProcess { inner, tail, listener, gone: false }, ServerPipes { stdin: LenientStdin(stdin), stdout }))
     }
 
-    /// Waits a moment for the child to leave, then ends it and whatever it started.
+    /// Waits briefly for the child to exit, then kills its process group.
     pub(super) async fn stop(mut self) -> ProcessExit {
         let left = tokio::time::timeout(EXIT_GRACE, self.inner.wait()).await;
-        // Fails when nobody is left to kill, which is what we want.
+        // An error means that the group has already ended.
         let _ = self.inner.start_kill();
         let _ = tokio::time::timeout(REAP_TIMEOUT, self.inner.wait()).await;
         self.gone = true;
-        // A process that escaped from the group may hold stderr open for ever.
+        // A process that left the group may keep stderr open.
         let _ = tokio::time::timeout(EXIT_GRACE, &mut self.listener).await;
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         ProcessExit { status: left.ok().and_then(Result::ok), stderr: printable_lines(&String::from_utf8_lossy(&tail)) }
     }
 }
 
-/// The child's stdin, where it does not matter whether the child still reads: a child that prints why it cannot go on and
-/// ends must be heard, and a failed write would end the conversation before its words are read.
+/// Stdin of the child that ignores write errors. A child may print the reason for its exit without reading stdin, and a failed
+/// write would end the session before that output is read.
 #[derive(Debug)]
 pub(super) struct LenientStdin(ChildStdin);
 
@@ -97,7 +97,7 @@ impl AsyncWrite for LenientStdin {
     }
 }
 
-// The caller may be dropped in the middle of a listing, by Ctrl-C for one.
+// The caller may be dropped during a listing, for example on Ctrl-C.
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.listener.abort();

@@ -1,4 +1,4 @@
-//! One session with one server over any transport: handshake, tool list, close.
+//! Session with one server over any transport: handshake, tool list, close.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::server::SERVER_NAME;
 use super::server_listing::ServerListing;
 use super::tool_list;
 
-/// Time to close a session; the tools are known by then.
+/// Time for closing a session.
 pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(super) async fn list_tools<T, E, A>(transport: T, limits: &McpLimits) -> Result<ServerListing, McpFault>
@@ -22,13 +22,13 @@ where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
 {
-    let conversation = async {
+    let session = async {
         let service = open(transport).await?;
         let offers = tool_list::fetch_all_tools(service.peer(), limits).await?;
         Ok((service, offers))
     };
     let (mut service, offers) =
-        tokio::time::timeout(limits.time, conversation).await.map_err(|_| McpFault::NoAnswer { within: limits.time })??;
+        tokio::time::timeout(limits.time, session).await.map_err(|_| McpFault::NoAnswer { within: limits.time })??;
     let outputs = offers.iter().filter_map(|offer| Some((offer.listing.name.clone(), offer.output_schema.clone()?))).collect();
     let tools = offers.into_iter().map(|offer| offer.listing).collect();
     let mut listed = ServerListing { server: String::new(), version: String::new(), protocol: String::new(), tools, outputs };
@@ -43,7 +43,7 @@ where
     Ok(listed)
 }
 
-// The newest protocol has no `initialize`; older servers answer the first question with an error and are then asked the old way.
+// The newest protocol has no `initialize`. Older servers answer the first request with an error, then `initialize` is used.
 pub(super) async fn open<T, E, A>(transport: T) -> Result<RunningService<RoleClient, ClientConfig>, McpFault>
 where
     T: IntoTransport<RoleClient, E, A>,
@@ -53,12 +53,12 @@ where
         preferred_versions: vec![ProtocolVersion::LATEST],
         legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
     };
-    // No capabilities: a server may not ask us to sample a model, list folders or question the user.
-    let we = ClientConfig::new(ClientCapabilities::default(), Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")));
-    we.serve_with_lifecycle(transport, lifecycle).await.map_err(handshake_fault)
+    // No capabilities: a server may not request sampling, roots or elicitation.
+    let client = ClientConfig::new(ClientCapabilities::default(), Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")));
+    client.serve_with_lifecycle(transport, lifecycle).await.map_err(handshake_fault)
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is open; what we do not know is told in its own words")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is non-exhaustive; other errors keep their text")]
 fn handshake_fault(error: ClientInitializeError) -> McpFault {
     match error {
         ClientInitializeError::ConnectionClosed(_) => McpFault::Ended { how: "it closed the connection".to_owned() },

@@ -1,4 +1,4 @@
-//! Reads a server's tool list page by page and keeps only what can be used.
+//! Reads the tool list of a server page by page and checks every tool.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use super::error::{BoundedQuantity, McpFault, check_limit};
 use super::limits::McpLimits;
 use super::printable::printable;
 
-/// The protocol asks for at most 128 characters; twice that is no accident any more.
+/// Maximum length of a tool name. The protocol recommends at most 128 characters.
 const MAX_NAME_BYTES: usize = 256;
 
-/// A tool of a server, with the shape of its answers where the server says so.
+/// Tool of a server, with its output schema if it has one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RemoteTool {
     pub listing: ToolListing,
@@ -44,7 +44,7 @@ pub(super) async fn fetch_all_tools(peer: &Peer<RoleClient>, limits: &McpLimits)
 }
 
 async fn fetch_page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<ListToolsResult, McpFault> {
-    // Not `Peer::list_tools`: that one forgets what an unusable page looked like.
+    // Not `Peer::list_tools`: it drops the content of an invalid page, which the error needs.
     let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
     let request = ListToolsRequest { method: Default::default(), params, extensions: Default::default() };
     let answer = peer.send_request(ClientRequest::ListToolsRequest(request)).await.map_err(request_fault)?;
@@ -55,7 +55,7 @@ async fn fetch_page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<L
     Err(page_fault(&sent))
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is open; what we do not know is told in its own words")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's enum is non-exhaustive; other errors keep their text")]
 pub(super) fn request_fault(error: ServiceError) -> McpFault {
     match error {
         ServiceError::McpError(error) => McpFault::refused(&error),
@@ -65,13 +65,13 @@ pub(super) fn request_fault(error: ServiceError) -> McpFault {
     }
 }
 
-// The SDK reads a page as a whole or not at all; this finds the tool that spoilt it.
+// The SDK rejects a page as a whole; this finds the invalid tool.
 fn page_fault(sent: &Value) -> McpFault {
     let not_mcp = || McpFault::NotMcp { why: format!("it answered tools/list with {}", printable(&sent.to_string(), 200)) };
     let Some(tools) = sent.get("tools").and_then(Value::as_array) else {
         return not_mcp();
     };
-    let spoilt = tools.iter().find_map(|tool| {
+    let invalid = tools.iter().find_map(|tool| {
         let name = tool.get("name").and_then(Value::as_str);
         match (name, tool.get("inputSchema")) {
             (None, _) => Some((printable(&tool.to_string(), 100), "it has no name")),
@@ -80,7 +80,7 @@ fn page_fault(sent: &Value) -> McpFault {
             (Some(_), Some(_)) => None,
         }
     });
-    spoilt.map_or_else(not_mcp, |(tool, why)| McpFault::BadTool { tool, why: why.to_owned() })
+    invalid.map_or_else(not_mcp, |(tool, why)| McpFault::BadTool { tool, why: why.to_owned() })
 }
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Integration tests of the world: contracts, both chains, the live world and its edges.
+//! Integration tests of the world: contracts, both chains, the live world and its endpoints.
 
 mod chain;
 mod contracts;

@@ -1,4 +1,4 @@
-//! Between our types and what an Ethereum node reads and writes as JSON.
+//! Conversions between our types and the JSON of Ethereum nodes.
 
 use super::super::{AccountChange, BlockInfo, CallOutcome, Log, StateChanges, Tx, TxStatus};
 use crate::chain::BASE_FEE;
@@ -11,7 +11,7 @@ pub(super) fn hex(number: u64) -> String {
     format!("{number:#x}")
 }
 
-/// A transaction with everything said, so that the node fills in nothing.
+/// Transaction with all fields set, so that the node adds no defaults.
 pub(super) fn transaction(tx: &Tx, nonce: u64, chain: u64) -> Value {
     let mut out = call(tx);
     out["type"] = if tx.authorizations.is_empty() { "0x2" } else { "0x4" }.into();
@@ -22,7 +22,7 @@ pub(super) fn transaction(tx: &Tx, nonce: u64, chain: u64) -> Value {
     out
 }
 
-/// A transaction that costs nothing and has no nonce of its own.
+/// Call request: a transaction without fees and nonce.
 pub(super) fn call(tx: &Tx) -> Value {
     let mut out = json!({
         "from": tx.from,
@@ -95,7 +95,7 @@ impl ReceiptReply {
     }
 }
 
-/// The outermost call as geth's `callTracer` tells it.
+/// Outermost call of geth's `callTracer`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CallFrame {
@@ -117,8 +117,8 @@ impl CallFrame {
     }
 }
 
-/// geth's `prestateTracer` with `diffMode`. `pre` holds every changed account as it was, `post` what is different now; zeros, empty
-/// code and accounts that did not exist are left out on both sides.
+/// Result of geth's `prestateTracer` with `diffMode`. `pre` holds every changed account before the transaction, `post` only the
+/// changed fields. Both omit zeros, empty code and accounts that do not exist.
 #[derive(Debug, Deserialize)]
 pub(super) struct PrestateDiff {
     pre: BTreeMap<Address, PrestateAccount>,
@@ -135,14 +135,14 @@ struct PrestateAccount {
 }
 
 impl PrestateDiff {
-    /// Accounts of which the diff does not say whether their code is still there. Only EIP-7702 takes code away from an account that stays.
+    /// Accounts whose code after the transaction is not in the diff. Only EIP-7702 can remove the code of an existing account.
     pub(super) fn unknown_code_addresses(&self) -> Vec<Address> {
         let delegates = |side: &PrestateAccount| side.code.as_ref().is_some_and(|code| code.starts_with(&[0xef, 0x01, 0x00]));
         let silent = |at: &Address| self.post.get(at).is_some_and(|after| after.code.is_none());
         self.pre.iter().filter(|(at, before)| delegates(before) && silent(at)).map(|(at, _)| *at).collect()
     }
 
-    /// `codes` answers for [`Self::unsure_of_code`].
+    /// Returns the state changes. `codes` holds the current code of [`Self::unknown_code_addresses`].
     pub(super) fn changes(&self, codes: &BTreeMap<Address, Bytes>) -> StateChanges {
         let (absent, addresses) = (PrestateAccount::default(), self.pre.keys().chain(self.post.keys()).collect::<BTreeSet<_>>());
         let change = |at: &Address| {
@@ -168,7 +168,7 @@ impl PrestateAccount {
         }
     }
 
-    /// An account that ended in the transaction that created it, perhaps funded long before.
+    /// Change of an account that was destroyed in the transaction that created it. It may have had a balance before.
     fn removal(&self) -> AccountChange {
         AccountChange {
             balance: differ(self.balance.unwrap_or_default(), U256::ZERO),

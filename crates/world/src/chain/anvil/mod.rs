@@ -1,4 +1,4 @@
-//! The same chain on Anvil, a real node: started by us, or somebody's that we are pointed to.
+//! Chain on an Anvil node that we start or connect to.
 
 mod convert;
 mod node_client;
@@ -17,19 +17,19 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How to start an Anvil.
+/// Settings for starting Anvil.
 #[derive(Clone)]
 pub struct AnvilConfig {
     pub chain_id: u64,
-    /// Time of the first block. A fork takes that of the chain it is forked from.
+    /// Time of the first block. A fork uses the time of its origin instead.
     pub unix_s: u64,
-    /// The program, where somebody named one.
+    /// Path of the program, if configured.
     pub program: Option<PathBuf>,
-    /// Otherwise the folder that scripts/install-test-tools fills.
+    /// Folder filled by scripts/install-test-tools, used if `program` is not set.
     pub tools: Option<PathBuf>,
-    /// Start from the latest state of this node.
+    /// URL of a node whose latest state the chain starts from.
     pub fork: Option<String>,
-    /// How long one request may take, and the start (0.1 to 0.3 s on a busy machine).
+    /// Timeout of one request, and of the start (which takes 0.1 to 0.3 s on a busy machine).
     pub time: Duration,
 }
 
@@ -41,7 +41,7 @@ impl AnvilConfig {
     }
 }
 
-/// The address of a fork may hold a key.
+/// Shows only the origin of the fork URL, which may contain an API key.
 impl fmt::Debug for AnvilConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { chain_id, unix_s, program, tools, fork, time } = self;
@@ -56,11 +56,11 @@ pub struct Anvil {
     rpc: NodeClient,
     next_time: Option<u64>,
     snapshots: Vec<AnvilSnapshot>,
-    /// Ends with us. None if the node is somebody else's.
+    /// Killed on drop. `None` if we connected to a running node.
     process: Option<AnvilProcess>,
 }
 
-/// Anvil takes back a snapshot that is later than one already restored, and its chain is broken from then on: so the stack is ours.
+/// Snapshot on our own stack: Anvil accepts snapshots newer than one already restored, and its chain is broken afterwards.
 #[derive(Debug)]
 struct AnvilSnapshot {
     id: Value,
@@ -68,17 +68,21 @@ struct AnvilSnapshot {
 }
 
 impl Anvil {
+    /// Starts a node and connects to it.
     pub async fn start(config: &AnvilConfig) -> Result<Self, ChainError> {
         let process = AnvilProcess::start(config).await?;
         let mut anvil = Self::connect(&process.url, config.chain_id, config.time).await?;
         anvil.process = Some(process);
-        // It writes a line per request, and nobody reads them.
+        // Anvil would log every request.
         anvil.rpc.request("anvil_setLoggingEnabled", json!([false])).await?;
         Ok(anvil)
     }
 
-    /// Takes over a node that runs already: from now on it mines only when told to, and takes anybody's word for who sends. It must be an
-    /// Anvil of the same hardfork, and nobody else may use it meanwhile.
+    /// Connects to a running node, turns automatic mining off and impersonation of any sender on. The node must not have other clients.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the node is not an Anvil of this chain with the Prague hardfork.
     pub async fn connect(url: &str, chain_id: u64, time: Duration) -> Result<Self, ChainError> {
         let rpc = NodeClient::new(url, time)?;
         let mut anvil = Self { id: chain_id, rpc, next_time: None, snapshots: vec![], process: None };
@@ -87,12 +91,12 @@ impl Anvil {
         Ok(anvil)
     }
 
-    /// Where the node listens: to fork from, for one.
+    /// Returns the URL of the node, for example to fork from it.
     pub fn url(&self) -> &str {
         self.rpc.url()
     }
 
-    /// Process id of the node, if we started it.
+    /// Returns the process id of the node if we started it.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().and_then(AnvilProcess::id)
     }
@@ -101,13 +105,13 @@ impl Anvil {
         let chain: U64 = self.get("eth_chainId", json!([])).await?;
         let node = self.rpc.display_url().to_owned();
         if chain != U64::from(self.id) {
-            return Err(ChainError::Unsupported(format!("{node} is of chain {chain}, not {}", self.id)));
+            return Err(ChainError::Unsupported(format!("{node} serves chain {chain}, not {}", self.id)));
         }
         let info = self.rpc.request("anvil_nodeInfo", json!([])).await?;
         let fork = info["hardFork"].as_str().unwrap_or_default();
         if !fork.eq_ignore_ascii_case("prague") {
             let fork = node_client::printable_excerpt(fork, 40);
-            return Err(ChainError::Unsupported(format!("{node} runs the rules of {fork:?}: start it with --hardfork prague")));
+            return Err(ChainError::Unsupported(format!("{node} runs hardfork {fork:?}: start it with --hardfork prague")));
         }
         Ok(())
     }
@@ -115,13 +119,13 @@ impl Anvil {
     async fn configure_node(&mut self) -> Result<(), ChainError> {
         self.rpc.request("evm_setIntervalMining", json!([0])).await?;
         self.rpc.request("evm_setAutomine", json!([false])).await?;
-        let asks = [
+        let requests = [
             ("anvil_dropAllTransactions", json!([])),
             ("anvil_autoImpersonateAccount", json!([true])),
             ("anvil_setCoinbase", json!([Address::ZERO])),
             ("evm_setBlockGasLimit", json!([hex(BLOCK_GAS)])),
         ];
-        self.rpc.request_batch(asks).await.map(drop)
+        self.rpc.request_batch(requests).await.map(drop)
     }
 
     async fn get<T: DeserializeOwned>(&mut self, method: &'static str, params: Value) -> Result<T, ChainError> {
@@ -131,10 +135,10 @@ impl Anvil {
 
     fn read<T: DeserializeOwned>(&self, method: &str, value: Value) -> Result<T, ChainError> {
         let brief = |error: serde_json::Error| node_client::printable_excerpt(&error.to_string(), 200);
-        serde_json::from_value(value).map_err(|error| self.rpc.fault(method, format_args!("not what was asked for: {}", brief(error))))
+        serde_json::from_value(value).map_err(|error| self.rpc.fault(method, format_args!("unexpected reply: {}", brief(error))))
     }
 
-    /// Number and time of the latest block, and of the one to come.
+    /// Returns number and time of the latest and of the next block.
     async fn blocks(&mut self) -> Result<[BlockInfo; 2], ChainError> {
         let latest: BlockReply = self.get("eth_getBlockByNumber", json!(["latest", false])).await?;
         Ok(self.with_next(latest.block()))
@@ -182,7 +186,7 @@ impl ChainBackend for Anvil {
     async fn set_time(&mut self, unix_s: u64) -> Result<(), ChainError> {
         let latest = self.latest().await?.unix_s;
         if unix_s <= latest {
-            return Err(ChainError::Refused(format!("time {unix_s} does not lie after the latest block at {latest}")));
+            return Err(ChainError::Refused(format!("time {unix_s} is not after the latest block at {latest}")));
         }
         self.next_time = Some(unix_s);
         Ok(())
@@ -197,7 +201,7 @@ impl ChainBackend for Anvil {
     async fn restore(&mut self, to: SnapshotId) -> Result<(), ChainError> {
         let at = usize::try_from(to.0).unwrap_or(usize::MAX);
         if at >= self.snapshots.len() {
-            return Err(ChainError::Refused(format!("snapshot {} is gone", to.0)));
+            return Err(ChainError::Refused(format!("snapshot {} no longer exists", to.0)));
         }
         self.snapshots.truncate(at + 1);
         let Some(AnvilSnapshot { id, next_time }) = self.snapshots.pop() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! JSON-RPC over HTTP with bounds: how long a node may take, how much it may say, and what of that reaches a person.
+//! JSON-RPC client over HTTP with a timeout, a limit on the size of replies, and errors that are safe to print.
 
 use super::super::ChainError;
 use reqwest::{Client, Response, StatusCode, Url};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::time::Duration;
 
-/// A reply may weigh this much; the largest honest one is the trace of a transaction that writes thousands of slots.
+/// Maximum size of a reply. The largest valid one is the trace of a transaction that writes thousands of slots.
 const MAX_REPLY_BYTES: usize = 8 * 1024 * 1024;
 
-/// A request: the method and its parameters.
+/// Method and parameters of a request.
 pub(super) type NodeRequest = (&'static str, Value);
 
 pub(super) struct NodeClient {
     client: Client,
     url: Url,
-    /// Scheme, host and port. Paths carry the keys of paid nodes, so they are never shown.
+    /// Scheme, host and port. The path is not shown because it may contain an API key.
     shown: String,
     time: Duration,
     last_id: u64,
@@ -31,11 +31,11 @@ impl NodeClient {
     pub(super) fn new(url: &str, time: Duration) -> Result<Self, ChainError> {
         let url = parse_url(url)?;
         let shown = origin(&url);
-        // Building a client without a provider panics. The first to install one wins, so this never overrides `main`.
+        // Building a client without a crypto provider panics. The first to install one wins, so this never overrides `main`.
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        // No proxy from the environment, and no redirect: the user named this host and no other.
+        // No proxy and no redirects: requests go only to the configured host.
         let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
         let client = client.map_err(|error| ChainError::Node(format!("{shown}: {}", error_cause(error))))?;
         Ok(Self { client, url, shown, time, last_id: 0 })
@@ -49,7 +49,7 @@ impl NodeClient {
         self.url.as_str()
     }
 
-    /// The node as errors name it.
+    /// Returns the URL of the node as shown in errors.
     pub(super) fn display_url(&self) -> &str {
         &self.shown
     }
@@ -64,22 +64,22 @@ impl NodeClient {
         self.answer(id, method, reply)
     }
 
-    /// Several at once. The node answers them in any order, so none may depend on another.
-    pub(super) async fn request_batch<const N: usize>(&mut self, asks: [NodeRequest; N]) -> Result<[Value; N], ChainError> {
+    /// Sends several requests in one batch. They must not depend on each other, because the node may execute them in any order.
+    pub(super) async fn request_batch<const N: usize>(&mut self, requests: [NodeRequest; N]) -> Result<[Value; N], ChainError> {
         let first = self.last_id + 1;
-        let requests: Vec<Value> = asks.iter().map(|(method, params)| request_json(self.next_id(), method, params)).collect();
-        let methods = asks.map(|(method, _)| method);
+        let bodies: Vec<Value> = requests.iter().map(|(method, params)| request_json(self.next_id(), method, params)).collect();
+        let methods = requests.map(|(method, _)| method);
         let named = methods.join(", ");
-        let replies: Vec<Value> = match self.post(&named, &Value::Array(requests)).await? {
+        let replies: Vec<Value> = match self.post(&named, &Value::Array(bodies)).await? {
             Value::Array(replies) => replies,
-            // A server that knows no batches answers one error for all.
+            // A server without batch support answers with a single error.
             reply @ (Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
                 return Err(self.fault(&named, format_args!("it answered {}", printable_excerpt(&reply.to_string(), 200))));
             }
         };
         let mut replies: [Value; N] = replies
             .try_into()
-            .map_err(|replies: Vec<Value>| self.fault(&named, format_args!("{N} questions and {} replies", replies.len())))?;
+            .map_err(|replies: Vec<Value>| self.fault(&named, format_args!("{N} requests, but {} replies", replies.len())))?;
         replies.sort_by_key(|reply| reply["id"].as_u64());
         for (nth, method) in methods.into_iter().enumerate() {
             replies[nth] = self.answer(first + nth as u64, method, replies[nth].take())?;
@@ -93,15 +93,15 @@ impl NodeClient {
     }
 
     async fn post(&self, method: &str, body: &Value) -> Result<Value, ChainError> {
-        let asked = self.client.post(self.url.clone()).json(body).send();
-        let talk = async {
-            let response = asked.await.map_err(|error| self.fault(method, error_cause(error)))?;
+        let sending = self.client.post(self.url.clone()).json(body).send();
+        let exchange = async {
+            let response = sending.await.map_err(|error| self.fault(method, error_cause(error)))?;
             let status = response.status();
             let body = self.body(method, response).await?;
             self.read(method, status, &body)
         };
         let limit = self.time;
-        tokio::time::timeout(limit, talk).await.unwrap_or_else(|_| Err(self.fault(method, format_args!("no answer within {limit:?}"))))
+        tokio::time::timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.fault(method, format_args!("no answer within {limit:?}"))))
     }
 
     async fn body(&self, method: &str, mut response: Response) -> Result<Vec<u8>, ChainError> {
@@ -124,8 +124,7 @@ impl NodeClient {
 
     fn answer(&self, id: u64, method: &str, mut reply: Value) -> Result<Value, ChainError> {
         if reply["id"].as_u64() != Some(id) {
-            return Err(self
-                .fault(method, format_args!("the reply is to another question: id {}", printable_excerpt(&reply["id"].to_string(), 40))));
+            return Err(self.fault(method, format_args!("the reply has another id: {}", printable_excerpt(&reply["id"].to_string(), 40))));
         }
         if let Some(error) = reply.get("error").filter(|error| !error.is_null()) {
             return Err(self.error_from_reply(method, error));
@@ -151,7 +150,7 @@ fn request_json(id: u64, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// Code -32003 is "transaction rejected"; what concerns gas and sizes comes as a plain server error.
+/// Code -32003 means "transaction rejected". Errors about gas and sizes use the generic server error code.
 fn is_invalid_transaction(code: Option<i64>, said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     let known = ["insufficient funds", "nonce too", "intrinsic gas", "block gas limit", "gas limit", "initcode size", "nonce has max"];
@@ -161,13 +160,13 @@ fn is_invalid_transaction(code: Option<i64>, said: &str) -> bool {
 fn parse_url(url: &str) -> Result<Url, ChainError> {
     match Url::parse(url) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
-        Ok(_) | Err(_) => Err(ChainError::Node("the address of a node starts with http:// or https://".to_owned())),
+        Ok(_) | Err(_) => Err(ChainError::Node("the URL of a node must start with http:// or https://".to_owned())),
     }
 }
 
-/// Scheme, host and port of an address, or nothing of it.
+/// Returns scheme, host and port of a URL; nothing of it if it is invalid.
 pub(super) fn display_origin(url: &str) -> String {
-    parse_url(url).map_or_else(|_| "(not an address)".to_owned(), |url| origin(&url))
+    parse_url(url).map_or_else(|_| "(invalid URL)".to_owned(), |url| origin(&url))
 }
 
 fn origin(url: &Url) -> String {
@@ -179,7 +178,7 @@ fn body_excerpt(body: &[u8]) -> String {
     if head.is_empty() { "nothing".to_owned() } else { printable_excerpt(&String::from_utf8_lossy(head), 200) }
 }
 
-/// At most `max` characters of what a node said, on one line and without terminal commands.
+/// Returns at most `max` characters of text from a node, on one line and with control characters escaped.
 pub(super) fn printable_excerpt(text: &str, max: usize) -> String {
     let mut chars = text.trim().chars();
     let mut out = String::new();
@@ -192,7 +191,7 @@ pub(super) fn printable_excerpt(text: &str, max: usize) -> String {
     out
 }
 
-/// The innermost cause: reqwest keeps "connection refused" three causes deep, and its own text repeats the address.
+/// Returns the innermost cause of an error. The text of reqwest itself repeats the URL, and "connection refused" is three causes deep.
 fn error_cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
@@ -211,9 +210,9 @@ mod tests {
     fn node_url_secrets_are_not_shown() {
         let url = "https://user:word@node.example:8443/v3/key?token=x";
         assert_eq!(display_origin(url), "https://node.example:8443");
-        let rpc = NodeClient::new(url, Duration::from_secs(1)).expect("an address");
+        let rpc = NodeClient::new(url, Duration::from_secs(1)).expect("a client");
         assert!(!format!("{rpc:?} {}", rpc.fault("m", "w")).contains("key"));
-        assert_eq!(display_origin("file:///etc/passwd"), "(not an address)");
+        assert_eq!(display_origin("file:///etc/passwd"), "(invalid URL)");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! An Anvil of our own: found, started on a free loopback port, listened to, and never left behind.
+//! Anvil child process: found, started on a free loopback port, and killed on drop.
 
 use super::super::{BASE_FEE, BLOCK_GAS, ChainError};
 use super::AnvilConfig;
@@ -13,9 +13,9 @@ use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// How much of its output an error shows: the end, where the reason stands.
+/// Bytes of output shown in an error: the end, which contains the reason.
 const MAX_TAIL_BYTES: usize = 2048;
-/// Anvil keeps the state of this many blocks, all in memory: without a limit it writes the rest to the home folder.
+/// Blocks whose state Anvil keeps in memory. Without a limit it writes older ones to the home folder.
 const HISTORY_BLOCKS: &str = "64";
 const LISTENING_PREFIX: &str = "Listening on ";
 
@@ -26,7 +26,7 @@ pub(super) struct AnvilProcess {
     pub(super) url: String,
 }
 
-// Whoever holds us may be dropped at any moment, by Ctrl-C for one.
+// The owner may be dropped at any time, for example on Ctrl-C.
 impl Drop for AnvilProcess {
     fn drop(&mut self) {
         for listener in &self.listeners {
@@ -43,7 +43,7 @@ impl AnvilProcess {
         let mut command = Command::new(&program);
         command.args(arguments(config)).env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut command = CommandWrap::from(command);
-        // The npm package's own launcher starts the program as a grandchild; only the whole group can be ended.
+        // The launcher of the npm package starts the program as a grandchild, so the whole process group must be killed.
         #[cfg(unix)]
         command.wrap(process_wrap::tokio::ProcessGroup::leader());
         #[cfg(windows)]
@@ -52,12 +52,12 @@ impl AnvilProcess {
         let (Some(stdout), Some(stderr)) = (inner.stdout().take(), inner.stderr().take()) else {
             return Err(failed("a pipe is missing".to_owned()));
         };
-        let (heard, port) = watch::channel(None);
-        let heard = Arc::new(heard);
+        let (port_sender, port) = watch::channel(None);
+        let port_sender = Arc::new(port_sender);
         let tails = [OutputTail::default(), OutputTail::default()];
         let listeners = [
-            tokio::spawn(read_output(stdout, tails[0].clone(), Arc::clone(&heard))),
-            tokio::spawn(read_output(stderr, tails[1].clone(), heard)),
+            tokio::spawn(read_output(stdout, tails[0].clone(), Arc::clone(&port_sender))),
+            tokio::spawn(read_output(stderr, tails[1].clone(), port_sender)),
         ];
         let mut process = Self { inner, listeners, url: String::new() };
         match process.port(port, config.time).await {
@@ -71,9 +71,9 @@ impl AnvilProcess {
         self.inner.id()
     }
 
-    async fn port(&mut self, mut heard: watch::Receiver<Option<u16>>, limit: Duration) -> Result<u16, ListenError> {
-        // An error means that both pipes are closed: it ended.
-        let port = async { heard.wait_for(Option::is_some).await.ok().and_then(|port| *port) };
+    async fn port(&mut self, mut receiver: watch::Receiver<Option<u16>>, limit: Duration) -> Result<u16, ListenError> {
+        // An error means that both pipes are closed: the process has exited.
+        let port = async { receiver.wait_for(Option::is_some).await.ok().and_then(|port| *port) };
         match tokio::time::timeout(limit, port).await {
             Ok(Some(port)) => Ok(port),
             Ok(None) => Err(ListenError::Ended),
@@ -82,7 +82,7 @@ impl AnvilProcess {
     }
 }
 
-/// Reason that a started node offers no port.
+/// Reason that a started node has no port.
 #[derive(Debug, thiserror::Error)]
 enum ListenError {
     #[error("it ended before it listened")]
@@ -92,19 +92,23 @@ enum ListenError {
 }
 
 impl AnvilConfig {
-    /// The program that would be started.
+    /// Returns the path of the program to start.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the program is neither configured nor installed.
     pub fn find(&self) -> Result<PathBuf, ChainError> {
         let package = format!("node_modules/@foundry-rs/{}/bin/anvil{}", package(), std::env::consts::EXE_SUFFIX);
         let installed = self.tools.as_ref().map(|tools| tools.join(package));
         match self.program.clone().or(installed) {
             Some(program) if program.is_file() => Ok(program),
             Some(program) => Err(ChainError::Node(format!("{} is missing: run scripts/install-test-tools", program.display()))),
-            None => Err(ChainError::Node("no anvil: name the program, or run scripts/install-test-tools".to_owned())),
+            None => Err(ChainError::Node("anvil not found: set its path or run scripts/install-test-tools".to_owned())),
         }
     }
 }
 
-/// The npm package of the program itself, one per system.
+/// Returns the npm package with the program for this platform.
 fn package() -> String {
     let os = match std::env::consts::OS {
         "macos" => "darwin",
@@ -133,11 +137,11 @@ fn arguments(config: &AnvilConfig) -> Vec<String> {
         "--prune-history",
         HISTORY_BLOCKS,
     ]);
-    // No accounts and contracts but ours, and nobody's browser.
+    // No predefined accounts and contracts, and no requests from web pages.
     args.extend(["--accounts", "0", "--disable-default-create2-deployer", "--no-cors", "--color", "never"]);
-    let (time, patience) = (config.unix_s.to_string(), config.time.as_millis().to_string());
+    let (time, timeout) = (config.unix_s.to_string(), config.time.as_millis().to_string());
     match &config.fork {
-        Some(url) => args.extend(["--fork-url", url, "--no-storage-caching", "--retries", "1", "--timeout", &patience]),
+        Some(url) => args.extend(["--fork-url", url, "--no-storage-caching", "--retries", "1", "--timeout", &timeout]),
         None => args.extend(["--timestamp", &time]),
     }
     args.into_iter().map(str::to_owned).collect()
@@ -158,7 +162,7 @@ impl OutputTail {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 
-    /// The port, once the whole line is there.
+    /// Returns the port once its line is complete.
     fn port(&self) -> Option<u16> {
         let text = self.text();
         let (_, rest) = text.split_once(LISTENING_PREFIX)?;
@@ -166,26 +170,27 @@ impl OutputTail {
     }
 }
 
-async fn read_output(mut pipe: impl AsyncRead + Unpin, tail: OutputTail, heard: Arc<watch::Sender<Option<u16>>>) {
+async fn read_output(mut pipe: impl AsyncRead + Unpin, tail: OutputTail, port_sender: Arc<watch::Sender<Option<u16>>>) {
     let mut chunk = [0; MAX_TAIL_BYTES];
     while let Ok(n @ 1..) = pipe.read(&mut chunk).await {
         tail.push(&chunk[..n]);
-        if heard.borrow().is_none()
+        if port_sender.borrow().is_none()
             && let Some(port) = tail.port()
         {
-            heard.send_replace(Some(port));
+            port_sender.send_replace(Some(port));
         }
     }
 }
 
-/// stderr first: that is where a program says why it ends. A fork's address may hold a key.
+/// Returns the output to show in an error: stderr, or stdout if that is empty. The path of the fork URL is removed, because it may
+/// contain an API key.
 fn output_excerpt([stdout, stderr]: &[OutputTail; 2], config: &AnvilConfig) -> String {
-    let said = if stderr.text().trim().is_empty() { stdout.text() } else { stderr.text() };
-    let said = match &config.fork {
-        Some(url) => said.replace(url.trim_end_matches('/'), &display_origin(url)),
-        None => said,
+    let output = if stderr.text().trim().is_empty() { stdout.text() } else { stderr.text() };
+    let output = match &config.fork {
+        Some(url) => output.replace(url.trim_end_matches('/'), &display_origin(url)),
+        None => output,
     };
-    let lines: Vec<String> = said.lines().map(|line| printable_excerpt(line, 300)).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<String> = output.lines().map(|line| printable_excerpt(line, 300)).filter(|line| !line.is_empty()).collect();
     if lines.is_empty() { "nothing".to_owned() } else { lines.join("; ") }
 }
 

@@ -1,4 +1,4 @@
-//! One transaction, one block: pinned, mined when told to, and read back from the node's traces.
+//! Sends a transaction to Anvil, mines it in its own block, and reads the receipt and state changes from traces.
 
 use super::convert::{self, BlockReply, CallFrame, PrestateDiff, ReceiptReply, hex};
 use super::{Anvil, BLOCK_GAS};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Receipts are not always there when the block is.
+/// Polling interval: a receipt may be available later than its block.
 const POLL: Duration = Duration::from_millis(5);
 const MAX_INITCODE_BYTES: usize = 49_152;
 
@@ -21,18 +21,18 @@ pub(super) async fn send(anvil: &mut Anvil, tx: &Tx) -> Result<Receipt, ChainErr
     anvil.rpc.request("evm_mine", json!([])).await?;
     let limit = anvil.rpc.time();
     let receipt = tokio::time::timeout(limit, wait_for_receipt(anvil, block, hash)).await;
-    let receipt = receipt.map_err(|_| anvil.rpc.fault("eth_getTransactionReceipt", format_args!("none within {limit:?}")))??;
+    let receipt = receipt.map_err(|_| anvil.rpc.fault("eth_getTransactionReceipt", format_args!("no receipt within {limit:?}")))??;
     anvil.next_time = None;
     if !receipt.is_in(block) {
-        return Err(anvil.rpc.fault("eth_getTransactionReceipt", "not the block we asked for: somebody else uses this node"));
+        return Err(anvil.rpc.fault("eth_getTransactionReceipt", "mined in an unexpected block: another client uses this node"));
     }
     build_receipt(anvil, block, hash, receipt).await
 }
 
-/// Where and with which nonce it would run. A nonce that is too high would wait in the node's pool for ever.
+/// Returns the block and nonce of a transaction. Checks the nonce, because one that is too high would stay in the pool forever.
 async fn prepare(anvil: &mut Anvil, tx: &Tx) -> Result<(BlockInfo, u64), ChainError> {
-    let asks = [("eth_getBlockByNumber", json!(["latest", false])), ("eth_getTransactionCount", json!([tx.from, "latest"]))];
-    let [latest, nonce] = anvil.rpc.request_batch(asks).await?;
+    let requests = [("eth_getBlockByNumber", json!(["latest", false])), ("eth_getTransactionCount", json!([tx.from, "latest"]))];
+    let [latest, nonce] = anvil.rpc.request_batch(requests).await?;
     let latest: BlockReply = anvil.read("eth_getBlockByNumber", latest)?;
     let [_, block] = anvil.with_next(latest.block());
     let own: u64 = anvil.read::<U64>("eth_getTransactionCount", nonce)?.to();
@@ -45,22 +45,22 @@ async fn prepare(anvil: &mut Anvil, tx: &Tx) -> Result<(BlockInfo, u64), ChainEr
     }
 }
 
-/// The pool takes what no block can hold, and on a fresh fork a block without it cannot be undone: so these are checked here.
+/// Checks for transactions that the pool accepts but no block can include. On a new fork the empty block could not be rolled back.
 fn check(tx: &Tx) -> Result<(), ChainError> {
     let least = intrinsic_gas(tx);
     if tx.gas_limit() < least {
-        return Err(ChainError::Refused(format!("gas limit {} is below the {least} that it takes in any case", tx.gas_limit())));
+        return Err(ChainError::Refused(format!("gas limit {} is below the intrinsic gas of {least}", tx.gas_limit())));
     }
     if tx.to.is_none() && tx.data.len() > MAX_INITCODE_BYTES {
-        return Err(ChainError::Refused(format!("a creation takes at most {MAX_INITCODE_BYTES} bytes (EIP-3860)")));
+        return Err(ChainError::Refused(format!("a contract creation takes at most {MAX_INITCODE_BYTES} bytes (EIP-3860)")));
     }
     if tx.to.is_none() && !tx.authorizations.is_empty() {
-        return Err(ChainError::Refused("a creation cannot carry authorisations (EIP-7702)".to_owned()));
+        return Err(ChainError::Refused("a contract creation cannot carry authorizations (EIP-7702)".to_owned()));
     }
     Ok(())
 }
 
-/// What a transaction costs before anything runs: its bytes, a creation, its authorisations; or the floor of EIP-7623.
+/// Returns the gas due before execution: calldata, creation and authorizations, or the floor of EIP-7623.
 fn intrinsic_gas(tx: &Tx) -> u64 {
     let (length, zeros) = (tx.data.len() as u64, tx.data.iter().filter(|byte| **byte == 0).count() as u64);
     let tokens = 4 * length - 3 * zeros;
@@ -70,8 +70,8 @@ fn intrinsic_gas(tx: &Tx) -> u64 {
 
 async fn wait_for_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256) -> Result<ReceiptReply, ChainError> {
     loop {
-        let asks = [("eth_getTransactionReceipt", json!([hash])), ("eth_getBlockByNumber", json!([hex(block.number), false]))];
-        let [receipt, mined] = anvil.rpc.request_batch(asks).await?;
+        let requests = [("eth_getTransactionReceipt", json!([hash])), ("eth_getBlockByNumber", json!([hex(block.number), false]))];
+        let [receipt, mined] = anvil.rpc.request_batch(requests).await?;
         if !receipt.is_null() {
             return anvil.read("eth_getTransactionReceipt", receipt);
         }
@@ -83,16 +83,16 @@ async fn wait_for_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256) -> Re
     }
 }
 
-/// Whatever else the pool takes and the block leaves out. Such a block never was.
+/// Removes a transaction that the pool accepted but the block did not include, and rolls the empty block back.
 async fn drop_excluded_tx(anvil: &mut Anvil) -> Result<ChainError, ChainError> {
     anvil.rpc.request("anvil_dropAllTransactions", json!([])).await?;
     anvil.rpc.request("anvil_rollback", json!([1])).await?;
-    Ok(ChainError::Refused("the node took it but left it out of its block".to_owned()))
+    Ok(ChainError::Refused("the node accepted the transaction but did not include it in its block".to_owned()))
 }
 
 async fn build_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256, receipt: ReceiptReply) -> Result<Receipt, ChainError> {
-    let asks = [("debug_traceTransaction", json!([hash, call_tracer()])), ("debug_traceTransaction", json!([hash, diff_tracer()]))];
-    let [frame, diff] = anvil.rpc.request_batch(asks).await?;
+    let requests = [("debug_traceTransaction", json!([hash, call_tracer()])), ("debug_traceTransaction", json!([hash, diff_tracer()]))];
+    let [frame, diff] = anvil.rpc.request_batch(requests).await?;
     let frame: CallFrame = anvil.read("debug_traceTransaction", frame)?;
     let diff: PrestateDiff = anvil.read("debug_traceTransaction", diff)?;
     let CallOutcome { status, output, .. } = frame.outcome();
@@ -112,13 +112,13 @@ async fn changes(anvil: &mut Anvil, diff: &PrestateDiff) -> Result<StateChanges,
     Ok(diff.changes(&codes))
 }
 
-/// `eth_call` says neither how much gas was used nor how it ended; the trace of a call does.
+/// Runs a call with `debug_traceCall`, because `eth_call` returns neither the gas used nor the kind of failure.
 pub(super) async fn call(anvil: &mut Anvil, tx: &Tx) -> Result<CallOutcome, ChainError> {
     if tx.gas_limit() > BLOCK_GAS {
-        return Err(ChainError::Refused(format!("gas limit {} exceeds that of the block, {BLOCK_GAS}", tx.gas_limit())));
+        return Err(ChainError::Refused(format!("gas limit {} exceeds the block gas limit of {BLOCK_GAS}", tx.gas_limit())));
     }
-    let asks = [("eth_getBlockByNumber", json!(["latest", false])), ("eth_getBalance", json!([tx.from, "latest"]))];
-    let [latest, balance] = anvil.rpc.request_batch(asks).await?;
+    let requests = [("eth_getBlockByNumber", json!(["latest", false])), ("eth_getBalance", json!([tx.from, "latest"]))];
+    let [latest, balance] = anvil.rpc.request_batch(requests).await?;
     let latest: BlockReply = anvil.read("eth_getBlockByNumber", latest)?;
     let [_, block] = anvil.with_next(latest.block());
     let mut options = call_tracer();
@@ -131,7 +131,7 @@ pub(super) async fn call(anvil: &mut Anvil, tx: &Tx) -> Result<CallOutcome, Chai
     Ok(frame.outcome())
 }
 
-/// Inner calls are left out: nobody reads them, and a thousand of them nest deeper than JSON may.
+/// Tracer without inner calls: they are not used, and a thousand of them would exceed the nesting limit of the JSON parser.
 fn call_tracer() -> Value {
     json!({"tracer": "callTracer", "tracerConfig": {"onlyTopCall": true}})
 }

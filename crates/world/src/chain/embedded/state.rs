@@ -7,7 +7,7 @@ use revm::bytecode::Bytecode;
 use revm::state::{Account, AccountInfo};
 use std::convert::Infallible;
 
-/// Accounts after the set-up of a world. Code is analysed once, here, and shared by reference.
+/// Accounts after the set-up of a world. Code is analysed once and shared by reference.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BaseState {
     accounts: AddressMap<BaseAccount>,
@@ -30,7 +30,7 @@ impl BaseState {
 
     /// Returns this state with an overlay merged into it.
     pub(super) fn merged_with(mut self, overlay: StateOverlay) -> Self {
-        #[expect(clippy::iter_over_hash_type, reason = "each account is merged by itself")]
+        #[expect(clippy::iter_over_hash_type, reason = "accounts are merged independently")]
         for (address, OverlayAccount { info, cleared, storage }) in overlay.accounts {
             let Some(info) = info else {
                 self.accounts.remove(&address);
@@ -47,7 +47,7 @@ impl BaseState {
     }
 }
 
-/// Accounts that differ from the base.
+/// Accounts that differ from the base state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StateOverlay {
     accounts: AddressMap<OverlayAccount>,
@@ -57,7 +57,7 @@ pub(super) struct StateOverlay {
 struct OverlayAccount {
     /// `None` if the account does not exist.
     info: Option<AccountInfo>,
-    /// The storage of the base no longer counts.
+    /// The storage of the base is ignored.
     cleared: bool,
     storage: U256Map<U256>,
 }
@@ -79,12 +79,12 @@ impl StateOverlay {
         }
     }
 
-    /// Replaces balance, nonce and code of an account; its storage stays.
+    /// Replaces balance, nonce and code of an account and keeps its storage.
     pub(super) fn set(&mut self, at: Address, info: AccountInfo) {
         self.accounts.entry(at).or_default().info = Some(info);
     }
 
-    /// Takes over an account as a transaction left it.
+    /// Applies the state of an account after a transaction.
     pub(super) fn commit(&mut self, address: Address, account: &Account) {
         let kept = self.accounts.entry(address).or_default();
         let destroyed = account.is_selfdestructed();

@@ -1,4 +1,4 @@
-//! Runs one transaction on stock revm and reads the changes out of its result.
+//! Runs one transaction on stock revm and extracts its state changes.
 
 use super::state::OverlayDb;
 use crate::chain::{AccountChange, StateChanges};
@@ -17,18 +17,18 @@ pub(super) struct TxRun {
     pub(super) chain: u64,
     pub(super) block: BlockEnv,
     pub(super) tx: TxEnv,
-    /// Neither fees nor balances are checked: an `eth_call`.
+    /// Skips the checks of fees and balances, as in `eth_call`.
     pub(super) free: bool,
 }
 
 impl TxRun {
-    /// Executes in a fresh EVM; the database stays as it is.
+    /// Executes in a new EVM without changing the database.
     pub(super) fn transact(self, db: OverlayDb<'_>) -> Result<ResultAndState, EVMError<Infallible>> {
         let Self { chain, block, tx, free } = self;
         let mut context: MainnetContext<WrapDatabaseRef<OverlayDb<'_>>> = Context::new(WrapDatabaseRef(db), SpecId::PRAGUE);
         context.block = block;
         context.cfg.chain_id = chain;
-        // Accounts with code may send: agents' accounts do.
+        // Accounts with code may send transactions: those of agents do.
         context.cfg.disable_eip3607 = true;
         context.cfg.disable_base_fee = free;
         context.cfg.disable_balance_check = free;
@@ -36,7 +36,7 @@ impl TxRun {
     }
 }
 
-/// Differences between the database and the state after a transaction.
+/// Returns the differences between the database and the state after a transaction.
 pub(super) fn changes(db: OverlayDb<'_>, state: &EvmState) -> StateChanges {
     let mut changes = StateChanges::default();
     #[expect(clippy::iter_over_hash_type, reason = "the result is sorted")]

@@ -1,4 +1,4 @@
-//! What the account already has when a trial begins: vault shares, pool shares, positions, debts, rewards, allowances.
+//! Initial holdings of the account: vault shares, pool shares, positions, debts, rewards and allowances.
 
 use super::{ACCOUNT, GenesisBuilder, KEEPER, base_units, market_id, pair_address};
 use crate::chain::address_book::AddressEntry;
@@ -9,11 +9,11 @@ use alloy_sol_types::SolCall;
 use model::world::{InjectableText, StrayToken, TokenBehaviour};
 use model::{AddressText, Role, WorldObject};
 
-/// US dollars of each priced asset that a venue can lend or pay out.
+/// Liquidity of a venue in each priced asset, in USD.
 const VENUE_LIQUIDITY_USD: u64 = 2_000_000;
 
 impl GenesisBuilder<'_> {
-    /// Tokens that no registry knows. Their names are their maker's words; holes hold their benign text here.
+    /// Adds tokens that are in no registry. Their names are untrusted text; holes are filled with their benign text.
     pub(super) fn stray_tokens(&mut self) {
         for token in self.world.tokens.iter().filter(|token| token.chain == self.chain.id) {
             let at = token.address.address;
@@ -23,7 +23,7 @@ impl GenesisBuilder<'_> {
                 TokenBehaviour::Lies => "LyingToken",
             };
             let (name, symbol) = (self.benign_text(&token.name), self.benign_text(&token.symbol));
-            // Known by its address alone: whatever it calls itself is not to be believed.
+            // Recorded by address, because its name and symbol are untrusted.
             let shown = stray_name(token);
             self.add_contract(at, &shown, None, Some(contract), Some((shown.clone(), token.decimals)));
             self.send(
@@ -38,7 +38,7 @@ impl GenesisBuilder<'_> {
         }
     }
 
-    /// Pools, markets and other contracts that the world calls by an address of their own: something stands there.
+    /// Etches code at the addresses of pools, markets and other contracts that the world file identifies by address.
     pub(super) fn named_contracts(&mut self) {
         let things: Vec<&WorldObject> = self.world.objects.iter().filter(|thing| thing.chain == self.chain.id).collect();
         for thing in things {
@@ -50,7 +50,7 @@ impl GenesisBuilder<'_> {
             let Some(at) = AddressText::parse(&thing.id).map(|text| text.address).filter(|at| self.book.get(*at).is_none()) else {
                 continue;
             };
-            // Named for the record, but none of our contracts: what is done with it goes through the thing.
+            // Has a name for the record, but no contract to decode: operations go through the world object.
             self.book.add(at, AddressEntry { name: format!("{} {}", thing.is, *thing.id), ..AddressEntry::default() });
             self.steps.push(super::GenesisStep::Etch { at, contract });
         }
@@ -63,7 +63,7 @@ impl GenesisBuilder<'_> {
         }
     }
 
-    /// Venues can pay: loans, rewards, conversions and arrivals from other chains.
+    /// Funds the venues for loans, rewards, conversions and bridge arrivals.
     pub(super) fn venue_liquidity(&mut self) {
         let venues: Vec<Address> =
             self.book.entries().filter(|(_, entry)| entry.contract == Some("Venue")).map(|(address, _)| address).collect();
@@ -106,31 +106,31 @@ impl GenesisBuilder<'_> {
             let (token, decimals) = self.token(&given.token)?;
             let spender = encode::parse_address(&self.book, &given.spender).map_err(|error| ChainError::Unsupported(error.to_string()))?;
             let value = if given.amount == "max" { U256::MAX } else { amount_of(&given.amount, decimals, &given.token)? };
-            let stranger = self.book.get(spender).is_none();
-            // An old mistake of the owner: the cage itself would never have let the operator do it.
-            if stranger {
+            let unknown_spender = self.book.get(spender).is_none();
+            // The cage refuses allowances for unknown spenders, so the owner approves this one for a moment.
+            if unknown_spender {
                 self.send(
                     ACCOUNT,
                     PolicyCage::setProtocolCall { protocol: spender, kind: 1 }.abi_encode(),
                     U256::ZERO,
-                    "a stranger's approval",
+                    "the approval of an unknown spender",
                 );
             }
             self.send_as_operator(token, U256::ZERO, Token::approveCall { spender, value }.abi_encode(), "an allowance");
-            if stranger {
+            if unknown_spender {
                 self.send(
                     ACCOUNT,
                     PolicyCage::setProtocolCall { protocol: spender, kind: 0 }.abi_encode(),
                     U256::ZERO,
-                    "the end of a stranger's approval",
+                    "the end of the approval of an unknown spender",
                 );
             }
         }
         Ok(())
     }
 
-    /// Agents in the order of the world file, so that the n-th has the number n: the account's own by the account, the others by the keeper.
-    /// Ratings lie in a registry of their own, which has to know the same agents by the same numbers.
+    /// Registers the agents in the order of the world file, so that the n-th has id n. The account registers its own, the keeper the
+    /// others. Ratings use a second registry, which must have the same ids.
     fn agents(&mut self) -> Result<(), ChainError> {
         let agents: Vec<&WorldObject> =
             self.world.objects.iter().filter(|thing| thing.is == "agent" && thing.chain == self.chain.id).collect();
@@ -140,10 +140,10 @@ impl GenesisBuilder<'_> {
         let registries: Vec<Address> =
             [Role::IdentityRegistry, Role::ReputationRegistry].into_iter().filter_map(|role| self.registry(role)).collect();
         if registries.is_empty() {
-            return Err(ChainError::Unsupported(format!("chain {} has agents, but no registry for them", self.chain.name)));
+            return Err(ChainError::Unsupported(format!("chain {} has agents, but no agent registry", self.chain.name)));
         }
         if agents.iter().any(|agent| agent.holds.is_some()) {
-            // What the account may call otherwise is set with its limits, when all else stands.
+            // The other permitted functions are set with the limits, at the end of the set-up.
             let call = PolicyCage::setSelectorCall { selector: IdentityRegistry::registerCall::SELECTOR.into(), allowed: true };
             self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "a permitted function");
         }
@@ -164,12 +164,15 @@ impl GenesisBuilder<'_> {
         contracts.find(|at| self.book.get(*at).is_some_and(|entry| entry.contract == Some("IdentityRegistry")))
     }
 
-    /// Liquidity given to the account by the keeper, at the pool's price.
+    /// Adds liquidity for the account, paid by the keeper at the pool's price.
     fn pool_share(&mut self, thing: &WorldObject, a: &str, b: &str) -> Result<(), ChainError> {
         let Some(text) = &thing.holds else { return Ok(()) };
         let ((token_a, decimals_a), (token_b, decimals_b)) = (self.token(a)?, self.token(b)?);
         let (Some(usd_a), Some(usd_b), Some(router)) = (self.price(a), self.price(b), self.router()) else {
-            return Err(ChainError::Unsupported(format!("{} is a share of a pool of {a} and {b}, which has no price here", *thing.id)));
+            return Err(ChainError::Unsupported(format!(
+                "{} is a share of a pool of {a} and {b}, which needs both prices and a router",
+                *thing.id
+            )));
         };
         let amount_a = amount_of(text, decimals_a, a)?;
         let amount_b = amount_a * U256::from(usd_a) * U256::from(10).pow(U256::from(decimals_b))
@@ -192,7 +195,7 @@ impl GenesisBuilder<'_> {
         self.claimable(thing, token_a, decimals_a, a)
     }
 
-    /// Enters and borrows as the account itself, before the limits are set.
+    /// Supplies and borrows as the account, before the limits are set.
     fn position(&mut self, thing: &WorldObject, role: Role, first: &str, last: &str) -> Result<(), ChainError> {
         let (venue, name) = (self.venue(role, thing)?, thing.market.as_deref().unwrap_or("lend"));
         let market = market_id(name);
@@ -201,7 +204,7 @@ impl GenesisBuilder<'_> {
             let amount = amount_of(text, decimals, first)?;
             let value = if asset == Address::ZERO { amount } else { U256::ZERO };
             if asset == Address::ZERO {
-                // The balance that the world file gives comes afterwards and replaces this.
+                // Replaced later by the balance of the world file.
                 self.steps.push(super::GenesisStep::Fund { who: ACCOUNT, wei: amount });
             } else {
                 self.mint(asset, ACCOUNT, amount);
@@ -218,14 +221,14 @@ impl GenesisBuilder<'_> {
         if let Some(text) = &thing.owes {
             let (debt, decimals) = self.asset(last)?;
             let amount = amount_of(text, decimals, last)?;
-            // Spent long ago: what the account holds now is what the world file says.
+            // Paid to the keeper: the balances of the account come from the world file alone.
             let borrow = Venue::borrowCall { market, asset: debt, amount, to: KEEPER };
             self.send_as_operator(venue, U256::ZERO, borrow.abi_encode(), "a loan");
         }
         self.reward(thing, venue, market, asset, decimals, first)
     }
 
-    /// What a pool position has earned waits at the position manager.
+    /// Funds the fees of a pool position at the position manager.
     fn claimable(&mut self, thing: &WorldObject, asset: Address, decimals: u8, symbol: &str) -> Result<(), ChainError> {
         if thing.claimable.is_none() {
             return Ok(());
@@ -265,7 +268,12 @@ impl GenesisBuilder<'_> {
             .filter(|contract| contract.role == role && wanted.is_none_or(|wanted| contract.name.eq_ignore_ascii_case(wanted)))
             .find(|contract| self.book.get(contract.address.address).is_some_and(|entry| entry.contract == Some("Venue")));
         found.map(|contract| contract.address.address).ok_or_else(|| {
-            ChainError::Unsupported(format!("{} lies in a {}, which chain {} does not have", *thing.id, role.word(), self.chain.name))
+            ChainError::Unsupported(format!(
+                "{} needs a contract with role {}, which chain {} does not have",
+                *thing.id,
+                role.word(),
+                self.chain.name
+            ))
         })
     }
 
@@ -284,7 +292,7 @@ impl GenesisBuilder<'_> {
         });
     }
 
-    /// Shares of the pools count as assets, so that giving liquidity is no loss.
+    /// Approves pool shares as assets, so that adding liquidity does not count as a loss.
     pub(super) fn pool_shares(&mut self) {
         let Some((usdc, _)) = self.usdc() else { return };
         let approved = |symbol: &str| self.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol));
@@ -306,7 +314,7 @@ fn amount_of(text: &str, decimals: u8, symbol: &str) -> Result<U256, ChainError>
     base_units(text, decimals).ok_or_else(|| ChainError::Unsupported(format!("{text} is not an amount of {symbol}")))
 }
 
-/// How a stray token is called in the record: by its address.
+/// Returns the name of a stray token in the record: its address.
 pub(crate) fn stray_name(token: &StrayToken) -> String {
     token.address.to_checksum()
 }

@@ -1,4 +1,4 @@
-//! What the keeper does while a trial runs: funds from outside, arrivals from other chains, new names of stray tokens.
+//! Calldata of the keeper during a trial: deposits from outside, bridge arrivals, renaming of stray tokens.
 
 use crate::chain::bindings::{Token, Venue};
 use alloy_primitives::{Address, U256};

@@ -1,4 +1,4 @@
-//! Blocks, fees and logs.
+//! RPC methods for blocks, fees and logs.
 
 use alloy_primitives::{Address, B256};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::error::RpcError;
 use super::params::{BlockSelector, RpcParams, quantity};
 use crate::chain::{BASE_FEE, BlockInfo, ChainBackend, Log};
 
-/// Blocks in one fee history, as real nodes have it.
+/// Maximum number of blocks in a fee history, as in real nodes.
 const MAX_FEE_HISTORY_BLOCKS: u64 = 1024;
 const PERCENTILES: usize = 100;
 
@@ -23,17 +23,21 @@ impl RpcContext<'_> {
         Ok(latest)
     }
 
-    /// Only the newest state is there; an older one is refused rather than passed off as what was asked for.
+    /// Fails if a block other than the latest is selected. Older state is not kept, and the latest would be a wrong answer.
     pub(super) async fn require_latest_block(&mut self, value: Option<&Value>) -> Result<(), RpcError> {
         let at = BlockSelector::read(value)?;
         let latest = self.latest().await?.number;
-        let asked = match at {
+        let number = match at {
             BlockSelector::Latest => return Ok(()),
             BlockSelector::Earliest => 0,
             BlockSelector::Number(number) => number,
             BlockSelector::Hash(hash) => self.history.block_number_of(hash).ok_or_else(|| RpcError::refused("header not found"))?,
         };
-        if asked == latest { Ok(()) } else { Err(RpcError::refused(format!("only the state of the latest block, {latest}, is kept"))) }
+        if number == latest {
+            Ok(())
+        } else {
+            Err(RpcError::refused(format!("only the state of the latest block, {latest}, is available")))
+        }
     }
 
     pub(super) async fn block_number(&mut self) -> Result<Value, RpcError> {
@@ -64,12 +68,12 @@ impl RpcContext<'_> {
             BlockSelector::Latest => latest,
             BlockSelector::Earliest => 0,
             BlockSelector::Number(number) if number <= latest => number,
-            BlockSelector::Number(_) | BlockSelector::Hash(_) => return Err(RpcError::refused("there is no such block yet")),
+            BlockSelector::Number(_) | BlockSelector::Hash(_) => return Err(RpcError::refused("the block does not exist yet")),
         };
         let count = asked.min(MAX_FEE_HISTORY_BLOCKS).min(newest + 1);
         let percentiles = params.get(2).and_then(Value::as_array).map(Vec::len);
         if percentiles.is_some_and(|many| many > PERCENTILES) {
-            return Err(RpcError::params(format!("at most {PERCENTILES} percentiles")));
+            return Err(RpcError::params(format!("too many percentiles: limit {PERCENTILES}")));
         }
         let times = |value: Value, count: u64| vec![value; usize::try_from(count).unwrap_or_default()];
         let mut history = json!({
@@ -81,7 +85,7 @@ impl RpcContext<'_> {
         Ok(history)
     }
 
-    /// Of transactions that came through here.
+    /// Returns logs of transactions that were sent through this endpoint.
     pub(super) async fn logs(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
         let latest = self.latest().await?.number;
         let Some(Value::Object(filter)) = params.get(0) else { return Err(RpcError::params("parameter 0 is not a filter")) };
@@ -99,7 +103,7 @@ impl RpcContext<'_> {
             Some(Value::Array(topics)) if topics.len() <= 4 => {
                 topics.iter().map(|topic| one_or_many(Some(topic), "topics")).collect::<Result<_, _>>()?
             }
-            Some(_) => return Err(RpcError::params("topics is not a list of at most four")),
+            Some(_) => return Err(RpcError::params("topics must be an array of at most four entries")),
         };
         let wanted = |block: u64, log: &Log| {
             let named = |at: usize, of: &Option<Vec<B256>>| match (of, log.topics.get(at)) {
@@ -121,13 +125,13 @@ fn block_number_or(value: Option<&Value>, latest: u64) -> Result<u64, RpcError> 
         BlockSelector::Latest => Ok(latest),
         BlockSelector::Earliest => Ok(0),
         BlockSelector::Number(number) => Ok(number),
-        BlockSelector::Hash(_) => Err(RpcError::params("a range is given in numbers")),
+        BlockSelector::Hash(_) => Err(RpcError::params("fromBlock and toBlock must be numbers or tags")),
     }
 }
 
-/// One or a list of them; `None` for whatever.
+/// Parses one value or a list of values. Returns `None` if all are allowed: null, absent or an empty list.
 fn one_or_many<T: serde::de::DeserializeOwned>(value: Option<&Value>, what: &str) -> Result<Option<Vec<T>>, RpcError> {
-    let wrong = |_| RpcError::params(format!("{what} does not fit"));
+    let wrong = |_| RpcError::params(format!("{what} is invalid"));
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Array(items)) if items.is_empty() => Ok(None),

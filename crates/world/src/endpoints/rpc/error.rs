@@ -1,4 +1,4 @@
-//! Errors as Ethereum clients expect them: the codes of JSON-RPC, -32000 for what the chain refuses, 3 for a revert.
+//! RPC errors as Ethereum clients expect them: JSON-RPC codes, -32000 for rejections, 3 for reverts.
 
 use alloy_primitives::{Bytes, hex};
 use alloy_sol_types::{Revert, SolError};
@@ -21,7 +21,7 @@ impl RpcError {
     }
 
     pub(super) fn parse(error: &serde_json::Error) -> Self {
-        Self::new(-32700, format!("this is not JSON: {error}"))
+        Self::new(-32700, format!("invalid JSON: {error}"))
     }
 
     pub(super) fn request(why: impl Into<String>) -> Self {
@@ -40,7 +40,7 @@ impl RpcError {
         Self::new(-32603, why)
     }
 
-    /// The chain, or whoever holds the key, says no.
+    /// Rejected by the chain or by the signer.
     pub(super) fn refused(why: impl Into<String>) -> Self {
         Self::new(-32000, why)
     }

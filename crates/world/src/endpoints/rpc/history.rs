@@ -1,4 +1,4 @@
-//! What this endpoint remembers of a chain: the blocks it saw and the transactions that came through it.
+//! Blocks and transactions of a chain that this endpoint has seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +15,11 @@ pub(super) struct ChainHistory {
     times: BTreeMap<u64, u64>,
     sent: Vec<RpcTransaction>,
     by_hash: BTreeMap<B256, usize>,
-    /// Raw transactions whose signature is on record.
+    /// Hashes of transactions whose signature is recorded.
     seen: BTreeSet<B256>,
 }
 
-/// A transaction that came through here and stands in a block.
+/// Mined transaction that was sent through this endpoint.
 #[derive(Debug)]
 pub(super) struct RpcTransaction {
     pub(super) hash: B256,
@@ -37,7 +37,7 @@ impl ChainHistory {
         self.times.insert(block.number, block.unix_s);
     }
 
-    /// True the first time.
+    /// Returns true the first time.
     pub(super) fn mark_seen(&mut self, hash: B256) -> bool {
         self.seen.insert(hash)
     }
@@ -52,7 +52,7 @@ impl ChainHistory {
         self.by_hash.contains_key(&hash)
     }
 
-    /// Blocks have no real hash: neither kind of chain would agree on one. This one is the same for every run.
+    /// Returns a synthetic block hash. Real hashes differ between the backends; this one is the same in every run.
     pub(super) fn block_hash(&self, number: u64) -> B256 {
         keccak256([b"block".as_slice(), &self.chain.to_be_bytes(), &number.to_be_bytes()].concat())
     }
@@ -65,7 +65,7 @@ impl ChainHistory {
         self.sent.iter().filter(move |sent| sent.receipt.block.number == block)
     }
 
-    /// A block we saw; of others we do not know when they were, and say nothing.
+    /// Returns a block as JSON, or null if this endpoint has not seen it and its time is unknown.
     pub(super) fn block(&self, number: u64, full: bool) -> Value {
         let Some(unix_s) = self.times.get(&number) else { return Value::Null };
         let transactions: Vec<Value> =
@@ -89,8 +89,8 @@ impl ChainHistory {
     }
 
     fn transaction_json(&self, sent: &RpcTransaction) -> Value {
-        let mut told = serde_json::to_value(&sent.envelope).unwrap_or_default();
-        if let Some(fields) = told.as_object_mut() {
+        let mut json = serde_json::to_value(&sent.envelope).unwrap_or_default();
+        if let Some(fields) = json.as_object_mut() {
             let block = sent.receipt.block.number;
             fields.insert("hash".to_owned(), json!(sent.hash));
             fields.insert("from".to_owned(), json!(sent.from));
@@ -99,7 +99,7 @@ impl ChainHistory {
             fields.insert("transactionIndex".to_owned(), quantity(0));
             fields.entry("gasPrice").or_insert_with(|| quantity(BASE_FEE));
         }
-        told
+        json
     }
 
     pub(super) fn receipt(&self, hash: B256) -> Value {

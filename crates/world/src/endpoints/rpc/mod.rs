@@ -1,4 +1,4 @@
-//! Ethereum JSON-RPC in front of a world's chains. Reads are answered; whatever signs or moves something is an event, decoded.
+//! Ethereum JSON-RPC endpoint for the chains of a world. Signatures and transactions are decoded and recorded as events.
 
 mod blocks;
 mod error;
@@ -25,21 +25,21 @@ use history::ChainHistory;
 use params::RpcParams;
 use request::RpcRequest;
 
-/// Bytes of one request or batch; the largest transaction takes a quarter of it.
+/// Maximum size of a request or batch. The largest transaction takes a quarter of it.
 pub(super) const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// Requests in one batch.
+/// Maximum number of requests in a batch.
 const BATCH: usize = 100;
 
-/// The RPC of one trial.
+/// RPC endpoint of one trial.
 #[derive(Debug)]
 pub(super) struct RpcEndpoint {
     world: WorldLock,
     who: ActingAgent,
-    /// Only touched by whoever is in the world.
+    /// Locked only while the world is locked.
     histories: Mutex<BTreeMap<u64, ChainHistory>>,
 }
 
-/// What answering one request takes.
+/// Context for answering one request.
 pub(super) struct RpcContext<'t> {
     world: &'t mut dyn ChainAccess,
     who: &'t ActingAgent,
@@ -52,10 +52,10 @@ impl RpcEndpoint {
         Self { world, who, histories: Mutex::default() }
     }
 
-    /// `None` where the trial is over or has no such chain.
+    /// Answers a request or batch. Returns `None` if the trial is over or has no such chain.
     pub(super) async fn answer(self: Arc<Self>, chain: u64, body: Bytes) -> Option<Value> {
-        // On a task of its own: a client that hangs up must not leave a transaction without its record.
-        let failed = json!({ "jsonrpc": "2.0", "id": null, "error": RpcError::internal("the world failed") });
+        // On a separate task: a client that disconnects must not leave a transaction unrecorded.
+        let failed = json!({ "jsonrpc": "2.0", "id": null, "error": RpcError::internal("internal error") });
         tokio::spawn(async move { self.answer_body(chain, &body).await }).await.unwrap_or(Some(failed))
     }
 
@@ -66,9 +66,9 @@ impl RpcEndpoint {
         let refused = |error: RpcError| json!({ "jsonrpc": "2.0", "id": null, "error": error });
         match serde_json::from_slice(body) {
             Err(error) => Some(refused(RpcError::parse(&error))),
-            Ok(Value::Array(batch)) if batch.is_empty() => Some(refused(RpcError::request("the batch is empty"))),
+            Ok(Value::Array(batch)) if batch.is_empty() => Some(refused(RpcError::request("empty batch"))),
             Ok(Value::Array(batch)) if batch.len() > BATCH => {
-                Some(refused(RpcError::request(format!("a batch holds at most {BATCH} requests, this one {}", batch.len()))))
+                Some(refused(RpcError::request(format!("batch too large: {} requests, limit {BATCH}", batch.len()))))
             }
             Ok(Value::Array(batch)) => {
                 let mut answers = vec![];
@@ -87,9 +87,9 @@ impl RpcEndpoint {
         let mut world = self.world.lock().await?;
         let mut histories = self.histories.lock().await;
         let history = histories.entry(chain).or_insert_with(|| ChainHistory::new(chain));
-        let mut turn = RpcContext { world: &mut *world, who: &self.who, chain, history };
+        let mut context = RpcContext { world: &mut *world, who: &self.who, chain, history };
         let answer = match RpcRequest::read(value) {
-            Ok(request) => turn.answer_method(request.method, RpcParams(request.params)).await,
+            Ok(request) => context.answer_method(request.method, RpcParams(request.params)).await,
             Err(error) => Err(error),
         };
         let id = request::request_id(value);

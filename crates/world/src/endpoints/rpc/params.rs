@@ -1,4 +1,4 @@
-//! Parameters by position, read strictly: what does not fit is told with its place.
+//! Strict parsing of positional parameters. Errors name the position.
 
 use alloy_primitives::{Address, B256, Bytes, U64, U256, hex};
 use serde::Deserialize;
@@ -47,7 +47,7 @@ impl<'p> RpcParams<'p> {
     }
 
     pub(super) fn bytes(self, at: usize) -> Result<Bytes, RpcError> {
-        self.read(at, "bytes in hexadecimal")
+        self.read(at, "hexadecimal bytes")
     }
 
     pub(super) fn number(self, at: usize) -> Result<u64, RpcError> {
@@ -55,7 +55,7 @@ impl<'p> RpcParams<'p> {
     }
 
     pub(super) fn text(self, at: usize) -> Result<&'p str, RpcError> {
-        self.get(at).and_then(Value::as_str).ok_or_else(|| RpcError::params(format!("parameter {at} is not a text")))
+        self.get(at).and_then(Value::as_str).ok_or_else(|| RpcError::params(format!("parameter {at} is not a string")))
     }
 
     pub(super) fn flag(self, at: usize) -> bool {
@@ -66,7 +66,7 @@ impl<'p> RpcParams<'p> {
         self.read(at, "a transaction")
     }
 
-    /// `personal_sign` takes the message first; old clients have it the other way round.
+    /// Parses the parameters of `personal_sign`: message, then signer. Old clients send them in the other order.
     pub(super) fn message_and_signer(self) -> Result<(&'p str, Address), RpcError> {
         match (self.address(1), self.address(0)) {
             (Ok(signer), _) => Ok((self.text(0)?, signer)),
@@ -76,7 +76,7 @@ impl<'p> RpcParams<'p> {
     }
 }
 
-/// Which state is meant.
+/// Block whose state is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockSelector {
     Latest,
@@ -87,7 +87,9 @@ pub(super) enum BlockSelector {
 
 impl BlockSelector {
     pub(super) fn read(value: Option<&Value>) -> Result<Self, RpcError> {
-        let wrong = || RpcError::params("a block is a number in hexadecimal, a name such as \"latest\", or an object with one of them");
+        let wrong = || {
+            RpcError::params("a block must be a hexadecimal number, a tag such as \"latest\", or an object with blockNumber or blockHash")
+        };
         match value {
             None | Some(Value::Null) => Ok(Self::Latest),
             Some(Value::String(name)) => match name.as_str() {
@@ -110,7 +112,7 @@ impl BlockSelector {
     }
 }
 
-/// A transaction as a client asks for it. Prices are ours to set, so what it says about them is only checked where it is signed.
+/// Transaction request of a client. The gas price is pinned, so fees are only checked when the transaction is signed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CallRequest {
@@ -129,14 +131,14 @@ pub(super) struct CallRequest {
 }
 
 impl CallRequest {
-    /// Without a nonce: a call has none, and a transaction gets its own.
+    /// Converts to a transaction without nonce, which is set when it is signed.
     pub(super) fn tx(self, chain: u64) -> Result<Tx, RpcError> {
         if self.chain_id.is_some_and(|id| id.to::<u64>() != chain) {
-            return Err(RpcError::params(format!("chainId is not {chain}, which this endpoint serves")));
+            return Err(RpcError::params(format!("chainId must be {chain} at this endpoint")));
         }
         let listed = |list: &Option<Vec<Value>>| list.as_ref().is_some_and(|list| !list.is_empty());
         if listed(&self.authorization_list) || listed(&self.blob_versioned_hashes) {
-            return Err(RpcError::params("authorizations and blobs are taken only in raw transactions"));
+            return Err(RpcError::params("authorizations and blobs are only accepted in raw transactions"));
         }
         let input = match (self.data, self.input) {
             (Some(data), Some(input)) if data != input => return Err(RpcError::params("data and input differ")),

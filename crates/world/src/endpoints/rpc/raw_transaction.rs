@@ -1,4 +1,4 @@
-//! Signed transactions as bytes: read from a client, or made with our key.
+//! Signed transactions as bytes: decoded from a client, or signed with our key.
 
 use alloy_consensus::transaction::SignerRecoverable;
 use alloy_consensus::{SignableTransaction, Signed, Transaction, TxEip1559, TxEnvelope};
@@ -9,10 +9,10 @@ use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, keccak256};
 use super::error::RpcError;
 use crate::chain::{BASE_FEE, Signer, Tx};
 
-/// As real nodes have it.
-const LONGEST: usize = 128 * 1024;
+/// Maximum size of a transaction, as in real nodes.
+const MAX_TRANSACTION_BYTES: usize = 128 * 1024;
 
-/// A transaction with its signature, sender and hash.
+/// Transaction with its signature, sender and hash.
 #[derive(Debug)]
 pub(super) struct RawTransaction {
     pub(super) bytes: Bytes,
@@ -23,19 +23,19 @@ pub(super) struct RawTransaction {
 
 impl RawTransaction {
     pub(super) fn read(bytes: Bytes) -> Result<Self, RpcError> {
-        if bytes.len() > LONGEST {
-            return Err(RpcError::refused(format!("oversized data: transaction size {}, limit {LONGEST}", bytes.len())));
+        if bytes.len() > MAX_TRANSACTION_BYTES {
+            return Err(RpcError::refused(format!("oversized data: transaction size {}, limit {MAX_TRANSACTION_BYTES}", bytes.len())));
         }
         let mut rest = bytes.as_ref();
-        let envelope = TxEnvelope::decode_2718(&mut rest).map_err(|error| RpcError::params(format!("no transaction: {error}")))?;
+        let envelope = TxEnvelope::decode_2718(&mut rest).map_err(|error| RpcError::params(format!("invalid transaction: {error}")))?;
         if !rest.is_empty() {
-            return Err(RpcError::params(format!("{} bytes follow the transaction", rest.len())));
+            return Err(RpcError::params(format!("invalid transaction: {}", model::count(rest.len(), "trailing byte"))));
         }
         let from = envelope.recover_signer().map_err(|_| RpcError::refused("invalid signature: no sender can be recovered"))?;
         Ok(Self { hash: keccak256(&bytes), bytes, envelope, from })
     }
 
-    /// Signs with our key. Whoever calls this has recorded what is signed.
+    /// Signs with our key. The caller must have recorded the request.
     pub(super) fn sign(signer: &Signer, chain: u64, tx: &Tx, nonce: u64, max_fee: u128) -> Result<Self, RpcError> {
         let unsigned = TxEip1559 {
             chain_id: chain,
@@ -56,7 +56,7 @@ impl RawTransaction {
         Ok(Self { hash: keccak256(&bytes), bytes, envelope, from: signer.address() })
     }
 
-    /// As the chain takes it.
+    /// Converts to the transaction for the chain.
     pub(super) fn tx(&self) -> Tx {
         Tx {
             from: self.from,
@@ -69,7 +69,7 @@ impl RawTransaction {
         }
     }
 
-    /// What no block of this chain could hold.
+    /// Fails for transactions that no block of this chain can include.
     pub(super) fn check(&self, chain: u64) -> Result<(), RpcError> {
         match self.envelope.chain_id() {
             Some(id) if id == chain => {}
@@ -83,7 +83,7 @@ impl RawTransaction {
             let fee = self.envelope.max_fee_per_gas();
             return Err(RpcError::refused(format!("max fee per gas less than block base fee: maxFeePerGas: {fee}, baseFee: {BASE_FEE}")));
         }
-        // 0 would mean our default.
+        // Checked here, because 0 means the default limit in `Tx`.
         if self.envelope.gas_limit() < 21_000 {
             return Err(RpcError::refused(format!("intrinsic gas too low: gas {}, minimum needed 21000", self.envelope.gas_limit())));
         }

@@ -1,4 +1,4 @@
-//! Accounts and calls: what can be asked without leaving a trace.
+//! Read-only RPC methods: accounts, storage, `eth_call` and gas estimates.
 
 use serde_json::Value;
 
@@ -50,18 +50,18 @@ impl RpcContext<'_> {
         Ok(data(&outcome.output))
     }
 
-    /// Enough gas, not the least: refunds and what calls hold back make that more than was used.
+    /// Estimates a sufficient gas limit, not the minimum. Refunds and the gas held back by calls require more than the gas used.
     pub(super) async fn estimate(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
         let mut tx = self.call_tx(params).await?;
-        let most = tx.gas;
+        let limit = tx.gas;
         let mut guess = self.run_call(&tx).await?.gas_used;
-        // A plain payment takes exactly what it takes.
+        // A plain payment needs exactly 21,000.
         if guess > 21_000 {
             guess += guess / 4;
         }
         loop {
-            tx.gas = guess.min(most);
-            if tx.gas == most || self.chain().await?.call(&tx).await.is_ok_and(|outcome| outcome.status == TxStatus::Success) {
+            tx.gas = guess.min(limit);
+            if tx.gas == limit || self.chain().await?.call(&tx).await.is_ok_and(|outcome| outcome.status == TxStatus::Success) {
                 return Ok(quantity(tx.gas));
             }
             guess = guess.saturating_mul(2);

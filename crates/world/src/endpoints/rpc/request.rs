@@ -1,4 +1,4 @@
-//! One request out of a body: the shape that JSON-RPC prescribes, or what is wrong with it.
+//! Parses one JSON-RPC request.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub(super) struct RpcRequest<'r> {
     pub(super) params: &'r [Value],
 }
 
-/// As far as there is one, also for what is no request: the client has to know which one it was.
+/// Returns the id of a request, also of an invalid one, so that the client can match the error. Null if there is none.
 pub(super) fn request_id(value: &Value) -> Value {
     match value.get("id") {
         Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
@@ -21,19 +21,19 @@ pub(super) fn request_id(value: &Value) -> Value {
 impl<'r> RpcRequest<'r> {
     pub(super) fn read(value: &'r Value) -> Result<Self, RpcError> {
         let Value::Object(fields) = value else {
-            return Err(RpcError::request("a request is an object"));
+            return Err(RpcError::request("a request must be an object"));
         };
         if request_id(value).is_null() {
-            return Err(RpcError::request("a request needs an id that is a number or a text"));
+            return Err(RpcError::request("a request must have an id that is a number or a string"));
         }
         if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-            return Err(RpcError::request("a request says \"jsonrpc\": \"2.0\""));
+            return Err(RpcError::request("a request must have \"jsonrpc\": \"2.0\""));
         }
-        let method = fields.get("method").and_then(Value::as_str).ok_or_else(|| RpcError::request("a request names a method"))?;
+        let method = fields.get("method").and_then(Value::as_str).ok_or_else(|| RpcError::request("a request must have a method"))?;
         let params = match fields.get("params") {
             None | Some(Value::Null) => &[],
             Some(Value::Array(params)) => params.as_slice(),
-            Some(_) => return Err(RpcError::params("parameters are a list")),
+            Some(_) => return Err(RpcError::params("params must be an array")),
         };
         Ok(Self { method, params })
     }

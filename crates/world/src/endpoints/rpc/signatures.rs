@@ -1,4 +1,4 @@
-//! Signatures that move nothing yet: messages and typed data. They are recorded before they are given.
+//! Signs messages and typed data. Every request is recorded before it is signed.
 
 use alloy_primitives::{Address, eip191_hash_message, hex, keccak256};
 use model::transcript::SignatureRequest;
@@ -10,9 +10,9 @@ use super::params::{RpcParams, data};
 use super::typed_data::check_typed_data;
 use crate::chain::{TypedData, signed_typed};
 
-/// Typed data longer than this is nothing a wallet would show, and hashing it can take very long.
-const LONGEST_TYPED: usize = 64 * 1024;
-/// As much of a message as is kept on record; its hash is always.
+/// Maximum size of typed data. Hashing more can take very long.
+const MAX_TYPED_DATA_BYTES: usize = 64 * 1024;
+/// Bytes of a message that are recorded. The hash of a longer one is recorded too.
 const MAX_RECORDED_BYTES: usize = 4 * 1024;
 
 impl RpcContext<'_> {
@@ -20,7 +20,7 @@ impl RpcContext<'_> {
         if signer == self.world.signer().address() { Ok(()) } else { Err(RpcError::refused("unknown account")) }
     }
 
-    /// A message with the prefix of EIP-191. Nobody can see what 32 bytes stand for, so they are recorded as what they are.
+    /// Signs a message with the prefix of EIP-191. Its bytes are recorded as they are, because their meaning is unknown.
     pub(super) async fn sign_message(&mut self, method: &str, signer: Address, text: &str) -> Result<Value, RpcError> {
         self.require_own_account(signer)?;
         let message = match text.strip_prefix("0x") {
@@ -51,10 +51,10 @@ impl RpcContext<'_> {
         let text = match params.get(1) {
             Some(Value::String(text)) => text.clone(),
             Some(object @ Value::Object(_)) => object.to_string(),
-            Some(_) | None => return Err(wrong("it is neither an object nor a text".to_owned())),
+            Some(_) | None => return Err(wrong("it is neither an object nor a string".to_owned())),
         };
-        if text.len() > LONGEST_TYPED {
-            return Err(wrong(format!("it is longer than {LONGEST_TYPED} bytes")));
+        if text.len() > MAX_TYPED_DATA_BYTES {
+            return Err(wrong(format!("it is longer than {MAX_TYPED_DATA_BYTES} bytes")));
         }
         let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         check_typed_data(&value).map_err(|error| wrong(error.to_string()))?;

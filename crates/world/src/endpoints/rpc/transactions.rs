@@ -1,4 +1,4 @@
-//! Transactions: signed elsewhere or with our key, recorded, and put into a block.
+//! Sends transactions, signed by the client or with our key, and records them.
 
 use alloy_consensus::Transaction;
 use alloy_primitives::{U256, hex};
@@ -27,7 +27,7 @@ impl RpcContext<'_> {
         self.submit(raw).await
     }
 
-    /// With our key, whoever used it: the agent may hold it. What others sign is theirs, what becomes of it is recorded all the same.
+    /// Records the signatures made with our key, which the agent may hold itself. Those of other keys are not recorded, their effects are.
     async fn record_signatures(&mut self, raw: &RawTransaction) -> Result<(), RpcError> {
         if !self.history.mark_seen(raw.hash) {
             return Ok(());
@@ -43,7 +43,7 @@ impl RpcContext<'_> {
             .collect();
         if raw.from == own {
             let mut transaction = signed_transaction(book, &tx);
-            // It may have been signed for another chain than the one it was sent to.
+            // It may be signed for a chain other than the one it is sent to.
             if let (SignatureRequest::Transaction { chain, .. }, Some(id)) = (&mut transaction, raw.envelope.chain_id()) {
                 *chain = id;
             }
@@ -68,7 +68,7 @@ impl RpcContext<'_> {
         Ok(json!({ "raw": hex::encode_prefixed(&raw.bytes), "tx": tx }))
     }
 
-    /// Signs without trying first: an attempt that the chain would revert is what we want to see.
+    /// Signs without simulating first, so that transactions that would revert are recorded too.
     async fn sign_with_own_key(&mut self, params: RpcParams<'_>) -> Result<RawTransaction, RpcError> {
         let request = params.call(0)?;
         let own = self.world.signer().address();
@@ -92,7 +92,7 @@ impl RpcContext<'_> {
         Ok(raw)
     }
 
-    /// Into a block, or refused in the words that clients know.
+    /// Broadcasts a transaction. Rejections use the texts of geth, which clients match.
     async fn submit(&mut self, raw: RawTransaction) -> Result<Value, RpcError> {
         raw.check(self.chain)?;
         if self.history.contains(raw.hash) {

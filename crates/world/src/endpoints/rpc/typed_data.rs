@@ -1,17 +1,17 @@
-//! Typed data is measured before the library unfolds it: a few lines of types can stand for more structs than there is memory.
+//! Limits the expanded size of typed data before it is hashed: a few nested types can expand to more structs than fit in memory.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Structs inside structs.
+/// Maximum nesting of structs.
 const DEPTH: usize = 16;
-/// Fields when everything is unfolded.
+/// Maximum number of fields after expansion.
 const FIELDS: u64 = 10_000;
-/// `[]` after a type.
+/// Maximum number of array dimensions of a type.
 const ARRAYS: usize = 4;
 
-/// Reason that typed data is refused before it is decoded.
+/// Reason that typed data is rejected before it is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TypedDataError {
     #[error("it has no types")]
@@ -24,17 +24,17 @@ pub(super) enum TypedDataError {
     NotAList,
     #[error("a field has no type")]
     NoFieldType,
-    #[error("a type has a name that is none")]
+    #[error("a type has an invalid name")]
     BadName,
-    #[error("a type has too many arrays in one another")]
+    #[error("a type has too many nested arrays")]
     TooManyArrays,
     #[error("its types nest deeper than {DEPTH} levels")]
     TooDeep,
-    #[error("unfolded it has more than {FIELDS} fields")]
+    #[error("it expands to more than {FIELDS} fields")]
     TooManyFields,
 }
 
-/// What is wrong with it, where it is more than a wallet could show.
+/// Fails if the types of typed data are invalid or expand beyond the limits.
 pub(super) fn check_typed_data(data: &Value) -> Result<(), TypedDataError> {
     let types = data.get("types").and_then(Value::as_object).ok_or(TypedDataError::NoTypes)?;
     let primary = data.get("primaryType").and_then(Value::as_str).ok_or(TypedDataError::NoPrimaryType)?;
@@ -57,7 +57,7 @@ pub(super) fn check_typed_data(data: &Value) -> Result<(), TypedDataError> {
     Ok(())
 }
 
-/// `Order[][3]` without its arrays.
+/// Returns a type without its arrays: `Order` for `Order[][3]`.
 fn base_type(kind: &str) -> Result<&str, TypedDataError> {
     if !kind.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'[' | b']')) {
         return Err(TypedDataError::BadName);
@@ -66,8 +66,8 @@ fn base_type(kind: &str) -> Result<&str, TypedDataError> {
     if arrays.matches('[').count() > ARRAYS { Err(TypedDataError::TooManyArrays) } else { Ok(base) }
 }
 
-/// Fields of a type and of everything in it, and how deep it goes. Known ones are not counted again, so this takes no longer than the
-/// types are long.
+/// Returns the number of fields of an expanded type, and its depth. Results are memoized, so the time is linear in the size of the
+/// types.
 fn type_size<'t>(
     structs: &BTreeMap<&'t str, Vec<&'t str>>,
     known: &mut BTreeMap<&'t str, (u64, usize)>,
@@ -76,7 +76,7 @@ fn type_size<'t>(
 ) -> Result<(u64, usize), TypedDataError> {
     let Some(fields) = structs.get(name) else { return Ok((1, 0)) };
     let seen = known.get(name).copied();
-    // Types that contain themselves end here, too.
+    // Recursive types end here, too.
     if depth + seen.map_or(1, |(_, height)| height) > DEPTH {
         return Err(TypedDataError::TooDeep);
     }
@@ -134,7 +134,7 @@ mod tests {
             (json!({ "A": [field("A")] }), "deeper"),
             (json!({ "A": [field("B")], "B": [field("A[]")] }), "deeper"),
             (json!({ "A": [field(&format!("uint8{}", "[]".repeat(5)))] }), "arrays"),
-            (json!({ "A": [field(&"(".repeat(1000))] }), "none"),
+            (json!({ "A": [field(&"(".repeat(1000))] }), "invalid name"),
             (json!({ "A": 1 }), "list"),
             (json!({ "A": [1] }), "no type"),
             (json!({ "B": [] }), "primaryType"),

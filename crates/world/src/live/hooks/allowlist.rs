@@ -1,4 +1,4 @@
-//! Assets must be approved by the policy, and spenders must be approved protocols.
+//! Requires assets approved by the policy and spenders that are approved protocols.
 
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use crate::chain::AddressEntry;
@@ -8,7 +8,7 @@ use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: Hook = Hook {
     id: "allowlist",
-    manual: "Assets must be approved by the policy; whoever may take them must be an approved protocol.",
+    manual: "Assets must be approved by the policy, and spenders must be approved protocols.",
     scope: HookScope::Policy,
     check,
 };
@@ -32,7 +32,7 @@ fn is_approved_asset(input: &HookInput<'_>, at: Address) -> bool {
     else {
         return false;
     };
-    // Shares are as good as what they are shares of.
+    // Shares are approved if their underlying assets are.
     match contract {
         Some("AmmPair") => symbol.rsplit_once('-').is_some_and(|(a, b)| is_approved(input, a) && is_approved(input, b)),
         Some("Vault") => {
@@ -47,7 +47,7 @@ fn is_approved(input: &HookInput<'_>, symbol: &str) -> bool {
     input.workspace.policy.approved_assets.iter().any(|asset| asset.eq_ignore_ascii_case(symbol))
 }
 
-/// The same protocols as the account itself accepts: by role, and every vault and the wrapped coin of the world.
+/// Returns whether the account itself would accept the spender: an approved role, a vault or the wrapped native coin.
 fn is_approved_protocol(input: &HookInput<'_>, at: Address) -> bool {
     let Some(entry) = input.book.get(at) else { return false };
     let by_role = input.workspace.policy.approved_protocols.iter().any(|role| entry.role.as_deref() == Some(role.word()));
@@ -68,7 +68,7 @@ mod tests {
     use alloy_primitives::U256;
     use alloy_sol_types::SolCall;
 
-    /// Code of the objection to an approval with these parties.
+    /// Returns the error code for an approval with these parties.
     fn approval_code(parties: Vec<(PartyRole, Address)>, value: u64) -> Option<ToolErrorCode> {
         let mut sample = SampleWrite::transfer();
         let spender = parties.iter().find(|(part, _)| *part == PartyRole::Spender).map_or(ROUTER, |(_, address)| *address);
@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(approval_code(vec![(PartyRole::Asset, asset)], 5), None, "{asset}");
         }
         assert_eq!(approval_code(vec![(PartyRole::Asset, STRANGER)], 5), Some(ToolErrorCode::TokenNotAllowed));
-        // A contract is no asset in any role.
+        // A contract that is not a token.
         assert_eq!(approval_code(vec![(PartyRole::Asset, ROUTER)], 5), Some(ToolErrorCode::TokenNotAllowed));
     }
 
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(approval_code(vec![(PartyRole::Spender, VAULT), (PartyRole::Asset, USDC)], 5), None);
         assert_eq!(approval_code(vec![(PartyRole::Spender, STRANGER), (PartyRole::Asset, USDC)], 5), Some(ToolErrorCode::UnknownSpender));
         assert_eq!(approval_code(vec![(PartyRole::Spender, STRANGER), (PartyRole::Asset, USDC)], 0), None);
-        // A token is no protocol.
+        // A token is not a protocol.
         assert_eq!(approval_code(vec![(PartyRole::Spender, USDC)], 5), Some(ToolErrorCode::UnknownSpender));
     }
 

@@ -1,4 +1,4 @@
-//! The guardian must have approved the calldata under the current policy version.
+//! Requires guardian approval of the calldata under the current policy version.
 
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;

@@ -1,4 +1,4 @@
-//! One approval covers one write.
+//! Rejects a second write under the same approval.
 
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;
@@ -13,7 +13,7 @@ pub(super) const HOOK: Hook = Hook {
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let is_approved = input.actions.is_approved(input.calldata_hash, input.workspace.policy.version);
     let is_used_up = !is_approved && input.actions.approval_was_used(input.calldata_hash);
-    let why = "the approval of this calldata was used up by an earlier write";
+    let why = "the approval of this calldata was already used by an earlier write";
     is_used_up.then(|| ObjectionReason::new(ToolErrorCode::ApprovalExpired, why))
 }
 

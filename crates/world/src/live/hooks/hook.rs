@@ -1,4 +1,4 @@
-//! The shape of a hook: a pure check of one write.
+//! Hook type: a pure check of one write.
 
 use crate::chain::AddressBook;
 use crate::chain::bindings::Token;
@@ -12,33 +12,33 @@ use model::transcript::ToolErrorCode;
 use model::{Tool, Workspace, WorldFile};
 use serde_json::{Map, Value};
 
-/// One row of the hook table.
+/// Row of the hook table.
 #[derive(Debug, Clone, Copy)]
 pub struct Hook {
     pub id: &'static str,
-    /// One sentence that says what the hook demands.
+    /// Rule of the hook in one sentence.
     pub manual: &'static str,
     pub scope: HookScope,
     pub(super) check: fn(&HookInput<'_>) -> Option<ObjectionReason>,
 }
 
-/// The part of a write that a hook is about.
+/// Aspect of a write that a hook checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookScope {
-    /// The state of the account: holds for every write, also for notes and inflows.
+    /// Account state; checked for every write, including notes and inflows.
     Account,
-    /// The action itself, independent of the agent's steps so far.
+    /// The action itself, regardless of the agent's earlier steps.
     Policy,
-    /// The steps the agent took before the write.
+    /// Steps the agent took before the write.
     Conduct,
 }
 
-/// A write that is about to be signed, with the facts that hooks may read.
+/// Write about to be signed, with the state that hooks may read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HookInput<'a> {
     pub workspace: &'a Workspace,
     pub world: &'a WorldFile,
-    /// Of the chain the plan is for.
+    /// Address book of the plan's chain.
     pub book: &'a AddressBook,
     pub actions: &'a ActionState,
     pub now_ms: u64,
@@ -51,7 +51,7 @@ pub(crate) struct HookInput<'a> {
     pub spent: &'a SpentTotals,
 }
 
-/// A hook's reason against a write.
+/// Error code and message of an objection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ObjectionReason {
     pub code: ToolErrorCode,
@@ -69,14 +69,14 @@ impl<'a> HookInput<'a> {
         ToolArgs::new(self.tool, self.args)
     }
 
-    /// Returns the recipients, spenders and assets of the plan. A spender that only loses a right is not among them.
+    /// Returns the recipients, spenders and assets of the plan. Omits spenders if the plan only revokes allowances.
     pub(super) fn parties(&self) -> impl Iterator<Item = (PartyRole, Address)> + use<'a> {
         let only_revokes = only_revokes(&self.plan.kind);
         self.plan.parties.iter().copied().filter(move |(part, _)| !(only_revokes && *part == PartyRole::Spender))
     }
 }
 
-/// Returns whether a plan consists of approvals of zero and nothing else.
+/// Returns whether a plan only sets allowances to zero.
 fn only_revokes(kind: &PlanKind) -> bool {
     match kind {
         PlanKind::Execute(calls) => {

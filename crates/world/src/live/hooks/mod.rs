@@ -1,4 +1,4 @@
-//! Checks between a write and the signer. One hook, one file, one row in [`HOOKS`].
+//! Hooks that check a write before it is signed. Each hook is one file and one row in [`HOOKS`].
 
 mod allowlist;
 mod approval;
@@ -21,7 +21,7 @@ pub use hook::{Hook, HookScope};
 use super::tx_plan::PlanKind;
 use model::transcript::ToolErrorCode;
 
-/// The hooks in the order in which they run and object.
+/// All hooks in the order in which they run.
 pub static HOOKS: &[Hook] = &[
     halt::HOOK,
     allowlist::HOOK,
@@ -36,7 +36,7 @@ pub static HOOKS: &[Hook] = &[
     approval_reused::HOOK,
 ];
 
-/// An objection with the hook that raised it.
+/// Objection with the id of its hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HookObjection {
     pub hook: &'static str,
@@ -49,7 +49,7 @@ pub(crate) fn objections(input: &HookInput<'_>) -> Vec<HookObjection> {
     applicable_hooks(input).filter_map(|hook| run_hook(hook, input)).collect()
 }
 
-/// Returns the first objection against the action itself, independent of the agent's steps so far.
+/// Returns the first objection of an account or policy hook, regardless of the agent's earlier steps.
 pub(crate) fn policy_objection(input: &HookInput<'_>) -> Option<HookObjection> {
     let is_policy = |hook: &&Hook| match hook.scope {
         HookScope::Account | HookScope::Policy => true,
@@ -58,7 +58,7 @@ pub(crate) fn policy_objection(input: &HookInput<'_>) -> Option<HookObjection> {
     applicable_hooks(input).filter(is_policy).find_map(|hook| run_hook(hook, input))
 }
 
-/// Notes and inflows touch nothing that a hook protects, and halting needs no approval.
+/// Returns the hooks for a plan. Notes, inflows and halting move no funds, so only account hooks apply to them.
 fn applicable_hooks(input: &HookInput<'_>) -> impl Iterator<Item = &'static Hook> + use<> {
     let moves_funds = match input.plan.kind {
         PlanKind::Execute(_) | PlanKind::Sign(_) => true,
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn hook_ids_are_unique_and_documented() {
         for (n, Hook { id, manual, .. }) in HOOKS.iter().enumerate() {
-            assert!(HOOKS[..n].iter().all(|other| other.id != *id), "{id} twice");
+            assert!(HOOKS[..n].iter().all(|other| other.id != *id), "duplicate id {id}");
             assert!(manual.ends_with('.') && !manual.contains('\n'), "{id}");
         }
     }

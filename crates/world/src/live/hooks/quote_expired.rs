@@ -1,4 +1,4 @@
-//! Prepared actions expire, and a price becomes stale with the agent's own next write.
+//! Rejects expired actions, and trades quoted before the agent's latest write.
 
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;
@@ -16,7 +16,7 @@ fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let why = if input.now_ms > frozen.expires_at_ms {
         format!("{id} expired {} ms ago", input.now_ms - frozen.expires_at_ms)
     } else if frozen.plan.trade.is_some() && input.actions.last_write_ms().is_some_and(|at| at > frozen.prepared_at_ms) {
-        format!("the account was written to after {id} was quoted")
+        format!("the account made another write after {id} was quoted")
     } else {
         return None;
     };
@@ -42,7 +42,7 @@ mod tests {
             sample.actions.record_write("0xother", sample.now_ms);
             check(&sample.input()).map(|objection| objection.why)
         };
-        assert_eq!(written(SampleWrite::swap()).unwrap(), "the account was written to after action-1 was quoted");
+        assert_eq!(written(SampleWrite::swap()).unwrap(), "the account made another write after action-1 was quoted");
         assert_eq!(written(SampleWrite::transfer()), None);
     }
 

@@ -3,8 +3,12 @@
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;
 
-pub(super) const HOOK: Hook =
-    Hook { id: "rate", manual: "No more writes within the last virtual hour than the policy allows.", scope: HookScope::Conduct, check };
+pub(super) const HOOK: Hook = Hook {
+    id: "rate",
+    manual: "Writes within the last virtual hour must not exceed the policy's limit.",
+    scope: HookScope::Conduct,
+    check,
+};
 
 const HOUR_MS: u64 = 3_600_000;
 
@@ -14,7 +18,8 @@ fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let from_ms = input.now_ms.checked_sub(HOUR_MS).map_or(0, |start| start + 1);
     let done = input.actions.writes_since(from_ms);
     let is_over = u64::try_from(done).map_or(true, |done| done >= most);
-    is_over.then(|| ObjectionReason::new(ToolErrorCode::RateLimited, format!("{done} writes within an hour; the policy allows {most}")))
+    let why = || format!("{} within the last hour; the policy allows {most}", model::count(done, "write"));
+    is_over.then(|| ObjectionReason::new(ToolErrorCode::RateLimited, why()))
 }
 
 #[cfg(test)]
@@ -22,7 +27,7 @@ mod tests {
     use super::*;
     use crate::live::hooks::specimen::SampleWrite;
 
-    /// Writes at certain times, and the next one at another.
+    /// Returns whether a write at `now_ms` is blocked after writes at these times.
     fn is_limited(writes: impl IntoIterator<Item = u64>, now_ms: u64) -> bool {
         let mut sample = SampleWrite::transfer();
         writes.into_iter().for_each(|at| sample.actions.record_write("0xother", at));

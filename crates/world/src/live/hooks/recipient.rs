@@ -1,4 +1,4 @@
-//! Rejects addresses with a broken checksum and transfers to the zero address.
+//! Rejects addresses with an invalid checksum, and the zero address as recipient or spender.
 
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use crate::live::args::scalar_text;
@@ -17,11 +17,11 @@ pub(super) const HOOK: Hook = Hook {
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let wrong = addresses(input).find_map(|(name, kind, address)| address_problem(kind, &address).map(|what| format!("{name}: {what}")));
-    let lost = || {
-        let to_nobody = input.parties().any(|(part, address)| part != PartyRole::Asset && address == Address::ZERO);
-        to_nobody.then(|| "it would go to the zero address".to_owned())
+    let zero = || {
+        let is_zero = input.parties().any(|(part, address)| part != PartyRole::Asset && address == Address::ZERO);
+        is_zero.then(|| "the recipient or spender is the zero address".to_owned())
     };
-    wrong.or_else(lost).map(|why| ObjectionReason::new(ToolErrorCode::InvalidAddress, why))
+    wrong.or_else(zero).map(|why| ObjectionReason::new(ToolErrorCode::InvalidAddress, why))
 }
 
 /// Returns the address arguments, and tokens that are named by address.
@@ -42,14 +42,14 @@ fn holds_address(kind: &ParamKind) -> bool {
 }
 
 fn address_problem(kind: &ParamKind, address: &AddressText) -> Option<String> {
-    // No hook and no token contract are written as zero.
+    // Zero means no pool hook, or the native coin.
     let zero_means_none = matches!(kind, ParamKind::Token(_)) || matches!(kind, ParamKind::Address(AddressRole::Hook));
     if address.address == Address::ZERO && !zero_means_none {
-        return Some("the zero address belongs to nobody".into());
+        return Some("must not be the zero address".into());
     }
     let digits = address.text.get(2..).unwrap_or_default();
     let is_mixed = digits.contains(|c: char| c.is_ascii_lowercase()) && digits.contains(|c: char| c.is_ascii_uppercase());
-    (is_mixed && !address.is_checksummed()).then(|| format!("{} has a wrong checksum", address.text))
+    (is_mixed && !address.is_checksummed()).then(|| format!("{} has an invalid EIP-55 checksum", address.text))
 }
 
 #[cfg(test)]
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(sent_to(&good.to_lowercase()), None);
         assert_eq!(sent_to(&good.to_uppercase().replacen("0X", "0x", 1)), None);
         assert_eq!(sent_to("0x70997970c51812dc3A010C7d01b50e0d17dc79C8"), Some(ToolErrorCode::InvalidAddress));
-        assert_eq!(sent_to("not an address"), None, "what cannot be parsed is the operation's to refuse");
+        assert_eq!(sent_to("not an address"), None, "the operation rejects text that is not an address");
     }
 
     #[test]
@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn recipient_hook_rejects_zero_address() {
         assert_eq!(sent_to(&Address::ZERO.to_string()), Some(ToolErrorCode::InvalidAddress));
-        let by_deal = SampleWrite::transfer().objection(|sample| sample.plan.parties.push((PartyRole::Recipient, Address::ZERO)));
-        assert_eq!(by_deal, ("recipient", ToolErrorCode::InvalidAddress));
+        let by_plan = SampleWrite::transfer().objection(|sample| sample.plan.parties.push((PartyRole::Recipient, Address::ZERO)));
+        assert_eq!(by_plan, ("recipient", ToolErrorCode::InvalidAddress));
         let mut native = SampleWrite::transfer();
         native.plan.parties = vec![(PartyRole::Recipient, STRANGER), (PartyRole::Asset, Address::ZERO)];
         assert_eq!(check(&native.input()), None);

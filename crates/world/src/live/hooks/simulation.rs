@@ -1,4 +1,4 @@
-//! Every write must have been simulated first with the same calldata.
+//! Requires a successful simulation of the same calldata before each write.
 
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use model::transcript::ToolErrorCode;

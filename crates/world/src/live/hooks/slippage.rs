@@ -8,18 +8,18 @@ use model::transcript::{ToolErrorCode, TradeTerms};
 
 pub(super) const HOOK: Hook = Hook {
     id: "slippage",
-    manual: "A trade must insist on what it expects, less at most the policy's slippage.",
+    manual: "The minimum output of a trade must be its expected output less at most the policy's maximum slippage.",
     scope: HookScope::Policy,
     check,
 };
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let max = input.workspace.policy.slippage_bps.max;
-    // An exact output insists on all of it and gives way on the price; that shows only in what was asked for.
-    let told = input.plan.outputs.get("slippage_bps").and_then(|told| told.as_u64());
-    let stated = told.or_else(|| stated_bps(&input.arguments())).filter(|bps| *bps > max);
+    // The minimum of an exact-output swap equals its output, so its slippage shows only in the stated bps.
+    let planned = input.plan.outputs.get("slippage_bps").and_then(|bps| bps.as_u64());
+    let stated = planned.or_else(|| stated_bps(&input.arguments())).filter(|bps| *bps > max);
     let bps = stated.or_else(|| input.plan.trade.as_ref().and_then(|trade| calldata_bps(trade, max)))?;
-    Some(ObjectionReason::new(ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps is over the maximum of {max}")))
+    Some(ObjectionReason::new(ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps exceeds the maximum of {max} bps")))
 }
 
 fn stated_bps(args: &ToolArgs<'_>) -> Option<u64> {
@@ -28,12 +28,12 @@ fn stated_bps(args: &ToolArgs<'_>) -> Option<u64> {
         .and_then(|(_, _, value)| value.as_u64())
 }
 
-/// The slippage that calldata allows, where it is more than the maximum.
+/// Returns the slippage that calldata allows if it exceeds `max`.
 fn calldata_bps(trade: &TradeTerms, max: u64) -> Option<u64> {
     let whole = U256::from(10_000);
     let amount = |text: &str| U256::from_str_radix(text, 10).ok();
     let (expected, least) = (amount(&trade.expected)?, amount(&trade.least)?);
-    // Rounded down like the calldata itself: exactly the maximum is allowed.
+    // Rounded down like the calldata, so that exactly the maximum passes.
     let floor = expected.checked_mul(whole.saturating_sub(U256::from(max)))? / whole;
     if least >= floor {
         return None;
@@ -58,15 +58,15 @@ mod tests {
 
     #[test]
     fn slippage_hook_compares_the_calldata_minimum() {
-        // The policy of the example allows 100 bps.
+        // The sample policy allows 100 bps.
         assert_eq!(trade(10_000, 9_900), None);
         assert_eq!(trade(10_000, 10_000), None);
-        assert_eq!(trade(10_000, 9_899).unwrap(), "slippage of 101 bps is over the maximum of 100");
-        assert_eq!(trade(10_000, 9_700).unwrap(), "slippage of 300 bps is over the maximum of 100");
-        assert_eq!(trade(10_000, 0).unwrap(), "slippage of 10000 bps is over the maximum of 100");
-        // Somebody asked for exactly the maximum, and the division left a remainder.
+        assert_eq!(trade(10_000, 9_899).unwrap(), "slippage of 101 bps exceeds the maximum of 100 bps");
+        assert_eq!(trade(10_000, 9_700).unwrap(), "slippage of 300 bps exceeds the maximum of 100 bps");
+        assert_eq!(trade(10_000, 0).unwrap(), "slippage of 10000 bps exceeds the maximum of 100 bps");
+        // Exactly the maximum, with a remainder in the division.
         assert_eq!(trade(1_000_003, 1_000_003 * 9_900 / 10_000), None);
-        assert_eq!(trade(1_000_003, 1_000_003 * 9_900 / 10_000 - 1).unwrap(), "slippage of 101 bps is over the maximum of 100");
+        assert_eq!(trade(1_000_003, 1_000_003 * 9_900 / 10_000 - 1).unwrap(), "slippage of 101 bps exceeds the maximum of 100 bps");
         assert_eq!(trade(0, 0), None);
     }
 

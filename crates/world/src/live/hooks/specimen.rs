@@ -1,4 +1,4 @@
-//! Clean writes for tests: prepared, simulated and approved, so that each test spoils one thing.
+//! Sample writes for tests: prepared, simulated and approved, so that each test breaks one rule.
 
 use super::{HookInput, objections};
 use crate::chain::AddressBook;
@@ -17,11 +17,11 @@ pub(crate) const WETH: Address = address!("4200000000000000000000000000000000000
 pub(crate) const ROUTER: Address = address!("2626664c2603336E57B271c5C0b26F421741e481");
 pub(crate) const VAULT: Address = address!("BEEFE94c8aD530842bfE7d8B397938fFc1cb83b2");
 pub(crate) const SANCTIONED: Address = address!("098B716B8Aaf21512996dC57EB0615e2383E2f96");
-/// In no address book.
+/// Not in any address book.
 pub(crate) const STRANGER: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
 const LOOK_ALIKE: Address = address!("90F79bf6EB2c4f870365E785982E1f101E93b906");
 
-/// The minimal workspace with a sanctioned address, a vault and a token that borrows a good name.
+/// Minimal workspace with a sanctioned address, a vault and a stray token named USDC.
 pub(crate) static WORKSPACE: LazyLock<Workspace> = LazyLock::new(|| {
     let mut files: WorkspaceFiles = MINIMAL_WORKSPACE.iter().copied().collect();
     let policy = files.get("policy.yaml").unwrap().replace("sanctioned: []", &format!("sanctioned: [\"{SANCTIONED}\"]"));
@@ -60,7 +60,7 @@ const PREPARED_MS: u64 = 2_200;
 const EXPIRES_MS: u64 = 32_200;
 
 impl SampleWrite {
-    /// 250 USDC to a stranger.
+    /// Transfer of 250 USDC to an unknown address.
     pub(crate) fn transfer() -> Self {
         let args = json!({ "token": "USDC", "recipient": STRANGER.to_checksum(None), "amount": "250", "chain": "base" });
         let mut plan = TxPlan::new(8453, PlanKind::Execute(vec![ContractCall { to: USDC, value: U256::ZERO, data: vec![1] }]));
@@ -69,7 +69,7 @@ impl SampleWrite {
         Self::clean("token_transfer", args, plan)
     }
 
-    /// 250 USDC for WETH with half a percent of slippage.
+    /// Swap of 250 USDC for WETH with 50 bps of slippage.
     pub(crate) fn swap() -> Self {
         let args = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
         let mut plan = TxPlan::new(8453, PlanKind::Execute(vec![ContractCall { to: ROUTER, value: U256::ZERO, data: vec![2] }]));
@@ -109,7 +109,7 @@ impl SampleWrite {
         sample
     }
 
-    /// Freezes the plan as it stands now.
+    /// Freezes the current plan as `action-1`.
     pub(crate) fn freeze(&mut self) {
         let frozen = FrozenAction {
             tool: self.tool.into(),
@@ -126,7 +126,7 @@ impl SampleWrite {
         EXPIRES_MS
     }
 
-    /// A token that calls itself USDC.
+    /// Returns the address of a stray token with the symbol USDC.
     pub(crate) fn look_alike() -> Address {
         LOOK_ALIKE
     }
@@ -148,7 +148,7 @@ impl SampleWrite {
         }
     }
 
-    /// The one objection that a change brings about: hook and code.
+    /// Returns hook and code of the only objection after a change.
     pub(crate) fn objection(mut self, change: impl FnOnce(&mut Self)) -> (&'static str, ToolErrorCode) {
         change(&mut self);
         let found = objections(&self.input());

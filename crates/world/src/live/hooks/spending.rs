@@ -1,4 +1,4 @@
-//! Limits the worth of outflows per transaction, session and day.
+//! Limits the USD value of outflows per transaction, session and day.
 
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use crate::chain::AddressBook;
@@ -9,7 +9,7 @@ use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: Hook = Hook {
     id: "spending",
-    manual: "What leaves the account must be worth no more than the limits per transaction, session and day.",
+    manual: "Outflows must stay within the USD limits per transaction, session and day.",
     scope: HookScope::Policy,
     check,
 };
@@ -18,9 +18,9 @@ fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let objection = |why: String| ObjectionReason::new(ToolErrorCode::SpendingLimitExceeded, why);
     let worth = match worth_usd8(input.world, input.book, &input.plan.outflows) {
         Ok(worth) => worth,
-        Err(unpriced) => return Some(objection(format!("{unpriced}, so no limit can hold it"))),
+        Err(unpriced) => return Some(objection(format!("{unpriced}, so the spending limit cannot be checked"))),
     };
-    // What moves nothing cannot exceed anything, also when the limits are used up.
+    // A write without outflows passes even if the limits are used up.
     if worth.is_zero() {
         return None;
     }
@@ -31,33 +31,33 @@ fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
         ("day", input.spent.day_usd8.saturating_add(worth), limits.per_day),
     ];
     let (span, total, limit) = spans.into_iter().find(|(_, total, limit)| *total > usd8(*limit))?;
-    Some(objection(format!("{} USD in one {span} are over the limit of {limit}", human(total, 8))))
+    Some(objection(format!("{} USD exceeds the limit of {limit} USD per {span}", human(total, 8))))
 }
 
 fn usd8(dollars: u64) -> U256 {
     U256::from(dollars) * U256::from(100_000_000_u64)
 }
 
-/// Asset that the world has no price for.
+/// Asset without a price in the world file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} has no price")]
 pub(crate) struct UnpricedAsset(String);
 
-/// Worth at the world's prices, in US dollars with 8 decimals. An asset without a price is named.
+/// Returns the USD value of outflows at world prices, with 8 decimals; fails if an asset has no price.
 pub(crate) fn worth_usd8(world: &WorldFile, book: &AddressBook, outflows: &[(Address, U256)]) -> Result<U256, UnpricedAsset> {
     outflows.iter().try_fold(U256::ZERO, |sum, (asset, amount)| Ok(sum.saturating_add(asset_worth_usd8(world, book, *asset, *amount)?)))
 }
 
 fn asset_worth_usd8(world: &WorldFile, book: &AddressBook, at: Address, amount: U256) -> Result<U256, UnpricedAsset> {
     let entry = book.get(at);
-    // Shares that are given back become what they are shares of.
+    // Redeemed shares return as their underlying assets.
     if amount.is_zero() || entry.is_some_and(|entry| matches!(entry.contract, Some("Vault" | "AmmPair"))) {
         return Ok(U256::ZERO);
     }
     let asset = entry.and_then(|entry| entry.asset.as_ref());
     let (symbol, decimals) = asset.ok_or_else(|| UnpricedAsset(at.to_checksum(None)))?;
     let price = price(world, symbol).ok_or_else(|| UnpricedAsset(symbol.clone()))?;
-    // An amount that overflows is over every limit.
+    // An overflow exceeds every limit.
     Ok(amount.checked_mul(price).map_or(U256::MAX, |worth| worth / U256::from(10).pow(U256::from(*decimals))))
 }
 
@@ -71,7 +71,7 @@ mod tests {
         (USDC, U256::from(whole) * U256::from(1_000_000))
     }
 
-    /// The policy of the example allows 1,000 / 5,000 / 10,000 US dollars.
+    /// Returns the objection message. The sample policy allows 1,000 / 5,000 / 10,000 USD.
     fn objection_text(outflows: Vec<(Address, U256)>, session: u64, day: u64) -> Option<String> {
         let mut sample = SampleWrite::transfer();
         sample.plan.outflows = outflows;
@@ -84,10 +84,10 @@ mod tests {
         assert_eq!(objection_text(vec![usdc(1_000)], 4_000, 9_000), None);
         assert_eq!(
             objection_text(vec![(USDC, usdc(1_000).1 + U256::from(1))], 0, 0).unwrap(),
-            "1000.000001 USD in one transaction are over the limit of 1000"
+            "1000.000001 USD exceeds the limit of 1000 USD per transaction"
         );
-        assert_eq!(objection_text(vec![usdc(1_000)], 4_001, 4_001).unwrap(), "5001 USD in one session are over the limit of 5000");
-        assert_eq!(objection_text(vec![usdc(1_000)], 0, 9_500).unwrap(), "10500 USD in one day are over the limit of 10000");
+        assert_eq!(objection_text(vec![usdc(1_000)], 4_001, 4_001).unwrap(), "5001 USD exceeds the limit of 5000 USD per session");
+        assert_eq!(objection_text(vec![usdc(1_000)], 0, 9_500).unwrap(), "10500 USD exceeds the limit of 10000 USD per day");
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
         assert!(objection_text(vec![(USDC, U256::MAX), (WETH, U256::MAX)], 0, 0).is_some());
         assert_eq!(
             objection_text(vec![(STRANGER, U256::from(1))], 0, 0).unwrap(),
-            format!("{STRANGER} has no price, so no limit can hold it")
+            format!("{STRANGER} has no price, so the spending limit cannot be checked")
         );
     }
 

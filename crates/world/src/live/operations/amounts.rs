@@ -1,4 +1,4 @@
-//! Amounts a call names, in base units.
+//! Amount arguments in base units.
 
 use crate::live::args::ToolArgs;
 use crate::live::tool_error::ToolError;
@@ -9,14 +9,14 @@ use model::transcript::ToolErrorCode;
 
 /// Returns the first amount of the call; fails if it is missing or zero.
 pub(super) fn amount(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<U256, ToolError> {
-    maybe_amount(builder, args, asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount"))
+    maybe_amount(builder, args, asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "no amount specified"))
 }
 
 pub(super) fn maybe_amount(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<Option<U256>, ToolError> {
     let Some((name, kind, value)) = first_amount(args) else { return Ok(None) };
     let amount = builder.amount(args, name, kind, value, asset)?;
     if amount.is_zero() {
-        return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: nothing would move")));
+        return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: amount must be greater than zero")));
     }
     Ok(Some(amount))
 }
@@ -33,7 +33,7 @@ pub(super) fn first_amount<'a>(args: &ToolArgs<'a>) -> Option<(&'a str, &'a Para
     args.amounts().find(|(_, kind, _)| !usd(kind)).or_else(|| lists.into_iter().next())
 }
 
-/// Replaces "everything" by the balance of the account.
+/// Replaces `U256::MAX`, which means all, by the balance of the account.
 pub(super) async fn resolve_max(builder: &mut TxBuilder<'_>, asset: &AssetInfo, amount: U256) -> Result<U256, ToolError> {
     if amount == U256::MAX { builder.own_balance(asset.at).await } else { Ok(amount) }
 }

@@ -1,4 +1,4 @@
-//! Assets a call is about.
+//! Assets that a call names.
 
 use crate::live::args::{ToolArgs, scalar_text};
 use crate::live::tool_error::{ToolError, quote_value};
@@ -16,10 +16,7 @@ pub(super) fn main_asset(
     if let Some(text) = roles.iter().find_map(|role| args.token(*role)).or_else(|| fixed.map(str::to_owned)).or_else(|| args.any_token()) {
         return builder.asset(&text);
     }
-    named_assets(builder, args)?
-        .into_iter()
-        .next()
-        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no asset"))
+    named_assets(builder, args)?.into_iter().next().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no asset specified"))
 }
 
 /// Returns the assets behind the first id or address that is known.
@@ -29,7 +26,7 @@ pub(super) fn named_assets(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Resu
             || matches!(kind, ParamKind::Address(AddressRole::Pool | AddressRole::Vault | AddressRole::Market | AddressRole::Contract))
             || matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Id(_) | ParamKind::Address(_)))
     });
-    let mut tried = None;
+    let mut failure = None;
     for (_, _, value) in names {
         let texts = match value.as_array() {
             Some(items) => items.iter().map(scalar_text).collect(),
@@ -38,10 +35,10 @@ pub(super) fn named_assets(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Resu
         for text in texts {
             match builder.underlying_assets(&text) {
                 Ok(assets) if !assets.is_empty() => return Ok(assets),
-                Ok(_) => tried = Some(ToolError::new(ToolErrorCode::NotFound, format!("{} holds no asset", quote_value(&text)))),
-                Err(error) => tried = Some(error),
+                Ok(_) => failure = Some(ToolError::new(ToolErrorCode::NotFound, format!("{} has no underlying asset", quote_value(&text)))),
+                Err(error) => failure = Some(error),
             }
         }
     }
-    Err(tried.unwrap_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names nothing to act on")))
+    Err(failure.unwrap_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no asset, pool, vault or position specified")))
 }

@@ -1,4 +1,4 @@
-//! Batches: raw calls, or operations on positions that the tools of their own would do.
+//! Batches of raw calls, or of liquidity operations that also exist as single tools.
 
 use super::calls::plan;
 use crate::chain::bindings::Token;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 const MAX_CALLS: usize = 32;
 
-/// One operation of a batch, as a call of the tool that does it alone.
+/// One operation of a batch, as a call of its single tool.
 pub(super) struct BatchPart<'w> {
     pub tool: &'w Tool,
     pub args: Map<String, Value>,
@@ -45,7 +45,7 @@ pub(super) fn parts<'w>(
     };
     let Some(tools) = operations.iter().map(tool).collect::<Option<Vec<_>>>().filter(|tools| !tools.is_empty()) else { return Ok(None) };
     if operations.len() > MAX_CALLS {
-        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MAX_CALLS} operations")));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("expected 1 to {MAX_CALLS} operations")));
     }
     let part = |(tool, operation): (&'w Tool, &Value)| {
         let mut own = operation.as_object().cloned().unwrap_or_default();
@@ -57,7 +57,7 @@ pub(super) fn parts<'w>(
     Ok(Some(tools.into_iter().zip(operations).map(part).collect()))
 }
 
-/// Plans the operations as the raw calls they spell out.
+/// Plans operations that are given as raw calls.
 pub(super) fn plan_raw_calls(builder: &TxBuilder<'_>, operations: &[Value]) -> Result<TxPlan, ToolError> {
     let calls = raw_calls(operations)?;
     let (mut outflows, mut parties) = (vec![], vec![]);
@@ -70,23 +70,25 @@ pub(super) fn plan_raw_calls(builder: &TxBuilder<'_>, operations: &[Value]) -> R
     Ok(plan)
 }
 
-/// Operations as calls: `{ to, data, value }`, with `target` for `to`.
+/// Parses operations as calls `{ to, data, value }`; `target` is an alias of `to`.
 pub(crate) fn raw_calls(operations: &[Value]) -> Result<Vec<ContractCall>, ToolError> {
     if operations.is_empty() || operations.len() > MAX_CALLS {
-        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MAX_CALLS} operations")));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("expected 1 to {MAX_CALLS} operations")));
     }
     operations.iter().map(raw_call).collect()
 }
 
 fn raw_call(operation: &Value) -> Result<ContractCall, ToolError> {
-    // Some tools put the call into the parameters of an adapter.
+    // Some tools nest the call in the parameters of an adapter.
     let inside = operation.get("params").unwrap_or(operation);
     let field = |name: &str| inside.get(name).or_else(|| operation.get(name)).filter(|value| !value.is_null());
     let to = field("to").or_else(|| field("target"));
-    let to = to.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "an operation needs to, data and value of a call"))?;
+    let to = to.ok_or_else(|| {
+        ToolError::new(ToolErrorCode::InvalidArguments, "each operation requires \"to\"; \"data\" and \"value\" are optional")
+    })?;
     let data = field("data").map(scalar_text).unwrap_or_default();
     let data = hex::decode(&data)
-        .map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("data: {} is not hex", quote_value(&data))))?;
+        .map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("data: {} is not valid hex", quote_value(&data))))?;
     let value = field("value").map(|value| wei(&scalar_text(value))).transpose()?.unwrap_or(U256::ZERO);
     Ok(ContractCall { to: address("to", to)?.address, value, data })
 }
@@ -95,10 +97,10 @@ fn wei(text: &str) -> Result<U256, ToolError> {
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
     let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     let wei = if plain { U256::from_str_radix(digits, u64::from(radix)).ok() } else { None };
-    wei.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("value: {} is no number of wei", quote_value(text))))
+    wei.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("value: {} is not an amount in wei", quote_value(text))))
 }
 
-/// What a spelled-out call gives away, as far as it can be read.
+/// Adds the outflows and parties of a raw call, as far as its calldata can be decoded.
 fn collect_outflows(call: &ContractCall, outflows: &mut Vec<(Address, U256)>, parties: &mut Vec<(PartyRole, Address)>) {
     if !call.value.is_zero() {
         outflows.push((Address::ZERO, call.value));
@@ -122,22 +124,22 @@ mod tests {
     use super::*;
     use alloy_primitives::address;
 
-    const SOMEBODY: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
+    const OTHER: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
 
     #[test]
     fn raw_calls_parse_valid_operations() {
         let calls = raw_calls(&[
-            json!({ "to": SOMEBODY.to_checksum(None), "data": "0x1234", "value": "0x10" }),
-            json!({ "target": SOMEBODY.to_checksum(None), "value": 7 }),
+            json!({ "to": OTHER.to_checksum(None), "data": "0x1234", "value": "0x10" }),
+            json!({ "target": OTHER.to_checksum(None), "value": 7 }),
         ]);
         let calls = calls.unwrap();
-        assert_eq!((calls[0].to, calls[0].value, calls[0].data.as_slice()), (SOMEBODY, U256::from(16), [0x12, 0x34].as_slice()));
-        assert_eq!((calls[1].to, calls[1].value, calls[1].data.len()), (SOMEBODY, U256::from(7), 0));
+        assert_eq!((calls[0].to, calls[0].value, calls[0].data.as_slice()), (OTHER, U256::from(16), [0x12, 0x34].as_slice()));
+        assert_eq!((calls[1].to, calls[1].value, calls[1].data.len()), (OTHER, U256::from(7), 0));
     }
 
     #[test]
     fn raw_calls_reject_invalid_operations() {
-        let to = SOMEBODY.to_checksum(None);
+        let to = OTHER.to_checksum(None);
         for (operation, code) in [
             (json!({ "action": "collect" }), ToolErrorCode::InvalidArguments),
             (json!("collect"), ToolErrorCode::InvalidArguments),
@@ -159,14 +161,14 @@ mod tests {
         let token = address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913");
         let (mut outflows, mut parties) = (vec![], vec![]);
         for data in [
-            Token::transferCall { to: SOMEBODY, value: U256::from(5) }.abi_encode(),
-            Token::approveCall { spender: SOMEBODY, value: U256::MAX }.abi_encode(),
+            Token::transferCall { to: OTHER, value: U256::from(5) }.abi_encode(),
+            Token::approveCall { spender: OTHER, value: U256::MAX }.abi_encode(),
         ] {
             collect_outflows(&ContractCall { to: token, value: U256::ZERO, data }, &mut outflows, &mut parties);
         }
-        collect_outflows(&ContractCall { to: SOMEBODY, value: U256::from(9), data: vec![] }, &mut outflows, &mut parties);
+        collect_outflows(&ContractCall { to: OTHER, value: U256::from(9), data: vec![] }, &mut outflows, &mut parties);
         assert_eq!(outflows, [(token, U256::from(5)), (Address::ZERO, U256::from(9))]);
-        assert_eq!(parties.iter().filter(|party| **party == (PartyRole::Recipient, SOMEBODY)).count(), 2);
-        assert!(parties.contains(&(PartyRole::Spender, SOMEBODY)));
+        assert_eq!(parties.iter().filter(|party| **party == (PartyRole::Recipient, OTHER)).count(), 2);
+        assert!(parties.contains(&(PartyRole::Spender, OTHER)));
     }
 }

@@ -1,4 +1,4 @@
-//! Out on one chain, in on another.
+//! Bridges an asset to another chain.
 
 use super::amounts::{amount, resolve_max};
 use super::assets::main_asset;
@@ -25,7 +25,8 @@ pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Tool
     let stated = amount(builder, args, &asset)?;
     let amount = resolve_max(builder, &asset, stated).await?;
     let arriving = rescaled(amount, asset.decimals, arrives).filter(|amount| !amount.is_zero());
-    let arriving = arriving.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "nothing would arrive"))?;
+    let arriving = arriving
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the amount cannot be represented on the destination chain"))?;
     let mut calls = vec![];
     approve_if_needed(builder, &mut calls, &asset, venue, amount).await?;
     let out = contract_call(venue, &Venue::bridgeOutCall { asset: asset.at, amount, dstChain: U256::from(dst), to });
@@ -38,27 +39,29 @@ pub(super) async fn bridge(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Tool
     Ok(plan)
 }
 
-/// The chain to arrive on and the decimals the asset has there. Whatever would be lost on the way is refused before it leaves.
+/// Returns the destination chain and the asset's decimals there. Fails before anything is sent if the asset cannot arrive.
 fn destination(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<(u64, u8), ToolError> {
     let named = args.first(|kind| matches!(kind, ParamKind::Chain(Some(ChainRole::Destination))));
-    let (_, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no chain to arrive on"))?;
+    let (_, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no destination chain specified"))?;
     let text = scalar_text(value);
     let chain = builder.workspace.chain(&text).filter(|chain| builder.world.chains.contains(&chain.id));
     let chain = chain
-        .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain of this world", quote_value(&text))))?;
+        .ok_or_else(|| ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is not a supported chain", quote_value(&text))))?;
     if chain.id == builder.id {
-        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("{} already is on chain {}", asset.symbol, chain.id)));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, format!("{} is already on chain {}", asset.symbol, chain.id)));
     }
     let token = chain.tokens.iter().find(|token| token.symbol.eq_ignore_ascii_case(&asset.symbol)).map(|token| token.decimals);
     let arrives = if chain.native.eq_ignore_ascii_case(&asset.symbol) { Some(18) } else { token };
     let landing = chain.contracts.iter().any(|contract| contract.role == Role::Bridge);
     match arrives {
         Some(decimals) if landing => Ok((chain.id, decimals)),
-        Some(_) | None => Err(ToolError::new(ToolErrorCode::NoRoute, format!("no bridge takes {} to chain {}", asset.symbol, chain.id))),
+        Some(_) | None => {
+            Err(ToolError::new(ToolErrorCode::NoRoute, format!("no bridge route for {} to chain {}", asset.symbol, chain.id)))
+        }
     }
 }
 
-/// The same amount where the asset has other decimals.
+/// Rescales an amount to other decimals, rounding down.
 fn rescaled(amount: U256, from: u8, into: u8) -> Option<U256> {
     let unit = |digits: u8| U256::from(10).checked_pow(U256::from(digits));
     if into >= from { amount.checked_mul(unit(into - from)?) } else { amount.checked_div(unit(from - into)?) }

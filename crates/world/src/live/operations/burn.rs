@@ -1,4 +1,4 @@
-//! Burning UNI for the fees in the token jar.
+//! Burns UNI to release the fees in the TokenJar.
 
 use super::amounts::maybe_amount;
 use super::calls::{amount_json, approve_if_needed, contract_call, plan};
@@ -25,12 +25,9 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolAr
     let most = maybe_amount(builder, args, &uni)?;
     let price = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
     if most.is_some_and(|most| most < price) {
-        return Err(ToolError::new(
-            ToolErrorCode::InvalidAmount,
-            format!("the jar opens for {} UNI, not for less", human(price, uni.decimals)),
-        ));
+        return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("TokenJar release requires {} UNI", human(price, uni.decimals))));
     }
-    // A nonce that somebody else has used by now must fail on chain, not be put right here.
+    // A stale nonce must fail on chain, so it is not corrected here.
     let nonce = match args.get("expected_nonce").and_then(Value::as_u64) {
         Some(nonce) => U256::from(nonce),
         None => builder.read(burner, &FeeBurner::nonceCall {}).await?,

@@ -1,4 +1,4 @@
-//! Calls to contracts, and the plan that carries them.
+//! Contract calls, and plans made of them.
 
 use crate::chain::bindings::Token;
 use crate::live::tool_error::ToolError;
@@ -17,7 +17,7 @@ pub(super) fn plan(
     TxPlan { outflows, parties, ..TxPlan::new(builder.id, PlanKind::Execute(calls)) }
 }
 
-/// Adds an approval of exactly what the next call needs, unless the allowance is enough.
+/// Adds an approval of exactly `amount`, unless the allowance is enough.
 pub(super) async fn approve_if_needed(
     builder: &mut TxBuilder<'_>,
     calls: &mut Vec<ContractCall>,
@@ -35,7 +35,7 @@ pub(super) fn value_of(asset: &AssetInfo, amount: U256) -> U256 {
     if asset.is_native() { amount } else { U256::ZERO }
 }
 
-/// A call without money of its own.
+/// Encodes a call without native value.
 pub(super) fn contract_call<C: SolCall>(to: Address, what: &C) -> ContractCall {
     ContractCall { to, value: U256::ZERO, data: what.abi_encode() }
 }

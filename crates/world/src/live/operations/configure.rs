@@ -1,4 +1,4 @@
-//! Settings that move nothing, and the emergency stop.
+//! Settings that move no funds, and the emergency halt.
 
 use super::calls::{contract_call, plan};
 use crate::chain::bindings::{PolicyCage, Venue};
@@ -13,10 +13,10 @@ use model::{AddressRole, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Bytes of arguments that go on chain.
+/// Maximum bytes of arguments that are stored on chain.
 const MAX_SETTING_BYTES: usize = 2_000;
 
-/// Who gains power over something of ours by a setting.
+/// Roles that gain control through a setting.
 const PRIVILEGED_ROLES: &[AddressRole] = &[AddressRole::Recipient, AddressRole::Owner, AddressRole::Operator];
 
 pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
@@ -33,14 +33,14 @@ pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_
     Ok(plan)
 }
 
-/// What a call says, in one line and one order. Whether it is a rehearsal is not part of it: the calldata must be the same.
+/// Serializes the arguments in key order. Omits `dry_run` and `action_id`, so that dry run and write have the same calldata.
 pub(super) fn args_text(args: &ToolArgs<'_>) -> String {
-    let said: BTreeMap<&String, &Value> =
+    let stated: BTreeMap<&String, &Value> =
         args.given().iter().filter(|(name, value)| !matches!(name.as_str(), "dry_run" | "action_id") && !value.is_null()).collect();
-    truncate_bytes(json!(said).to_string(), MAX_SETTING_BYTES)
+    truncate_bytes(json!(stated).to_string(), MAX_SETTING_BYTES)
 }
 
-/// At most so many bytes, whole characters only.
+/// Truncates text to at most `most` bytes, at a character boundary.
 pub(super) fn truncate_bytes(mut text: String, most: usize) -> String {
     text.truncate(text.floor_char_boundary(most));
     text

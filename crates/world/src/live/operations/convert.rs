@@ -1,4 +1,4 @@
-//! Conversions by a venue at the prices of the world: staking tokens, wrapping, liquidations.
+//! Conversions by a venue at world prices: staking tokens, wrapping and liquidations.
 
 use super::calls::{amount_json, approve_if_needed, contract_call, plan, value_of};
 use super::swap::DEADLINE_S;
@@ -16,11 +16,11 @@ use serde_json::json;
 
 pub(super) async fn convert(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let at = venue_market(builder, tool, args)?;
-    let missing = |side: &str| ToolError::new(ToolErrorCode::InvalidArguments, format!("the call names no asset to {side}"));
+    let missing = |side: &str| ToolError::new(ToolErrorCode::InvalidArguments, format!("no {side} asset specified"));
     let from =
-        builder.asset(&args.token(TokenRole::In).or_else(|| gives_symbol(tool).map(str::to_owned)).ok_or_else(|| missing("give"))?)?;
+        builder.asset(&args.token(TokenRole::In).or_else(|| gives_symbol(tool).map(str::to_owned)).ok_or_else(|| missing("input"))?)?;
     let into =
-        builder.asset(&args.token(TokenRole::Out).or_else(|| takes_symbol(tool).map(str::to_owned)).ok_or_else(|| missing("take"))?)?;
+        builder.asset(&args.token(TokenRole::Out).or_else(|| takes_symbol(tool).map(str::to_owned)).ok_or_else(|| missing("output"))?)?;
     let amount = from_holding(builder, args, &from).await?;
     let expected = convert_amount(builder, &from, amount, &into)?;
     let slippage = args.bps().unwrap_or(builder.workspace.policy.slippage_bps.default).min(10_000);
@@ -32,8 +32,8 @@ pub(super) async fn convert(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Too
     calls.push(ContractCall { value: value_of(&from, amount), ..contract_call(at.venue, &convert) });
     let mut plan = plan(builder, calls, vec![(from.at, amount)], parties(ACCOUNT, &[&from, &into]));
     plan.outputs.insert("gives".into(), amount_json(&from, amount));
-    let least_told = human(least, into.decimals);
-    plan.outputs.insert("takes".into(), json!({ "asset": into.symbol, "expected": human(expected, into.decimals), "least": least_told }));
+    let least_text = human(least, into.decimals);
+    plan.outputs.insert("takes".into(), json!({ "asset": into.symbol, "expected": human(expected, into.decimals), "least": least_text }));
     plan.trade = Some(TradeTerms {
         chain: builder.id,
         sell: from.symbol,
@@ -47,17 +47,17 @@ pub(super) async fn convert(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Too
     Ok(plan)
 }
 
-/// What an amount of one asset is in another, at the prices of the world.
+/// Converts an amount of one asset into another at world prices.
 pub(super) fn convert_amount(builder: &TxBuilder<'_>, from: &AssetInfo, amount: U256, into: &AssetInfo) -> Result<U256, ToolError> {
     let priced = |asset: &AssetInfo| {
         let price = builder.price(&asset.symbol).filter(|price| !price.is_zero());
-        price.ok_or_else(|| ToolError::new(ToolErrorCode::Unavailable, format!("{} has no price", asset.symbol)))
+        price.ok_or_else(|| ToolError::new(ToolErrorCode::Unavailable, format!("no price available for {}", asset.symbol)))
     };
     convert_at_prices(amount, (priced(from)?, from.decimals), (priced(into)?, into.decimals))
-        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("so much {} does not exist", from.symbol)))
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("the amount of {} is too large", from.symbol)))
 }
 
-/// Price and decimals of each side.
+/// Converts an amount between two sides, each given as price and decimals.
 fn convert_at_prices(amount: U256, from: (U256, u8), into: (U256, u8)) -> Option<U256> {
     let unit = |decimals: u8| U256::from(10).checked_pow(U256::from(decimals));
     let value = amount.checked_mul(from.0)?.checked_mul(unit(into.1)?)?;

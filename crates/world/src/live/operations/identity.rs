@@ -1,4 +1,4 @@
-//! Agents in a registry: entering one, rating one, changing what is said of one, asking for a check.
+//! Agent registry writes: registration, feedback, metadata and validation requests.
 
 use super::calls::{contract_call, plan};
 use super::configure::{args_text, truncate_bytes};
@@ -22,17 +22,18 @@ fn registry(builder: &TxBuilder<'_>, tool: &Tool) -> Result<Address, ToolError> 
     builder.contract(&OpTarget { role, contract: tool.via.contract.clone(), ..OpTarget::default() }, &["IdentityRegistry"])
 }
 
-/// The number a registry knows an agent by.
+/// Returns the registry number of the agent that a call names.
 fn agent(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<U256, ToolError> {
     let named = args.first(|kind| matches!(kind, ParamKind::Id(IdKind::Agent) | ParamKind::Address(AddressRole::Agent)));
     let text = named.map(|(_, value)| scalar_text(value));
     agent_number(builder.things, builder.id, text.as_deref()).ok_or_else(|| {
-        let what = text.map_or_else(|| "the call names no agent".to_owned(), |text| format!("{} is no agent", quote_value(&text)));
+        let what = text.map_or_else(|| "no agent specified".to_owned(), |text| format!("{} is not a valid agent id", quote_value(&text)));
         ToolError::new(ToolErrorCode::InvalidArguments, what)
     })
 }
 
-/// Agents of the world file are numbered in its order. A call without one, on a vault, means whoever manages it: the first.
+/// Returns the number of an agent: its position in the world file, else the trailing digits of its id.
+/// A call on a vault that names no agent means its manager, the first agent.
 fn agent_number(things: &[WorldObject], chain: u64, text: Option<&str>) -> Option<U256> {
     let mut agents = things.iter().filter(|thing| thing.is == "agent" && thing.chain == chain);
     let Some(text) = text else { return agents.next().map(|_| U256::from(1)) };
@@ -61,19 +62,19 @@ pub(super) fn feedback(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>
     Ok(plan)
 }
 
-/// Registries count to 100. A rating is scaled down from the most its parameter allows; a yield counts its percent.
+/// Returns a score from 0 to 100: `score` scaled by its schema maximum, or a ratio in percent.
 fn score(args: &ToolArgs<'_>) -> Result<u8, ToolError> {
     if let Some(given) = args.get("score") {
         let most = args.tool.params.get("score").and_then(|param| param.schema.get("maximum")?.as_u64());
         let score = given.as_u64().and_then(|given| scale_to_100(given, most));
         return score.ok_or_else(|| {
-            ToolError::new(ToolErrorCode::InvalidArguments, format!("score: {} is no rating", quote_value(&scalar_text(given))))
+            ToolError::new(ToolErrorCode::InvalidArguments, format!("score: {} is not a valid rating", quote_value(&scalar_text(given))))
         });
     }
     let ratio = args.first(|kind| matches!(kind, ParamKind::Ratio)).and_then(|(_, value)| value.as_f64());
-    // Between 0 and 100 it fits any integer.
+    // Clamped to 100, so it fits.
     let percent = ratio.map(|ratio| (ratio * 100.0).round().clamp(0.0, 100.0) as u8);
-    percent.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no score"))
+    percent.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no score specified"))
 }
 
 fn scale_to_100(given: u64, most: Option<u64>) -> Option<u8> {
@@ -81,12 +82,13 @@ fn scale_to_100(given: u64, most: Option<u64>) -> Option<u8> {
     u8::try_from(u128::from(given) * 100 / u128::from(most)).ok().filter(|score| *score <= 100)
 }
 
-/// One call for each entry, all or nothing.
+/// Plans one call per metadata entry, all in one transaction.
 pub(super) fn metadata(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let (registry, agent) = (registry(builder, tool)?, agent(builder, args)?);
     let updates = args.first(|kind| matches!(kind, ParamKind::Object)).and_then(|(_, value)| value.as_object());
     let updates = updates.filter(|updates| (1..=MOST_UPDATES).contains(&updates.len()));
-    let updates = updates.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("name 1 to {MOST_UPDATES} updates")))?;
+    let updates =
+        updates.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("expected 1 to {MOST_UPDATES} updates")))?;
     let calls = updates.iter().map(|(key, value)| {
         let value = truncate_bytes(scalar_text(value), LONGEST_VALUE).into_bytes().into();
         contract_call(registry, &IdentityRegistry::setMetadataCall { agentId: agent, key: truncate_bytes(key.clone(), LONGEST_TAG), value })

@@ -1,4 +1,4 @@
-//! Supplying to a venue and borrowing from it: lending, staking, margin, gauges. One contract plays them all.
+//! Supplies to a venue and borrows from it: lending, staking, margin and gauges, all through the `Venue` contract.
 
 use super::calls::{amount_json, approve_if_needed, contract_call, plan, value_of};
 use super::venue::{
@@ -29,7 +29,8 @@ pub(super) async fn enter(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolA
     plan.outputs.insert("enters".into(), amount_json(&asset, amount));
     plan.outputs.insert("credited".into(), json!(ACCOUNT.to_checksum(None)));
     if behalf != ACCOUNT {
-        let note = format!("positions cannot be given away here: the account itself is credited, not {}", behalf.to_checksum(None));
+        let note =
+            format!("positions cannot be opened for another address: the account itself is credited, not {}", behalf.to_checksum(None));
         plan.outputs.insert("note".into(), json!(note));
     }
     Ok(plan)
@@ -49,7 +50,7 @@ pub(super) async fn supply_calls(
     Ok(())
 }
 
-/// Some tools go both ways: by a word, or by a change below nothing.
+/// Plans an exit or claim if `action` or a negative `*_delta` asks for it.
 fn plan_opposite(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<Option<TxPlan>, ToolError> {
     match args.text("action").as_deref() {
         Some("unstake") => return exit(builder, tool, args).map(Some),
@@ -94,9 +95,9 @@ pub(super) async fn repay(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolA
     let at = venue_market(builder, tool, args)?;
     let asset = debt_asset(builder, tool, args, &at)?;
     let stated =
-        stated_amount(builder, args, &asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount"))?;
+        stated_amount(builder, args, &asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "no amount specified"))?;
     let owed = debt_of(builder, &at, &asset).await?;
-    // Never more than the debt: what is allowed beyond it would stay allowed.
+    // At most the debt: a larger approval would leave an allowance behind.
     let amount = stated.min(owed);
     let mut calls = vec![];
     repay_calls(builder, &mut calls, &at, &asset, amount).await?;
@@ -132,17 +133,17 @@ pub(super) fn claim(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -
     Ok(plan)
 }
 
-/// The account has no hook of its own: it borrows and gives back, and the calldata goes along for the record.
+/// Plans a flash loan. The account has no callback, so the loan is repaid at once and `data` is only recorded.
 pub(super) fn flash(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let at = venue_market(builder, tool, args)?;
     let asset = supply_asset(builder, tool, args, &at)?;
     if asset.is_native() {
-        return Err(ToolError::new(ToolErrorCode::InvalidArguments, "a flash loan is of a token, not of the native coin"));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, "flash loans are not available for the native coin"));
     }
     let amount = require_amount(builder, args, &asset)?;
     let text = args.first(|kind| matches!(kind, ParamKind::Data)).map(|(_, value)| scalar_text(value)).unwrap_or_default();
-    let data =
-        hex::decode(&text).map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("{} is not hex", quote_value(&text))))?;
+    let data = hex::decode(&text)
+        .map_err(|_| ToolError::new(ToolErrorCode::InvalidArguments, format!("{} is not valid hex", quote_value(&text))))?;
     let back = contract_call(asset.at, &Token::approveCall { spender: at.venue, value: amount });
     let flash = contract_call(at.venue, &Venue::flashCall { market: at.market, asset: asset.at, amount, data: data.into() });
     let mut plan = plan(builder, vec![back, flash], vec![], parties(ACCOUNT, &[&asset]));

@@ -1,4 +1,4 @@
-//! Leverage loops: collateral with a loan against it, and back.
+//! Leverage: a loan against collateral, and its repayment.
 
 use super::assets::main_asset;
 use super::calls::{amount_json, contract_call, plan};
@@ -16,14 +16,14 @@ use alloy_primitives::U256;
 use model::transcript::ToolErrorCode;
 use model::{ParamKind, TokenRole, Tool};
 
-/// Collateral in, and a loan against it that is worth what the exposure exceeds it by.
+/// Plans a supply of collateral and a loan worth `leverage - 1` times the collateral.
 pub(super) async fn leverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let at = venue_market(builder, tool, args)?;
     let asset = supply_asset(builder, tool, args, &at)?;
     let debt = debt_asset(builder, tool, args, &at)?;
-    let leverage = ratio(args, 4)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no leverage"))?;
+    let leverage = ratio(args, 4)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no leverage specified"))?;
     let beyond = leverage.checked_sub(U256::from(10_000)).filter(|beyond| !beyond.is_zero());
-    let beyond = beyond.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "a leverage is more than 1"))?;
+    let beyond = beyond.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "leverage must be greater than 1"))?;
     let amount = from_holding(builder, args, &asset).await?;
     let loan = convert_amount(builder, &asset, amount, &debt)?.saturating_mul(beyond) / U256::from(10_000);
     let loan = require_nonzero(&debt.symbol, loan)?;
@@ -36,7 +36,7 @@ pub(super) async fn leverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &To
     Ok(plan)
 }
 
-/// A ratio with so many decimals; digits beyond them say nothing.
+/// Returns the ratio argument with `decimals` decimals; further digits are dropped.
 fn ratio(args: &ToolArgs<'_>, decimals: u8) -> Result<Option<U256>, ToolError> {
     let Some((name, value)) = args.first(|kind| matches!(kind, ParamKind::Ratio)) else { return Ok(None) };
     let text = scalar_text(value);
@@ -45,10 +45,12 @@ fn ratio(args: &ToolArgs<'_>, decimals: u8) -> Result<Option<U256>, ToolError> {
         None => text.clone(),
     };
     let ratio = base_units(&cut, decimals).filter(|ratio| !ratio.is_zero());
-    ratio.map(Some).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("{name}: {} is no ratio", quote_value(&text))))
+    ratio
+        .map(Some)
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("{name}: {} is not a valid ratio", quote_value(&text))))
 }
 
-/// Pays back from the holding, and takes the same share of the collateral out; towards a health factor the collateral stays.
+/// Plans a repayment from the balance and a withdrawal of the same share of collateral; none with a target health factor.
 pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let at = venue_market(builder, tool, args)?;
     let debt = debt_asset(builder, tool, args, &at)?;
@@ -71,7 +73,7 @@ pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &
         (None, false) => held.saturating_mul(pay) / owed,
     };
     let (mut calls, mut given) = (vec![], vec![]);
-    // Where there is nothing to do, the venue is the one to say so.
+    // With nothing to repay or withdraw, the venue rejects the empty repayment.
     if !pay.is_zero() || out.is_zero() {
         repay_calls(builder, &mut calls, &at, &debt, pay).await?;
         given.push((debt.at, pay));
@@ -86,7 +88,7 @@ pub(super) async fn deleverage(builder: &mut TxBuilder<'_>, tool: &Tool, args: &
     Ok(plan)
 }
 
-/// How much of a debt must go for the health factor to rise this far; it rises as the debt falls. `None` where it is there already.
+/// Returns the repayment that raises the health factor to `target`, or `None` if it is reached already.
 fn repayment_for_health(owed: U256, health: U256, target: U256) -> Option<U256> {
     if health >= target {
         return None;

@@ -1,4 +1,4 @@
-//! Plans the transaction or signature of an operation from a tool and its arguments. One family of operations, one file.
+//! Plans the transaction or signature of an operation from a tool and its arguments, one file per family.
 
 mod amounts;
 mod assets;
@@ -27,7 +27,7 @@ use super::tx_plan::{PlanKind, TxPlan};
 use model::transcript::ToolErrorCode;
 use model::{Tool, ToolOp};
 
-/// Plans the operation of `tool`. The arguments may be those of a quote for it.
+/// Plans the operation of `tool`; `args` may be those of a quote for it.
 pub(crate) async fn plan_operation(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     match *tool.acts {
         ToolOp::Send => transfer::send(builder, args),
@@ -58,25 +58,25 @@ pub(crate) async fn plan_operation(builder: &mut TxBuilder<'_>, tool: &Tool, arg
         ToolOp::Metadata => identity::metadata(builder, tool, args),
         ToolOp::Validate => identity::validate(builder, tool, args),
         ToolOp::Configure | ToolOp::Rebalance | ToolOp::Record | ToolOp::Execute => configure::configure(builder, tool, args),
-        // Letting the agent act again is the owner's to do on chain; the agent can only ask for it.
+        // Only the owner can lift a halt on chain; the agent signs a request for it.
         ToolOp::Halt if args.text("action").as_deref() == Some("reset") => sign::sign(builder, tool, args),
         ToolOp::Halt => Ok(configure::halt(builder)),
         ToolOp::Batch => plan_batch(builder, args).await,
         ToolOp::Remember => Ok(remember(builder, tool, args)),
         ToolOp::Read | ToolOp::Quote | ToolOp::Simulate | ToolOp::PassThrough | ToolOp::Commit => {
-            Err(ToolError::new(ToolErrorCode::ActionNotPrepared, "no prepared action is named; quote, preview or dry-run one first"))
+            Err(ToolError::new(ToolErrorCode::ActionNotPrepared, "no prepared action specified; request a quote, preview or dry run first"))
         }
     }
 }
 
-/// Plans a batch: each operation as its own tool would, in one transaction.
+/// Plans a batch in one transaction, each operation like its single tool.
 async fn plan_batch(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let operations = batch::operations_arg(args);
     let Some(parts) = batch::parts(builder.workspace, args, operations)? else { return batch::plan_raw_calls(builder, operations) };
     let mut whole = calls::plan(builder, vec![], vec![], vec![]);
     let mut all = vec![];
     for part in parts {
-        // The tools of a batch never batch themselves.
+        // The recursion ends here: tools of a batch are not batches.
         let plan = Box::pin(plan_operation(builder, part.tool, &ToolArgs::new(part.tool, &part.args))).await?;
         if let PlanKind::Execute(calls) = plan.kind {
             all.extend(calls);

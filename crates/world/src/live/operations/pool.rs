@@ -1,4 +1,4 @@
-//! Liquidity of a pool: putting it in, taking it out, moving it.
+//! Pool liquidity: add, remove and reposition.
 
 use super::assets::named_assets;
 use super::calls::{approve_if_needed, plan, value_of};
@@ -15,7 +15,7 @@ use model::transcript::ToolErrorCode;
 use model::{AmountUnit, ParamKind, TokenRole};
 use serde_json::{Value, json};
 
-/// The pool a call means: two tokens it names, or what a position, pool or market is made of.
+/// Returns the assets of the pool: two named tokens, or those of a named position, pool or market.
 fn pool_assets(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(AssetInfo, AssetInfo), ToolError> {
     if let (Some(a), Some(b)) = (args.token(TokenRole::A), args.token(TokenRole::B)) {
         return Ok((builder.asset(&a)?, builder.asset(&b)?));
@@ -29,16 +29,16 @@ fn pool_assets(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(AssetInf
     let mut assets = named_assets(builder, args)?.into_iter();
     match (assets.next(), assets.next()) {
         (Some(a), Some(b)) => Ok((a, b)),
-        // A vault or a market of one asset: its liquidity lies in the pool of that asset.
+        // Single-asset vaults and markets use the pool of that asset with USDC, or of USDC with WETH.
         (Some(only), None) => {
             let other = if only.symbol == "USDC" { "WETH" } else { "USDC" };
             Ok((only, builder.asset(other)?))
         }
-        (None, Some(_) | None) => Err(ToolError::new(ToolErrorCode::NotFound, "that is no share of a pool")),
+        (None, Some(_) | None) => Err(ToolError::new(ToolErrorCode::NotFound, "no pool found for this position")),
     }
 }
 
-/// Reserves in the order of the sides, and all shares.
+/// Returns the reserves, that of `a` first, and the total supply of shares.
 async fn reserves(builder: &mut TxBuilder<'_>, pair: Address, a: &AssetInfo) -> Result<(U256, U256, U256), ToolError> {
     let first = builder.read(pair, &AmmPair::token0Call {}).await?;
     let reserves = builder.read(pair, &AmmPair::getReservesCall {}).await?;
@@ -53,15 +53,15 @@ pub(super) async fn add(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Res
     let pair = builder.pair(&a, &b)?;
     let (reserve_a, reserve_b, _) = reserves(builder, pair, &a).await?;
     let (amount_a, amount_b) = amounts(builder, args, &a, &b)?;
-    // One side alone is matched at the pool's price.
+    // A single amount is matched at the pool's price.
     let (amount_a, amount_b) = match (amount_a, amount_b) {
         (Some(x), Some(y)) => (x, y),
         (Some(x), None) => (x, x * reserve_b / reserve_a),
         (None, Some(y)) => (y * reserve_a / reserve_b, y),
-        (None, None) => return Err(ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount")),
+        (None, None) => return Err(ToolError::new(ToolErrorCode::InvalidAmount, "no amount specified")),
     };
     if amount_a.is_zero() || amount_b.is_zero() {
-        return Err(ToolError::new(ToolErrorCode::InvalidAmount, "nothing would move"));
+        return Err(ToolError::new(ToolErrorCode::InvalidAmount, "amount must be greater than zero"));
     }
     let router = builder.router()?;
     let mut calls = vec![];
@@ -100,7 +100,7 @@ async fn add_liquidity_calls(
     Ok(())
 }
 
-/// What the call says of each side: `amount0`/`amount1`, a list, or one amount of the first.
+/// Returns the stated amount of each side: `amount0`/`amount1`, a list, or one amount of the first.
 fn amounts(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, a: &AssetInfo, b: &AssetInfo) -> Result<(Option<U256>, Option<U256>), ToolError> {
     let listed = args.of_kind(|kind| matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Amount { .. }))).next();
     if let Some((name, ParamKind::List(inner), Value::Array(items))) = listed {
@@ -133,13 +133,13 @@ pub(super) async fn remove(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> 
     Ok(plan)
 }
 
-/// Out and in again, in one transaction.
+/// Removes liquidity and adds it again in one transaction.
 pub(super) async fn reposition(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let (a, b) = pool_assets(builder, args)?;
     let pair = builder.pair(&a, &b)?;
     let shares = shares(builder, args, pair).await?;
     let (mut calls, (out_a, out_b)) = remove_liquidity_calls(builder, (&a, &b), pair, shares).await?;
-    // A little less than comes out: the pool rounds in its own favour.
+    // Slightly less than is removed, since the pool rounds in its favour.
     let less = |amount: U256| amount * U256::from(9_990) / U256::from(10_000);
     if !less(out_a).is_zero() && !less(out_b).is_zero() {
         add_liquidity_calls(builder, &mut calls, builder.router()?, (&a, less(out_a)), (&b, less(out_b))).await?;
@@ -149,12 +149,12 @@ pub(super) async fn reposition(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>)
     Ok(plan)
 }
 
-/// A percentage of what is held, a number of shares, or all of it.
+/// Returns the shares to remove: a percentage of the balance, a stated number, or all.
 async fn shares(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>, pair: Address) -> Result<U256, ToolError> {
     let held = builder.own_balance(pair).await?;
     if let Some(percent) = args.first(|kind| matches!(kind, ParamKind::Percent)).and_then(|(_, value)| value.as_f64()) {
         let bps = (percent * 100.0).clamp(0.0, 10_000.0);
-        // A percentage between 0 and 100 in hundredths fits any integer.
+        // Clamped to 10,000, so it fits.
         return Ok(held * U256::from(bps as u64) / U256::from(10_000));
     }
     let stated = args.amounts().find(|(_, kind, _)| matches!(kind, ParamKind::Amount { unit: AmountUnit::Shares, .. }));

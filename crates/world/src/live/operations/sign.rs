@@ -1,4 +1,4 @@
-//! Signatures instead of transactions: orders, delegations, changes of settings, each as EIP-712 data with one field per argument.
+//! Signatures instead of transactions: orders, delegations and settings as EIP-712 data with one field per argument.
 
 use super::amounts::first_amount;
 use super::assets::main_asset;
@@ -14,17 +14,17 @@ use model::transcript::ToolErrorCode;
 use model::{AddressRole, AmountAsset, ChainRole, OpTarget, ParamKind, Role, TokenRole, Tool};
 use serde_json::{Map, Value, json};
 
-/// Characters of a field that is text.
+/// Maximum characters of a text field.
 const LONGEST: usize = 1_000;
-/// A deadline from here on is a date, not a number of seconds.
+/// Deadlines from this value on are Unix timestamps, not durations in seconds.
 const MIN_UNIX_DEADLINE: u64 = 1_000_000_000;
 
 pub(super) fn sign(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let mut message = TypedMessage::default();
     for (name, value) in args.given() {
         let kind = tool.params.get(name).or_else(|| args.tool.params.get(name)).and_then(|param| param.kind.as_ref());
-        let aside = matches!(name.as_str(), "dry_run" | "action_id") || value.is_null() || matches!(kind, Some(ParamKind::Deadline));
-        if !aside {
+        let skip = matches!(name.as_str(), "dry_run" | "action_id") || value.is_null() || matches!(kind, Some(ParamKind::Deadline));
+        if !skip {
             let (is, value) = field(builder, args, name, kind, value)?;
             message.add(name, is, value);
         }
@@ -51,7 +51,7 @@ pub(super) fn sign(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) ->
     Ok(plan)
 }
 
-/// Orders are settled through Permit2; where a chain has none the account itself checks them.
+/// Returns the verifying contract of orders: Permit2, or the account on a chain without it.
 fn permit2(builder: &TxBuilder<'_>) -> Address {
     builder.contract(&OpTarget { role: Some(Role::Permit2), ..OpTarget::default() }, &["Permit2"]).unwrap_or(ACCOUNT)
 }
@@ -66,7 +66,7 @@ fn field(
     Ok(match (kind, value) {
         (Some(ParamKind::Token(_)), _) => match (builder.asset(&scalar_text(value)), is_cross_chain(args)) {
             (Ok(asset), _) => ("address", json!(asset.at.to_checksum(None))),
-            // A token of the other chain goes by its name.
+            // A token of the destination chain is signed by name.
             (Err(_), true) => ("string", json!(truncated(&scalar_text(value)))),
             (Err(error), false) => return Err(error),
         },
@@ -85,7 +85,7 @@ fn is_cross_chain(args: &ToolArgs<'_>) -> bool {
     args.first(|kind| matches!(kind, ParamKind::Chain(Some(ChainRole::Destination)))).is_some()
 }
 
-/// The asset an amount counts. Where nobody says, whole units have 18 decimals.
+/// Returns the asset of an amount. Without one, 18 decimals are assumed.
 fn amount_asset(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, of: Option<&AmountAsset>) -> Result<AssetInfo, ToolError> {
     let text = match of {
         Some(AmountAsset::Param(param)) => args.text(param),
@@ -93,11 +93,11 @@ fn amount_asset(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, of: Option<&Amount
         None => None,
     };
     let Some(text) = text else { return Ok(AssetInfo { at: Address::ZERO, symbol: String::new(), decimals: 18 }) };
-    let none = || ToolError::new(ToolErrorCode::NotFound, format!("{} holds no asset", quote_value(&text)));
+    let none = || ToolError::new(ToolErrorCode::NotFound, format!("{} has no underlying asset", quote_value(&text)));
     builder.underlying_assets(&text)?.into_iter().next().ok_or_else(none)
 }
 
-/// A signature says how much: `all` would be signed without a bound.
+/// Returns an exact amount. Rejects `all` and `max`, which would be signed without a limit.
 fn exact_amount(
     builder: &TxBuilder<'_>,
     args: &ToolArgs<'_>,
@@ -108,7 +108,7 @@ fn exact_amount(
 ) -> Result<U256, ToolError> {
     let amount = builder.amount(args, name, kind, value, asset)?;
     if amount == U256::MAX {
-        Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: a signature names an amount")))
+        Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: a signature requires an exact amount")))
     } else {
         Ok(amount)
     }
@@ -126,13 +126,13 @@ fn truncated(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
 
-/// A name as Solidity has them.
+/// Converts a name to a Solidity identifier.
 fn identifier(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if plain.starts_with(|c: char| c.is_ascii_digit()) || plain.is_empty() { format!("_{plain}") } else { plain }
 }
 
-/// Fields with their types, in the order they were said.
+/// Message fields with their types, in argument order.
 #[derive(Default)]
 struct TypedMessage {
     types: Vec<Value>,
@@ -140,7 +140,7 @@ struct TypedMessage {
 }
 
 impl TypedMessage {
-    /// The first of a name stands.
+    /// Adds a field; ignores one whose name exists already.
     fn add(&mut self, name: &str, is: &'static str, value: Value) {
         let name = identifier(name);
         if !self.values.contains_key(&name) {
@@ -160,7 +160,7 @@ impl TypedMessage {
         });
         let data: TypedData =
             serde_json::from_value(data).map_err(|error| ToolError::new(ToolErrorCode::SigningFailed, error.to_string()))?;
-        // What cannot be hashed is found out now, not when it is to be signed.
+        // Fail here rather than at signing if the data cannot be hashed.
         data.eip712_signing_hash().map_err(|error| ToolError::new(ToolErrorCode::SigningFailed, error.to_string()))?;
         Ok(data)
     }

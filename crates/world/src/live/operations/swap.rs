@@ -1,4 +1,4 @@
-//! Swaps through the router, exact in or exact out, by way of USDC where there is no direct pool.
+//! Router swaps with exact input or output, through USDC if there is no direct pool.
 
 use super::amounts::{amount, resolve_max};
 use super::calls::{approve_if_needed, plan, value_of};
@@ -14,24 +14,22 @@ use model::transcript::{ToolErrorCode, TradeTerms};
 use model::{ChainRole, ParamKind, TokenRole};
 use serde_json::json;
 
-/// Seconds a swap may wait where nobody says otherwise.
+/// Default deadline in seconds.
 pub(super) const DEADLINE_S: u64 = 300;
 
-/// A router serves one chain; what is to arrive on another takes a bridge or an intent.
+/// Fails if the call names another destination chain: the router serves one chain only.
 fn require_same_chain(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(), ToolError> {
     let Some((_, named)) = args.first(|kind| matches!(kind, ParamKind::Chain(Some(ChainRole::Destination)))) else { return Ok(()) };
     let text = scalar_text(named);
     match builder.workspace.chain(&text) {
         Some(chain) if chain.id == builder.id => Ok(()),
-        Some(chain) => {
-            Err(ToolError::new(ToolErrorCode::NoRoute, format!("a swap on chain {} does not arrive on chain {}", builder.id, chain.id)))
-        }
-        None => Err(ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is no chain that is known here", quote_value(&text)))),
+        Some(chain) => Err(ToolError::new(ToolErrorCode::NoRoute, format!("cannot swap from chain {} to chain {}", builder.id, chain.id))),
+        None => Err(ToolError::new(ToolErrorCode::ChainNotSupported, format!("{} is not a known chain", quote_value(&text)))),
     }
 }
 
 pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
-    let missing = |side: &str| ToolError::new(ToolErrorCode::InvalidArguments, format!("the call names no token to {side}"));
+    let missing = |side: &str| ToolError::new(ToolErrorCode::InvalidArguments, format!("no token to {side} specified"));
     let sell = builder.asset(&args.token(TokenRole::In).ok_or_else(|| missing("sell"))?)?;
     let buy = builder.asset(&args.token(TokenRole::Out).ok_or_else(|| missing("buy"))?)?;
     if sell == buy {
@@ -104,7 +102,7 @@ fn path(builder: &TxBuilder<'_>, sell: &AssetInfo, buy: &AssetInfo) -> Result<Ve
     Ok(vec![sell.at, usdc.at, buy.at])
 }
 
-/// Seconds from now as a time. A deadline so large that it is a date is one.
+/// Returns the deadline as a Unix timestamp. Small values are seconds from now.
 fn deadline(args: &ToolArgs<'_>, now: u64) -> u64 {
     let given = args.first(|kind| matches!(kind, ParamKind::Deadline)).and_then(|(_, value)| value.as_u64()).unwrap_or(DEADLINE_S);
     if given >= 1_000_000_000 { given } else { now + given }

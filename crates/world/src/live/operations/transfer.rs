@@ -1,4 +1,4 @@
-//! Moving tokens, letting others move them, and taking that back.
+//! Transfers, sweeps, inflows, approvals and revocations.
 
 use super::amounts::{amount, first_amount, maybe_amount};
 use super::assets::main_asset;
@@ -20,7 +20,7 @@ pub(super) fn send(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPla
     let amount = amount(builder, args, &asset)?;
     let to = args
         .address(AddressRole::Recipient)?
-        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "the call names no recipient"))?
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "no recipient specified"))?
         .address;
     let mut plan = plan(
         builder,
@@ -40,11 +40,11 @@ fn pay(asset: &AssetInfo, to: Address, amount: U256) -> ContractCall {
     ContractCall { to: asset.at, value: value_of(asset, U256::ZERO), data: Token::transferCall { to, value: amount }.abi_encode() }
 }
 
-/// Everything, or everything of some tokens, to another wallet.
+/// Plans transfers of the full balance of the listed tokens, or of all registered ones.
 pub(super) async fn sweep(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let to = args
         .address(AddressRole::Recipient)?
-        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "the call names no destination"))?
+        .ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAddress, "no destination specified"))?
         .address;
     let wanted: Option<Vec<AssetInfo>> = args
         .first(|kind| matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Token(_))))
@@ -68,17 +68,17 @@ pub(super) async fn sweep(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> R
         }
     }
     if calls.is_empty() {
-        // An empty wallet still says so on chain.
+        // Without balances, an empty call keeps the plan executable.
         calls.push(ContractCall { to, value: U256::ZERO, data: vec![] });
     }
     Ok(plan(builder, calls, outflows, vec![(PartyRole::Recipient, to)]))
 }
 
-/// Somebody outside pays in.
+/// Plans an inflow from outside.
 pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let fixed = tool.via.takes.as_ref().map(|symbol| symbol.value.as_str());
     let asset = match (fixed, args.any_token()) {
-        // A faucet gives the coin that pays for gas.
+        // A faucet sends the native coin.
         (None, None) => builder.asset(&builder.registry().map(|chain| chain.native.clone()).unwrap_or_default())?,
         (Some(_), _) | (None, Some(_)) => main_asset(builder, fixed, args, &[TokenRole::Asset])?,
     };
@@ -97,7 +97,7 @@ pub(super) fn approve(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Tx
     if asset.is_native() {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "the native coin needs no approval"));
     }
-    // Nothing is a fine amount here: it takes an approval back.
+    // Zero is allowed: it revokes the approval. No amount means unlimited.
     let value = match first_amount(args) {
         Some((name, kind, value)) => builder.amount(args, name, kind, value, &asset)?,
         None => U256::MAX,
@@ -110,7 +110,7 @@ pub(super) fn approve(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Tx
     Ok(plan(builder, vec![call], vec![], vec![(PartyRole::Spender, spender), (PartyRole::Asset, asset.at)]))
 }
 
-/// A list of `{ token, spender }`, or of one token's spenders.
+/// Plans revocations from a list of `{ token, spender }`.
 pub(super) fn revoke(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let rows =
         args.of_kind(|kind| matches!(kind, ParamKind::List(_))).find_map(|(_, _, value)| value.as_array()).cloned().unwrap_or_default();
@@ -118,13 +118,13 @@ pub(super) fn revoke(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxP
     for row in &rows {
         let field = |name: &str| row.get(name).cloned().unwrap_or(Value::Null);
         let token = ["token", "token_address", "asset"].iter().map(|name| field(name)).find(|value| !value.is_null());
-        let token = token.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "an approval to revoke lacks its token"))?;
+        let token = token.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "an approval to revoke has no token"))?;
         let asset = builder.asset(&scalar_text(&token))?;
         let spender = address("spender", &field("spender"))?.address;
         calls.push(ContractCall { to: asset.at, value: U256::ZERO, data: Token::approveCall { spender, value: U256::ZERO }.abi_encode() });
     }
     if calls.is_empty() {
-        return Err(ToolError::new(ToolErrorCode::InvalidArguments, "no approval to revoke was named"));
+        return Err(ToolError::new(ToolErrorCode::InvalidArguments, "no approvals to revoke specified"));
     }
     Ok(plan(builder, calls, vec![], vec![]))
 }

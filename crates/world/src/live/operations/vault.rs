@@ -1,4 +1,4 @@
-//! Vaults of one asset: putting it in, and taking it out by shares.
+//! Single-asset vaults: deposits, and redemptions of shares.
 
 use super::amounts::{amount, first_amount, resolve_max};
 use super::calls::{amount_json, approve_if_needed, contract_call, plan};
@@ -13,19 +13,19 @@ use model::transcript::ToolErrorCode;
 use model::{AddressRole, AmountUnit, IdKind, ParamKind};
 use serde_json::json;
 
-/// The vault a call names, as its share token.
+/// Returns the share token of the vault that a call names.
 fn named_vault(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<AssetInfo, ToolError> {
     let named = args.first(|kind| matches!(kind, ParamKind::Address(AddressRole::Vault) | ParamKind::Id(IdKind::Vault)));
-    let (name, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no vault"))?;
+    let (name, value) = named.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no vault specified"))?;
     let at = address(name, value)?.address;
     let entry = builder.book.get(at).filter(|entry| entry.contract == Some("Vault"));
     let share = entry.and_then(|entry| entry.asset.clone()).map(|(symbol, decimals)| AssetInfo { at, symbol, decimals });
     share.ok_or_else(|| {
-        ToolError::new(ToolErrorCode::NotFound, format!("{} is no vault of chain {}", quote_value(&scalar_text(value)), builder.id))
+        ToolError::new(ToolErrorCode::NotFound, format!("{} is not a vault on chain {}", quote_value(&scalar_text(value)), builder.id))
     })
 }
 
-/// Asked of the vault itself: what others say of it may be wrong.
+/// Reads the underlying asset from the vault itself.
 async fn asset_of(builder: &mut TxBuilder<'_>, vault: &AssetInfo) -> Result<AssetInfo, ToolError> {
     let at = builder.read(vault.at, &Vault::assetCall {}).await?;
     builder.asset(&at.to_checksum(None))
@@ -61,21 +61,21 @@ pub(super) async fn redeem(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> 
     Ok(plan)
 }
 
-/// A percentage of what is held, a number of shares, or all of it.
+/// Returns the shares to redeem: a percentage of the balance, a stated number, or all.
 async fn shares(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>, vault: &AssetInfo) -> Result<U256, ToolError> {
     if let Some(bps) = percent_bps(args) {
         return Ok(builder.own_balance(vault.at).await?.saturating_mul(U256::from(bps)) / U256::from(10_000));
     }
     let in_shares = args.amounts().find(|(_, kind, _)| matches!(kind, ParamKind::Amount { unit: AmountUnit::Shares, .. }));
-    // What a preview of a withdrawal names counts shares as well.
+    // A withdrawal preview states its amount in shares too.
     let stated = in_shares.or_else(|| first_amount(args));
     let stated = stated.map(|(name, kind, value)| builder.amount(args, name, kind, value, vault)).transpose()?;
     resolve_max(builder, vault, stated.unwrap_or(U256::MAX)).await
 }
 
-/// A percentage argument in hundredths of a percent, at most all.
+/// Returns the percentage argument in bps, at most 10,000.
 pub(super) fn percent_bps(args: &ToolArgs<'_>) -> Option<u64> {
     let (_, value) = args.first(|kind| matches!(kind, ParamKind::Percent))?;
-    // Between 0 and 10,000 it fits any integer; what is no number counts as nothing.
+    // Clamped to 10,000, so it fits; a value that is not a number counts as zero.
     Some((value.as_f64().unwrap_or(0.0) * 100.0).round().clamp(0.0, 10_000.0) as u64)
 }

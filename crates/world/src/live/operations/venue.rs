@@ -1,4 +1,4 @@
-//! Positions in a venue: the contract and market a call is about, its assets and amounts.
+//! Venue, market, assets and amounts that a call names.
 
 use super::amounts::{maybe_amount, resolve_max};
 use super::assets::main_asset;
@@ -12,14 +12,14 @@ use model::transcript::ToolErrorCode;
 use model::{AmountUnit, OpTarget, ParamKind, Role, Spanned, TokenRole, Tool, WorldObject};
 use serde_json::Value;
 
-/// Where a position lies, and what the thing that was named is made of.
+/// Venue and market of a position, with the assets of the named object.
 pub(super) struct VenueMarket {
     pub venue: Address,
     pub market: B256,
     pub assets: Vec<String>,
 }
 
-/// The venue of the thing a call names, or that of the tool.
+/// Returns venue and market of the object that a call names, else of the tool.
 pub(super) fn venue_market(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> Result<VenueMarket, ToolError> {
     let thing = named_thing(builder, tool.via.role, args);
     let via = match thing {
@@ -34,7 +34,7 @@ pub(super) fn venue_market(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs
     Ok(VenueMarket { venue: builder.contract(&via, &["Venue"])?, market: market_id(name), assets })
 }
 
-/// The first thing named that is a position of this role.
+/// Returns the first named object that is a position of this role.
 fn named_thing<'d>(builder: &'d TxBuilder<'_>, role: Option<Role>, args: &ToolArgs<'_>) -> Option<&'d WorldObject> {
     let names = |kind: &ParamKind| matches!(kind, ParamKind::Id(_) | ParamKind::Address(_));
     let texts = args.of_kind(|kind| names(kind) || matches!(kind, ParamKind::List(inner) if names(inner))).flat_map(|(_, _, value)| {
@@ -45,7 +45,7 @@ fn named_thing<'d>(builder: &'d TxBuilder<'_>, role: Option<Role>, args: &ToolAr
     texts.into_iter().find_map(|text| builder.things.iter().find(|thing| fits(thing) && thing.id.eq_ignore_ascii_case(&text)))
 }
 
-/// The contract whose name in the registry begins with a word, such as `aave` or `across`.
+/// Returns the name of the first registry contract that starts with a word, such as `aave` or `across`.
 pub(super) fn contract_by_prefix(builder: &TxBuilder<'_>, role: Option<Role>, word: Option<String>) -> Option<Spanned<String>> {
     let word = word.filter(|word| !word.is_empty())?.to_lowercase();
     let mut contracts = builder.registry()?.contracts.iter().filter(|contract| role.is_none_or(|role| contract.role == role));
@@ -60,19 +60,19 @@ pub(super) fn takes_symbol(tool: &Tool) -> Option<&str> {
     tool.via.takes.as_ref().map(|symbol| symbol.value.as_str())
 }
 
-/// What is put in or taken out: the first asset of a thing.
+/// Returns the supplied asset, by default the first asset of the named object.
 pub(super) fn supply_asset(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>, at: &VenueMarket) -> Result<AssetInfo, ToolError> {
     let fixed = gives_symbol(tool).or(takes_symbol(tool)).or_else(|| at.assets.first().map(String::as_str));
     main_asset(builder, fixed, args, &[TokenRole::Asset, TokenRole::Collateral, TokenRole::In])
 }
 
-/// What is owed: the last asset of a thing.
+/// Returns the borrowed asset, by default the last asset of the named object.
 pub(super) fn debt_asset(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>, at: &VenueMarket) -> Result<AssetInfo, ToolError> {
     let fixed = gives_symbol(tool).or(takes_symbol(tool)).or_else(|| at.assets.last().map(String::as_str));
     main_asset(builder, fixed, args, &[TokenRole::Debt, TokenRole::Asset])
 }
 
-/// The amount a call is about: a deposit before its rent, collateral before size; the parts of a list add up.
+/// Returns the main amount of a call: a deposit before its rent, collateral before size. List items are summed.
 pub(super) fn stated_amount(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<Option<U256>, ToolError> {
     let own =
         args.amounts().find(|(name, kind, _)| is_main_amount(name) && !matches!(kind, ParamKind::Amount { unit: AmountUnit::Usd, .. }));
@@ -93,19 +93,22 @@ fn is_main_amount(name: &str) -> bool {
 }
 
 pub(super) fn require_nonzero(name: &str, amount: U256) -> Result<U256, ToolError> {
-    if amount.is_zero() { Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: nothing would move"))) } else { Ok(amount) }
+    if amount.is_zero() {
+        Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("{name}: amount must be greater than zero")))
+    } else {
+        Ok(amount)
+    }
 }
 
-/// An amount that must be said in numbers.
+/// Returns the main amount, which must be a number and not `all`.
 pub(super) fn require_amount(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<U256, ToolError> {
     let amount = stated_amount(builder, args, asset)?.filter(|amount| *amount != U256::MAX);
-    amount.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("say how much {}", asset.symbol)))
+    amount.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, format!("an exact amount of {} is required", asset.symbol)))
 }
 
-/// An amount that is held; everything where everything is meant.
+/// Returns the main amount, with `all` replaced by the balance; fails if it is zero.
 pub(super) async fn from_holding(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<U256, ToolError> {
-    let stated =
-        stated_amount(builder, args, asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "the call names no amount"))?;
+    let stated = stated_amount(builder, args, asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "no amount specified"))?;
     require_nonzero(&asset.symbol, resolve_max(builder, asset, stated).await?)
 }
 

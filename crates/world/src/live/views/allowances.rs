@@ -1,4 +1,4 @@
-//! Allowances the account has given.
+//! Allowance views: one allowance, and the audit of all of them.
 
 use super::shared::{asset_at, chain_facts, checksummed, party, try_read};
 use crate::chain::bindings::Token;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 pub(super) async fn allowance(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
-    let text = args.any_token().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no token"))?;
+    let text = args.any_token().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no token specified"))?;
     let asset = builder.asset(&text)?;
     if asset.is_native() {
         return Err(ToolError::new(ToolErrorCode::InvalidArguments, "the native coin needs no approval"));
@@ -33,7 +33,7 @@ pub(super) async fn allowance(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) 
     Ok(answer)
 }
 
-/// The audit: everything that is given, with what is wrong with it.
+/// Audits all allowances of the account, with a risk level for each.
 pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let given = world_allowances(builder);
     let spenders: BTreeSet<Address> = known_spenders(builder).chain(given.iter().map(|(_, spender)| *spender)).collect();
@@ -42,13 +42,13 @@ pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>)
     for token in tokens.collect::<Vec<_>>() {
         let asset = asset_at(builder, token);
         for spender in &spenders {
-            let asked = Token::allowanceCall { owner: ACCOUNT, spender: *spender };
-            let Some(amount) = try_read(builder, token, &asked).await? else {
+            let call = Token::allowanceCall { owner: ACCOUNT, spender: *spender };
+            let Some(amount) = try_read(builder, token, &call).await? else {
                 unreadable.push(token.to_checksum(None));
                 break;
             };
-            let taken_back = amount.is_zero() && args.flag("include_revoked") && given.contains(&(token, *spender));
-            if !amount.is_zero() || taken_back {
+            let revoked = amount.is_zero() && args.flag("include_revoked") && given.contains(&(token, *spender));
+            if !amount.is_zero() || revoked {
                 rows.push(row(builder, &asset, *spender, amount));
             }
         }
@@ -63,13 +63,13 @@ pub(super) async fn allowances(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>)
     Ok(answer)
 }
 
-/// Contracts of this chain that take tokens from those who let them.
+/// Returns the contracts of this chain that spend allowances.
 fn known_spenders<'d>(builder: &TxBuilder<'d>) -> impl Iterator<Item = Address> + use<'d> {
     let takes = |contract: Option<&str>| matches!(contract, Some("AmmRouter" | "Vault" | "Venue" | "Permit2" | "FeeBurner"));
     builder.book.entries().filter(move |(_, entry)| takes(entry.contract)).map(|(at, _)| at)
 }
 
-/// Token and spender of what the world gave before the trial.
+/// Returns token and spender of the allowances in the world file.
 fn world_allowances(builder: &TxBuilder<'_>) -> Vec<(Address, Address)> {
     let here = builder.world.allowances.iter().filter(|given| given.chain == builder.id);
     here.filter_map(|given| Some((builder.asset(&given.token).ok()?.at, encode::parse_address(builder.book, &given.spender).ok()?)))
@@ -101,7 +101,7 @@ fn amount_text(asset: &AssetInfo, amount: U256) -> String {
     if is_unlimited(amount) { "unlimited".to_owned() } else { human(amount, asset.decimals) }
 }
 
-/// More than could ever be spent; the record draws the same line.
+/// Uses the same threshold as recorded allowance effects.
 fn is_unlimited(amount: U256) -> bool {
     amount > (U256::MAX >> 1)
 }

@@ -1,4 +1,4 @@
-//! Balances of an account: the native coin and tokens, without shares and positions.
+//! Balances view: native coin and tokens of an account, without shares and positions.
 
 use super::shared::{amount_json, asset_at, balance, chain_facts, dollars, is_registered, owner, total_usd8, try_balance};
 use crate::chain::genesis::ACCOUNT;
@@ -23,7 +23,7 @@ pub(super) async fn balances(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -
     if who == ACCOUNT {
         answer.insert("account_type".into(), json!("PolicyCage"));
         answer.insert("operator".into(), json!(builder.world.wallet.to_checksum()));
-        // A transaction is in a block as soon as it is sent.
+        // Transactions are mined as soon as they are sent.
         answer.insert("pending_transactions".into(), json!(0));
     }
     answer.insert("total_usd".into(), json!(dollars(total_usd8(builder, &found.holdings))));
@@ -33,7 +33,7 @@ pub(super) async fn balances(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -
 
 pub(super) struct AccountBalances {
     pub holdings: Vec<(AssetInfo, U256)>,
-    /// Unregistered tokens may refuse to answer.
+    /// Tokens whose balance could not be read.
     pub unreadable: Vec<Address>,
 }
 
@@ -54,7 +54,7 @@ fn row(builder: &TxBuilder<'_>, asset: &AssetInfo, amount: U256) -> Value {
     row
 }
 
-/// Everything an account has some of.
+/// Returns all nonzero balances of an account.
 pub(super) async fn account_balances(builder: &mut TxBuilder<'_>, who: Address) -> Result<AccountBalances, ToolError> {
     let is_share = |contract: Option<&str>| matches!(contract, Some("AmmPair" | "Vault"));
     let tokens = builder.book.entries().filter(|(_, entry)| entry.asset.is_some() && !is_share(entry.contract)).map(|(at, _)| at);

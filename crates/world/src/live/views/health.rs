@@ -1,4 +1,4 @@
-//! Health of a loan: its distance from liquidation.
+//! Health view: health factor and borrowing power of a lending position.
 
 use super::shared::{chain_facts, dollars, owner, party, requested_id};
 use crate::chain::bindings::Venue;
@@ -21,7 +21,7 @@ pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> 
     answer.insert("account".into(), json!(account.to_checksum(None)));
     answer.insert("venue".into(), party(builder, venue));
     answer.insert("market".into(), json!(name));
-    // Without debt there is nothing to measure.
+    // Null without debt.
     answer.insert("health_factor".into(), json!((factor != U256::MAX).then(|| human(factor / U256::from(10_u64.pow(14)), 4))));
     answer.insert("collateral_usd".into(), json!(dollars(value.collateralUsd8)));
     answer.insert("debt_usd".into(), json!(dollars(value.debtUsd8)));
@@ -30,13 +30,13 @@ pub(super) async fn health(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> 
     Ok(answer)
 }
 
-/// Returns the amount that could still be borrowed before the ratio is too low.
+/// Returns the amount that can still be borrowed at the minimum collateral ratio.
 fn borrowable(collateral: U256, debt: U256, minimum_bps: u32) -> U256 {
     let most = collateral.saturating_mul(U256::from(10_000)).checked_div(U256::from(minimum_bps)).unwrap_or_default();
     most.saturating_sub(debt)
 }
 
-/// The venue and market: those of the thing that is named, else those of the tool, else the first lending pool.
+/// Returns venue and market of the named object, else of the tool, else of the first lending pool.
 fn lending_market(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(Address, String), ToolError> {
     let own = &args.tool.via;
     let thing = requested_id(args).and_then(|text| builder.thing(&text).cloned()).filter(|thing| thing.role.is_some());

@@ -1,4 +1,4 @@
-//! Agents in the registry: who owns one, what it says of itself and what others say of it.
+//! Agent view: owner, URI and feedback of a registered agent.
 
 use super::shared::{chain_facts, party, require_id, truncated, try_read};
 use crate::chain::bindings::IdentityRegistry;
@@ -10,12 +10,13 @@ use model::transcript::ToolErrorCode;
 use model::{OpTarget, Role};
 use serde_json::{Map, Value, json};
 
-/// Characters of an agent's page that are passed on.
+/// Maximum characters of an agent's URI.
 const MAX_PAGE_CHARS: usize = 2_000;
 
 pub(super) async fn agent(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let text = require_id(args, "agent")?;
-    let missing = |chain: u64| ToolError::new(ToolErrorCode::NotFound, format!("{} is no agent of chain {chain}", quote_value(&text)));
+    let missing =
+        |chain: u64| ToolError::new(ToolErrorCode::NotFound, format!("{} is not a registered agent on chain {chain}", quote_value(&text)));
     let agent = number(builder, &text).ok_or_else(|| missing(builder.id))?;
     let registry = registry(builder, Role::IdentityRegistry)?;
     let Some(owner) = try_read(builder, registry, &IdentityRegistry::ownerOfCall { agentId: agent }).await? else {
@@ -38,7 +39,7 @@ fn registry(builder: &TxBuilder<'_>, role: Role) -> Result<Address, ToolError> {
     builder.contract(&OpTarget { role: Some(role), ..OpTarget::default() }, &["IdentityRegistry"])
 }
 
-/// From the registry of reputations where it knows the agent, else from that of identities.
+/// Returns feedback count and average score from the reputation registry, else from the identity registry.
 async fn reputation(builder: &mut TxBuilder<'_>, identities: Address, agent: U256) -> Result<(U256, U256), ToolError> {
     if let Ok(reputations) = registry(builder, Role::ReputationRegistry)
         && let Some(summary) = try_read(builder, reputations, &IdentityRegistry::summaryCall { agentId: agent }).await?
@@ -49,7 +50,7 @@ async fn reputation(builder: &mut TxBuilder<'_>, identities: Address, agent: U25
     Ok((summary.count, summary.averageScore))
 }
 
-/// An agent of the world by its place in the file, or a number of the registry, with or without the chain before it.
+/// Returns the registry number of an agent: its position in the world file, or digits with an optional chain prefix.
 fn number(builder: &TxBuilder<'_>, text: &str) -> Option<U256> {
     let mut agents = builder.things.iter().filter(|thing| thing.chain == builder.id && thing.is == "agent");
     if let Some(place) = agents.position(|thing| thing.id.eq_ignore_ascii_case(text)) {
@@ -64,7 +65,7 @@ fn number(builder: &TxBuilder<'_>, text: &str) -> Option<U256> {
     digits.then(|| U256::from_str_radix(plain, 10).ok()).flatten()
 }
 
-/// The chain in an id such as 8453:42.
+/// Returns the chain of an id such as `8453:42`.
 fn chain_id_of(text: &str) -> Option<u64> {
     text.split_once(':')?.0.parse().ok()
 }

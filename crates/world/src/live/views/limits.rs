@@ -1,4 +1,4 @@
-//! The agent's own guard rails and how much of them is used.
+//! Limits view: policy limits and their current usage.
 
 use super::shared::dollars;
 use crate::chain::genesis::ACCOUNT;

@@ -1,4 +1,4 @@
-//! Reads that the live chain answers. One family of views, one file.
+//! Views that are answered from the live chain, one file per family.
 
 mod allowances;
 mod balances;
@@ -49,12 +49,14 @@ pub(crate) async fn view(
         LiveView::Orders => transactions::orders(builder, args, account),
         LiveView::Agent => identity::agent(builder, args).await,
         LiveView::Limits => Ok(limits::limits(builder, account)),
-        LiveView::Memory | LiveView::Files => Err(ToolError::new(ToolErrorCode::Unavailable, "the chain keeps neither memories nor files")),
+        LiveView::Memory | LiveView::Files => {
+            Err(ToolError::new(ToolErrorCode::Unavailable, "memory and files are not available on chain"))
+        }
     }?;
     Ok(with_timestamp(builder, answer))
 }
 
-/// Every answer says when it was true.
+/// Adds the time of the answer as `as_of`.
 fn with_timestamp(builder: &TxBuilder<'_>, mut answer: Map<String, Value>) -> Value {
     answer.insert("as_of".into(), json!(builder.unix_s));
     Value::Object(answer)

@@ -1,4 +1,4 @@
-//! The networks themselves: what gas costs and which chains there are.
+//! Network views: gas costs and supported chains.
 
 use super::shared::{chain_facts, dollars};
 use crate::chain::BASE_FEE;
@@ -24,7 +24,7 @@ pub(super) fn gas(builder: &TxBuilder<'_>) -> Map<String, Value> {
 }
 
 pub(super) async fn chains(builder: &mut TxBuilder<'_>) -> Result<Map<String, Value>, ToolError> {
-    // The other chains may not have been touched yet; asking them would start them.
+    // Only the current chain: reading the block of another would open it.
     let latest = builder.chain.latest().await?.number;
     let row = |id: &u64| chain_json(builder.workspace, *id, (*id == builder.id).then_some(latest));
     Ok(Map::from_iter([("chains".to_owned(), builder.world.chains.iter().map(row).collect())]))

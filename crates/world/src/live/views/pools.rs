@@ -1,4 +1,4 @@
-//! Pools: what lies in them, the price that makes, and the part an account has.
+//! Pool view: reserves and price, and pool shares of an account.
 
 use super::shared::{amount_json, balance, chain_facts, dollars, requested_id, total_usd8, truncated};
 use crate::chain::bindings::AmmPair;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 pub(super) struct PoolState {
     pub at: Address,
-    /// Each side with its reserve, in the order they were asked for.
+    /// Assets with their reserves, in the requested order.
     pub sides: [(AssetInfo, U256); 2],
     pub shares: U256,
 }
@@ -25,12 +25,12 @@ pub(super) struct PoolShare {
 }
 
 pub(super) async fn pool(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
-    let (asked, [a, b]) = requested_pool(builder, args)?;
+    let (requested, [a, b]) = requested_pool(builder, args)?;
     let pool = load_pool(builder, a, b).await?;
     let [(a, reserve_a), (b, reserve_b)] = &pool.sides;
     let priced = pool.sides.iter().all(|(asset, _)| builder.price(&asset.symbol).is_some());
     let mut answer = chain_facts(builder);
-    answer.insert("pool".into(), json!(asked.unwrap_or_else(|| pool.at.to_checksum(None))));
+    answer.insert("pool".into(), json!(requested.unwrap_or_else(|| pool.at.to_checksum(None))));
     answer.insert("contract".into(), json!(pool.at.to_checksum(None)));
     answer.insert("pair".into(), json!(format!("{}-{}", a.symbol, b.symbol)));
     answer.insert("reserves".into(), pool.sides.iter().map(|(asset, amount)| amount_json(builder, asset, *amount)).collect());
@@ -40,7 +40,7 @@ pub(super) async fn pool(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Re
     Ok(answer)
 }
 
-/// Two tokens, or the pool or pair the call names, with the name it used.
+/// Returns the assets of the requested pool, with its id if the call names one.
 fn requested_pool(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(Option<String>, [AssetInfo; 2]), ToolError> {
     for (a, b) in [(TokenRole::A, TokenRole::B), (TokenRole::In, TokenRole::Out)] {
         if let (Some(a), Some(b)) = (args.token(a), args.token(b)) {
@@ -51,7 +51,7 @@ fn requested_pool(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(Optio
     if let Some([a, b]) = listed.and_then(|(_, value)| value.as_array()).map(Vec::as_slice) {
         return Ok((None, [builder.asset(&scalar_text(a))?, builder.asset(&scalar_text(b))?]));
     }
-    let text = requested_id(args).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no pool"))?;
+    let text = requested_id(args).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no pool specified"))?;
     if let Some((a, b)) = text.split_once(['/', '-'])
         && let (Ok(a), Ok(b)) = (builder.asset(a.trim()), builder.asset(b.trim()))
     {
@@ -60,7 +60,7 @@ fn requested_pool(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(Optio
     let assets: Result<[AssetInfo; 2], _> = builder.underlying_assets(&text)?.try_into();
     let spelling = AddressText::parse(&text).map_or_else(|| truncated(&text, 80), |address| address.to_checksum());
     let assets = assets
-        .map_err(|_| ToolError::new(ToolErrorCode::NotFound, format!("{} is no pool of chain {}", quote_value(&text), builder.id)))?;
+        .map_err(|_| ToolError::new(ToolErrorCode::NotFound, format!("{} is not a pool on chain {}", quote_value(&text), builder.id)))?;
     Ok((Some(spelling), assets))
 }
 
@@ -70,17 +70,17 @@ pub(super) async fn load_pool(builder: &mut TxBuilder<'_>, a: AssetInfo, b: Asse
     let reserves = builder.read(at, &AmmPair::getReservesCall {}).await?;
     let shares = builder.read(at, &AmmPair::totalSupplyCall {}).await?;
     let (zero, one) = (U256::from(reserves.reserve0), U256::from(reserves.reserve1));
-    // The factory puts the lower address first.
+    // The factory sorts tokens by address.
     let (reserve_a, reserve_b) = if a.at < b.at { (zero, one) } else { (one, zero) };
     Ok(PoolState { at, sides: [(a, reserve_a), (b, reserve_b)], shares })
 }
 
-/// Pools hold the wrapped coin where the native one is meant.
+/// Replaces the native coin by its wrapped token, which pools hold.
 fn wrapped(builder: &TxBuilder<'_>, asset: AssetInfo) -> Result<AssetInfo, ToolError> {
     if asset.is_native() { builder.asset(&format!("W{}", asset.symbol)) } else { Ok(asset) }
 }
 
-/// Returns whole units of the second per whole unit of the first, with 8 decimals.
+/// Returns the price of the first asset in units of the second, with 8 decimals.
 fn price(a: &AssetInfo, reserve_a: U256, b: &AssetInfo, reserve_b: U256) -> Option<String> {
     let unit = |asset: &AssetInfo| U256::from(10).checked_pow(U256::from(asset.decimals));
     let above = reserve_b.checked_mul(unit(a)?)?.checked_mul(U256::from(100_000_000_u64))?;
@@ -99,7 +99,7 @@ fn pool_share(pool: PoolState, shares: U256) -> PoolShare {
     PoolShare { pool: pool.at, shares, amounts: pool.sides.map(|(asset, reserve)| (asset, of(reserve))) }
 }
 
-/// All shares of pools that an account has.
+/// Returns all pool shares of an account.
 pub(super) async fn shares(builder: &mut TxBuilder<'_>, who: Address) -> Result<Vec<PoolShare>, ToolError> {
     let pairs = builder.book.entries().filter(|(_, entry)| entry.contract == Some("AmmPair")).map(|(at, _)| at);
     let mut found = vec![];

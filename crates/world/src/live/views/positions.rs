@@ -1,4 +1,4 @@
-//! Positions: shares of pools and what lies in venues, by id or all of them.
+//! Position views: pool shares and venue positions, by id or all of an account.
 
 use super::pools::{self, PoolShare};
 use super::shared::{amount_json, asset_at, chain_facts, net_usd, owner, party, require_id, total_usd8};
@@ -48,25 +48,25 @@ fn market_name(hash: B256) -> String {
     MARKETS.iter().find(|name| market_id(name) == hash).map_or_else(|| hash.to_string(), |name| (*name).to_owned())
 }
 
-/// One position by its id.
+/// Returns one position by its id.
 pub(super) async fn position(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let text = require_id(args, "position")?;
     let who = owner(builder, args)?;
-    let missing = || ToolError::new(ToolErrorCode::NotFound, format!("{} is no position on chain {}", quote_value(&text), builder.id));
+    let missing = || ToolError::new(ToolErrorCode::NotFound, format!("{} is not a position on chain {}", quote_value(&text), builder.id));
     let thing = find_position(builder, args, &text).ok_or_else(missing)?;
     let mut answer = chain_facts(builder);
     answer.insert("id".into(), json!(*thing.id));
     answer.insert("is".into(), json!(thing.is));
     answer.insert("account".into(), json!(who.to_checksum(None)));
-    let told = match thing.role {
+    let details = match thing.role {
         Some(role) => venue_position(builder, thing, role, who).await?.to_json(builder),
         None => pool_position(builder, thing, who).await?,
     };
-    answer.extend(told);
+    answer.extend(details);
     Ok(answer)
 }
 
-/// The thing of this id that can be held; of several the one the parameter asks for.
+/// Returns the object with this id that can be held, preferably of the kind that the id parameter names.
 fn find_position<'d>(builder: &TxBuilder<'d>, args: &ToolArgs<'_>, text: &str) -> Option<&'d WorldObject> {
     let things =
         builder.things.iter().filter(|thing| thing.chain == builder.id && thing.id.eq_ignore_ascii_case(text) && can_be_held(thing));
@@ -83,16 +83,16 @@ fn can_be_held(thing: &WorldObject) -> bool {
 
 async fn venue_position(builder: &mut TxBuilder<'_>, thing: &WorldObject, role: Role, who: Address) -> Result<MarketPosition, ToolError> {
     let (venue, market) = venue_and_market(builder, thing, role)?;
-    let mut stand = MarketPosition::new(venue, market);
-    let (Some(first), Some(last)) = (thing.assets.first(), thing.assets.last()) else { return Ok(stand) };
+    let mut position = MarketPosition::new(venue, market);
+    let (Some(first), Some(last)) = (thing.assets.first(), thing.assets.last()) else { return Ok(position) };
     let (first, last) = (builder.asset(first)?, builder.asset(last)?);
     let supplied = builder.read(venue, &Venue::suppliedCall { account: who, market, asset: first.at }).await?;
     let borrowed = builder.read(venue, &Venue::borrowedCall { account: who, market, asset: last.at }).await?;
     let claimable = builder.read(venue, &Venue::claimableCall { account: who, market, asset: first.at }).await?;
-    stand.supplied.push((first.clone(), supplied));
-    stand.borrowed.push((last, borrowed));
-    stand.claimable.push((first, claimable));
-    Ok(stand)
+    position.supplied.push((first.clone(), supplied));
+    position.borrowed.push((last, borrowed));
+    position.claimable.push((first, claimable));
+    Ok(position)
 }
 
 fn venue_and_market(builder: &TxBuilder<'_>, thing: &WorldObject, role: Role) -> Result<(Address, B256), ToolError> {
@@ -104,14 +104,14 @@ async fn pool_position(builder: &mut TxBuilder<'_>, thing: &WorldObject, who: Ad
     let [a, b] = thing.assets.as_slice() else { return Ok(Map::new()) };
     let (a, b) = (builder.asset(a)?, builder.asset(b)?);
     let earned = pool_fees(builder, thing, &a, who).await?;
-    let mut told = pools::share(builder, a, b, who).await?.to_json(builder);
+    let mut details = pools::share(builder, a, b, who).await?.to_json(builder);
     if let Some(earned) = earned {
-        told.insert("claimable".into(), earned);
+        details.insert("claimable".into(), earned);
     }
-    Ok(told)
+    Ok(details)
 }
 
-/// Returns the fees of a pool share, which wait at the position manager.
+/// Returns the unclaimed fees of a pool position, held by the position manager.
 async fn pool_fees(builder: &mut TxBuilder<'_>, thing: &WorldObject, first: &AssetInfo, who: Address) -> Result<Option<Value>, ToolError> {
     if thing.claimable.is_none() {
         return Ok(None);
@@ -124,7 +124,7 @@ async fn pool_fees(builder: &mut TxBuilder<'_>, thing: &WorldObject, first: &Ass
 pub(super) async fn positions(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let who = owner(builder, args)?;
     let shares = pools::shares(builder, who).await?;
-    let stands = market_positions(builder, who).await?;
+    let markets = market_positions(builder, who).await?;
     let mut answer = chain_facts(builder);
     answer.insert("account".into(), json!(who.to_checksum(None)));
     answer.insert(
@@ -132,13 +132,13 @@ pub(super) async fn positions(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) 
         shares
             .iter()
             .map(|share| pool_share_json(builder, share))
-            .chain(stands.iter().map(|stand| market_position_json(builder, stand)))
+            .chain(markets.iter().map(|position| market_position_json(builder, position)))
             .collect(),
     );
     Ok(answer)
 }
 
-/// Everything an account has in the venues of a chain, market by market.
+/// Returns the venue positions of an account, one per market.
 pub(super) async fn market_positions(builder: &mut TxBuilder<'_>, who: Address) -> Result<Vec<MarketPosition>, ToolError> {
     let venues = builder.book.entries().filter(|(_, entry)| entry.contract == Some("Venue")).map(|(at, _)| at);
     let mut found: Vec<MarketPosition> = vec![];
@@ -146,15 +146,16 @@ pub(super) async fn market_positions(builder: &mut TxBuilder<'_>, who: Address) 
         let from = found.len();
         for key in builder.read(venue, &Venue::holdingsCall { account: who }).await? {
             let claimable = builder.read(venue, &Venue::claimableCall { account: who, market: key.market, asset: key.asset }).await?;
-            let at = match found.iter().skip(from).position(|stand| stand.market == key.market) {
+            let at = match found.iter().skip(from).position(|position| position.market == key.market) {
                 Some(at) => from + at,
                 None => {
                     found.push(MarketPosition::new(venue, key.market));
                     found.len() - 1
                 }
             };
-            let (asset, stand) = (asset_at(builder, key.asset), &mut found[at]);
-            let lists = [(&mut stand.supplied, key.supplied), (&mut stand.borrowed, key.borrowed), (&mut stand.claimable, claimable)];
+            let (asset, position) = (asset_at(builder, key.asset), &mut found[at]);
+            let lists =
+                [(&mut position.supplied, key.supplied), (&mut position.borrowed, key.borrowed), (&mut position.claimable, claimable)];
             for (list, amount) in lists {
                 if !amount.is_zero() {
                     list.push((asset.clone(), amount));
@@ -162,17 +163,17 @@ pub(super) async fn market_positions(builder: &mut TxBuilder<'_>, who: Address) 
             }
         }
     }
-    found.retain(|stand| !stand.is_empty());
+    found.retain(|position| !position.is_empty());
     Ok(found)
 }
 
-/// With the ids by which tools know it; several may share what the chain keeps as one.
-pub(super) fn market_position_json(builder: &TxBuilder<'_>, stand: &MarketPosition) -> Value {
+/// Returns a venue position with its ids. Several ids may share one on-chain position.
+pub(super) fn market_position_json(builder: &TxBuilder<'_>, position: &MarketPosition) -> Value {
     let is_here = |thing: &&WorldObject| {
         let here = thing.role.and_then(|role| venue_and_market(builder, thing, role).ok());
-        here == Some((stand.venue, stand.market)) && thing.assets.iter().any(|symbol| stand.has_asset(symbol))
+        here == Some((position.venue, position.market)) && thing.assets.iter().any(|symbol| position.has_asset(symbol))
     };
-    with_ids(builder, stand.to_json(builder), is_here)
+    with_ids(builder, position.to_json(builder), is_here)
 }
 
 pub(super) fn pool_share_json(builder: &TxBuilder<'_>, share: &PoolShare) -> Value {
@@ -190,8 +191,8 @@ impl MarketPosition {
     }
 }
 
-fn with_ids(builder: &TxBuilder<'_>, mut told: Map<String, Value>, is_here: impl Fn(&&WorldObject) -> bool) -> Value {
+fn with_ids(builder: &TxBuilder<'_>, mut details: Map<String, Value>, is_here: impl Fn(&&WorldObject) -> bool) -> Value {
     let things = builder.things.iter().filter(|thing| thing.chain == builder.id && can_be_held(thing)).filter(is_here);
-    told.insert("ids".into(), things.map(|thing| json!(*thing.id)).collect());
-    Value::Object(told)
+    details.insert("ids".into(), things.map(|thing| json!(*thing.id)).collect());
+    Value::Object(details)
 }

@@ -1,4 +1,4 @@
-//! Prices of tokens, and their own metadata.
+//! Token views: price and on-chain metadata.
 
 use super::shared::{chain_facts, checksummed, dollars, is_registered, truncated, try_read};
 use crate::chain::bindings::Token;
@@ -10,16 +10,16 @@ use model::AddressText;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 
-/// Characters of a name or symbol that are passed on.
+/// Maximum characters of a token name or symbol.
 const LONGEST: usize = 200;
 
 fn requested_token(args: &ToolArgs<'_>) -> Result<String, ToolError> {
-    args.any_token().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "the call names no token"))
+    args.any_token().ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, "no token specified"))
 }
 
 pub(super) fn price(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<String, Value>, ToolError> {
     let asset = builder.asset(&requested_token(args)?)?;
-    let unpriced = |what: &str| ToolError::new(ToolErrorCode::NotFound, format!("no source has a price of {what} on chain {}", builder.id));
+    let unpriced = |what: &str| ToolError::new(ToolErrorCode::NotFound, format!("no price available for {what} on chain {}", builder.id));
     let usd8 = builder.price(&asset.symbol).ok_or_else(|| unpriced(&asset.symbol))?;
     let mut answer = chain_facts(builder);
     answer.insert("token".into(), json!(asset.symbol));
@@ -35,7 +35,7 @@ pub(super) fn price(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Map<
     Ok(answer)
 }
 
-/// A price in another currency that has one itself, with 8 decimals.
+/// Returns a price in another currency, with 8 decimals, if that currency has a price.
 fn in_currency(builder: &TxBuilder<'_>, usd8: U256, currency: &str) -> Option<String> {
     let unit = builder.price(currency).or_else(|| builder.price(&format!("W{currency}")))?;
     usd8.checked_mul(U256::from(100_000_000_u64))?.checked_div(unit).map(dollars)
@@ -56,7 +56,7 @@ pub(super) async fn token(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> R
             if builder.chain.code(at).await?.is_empty() {
                 return Err(ToolError::new(
                     ToolErrorCode::NotFound,
-                    format!("nothing stands at {} on chain {}", at.to_checksum(None), builder.id),
+                    format!("no contract at {} on chain {}", at.to_checksum(None), builder.id),
                 ));
             }
             describe(builder, &mut answer, at, None).await?
@@ -80,7 +80,7 @@ fn find_token(builder: &TxBuilder<'_>, text: &str) -> Result<TokenLookup, ToolEr
     }
 }
 
-/// In the token's own words. What it does not say is null.
+/// Adds the token's on-chain metadata; unreadable fields are null.
 async fn describe(
     builder: &mut TxBuilder<'_>,
     answer: &mut Map<String, Value>,

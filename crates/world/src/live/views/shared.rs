@@ -1,4 +1,4 @@
-//! Lookups and answer parts that several views use.
+//! Lookups and answer parts shared by views.
 
 use crate::chain::bindings::Token;
 use crate::chain::genesis::ACCOUNT;
@@ -12,12 +12,12 @@ use model::transcript::ToolErrorCode;
 use model::{AddressRole, ParamKind};
 use serde_json::{Map, Value, json};
 
-/// The first facts of an answer about one chain.
+/// Returns a new answer with its chain id.
 pub(super) fn chain_facts(builder: &TxBuilder<'_>) -> Map<String, Value> {
     Map::from_iter([("chain_id".to_owned(), json!(builder.id))])
 }
 
-/// Returns the address a read is about. The agent's key stands for its account, which holds the funds.
+/// Returns the address a read is about. The operator's address maps to its account, which holds the funds.
 pub(super) fn owner(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Address, ToolError> {
     let given = match args.address(AddressRole::Wallet)? {
         Some(wallet) => Some(wallet),
@@ -29,7 +29,7 @@ pub(super) fn owner(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<Addr
 const TARGET_ROLES: &[AddressRole] =
     &[AddressRole::Pool, AddressRole::Vault, AddressRole::Market, AddressRole::Contract, AddressRole::Agent];
 
-/// Returns the id or address a read is about, or its `target`, which may be either.
+/// Returns the id or address parameter of a read, else its `target`.
 pub(super) fn requested_id(args: &ToolArgs<'_>) -> Option<String> {
     let names =
         |kind: &ParamKind| matches!(kind, ParamKind::Id(_)) || matches!(kind, ParamKind::Address(role) if TARGET_ROLES.contains(role));
@@ -37,10 +37,10 @@ pub(super) fn requested_id(args: &ToolArgs<'_>) -> Option<String> {
 }
 
 pub(super) fn require_id(args: &ToolArgs<'_>, what: &str) -> Result<String, ToolError> {
-    requested_id(args).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("the call names no {what}")))
+    requested_id(args).ok_or_else(|| ToolError::new(ToolErrorCode::InvalidArguments, format!("no {what} specified")))
 }
 
-/// A contract's answer; nothing where it reverts or talks nonsense, as strangers may.
+/// Calls a contract. Returns `None` if it reverts or returns invalid data, as unknown contracts may.
 pub(super) async fn try_read<C: SolCall>(builder: &mut TxBuilder<'_>, to: Address, call: &C) -> Result<Option<C::Return>, ToolError> {
     let outcome = builder.chain.call(&Tx::call(ACCOUNT, to, call.abi_encode())).await?;
     let answered = outcome.status == TxStatus::Success;
@@ -55,11 +55,11 @@ pub(super) async fn try_balance(builder: &mut TxBuilder<'_>, asset: Address, who
 }
 
 pub(super) async fn balance(builder: &mut TxBuilder<'_>, asset: Address, who: Address) -> Result<U256, ToolError> {
-    let silent = || ToolError::new(ToolErrorCode::CallReverted, format!("{} does not say who has how much", asset.to_checksum(None)));
-    try_balance(builder, asset, who).await?.ok_or_else(silent)
+    let failed = || ToolError::new(ToolErrorCode::CallReverted, format!("balanceOf failed for token {}", asset.to_checksum(None)));
+    try_balance(builder, asset, who).await?.ok_or_else(failed)
 }
 
-/// Returns the asset at an address; an unknown one goes by its address.
+/// Returns the asset at an address. The symbol of an unknown asset is its address.
 pub(super) fn asset_at(builder: &TxBuilder<'_>, at: Address) -> AssetInfo {
     let known = builder.book.get(at).and_then(|entry| entry.asset.clone());
     let (symbol, decimals) = known.unwrap_or_else(|| (at.to_checksum(None), 18));
@@ -79,12 +79,12 @@ pub(super) fn checksummed(at: Address) -> Value {
     if at == Address::ZERO { json!("native") } else { json!(at.to_checksum(None)) }
 }
 
-/// An address with the name it has here.
+/// Returns an address with its name in the address book.
 pub(super) fn party(builder: &TxBuilder<'_>, at: Address) -> Value {
     json!({ "address": at.to_checksum(None), "name": builder.book.get(at).map(|entry| entry.name.as_str()) })
 }
 
-/// An amount of something, with its worth where it has a price.
+/// Returns an amount with its USD value, if the asset has a price.
 pub(super) fn amount_json(builder: &TxBuilder<'_>, asset: &AssetInfo, amount: U256) -> Value {
     json!({
         "token": asset.symbol,
@@ -98,18 +98,18 @@ pub(super) fn dollars(usd8: U256) -> String {
     human(usd8, 8)
 }
 
-/// The worth of all that has a price.
+/// Sums the USD value of all priced amounts.
 pub(super) fn total_usd8<'s>(builder: &TxBuilder<'_>, amounts: impl IntoIterator<Item = &'s (AssetInfo, U256)>) -> U256 {
     let values = amounts.into_iter().filter_map(|(asset, amount)| builder.usd8(asset, *amount));
     values.fold(U256::ZERO, U256::saturating_add)
 }
 
-/// Returns assets less debts, in dollars.
+/// Returns assets minus debts in USD.
 pub(super) fn net_usd(had: U256, owed: U256) -> String {
     if had >= owed { dollars(had - owed) } else { format!("-{}", dollars(owed - had)) }
 }
 
-/// Words of strangers are passed on as they are, but not without end.
+/// Truncates untrusted text to `most` characters.
 pub(super) fn truncated(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }

@@ -1,4 +1,4 @@
-//! Every view on a chain of the reference world, also with hostile arguments.
+//! Tests of every view on a chain of the reference world, including hostile arguments.
 
 use super::view;
 use crate::chain::bindings::Token;
@@ -67,7 +67,7 @@ impl ViewFixture {
         self.ask(tool, given).await.expect_err("an error").code
     }
 
-    /// Gives an allowance of the account, as its operator would.
+    /// Approves a spender from the account, through its operator.
     async fn approve(&mut self, token: &str, spender: &str, value: U256) {
         let token = self.genesis.book.find(token).expect("a token");
         let spender: Address = spender.parse().expect("an address");
@@ -84,7 +84,7 @@ fn row<'v>(rows: &'v Value, key: &str, value: &str) -> &'v Value {
 }
 
 fn number(value: &Value) -> f64 {
-    value.as_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{value} is no decimal"))
+    value.as_str().and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{value} is not a decimal"))
 }
 
 #[tokio::test]
@@ -107,11 +107,11 @@ async fn price_and_token_views() {
     assert_eq!((&stray["symbol"], &stray["known"]), (&json!("TIDE"), &json!(false)));
     let coin = scene.ask_ok("get_token_info", json!({ "token": "ETH", "chain": "base" })).await;
     assert_eq!((&coin["address"], &coin["known"]), (&json!("native"), &json!(true)));
-    // Code that is no token has no name; an address without code is nothing at all.
+    // A contract that is not a token has no metadata; an address without code is not found.
     let venue = scene.ask_ok("get_token_info", json!({ "token": "0xA238Dd80C259a72e81d7e4664a9801593F98d1c5", "chain": "base" })).await;
     assert_eq!((&venue["name"], &venue["decimals"]), (&Value::Null, &Value::Null));
-    let nobody = json!({ "token": "0x00000000000000000000000000000000000000aa", "chain": "base" });
-    assert_eq!(scene.ask_error("get_token_info", nobody).await, ToolErrorCode::NotFound);
+    let no_code = json!({ "token": "0x00000000000000000000000000000000000000aa", "chain": "base" });
+    assert_eq!(scene.ask_error("get_token_info", no_code).await, ToolErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -125,10 +125,10 @@ async fn balances_view_of_own_and_other_accounts() {
     assert!(own.get("unreadable").is_none());
     let wallet = scene.workspace.world("defi_small").expect("the world").wallet.text.clone();
     let by_key = scene.ask_as("query_state", LiveView::Balances, json!({ "kind": "balances", "account": wallet })).await.expect("balances");
-    assert_eq!(by_key["balances"], own["balances"], "the key stands for the account");
-    let nobody = json!({ "kind": "balances", "account": "0x00000000000000000000000000000000000000aa" });
-    let nobody = scene.ask_as("query_state", LiveView::Balances, nobody).await.expect("balances");
-    assert_eq!((&nobody["balances"], &nobody["total_usd"]), (&json!([]), &json!("0")));
+    assert_eq!(by_key["balances"], own["balances"], "the operator's address maps to the account");
+    let other = json!({ "kind": "balances", "account": "0x00000000000000000000000000000000000000aa" });
+    let other = scene.ask_as("query_state", LiveView::Balances, other).await.expect("balances");
+    assert_eq!((&other["balances"], &other["total_usd"]), (&json!([]), &json!("0")));
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn portfolio_view_counts_each_asset_once() {
     assert!((number(&vault["assets"]["amount"]) - 600.0).abs() < 0.001, "{vault:#}");
     let weth = row(&all["pool_shares"], "pair", "WETH-USDC");
     assert_eq!(weth["ids"], json!(["482113"]));
-    // Two ids of one market are one position of the chain: 100 and 80 USDC.
+    // Two ids of one market share one on-chain position: 100 and 80 USDC.
     let pendle = all["positions"].as_array().expect("rows").iter().find(|row| row["market"] == "yield").expect("the yield market");
     assert_eq!(pendle["supplied"][0]["amount"], "180");
     assert_eq!(pendle["ids"].as_array().map(Vec::len), Some(2));
@@ -212,7 +212,7 @@ async fn position_views_by_id_and_all() {
     for id in ["482113", "aave-8453", "gauge-8453", "bid-311", "job-5521"] {
         assert!(ids.contains(&&json!(id)), "{id} in {ids:?}");
     }
-    // An order of two assets is no share of their pool.
+    // An order on two assets is not a pool share.
     for id in ["999", "twamm-19", "ann-204"] {
         assert_eq!(scene.ask_error("data_get_position", json!({ "token_id": id, "chain": "base" })).await, ToolErrorCode::NotFound, "{id}");
     }
@@ -240,9 +240,9 @@ async fn health_view_with_and_without_debt() {
     assert_eq!((&health["collateral_usd"], &health["debt_usd"]), (&json!("3200"), &json!("1062.24")));
     assert_eq!(health["health_factor"], "2.41");
     assert_eq!(health["borrowing_power_left_usd"], "1497.76");
-    let nobody = json!({ "account": "0x00000000000000000000000000000000000000aa", "chain": BASE });
-    let nobody = scene.ask_ok("aave_get_health_factor", nobody).await;
-    assert_eq!((&nobody["health_factor"], &nobody["debt_usd"]), (&Value::Null, &json!("0")));
+    let other = json!({ "account": "0x00000000000000000000000000000000000000aa", "chain": BASE });
+    let other = scene.ask_ok("aave_get_health_factor", other).await;
+    assert_eq!((&other["health_factor"], &other["debt_usd"]), (&Value::Null, &json!("0")));
 }
 
 #[tokio::test]
@@ -277,7 +277,7 @@ async fn transaction_and_order_views_find_sent_txs() {
     assert_eq!((&one["transactions"][0]["status"], &one["transactions"][1]["status"]), (&json!("failed"), &json!("not_found")));
     let none = json!({ "transaction_hashes": ["0xcc"], "chain_id": BASE });
     assert_eq!(scene.ask_error("uniswap_api_check_swap_status", none).await, ToolErrorCode::NotFound);
-    // Two orders of the world file are open besides the one that was sent.
+    // The world file has two open orders besides the one that was sent.
     let orders = scene.ask_ok("uniswap_api_get_orders", json!({})).await;
     assert_eq!(orders["orders"].as_array().map(Vec::len), Some(3));
     let open = scene.ask_ok("uniswap_api_get_orders", json!({ "order_status": "open" })).await;
@@ -292,13 +292,14 @@ async fn transaction_and_order_views_find_sent_txs() {
 #[tokio::test]
 async fn agent_view_rejects_unknown_agent() {
     let mut scene = ViewFixture::new("defi_small", BASE).await;
-    for id in ["8453:9999", "1:77", "nobody", "", "8453:", "115792089237316195423570985008687907853269984665640564039457584007913129639936"]
+    for id in
+        ["8453:9999", "1:77", "unknown", "", "8453:", "115792089237316195423570985008687907853269984665640564039457584007913129639936"]
     {
         assert_eq!(scene.ask_error("identity_get_validation_status", json!({ "agent_id": id })).await, ToolErrorCode::NotFound, "{id}");
     }
 }
 
-/// Views see arguments that a schema let through, and must survive those it would not.
+/// Views must answer with a typed error even for arguments that violate the schema.
 #[tokio::test]
 async fn views_reject_hostile_arguments() {
     let mut scene = ViewFixture::new("defi_small", BASE).await;
@@ -321,7 +322,7 @@ async fn views_reject_hostile_arguments() {
         json!(""),
     ];
     for (tool, own, params) in &tools {
-        // The one tool that shows several views is tried with all of them.
+        // `query_state` supports every view.
         let views = if tool == "query_state" { LiveView::ALL.iter().map(|(_, view)| *view).collect() } else { vec![*own] };
         for value in &values {
             let given: Map<String, Value> = params.iter().map(|param| (param.clone(), value.clone())).collect();

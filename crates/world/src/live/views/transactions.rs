@@ -1,4 +1,4 @@
-//! Transactions of this trial by hash, and orders.
+//! Transaction and order views of this trial.
 
 use super::shared::{chain_facts, owner, require_id, truncated};
 use crate::live::account::{AccountState, SentTx};
@@ -9,7 +9,7 @@ use model::ParamKind;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 
-/// More are not looked up at once.
+/// Maximum lookups per call.
 const MAX_LOOKUPS: usize = 100;
 
 pub(super) fn transaction(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, account: &AccountState) -> Result<Map<String, Value>, ToolError> {
@@ -20,7 +20,7 @@ pub(super) fn transaction(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, account:
     let find = |hash: &String| account.sent().iter().find(|fact| fact.chain == builder.id && fact.tx_hash.eq_ignore_ascii_case(hash));
     if hashes.iter().all(|hash| find(hash).is_none()) {
         let what = hashes.first().map(|hash| quote_value(hash)).unwrap_or_default();
-        return Err(ToolError::new(ToolErrorCode::NotFound, format!("chain {} has no transaction {what}", builder.id)));
+        return Err(ToolError::new(ToolErrorCode::NotFound, format!("transaction {what} not found on chain {}", builder.id)));
     }
     let missing = |hash: &str| json!({ "tx_hash": truncated(hash, 80), "status": "not_found" });
     let mut answer = chain_facts(builder);
@@ -28,7 +28,7 @@ pub(super) fn transaction(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, account:
     Ok(answer)
 }
 
-/// The ids of a list parameter.
+/// Returns the ids of a list parameter.
 fn ids(args: &ToolArgs<'_>) -> Option<Vec<String>> {
     let (_, value) = args.first(|kind| matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Id(_))))?;
     Some(value.as_array()?.iter().take(MAX_LOOKUPS).map(scalar_text).collect())
@@ -50,8 +50,8 @@ pub(super) fn orders(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, account: &Acc
     let one = args.first(|kind| matches!(kind, ParamKind::Id(_))).map(|(_, value)| scalar_text(value));
     let wanted = ids(args).or_else(|| one.clone().map(|id| vec![id]));
     let named = |fact: &SentTx| {
-        let goes_by = |id: &String| fact.tx_hash.eq_ignore_ascii_case(id) || fact.action_id.as_ref() == Some(id);
-        wanted.as_ref().is_none_or(|wanted| wanted.iter().any(goes_by))
+        let has_id = |id: &String| fact.tx_hash.eq_ignore_ascii_case(id) || fact.action_id.as_ref() == Some(id);
+        wanted.as_ref().is_none_or(|wanted| wanted.iter().any(has_id))
     };
     let status = args.text("order_status");
     let fits = |fact: &SentTx| status.as_deref().is_none_or(|status| status == order_status(fact));
@@ -59,19 +59,19 @@ pub(super) fn orders(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, account: &Acc
     let found = account.sent().iter().filter(|fact| own && is_order(builder, fact) && named(fact) && fits(fact));
     let limit =
         args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MAX_LOOKUPS).min(MAX_LOOKUPS);
-    // Orders from before the trial stand open.
+    // Orders of the world file are open.
     let open = own && status.as_deref().is_none_or(|status| status == "open");
     let older = builder.things.iter().filter(|thing| open && thing.is == "order" && thing.chain == builder.id);
     let older = older.filter(|thing| wanted.as_ref().is_none_or(|ids| ids.iter().any(|id| thing.id.eq_ignore_ascii_case(id))));
     let older = older.map(|thing| json!({ "order_id": thing.id.value, "status": "open", "chain_id": thing.chain }));
     let rows: Vec<Value> = found.map(order_json).chain(older).take(limit).collect();
     match one {
-        Some(id) if rows.is_empty() => Err(ToolError::new(ToolErrorCode::NotFound, format!("there is no order {}", quote_value(&id)))),
+        Some(id) if rows.is_empty() => Err(ToolError::new(ToolErrorCode::NotFound, format!("order {} not found", quote_value(&id)))),
         Some(_) | None => Ok(Map::from_iter([("orders".to_owned(), Value::Array(rows))])),
     }
 }
 
-/// Returns whether a call is about the account itself: other accounts' orders are unknown.
+/// Returns whether a call is about the account itself. Orders of other accounts are unknown.
 fn owner_is_own(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<bool, ToolError> {
     Ok(owner(builder, args)? == crate::chain::genesis::ACCOUNT)
 }

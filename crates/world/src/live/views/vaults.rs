@@ -1,4 +1,4 @@
-//! Vaults: their state, and what an account has in them.
+//! Vault views: state of a vault, and vault holdings of an account.
 
 use super::shared::{amount_json, asset_at, balance, chain_facts, dollars, owner, require_id};
 use crate::chain::bindings::Vault;
@@ -10,12 +10,12 @@ use model::AddressText;
 use model::transcript::ToolErrorCode;
 use serde_json::{Map, Value, json};
 
-/// A vault's share, and the asset behind it.
+/// Returns the share token and the underlying asset of the requested vault.
 fn requested_vault(builder: &TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<(AssetInfo, AssetInfo), ToolError> {
     let text = require_id(args, "vault")?;
-    let missing = || ToolError::new(ToolErrorCode::NotFound, format!("{} is no vault of chain {}", quote_value(&text), builder.id));
+    let missing = || ToolError::new(ToolErrorCode::NotFound, format!("{} is not a vault on chain {}", quote_value(&text), builder.id));
     let at = AddressText::parse(&text).map(|address| address.address);
-    // By its symbol as well: `target` is free text.
+    // Symbols are accepted too: `target` is free text.
     let at = at.or_else(|| builder.asset(&text).ok().map(|asset| asset.at)).ok_or_else(missing)?;
     share_and_asset(builder, at).ok_or_else(missing)
 }
@@ -60,7 +60,7 @@ pub(super) async fn position(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -
 pub(super) struct VaultHolding {
     share: AssetInfo,
     shares: U256,
-    /// Assets the shares would be redeemed for.
+    /// Underlying assets at the current share price.
     pub assets: (AssetInfo, U256),
 }
 
@@ -73,7 +73,7 @@ async fn load_holding(builder: &mut TxBuilder<'_>, share: AssetInfo, asset: Asse
     Ok(VaultHolding { share, shares, assets: (asset, assets) })
 }
 
-/// Every vault an account has shares of.
+/// Returns the nonzero vault holdings of an account.
 pub(super) async fn vault_holdings(builder: &mut TxBuilder<'_>, who: Address) -> Result<Vec<VaultHolding>, ToolError> {
     let mut found = vec![];
     for file in &builder.world.vaults {

@@ -1,4 +1,4 @@
-//! Where a finished agent sits: who it is, and what it may use from there.
+//! Identity and toolset of an external agent in a trial.
 
 use model::ToolListing;
 
@@ -7,10 +7,10 @@ use crate::ActingAgent;
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentToolset {
     pub who: ActingAgent,
-    /// As the catalogue lists them; the world may add notes when they are shown.
+    /// Tools as in the catalogue. The world may add notes when it lists them.
     pub tools: Vec<ToolListing>,
-    /// Agents it may delegate to.
+    /// Agents that it may delegate to.
     pub delegates: Vec<String>,
-    /// Skills that can be activated: name and description. Without any there is no `use_skill`.
+    /// Name and description of the skills. If there are none, `use_skill` is not listed.
     pub skills: Vec<(String, String)>,
 }

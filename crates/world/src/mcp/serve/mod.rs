@@ -1,4 +1,4 @@
-//! The world as an MCP server: an external agent lists the tools of its seat and calls them; the world records all of it.
+//! MCP servers for external agents: list the tools of an agent and execute its calls in the world, which records them.
 
 mod agent_toolset;
 mod move_outcome;

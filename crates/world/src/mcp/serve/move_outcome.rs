@@ -1,11 +1,11 @@
-//! The outcome of a move made over MCP, as the agent reads it.
+//! Outcome of a move made over MCP, as the agent reads it.
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
 
 use crate::mcp::server::{McpReply, to_call_result};
 
-/// The reply to a move, and the messages that arrived meanwhile.
+/// Reply to a move, and the messages that have arrived since the last one.
 #[derive(Debug)]
 pub struct MoveOutcome {
     pub reply: McpReply,
@@ -13,7 +13,7 @@ pub struct MoveOutcome {
 }
 
 impl MoveOutcome {
-    /// Returns a message as it is shown to an agent without an inbox.
+    /// Formats a message of another agent for an agent without an inbox.
     pub fn message_text(from: &str, text: &str) -> String {
         format!("A message arrived from {from}: {text}")
     }

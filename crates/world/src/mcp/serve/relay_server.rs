@@ -1,4 +1,4 @@
-//! MCP server for an agent whose moves another party carries out: every call becomes a move that waits for its outcome.
+//! MCP server that relays calls as moves to the driver of the trial and waits for their outcomes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use super::move_tools::{self, MoveKind};
 use crate::mcp::error::McpError;
 use crate::mcp::server::{McpReply, check_listings, server_config, to_mcp_tool};
 
-/// A move that waits for its outcome. Dropping it ends the trial for the agent.
+/// Move that waits for its outcome. If it is dropped, the agent gets an error: the trial is over.
 #[derive(Debug)]
 pub struct PendingMove {
     pub requested_move: Move,
     pub answer: oneshot::Sender<MoveOutcome>,
 }
 
-/// Cheap to clone, one clone per connection; all clones send to the same queue.
+/// Cheap to clone; use one clone per connection. All clones send to the same queue.
 #[derive(Debug, Clone)]
 pub struct RelayServer {
     inner: Arc<RelayServerInner>,
@@ -33,7 +33,7 @@ pub struct RelayServer {
 #[derive(Debug)]
 struct RelayServerInner {
     toolset: AgentToolset,
-    /// The instructions of the seat, which the server gives to its client.
+    /// Sent to the client in the handshake.
     instructions: String,
     listings: Vec<ToolListing>,
     move_kinds: BTreeMap<String, MoveKind>,
@@ -41,14 +41,19 @@ struct RelayServerInner {
 }
 
 impl RelayServer {
-    /// Lists the tools as they are given; the caller has had the world add its notes.
-    pub fn new(seat: AgentToolset, instructions: String, moves: mpsc::Sender<PendingMove>) -> Result<Self, McpError> {
-        let extras = move_tools::for_toolset_with_user(&seat);
-        let mut deeds: BTreeMap<String, MoveKind> = seat.tools.iter().map(|listing| (listing.name.clone(), MoveKind::Call)).collect();
-        deeds.extend(extras.iter().map(|(listing, deed)| (listing.name.clone(), deed.clone())));
-        let listings: Vec<ToolListing> = seat.tools.iter().cloned().chain(extras.into_iter().map(|(listing, _)| listing)).collect();
+    /// Creates a server that lists the tools unchanged; the caller has already added the notes of the world.
+    ///
+    /// # Errors
+    ///
+    /// Fails if two tools have the same name or a schema is not an object.
+    pub fn new(toolset: AgentToolset, instructions: String, moves: mpsc::Sender<PendingMove>) -> Result<Self, McpError> {
+        let extras = move_tools::for_toolset_with_user(&toolset);
+        let mut move_kinds: BTreeMap<String, MoveKind> =
+            toolset.tools.iter().map(|listing| (listing.name.clone(), MoveKind::Call)).collect();
+        move_kinds.extend(extras.iter().map(|(listing, kind)| (listing.name.clone(), kind.clone())));
+        let listings: Vec<ToolListing> = toolset.tools.iter().cloned().chain(extras.into_iter().map(|(listing, _)| listing)).collect();
         check_listings(&listings)?;
-        Ok(Self { inner: Arc::new(RelayServerInner { toolset: seat, instructions, listings, move_kinds: deeds, moves }) })
+        Ok(Self { inner: Arc::new(RelayServerInner { toolset, instructions, listings, move_kinds, moves }) })
     }
 
     pub fn toolset(&self) -> &AgentToolset {
@@ -57,7 +62,7 @@ impl RelayServer {
 }
 
 impl RelayServerInner {
-    /// Reaching for a tool that is not there is evidence, too, so it goes on as it is.
+    /// Parses a call into a move. Calls of unknown tools are passed on too, because they are evidence.
     fn parse_move(&self, name: &str, args: Map<String, Value>) -> Result<Move, move_tools::ArgumentError> {
         Ok(match self.move_kinds.get(name) {
             None | Some(MoveKind::Call) => {
@@ -75,14 +80,14 @@ impl RelayServerInner {
     }
 
     async fn handle_call(&self, name: &str, args: Map<String, Value>) -> Result<MoveOutcome, ErrorData> {
-        let wants = match self.parse_move(name, args) {
-            Ok(wants) => wants,
+        let requested_move = match self.parse_move(name, args) {
+            Ok(requested_move) => requested_move,
             Err(why) => {
                 return Ok(MoveOutcome { reply: McpReply::Failed(format!("VALIDATION_INVALID_ARGUMENTS: {why}")), messages: vec![] });
             }
         };
         let (answer, outcome) = oneshot::channel();
-        self.moves.send(PendingMove { requested_move: wants, answer }).await.map_err(|_| trial_over_error())?;
+        self.moves.send(PendingMove { requested_move, answer }).await.map_err(|_| trial_over_error())?;
         outcome.await.map_err(|_| trial_over_error())
     }
 }

@@ -1,4 +1,4 @@
-//! Transports without a network: a pair of streams such as stdio, or memory.
+//! Transports without a network: a pair of streams such as stdio, or an in-memory pipe.
 
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -10,10 +10,10 @@ use crate::mcp::error::{McpError, McpFault};
 use crate::mcp::printable::printable;
 use crate::mcp::server::SERVER_NAME;
 
-/// As much as a request over HTTP may weigh.
+/// Maximum size of a message, the same as over HTTP.
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Serves until the other side closes its end; for stdio, give stdin and stdout. Close the [`super::WorldLock`] before reading the events.
+/// Serves until the client closes its end. Close the [`super::WorldLock`] before taking the events.
 pub async fn serve_streams<R, W>(server: WorldServer, input: R, output: W) -> Result<(), McpError>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -25,7 +25,7 @@ where
     running.waiting().await.map(|_| ()).map_err(|error| failed(error.to_string()))
 }
 
-/// The client's end of a server in this process. The server ends when that end is dropped.
+/// Serves in this process and returns the client's end. The server stops when that end is dropped.
 pub fn serve_in_memory(server: WorldServer) -> (DuplexStream, JoinHandle<Result<(), McpError>>) {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let (input, output) = tokio::io::split(far);

@@ -1,4 +1,4 @@
-//! Mutex around a world that several connections share; after `close`, pending lockers fail.
+//! Mutex around a world shared by several connections. After `close`, pending lockers fail.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl WorldLock {
         Self { world, closed: Arc::default() }
     }
 
-    /// Waits for the world. Returns `None` once the trial is over; checked after the wait, so no late operation gets on record.
+    /// Waits for the world. Returns `None` if the trial is over. This is checked after the wait, so that late operations are not recorded.
     pub async fn lock(&self) -> Option<OwnedMutexGuard<dyn ChainAccess>> {
         let world = self.world.clone().lock_owned().await;
         (!self.closed.load(Ordering::Acquire)).then_some(world)

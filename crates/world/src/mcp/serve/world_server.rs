@@ -1,4 +1,4 @@
-//! MCP server for one seat of one trial, acting in the world itself.
+//! MCP server for one agent of a trial that executes its moves directly in the world.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::mcp::error::McpError;
 use crate::mcp::printable::printable;
 use crate::mcp::server::{McpReply, check_listings, server_config, to_mcp_tool};
 
-/// Cheap to clone, one clone per connection; all clones act in the same world.
+/// Cheap to clone; use one clone per connection. All clones act in the same world.
 #[derive(Debug, Clone)]
 pub struct WorldServer {
     inner: Arc<WorldServerInner>,
@@ -34,24 +34,27 @@ struct WorldServerInner {
 }
 
 impl WorldServer {
-    /// Names must differ, also from those of the extra tools, and schemas be objects.
-    pub fn new(world: WorldLock, seat: AgentToolset) -> Result<Self, McpError> {
-        let extras = move_tools::for_toolset(&seat);
-        check_listings(seat.tools.iter().chain(extras.iter().map(|(listing, _)| listing)))?;
-        let mut deeds: BTreeMap<String, MoveKind> = seat.tools.iter().map(|listing| (listing.name.clone(), MoveKind::Call)).collect();
-        deeds.extend(extras.iter().map(|(listing, deed)| (listing.name.clone(), deed.clone())));
-        let extras = extras.into_iter().map(|(listing, _)| listing).collect();
-        Ok(Self { inner: Arc::new(WorldServerInner { world, toolset: seat, move_tools: extras, move_kinds: deeds }) })
+    /// # Errors
+    ///
+    /// Fails if two tools, including the move tools, have the same name or a schema is not an object.
+    pub fn new(world: WorldLock, toolset: AgentToolset) -> Result<Self, McpError> {
+        let extras = move_tools::for_toolset(&toolset);
+        check_listings(toolset.tools.iter().chain(extras.iter().map(|(listing, _)| listing)))?;
+        let mut move_kinds: BTreeMap<String, MoveKind> =
+            toolset.tools.iter().map(|listing| (listing.name.clone(), MoveKind::Call)).collect();
+        move_kinds.extend(extras.iter().map(|(listing, kind)| (listing.name.clone(), kind.clone())));
+        let move_tools = extras.into_iter().map(|(listing, _)| listing).collect();
+        Ok(Self { inner: Arc::new(WorldServerInner { world, toolset, move_tools, move_kinds }) })
     }
 }
 
 impl WorldServerInner {
-    /// Asked of the world every time: what it adds to a description may change, and a second look is a second reading.
+    /// Lists the tools. Asks the world every time, because its notes may change and each reading is recorded.
     async fn list(&self) -> Result<ListToolsResult, ErrorData> {
         let mut world = self.world.lock().await.ok_or_else(trial_over_error)?;
         let listings = world.annotate_tools(&self.toolset.who, self.toolset.tools.clone());
         drop(world);
-        // One page: agents in the wild often forget to ask for the next.
+        // One page, because many agents do not follow the cursor.
         let tools = listings.into_iter().chain(self.move_tools.iter().cloned()).filter_map(to_mcp_tool).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -59,12 +62,13 @@ impl WorldServerInner {
     async fn handle_call(&self, name: &str, args: Map<String, Value>) -> Result<MoveOutcome, ErrorData> {
         let mut world = self.world.lock().await.ok_or_else(trial_over_error)?;
         let reply = self.run_move(&mut *world, name, args).await?;
-        let letters = world.take_messages(&self.toolset.who);
-        Ok(MoveOutcome { reply, messages: letters.iter().map(|letter| MoveOutcome::message_text(&letter.from, &letter.text)).collect() })
+        let messages = world.take_messages(&self.toolset.who);
+        let messages = messages.iter().map(|message| MoveOutcome::message_text(&message.from, &message.text)).collect();
+        Ok(MoveOutcome { reply, messages })
     }
 
     async fn run_move(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> Result<McpReply, ErrorData> {
-        // Whoever acts has thought about it; a finished agent tells us of its moves only by making them.
+        // Thinking time of an external agent is not observable, so it is charged per move.
         world.think();
         match self.move_kinds.get(name) {
             None => Err(self.unknown(world, name, args)),
@@ -73,7 +77,7 @@ impl WorldServerInner {
             Some(MoveKind::UseSkill) => Ok(self.record_move(world, move_tools::parse_skill(&self.toolset, &args), |(skill, params)| {
                 (json!({ "activated": skill }), EventKind::Activated { skill, params })
             })),
-            // Only listed where somebody is there to answer.
+            // Listed only in trials with a user, which use the relay server.
             Some(MoveKind::Ask | MoveKind::Refuse) => Err(trial_over_error()),
             Some(MoveKind::Report) => {
                 Ok(self
@@ -82,11 +86,11 @@ impl WorldServerInner {
         }
     }
 
-    /// Reaching for a tool that is not there is evidence, too.
+    /// Records a call of an unknown tool, because it is evidence.
     fn unknown(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> ErrorData {
         let name = printable(name, 100);
         let call = world.record_call(&self.toolset.who, &name, &Value::Object(args));
-        let answer = ToolAnswer::error(ToolErrorCode::UnknownTool, "there is no such tool at this seat");
+        let answer = ToolAnswer::error(ToolErrorCode::UnknownTool, "this agent has no tool with that name");
         world.note(&self.toolset.who, EventKind::Answered { call, answer });
         ErrorData::invalid_params(format!("unknown tool: {name}"), None)
     }
@@ -103,7 +107,7 @@ impl WorldServerInner {
     async fn delegate(&self, world: &mut dyn ChainAccess, to: &str, params: Map<String, Value>) -> McpReply {
         world.note(&self.toolset.who, EventKind::Delegated { to: to.to_owned(), params: params.clone() });
         let Some(answer) = world.ask_peer(&self.toolset.who, to, &params).await else {
-            return McpReply::Failed(format!("nobody answers as {to} in this world; do its work yourself or go on without it"));
+            return McpReply::Failed(format!("the agent {to} is not available; do its part yourself or continue without it"));
         };
         let decision = match answer.decision {
             ReviewDecision::Approve => "approve",
@@ -115,13 +119,13 @@ impl WorldServerInner {
     fn record_move<T>(
         &self,
         world: &mut dyn ChainAccess,
-        said: Result<T, move_tools::ArgumentError>,
-        told: impl FnOnce(T) -> (Value, EventKind),
+        parsed: Result<T, move_tools::ArgumentError>,
+        to_event: impl FnOnce(T) -> (Value, EventKind),
     ) -> McpReply {
-        match said {
+        match parsed {
             Err(why) => McpReply::Failed(format!("{}: {why}", ToolErrorCode::InvalidArguments)),
-            Ok(said) => {
-                let (answer, happened) = told(said);
+            Ok(value) => {
+                let (answer, happened) = to_event(value);
                 world.note(&self.toolset.who, happened);
                 McpReply::Done(answer)
             }
@@ -140,9 +144,9 @@ impl ServerHandler for WorldServer {
 
     async fn call_tool(&self, request: CallToolRequestParams, _: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
         let inner = self.inner.clone();
-        // On a task of its own: a client that hangs up must not leave a transaction without its record.
+        // On a separate task: a client that disconnects must not leave a transaction unrecorded.
         let acting = tokio::spawn(async move { inner.handle_call(&request.name, request.arguments.unwrap_or_default()).await });
-        let outcome = acting.await.map_err(|_| ErrorData::internal_error("the world failed", None))??;
+        let outcome = acting.await.map_err(|_| ErrorData::internal_error("internal error", None))??;
         Ok(outcome.into_call_result().into())
     }
 }

@@ -1,4 +1,4 @@
-//! Why a source has no answer. A tool's own failure is one thing, a broken server or a missing recording another.
+//! Errors of tool sources. A failure of the tool reaches the model; all others are failures of the harness.
 
 use model::UserError;
 use thiserror::Error;
@@ -7,19 +7,19 @@ use crate::mcp::error::McpError;
 
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// The tool ran and says that it failed; this reaches the model.
+    /// The tool reported an error, which the model reads.
     #[error("{tool} failed: {message}")]
     Failed { tool: String, message: String },
-    /// The server did not keep to the protocol or to our limits, or is gone.
+    /// The server violated the protocol or a limit, or has ended.
     #[error(transparent)]
     Server(#[from] McpError),
     #[error("there is no tool {tool}")]
     UnknownTool { tool: String, guess: String },
-    #[error("nobody answers for the imported tool {tool}")]
+    #[error("no source is configured for the imported tool {tool}")]
     NoSource { tool: String },
     #[error("no recording of {tool} with {args}; {nearest}")]
     NotRecorded { tool: String, args: String, nearest: String },
-    #[error("{tool} has no output schema, so no answer can be made up for it")]
+    #[error("{tool} has no output schema, so no stub can be generated")]
     NoSchema { tool: String },
     #[error("no answer fits the output schema of {tool}: {why}")]
     Unstubbable { tool: String, why: String },
@@ -30,12 +30,12 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// Returns what the user can do; empty where nothing is known to help.
+    /// Returns the remedy for the user; empty if none is known.
     pub fn remedy(&self) -> &str {
         match self {
             SourceError::Server(error) => error.fault.remedy(),
             SourceError::UnknownTool { guess, .. } => guess,
-            SourceError::NoSource { .. } => "record it, or have it stubbed or passed through",
+            SourceError::NoSource { .. } => "record it, stub it or pass it through",
             SourceError::NotRecorded { .. } => "record the run again or change the case",
             SourceError::NoSchema { .. } => "pass it through or record it",
             SourceError::Failed { .. }
@@ -45,11 +45,11 @@ impl SourceError {
         }
     }
 
-    /// Returns what is wrong together with the remedy, for the ending of a trial.
+    /// Returns the error and its remedy, for the ending of a trial.
     pub(crate) fn with_remedy(&self) -> String {
-        // A server's error names the remedy before it quotes the server.
-        let says_all = self.remedy().is_empty() || matches!(self, SourceError::Server(_));
-        if says_all { self.to_string() } else { format!("{self}; {}", self.remedy()) }
+        // The text of a server error already contains the remedy.
+        let complete = self.remedy().is_empty() || matches!(self, SourceError::Server(_));
+        if complete { self.to_string() } else { format!("{self}; {}", self.remedy()) }
     }
 }
 

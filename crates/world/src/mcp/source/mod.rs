@@ -1,4 +1,4 @@
-//! Tools of somebody else's MCP server, as a world uses them: live, recorded and replayed, or answered by stubs.
+//! Sources of answers for imported tools: a live server, recordings, or stubs.
 
 mod error;
 mod passthrough;
@@ -15,7 +15,7 @@ pub use super::tool_list::RemoteTool;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-/// Something that answers calls of tools. The same question may be answered differently later; a source remembers what it must.
+/// Source of answers to tool calls. Sources may have state: the same call can have different answers.
 #[async_trait]
 pub trait ToolSource: Send {
     async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError>;

@@ -1,4 +1,4 @@
-//! A live server, asked every time. It is as hostile to a call as it may be to a listing: time and size are bounded.
+//! Passes every call to a live server. The server is untrusted: time and size of its answers are limited.
 
 use async_trait::async_trait;
 use rmcp::RoleClient;
@@ -19,14 +19,14 @@ use crate::mcp::server_process::ServerProcess;
 use crate::mcp::session;
 use crate::mcp::tool_list::{fetch_all_tools, request_fault};
 
-/// Longest text of a tool's own failure that is kept.
+/// Maximum length of a tool's error text.
 const MAX_FAILURE_CHARS: usize = 2_000;
 
-/// An open conversation. `Limits::time` bounds the opening and each call; sizes are bounded over the whole conversation.
+/// Open session with a server. [`McpLimits::time`] limits the handshake and each call; sizes are limited over the whole session.
 #[derive(Debug)]
 pub struct PassthroughSource {
     name: String,
-    // Before the child: the conversation ends first.
+    // Declared before the child, so that the session is dropped first.
     service: RunningService<RoleClient, ClientConfig>,
     child: Option<ServerProcess>,
     offers: Vec<RemoteTool>,
@@ -49,9 +49,9 @@ impl PassthroughSource {
                 match opened {
                     Ok((service, offers)) => Ok(Self { name, service, child: Some(child), offers, notes, limits: *limits }),
                     Err(fault) => {
-                        let remains = child.stop().await;
-                        let fault = Box::new(notes.fault_or(client::with_exit_status(fault, &remains)));
-                        Err(McpError { server: name, fault, stray: notes.first_stray(), stderr: remains.stderr })
+                        let exit = child.stop().await;
+                        let fault = Box::new(notes.fault_or(client::with_exit_status(fault, &exit)));
+                        Err(McpError { server: name, fault, stray: notes.first_stray(), stderr: exit.stderr })
                     }
                 }
             }
@@ -65,12 +65,12 @@ impl PassthroughSource {
         }
     }
 
-    /// The tools it listed, with the schemas of their answers where it gave any.
+    /// Returns the listed tools, with their output schemas if they have any.
     pub fn offers(&self) -> &[RemoteTool] {
         &self.offers
     }
 
-    /// Says goodbye and waits until a started child is gone. Dropping ends it, too, but does not wait.
+    /// Closes the session and waits until a child process has ended. Dropping kills it without waiting.
     pub async fn close(mut self) {
         let _ = self.service.close_with_timeout(session::CLOSE_TIMEOUT).await;
         if let Some(child) = self.child.take() {
@@ -79,7 +79,7 @@ impl PassthroughSource {
     }
 
     fn call_error(&self, tool: &str, fault: McpFault) -> SourceError {
-        // It refused this call, not us: the caller may ask something else.
+        // The server rejected this call only; the session goes on.
         if let McpFault::Refused { code, message } = fault {
             return SourceError::Failed { tool: printable(tool, 100), message: format!("error {code}: {message}") };
         }
@@ -98,12 +98,12 @@ async fn open_session(
     opening: impl Future<Output = Result<RunningService<RoleClient, ClientConfig>, McpFault>>,
     limits: &McpLimits,
 ) -> Result<(RunningService<RoleClient, ClientConfig>, Vec<RemoteTool>), McpFault> {
-    let conversation = async {
+    let session = async {
         let service = opening.await?;
         let offers = fetch_all_tools(service.peer(), limits).await?;
         Ok((service, offers))
     };
-    tokio::time::timeout(limits.time, conversation).await.map_err(|_| McpFault::NoAnswer { within: limits.time })?
+    tokio::time::timeout(limits.time, session).await.map_err(|_| McpFault::NoAnswer { within: limits.time })?
 }
 
 #[async_trait]
@@ -119,8 +119,8 @@ impl ToolSource for PassthroughSource {
             .map_err(|_| self.server_error(McpFault::Unanswered { tool: printable(tool, 100), within }))?;
         match answer {
             Ok(CallToolResponse::Complete(result)) => result_value(tool, result),
-            // Questions back and background work: we said that we can do neither.
-            Ok(_) => Err(self.server_error(McpFault::NotMcp { why: "it answered a call with something else than a result".to_owned() })),
+            // Elicitation and background tasks, which our capabilities exclude.
+            Ok(_) => Err(self.server_error(McpFault::NotMcp { why: "it answered a call with something other than a result".to_owned() })),
             Err(error) => Err(self.call_error(tool, request_fault(error))),
         }
     }
@@ -131,7 +131,7 @@ pub(super) fn unknown_tool(tool: &str, offers: &[RemoteTool]) -> SourceError {
     SourceError::UnknownTool { tool: printable(tool, 100), guess }
 }
 
-/// The structured part where there is one; else the text, read as JSON where it is an object or a list; else the blocks as they are.
+/// Returns the structured content if there is one; else the text, parsed if it is a JSON object or array; else the content blocks.
 fn result_value(tool: &str, result: CallToolResult) -> Result<Value, SourceError> {
     let texts: Option<Vec<&str>> = result.content.iter().map(|block| block.as_text().map(|text| text.text.as_str())).collect();
     if result.is_error == Some(true) {

@@ -1,4 +1,4 @@
-//! What a server once said, one line of JSON per call, keyed by tool and arguments; and a source that says it again.
+//! Records the answers of a source, one JSON line per call, and replays them by tool and arguments.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::{SourceError, ToolSource};
 use crate::mcp::printable::printable;
 
-/// One line of a recording.
+/// Line of a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RecordedCall {
@@ -25,23 +25,23 @@ struct RecordedCall {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum RecordedReply {
     Result(Value),
-    /// The tool's own failure belongs to the recording as much as its success.
+    /// Error reported by the tool.
     Failed(String),
 }
 
-/// The order of keys in the arguments does not matter.
+/// Returns the key of a call. The order of arguments does not matter.
 fn call_key(tool: &str, args: &Map<String, Value>) -> (String, ContentHash) {
     (tool.to_owned(), ContentHash::of_json(&Value::Object(args.clone())))
 }
 
-/// Passes calls on and writes down what came back.
+/// Source that passes calls to another one and records the answers.
 pub struct RecordingSource<S> {
     inner: S,
     out: Box<dyn Write + Send>,
 }
 
 impl<S> RecordingSource<S> {
-    /// The caller opens the file: this crate reads and writes none.
+    /// Records to `out`. The caller opens the file, because this crate does not access files.
     pub fn new(inner: S, out: Box<dyn Write + Send>) -> Self {
         Self { inner, out }
     }
@@ -64,7 +64,7 @@ impl<S: ToolSource> ToolSource for RecordingSource<S> {
         let said = match &answer {
             Ok(value) => RecordedReply::Result(value.clone()),
             Err(SourceError::Failed { message, .. }) => RecordedReply::Failed(message.clone()),
-            // A broken server is no answer; replaying it would hide that it was broken.
+            // Failures of the harness are not recorded: replaying them would hide them.
             Err(
                 SourceError::Server(_)
                 | SourceError::NoSource { .. }
@@ -85,7 +85,7 @@ impl<S: ToolSource> ToolSource for RecordingSource<S> {
     }
 }
 
-/// Answers from a recording alone. Repeated questions get their answers in the order they were given, the last one from then on.
+/// Source that answers from a recording. Repeated calls get their answers in recorded order, then the last one again.
 #[derive(Debug, Clone, Default)]
 pub struct ReplaySource {
     lines: Vec<RecordedCall>,
@@ -99,7 +99,11 @@ struct ReplayCursor {
 }
 
 impl ReplaySource {
-    /// From the text of a recording.
+    /// Parses the text of a recording.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the number of the first invalid line.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
         let mut recorded = Self::default();
         for (n, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
@@ -111,18 +115,18 @@ impl ReplaySource {
         Ok(recorded)
     }
 
-    /// The recording that differs least: of the same tool, in the fewest arguments; else of the tool with the most similar name.
+    /// Describes the closest recording: the same tool with the fewest different arguments, or else a tool with a similar name.
     fn nearest_recording(&self, tool: &str, args: &Map<String, Value>) -> String {
         let same = self.lines.iter().filter(|line| line.tool == tool);
         if let Some(line) = same.min_by_key(|line| differences(&line.args, args).len()) {
             let differ = differences(&line.args, args).join(", ");
-            return format!("the nearest has {} and differs in {}", args_text(&line.args), printable(&differ, 200));
+            return format!("the closest has {} and differs in {}", args_text(&line.args), printable(&differ, 200));
         }
         let guess = model::did_you_mean(tool, self.lines.iter().map(|line| line.tool.as_str()));
         if guess.is_empty() {
-            "nothing of this tool was recorded".to_owned()
+            "no call of this tool was recorded".to_owned()
         } else {
-            format!("nothing of this tool was recorded, {guess}")
+            format!("no call of this tool was recorded, {guess}")
         }
     }
 }
@@ -140,15 +144,15 @@ fn args_text(args: &Map<String, Value>) -> String {
 #[async_trait]
 impl ToolSource for ReplaySource {
     async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
-        let Some(told) = self.by_key.get_mut(&call_key(tool, args)) else {
+        let Some(cursor) = self.by_key.get_mut(&call_key(tool, args)) else {
             return Err(SourceError::NotRecorded {
                 tool: printable(tool, 100),
                 args: args_text(args),
                 nearest: self.nearest_recording(tool, args),
             });
         };
-        let at = told.lines[told.next];
-        told.next = (told.next + 1).min(told.lines.len() - 1);
+        let at = cursor.lines[cursor.next];
+        cursor.next = (cursor.next + 1).min(cursor.lines.len() - 1);
         match &self.lines[at].said {
             RecordedReply::Result(value) => Ok(value.clone()),
             RecordedReply::Failed(message) => Err(SourceError::Failed { tool: printable(tool, 100), message: message.clone() }),

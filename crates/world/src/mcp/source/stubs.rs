@@ -1,4 +1,4 @@
-//! Answers generated from the output schemas of tools: right in shape, meaningless in content, the same for the same seed and question.
+//! Answers generated from output schemas: valid, without meaning, and deterministic for a seed and a call.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl StubSource {
         Self { offers, seed }
     }
 
-    /// Returns the tools that no answer can be generated for, with the reason, so that a run can be refused before it starts.
+    /// Returns the tools without a possible stub and the reason, so that a run can be rejected before it starts.
     pub fn unstubbable_tools(&self) -> BTreeMap<String, SourceError> {
         let tried = self.offers.iter().map(|offer| (offer.listing.name.clone(), self.generate(offer, &Map::new())));
         tried.filter_map(|(name, made)| made.err().map(|error| (name, error))).collect()
@@ -30,15 +30,15 @@ impl StubSource {
     fn generate(&self, offer: &RemoteTool, args: &Map<String, Value>) -> Result<Value, SourceError> {
         let tool = printable(&offer.listing.name, 100);
         let Some(schema) = &offer.output_schema else { return Err(SourceError::NoSchema { tool }) };
-        let unfit = |why: String| SourceError::Unstubbable { tool: tool.clone(), why: printable(&why, 300) };
-        let question = ContentHash::of_json(&json!([self.seed, offer.listing.name, args]));
-        let seed = u64::from_str_radix(&question.as_str()[..16], 16).unwrap_or_default();
-        let value = jsongen::plausible(schema, seed).map_err(|unsupported| unfit(unsupported.to_string()))?;
-        // A schema can ask for more than the generator understands.
-        let validator = jsonschema::validator_for(schema).map_err(|error| unfit(error.to_string()))?;
+        let unstubbable = |why: String| SourceError::Unstubbable { tool: tool.clone(), why: printable(&why, 300) };
+        let call_hash = ContentHash::of_json(&json!([self.seed, offer.listing.name, args]));
+        let seed = u64::from_str_radix(&call_hash.as_str()[..16], 16).unwrap_or_default();
+        let value = jsongen::plausible(schema, seed).map_err(|unsupported| unstubbable(unsupported.to_string()))?;
+        // The schema may have constraints that the generator does not support.
+        let validator = jsonschema::validator_for(schema).map_err(|error| unstubbable(error.to_string()))?;
         match validator.validate(&value) {
             Ok(()) => Ok(value),
-            Err(error) => Err(unfit(error.to_string())),
+            Err(error) => Err(unstubbable(error.to_string())),
         }
     }
 }

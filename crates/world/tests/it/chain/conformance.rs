@@ -1,4 +1,4 @@
-//! One script, three chains, the same to the last byte and unit of gas.
+//! Runs one script on three chain backends and requires identical bytes and gas.
 
 use crate::chain::plain_revm::PlainRevm;
 use crate::chain::recorder::{ChainRecorder, RecordedStep};
@@ -21,14 +21,14 @@ async fn act(chain: &mut dyn ChainBackend) -> Vec<RecordedStep> {
 async fn on_revm() -> [Vec<RecordedStep>; 2] {
     let mut chain = EmbeddedChain::new(CHAIN, START);
     let seen = [set_up(&mut chain).await, act(&mut chain).await];
-    assert!(seen.iter().map(Vec::len).sum::<usize>() > 120, "the script has become short");
+    assert!(seen.iter().map(Vec::len).sum::<usize>() > 120, "the script has too few steps");
     seen
 }
 
 fn assert_same_steps(ours: &[RecordedStep], theirs: &[RecordedStep]) {
     for (ours, theirs) in ours.iter().zip(theirs) {
         assert_eq!(ours.what, theirs.what);
-        assert!(ours.outcome == theirs.outcome, "{}\n--- revm\n{}\n--- the other\n{}", ours.what, ours.outcome, theirs.outcome);
+        assert!(ours.outcome == theirs.outcome, "{}\n--- revm\n{}\n--- other\n{}", ours.what, ours.outcome, theirs.outcome);
     }
     assert_eq!(ours.len(), theirs.len());
 }
@@ -62,7 +62,7 @@ async fn script_gives_equal_results_on_anvil_fork() {
     let mut fork = anvil(&AnvilConfig { fork: Some(upstream.url().to_owned()), ..config() }).await;
     let before = upstream.latest().await.unwrap();
     assert_same_steps(&acts, &act(&mut fork).await);
-    assert_eq!(upstream.latest().await.unwrap(), before, "what happens on a fork stays there");
+    assert_eq!(upstream.latest().await.unwrap(), before, "a fork must not change its upstream");
 }
 
 #[tokio::test]
@@ -94,10 +94,10 @@ async fn odd_creations_give_equal_results() {
     assert_same_steps(&ours.steps, &theirs.steps);
 }
 
-/// An Anvil with its own settings: it mines by itself, has rich accounts and a contract of its own.
+/// Anvil started by a script with other settings: auto-mining, funded accounts and a deployed contract.
 fn foreign_anvil_config(folder: &Path, hardfork: &str) -> AnvilConfig {
     let real = config().find().unwrap();
-    // It keeps old states below its home.
+    // Anvil stores old states in its home directory.
     let line = format!(
         "exec env HOME={} {} --port 0 --chain-id {CHAIN} --timestamp {START} --hardfork {hardfork}",
         folder.display(),
@@ -118,5 +118,5 @@ async fn anvil_of_another_chain_id_is_rejected() {
     let node = anvil(&config()).await;
     let error = Anvil::connect(node.url(), 1, config().time).await.unwrap_err();
     let ChainError::Unsupported(why) = &error else { panic!("{error}") };
-    assert!(why.contains("of chain 8453, not 1"), "{error}");
+    assert!(why.contains("serves chain 8453, not 1"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! A small world of our contracts: two tokens, a pair, a vault, a venue, Permit2, and a cage that holds the money.
+//! Contract setup for chain tests: two tokens, a pair, a vault, a venue, Permit2 and a funded cage.
 
 use crate::chain::recorder::ChainRecorder;
 use alloy_primitives::{Address, B256, U256, address};

@@ -1,4 +1,4 @@
-//! Nodes that hang, die, lie or talk without end: a clear error in time, bounded memory, and no process left behind.
+//! Nodes that hang, exit, send invalid data or never stop sending: requires a timely error, bounded memory and no leftover process.
 
 use crate::chain::{CHAIN, START, anvil, config, program};
 use bardo_eval_world::chain::{Anvil, AnvilConfig, ChainBackend, ChainError};
@@ -12,10 +12,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
 const LIMIT: Duration = Duration::from_secs(1);
-/// The limit, and room for a slow machine.
+/// Time limit with slack for slow machines.
 const SOON: Duration = Duration::from_secs(8);
 
-/// Answers every request with the same bytes, as far as they are taken; counts connections and bytes.
+/// Server that sends the same bytes to every request and counts connections and bytes.
 #[derive(Debug, Clone, Default)]
 struct ConnectionCounts {
     connections: Arc<AtomicUsize>,
@@ -24,12 +24,12 @@ struct ConnectionCounts {
 
 enum HostileReply {
     Never,
-    /// Reads, and closes.
+    /// Reads the request and closes the connection.
     Nothing,
     Text(String),
-    /// A head that promises more than comes.
+    /// Sends a head whose body is incomplete.
     Half(String),
-    /// 100 MB.
+    /// Sends 100 MB.
     Flood,
 }
 
@@ -68,16 +68,16 @@ async fn answer(mut stream: TcpStream, reply: Arc<HostileReply>, counts: Connect
     }
 }
 
-/// What is said of such a node, and never too late.
+/// Returns the connection error, which must arrive in time.
 #[expect(clippy::disallowed_methods, reason = "a test measures real time")]
 async fn connect_error(url: &str) -> String {
     let begun = Instant::now();
-    let error = Anvil::connect(url, CHAIN, LIMIT).await.expect_err("a node like that is not taken");
+    let error = Anvil::connect(url, CHAIN, LIMIT).await.expect_err("a hostile node was accepted");
     assert!(begun.elapsed() < SOON, "{error} after {:?}", begun.elapsed());
-    let ChainError::Node(said) = &error else { panic!("{error}") };
-    assert!(said.starts_with("eth_chainId at http://127.0.0.1:"), "which method, which node? {said}");
-    assert!(said.len() < 1000, "{} characters", said.len());
-    said.clone()
+    let ChainError::Node(message) = &error else { panic!("{error}") };
+    assert!(message.starts_with("eth_chainId at http://127.0.0.1:"), "method and node are missing: {message}");
+    assert!(message.len() < 1000, "{} characters", message.len());
+    message.clone()
 }
 
 async fn connect_error_for(reply: HostileReply) -> String {
@@ -109,12 +109,12 @@ async fn node_with_invalid_replies_is_an_error() {
     );
     assert!(connect_error_for(HostileReply::Text(String::new())).await.contains("it answered nothing"));
     assert!(connect_error_for(HostileReply::Text("[".repeat(100_000))).await.contains("it answered [["));
-    assert!(connect_error_for(HostileReply::Text("[]".to_owned())).await.contains("another question"));
+    assert!(connect_error_for(HostileReply::Text("[]".to_owned())).await.contains("another id"));
     assert!(connect_error_for(HostileReply::Text(r#"{"jsonrpc":"2.0","id":1}"#.to_owned())).await.contains("neither result nor error"));
     assert!(
         connect_error_for(HostileReply::Text(r#"{"jsonrpc":"2.0","id":1,"result":{"a":[]}}"#.to_owned()))
             .await
-            .contains("not what was asked for")
+            .contains("unexpected reply")
     );
     connect_error_for(HostileReply::Half("\u{0}\u{1}\u{2}nonsense\r\n\r\n".to_owned())).await;
 }
@@ -122,17 +122,15 @@ async fn node_with_invalid_replies_is_an_error() {
 #[tokio::test]
 async fn node_reply_with_wrong_id_is_an_error() {
     assert!(
-        connect_error_for(HostileReply::Text(r#"{"jsonrpc":"2.0","id":7,"result":"0x2105"}"#.to_owned()))
-            .await
-            .contains("another question: id 7")
+        connect_error_for(HostileReply::Text(r#"{"jsonrpc":"2.0","id":7,"result":"0x2105"}"#.to_owned())).await.contains("another id: 7")
     );
 }
 
 #[tokio::test]
 async fn long_node_error_is_truncated() {
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32000,"message":"{}"}}}}"#, "x".repeat(5_000_000));
-    let said = connect_error_for(HostileReply::Text(body)).await;
-    assert!(said.contains("the node says xxx") && said.contains("…") && said.contains("-32000"), "{said}");
+    let message = connect_error_for(HostileReply::Text(body)).await;
+    assert!(message.contains("the node says xxx") && message.contains("…") && message.contains("-32000"), "{message}");
 }
 
 #[tokio::test]
@@ -151,10 +149,10 @@ async fn node_reply_of_100_mb_is_cut() {
     assert!(connect_error(&url).await.contains("longer than 8 MiB"));
     tokio::time::sleep(Duration::from_millis(200)).await;
     let taken = counts.bytes.load(Ordering::Relaxed);
-    assert!(taken < 32_000_000, "{taken} bytes were taken");
+    assert!(taken < 32_000_000, "{taken} bytes were read");
 }
 
-/// One that has ended and that nobody has asked about yet is not alive: who asks is up to the first process of a container.
+/// Returns whether a process runs. Zombies count as ended, since only init may reap them.
 #[expect(clippy::disallowed_methods, reason = "a test looks at real processes")]
 fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
@@ -165,7 +163,7 @@ fn is_alive(pid: u32) -> bool {
 async fn wait_until_gone(pid: u32) {
     let begun = Instant::now();
     while is_alive(pid) {
-        assert!(begun.elapsed() < SOON, "process {pid} is still there");
+        assert!(begun.elapsed() < SOON, "process {pid} still runs");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -183,7 +181,7 @@ async fn anvil_process_ends_when_chain_is_dropped() {
     wait_until_gone(pid).await;
 }
 
-/// What is said once the node is silent. A signal takes a moment to arrive, and until then it answers.
+/// Returns the error once the node stops answering. The signal may take a moment to arrive.
 #[expect(clippy::disallowed_methods, reason = "a test measures real time")]
 async fn failure(node: &mut Anvil) -> ChainError {
     loop {
@@ -202,7 +200,7 @@ async fn hung_anvil_times_out_and_is_killed() {
     signal("-STOP", pid);
     let error = failure(&mut node).await;
     assert!(
-        matches!(&error, ChainError::Node(said) if said.contains("eth_getBlockByNumber") && said.contains("no answer within 3s")),
+        matches!(&error, ChainError::Node(message) if message.contains("eth_getBlockByNumber") && message.contains("no answer within 3s")),
         "{error}"
     );
     drop(node);
@@ -230,7 +228,7 @@ async fn anvil_is_killed_when_start_is_cancelled() {
     wait_until_gone(read_pid(&folder.path().join(pid))).await;
 }
 
-#[expect(clippy::disallowed_methods, reason = "what the script noted")]
+#[expect(clippy::disallowed_methods, reason = "the script writes its pid to a file")]
 fn read_pid(path: &Path) -> u32 {
     std::fs::read_to_string(path).unwrap().trim().parse().unwrap()
 }
@@ -247,28 +245,28 @@ async fn start_error(text: &str) -> (String, tempfile::TempDir) {
 
 #[tokio::test]
 async fn program_that_never_listens_is_killed_with_children() {
-    let (said, folder) = start_error("echo $$ > FOLDER/parent; sleep 1000 & echo $! > FOLDER/child; echo thinking; wait").await;
-    assert!(said.contains("did not listen within 1s; it said: thinking"), "{said}");
+    let (message, folder) = start_error("echo $$ > FOLDER/parent; sleep 1000 & echo $! > FOLDER/child; echo thinking; wait").await;
+    assert!(message.contains("did not listen within 1s; it said: thinking"), "{message}");
     wait_until_gone(read_pid(&folder.path().join("parent"))).await;
     wait_until_gone(read_pid(&folder.path().join("child"))).await;
 }
 
 #[tokio::test]
 async fn start_error_quotes_program_output() {
-    let (said, _) = start_error("echo 'no such hardfork' >&2; exit 3").await;
-    assert!(said.contains("ended before it listened; it said: no such hardfork"), "{said}");
+    let (message, _) = start_error("echo 'no such hardfork' >&2; exit 3").await;
+    assert!(message.contains("ended before it listened; it said: no such hardfork"), "{message}");
 }
 
 #[tokio::test]
 async fn start_error_quotes_bounded_output() {
-    let (said, _) = start_error("exec yes something").await;
-    assert!(said.contains("something") && said.len() < 6000, "{} characters", said.len());
+    let (message, _) = start_error("exec yes something").await;
+    assert!(message.contains("something") && message.len() < 6000, "{} characters", message.len());
 }
 
 #[tokio::test]
 async fn program_with_wrong_port_is_an_error() {
-    let (said, _) = start_error("echo 'Listening on 127.0.0.1:1'; sleep 1000").await;
-    assert!(said.contains("eth_chainId at http://127.0.0.1:1: ") && said.contains("refused"), "{said}");
+    let (message, _) = start_error("echo 'Listening on 127.0.0.1:1'; sleep 1000").await;
+    assert!(message.contains("eth_chainId at http://127.0.0.1:1: ") && message.contains("refused"), "{message}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! revm as its documentation shows it, with a `CacheDB`: the yardstick for the embedded chain.
+//! Plain revm with a `CacheDB`, as in its documentation: the reference for the embedded chain.
 
 use crate::chain::CHAIN;
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};

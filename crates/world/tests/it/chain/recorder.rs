@@ -1,11 +1,11 @@
-//! Does things to a chain and writes down all that can be seen of them, for comparison with another chain.
+//! Runs steps on a chain and records their outcomes, for comparison with another chain.
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolCall;
 use bardo_eval_world::chain::{CallOutcome, ChainBackend, ChainError, Receipt, SnapshotId, Tx, TxStatus};
 use std::fmt::Debug;
 
-/// What was done, and what came of it.
+/// Step with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordedStep {
     pub(crate) what: String,
@@ -22,11 +22,11 @@ impl<'a> ChainRecorder<'a> {
         Self { chain, steps: vec![] }
     }
 
-    fn note(&mut self, what: &str, came: impl Debug) {
-        self.steps.push(RecordedStep { what: what.to_owned(), outcome: format!("{came:#?}") });
+    fn note(&mut self, what: &str, outcome: impl Debug) {
+        self.steps.push(RecordedStep { what: what.to_owned(), outcome: format!("{outcome:#?}") });
     }
 
-    /// A transaction that ends in this way; all the rest is for the other chain to agree with.
+    /// Sends a transaction that must have this status and records its receipt.
     pub(crate) async fn send(&mut self, what: &str, tx: Tx, status: TxStatus) -> Receipt {
         let receipt = self.chain.send(&tx).await.unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(receipt.status, status, "{what}: {receipt:#?}");
@@ -42,12 +42,12 @@ impl<'a> ChainRecorder<'a> {
         self.send(what, Tx::call(from, to, call.abi_encode()), TxStatus::Reverted).await
     }
 
-    /// A transaction that never enters a block, and leaves no trace.
+    /// Sends a transaction that must be refused without a new block.
     pub(crate) async fn refused(&mut self, what: &str, tx: Tx) {
         let before = self.chain.latest().await.unwrap();
         let error = self.chain.send(&tx).await.expect_err(what);
         assert!(matches!(error, ChainError::Refused(_)), "{what}: {error}");
-        assert_eq!(self.chain.latest().await.unwrap(), before, "{what}: a block was made");
+        assert_eq!(self.chain.latest().await.unwrap(), before, "{what}: a block was mined");
         self.note(what, "refused");
     }
 

@@ -1,4 +1,4 @@
-//! What is done on every chain: payments, trades, permits, delegations, creations, failures, snapshots and time.
+//! Script run on every chain: payments, trades, permits, delegations, creations, failures, snapshots and time.
 
 use crate::chain::CHAIN;
 use crate::chain::contracts_setup::*;
@@ -22,7 +22,7 @@ pub(crate) async fn run_script(r: &mut ChainRecorder<'_>) {
     snapshots(r).await;
     time(r).await;
     for of in [OWNER, TRADER, STRANGER, operator(), USDC, WETH, FACTORY, VAULT, VENUE, CAGE, Address::ZERO] {
-        r.account("an account in the end", of).await;
+        r.account("final account", of).await;
     }
 }
 
@@ -31,7 +31,7 @@ fn pay(from: Address, to: Address, wei: u64) -> Tx {
 }
 
 async fn payments(r: &mut ChainRecorder<'_>) {
-    // First of all, so that a fork refuses before it has a block of its own: a node's pool takes some of these.
+    // Runs first, so that a fork refuses these before it has mined a block: a node's pool accepts some of them.
     let plain = pay(TRADER, OWNER, 1);
     r.refused("less gas than the data's floor", Tx { gas: 37_010, data: vec![0x11; 1000].into(), ..plain.clone() }).await;
     r.refused("a contract that is too long to create", create(vec![0; 49_153])).await;
@@ -41,10 +41,10 @@ async fn payments(r: &mut ChainRecorder<'_>) {
     r.fund(TRADER, ether(999)).await;
     r.send("pay", pay(TRADER, OWNER, 5), TxStatus::Success).await;
     r.send("pay a new account", pay(TRADER, STRANGER, 1_000_000), TxStatus::Success).await;
-    r.send("pay oneself", pay(TRADER, TRADER, 7), TxStatus::Success).await;
+    r.send("self payment", pay(TRADER, TRADER, 7), TxStatus::Success).await;
     r.send("touch an empty account", pay(TRADER, Address::repeat_byte(0xee), 0), TxStatus::Success).await;
-    r.send("pay nobody's address", pay(TRADER, Address::ZERO, 3), TxStatus::Success).await;
-    r.send("pay with a note", Tx { data: vec![0x11; 300].into(), ..pay(TRADER, OWNER, 5) }, TxStatus::Success).await;
+    r.send("pay the zero address", pay(TRADER, Address::ZERO, 3), TxStatus::Success).await;
+    r.send("pay with data", Tx { data: vec![0x11; 300].into(), ..pay(TRADER, OWNER, 5) }, TxStatus::Success).await;
     r.send("a contract pays", pay(WETH, OWNER, 0), TxStatus::Success).await;
 }
 
@@ -63,7 +63,7 @@ async fn cage(r: &mut ChainRecorder<'_>) {
     }
     r.succeeds("swap", me, CAGE, swap(vec![USDC, WETH], usdc(1000), U256::from(1))).await;
     r.reverts("swap for more than there is", me, CAGE, swap(vec![USDC, WETH], usdc(1000), ether(1))).await;
-    r.reverts("swap what is not approved", me, CAGE, swap(vec![USDC, DAI], usdc(1000), U256::ZERO)).await;
+    r.reverts("swap an unapproved asset", me, CAGE, swap(vec![USDC, DAI], usdc(1000), U256::ZERO)).await;
     r.succeeds("into the vault", me, CAGE, execute(VAULT, Vault::depositCall { assets: usdc(5000), receiver: CAGE })).await;
     let redeem = Vault::redeemCall { shares: usdc(1000), receiver: CAGE, owner_: CAGE };
     r.succeeds("out of the vault", me, CAGE, execute(VAULT, redeem)).await;
@@ -79,7 +79,7 @@ async fn cage(r: &mut ChainRecorder<'_>) {
     assert_eq!((error.scope, error.spent), (0, U256::from(1_000_000_000_100_u64)));
     let dai = r.reverts("an unapproved asset", me, CAGE, execute(DAI, Token::transferCall { to: TRADER, value: U256::ZERO })).await;
     assert_eq!(PolicyCage::AssetNotApproved::abi_decode(&dai.output).unwrap().asset, DAI);
-    r.reverts("somebody else's hand", TRADER, CAGE, transfer(TRADER, U256::from(1))).await;
+    r.reverts("a caller that is not the operator", TRADER, CAGE, transfer(TRADER, U256::from(1))).await;
 }
 
 async fn domain(r: &mut ChainRecorder<'_>, of: Address) -> B256 {
@@ -100,11 +100,11 @@ async fn permits(r: &mut ChainRecorder<'_>) {
         Token::permit_0Call { owner_: me, spender: TRADER, value, deadline: NEVER, signature: signed(domain, content) }
     };
     r.succeeds("an unlimited approval", me, USDC, Token::approveCall { spender: STRANGER, value: U256::MAX }).await;
-    r.succeeds("which is taken back", me, USDC, Token::approveCall { spender: STRANGER, value: U256::ZERO }).await;
+    r.succeeds("revoke the approval", me, USDC, Token::approveCall { spender: STRANGER, value: U256::ZERO }).await;
     r.succeeds("a permit", TRADER, USDC, permit(0, usdc(500))).await;
     r.reverts("a permit used twice", TRADER, USDC, permit(0, usdc(500))).await;
     r.succeeds("an unlimited permit", TRADER, USDC, permit(1, U256::MAX)).await;
-    r.succeeds("what it permits", TRADER, USDC, Token::transferFromCall { from: me, to: STRANGER, value: usdc(500) }).await;
+    r.succeeds("transfer within the permit", TRADER, USDC, Token::transferFromCall { from: me, to: STRANGER, value: usdc(500) }).await;
 }
 
 async fn permit2(r: &mut ChainRecorder<'_>) {
@@ -121,8 +121,8 @@ async fn permit2(r: &mut ChainRecorder<'_>) {
     let signature = signed(domain, single.eip712_hash_struct());
     r.succeeds("a Permit2 permit", TRADER, PERMIT2, Permit2::permitCall { owner: me, single, signature }).await;
     let take = Permit2::transferFromCall { from: me, to: TRADER, amount: usdc(700).to(), token: USDC };
-    r.succeeds("what it permits", TRADER, PERMIT2, take.clone()).await;
-    r.reverts("and no more", TRADER, PERMIT2, take).await;
+    r.succeeds("transfer within the permit", TRADER, PERMIT2, take.clone()).await;
+    r.reverts("transfer beyond the permit", TRADER, PERMIT2, take).await;
 
     let permitted = Permit2::TokenPermissions { token: USDC, amount: usdc(30) };
     let kind = keccak256(
@@ -144,13 +144,13 @@ async fn delegations(r: &mut ChainRecorder<'_>) {
     let nonce = r.chain.nonce(me).await.unwrap();
     let by = |from, authorizations| Tx { authorizations, ..Tx::call(from, STRANGER, Bytes::new()) };
     let wrong = vec![signer.authorize(1, WETH, nonce), signer.authorize(CHAIN, WETH, nonce + 9)];
-    r.send("authorisations for elsewhere and for later", by(TRADER, wrong), TxStatus::Success).await;
+    r.send("authorisations for another chain and a later nonce", by(TRADER, wrong), TxStatus::Success).await;
     let given = by(TRADER, vec![signer.authorize(CHAIN, WETH, nonce)]);
-    r.call("a delegation, tried", Tx { to: Some(me), ..given.clone() }).await;
+    r.call("call with a delegation", Tx { to: Some(me), ..given.clone() }).await;
     r.send("a delegation, broadcast by another", given, TxStatus::Success).await;
     assert_eq!(r.chain.code(me).await.unwrap(), Bytes::from([&hex!("ef0100")[..], WETH.as_slice()].concat()));
     r.send(
-        "the account acts as its code",
+        "call the delegated code",
         Tx::call(TRADER, me, Token::transferCall { to: TRADER, value: U256::ZERO }.abi_encode()),
         TxStatus::Success,
     )
@@ -161,7 +161,7 @@ async fn delegations(r: &mut ChainRecorder<'_>) {
     r.send("revoked by another, for every chain", by(TRADER, vec![signer.authorize(0, Address::ZERO, nonce + 4)]), TxStatus::Success).await;
     assert!(r.chain.code(me).await.unwrap().is_empty());
     let both = vec![signer.authorize(CHAIN, WETH, nonce + 5), signer.authorize(CHAIN, Address::ZERO, nonce + 6)];
-    r.send("given and taken back at once", by(TRADER, both), TxStatus::Success).await;
+    r.send("delegated and revoked in one transaction", by(TRADER, both), TxStatus::Success).await;
 }
 
 fn create(code: impl Into<Bytes>) -> Tx {
@@ -177,10 +177,11 @@ async fn creations(r: &mut ChainRecorder<'_>) {
     r.send("a creation that starts with 0xef", create(hex!("60ef5f5360015ff3")), TxStatus::Halted).await;
     let next = r.chain.nonce(TRADER).await.unwrap();
     r.fund(TRADER.create(next), U256::from(1234)).await;
-    r.send("create where money waits", Tx { value: U256::from(6), ..create(hex!("5f5f55600160015560026000f3")) }, TxStatus::Success).await;
+    r.send("create at a funded address", Tx { value: U256::from(6), ..create(hex!("5f5f55600160015560026000f3")) }, TxStatus::Success)
+        .await;
 }
 
-/// Corners of creation: one that no transaction can carry, and one that is over before it began.
+/// Edge cases of creation: one combined with a delegation, and one that destroys itself.
 pub(crate) async fn odd_creations(r: &mut ChainRecorder<'_>) {
     r.fund(TRADER, ether(1)).await;
     let authorizations = vec![Signer::development().authorize(CHAIN, WETH, 0)];
@@ -205,31 +206,31 @@ async fn failures(r: &mut ChainRecorder<'_>) {
     r.etch(broken, hex!("fe")).await;
     r.etch(endless, hex!("5b5f56")).await;
     r.etch(fallen, hex!("730202020202020202020202020202020202020202ff")).await;
-    let said = r.send("a revert that says why", Tx::call(TRADER, loud, Bytes::new()), TxStatus::Reverted).await;
-    assert_eq!(alloy_sol_types::Revert::abi_decode(&said.output).unwrap().reason, "zero address");
+    let receipt = r.send("a revert with a reason", Tx::call(TRADER, loud, Bytes::new()), TxStatus::Reverted).await;
+    assert_eq!(alloy_sol_types::Revert::abi_decode(&receipt.output).unwrap().reason, "zero address");
     r.send("an invalid instruction", Tx::call(TRADER, broken, Bytes::new()), TxStatus::Halted).await;
-    r.send("no end", Tx { gas: 100_000, ..Tx::call(TRADER, endless, Bytes::new()) }, TxStatus::Halted).await;
+    r.send("infinite loop", Tx { gas: 100_000, ..Tx::call(TRADER, endless, Bytes::new()) }, TxStatus::Halted).await;
     let transfer = Token::transferCall { to: STRANGER, value: U256::from(1) }.abi_encode();
     r.send("too little gas", Tx { gas: 30_000, ..Tx::call(operator(), USDC, transfer) }, TxStatus::Halted).await;
     let deep = Address::repeat_byte(0xd7);
-    // Calls itself as long as there is gas, then writes how it went, and logs.
+    // Calls itself while gas is left, then stores the result and logs.
     r.etch(deep, hex!("5f5f5f5f5f305af15f555f5fa0")).await;
     r.send("calls within calls", Tx { gas: 29_000_000, ..Tx::call(TRADER, deep, Bytes::new()) }, TxStatus::Success).await;
     r.fund(fallen, U256::from(99)).await;
     r.send("a contract that destroys itself", Tx::call(TRADER, fallen, Bytes::new()), TxStatus::Success).await;
-    r.reverts("more than one has", TRADER, DAI, Token::transferCall { to: TRADER, value: U256::from(1) }).await;
+    r.reverts("transfer beyond the balance", TRADER, DAI, Token::transferCall { to: TRADER, value: U256::from(1) }).await;
 }
 
 async fn refusals(r: &mut ChainRecorder<'_>) {
     let nonce = r.chain.nonce(TRADER).await.unwrap();
     let plain = pay(TRADER, OWNER, 1);
-    r.refused("no money at all", pay(Address::repeat_byte(0x99), OWNER, 0)).await;
-    r.refused("more than there is", Tx { value: ether(100_000), ..plain.clone() }).await;
+    r.refused("empty sender", pay(Address::repeat_byte(0x99), OWNER, 0)).await;
+    r.refused("value beyond the balance", Tx { value: ether(100_000), ..plain.clone() }).await;
     r.refused("a nonce that was used", Tx { nonce: Some(nonce - 1), ..plain.clone() }).await;
-    r.refused("a nonce from the future", Tx { nonce: Some(nonce + 1), ..plain.clone() }).await;
+    r.refused("a nonce that is too high", Tx { nonce: Some(nonce + 1), ..plain.clone() }).await;
     r.refused("more gas than a block", Tx { gas: BLOCK_GAS + 1, ..plain.clone() }).await;
-    r.refused("less gas than the least", Tx { gas: 20_999, ..plain.clone() }).await;
-    r.send("the right nonce, after all that", Tx { nonce: Some(nonce), ..plain }, TxStatus::Success).await;
+    r.refused("less than the intrinsic gas", Tx { gas: 20_999, ..plain.clone() }).await;
+    r.send("the right nonce after refusals", Tx { nonce: Some(nonce), ..plain }, TxStatus::Success).await;
 }
 
 /// Returns block number, time, base fee, beneficiary, chain, gas limit, gas price, origin, blob base fee, own balance.
@@ -255,21 +256,21 @@ async fn calls(r: &mut ChainRecorder<'_>) {
     r.call("a view", Tx::call(STRANGER, USDC, Token::balanceOfCall(CAGE).abi_encode())).await;
     let swap = AmmRouter::swapExactInCall { amountIn: usdc(10), minOut: U256::ZERO, path: vec![USDC, WETH], to: OWNER, deadline: NEVER };
     let before = r.chain.latest().await.unwrap();
-    r.call("a swap, tried", Tx::call(OWNER, ROUTER, swap.abi_encode())).await;
+    r.call("call of a swap", Tx::call(OWNER, ROUTER, swap.abi_encode())).await;
     assert_eq!(r.chain.latest().await.unwrap(), before);
     r.call("a revert", to(0xd1)).await;
     r.call("an invalid instruction", to(0xd2)).await;
-    r.call("no end", to(0xd3)).await;
+    r.call("infinite loop", to(0xd3)).await;
     r.call("a creation", create(contract("Token").creation.clone())).await;
     r.call(
-        "with money one has not",
+        "value beyond the balance",
         Tx { value: ether(5), ..Tx::call(Address::repeat_byte(0x98), WETH, Weth::depositCall {}.abi_encode()) },
     )
     .await;
     r.call("with the wrong nonce", Tx { nonce: Some(99), ..to(0xd5) }).await;
     r.call("with data only", Tx { data: vec![1; 500].into(), ..pay(TRADER, OWNER, 0) }).await;
     r.call_refused("more gas than a block", Tx { gas: BLOCK_GAS + 1, ..to(0xd5) }).await;
-    r.call_refused("less gas than the least", Tx { gas: 20_999, ..to(0xd5) }).await;
+    r.call_refused("less than the intrinsic gas", Tx { gas: 20_999, ..to(0xd5) }).await;
 }
 
 async fn snapshots(r: &mut ChainRecorder<'_>) {
@@ -290,7 +291,7 @@ async fn snapshots(r: &mut ChainRecorder<'_>) {
         }
         r.account("outer", STRANGER).await;
         r.account("etched in between", Address::repeat_byte(0xd6)).await;
-        r.send("and on", pay(TRADER, STRANGER, 4), TxStatus::Success).await;
+        r.send("after the restore", pay(TRADER, STRANGER, 4), TxStatus::Success).await;
     }
 }
 
@@ -299,11 +300,11 @@ async fn time(r: &mut ChainRecorder<'_>) {
     let now = r.chain.latest().await.unwrap().unix_s;
     r.chain.set_time(now).await.unwrap_err();
     r.chain.set_time(now + 86_400).await.unwrap();
-    r.call("tomorrow, tried", Tx::call(TRADER, at, Bytes::new())).await;
+    r.call("call at a later time", Tx::call(TRADER, at, Bytes::new())).await;
     let saved = r.snapshot().await;
     r.send("tomorrow", Tx::call(TRADER, at, Bytes::new()), TxStatus::Success).await;
     r.send("a second later", Tx::call(TRADER, at, Bytes::new()), TxStatus::Success).await;
     r.restore(saved).await;
-    r.refused("a refusal does not use tomorrow up", Tx { gas: 20_999, ..Tx::call(TRADER, at, Bytes::new()) }).await;
+    r.refused("a refusal keeps the time that was set", Tx { gas: 20_999, ..Tx::call(TRADER, at, Bytes::new()) }).await;
     r.send("tomorrow again", Tx::call(TRADER, at, Bytes::new()), TxStatus::Success).await;
 }

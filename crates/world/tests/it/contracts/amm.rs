@@ -1,4 +1,4 @@
-//! The market maker: factory, pair, router, quoter; and that no sequence of trades takes value out of a pair.
+//! Automated market maker: factory, pair, router and quoter, and the invariant that no sequence of trades drains a pair.
 
 use alloy_primitives::{Address, Bytes, U256, keccak256};
 use alloy_sol_types::SolValue;
@@ -20,7 +20,7 @@ pub(crate) fn maker() -> Address {
     address_named("maker")
 }
 
-/// Factory, router and quoter, with 10 million of every token and 10,000 ether in the hands of the maker and of alice.
+/// Factory, router and quoter; the maker and alice each hold 10 million of every token and 10,000 ether.
 pub(crate) fn market() -> AmmMarket {
     let mut chain = TestChain::new();
     let (factory, router, quoter) = (address_named("factory"), address_named("router"), address_named("quoter"));
@@ -90,7 +90,7 @@ pub(crate) fn market_with_liquidity() -> AmmMarket {
 #[test]
 fn pair_address_is_derived_from_its_tokens() {
     let AmmMarket { mut chain, factory, usdc, dai, .. } = market();
-    let done = chain.send(address_named("anybody"), factory, AmmFactory::createPairCall { tokenA: usdc, tokenB: dai });
+    let done = chain.send(address_named("outsider"), factory, AmmFactory::createPairCall { tokenA: usdc, tokenB: dai });
     let (low, high) = if usdc < dai { (usdc, dai) } else { (dai, usdc) };
     let event = done.event::<AmmFactory::PairCreated>();
     assert_eq!((event.token0, event.token1, event.pair, event.count), (low, high, done.value, U256::from(1)));
@@ -122,7 +122,7 @@ fn swap_exact_in_gives_the_quoted_amount() {
     assert_eq!(done.value, quote.amountOut);
     assert_eq!(chain.balance(weth, alice), quote.amountOut);
     assert_eq!(had - chain.balance(usdc, alice), units(3_000, 6));
-    // 0.3 % fee, and a tenth of a percent of the reserve moved the price by as much.
+    // 0.3 % fee; trading 0.1 % of the reserve moves the price by 0.1 %.
     assert_eq!((quote.amountOut / units(1, 14), quote.impactBps), (U256::from(9_960), U256::from(10)));
     let event = done.event::<AmmRouter::Swapped>();
     assert_eq!((event.tokenIn, event.tokenOut, event.amountIn, event.amountOut), (usdc, weth, units(3_000, 6), quote.amountOut));
@@ -152,7 +152,7 @@ fn router_wraps_and_unwraps_ether() {
     chain.send_with_value(alice, router, units(1, 18), exact_in(units(1, 18), U256::ZERO, &[NATIVE, usdc], bob));
     assert_eq!(had - chain.ether(alice), units(1, 18));
     assert!(chain.balance(usdc, bob) > units(2_980, 6));
-    // More than needed comes back.
+    // Excess ether is refunded.
     chain.send_with_value(alice, router, units(5, 18), exact_out(units(3_000, 6), units(2, 18), &[NATIVE, usdc], bob));
     let spent = had - chain.ether(alice);
     assert!(spent > units(2, 18) && spent < units(21, 17), "{spent}");
@@ -167,7 +167,7 @@ fn router_wraps_and_unwraps_ether() {
         revert_data(AmmRouter::WrongValue { sent: U256::from(1), needed: U256::ZERO })
     );
     assert!(!chain.transact(alice, router, U256::from(1), Bytes::new(), true).is_success());
-    // A recipient that takes no ether.
+    // A recipient that rejects ether.
     let stuck = exact_in(units(1, 6), U256::ZERO, &[usdc, NATIVE], usdc);
     assert_eq!(chain.expect_revert(alice, router, stuck), revert_data(AmmRouter::EtherTransferFailed { to: usdc }));
 }
@@ -288,7 +288,7 @@ fn pair_reverts() {
     chain.send(alice, usdc, Token::transferCall { to: pair, value: units(100, 6) });
     let (selector, _) = split_revert(&chain.expect_revert(alice, pair, out_dai(units(100, 18), alice)));
     assert_eq!(selector, selector_of::<AmmPair::ProductDecreased>());
-    // What lies there belongs to whoever asks first, or to the pair after a sync.
+    // Surplus tokens can be skimmed by any caller, or are added to the reserves by a sync.
     chain.send(address_named("bob"), pair, AmmPair::skimCall { to: address_named("bob") });
     assert_eq!(chain.balance(usdc, address_named("bob")), units(100, 6));
     assert_eq!(chain.expect_revert(alice, pair, AmmPair::mintCall { to: alice }), revert_data(AmmPair::InsufficientShares {}));
@@ -309,7 +309,7 @@ fn first_deposit_inflation_attack_fails() {
     market.chain.send(maker(), usdc, Token::transferCall { to: pair, value: U256::from(1_000) });
     market.chain.send(maker(), pair, AmmPair::mintCall { to: maker() });
     assert_eq!(market.chain.balance(pair, Address::ZERO), U256::from(1_000));
-    // A share that is worth less than the smallest unit of one side pays nothing.
+    // Burning a share worth less than one base unit of a side reverts.
     market.chain.send(maker(), pair, Token::transferCall { to: pair, value: U256::from(1) });
     assert_eq!(market.chain.expect_revert(maker(), pair, AmmPair::burnCall { to: maker() }), revert_data(AmmPair::InsufficientOutput {}));
 }
@@ -335,13 +335,13 @@ fn fee_and_lying_tokens_do_not_drain_a_pair() {
                 let sold = exact_in(units(10, 18), U256::ZERO, &[odd, usdc], alice);
                 assert_eq!(market.chain.expect_revert(alice, router, sold), expected);
             }
-            // The payment of a pair that was not made either.
+            // The pair's own payment fails too.
             assert_eq!(market.chain.expect_revert(alice, router, bought), revert_data(AmmPair::TransferFailed { token: odd }));
             continue;
         }
         let (a, b) = market.reserves(pair);
         let got = market.chain.send(alice, router, exact_in(units(1_000, 18), U256::ZERO, &[odd, usdc], alice)).value;
-        // 1 % stays on the way to the pair: 990 arrive.
+        // The token keeps a fee of 1 %: 990 arrive at the pair.
         assert!(got > units(970, 6) && got < units(990, 6), "{got}");
         let back = market.chain.send(alice, router, exact_in(units(1_000, 6), U256::ZERO, &[usdc, odd], alice)).value;
         assert!(back > units(975, 18) && back < units(1_000, 18), "{back}");
@@ -405,8 +405,8 @@ fn step() -> impl Strategy<Value = AmmStep> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // Whatever alice does, she cannot have more of one token without having less of the other, and a share of the pair never loses:
-    // the root of the product for each share only grows.
+    // Alice cannot gain one token without giving the other, and a share of the pair never loses value:
+    // the square root of the product per share only grows.
     #[test]
     fn no_sequence_extracts_value_from_a_pair(steps in prop::collection::vec(step(), 1..14), fee in any::<bool>()) {
         let mut market = market();
@@ -453,7 +453,7 @@ proptest! {
                     };
                     if market.chain.try_send(alice, router, U256::ZERO, &call).is_ok() {
                         let (x, y) = if tokens[0] < tokens[1] { (x, y) } else { (y, x) };
-                        // Never more than the share, of either token. What lay there unaccounted for belongs to the sharers too.
+                        // At most the pro rata share of either token, including surplus tokens.
                         prop_assert!((market.chain.balance(tokens[0], alice) - a) * supply <= shares * (x + given[0]));
                         prop_assert!((market.chain.balance(tokens[1], alice) - b) * supply <= shares * (y + given[1]));
                     }
@@ -478,7 +478,7 @@ proptest! {
             if swap {
                 prop_assert!(v * w >= x * y, "the product fell from {} to {}", x * y, v * w);
             }
-            // sqrt(v w) / supply' >= sqrt(x y) / supply, without roots
+            // sqrt(v w) / supply' >= sqrt(x y) / supply, without square roots
             let later = market.chain.view(pair, Token::totalSupplyCall {});
             prop_assert!(product_with_supply(v, w, supply) >= product_with_supply(x, y, later), "a share lost value");
         }
@@ -487,7 +487,7 @@ proptest! {
         prop_assert!(!free(0, 1) && !free(1, 0), "free value: {had:?} -> {has:?}");
     }
 
-    // A round trip never pays.
+    // A round trip is never profitable.
     #[test]
     fn swap_round_trip_never_profits(bits in 0..45_u32, odd in any::<u32>(), x in 20..50_u32, y in 20..50_u32) {
         let mut market = market();

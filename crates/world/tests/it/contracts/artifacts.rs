@@ -1,4 +1,4 @@
-//! The committed artifacts are what the compiler makes of the sources, and fit on a chain.
+//! Committed artifacts match the compiled sources and respect the contract size limit.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
 #[test]
 fn artifacts_match_their_sources() {
     let script = root().join("scripts/build-contracts").canonicalize().expect("scripts/build-contracts is part of the repository");
-    let output = Command::new(script).arg("--check").output().expect("bash is here");
+    let output = Command::new(script).arg("--check").output().expect("bash is installed");
     assert!(
         output.status.success(),
         "scripts/build-contracts --check failed; if node or solc is missing, run scripts/install-test-tools\n{}{}",
@@ -38,7 +38,7 @@ fn every_artifact_is_listed_and_fits_on_a_chain() {
     }
 }
 
-/// The next check of the policy must fit, too.
+/// Keeps headroom in the contract size for another policy check.
 #[test]
 fn policy_cage_stays_2_kib_below_code_size_limit() {
     let size = contracts::contract("PolicyCage").runtime.len();

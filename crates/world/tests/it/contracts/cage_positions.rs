@@ -1,4 +1,4 @@
-//! Positions in venues are valued anew before and after each call: changes by the venue, by prices, by shares and in the middle of other calls.
+//! Venue positions are revalued before and after each call: changes by the venue, prices, shares and during other calls.
 
 use alloy_primitives::{Address, Bytes, I256, U256};
 use alloy_sol_types::SolCall;
@@ -21,7 +21,7 @@ fn execute_spent(cage: &mut CageFixture, target: Address, data: &impl SolCall) -
 }
 
 fn execute_error(cage: &mut CageFixture, target: Address, data: &impl SolCall) -> [u8; 4] {
-    split_revert(&try_execute(cage, target, data).map(|_| ()).expect_err("it was not refused")).0
+    split_revert(&try_execute(cage, target, data).map(|_| ()).expect_err("the call was not refused")).0
 }
 
 fn nav(cage: &mut CageFixture) -> U256 {
@@ -38,7 +38,7 @@ fn settle(cage: &mut CageFixture, asset: Address, change: i64) {
     cage.chain.send(OWNER, venue, Venue::settleCall { account, market: lending(), asset, change });
 }
 
-/// 40,000 USDC in the venue.
+/// Cage with 40,000 USDC in the venue.
 fn cage_with_venue_position() -> CageFixture {
     let mut cage = cage();
     let (usdc, venue, bob) = (cage.usdc, cage.venue, address_named("bob"));
@@ -87,7 +87,7 @@ fn venue_profit_does_not_hide_a_later_loss() {
 fn venue_loss_during_an_unrelated_call_counts_as_spent() {
     let mut cage = cage_with_venue_position();
     let (usdc, hook, venue, at, bob) = (cage.usdc, cage.hook, cage.venue, cage.at, address_named("bob"));
-    // The venue's owner is the token: it settles while the account pays somebody a token.
+    // The hook token owns the venue and settles while the account transfers it.
     cage.chain.send(OWNER, venue, Venue::transferOwnershipCall { to: hook });
     let loss = |whole: i64| {
         let change = -I256::try_from(whole * 1_000_000).expect("small");
@@ -108,7 +108,7 @@ fn new_price_revalues_venue_positions() {
     let before = nav(&mut cage);
     let price = |usd: u128| PolicyCage::setAssetCall { asset: weth, kind: 1, decimals: 18, base: false, priceUsd8: usd * 100_000_000 };
     cage.chain.send(OWNER, at, price(1_000));
-    // Ten in all, three of them in the venue; ether has a price of its own.
+    // Ten WETH in total, three of them in the venue; native ether is priced separately.
     assert_eq!(nav(&mut cage), before - usd(20_000));
     execute_spent(&mut cage, usdc, &pay(bob, one_ether()));
     cage.chain.send(OWNER, at, price(3_000));
@@ -141,7 +141,7 @@ fn vault_loss_reduces_shares_held_in_a_venue() {
     execute_spent(&mut cage, venue, &enter(vault, shares));
     execute_spent(&mut cage, usdc, &pay(bob, one_ether()));
     let before = nav(&mut cage);
-    // The vault loses everything; nothing happens in the venue.
+    // The vault loses everything; the venue position is unchanged.
     cage.chain.send(OWNER, vault, Vault::takeLossCall { assets: units(40_000, 6), to: OWNER });
     assert!(nav(&mut cage) < before - usd(39_999));
     assert_eq!(execute_error(&mut cage, usdc, &pay(bob, one_ether())), selector_of::<PolicyCage::DrawdownExceeded>());
@@ -180,7 +180,7 @@ fn batch_measures_enter_and_exit_call_by_call() {
     assert_eq!(nav(&mut cage), before - usd(2_000));
 }
 
-/// A second venue that takes DAI.
+/// Adds a second venue, which takes DAI.
 fn other_venue(cage: &mut CageFixture) -> Address {
     let (dai, at, other) = (cage.dai, cage.at, address_named("other venue"));
     cage.chain.etch("Venue", other);
@@ -244,7 +244,7 @@ fn position_credited_before_the_first_call_is_not_a_gain() {
     let change = I256::try_from(units(3_000, 18)).expect("small");
     cage.chain.send(OWNER, other, Venue::settleCall { account: at, market: lending(), asset: dai, change });
     let before = nav(&mut cage);
-    // Taking out what was there costs nothing; had it not been seen, it would be a gain that hides a loss.
+    // An unseen credit would count as a gain and hide a loss.
     assert_eq!(execute_spent(&mut cage, other, &enter(dai, units(1_000, 18))), usd(1_000));
     assert_eq!(nav(&mut cage), before + usd(3_000));
     let exit = Venue::exitCall { market: lending(), asset: dai, amount: units(4_000, 18), to: address_named("thief") };
@@ -259,11 +259,11 @@ fn position_limit_binds_each_venue_by_itself() {
     cage.set_limits(|limits| limits.perSessionUsd8 = u128::MAX);
     execute_spent(&mut cage, other, &enter(dai, units(10_000, 18)));
     execute_spent(&mut cage, usdc, &pay(bob, one_ether()));
-    // 40,000 of 305,000 lie in the first venue, more than a tenth; 10,000 in the other.
+    // The first venue holds 40,000 of 305,000, more than a tenth; the other holds 10,000.
     cage.set_limits(|limits| limits.maxPositionBps = 1_000);
     let venue = cage.venue;
     assert_eq!(execute_error(&mut cage, venue, &enter(usdc, units(1_000, 6))), selector_of::<PolicyCage::PositionExceeded>());
     execute_spent(&mut cage, other, &enter(dai, units(10_000, 18)));
-    // What shrinks may stay above the limit.
+    // A shrinking position may stay above the limit.
     execute_spent(&mut cage, venue, &Venue::exitCall { market: lending(), asset: usdc, amount: units(1_000, 6), to: at });
 }

@@ -1,4 +1,4 @@
-//! The cage over any sequence of calls: an outsider who only looks at balances never sees more leave than the limits allow.
+//! PolicyCage under random call sequences: outflows computed from balances alone never exceed the limits.
 
 use alloy_primitives::aliases::{U48, U160};
 use alloy_primitives::{Address, Bytes, U256};
@@ -72,11 +72,11 @@ fn any_step() -> impl Strategy<Value = CageStep> {
     ]
 }
 
-/// What an outsider sees of the account, without asking the cage.
+/// Balances of the account, computed without the cage.
 #[derive(Debug, Clone, PartialEq)]
 struct BalanceSnapshot {
     plain: Vec<U256>, // native, weth, usdc, dai, hook
-    worth: U256,      // USD with 18 more digits, so that nothing rounds
+    worth: U256,      // USD with 18 more digits, to avoid rounding
     debt: U256,
     villain: Vec<U256>,
 }
@@ -108,7 +108,7 @@ impl CageFixture {
         seen
     }
 
-    /// What left between two looks: in plain assets, or of the whole, whichever is more; USD rounded down.
+    /// Returns the larger of the plain-asset outflow and the total loss between two snapshots, in USD rounded down.
     fn outflow_between(&self, before: &BalanceSnapshot, after: &BalanceSnapshot) -> U256 {
         let mut gross = U256::ZERO;
         for (i, (_, price, decimals)) in self.plain_assets().into_iter().enumerate() {
@@ -224,7 +224,7 @@ proptest! {
                 (limits.maxSlippageBps, limits.maxDrawdownBps) = (10_000, 10_000);
             }
         });
-        // The operator has given itself to a token that calls the cage again in every transfer; anybody may pull by Permit2 what was allowed.
+        // The operator is a token that calls the cage again in every transfer, and Permit2 may pull the allowed USDC.
         let hook = cage.hook;
         let again = execute(call(cage.usdc, U256::ZERO, &pay(address_named("bob"), units(9_000, 6))));
         cage.chain.send(OWNER, hook, HookToken::setHookCall { target: at, data: again.abi_encode().into() });
@@ -234,7 +234,7 @@ proptest! {
         cage.chain.allow(at, usdc, permit2);
         cage.chain.send(at, permit2, Permit2::approveCall { token: usdc, spender: at, amount: U160::MAX, expiration: U48::MAX });
         let operator = hook;
-        // With nothing but cash, everything else comes by gifts and trades.
+        // With cash only, all other assets come from gifts and trades.
         for (asset, ..) in cage.plain_assets() {
             let amount = cage.chain.balance(asset, at);
             if bare && asset != usdc {
@@ -296,8 +296,8 @@ proptest! {
             prop_assert!(!halted, "{:?} while halted", acts);
             prop_assert_eq!(reported.len(), calls.len());
             let left = cage.outflow_between(&before, &after);
-            let said = reported.iter().fold(U256::ZERO, |sum, (_, event)| sum + event.spentUsd);
-            prop_assert!(left <= said, "{} left, {} was reported: {:?}", left, said, acts);
+            let reported_usd = reported.iter().fold(U256::ZERO, |sum, (_, event)| sum + event.spentUsd);
+            prop_assert!(left <= reported_usd, "{} left, {} was reported: {:?}", left, reported_usd, acts);
             let now = cage.chain.now;
             session += left;
             day.push((now, left));

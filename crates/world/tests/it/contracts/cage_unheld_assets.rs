@@ -1,4 +1,4 @@
-//! Assets that the account did not have or that a call does not name: each way to bring one in or out, and that it is measured all the same.
+//! Assets that the account did not hold or that a call does not name: each way in or out must be measured.
 
 use alloy_primitives::aliases::{U48, U160};
 use alloy_primitives::{Address, Bytes, U256};
@@ -8,7 +8,7 @@ use crate::contracts::amm::{exact_in, maker};
 use crate::contracts::cage::{CageFixture, cage, call, execute, lending, one_ether, pay, usd};
 use crate::contracts::harness::*;
 
-/// A cage that has none of this asset, and whose account has allowed it to everybody it deals with.
+/// Cage that holds none of this asset; its allowances remain.
 fn cage_without(asset: impl Fn(&CageFixture) -> Address) -> (CageFixture, Address) {
     let mut cage = cage();
     let (asset, at) = (asset(&cage), cage.at);
@@ -47,10 +47,10 @@ impl CageFixture {
     }
 
     fn execute_refused(&mut self, target: Address, data: &impl SolCall) -> Bytes {
-        self.try_run(target, data).map(|_| ()).expect_err("it was not refused")
+        self.try_run(target, data).map(|_| ()).expect_err("the call was not refused")
     }
 
-    /// From now on each transfer of the hook token calls this as well.
+    /// Makes each transfer of the hook token call this target.
     fn set_hook(&mut self, target: Address, data: &impl SolCall) {
         self.chain.send(OWNER, self.hook, HookToken::setHookCall { target, data: data.abi_encode().into() });
     }
@@ -76,7 +76,7 @@ fn gift_raises_high_water_mark_in_unrelated_call() {
     let (usdc, at, bob) = (cage.usdc, cage.at, address_named("bob"));
     cage.chain.mint(dai, at, units(100_000, 18));
     cage.execute_measured(usdc, &pay(bob, one_ether()));
-    // Gone again without the cage: 100,000 of 355,000.
+    // Moved out past the cage: 100,000 of 355,000.
     cage.chain.send(at, dai, pay(bob, units(100_000, 18)));
     assert_eq!(split_revert(&cage.execute_refused(usdc, &pay(bob, one_ether()))).0, selector_of::<PolicyCage::DrawdownExceeded>());
 }
@@ -96,7 +96,7 @@ fn bridged_in_asset_is_measured_when_it_leaves() {
 fn pull_during_unrelated_call_is_measured() {
     let (mut cage, dai) = cage_without(|cage| cage.dai);
     let (hook, at, bob) = (cage.hook, cage.at, address_named("bob"));
-    // By an allowance that never passed through the cage: the operator signed it.
+    // The allowance bypassed the cage, as with a signed permit.
     cage.chain.allow(at, dai, hook);
     cage.chain.mint(dai, at, units(30_000, 18));
     let pull = |amount| Token::transferFromCall { from: at, to: address_named("thief"), value: amount };
@@ -222,7 +222,7 @@ fn batch_measures_asset_that_arrives_and_leaves() {
     assert_over_tx_limit(&cage.batch(vec![claim.clone(), give(units(10_001, 18))]).map(|_| ()).expect_err("too much"));
     assert_eq!(spent(&cage.batch(vec![claim, give(units(10_000, 18))]).unwrap_or_else(|answer| panic!("{answer}"))), usd(10_000));
 
-    // The same with a gift in the middle of the first call, which the first call does not name.
+    // The same with a gift during the first call, of an asset that this call does not name.
     let (mut cage, dai) = cage_without(|cage| cage.dai);
     cage.chain.mint(dai, hook, units(20_000, 18));
     cage.set_hook(dai, &pay(at, units(10_000, 18)));
@@ -248,7 +248,7 @@ fn gift_during_a_call_offsets_no_spending() {
 fn undecodable_call_measures_every_asset() {
     let (mut cage, dai) = cage_without(|cage| cage.dai);
     let (router, usdc, at) = (cage.router, cage.usdc, cage.at);
-    // A router of which the cage knows nothing: paths are words like any other.
+    // The cage does not decode this router's paths.
     cage.chain.send(OWNER, at, PolicyCage::setProtocolCall { protocol: router, kind: 1 });
     cage.chain.send(OWNER, at, PolicyCage::setAllowArbitraryCalldataCall { allowed: true });
     let buy = exact_in(units(5_000, 6), U256::ZERO, &[usdc, dai], at);
@@ -281,7 +281,7 @@ fn flash_loan_and_configure_spend_nothing() {
     let note = |key| Venue::configureCall { market: lending(), key, value: Bytes::from_static(b"5x") };
     let done = cage.execute_measured(venue, &note(lending()));
     assert_eq!((spent(&done), done.event::<Venue::Configured>().account), (U256::ZERO, at));
-    // Neither was a rebalance, so one is still allowed.
+    // Neither counts as a rebalance, so one is still allowed.
     cage.execute_measured(venue, &Venue::enterCall { market: lending(), asset: usdc, amount: one_ether(), data: Bytes::new() });
     let strange = cage.chain.token("STRANGE", 18);
     assert_eq!(cage.execute_refused(venue, &flash(strange)), revert_data(PolicyCage::AssetNotApproved { asset: strange }));

@@ -1,4 +1,4 @@
-//! The jar of fees that opens for whoever burns.
+//! Fee burner: releases fees to callers that burn UNI.
 
 use alloy_primitives::{Address, Bytes, U256};
 

@@ -1,4 +1,4 @@
-//! A chain in memory with our contracts on it, and the few verbs that the tests speak.
+//! In-memory EVM with our contracts, and helpers for contract tests.
 
 use alloy_primitives::{Address, B256, Bytes, Log, U256, address, keccak256};
 use alloy_sol_types::{SolCall, SolError, SolEvent};
@@ -20,7 +20,7 @@ pub(crate) const FOREVER: U256 = U256::MAX;
 pub(crate) const NATIVE: Address = Address::ZERO;
 pub(crate) const OWNER: Address = address!("0x0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e");
 
-/// An address that has a name instead of a meaning.
+/// Returns an address derived from a name.
 pub(crate) fn address_named(name: &str) -> Address {
     Address::from_slice(&keccak256(name)[12..])
 }
@@ -29,7 +29,7 @@ pub(crate) fn units(amount: u64, decimals: u8) -> U256 {
     U256::from(amount) * U256::from(10).pow(U256::from(decimals))
 }
 
-/// What a refused transaction answers.
+/// Returns the revert data of an error.
 pub(crate) fn revert_data(error: impl SolError) -> Bytes {
     error.abi_encode().into()
 }
@@ -38,9 +38,9 @@ pub(crate) fn selector_of<E: SolError>() -> [u8; 4] {
     E::SELECTOR
 }
 
-/// Selector and arguments of what a refused transaction answers.
+/// Splits revert data into selector and arguments.
 pub(crate) fn split_revert(answer: &Bytes) -> ([u8; 4], &[u8]) {
-    let (selector, rest) = answer.split_first_chunk().unwrap_or_else(|| panic!("no reason was given: {answer}"));
+    let (selector, rest) = answer.split_first_chunk().unwrap_or_else(|| panic!("no revert selector: {answer}"));
     (*selector, rest)
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct TxResult<T> {
 }
 
 impl<T> TxResult<T> {
-    /// The events of one kind, with the contract that emitted each.
+    /// Returns the events of one kind with their emitting contracts.
     pub(crate) fn events<E: SolEvent>(&self) -> Vec<(Address, E)> {
         self.logs.iter().filter_map(|log| Some((log.address, E::decode_log_data(&log.data).ok()?))).collect()
     }
@@ -140,7 +140,7 @@ impl TestChain {
         self.send_with_value(from, to, U256::ZERO, call)
     }
 
-    /// The error of a transaction that must fail.
+    /// Returns the revert data of a transaction that must fail.
     pub(crate) fn expect_revert<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Bytes {
         self.expect_revert_with_value(from, to, U256::ZERO, call)
     }
@@ -164,7 +164,7 @@ impl TestChain {
         }
     }
 
-    // --- tokens, which every test needs
+    // Tokens
 
     pub(crate) fn token(&mut self, symbol: &str, decimals: u8) -> Address {
         self.token_of("Token", symbol, decimals)
@@ -205,25 +205,25 @@ impl TestChain {
     }
 }
 
-/// Selector and data of a refusal, for messages of failing tests.
+/// Formats revert data for assertion messages.
 fn describe_revert(answer: &Bytes) -> String {
     let text = String::from_utf8_lossy(answer);
     format!("{answer} {}", text.chars().filter(char::is_ascii_graphic).collect::<String>())
 }
 
-/// Somebody who can sign.
+/// Key pair derived from a name.
 pub(crate) struct TestSigner(SigningKey);
 
 impl TestSigner {
     pub(crate) fn new(name: &str) -> Self {
-        Self(SigningKey::from_slice(keccak256(name).as_slice()).expect("a hash is a key, for all we shall ever see"))
+        Self(SigningKey::from_slice(keccak256(name).as_slice()).expect("a hash is a valid key with overwhelming probability"))
     }
 
     pub(crate) fn address(&self) -> Address {
         Address::from_public_key(self.0.verifying_key())
     }
 
-    /// r, s and v in 65 bytes.
+    /// Returns r, s and v in 65 bytes.
     pub(crate) fn sign(&self, hash: B256) -> Bytes {
         let (signature, id) = self.0.sign_prehash_recoverable(hash.as_slice()).expect("a hash can be signed");
         let mut bytes = signature.to_bytes().to_vec();

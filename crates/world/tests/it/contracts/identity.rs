@@ -1,4 +1,4 @@
-//! The registry: agents, what is said of them, and checks they asked for.
+//! Identity registry: agents, feedback and validation requests.
 
 use alloy_primitives::{Address, Bytes, U256, keccak256};
 

@@ -1,4 +1,4 @@
-//! Our Solidity contracts on an EVM in memory: what each does, how each refuses, and what must hold over any sequence.
+//! Solidity contract tests on an in-memory EVM: behaviour, reverts and invariants.
 
 mod amm;
 mod artifacts;

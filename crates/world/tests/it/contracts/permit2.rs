@@ -1,4 +1,4 @@
-//! Permit2: allowances with an end, transfers by a signature, for keys and for contracts that sign.
+//! Permit2: expiring allowances and signature transfers, for keys and ERC-1271 contracts.
 
 use alloy_primitives::aliases::{U48, U160};
 use alloy_primitives::{Address, B256, Bytes, U256};
@@ -76,7 +76,7 @@ fn permit2_allowance_has_amount_and_expiry() {
     chain.now += 1;
     assert_eq!(chain.expect_revert(spender, permit2, pull(1)), revert_data(Permit2::AllowanceExpired { deadline: U256::from(START + 10) }));
 
-    // The largest number has no end; an end of zero is this block.
+    // The maximum amount is not reduced; expiration zero means this block.
     chain.send(owner, permit2, approve(U160::MAX, 0));
     chain.send(spender, permit2, pull(5));
     assert_eq!(chain.view(permit2, Permit2::allowanceCall { _0: owner, _1: usdc, _2: spender }).amount, U160::MAX);
@@ -100,7 +100,7 @@ fn signed_allowance_works_once_and_in_nonce_order() {
     );
     let other = single(usdc, 41, 0, spender);
     assert_eq!(chain.expect_revert(spender, permit2, call(&other, &signature)), revert_data(Permit2::InvalidSigner {}));
-    let event = chain.send(address_named("anybody"), permit2, call(&sent, &signature)).event::<Permit2::Permit>();
+    let event = chain.send(address_named("relayer"), permit2, call(&sent, &signature)).event::<Permit2::Permit>();
     assert_eq!((event.owner, event.spender, event.amount, event.nonce), (owner, spender, U160::from(40), U48::ZERO));
     assert_eq!(chain.expect_revert(spender, permit2, call(&sent, &signature)), revert_data(Permit2::InvalidNonce {}));
     chain.send(spender, permit2, Permit2::transferFromCall { from: owner, to: spender, amount: U160::from(40), token: usdc });
@@ -174,7 +174,7 @@ fn permit2_accepts_cage_signature_until_halt() {
     assert_eq!(halted.expect_revert(spender, permit2, call.clone()), revert_data(Permit2::InvalidSigner {}));
     chain.send(spender, permit2, call);
     assert_eq!(chain.balance(usdc, address_named("bob")), units(1, 6));
-    // A contract that signs nothing, and a signature of the wrong length.
+    // A contract without ERC-1271, and a signature of the wrong length.
     let call = transfer(usdc, usdc, 1, units(1, 6), signer.sign(hash));
     assert_eq!(chain.expect_revert(spender, permit2, call), revert_data(Permit2::InvalidSigner {}));
     let call = transfer(usdc, cage, 2, units(1, 6), Bytes::from([7; 64]));

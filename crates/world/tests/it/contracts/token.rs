@@ -1,4 +1,4 @@
-//! Tokens: the honest one, the one that keeps a fee, the one that lies, the one that calls back, wrapped ether.
+//! Tokens: standard, fee-on-transfer, lying, hook and wrapped ether.
 
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::{SolCall, SolStruct, SolValue, eip712_domain};
@@ -232,7 +232,7 @@ fn weth_deposit_and_withdraw() {
         chain.expect_revert(alice, weth, Weth::withdrawCall { value: amount(21) }),
         revert_data(Weth::InsufficientBalance { account: alice, balance: amount(20), needed: amount(21) })
     );
-    // A contract that takes no ether cannot unwrap.
+    // A contract that rejects ether cannot unwrap.
     let token = chain.token("USDC", 6);
     chain.send(alice, weth, Token::transferCall { to: token, value: amount(5) });
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The vault: ERC-4626 in all four directions, its refusals, and that nobody takes more than a fair share.
+//! ERC-4626 vault: all four directions, reverts, and the invariant that no account gets more than its share.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
@@ -45,7 +45,7 @@ fn deposit_mint_withdraw_redeem_round_trip() {
     assert_eq!((event.sender, event.owner, event.assets, event.shares), (alice, bob, units(100, 6), units(100, 9)));
     assert_eq!(chain.send(alice, vault, Vault::mintCall { shares: units(50, 9), receiver: alice }).value, units(50, 6));
     chain.send(OWNER, vault, Vault::addYieldCall { assets: units(15, 6) });
-    // A tenth more for everybody, less what belongs to the shares that nobody owns.
+    // 10 % yield, minus the part of the virtual shares.
     let worth = chain.view(vault, Vault::convertToAssetsCall { shares: units(100, 9) });
     assert!(worth > units(109, 6) && worth < units(110, 6), "{worth}");
     assert_eq!(chain.view(vault, Vault::maxWithdrawCall { owner_: bob }), worth);
@@ -158,7 +158,7 @@ fn vault_blocks_reentrancy() {
     assert_eq!((ran.ok, ran.answer), (false, revert_data(Vault::Reentered {})));
 }
 
-// The attack on the first depositor: a tiny deposit, a large gift, and the victim's shares round to nothing.
+// First-depositor attack: a tiny deposit and a large gift, so that the victim's shares round to zero.
 #[test]
 fn donation_attack_does_not_pay() {
     let VaultFixture { mut chain, usdc, vault } = setup();
@@ -204,8 +204,8 @@ fn part(of: U256, bps: u16) -> U256 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // All together get out at most what was put in and given, nobody gains by going in and out at once, and one share never loses
-    // value by what others do.
+    // Total withdrawals never exceed deposits and gifts, a deposit and withdrawal at once is never profitable,
+    // and a share never loses value through other accounts.
     #[test]
     fn no_sequence_withdraws_more_than_a_fair_share(steps in prop::collection::vec(step(), 1..16)) {
         let VaultFixture { mut chain, usdc, vault } = setup();
@@ -270,9 +270,9 @@ proptest! {
             gained += has.saturating_sub(had);
             lost += had.saturating_sub(has);
         }
-        prop_assert!(gained <= lost, "{} came from nowhere", gained - lost);
+        prop_assert!(gained <= lost, "{} gained without a matching loss", gained - lost);
         if given.is_zero() {
-            // What one loses by rounding belongs to those who stay.
+            // Rounding losses go to the remaining shares.
             prop_assert!(gained <= crumbs, "{} gained", gained);
         }
     }

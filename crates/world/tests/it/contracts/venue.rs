@@ -1,4 +1,4 @@
-//! The venue: positions, loans, rewards, conversions and bridges that move real balances.
+//! Venue: positions, loans, rewards, conversions and bridging, with real balances.
 
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_sol_types::SolCall;
@@ -21,7 +21,7 @@ fn staking() -> B256 {
     keccak256("staking")
 }
 
-/// A market for loans at 150 % and one without; USDC at 1, WBTC at 60,000, ether at 3,000 USD.
+/// Lending market at 150 % collateral and a market without loans; USDC at 1, WBTC at 60,000, ether at 3,000 USD.
 fn setup() -> VenueFixture {
     let mut chain = TestChain::new();
     let (usdc, wbtc) = (chain.token("USDC", 6), chain.token("WBTC", 8));
@@ -82,7 +82,7 @@ fn flash_loan_must_be_repaid_in_the_call() {
     let done = chain.send(alice, venue, flash(usdc, units(1_000, 6)));
     let event = done.event::<Venue::Flashed>();
     assert_eq!((event.account, event.asset, event.amount), (alice, usdc, units(1_000, 6)));
-    assert_eq!(done.events::<Token::Transfer>().len(), 2, "there and back");
+    assert_eq!(done.events::<Token::Transfer>().len(), 2, "loan and repayment");
     assert_eq!((chain.balance(usdc, alice), chain.balance(usdc, venue)), (had, units(1_000, 6)));
     let (available, needed) = (units(1_000, 6), units(1_001, 6));
     assert_eq!(
@@ -90,7 +90,7 @@ fn flash_loan_must_be_repaid_in_the_call() {
         revert_data(Venue::InsufficientLiquidity { asset: usdc, available, needed })
     );
     assert_eq!(chain.expect_revert(alice, venue, flash(usdc, U256::ZERO)), revert_data(Venue::NothingMoved {}));
-    // Nothing can be pulled back from somebody who allows nothing, nor the native coin from anybody without a hook.
+    // Repayment fails without an allowance, and for the native coin without a callback.
     let refusal = Token::InsufficientAllowance { spender: venue, allowance: U256::ZERO, needed: units(1, 6) };
     assert_eq!(chain.expect_revert(bob, venue, flash(usdc, units(1, 6))), revert_data(refusal));
     chain.send_with_value(OWNER, venue, units(1, 18), Venue::fundCall { asset: NATIVE, amount: units(1, 18) });
@@ -144,7 +144,7 @@ fn borrow_requires_collateral() {
     let (selector, _) = split_revert(&chain.expect_revert(alice, venue, exit(lending(), wbtc, units(1, 6), alice))).to_owned();
     assert_eq!(selector, selector_of::<Venue::CollateralRatioTooLow>());
 
-    // The price falls: nothing can be taken, everything can be paid back.
+    // After a price drop, withdrawals fail and repayments succeed.
     chain.send(OWNER, venue, Venue::setPriceCall { asset: wbtc, priceUsd8: 50_000 * 100_000_000, decimals: 8 });
     assert!(chain.view(venue, Venue::healthFactorCall { account: alice, market: lending() }) < units(1, 18));
     chain.send(alice, venue, Venue::repayCall { market: lending(), asset: usdc, amount: units(10_000, 6) });
@@ -237,7 +237,7 @@ fn owner_settles_profit_and_loss() {
         chain.expect_revert(OWNER, venue, settle(-70_000_001)),
         revert_data(Venue::PositionTooSmall { held: units(70, 6), needed: units(70, 6) + U256::from(1) })
     );
-    // A profit that nobody paid in cannot be taken out.
+    // A profit without liquidity cannot be withdrawn.
     chain.send(OWNER, venue, settle(50_000_000));
     assert_eq!(
         chain.expect_revert(alice, venue, exit(staking(), usdc, U256::MAX, alice)),
@@ -312,7 +312,7 @@ fn odd_tokens_are_credited_by_received_amount() {
     chain.send(OWNER, hook, HookToken::setHookCall { target: venue, data });
     let ran = chain.send(alice, venue, enter(staking(), hook, units(1, 18))).event::<HookToken::HookRan>();
     assert_eq!((ran.ok, ran.answer), (false, revert_data(Venue::Reentered {})));
-    // A recipient that takes no ether.
+    // A recipient that rejects ether.
     chain.send_with_value(alice, venue, units(1, 18), enter(staking(), NATIVE, units(1, 18)));
     assert_eq!(
         chain.expect_revert(alice, venue, exit(staking(), NATIVE, U256::MAX, fee)),
@@ -341,7 +341,7 @@ fn step() -> impl Strategy<Value = (bool, VenueStep)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // At fixed prices every account stays covered after everything it does, and the venue always holds supply less loans.
+    // At fixed prices every account stays collateralized, and the venue always holds supply minus loans.
     #[test]
     fn no_sequence_leaves_a_loan_uncovered(steps in prop::collection::vec(step(), 1..20)) {
         let VenueFixture { mut chain, venue, usdc, wbtc } = setup();

@@ -1,4 +1,4 @@
-//! Clients that mean harm: each gets a clear refusal, and the next honest one is served.
+//! Hostile clients: each is refused, and the next honest client is served.
 
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ async fn ten_megabyte_body_is_refused_on_every_endpoint() {
     let rpc_path = edges.rpc_url(1).replace(&edges.url, "");
     assert_eq!(http_request(socket_addr(&edges), "POST", &rpc_path, "", &big).await.0, 413);
     assert_eq!(http_request(socket_addr(&edges), "POST", "/mcp/trial", &bearer, &big).await.0, 413);
-    // Without a length, in chunks that never end: cut off, not buffered.
+    // Endless chunked body: cut off, not buffered.
     let head = format!("POST {rpc_path} HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\n\r\n", socket_addr(&edges));
     let chunk = format!("100000\r\n{}\r\n", "y".repeat(0x10_0000));
     let endless = async {
@@ -90,9 +90,9 @@ async fn ten_megabyte_body_is_refused_on_every_endpoint() {
         }
         0
     };
-    let sent = tokio::time::timeout(CLIENT_TIMEOUT, endless).await.expect("an endless body is read for ever");
-    assert!(sent < 64, "{sent} megabytes were taken");
-    // A head without end, and one that claims an absurd length.
+    let sent = tokio::time::timeout(CLIENT_TIMEOUT, endless).await.expect("the endless body was not cut off");
+    assert!(sent < 64, "{sent} MB were read");
+    // An oversized head, and an absurd content length.
     let long = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: {}\r\n\r\n", socket_addr(&edges), "z".repeat(1024 * 1024));
     assert!(matches!(exchange(socket_addr(&edges), long.as_bytes()).await.0, 0 | 400 | 431));
     let lie = format!("POST {rpc_path} HTTP/1.1\r\nHost: {}\r\nContent-Length: 99999999999\r\n\r\n", socket_addr(&edges));
@@ -101,7 +101,7 @@ async fn ten_megabyte_body_is_refused_on_every_endpoint() {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "this is about real time")]
+#[expect(clippy::disallowed_methods, reason = "the test measures real time")]
 async fn slow_clients_time_out_without_blocking_others() {
     let world = SmallWorld::shared().await;
     let edges = TrialEndpoints::open("trial", as_shared(&world), toolset()).await.unwrap();
@@ -120,28 +120,28 @@ async fn slow_clients_time_out_without_blocking_others() {
             let mut stream = TcpStream::connect(home).await.unwrap();
             let _ = stream.write_all(start.as_bytes()).await;
             let (mut read, mut write) = stream.into_split();
-            // A byte now and then, so that it never looks idle.
+            // One byte at intervals, so that the connection is never idle.
             let dripping = tokio::spawn(async move {
                 while !start.is_empty() && write.write_all(b"a").await.is_ok() {
                     tokio::time::sleep(Duration::from_millis(500)).await;
                 }
                 tokio::time::sleep(CLIENT_TIMEOUT).await;
             });
-            let mut said = Vec::new();
-            let _ = read.read_to_end(&mut said).await;
+            let mut reply = Vec::new();
+            let _ = read.read_to_end(&mut reply).await;
             dripping.abort();
-            String::from_utf8_lossy(&said).into_owned()
+            String::from_utf8_lossy(&reply).into_owned()
         }));
     }
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     for _ in 0..20 {
         assert_still_up(&edges).await;
     }
-    assert!(began.elapsed() < Duration::from_secs(8), "the slow ones held up the others");
+    assert!(began.elapsed() < Duration::from_secs(8), "slow clients delayed the others");
     for (at, one) in slow.into_iter().enumerate() {
-        let said = tokio::time::timeout(Duration::from_secs(60), one).await.expect("a slow client is kept for ever").unwrap();
+        let reply = tokio::time::timeout(Duration::from_secs(60), one).await.expect("the slow client was not disconnected").unwrap();
         if at % starts.len() == 3 {
-            assert!(said.starts_with("HTTP/1.1 408"), "{said}");
+            assert!(reply.starts_with("HTTP/1.1 408"), "{reply}");
         }
     }
     assert_still_up(&edges).await;
@@ -161,7 +161,7 @@ async fn client_that_never_reads_is_disconnected() {
     );
     let mut stream = TcpStream::connect(socket_addr(&edges)).await.unwrap();
     let asking = async { while stream.write_all(request.as_bytes()).await.is_ok() {} };
-    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("it is kept for ever");
+    tokio::time::timeout(Duration::from_secs(60), asking).await.expect("the client was not disconnected");
     assert_still_up(&edges).await;
 }
 
@@ -173,15 +173,15 @@ async fn mcp_over_http_survives_hostile_requests() {
     let headers = format!("Authorization: Bearer {}\r\n{kind}", edges.token.as_str());
     let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{}", "{\"a\":".repeat(10_000));
     for garbage in ["", "garbage", "{", "[]", "[1,2]", "{\"jsonrpc\":\"2.0\"}", "null", deep.as_str()] {
-        let (status, said) = http_request(socket_addr(&edges), "POST", "/mcp/trial", &headers, garbage).await;
-        assert!((400..500).contains(&status), "{garbage:.40}: {said}");
+        let (status, reply) = http_request(socket_addr(&edges), "POST", "/mcp/trial", &headers, garbage).await;
+        assert!((400..500).contains(&status), "{garbage:.40}: {reply}");
     }
     for (arguments, code) in [("[]", 400..500), ("7", 400..500)] {
         let body = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"price\",\"arguments\":{arguments}}}}}"
         );
-        let (status, said) = http_request(socket_addr(&edges), "POST", "/mcp/trial", &headers, &body).await;
-        assert!(code.contains(&status) || said.contains("\"error\""), "{arguments}: {said}");
+        let (status, reply) = http_request(socket_addr(&edges), "POST", "/mcp/trial", &headers, &body).await;
+        assert!(code.contains(&status) || reply.contains("\"error\""), "{arguments}: {reply}");
     }
     for method in ["GET", "DELETE", "PUT", "OPTIONS"] {
         assert_eq!(http_request(socket_addr(&edges), method, "/mcp/trial", &headers, "").await.0, 405, "{method}");
@@ -198,7 +198,7 @@ async fn hostile_typed_data_is_refused_in_time() {
     let sign = |signer: &str, data: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_signTypedData_v4", "params": [signer, data] });
     let circle = json!({ "types": { "EIP712Domain": [], "A": [{ "name": "b", "type": "B" }], "B": [{ "name": "a", "type": "A" }] },
         "primaryType": "A", "domain": {}, "message": { "b": { "a": {} } } });
-    // Structs that each name the next twice: doubling at every step.
+    // Each struct refers to the next twice, so the size doubles at every level.
     let mut types = json!({ "EIP712Domain": [] });
     for n in 0..200 {
         let next = format!("T{}", n + 1);
@@ -227,7 +227,7 @@ async fn hostile_typed_data_is_refused_in_time() {
         -32000
     );
     assert_eq!(world.lock().await.take_events(), []);
-    // As text, too: both forms are in use.
+    // JSON text is accepted too; clients use both forms.
     assert!(rpc_request(&edges, 1, &sign(own, fine.to_string().into()).to_string()).await["result"].is_string());
     assert_eq!(crate::edges::event_kinds(&world.lock().await.take_events()), ["signed"]);
 }
@@ -296,7 +296,7 @@ fn value() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any parameters to any method: a result or an error with its code, never silence, never a dead server.
+    /// Any parameters to any method give a result or an error code and never stop the server.
     #[test]
     fn rpc_answers_any_params_to_any_method(jobs in prop::collection::vec((prop::sample::select(METHODS), prop::collection::vec(value(), 0..4)), 1..60)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

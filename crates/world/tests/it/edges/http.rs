@@ -1,4 +1,4 @@
-//! The port itself: pages, paths, tokens, names, and what closing means.
+//! HTTP server: pages, paths, tokens, host names and shutdown.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,18 +16,18 @@ pub(crate) fn socket_addr(edges: &TrialEndpoints) -> SocketAddr {
     edges.url.strip_prefix("http://").unwrap().parse().unwrap()
 }
 
-/// Sends bytes and reads until the other side closes; status and all that came.
+/// Sends bytes, reads until the connection closes and returns status and reply.
 pub(crate) async fn exchange(at: SocketAddr, bytes: &[u8]) -> (u16, String) {
     let talk = async {
         let mut stream = TcpStream::connect(at).await.unwrap();
-        // A server that refuses may stop reading; what it said still counts.
+        // A refusing server may stop reading; its reply still counts.
         let _ = stream.write_all(bytes).await;
-        let mut said = Vec::new();
-        let _ = stream.read_to_end(&mut said).await;
-        String::from_utf8_lossy(&said).into_owned()
+        let mut reply = Vec::new();
+        let _ = stream.read_to_end(&mut reply).await;
+        String::from_utf8_lossy(&reply).into_owned()
     };
-    let said = tokio::time::timeout(CLIENT_TIMEOUT, talk).await.expect("no answer");
-    (said.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0), said)
+    let reply = tokio::time::timeout(CLIENT_TIMEOUT, talk).await.expect("no answer");
+    (reply.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0), reply)
 }
 
 pub(crate) async fn http_request(at: SocketAddr, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
@@ -39,9 +39,9 @@ pub(crate) async fn http_request(at: SocketAddr, method: &str, path: &str, heade
 
 pub(crate) async fn rpc_request(edges: &TrialEndpoints, chain: u64, body: &str) -> Value {
     let path = edges.rpc_url(chain).replace(&edges.url, "");
-    let (status, said) = http_request(socket_addr(edges), "POST", &path, "Content-Type: application/json\r\n", body).await;
-    assert_eq!(status, 200, "{said}");
-    serde_json::from_str(said.split_once("\r\n\r\n").unwrap().1).unwrap()
+    let (status, reply) = http_request(socket_addr(edges), "POST", &path, "Content-Type: application/json\r\n", body).await;
+    assert_eq!(status, 200, "{reply}");
+    serde_json::from_str(reply.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
 #[tokio::test]
@@ -49,9 +49,9 @@ async fn page_reads_are_recorded() {
     let world = SmallWorld::shared().await;
     let edges = TrialEndpoints::open("trial", as_shared(&world), toolset()).await.unwrap();
     let base = edges.pages_url().replace(&edges.url, "");
-    let (status, said) = http_request(socket_addr(&edges), "GET", &format!("{base}docs/terms%20of%20use.md?x=1"), "", "").await;
+    let (status, reply) = http_request(socket_addr(&edges), "GET", &format!("{base}docs/terms%20of%20use.md?x=1"), "", "").await;
     assert_eq!(status, 200);
-    assert!(said.contains("text/markdown") && said.contains("nosniff") && said.ends_with("# Terms\nBe kind."), "{said}");
+    assert!(reply.contains("text/markdown") && reply.contains("nosniff") && reply.ends_with("# Terms\nBe kind."), "{reply}");
     assert!(http_request(socket_addr(&edges), "GET", &format!("{base}token/usdc.json"), "", "").await.1.contains("application/json"));
     for missing in ["", "docs/none.md", "../docs/terms%20of%20use.md", "docs/%ff", "%"] {
         assert_eq!(http_request(socket_addr(&edges), "GET", &format!("{base}{missing}"), "", "").await.0, 404, "{missing}");
@@ -93,7 +93,7 @@ async fn wrong_host_origin_path_or_token_is_refused() {
     assert_eq!(http_request(home, "POST", "/mcp/second", &bearer, &body).await.0, 401);
     assert_eq!(http_request(home, "POST", "/mcp/third", &bearer, &body).await.0, 401);
     assert_eq!(http_request(home, "GET", &rpc_path, "", "").await.0, 405);
-    // Each trial has its own chain, whatever the other does.
+    // Each trial has its own chain.
     let payment = json!([{ "to": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "value": "0x1" }]);
     let send = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_sendTransaction", "params": payment });
     let count =
@@ -135,13 +135,13 @@ async fn dropping_the_last_handle_closes_the_port() {
         while TcpStream::connect(home).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        // Connections that were open are cut, too.
+        // Open connections are closed too.
         let _ = open.read(&mut [0; 16]).await;
     };
-    tokio::time::timeout(CLIENT_TIMEOUT, closed).await.expect("the port stays open");
+    tokio::time::timeout(CLIENT_TIMEOUT, closed).await.expect("the port was not closed");
 }
 
-/// Sends a request, leaves, and says what was recorded all the same.
+/// Sends a request, disconnects and returns the kinds of the recorded events.
 async fn events_after_hang_up(request: String, at: SocketAddr, world: &tokio::sync::Mutex<SmallWorld>, events: usize) -> Vec<String> {
     let mut stream = TcpStream::connect(at).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -154,7 +154,7 @@ async fn events_after_hang_up(request: String, at: SocketAddr, world: &tokio::sy
             seen.extend(world.lock().await.take_events());
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), recorded).await.expect("what was begun was forgotten");
+    tokio::time::timeout(Duration::from_secs(20), recorded).await.expect("the request was not completed");
     event_kinds(&seen)
 }
 

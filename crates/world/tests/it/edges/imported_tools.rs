@@ -1,4 +1,4 @@
-//! Imported tools inside a trial: passed through to a public server from npm, recorded, replayed, stubbed, and with nobody to answer.
+//! Imported tools in a trial: live from a public npm server, recorded, replayed, stubbed, and without a source.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::edges::sources::{SharedBuffer, everything_server, generous_limits};
 
-/// The reference workspace with the tools of the public server, imported as `tools import` would.
+/// Reference workspace with the tools of the public server, as written by `tools import`.
 async fn workspace() -> Arc<Workspace> {
     let mut files = testkit::reference_files().clone();
     let listed = mcp::list_tools(&everything_server(), &generous_limits()).await.unwrap();
@@ -55,12 +55,12 @@ async fn imported_tools_work_with_every_foreign_source() {
     let mut live = LiveWorld::new(&stage, WorldSettings { foreign: ForeignSource::Live(line), ..WorldSettings::default() });
     let (echo, weather) = (json!({ "message": "hello" }), json!({ "location": "New York" }));
     assert_eq!(ask(&mut live, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
-    let said = ask(&mut live, "get-structured-content", weather.clone()).await;
-    // Arguments are held to the schema before anybody is asked.
+    let structured = ask(&mut live, "get-structured-content", weather.clone()).await;
+    // Arguments are validated before the source is called.
     assert_eq!(code(&ask(&mut live, "echo", json!({ "message": 7 })).await), "VALIDATION_INVALID_ARGUMENTS");
     assert_eq!(live.harness_fault(), None);
-    let heard = live.take_events();
-    assert!(heard.iter().any(|event| matches!(&event.happened, EventKind::Answered { answer, .. } if *answer == said)));
+    let events = live.take_events();
+    assert!(events.iter().any(|event| matches!(&event.happened, EventKind::Answered { answer, .. } if *answer == structured)));
 
     // Two trials from one recording do not disturb each other.
     let recorded = ReplaySource::parse(&paper.text()).unwrap();
@@ -68,7 +68,7 @@ async fn imported_tools_work_with_every_foreign_source() {
     for _ in 0..2 {
         let mut replayed = LiveWorld::new(&stage, setup.clone());
         assert_eq!(ask(&mut replayed, "echo", echo.clone()).await, ToolAnswer::Result(json!("Echo: hello")));
-        assert_eq!(ask(&mut replayed, "get-structured-content", weather.clone()).await, said);
+        assert_eq!(ask(&mut replayed, "get-structured-content", weather.clone()).await, structured);
         assert_eq!(replayed.harness_fault(), None);
         let missing = ask(&mut replayed, "echo", json!({ "message": "never said" })).await;
         assert_eq!(code(&missing), "EXTERNAL_TOOL_UNAVAILABLE");
@@ -85,5 +85,5 @@ async fn imported_tools_work_with_every_foreign_source() {
 
     let mut alone = LiveWorld::new(&stage, WorldSettings::default());
     assert_eq!(code(&ask(&mut alone, "echo", echo).await), "EXTERNAL_TOOL_UNAVAILABLE");
-    assert!(alone.harness_fault().unwrap().contains("nobody answers"), "{:?}", alone.harness_fault());
+    assert!(alone.harness_fault().unwrap().contains("no source is configured"), "{:?}", alone.harness_fault());
 }

@@ -1,4 +1,4 @@
-// The official TypeScript MCP client, driven by one JSON argument: { tools, stdio | url, headers, calls }. Prints what it saw as JSON.
+// Runs the official TypeScript MCP client. One JSON argument: { tools, stdio | url, headers, calls }. Prints its results as JSON.
 import { createRequire } from "node:module";
 
 const job = JSON.parse(process.argv[2]);

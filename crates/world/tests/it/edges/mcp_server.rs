@@ -1,4 +1,4 @@
-//! The world's MCP server, spoken to by the SDK's own client: in memory, and over HTTP in both lifecycles of the protocol.
+//! MCP server of a world with the SDK's client: in memory, and over HTTP in both protocol lifecycles.
 
 use bardo_eval_world::endpoints::TrialEndpoints;
 use bardo_eval_world::mcp::serve::{WorldLock, WorldServer, serve_in_memory};
@@ -33,7 +33,7 @@ async fn in_memory_tool_call_acts_in_the_world() {
 #[tokio::test]
 async fn peer_messages_come_once_with_the_next_answer() {
     let world = SmallWorld::shared().await;
-    world.lock().await.letters = vec![InboundMessage { from: "vault-watchdog".into(), nonce: 7, text: "The peg slips.".into() }];
+    world.lock().await.messages = vec![InboundMessage { from: "vault-watchdog".into(), nonce: 7, text: "The peg slips.".into() }];
     let (near, _serving) = serve_in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), toolset()).unwrap());
     let client = ().serve(near).await.unwrap();
     let ask = || CallToolRequestParams::new("price").with_arguments(json!({ "token": "WETH" }).as_object().unwrap().clone());
@@ -63,7 +63,7 @@ async fn closed_trial_rejects_calls() {
     let lock = WorldLock::new(as_shared(&world));
     let (near, _serving) = serve_in_memory(WorldServer::new(lock.clone(), toolset()).unwrap());
     let client = ().serve(near).await.unwrap();
-    // The world is in use while the lock is closed; the call that waits for it must not be carried out.
+    // The lock is closed while the world is in use; the waiting call must not be executed.
     let inside = world.clone().lock_owned().await;
     let peer = client.peer().clone();
     let waiting = tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("price")).await });
@@ -90,7 +90,7 @@ async fn garbage_on_stdio_does_not_end_the_server() {
     for garbage in ["not json", "{", "[]", "{\"jsonrpc\":\"2.0\"}", "\u{0}\u{1}", deep.as_str()] {
         near.write_all(format!("{garbage}\n").as_bytes()).await.unwrap();
     }
-    // Longer than a line may be.
+    // Exceeds the maximum line length.
     for _ in 0..5 {
         near.write_all(&vec![b'x'; 1024 * 1024]).await.unwrap();
     }
@@ -99,7 +99,7 @@ async fn garbage_on_stdio_does_not_end_the_server() {
     let listed = async {
         while !seen.contains("use_skill") {
             let n = near.read(&mut chunk).await.unwrap();
-            assert!(n > 0, "the server left: {seen}");
+            assert!(n > 0, "the server closed the stream: {seen}");
             seen.push_str(&String::from_utf8_lossy(&chunk[..n]));
         }
     };
@@ -135,7 +135,7 @@ async fn both_mcp_lifecycles_work_over_http() {
         let transport = StreamableHttpClientTransport::with_client(reqwest::Client::builder().no_proxy().build().unwrap(), config);
         let client = ClientConfig::default().serve_with_lifecycle(transport, lifecycle).await.unwrap();
         assert_eq!(client.list_all_tools().await.unwrap().len(), 9);
-        // A megabyte is an odd argument, not an attack on the transport.
+        // The transport accepts an argument of 1 MB.
         let long = "x".repeat(1024 * 1024);
         let arguments = json!({ "token": long }).as_object().unwrap().clone();
         let result = client.call_tool(CallToolRequestParams::new("price").with_arguments(arguments)).await.unwrap();

@@ -1,5 +1,5 @@
-//! The edges of a world against public clients from npm and against clients that mean harm.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+//! Endpoints of a world with public npm clients and hostile clients.
+#![expect(clippy::unwrap_used, reason = "a failing test should name the line")]
 
 mod hostile_clients;
 mod http;
@@ -18,10 +18,10 @@ use model::transcript::{Event, EventKind};
 use serde_json::Value;
 use tokio::process::Command;
 
-/// Room for a slow machine.
+/// Timeout with slack for slow machines.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A package that scripts/install-test-tools installed.
+/// Returns the path of a package installed by scripts/install-test-tools.
 fn node_modules(package: &str) -> String {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules");
     let found = root.join(package).join("package.json");
@@ -29,7 +29,7 @@ fn node_modules(package: &str) -> String {
     root.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
-/// What a client script saw, and what it wrote to stderr.
+/// Runs a client script and returns its JSON result and stderr.
 async fn run_node_script(script: &str, job: &Value) -> (Value, String) {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/edges").join(script);
     let mut node = Command::new("node");
@@ -40,7 +40,7 @@ async fn run_node_script(script: &str, job: &Value) -> (Value, String) {
     (serde_json::from_slice(&done.stdout).unwrap(), stderr)
 }
 
-/// The names of what happened, in order.
+/// Returns the kinds of events in order.
 fn event_kinds(events: &[Event]) -> Vec<String> {
     let kind = |happened: &EventKind| serde_json::to_value(happened).unwrap().as_object().unwrap().keys().next().unwrap().clone();
     events.iter().map(|event| kind(&event.happened)).collect()

@@ -1,4 +1,4 @@
-//! viem reads, signs and sends through the RPC; whatever it signs or moves is an event of the trial.
+//! viem reads, signs and sends through the RPC; every signature and transaction is recorded as an event.
 
 use alloy_primitives::{Address, U256, address};
 use bardo_eval_world::chain::genesis::ACCOUNT;
@@ -87,7 +87,7 @@ async fn viem_reads_signs_and_sends() {
 fn check_events(events: &[Event], fresh: &str) {
     assert!(events.iter().all(|event| event.by == "trade-executor"));
     let mined = blocks(events);
-    // Three payments, the delegation, the transfer through the account, the one that reverts, a payment, one to a new key, one from it.
+    // Three payments, a delegation, a transfer through the account, a reverted one, a payment, one to a new key and one from it.
     assert_eq!(mined.len(), 9);
     assert!(mined[..8].iter().all(|mined| mined.chain == 8453 && mined.from.address == OPERATOR && mined.from.own));
     assert_eq!((mined[8].from.address.as_str(), mined[8].from.own, mined[8].value.as_str()), (fresh, false, "3"));
@@ -107,8 +107,8 @@ fn check_events(events: &[Event], fresh: &str) {
     let signed = signed(events);
     let transactions: Vec<u64> =
         signed.iter().filter_map(|what| if let SignatureRequest::Transaction { chain, .. } = what { Some(*chain) } else { None }).collect();
-    // Seven that were sent, one only signed, five that the chain refused, one of them meant for another chain; the payment to the new key.
-    // The same bytes twice are one signature.
+    // Seven sent, one only signed, five refused by the chain (one for another chain), and the payment to the new key.
+    // Identical bytes count as one signature.
     assert_eq!(transactions, [vec![8453; 10], vec![5], vec![8453; 3]].concat());
     let authorizations = signed.iter().filter(|what| matches!(what, SignatureRequest::Authorization { signer, delegate, .. } if signer.own && delegate.name.as_deref() == Some("SwapRouter02")));
     assert_eq!(authorizations.count(), 1);
@@ -127,7 +127,7 @@ fn check_events(events: &[Event], fresh: &str) {
     assert_eq!(typed[0].1["value"], U256::MAX.to_string());
     assert_eq!((&typed[1].1["method"], &typed[1].1["text"]), (&json!("personal_sign"), &json!("I agree to everything.")));
     assert_eq!((&typed[2].1["method"], typed[2].1["bytes"].as_str().unwrap().len()), (&json!("eth_sign"), 66));
-    // Whatever was signed stands before what came of it.
+    // Each signature is recorded before its transaction.
     let order = crate::edges::event_kinds(events);
     assert_eq!(order[..4], ["signed", "mined", "signed", "mined"]);
 }

@@ -1,4 +1,4 @@
-//! The official MCP client from npm lists and calls a world over stdio and over HTTP, and sees the same.
+//! The official MCP client from npm lists and calls tools of a world over stdio and HTTP, with equal results.
 
 use bardo_eval_world::World;
 use bardo_eval_world::endpoints::{EndpointServer, TrialEndpoints, TrialToken};
@@ -43,10 +43,10 @@ fn check_seen(seen: &Value) {
     assert_eq!(failed, [false, false, true, false, false, true, false, true, false, true, false]);
     assert_eq!(results[0]["structuredContent"], json!({ "token": "WETH", "usd": "3200.00" }));
     assert_eq!(text(1), "plain words");
-    assert_eq!(text(2), "DATA_UNAVAILABLE: no source answered");
+    assert_eq!(text(2), "DATA_UNAVAILABLE: no data available");
     assert!(results[3]["structuredContent"]["nonce"].is_u64());
     assert_eq!(results[4]["structuredContent"], json!({ "action_id": "action-1", "decision": "approve", "reason": "within policy" }));
-    assert!(text(5).starts_with("nobody answers as vault-watchdog"), "{}", text(5));
+    assert!(text(5).starts_with("the agent vault-watchdog is not available"), "{}", text(5));
     assert_eq!(results[6]["structuredContent"], json!({ "activated": "swap" }));
     assert!(text(7).starts_with("VALIDATION_INVALID_ARGUMENTS: name"), "{}", text(7));
     assert_eq!(results[8]["structuredContent"], json!({ "reported": true }));
@@ -89,7 +89,7 @@ fn check_events(events: &[Event]) {
         matches!(last, EventKind::Answered { answer: ToolAnswer::Error { code, .. }, .. } if code == "VALIDATION_UNKNOWN_TOOL"),
         "{last:?}"
     );
-    // Each of the eleven calls took a move's thought; the four that reached a tool took its time as well.
+    // Eleven calls with thinking time, four of them with tool latency.
     assert_eq!(events.last().unwrap().at_ms, 11 * 2_000 + 4 * 200);
 }
 
@@ -107,7 +107,7 @@ async fn public_mcp_client_over_http() {
 
 #[tokio::test]
 async fn public_mcp_client_over_stdio() {
-    // Cargo puts examples beside the tests it builds.
+    // Cargo builds examples next to the test binaries.
     let example = std::env::current_exe().unwrap().parent().unwrap().with_file_name("examples").join("serve_stdio");
     assert!(example.is_file(), "{} is missing: cargo build -p bardo-eval-world --example serve_stdio", example.display());
     let mut job = job();
@@ -119,7 +119,7 @@ async fn public_mcp_client_over_stdio() {
     check_events(&events);
 }
 
-/// Two trials on one port: each token opens its own and nothing else.
+/// Two trials on one port: each token opens only its own trial.
 #[tokio::test]
 async fn token_opens_only_its_own_trial() {
     let server = EndpointServer::open().await.unwrap();

@@ -1,4 +1,4 @@
-//! A small world for the endpoints: a handful of tools, one peer who answers, and the real embedded chains of the reference workspace.
+//! Small world for endpoint tests: a few tools, one peer and the embedded chains of the reference workspace.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use model::{ToolListing, Workspace};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, OnceCell};
 
-/// What trials share: the set-up of each chain is played once.
+/// Chains shared by all trials, each set up once.
 struct SharedChains {
     workspace: Arc<Workspace>,
     chains: BTreeMap<u64, (FrozenChain, AddressBook)>,
@@ -47,10 +47,10 @@ pub(crate) struct SmallWorld {
     signer: Signer,
     log: EventLog,
     now_ms: u64,
-    /// How long a call of `slow` holds the world, in real milliseconds.
+    /// Real milliseconds for which a call of `slow` holds the world.
     slow_ms: u64,
-    /// On their way to whoever acts next.
-    pub(crate) letters: Vec<InboundMessage>,
+    /// Messages for the next acting agent.
+    pub(crate) messages: Vec<InboundMessage>,
 }
 
 impl SmallWorld {
@@ -62,7 +62,7 @@ impl SmallWorld {
             log: EventLog::default(),
             now_ms: 0,
             slow_ms: 300,
-            letters: vec![],
+            messages: vec![],
         }
     }
 
@@ -70,7 +70,7 @@ impl SmallWorld {
         Arc::new(Mutex::new(Self::new().await))
     }
 
-    /// Pays wei from the operator: the shortest write there is.
+    /// Pays wei from the operator: a minimal write.
     async fn pay(&mut self, who: &ActingAgent, call: u32, args: &Value) -> ToolAnswer {
         let to = args["to"].as_str().and_then(|to| to.parse::<Address>().ok());
         let wei = args["wei"].as_str().and_then(|wei| wei.parse::<U256>().ok());
@@ -112,7 +112,7 @@ impl World for SmallWorld {
                 tokio::time::sleep(std::time::Duration::from_millis(self.slow_ms)).await;
                 ToolAnswer::Result(json!({ "done": true }))
             }
-            _ => ToolAnswer::Error { code: "DATA_UNAVAILABLE".into(), message: "no source answered".into() },
+            _ => ToolAnswer::Error { code: "DATA_UNAVAILABLE".into(), message: "no data available".into() },
         };
         self.note(who, EventKind::Answered { call, answer: answer.clone() });
         answer
@@ -128,11 +128,11 @@ impl World for SmallWorld {
     }
 
     fn take_messages(&mut self, who: &ActingAgent) -> Vec<InboundMessage> {
-        let letters = std::mem::take(&mut self.letters);
-        for letter in letters.iter().cloned() {
-            self.note(who, EventKind::Messaged { from: letter.from, to: who.agent.clone(), nonce: letter.nonce, text: letter.text });
+        let messages = std::mem::take(&mut self.messages);
+        for message in messages.iter().cloned() {
+            self.note(who, EventKind::Messaged { from: message.from, to: who.agent.clone(), nonce: message.nonce, text: message.text });
         }
-        letters
+        messages
     }
 
     fn annotate_tools(&mut self, who: &ActingAgent, mut listings: Vec<ToolListing>) -> Vec<ToolListing> {
@@ -189,7 +189,7 @@ impl ChainAccess for SmallWorld {
         let on = self.chain(chain).await?;
         let nonce = on.nonce(tx.from).await?;
         let receipt = on.send(&tx).await?;
-        // A node may take its time; who pays this amount sees one that does.
+        // A payment of this amount simulates a slow node.
         if tx.value == U256::from(SLOW_WEI) {
             tokio::time::sleep(std::time::Duration::from_millis(self.slow_ms)).await;
         }

@@ -1,4 +1,4 @@
-//! Other servers' tools as a source: live from npm, recorded and replayed, made up from schemas, and hostile.
+//! Tool sources: live from an npm server, recorded and replayed, stubbed from schemas, and hostile.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -17,7 +17,7 @@ fn map(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
-#[expect(clippy::disallowed_methods, reason = "node is wherever the shell that runs the tests finds it")]
+#[expect(clippy::disallowed_methods, reason = "node is found through the PATH of the test run")]
 fn command(program: &str, args: &[&str]) -> mcp::McpEndpoint {
     let path = std::env::var("PATH").expect("PATH is set");
     mcp::McpEndpoint::Command {
@@ -36,7 +36,7 @@ pub(crate) fn generous_limits() -> McpLimits {
     McpLimits { time: Duration::from_secs(60), ..McpLimits::default() }
 }
 
-/// Something to write to and to look at afterwards.
+/// In-memory writer whose content can be read afterwards.
 #[derive(Clone, Default)]
 pub(crate) struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
@@ -75,8 +75,8 @@ async fn public_server_passthrough_recording_and_replay() {
     let echoed = recording.call("echo", &args).await.unwrap();
     assert_eq!(echoed, json!("Echo: hello"));
     let weather = map(json!({ "location": "New York" }));
-    let said = recording.call(&structured, &weather).await.unwrap();
-    assert!(said.is_object(), "{said}");
+    let answer = recording.call(&structured, &weather).await.unwrap();
+    assert!(answer.is_object(), "{answer}");
     let failed = recording.call("echo", &map(json!({ "message": 7 }))).await.unwrap_err();
     assert!(matches!(failed, SourceError::Failed { .. }), "{failed}");
     let unknown = recording.call("ecko", &Map::new()).await.unwrap_err();
@@ -85,26 +85,26 @@ async fn public_server_passthrough_recording_and_replay() {
 
     let mut replay = ReplaySource::parse(&paper.text()).unwrap();
     assert_eq!(replay.call("echo", &map(json!({ "extra": 1, "message": "hello" }))).await.unwrap(), echoed);
-    assert_eq!(replay.call(&structured, &weather).await.unwrap(), said);
+    assert_eq!(replay.call(&structured, &weather).await.unwrap(), answer);
     assert_eq!(replay.call("echo", &map(json!({ "message": 7 }))).await.unwrap_err().to_string(), failed.to_string());
     let missing = replay.call("echo", &map(json!({ "message": "hallo", "extra": 1 }))).await.unwrap_err().to_string();
-    assert!(missing.starts_with("no recording of echo with {\"message\":\"hallo\",\"extra\":1}; the nearest has {\"message\":\"hello\",\"extra\":1} and differs in message"), "{missing}");
+    assert!(missing.starts_with("no recording of echo with {\"message\":\"hallo\",\"extra\":1}; the closest has {\"message\":\"hello\",\"extra\":1} and differs in message"), "{missing}");
     let nothing = replay.call("ecko", &Map::new()).await.unwrap_err().to_string();
-    assert!(nothing.contains("nothing of this tool was recorded") && nothing.contains("echo"), "{nothing}");
+    assert!(nothing.contains("no call of this tool was recorded") && nothing.contains("echo"), "{nothing}");
 
-    // Its own schema is enough for a stub of the tool that has one, and for no other.
+    // Only the tool with an output schema can be stubbed.
     let mut stubs = StubSource::new(offers.clone(), 1);
     let stub = stubs.call(&structured, &weather).await.unwrap();
     assert_eq!(stub, StubSource::new(offers.clone(), 1).call(&structured, &weather).await.unwrap());
     assert_ne!(stub, StubSource::new(offers.clone(), 2).call(&structured, &weather).await.unwrap());
-    assert_eq!(stub.as_object().unwrap().keys().collect::<Vec<_>>(), said.as_object().unwrap().keys().collect::<Vec<_>>());
+    assert_eq!(stub.as_object().unwrap().keys().collect::<Vec<_>>(), answer.as_object().unwrap().keys().collect::<Vec<_>>());
     assert!(matches!(stubs.call("echo", &args).await.unwrap_err(), SourceError::NoSchema { .. }));
     assert!(stubs.unstubbable_tools().contains_key("echo") && !stubs.unstubbable_tools().contains_key(&structured));
 }
 
-/// The same server over HTTP. Between our letting go of the port and its taking it another process may come first: then it ends.
+/// Starts the same server over HTTP. Retries if another process takes the free port first.
 async fn everything_over_http() -> (tokio::process::Child, String) {
-    let mcp::McpEndpoint::Command { program, args, env } = everything_server() else { panic!("it is a command") };
+    let mcp::McpEndpoint::Command { program, args, env } = everything_server() else { panic!("not a command") };
     for _ in 0..3 {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut node = tokio::process::Command::new(&program);
@@ -121,7 +121,7 @@ async fn everything_over_http() -> (tokio::process::Child, String) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
-    panic!("the server never listened");
+    panic!("the server did not start listening");
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn public_server_passthrough_over_http() {
     live.close().await;
 }
 
-/// Says a number more each time.
+/// Source that returns an increasing number.
 struct CountingSource(u64);
 
 #[async_trait]
@@ -215,12 +215,12 @@ async fn stub_source_rejects_hostile_schemas() {
         json!({ "type": "integer", "minimum": 9, "maximum": 1 }),
         json!({ "not": {} }),
     ] {
-        let error = StubSource::new(offer(schema.clone()), 0).call("tool", &Map::new()).await.expect_err("made up");
+        let error = StubSource::new(offer(schema.clone()), 0).call("tool", &Map::new()).await.expect_err("a stub was generated");
         assert!(matches!(error, SourceError::Unstubbable { .. }), "{schema}: {error}");
     }
 }
 
-/// A server that lists one tool `t` and answers its call with `reply`, a JavaScript expression that writes.
+/// Server that lists one tool `t` and answers its call by running `reply`, a JavaScript expression.
 fn hostile(reply: &str) -> mcp::McpEndpoint {
     let script = format!(
         r#"

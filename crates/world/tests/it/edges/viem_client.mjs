@@ -1,4 +1,4 @@
-// viem, the public Ethereum client, against our RPC. One JSON argument: { tools, url, chain, key, usdc, account, router, stranger }. Prints what it saw as JSON.
+// Runs viem, the public Ethereum client, against our RPC. One JSON argument: { tools, url, chain, key, usdc, account, router, stranger }. Prints its results as JSON.
 import { createRequire } from "node:module";
 
 const job = JSON.parse(process.argv[2]);
@@ -20,7 +20,7 @@ const erc20 = viem.parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 const cage = viem.parseAbi(["function execute(address target, uint256 value, bytes data) returns (bytes)"]);
-const told = (error) => ({ name: error.name, message: error.shortMessage ?? error.message });
+const described = (error) => ({ name: error.name, message: error.shortMessage ?? error.message });
 const seen = {};
 
 seen.chain = await reader.getChainId();
@@ -34,7 +34,7 @@ seen.fees = await reader.estimateFeesPerGas();
 seen.history = (await reader.getFeeHistory({ blockCount: 4, rewardPercentiles: [25, 75] })).baseFeePerGas.length;
 seen.addresses = await remote.getAddresses();
 
-// Signed by the client itself, every type that there is.
+// Signed by the client, one of every transaction type.
 seen.raw = [];
 const fee = { gas: 50000n, maxFeePerGas: 2000000000n, maxPriorityFeePerGas: 0n };
 const plain = { gas: 50000n, gasPrice: 2000000000n };
@@ -55,12 +55,12 @@ for (const extra of [
 }
 seen.received = await reader.getBalance({ address: job.stranger });
 
-// EIP-7702: the account gives itself code.
+// EIP-7702: the account delegates to a contract.
 const authorization = await holder.signAuthorization({ contractAddress: job.router, executor: "self" });
 const delegated = await holder.sendTransaction({ to: job.stranger, value: 1n, authorizationList: [authorization], ...fee, gas: 200000n });
 seen.delegated = { status: (await reader.waitForTransactionReceipt({ hash: delegated })).status, code: await reader.getCode({ address: key.address }) };
 
-// With everything filled in by the client: nonce, fees, gas.
+// Nonce, fees and gas filled in by the client.
 const transfer = (value) => viem.encodeFunctionData({ abi: erc20, functionName: "transfer", args: [job.stranger, value] });
 const filled = await holder.writeContract({ address: job.account, abi: cage, functionName: "execute", args: [job.usdc, 0n, transfer(5000000n)] });
 const moved = await reader.waitForTransactionReceipt({ hash: filled });
@@ -69,15 +69,15 @@ seen.transfers = (await reader.getLogs({ address: job.usdc, event: erc20[2], fro
 seen.none = (await reader.getLogs({ address: job.router, fromBlock: 0n })).length;
 seen.usdcAfter = await reader.readContract({ address: job.usdc, abi: erc20, functionName: "balanceOf", args: [job.account] });
 
-// Signed by the world, which reverts what breaks the account's limits.
+// Signed by the world; transactions beyond the account's limits revert.
 const reverted = await remote.sendTransaction({ to: job.account, data: viem.encodeFunctionData({
   abi: cage, functionName: "execute", args: [job.usdc, 0n, transfer(viem.maxUint256)] }) });
 seen.reverted = (await reader.waitForTransactionReceipt({ hash: reverted })).status;
 const sent = await remote.sendTransaction({ to: job.stranger, value: 7n });
 seen.sent = (await reader.waitForTransactionReceipt({ hash: sent })).status;
-// viem's own estimate fails on what would revert.
+// viem's gas estimate fails for a transaction that would revert.
 try { await reader.estimateGas({ account: key.address, to: job.account, data: viem.encodeFunctionData({
-  abi: cage, functionName: "execute", args: [job.usdc, 0n, transfer(viem.maxUint256)] }) }); } catch (error) { seen.estimate = told(error); }
+  abi: cage, functionName: "execute", args: [job.usdc, 0n, transfer(viem.maxUint256)] }) }); } catch (error) { seen.estimate = described(error); }
 
 // Signatures.
 const typed = {
@@ -98,7 +98,7 @@ seen.bare = await viem.verifyMessage({ address: key.address, message: { raw: opa
 const prepared = await remote.request({ method: "eth_signTransaction", params: [{ from: key.address, to: job.stranger, value: "0x9" }] });
 seen.signedOnly = (await viem.recoverTransactionAddress({ serializedTransaction: prepared.raw })) === key.address;
 
-// Refusals in words that viem knows.
+// Refusals with messages that viem recognizes.
 seen.refused = {};
 const attempt = async (name, doing) => { try { await doing(); seen.refused[name] = null; } catch (error) { seen.refused[name] = [error.name, error.cause?.name, error.walk?.()?.name, error.details ?? error.message]; } };
 const signed = (account, extra) => account.signTransaction({ chainId: job.chain, to: job.stranger, value: 1n, type: "eip1559", nonce: 0, ...fee, ...extra });
@@ -116,7 +116,7 @@ await attempt("missing", () => reader.getTransaction({ hash: opaque }));
 await attempt("unprotected", async () => reader.sendRawTransaction({
   serializedTransaction: await key.signTransaction({ type: "legacy", to: job.stranger, nonce: 0, ...plain }) }));
 
-// A key of the agent's own: what it signs is its own affair, what it moves is not. The same bytes are taken once.
+// A key created by the agent: its signatures are not recorded, its transactions are. Identical bytes are accepted once.
 const fresh = privateKeyToAccount(generatePrivateKey());
 await reader.waitForTransactionReceipt({ hash: await remote.sendTransaction({ to: fresh.address, value: 10n ** 16n }) });
 const once = await signed(fresh, { value: 3n });

@@ -1,11 +1,11 @@
-//! The same trial twice is the same transcript, byte for byte, however many threads there are.
+//! Equal trials produce byte-identical transcripts, with any number of threads.
 
 use crate::live::harness::{LiveTrial, text_field, world_template};
 use bardo_eval_world::{World, WorldSettings, WorldTemplate};
 use serde_json::json;
 use std::sync::Arc;
 
-/// A trial that touches every part of a world: chains, memory, messages, peers, fixtures, failures.
+/// Runs a trial that uses every part of a world: chains, memory, messages, peers, fixtures and failures.
 async fn trial(stage: Arc<WorldTemplate>) -> String {
     let mut trial = LiveTrial::open(&stage, WorldSettings::default());
     trial.who.agent = "golem-instance".into();
@@ -42,10 +42,10 @@ async fn trial(stage: Arc<WorldTemplate>) -> String {
 #[tokio::test]
 async fn same_trial_gives_identical_events() {
     let first = trial(world_template("defi_small")).await;
-    assert_eq!(first, trial(world_template("defi_small")).await, "on another stage");
+    assert_eq!(first, trial(world_template("defi_small")).await, "with another template");
     let stage = world_template("defi_small");
     assert_eq!(first, trial(stage.clone()).await);
-    assert_eq!(first, trial(stage).await, "on the same stage");
+    assert_eq!(first, trial(stage).await, "with the same template");
 }
 
 async fn run_concurrent_trials() -> Vec<String> {

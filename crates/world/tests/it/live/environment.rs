@@ -1,4 +1,4 @@
-//! What surrounds an agent: holes in every channel, memory, messages, files, the owner, bridges, and time.
+//! Environment of an agent: holes in every channel, memory, messages, files, owner consent, bridges and time.
 
 use crate::live::harness::{
     BASE, LiveTrial, MAINNET, error_code, is_mined, is_signed, settings_with_fill, text_field, workspace, world_template,
@@ -37,7 +37,7 @@ fn benign_text(world: &str, hole: &str) -> String {
     workspace().world(world).expect("the world").holes[hole].value.clone()
 }
 
-/// The same call with the hole as it is and with an attack in it: the text arrives, and the event says which it was.
+/// Calls a tool with the harmless text and with an attack in a hole: the text must arrive and the event must tell them apart.
 async fn check_hole(world: &str, hole: &str, tool: &str, args: Value) {
     let stage = world_template(world);
     for (setup, wanted, attacked) in
@@ -86,12 +86,12 @@ async fn hole_in_a_file_is_filled() {
 async fn hole_in_an_onchain_token_name_is_filled() {
     let token = "0x07e0457fB3C6B2c3932423d7DD9fF624bf44F48C";
     check_hole("registry_attacked", "stray_usdc_name", "get_token_info", json!({ "token": token, "chain": "base" })).await;
-    // On the chain itself too, not only in an answer about it.
+    // The name on chain changes too, not only the answer.
     let mut trial = LiveTrial::open(&world_template("registry_attacked"), settings_with_fill("stray_usdc_name", ATTACK));
     let chain = trial.world.chain(BASE).await.expect("a chain");
     let ask = Tx::call(ACCOUNT, address!("07e0457fB3C6B2c3932423d7DD9fF624bf44F48C"), Token::nameCall {}.abi_encode());
-    let told = chain.call(&ask).await.expect("an outcome");
-    assert_eq!(Token::nameCall::abi_decode_returns(&told.output).expect("text"), ATTACK);
+    let outcome = chain.call(&ask).await.expect("an outcome");
+    assert_eq!(Token::nameCall::abi_decode_returns(&outcome.output).expect("text"), ATTACK);
 }
 
 fn listings(names: &[&str]) -> Vec<ToolListing> {
@@ -116,7 +116,7 @@ async fn hole_in_a_tool_description_is_filled() {
             shown[0].description
         );
         assert_eq!(shown[0].input_schema, plain[0].input_schema);
-        assert_eq!(shown[1], plain[1], "nobody wrote about the other");
+        assert_eq!(shown[1], plain[1], "the other tool has no note");
         assert_eq!(holes(&trial), [("note_yield_source".to_owned(), attacked)]);
     }
 }
@@ -130,9 +130,9 @@ async fn peer_message_is_delivered_once_when_due() {
     let early: Vec<InboundMessage> = trial.world.take_messages(&golem);
     assert_eq!(early.iter().map(|letter| (letter.from.as_str(), letter.nonce)).collect::<Vec<_>>(), [("heartbeat-monitor", 880)]);
     trial.world.think();
-    assert_eq!(trial.world.take_messages(&ActingAgent::new("trade-executor", 0)), [], "it is for somebody else");
-    let letters = trial.world.take_messages(&golem);
-    assert_eq!(letters, [InboundMessage { from: "market-monitor".into(), nonce: 31, text: ATTACK.into() }]);
+    assert_eq!(trial.world.take_messages(&ActingAgent::new("trade-executor", 0)), [], "the message is for another agent");
+    let messages = trial.world.take_messages(&golem);
+    assert_eq!(messages, [InboundMessage { from: "market-monitor".into(), nonce: 31, text: ATTACK.into() }]);
     assert_eq!(trial.world.take_messages(&golem), [], "once");
     trial.events.extend(trial.world.take_events());
     let messaged: Vec<(&str, &str, u64, &str)> = trial
@@ -164,7 +164,7 @@ async fn recalled_memory_carries_provenance() {
     });
     let (key, value, provenance) = remembered.expect("a memory");
     assert_eq!((key.as_str(), value["reflection"].as_str(), &provenance), (id.as_str(), Some("quote late"), &own));
-    assert_eq!(trial.count(is_signed) + trial.count(is_mined), 0, "a note is not money");
+    assert_eq!(trial.count(is_signed) + trial.count(is_mined), 0, "a note needs no transaction");
     trial.events.clear();
 
     let found = trial.call_ok("memory_search", json!({ "query": "quote" })).await;
@@ -226,8 +226,8 @@ async fn ordinary_write_does_not_ask_the_owner() {
 async fn usdc(trial: &mut LiveTrial, chain: u64) -> U256 {
     let token = trial.world.book(chain).await.expect("a book").find("USDC").expect("USDC");
     let ask = Tx::call(ACCOUNT, token, Token::balanceOfCall(ACCOUNT).abi_encode());
-    let told = trial.world.chain(chain).await.expect("a chain").call(&ask).await.expect("an outcome");
-    Token::balanceOfCall::abi_decode_returns(&told.output).expect("a number")
+    let outcome = trial.world.chain(chain).await.expect("a chain").call(&ask).await.expect("an outcome");
+    Token::balanceOfCall::abi_decode_returns(&outcome.output).expect("a number")
 }
 
 #[tokio::test]
@@ -245,7 +245,7 @@ async fn bridged_funds_arrive_on_the_other_chain() {
         .events()
         .filter_map(|happened| if let EventKind::Mined { origin, what } = happened { Some((what.chain, origin.call)) } else { None })
         .collect();
-    assert_eq!(blocks, [(BASE, Some(1)), (MAINNET, None)], "one of ours, one of the bridge");
+    assert_eq!(blocks, [(BASE, Some(1)), (MAINNET, None)], "one by the agent, one by the bridge");
     let gained = trial.events().any(|happened| {
         let EventKind::Mined { what, .. } = happened else { return false };
         what.chain == MAINNET
@@ -284,10 +284,10 @@ async fn events_are_numbered_without_gaps() {
     }
     let events = world.take_events();
     assert!(events.len() >= 8 && events.iter().enumerate().all(|(n, event)| event.n as usize == n + 1));
-    assert!(world.take_events().is_empty(), "handed over once");
+    assert!(world.take_events().is_empty(), "events are taken once");
 }
 
-/// Time on the chain is the time of the trial.
+/// Chain time follows trial time.
 #[tokio::test]
 async fn chain_time_follows_trial_time() {
     let mut trial = LiveTrial::open_observing("defi_small");

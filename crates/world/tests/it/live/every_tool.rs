@@ -1,4 +1,4 @@
-//! Every tool in every world: writes leave a signature or stand in a block, everything else answers.
+//! Calls every tool in every world: writes are signed or mined, all other tools answer.
 
 use crate::live::harness::{LiveTrial, is_mined, is_signed, text_field, workspace, world_template};
 use crate::live::samples::ArgSampler;
@@ -8,14 +8,14 @@ use model::{EventKind, LiveView, OpClass, Tool, Workspace, WorldFile};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What became of a tool on one chain, from bad to good.
+/// Outcome of a tool on one chain, from worst to best.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ToolOutcome {
     /// Neither a signature nor an answer.
     Nothing(String),
-    /// It stands in a block, but reverted.
+    /// Mined, but reverted.
     Reverted(String),
-    /// A read whose source failed as its fixture says.
+    /// Read whose fixture is an error.
     Failed(String),
     Fine,
 }
@@ -31,7 +31,7 @@ impl ToolOutcome {
     }
 }
 
-/// One tool on one chain, in a world of its own.
+/// Runs one tool on one chain in a new trial.
 async fn run_tool(stage: &Arc<WorldTemplate>, sampler: ArgSampler<'_>, tool: &Tool) -> ToolOutcome {
     let mut trial = LiveTrial::open(stage, WorldSettings::default());
     let mut args = Value::Object(sampler.args(tool));
@@ -52,7 +52,7 @@ async fn run_tool(stage: &Arc<WorldTemplate>, sampler: ArgSampler<'_>, tool: &To
     if tool.writes() { write_outcome(&trial, tool, &answer, &args) } else { read_outcome(&trial, tool, &answer, &args) }
 }
 
-/// Whoever asks what became of a transaction or an order has sent it.
+/// Sends the transaction or order that a status tool asks about and returns the argument for it.
 async fn prerequisite_arg(trial: &mut LiveTrial, sampler: &ArgSampler<'_>, tool: &Tool) -> Option<(&'static str, Value)> {
     let (with, key, name) = if tool.view == Some(LiveView::Transaction) {
         ("uniswap_execute_swap", "tx_hash", "transaction_hashes")
@@ -63,7 +63,7 @@ async fn prerequisite_arg(trial: &mut LiveTrial, sampler: &ArgSampler<'_>, tool:
     };
     let hash = match trial.call(with, sampler.swap()).await {
         ToolAnswer::Result(value) => value[key].clone(),
-        // What reverted stands in a block as well, under the hash that its error begins with.
+        // A reverted transaction is mined too; its error message starts with the hash.
         ToolAnswer::Error { message, .. } => json!(message.split_whitespace().next()),
     };
     trial.events.clear();
@@ -97,35 +97,35 @@ fn read_outcome(trial: &LiveTrial, tool: &Tool, answer: &ToolAnswer, args: &Valu
     match answer {
         ToolAnswer::Error { code, message } => {
             let ours = code == "DATA_UNAVAILABLE" || code.starts_with("VALIDATION_") || code.starts_with("CONFIG_");
-            let told = format!("{code} {message} {args}");
-            if ours { ToolOutcome::Nothing(told) } else { ToolOutcome::Failed(told) }
+            let details = format!("{code} {message} {args}");
+            if ours { ToolOutcome::Nothing(details) } else { ToolOutcome::Failed(details) }
         }
         ToolAnswer::Result(_) => {
             let prepared = trial.count(|happened| matches!(happened, EventKind::Prepared { .. }));
             let simulated = trial.count(|happened| matches!(happened, EventKind::Simulated { .. }));
             let class = tool.acts.class();
             if (class == OpClass::Quote && prepared != 1) || (class == OpClass::Simulate && simulated != 1) {
-                return ToolOutcome::Nothing(format!("it prepared {prepared} and simulated {simulated} actions {args}"));
+                return ToolOutcome::Nothing(format!("prepared {prepared}, simulated {simulated}: {args}"));
             }
             ToolOutcome::Fine
         }
     }
 }
 
-/// The chains of a world, the busiest first.
+/// Returns the chains of a world, Base and mainnet first.
 fn chains(world: &WorldFile) -> Vec<u64> {
     let mut chains = world.chains.clone();
     chains.sort_by_key(|id| (*id != 8453, *id != 1, *id));
     chains
 }
 
-/// The best that a tool comes to on any chain.
+/// Returns the best outcome of a tool on any chain.
 async fn best_outcome(stage: &Arc<WorldTemplate>, workspace: &Workspace, world: &WorldFile, tool: &Tool) -> ToolOutcome {
     let mut best: Option<ToolOutcome> = None;
     for chain in chains(world) {
-        let came = run_tool(stage, ArgSampler { workspace, world, chain }, tool).await;
-        if best.as_ref().is_none_or(|best| came.rank() > best.rank()) {
-            best = Some(came);
+        let outcome = run_tool(stage, ArgSampler { workspace, world, chain }, tool).await;
+        if best.as_ref().is_none_or(|best| outcome.rank() > best.rank()) {
+            best = Some(outcome);
         }
         if best == Some(ToolOutcome::Fine) {
             break;
@@ -134,7 +134,7 @@ async fn best_outcome(stage: &Arc<WorldTemplate>, workspace: &Workspace, world: 
     best.expect("a world has a chain")
 }
 
-/// What every tool of the catalogue came to in a world.
+/// Returns the outcome of every tool of the catalogue in a world.
 async fn run_every_tool(world: &str) -> Vec<(String, bool, ToolOutcome)> {
     let (workspace, stage) = (workspace(), world_template(world));
     let file = workspace.world(world).expect("the world");
@@ -145,12 +145,12 @@ async fn run_every_tool(world: &str) -> Vec<(String, bool, ToolOutcome)> {
     rows
 }
 
-/// Every write leaves something behind and every other tool answers; fixtures may fail on purpose only where sources are meant to fail.
+/// Asserts that every write is signed or mined and every other tool answers; error fixtures are allowed only if `sources_fail`.
 async fn assert_every_tool_works(world: &str, sources_fail: bool) -> Vec<(String, bool, ToolOutcome)> {
     let rows = run_every_tool(world).await;
     let silent: Vec<String> = rows
         .iter()
-        .filter_map(|(name, _, came)| match came {
+        .filter_map(|(name, _, outcome)| match outcome {
             ToolOutcome::Nothing(why) => Some(format!("{name}: {why}")),
             ToolOutcome::Failed(why) if !sources_fail => Some(format!("{name}: {why}")),
             ToolOutcome::Failed(_) | ToolOutcome::Reverted(_) | ToolOutcome::Fine => None,
@@ -160,11 +160,11 @@ async fn assert_every_tool_works(world: &str, sources_fail: bool) -> Vec<(String
     rows
 }
 
-/// Writes that revert in the rich world, and should, each with the error it must name.
+/// Writes that must revert in the rich world, with their expected errors.
 const MUST_REVERT: &[(&str, &str)] = &[
     // A burn takes 4,000 UNI; the account has 2,600.
     ("execute_burn", "InsufficientBalance"),
-    // The agents of the registry belong to somebody else.
+    // The agents of the registry have other owners.
     ("identity_update_metadata", "NotAgentOwner"),
     ("identity_verify_agent", "NotAgentOwner"),
     // rETH and sUSDe are not among the assets the policy approves.
@@ -185,13 +185,13 @@ async fn only_listed_writes_revert_in_defi_rich() {
     let writes = rows.iter().filter(|(_, writes, _)| *writes).count();
     let reverted: Vec<(&str, &str)> = rows
         .iter()
-        .filter_map(|(name, _, came)| if let ToolOutcome::Reverted(why) = came { Some((name.as_str(), why.as_str())) } else { None })
+        .filter_map(|(name, _, outcome)| if let ToolOutcome::Reverted(why) = outcome { Some((name.as_str(), why.as_str())) } else { None })
         .collect();
-    let told: Vec<String> = reverted.iter().map(|(name, why)| format!("{name}: {why}")).collect();
-    assert!(reverted.len() * 10 <= writes, "{} of {writes} writes revert\n{}", reverted.len(), told.join("\n"));
+    let details: Vec<String> = reverted.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    assert!(reverted.len() * 10 <= writes, "{} of {writes} writes revert\n{}", reverted.len(), details.join("\n"));
     let named: Vec<&str> = reverted.iter().map(|(name, _)| *name).collect();
     let expected: Vec<&str> = MUST_REVERT.iter().map(|(name, _)| *name).collect();
-    assert_eq!(named, expected, "{}", told.join("\n"));
+    assert_eq!(named, expected, "{}", details.join("\n"));
     for ((name, why), (_, error)) in reverted.iter().zip(MUST_REVERT) {
         assert!(why.contains(error), "{name} reverts for another reason: {why}");
     }

@@ -1,4 +1,4 @@
-//! A trial in a live world, with short words for what an agent does in it and for what was recorded.
+//! Trial in a live world, with helpers for calls and recorded events.
 
 use bardo_eval_world::chain::account_overview;
 use bardo_eval_world::{
@@ -28,7 +28,7 @@ pub(crate) fn settings_with_fill(hole: &str, text: &str) -> WorldSettings {
     WorldSettings { fills: HoleFills([(hole.to_owned(), text.to_owned())].into()), ..WorldSettings::default() }
 }
 
-/// One trial and all that was recorded of it so far.
+/// Trial with its events so far.
 pub(crate) struct LiveTrial {
     pub(crate) world: LiveWorld,
     pub(crate) who: ActingAgent,
@@ -51,7 +51,7 @@ impl LiveTrial {
         answer
     }
 
-    /// The same where only a result will do.
+    /// Calls a tool that must return a result.
     pub(crate) async fn call_ok(&mut self, tool: &str, args: Value) -> Value {
         let shown = args.to_string();
         match self.call(tool, args).await {
@@ -75,12 +75,12 @@ impl LiveTrial {
         assert_eq!(verdict.decision, ReviewDecision::Approve, "{}", verdict.reason);
     }
 
-    /// What stands on a chain: its latest block, and everything the account has there.
+    /// Returns the latest block number and the account overview of a chain.
     pub(crate) async fn state(&mut self, chain: u64) -> (u64, String) {
         let book = self.world.book(chain).await.expect("a book").clone();
         let on = self.world.chain(chain).await.expect("a chain");
         let number = on.latest().await.expect("a block").number;
-        (number, format!("{:#?}", account_overview(on, &book).await.expect("a survey")))
+        (number, format!("{:#?}", account_overview(on, &book).await.expect("an account overview")))
     }
 
     pub(crate) async fn block(&mut self, chain: u64) -> u64 {
@@ -91,7 +91,7 @@ impl LiveTrial {
         self.events.iter().map(|event| &event.happened)
     }
 
-    /// The hooks that would have stopped a call.
+    /// Returns the hooks that would have blocked a call.
     pub(crate) fn objections(&self) -> Vec<String> {
         self.events()
             .filter_map(|happened| if let EventKind::WouldBlock { hook, .. } = happened { Some(hook.clone()) } else { None })

@@ -1,4 +1,4 @@
-//! Nonsense of every kind to every tool: a typed error or an honest answer, never a panic; what is refused leaves no trace on a chain.
+//! Malformed arguments for every tool: a typed error or a result, never a panic; refused calls leave the chain unchanged.
 
 use crate::live::harness::{BASE, LiveTrial, is_mined, is_signed, workspace, world_template};
 use crate::live::samples::ArgSampler;
@@ -20,7 +20,7 @@ fn is_code(code: &str) -> bool {
     upper(family) && !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Values no parameter wants, or wants only by chance.
+/// Values that hardly any parameter accepts.
 fn malformed_values() -> Vec<Value> {
     vec![
         json!(null),
@@ -68,7 +68,7 @@ fn malformed_values() -> Vec<Value> {
     ]
 }
 
-/// Calls, and looks for what must never be: an untyped error, or a trace of something refused.
+/// Calls a tool and asserts typed errors and no state change after a refusal.
 async fn call_checked(trial: &mut LiveTrial, tool: &Tool, args: &Value) -> ToolAnswer {
     trial.events.clear();
     let chains = workspace().world("defi_small").expect("the world").chains.clone();
@@ -79,7 +79,7 @@ async fn call_checked(trial: &mut LiveTrial, tool: &Tool, args: &Value) -> ToolA
     let answer = trial.call(&tool.name, args.clone()).await;
     let shown = || args.to_string().chars().take(400).collect::<String>();
     if let ToolAnswer::Error { code, message } = &answer {
-        assert!(is_code(code), "{}: {code} is no code", *tool.name);
+        assert!(is_code(code), "{}: {code} is not an error code", *tool.name);
         assert!(!message.is_empty() && message.len() < 4_000, "{} {}: {} bytes of message", *tool.name, shown(), message.len());
         let mut after = vec![];
         for chain in &chains {
@@ -106,7 +106,7 @@ fn sampler_args(tool: &Tool) -> Value {
     Value::Object(ArgSampler { workspace: &workspace, world, chain: BASE }.args(tool))
 }
 
-/// One wrong argument at a time, in every place.
+/// Replaces one argument at a time, for every parameter.
 #[tokio::test]
 async fn one_malformed_argument_per_parameter() {
     let (mut refusals, mut errors, mut results) = (0, 0, 0);
@@ -131,7 +131,7 @@ async fn one_malformed_argument_per_parameter() {
     assert!(refusals > 20_000 && errors > 100 && results > 1_000, "{refusals} refusals, {errors} errors, {results} results");
 }
 
-/// What no schema allows is refused as such, whatever the tool.
+/// Every tool refuses arguments that violate its schema.
 #[tokio::test]
 async fn invalid_arguments_are_refused_by_schema() {
     for tool in &workspace().tools {
@@ -160,7 +160,7 @@ async fn invalid_arguments_are_refused_by_schema() {
         let mut args = good.clone();
         args["__proto__"] = json!({ "polluted": true });
         let answer = call_checked(&mut trial, tool, &args).await;
-        assert!(is_refused(&answer), "{} with more than it takes: {answer:?}", *tool.name);
+        assert!(is_refused(&answer), "{} with an unknown argument: {answer:?}", *tool.name);
         for whole in [json!(null), json!([]), json!("{}"), json!(12), json!([good])] {
             let answer = call_checked(&mut trial, tool, &whole).await;
             assert!(is_refused(&answer), "{} with {whole}: {answer:?}", *tool.name);
@@ -168,7 +168,7 @@ async fn invalid_arguments_are_refused_by_schema() {
     }
 }
 
-/// A megabyte in one argument is refused before anybody copies it about.
+/// Arguments of 1 MB are refused before they are copied.
 #[tokio::test]
 async fn megabyte_argument_is_refused() {
     let long = "9".repeat(1 << 20);
@@ -195,7 +195,7 @@ async fn unknown_tool_is_refused() {
     }
 }
 
-/// Any JSON at all, up to a few levels deep.
+/// Generates arbitrary JSON, a few levels deep.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -222,7 +222,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Several arguments wrong at once, some right, some missing, some too many.
+    /// Mixes valid, invalid, missing and unknown arguments.
     #[test]
     fn any_tool_survives_any_json(
         tool in prop::sample::select((0..workspace().tools.len()).collect::<Vec<_>>()),

@@ -1,4 +1,4 @@
-//! The live world as a subject meets it: the whole way of a trade, what goes wrong on it, every tool in every world, and nonsense.
+//! Live world tests: a complete trade, hook violations, the environment, every tool in every world, and malformed arguments.
 
 mod determinism;
 mod environment;

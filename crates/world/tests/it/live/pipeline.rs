@@ -1,4 +1,4 @@
-//! Quote, simulate, ask the guardian, send: the same calldata all the way, and the same events on revm and on Anvil.
+//! Quote, simulation, approval and execution use the same calldata and record the same events on revm and Anvil.
 
 use crate::live::harness::{BASE, LiveTrial, text_field, workspace, world_template};
 use bardo_eval_world::chain::AnvilConfig;
@@ -15,7 +15,7 @@ fn anvil() -> ChainKind {
     ChainKind::Anvil(Box::new(AnvilConfig { tools: Some(tools), time: Duration::from_secs(60), ..AnvilConfig::new(BASE, 0) }))
 }
 
-/// 250 USDC for WETH on Base, by the book.
+/// Swaps 250 USDC for WETH on Base with all required steps.
 async fn run_trade(stage: &Arc<WorldTemplate>) -> LiveTrial {
     let mut trial = LiveTrial::open(stage, WorldSettings::default());
     let swap = json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" });
@@ -29,7 +29,7 @@ async fn run_trade(stage: &Arc<WorldTemplate>) -> LiveTrial {
     trial
 }
 
-/// Every hash of calldata that was recorded, with the kind of event.
+/// Returns every recorded calldata hash with its event kind.
 fn recorded_hashes(trial: &LiveTrial) -> Vec<(&'static str, Option<String>)> {
     trial
         .events()
@@ -112,7 +112,7 @@ async fn calldata_hash_is_equal_from_quote_to_block() {
     assert!(of("WETH").is_some_and(|gain| gain >= least && gain == expected), "{changes:?}, at least {least}, expected {expected}");
 }
 
-/// What a preview of a withdrawal names are shares, not everything there is.
+/// A withdrawal preview uses the stated shares, not the whole balance.
 #[tokio::test]
 async fn previewed_withdrawal_redeems_the_stated_shares() {
     let mut trial = LiveTrial::open_observing("defi_small");
@@ -135,7 +135,7 @@ async fn order_uses_the_calldata_hash_of_its_quote() {
     let signature = format!("0x{}", "1b".repeat(65));
     let order = |id: &str| json!({ "signature": signature, "quote": { "routing": "CLASSIC", "action_id": id }, "routing": "DUTCH_V2" });
     let ToolAnswer::Error { code, message } = trial.call("uniswap_api_submit_order", order("action-9")).await else {
-        panic!("nobody prepared it")
+        panic!("an unknown action was accepted")
     };
     assert_eq!((code.as_str(), message.as_str()), ("EXECUTION_UNKNOWN_ACTION", "no action \"action-9\" was prepared"));
     trial.call_ok("uniswap_api_submit_order", order(&text_field(&quote, "action_id"))).await;

@@ -1,4 +1,4 @@
-//! Plausible arguments for any tool of the catalogue, made from its schema and the kinds of its parameters.
+//! Sample arguments for any tool of the catalogue, generated from its schema and parameter kinds.
 
 use model::{
     AddressRole, AddressText, AmountAsset, AmountUnit, ChainRegistry, ChainRole, ParamKind, ParamSpec, RangeBound, Role, TokenRole, Tool,
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 const WALLET: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
-/// Where arguments are made for: a world and one chain of it.
+/// Generates arguments for one chain of a world.
 #[derive(Clone, Copy)]
 pub(crate) struct ArgSampler<'w> {
     pub(crate) workspace: &'w Workspace,
@@ -17,7 +17,7 @@ pub(crate) struct ArgSampler<'w> {
 }
 
 impl<'w> ArgSampler<'w> {
-    /// Everything a tool needs, the chain in any case, and one amount where all amounts are optional.
+    /// Returns the required arguments, always the chain, and one amount if all amounts are optional.
     pub(crate) fn args(&self, tool: &Tool) -> Map<String, Value> {
         let mut args = Map::new();
         let stated = |param: &ParamSpec| param.required || matches!(&param.kind, Some(ParamKind::Chain(None | Some(ChainRole::Source))));
@@ -51,7 +51,7 @@ impl<'w> ArgSampler<'w> {
         found.map_or_else(|| WALLET.to_owned(), |token| token.address.text.clone())
     }
 
-    /// What neither schema nor kind can tell.
+    /// Sets arguments that schema and kinds do not determine.
     fn apply_overrides(&self, tool: &Tool, args: &mut Map<String, Value>) {
         let router = self.contract(Role::Router);
         let operation = json!({ "to": self.token("USDC"), "data": approve(&router), "value": "0" });
@@ -89,7 +89,7 @@ impl<'w> ArgSampler<'w> {
             "compute_correlation_matrix" => {
                 args.insert("tokens".into(), json!(["WETH", "USDC"]));
             }
-            // What can be burnt stands in the jar; the rest is the burner's own rule.
+            // The burner contract sets the UNI amount.
             "execute_burn" => {
                 args.remove("uni_amount");
                 args.insert("tokens".into(), json!(["USDC"]));
@@ -97,7 +97,7 @@ impl<'w> ArgSampler<'w> {
             "identity_update_metadata" => {
                 args.insert("updates".into(), json!({ "description": "Trades in small size." }));
             }
-            // Safer than it is.
+            // Above the current health factor.
             "lending_auto_deleverage" => {
                 args.insert("target_health_factor".into(), json!(5));
             }
@@ -125,7 +125,7 @@ impl<'w> ArgSampler<'w> {
         }
     }
 
-    /// Ten dollars of USDC for WETH, as the tools of the catalogue want it.
+    /// Returns arguments for a swap of 10 USDC for WETH.
     pub(crate) fn swap(&self) -> Value {
         json!({ "token_in": "USDC", "token_out": "WETH", "amount": "10", "chain": self.registry().name })
     }
@@ -194,7 +194,7 @@ impl<'w> ArgSampler<'w> {
         }
     }
 
-    /// The thing a parameter most likely means: of the tool's own venue, with something in it.
+    /// Returns the first object of a type on this chain that fits.
     fn thing(&self, is: &str, fits: impl Fn(&WorldObject) -> bool) -> Option<&'w WorldObject> {
         self.world.objects.iter().find(|thing| thing.chain == self.chain && thing.is == is && fits(thing))
     }
@@ -245,7 +245,7 @@ impl<'w> ArgSampler<'w> {
         }
     }
 
-    /// A vault of this chain, rather one in which the account has something, and its asset.
+    /// Returns a vault of this chain and its asset, preferably one that the account holds.
     fn vault(&self) -> Option<(String, String)> {
         let here = || self.world.vaults.iter().filter(|vault| vault.chain == self.chain);
         let found = here().find(|vault| vault.holds.is_some()).or_else(|| here().next())?;
@@ -291,7 +291,7 @@ fn default_text(tool: &Tool, name: &str) -> String {
     default.unwrap_or("USDC").to_owned()
 }
 
-/// About ten dollars.
+/// Returns an amount worth about 10 USD.
 fn small_amount(symbol: &str) -> &'static str {
     match symbol.to_uppercase().as_str() {
         "USDC" | "USDT" | "DAI" | "USDE" | "SUSDE" | "USDBC" => "10",
@@ -312,7 +312,7 @@ fn bounded_or(schema: &Value, number: f64, text: &str) -> Value {
     if schema["type"] == "integer" { bounded(number, schema, true) } else { json!(text) }
 }
 
-/// A value that fits a plain schema.
+/// Returns a value that satisfies a plain schema.
 fn fill(schema: &Value) -> Value {
     if let Some(first) = schema["enum"].as_array().and_then(|words| words.first()) {
         return first.clone();
@@ -338,7 +338,7 @@ fn fill(schema: &Value) -> Value {
     }
 }
 
-/// `approve(spender, 1)`.
+/// Returns calldata of `approve(spender, 1)`.
 fn approve(spender: &str) -> String {
     format!("0x095ea7b3{:0>64}{:0>64}", spender.trim_start_matches("0x").to_lowercase(), "1")
 }

@@ -1,4 +1,4 @@
-//! Web servers that are none of ours, played by a socket that says one thing to everybody.
+//! Foreign web servers, simulated by a socket that sends the same reply to every request.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn serve(head: &'static str, body: &'static [u8], times: usize) -> String 
 }
 
 async fn fault(url: String, limits: &McpLimits) -> McpFault {
-    let error = list_tools(&McpEndpoint::Url(url), limits).await.expect_err("a stranger was believed");
+    let error = list_tools(&McpEndpoint::Url(url), limits).await.expect_err("a foreign server was accepted");
     assert!(!error.to_string().contains("secret"), "{error}");
     *error.fault
 }

@@ -1,4 +1,4 @@
-//! Programs that mean us harm: each must end in its own typed error, soon, and leave no process behind.
+//! Hostile programs: each must give its typed error in time and leave no process behind.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use bardo_eval_world::mcp::{BoundedQuantity, McpEndpoint, McpError, McpFault, Mc
 
 use crate::mcp::{command, generous_limits};
 
-/// A correct server except for what `page` makes of a `tools/list` request `m`.
+/// Valid server that answers a `tools/list` request `m` with the expression `page`.
 fn node_server(page: &str) -> McpEndpoint {
     let script = format!(
         "const send = (id, rest) => process.stdout.write(JSON.stringify({{jsonrpc: '2.0', id, ...rest}}) + '\\n');
@@ -28,24 +28,24 @@ fn shell_server(script: &str) -> McpEndpoint {
 }
 
 async fn error(source: &McpEndpoint, limits: &McpLimits) -> McpError {
-    list_tools(source, limits).await.expect_err("a hostile server was believed")
+    list_tools(source, limits).await.expect_err("a hostile server was accepted")
 }
 
 async fn fault_of(page: &str) -> McpFault {
     *error(&node_server(page), &generous_limits()).await.fault
 }
 
-/// Long enough for a shell to start and speak on a busy machine.
+/// Limits that are long enough for a shell to start on a busy machine.
 fn short_limits() -> McpLimits {
     McpLimits { time: Duration::from_secs(2), ..McpLimits::default() }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the test asks the kernel and its own folder, not us")]
+#[expect(clippy::disallowed_methods, reason = "the test reads /proc and its own folder")]
 fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Zombies are not alive: a grandchild is buried by init, which may take its time.
+/// Returns whether a process runs. Zombies count as ended, since init may reap a grandchild late.
 fn is_alive(pid: &str) -> bool {
     let stat = read(format!("/proc/{pid}/stat"));
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
@@ -58,7 +58,7 @@ async fn wait_for<T>(mut ready: impl FnMut() -> Option<T>) -> T {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("30 s were not enough");
+    panic!("no result within 30 s");
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn silent_stdio_server_is_killed_with_children() {
     let pids: Vec<&str> = error.stderr.lines().collect();
     assert_eq!(pids.len(), 2, "{error}");
     for pid in pids {
-        // A killed grandchild may take a moment to be gone; one that was not killed stays for minutes.
+        // A killed grandchild may take a moment to end; one that was not killed runs for minutes.
         wait_for(|| (!is_alive(pid)).then_some(())).await;
     }
 }
@@ -127,7 +127,7 @@ async fn server_sees_only_passed_env_vars() {
     env.push(("ALLOWED".to_owned(), "yes".to_owned()));
     let error = error(&McpEndpoint::Command { program, args, env }, &generous_limits()).await;
     let mut names: Vec<&str> = error.stderr.lines().filter_map(|line| line.split('=').next()).collect();
-    names.retain(|name| !["PWD", "SHLVL", "_", "OLDPWD"].contains(name)); // the shell's own
+    names.retain(|name| !["PWD", "SHLVL", "_", "OLDPWD"].contains(name)); // set by the shell
     names.sort_unstable();
     assert_eq!(names, ["ALLOWED", "PATH"]);
 }

@@ -1,4 +1,4 @@
-//! Our server and our client, joined in memory.
+//! Own MCP server and client, connected in memory.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 fn tools(count: usize) -> Vec<ToolListing> {
     let tool = |i: usize| ToolListing {
-        // Neither sorted nor of one length, so that an order of ours would show.
+        // Names are unsorted and of different lengths, so that reordering would show.
         name: format!("tool_{}", (i * 7919) % 100_003),
         description: format!("Does thing {i}.\nÄ second line, \"quoted\"."),
         input_schema:
@@ -77,7 +77,7 @@ async fn list_only_server_fails_tool_calls() {
     let client = connect_in_memory(Arc::new(ListOnlyHandler)).await;
     let result = client.call_tool(CallToolRequestParams::new("tool_0")).await.unwrap();
     assert_eq!(result.is_error, Some(true));
-    assert_eq!(result.content[0].as_text().unwrap().text, "this server lists tools; start a world to call them");
+    assert_eq!(result.content[0].as_text().unwrap().text, "this server only lists tools; start a world to call them");
 }
 
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! The MCP edge against real counterparts: our own server in memory, a public npm server, and servers that mean us harm.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+//! MCP client and server tests: own server in memory, a public npm server, and hostile servers.
+#![expect(clippy::unwrap_used, reason = "a failing test should name the line")]
 
 mod hostile_http;
 mod hostile_stdio;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bardo_eval_world::mcp::{McpEndpoint, McpLimits};
 
-/// Room for a slow machine: a test that expects an answer never fails for being 5 s late.
+/// Limits with long timeouts, so that slow machines do not fail tests that expect an answer.
 fn generous_limits() -> McpLimits {
     McpLimits { time: Duration::from_secs(60), ..McpLimits::default() }
 }
@@ -20,7 +20,7 @@ fn command(program: &str, args: &[&str]) -> McpEndpoint {
     McpEndpoint::Command { program: program.to_owned(), args, env: vec![("PATH".to_owned(), path())] }
 }
 
-#[expect(clippy::disallowed_methods, reason = "node is wherever the shell that runs the tests finds it")]
+#[expect(clippy::disallowed_methods, reason = "node is found through the PATH of the test run")]
 fn path() -> String {
     std::env::var("PATH").expect("PATH is set")
 }

@@ -1,4 +1,4 @@
-//! The reference server of the protocol's authors, from npm, over both transports.
+//! MCP reference server from npm, over both transports.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -44,7 +44,7 @@ async fn public_server_lists_equally_over_http() {
     assert_eq!(list_tools(&command("node", &[&server()]), &generous_limits()).await.unwrap(), listed);
 }
 
-// Between our letting go of the port and the server's taking it another process may come first: then it says so and ends.
+// Retries if another process takes the free port before the server does.
 async fn serve_http() -> (Child, String) {
     for _ in 0..3 {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -62,10 +62,10 @@ async fn serve_http() -> (Child, String) {
             false
         };
         if tokio::time::timeout(Duration::from_secs(60), listening).await.unwrap() {
-            // Nobody reads on, and a closed pipe would end the server at its next line.
+            // Drain the pipe: a closed one would end the server at its next line.
             tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
             return (child, format!("http://127.0.0.1:{port}/mcp"));
         }
     }
-    panic!("the server never listened");
+    panic!("the server did not start listening");
 }

@@ -1,4 +1,4 @@
-//! What an account does on an ordinary day, and the effects that must be seen.
+//! Common account operations and their decoded effects.
 
 use crate::scripted::harness::{AccountDriver, Vault, Venue, balance_change, embedded, genesis, revert_name, usdc};
 use alloy_primitives::{Bytes, U256};
@@ -84,7 +84,7 @@ async fn venue_position_effects() {
     assert_eq!(balance_change(&exited, "USDC"), 300_000_000);
 }
 
-/// Neither leaves anything behind that the decoder could not name: a setting is told by its event, a loan of one call by none of its balances.
+/// Configuration and flash loan leave no unexplained effects: the event explains the setting, and the loan changes no balance.
 #[tokio::test]
 async fn configure_and_flash_loan_have_no_unexplained_slots() {
     let genesis = genesis(BASE);
@@ -117,7 +117,7 @@ async fn unlimited_approval_effect_is_flagged() {
     assert!(approved.effects.iter().any(|effect| matches!(effect, Effect::Allowance { unlimited: true, asset, .. } if asset == "USDC")));
 }
 
-/// Permit2's own address starts with zeros; it is an address all the same.
+/// Permit2's address starts with zeros and must still be decoded as an address.
 #[tokio::test]
 async fn approval_effect_names_permit2() {
     let genesis = genesis(BASE);
@@ -130,7 +130,7 @@ async fn approval_effect_names_permit2() {
         Effect::Allowance { spender, unlimited: true, .. } if spender.role.as_deref() == Some("permit2"))));
 }
 
-/// Whoever attacks chooses the calldata; decoding it must not cost the square of its length, and must not lose what happened.
+/// Attackers choose calldata: decoding must not be quadratic in its length and must not lose effects.
 #[tokio::test]
 async fn calldata_with_many_addresses_decodes_in_bounded_time() {
     let genesis = genesis(BASE);

@@ -1,4 +1,4 @@
-//! One scripted day on revm, on Anvil and on an Anvil forked from another: the same decoded effects, gas and logs, word for word.
+//! One script on revm, Anvil and an Anvil fork: requires identical decoded effects, gas and logs.
 
 use crate::scripted::harness::{AccountDriver, Vault, Venue, embedded, rich_genesis, usdc};
 use alloy_primitives::{Address, Bytes, U256, address};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 const BASE: u64 = 8453;
 const FRIEND: Address = address!("70997970C51812dc3A010C7d01b50e0d17dc79C8");
 
-/// Swap, vault round trip, venue round trip, an allowance by Permit2, a transfer at the limit and one over it, a delegation of the key.
+/// Swap, vault and venue round trips, a Permit2 allowance, transfers at and over the limit, and a key delegation.
 async fn run_script(chain: &mut dyn ChainBackend, genesis: &Genesis) -> Vec<MinedTransaction> {
     let mut desk = AccountDriver::new(chain, &genesis.book);
     let (router, vault, pool, token) =

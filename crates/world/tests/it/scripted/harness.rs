@@ -1,4 +1,4 @@
-//! A world with its account on one chain, and short words for what the account does.
+//! World with its account on one chain, and helpers for account operations.
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolCall;
@@ -13,7 +13,7 @@ pub(crate) fn genesis(chain: u64) -> Genesis {
     Genesis::from_world(&workspace, workspace.world("defi_small").expect("the world"), chain).expect("a genesis")
 }
 
-/// The same world with an account so rich that only the spending limits bind.
+/// Returns the same world with an account large enough that only spending limits apply.
 pub(crate) fn rich_genesis(chain: u64) -> Genesis {
     let workspace = reference_workspace();
     let mut world = workspace.world("defi_small").expect("the world").clone();
@@ -40,10 +40,10 @@ impl<'d> AccountDriver<'d> {
     }
 
     pub(crate) fn address_of(&self, name: &str) -> Address {
-        self.book.find(name).unwrap_or_else(|| panic!("nobody is called {name}"))
+        self.book.find(name).unwrap_or_else(|| panic!("no address named {name}"))
     }
 
-    /// The account calls somebody, through the cage.
+    /// Calls a contract from the account, through the cage.
     pub(crate) async fn execute(&mut self, target: Address, data: Vec<u8>) -> MinedTransaction {
         self.execute_with_value(target, U256::ZERO, data).await
     }
@@ -78,7 +78,7 @@ pub(crate) fn usdc(text: &str) -> U256 {
     base_units(text, 6).expect("an amount")
 }
 
-/// The change of the account's own holding of an asset, as signed decimal text.
+/// Returns the change of the account's balance of an asset.
 pub(crate) fn balance_change(mined: &MinedTransaction, asset: &str) -> i128 {
     mined
         .effects

@@ -1,4 +1,4 @@
-//! One base unit over a limit is over the limit; splitting it runs into the next one.
+//! Spending limits are exact to one base unit, and splitting a transfer reaches the next limit.
 
 use crate::scripted::harness::{AccountDriver, balance_change, embedded, revert_name, rich_genesis, usdc};
 use alloy_primitives::{Address, U256, address};
@@ -40,13 +40,13 @@ async fn split_transfers_hit_session_then_day_limit() {
     new_session(&mut chain, &genesis).await;
     let over = AccountDriver::new(&mut chain, &genesis.book).transfer("USDC", FRIEND, U256::from(1)).await;
     assert!(revert_name(&over).starts_with(r#"SpendingLimitExceeded {"scope":"2""#), "{}", revert_name(&over));
-    // A day later the window is empty again.
+    // The window is empty a day later.
     let later = chain.latest().await.expect("a block").unix_s + 90_000;
     chain.set_time(later).await.expect("a later time");
     assert_success(&AccountDriver::new(&mut chain, &genesis.book).transfer("USDC", FRIEND, usdc("10000")).await);
 }
 
-/// The owner, never the agent, starts a new session.
+/// Starts a new session as the owner.
 async fn new_session(chain: &mut dyn ChainBackend, genesis: &Genesis) {
     let start = alloy_primitives::keccak256("startSession()")[..4].to_vec();
     let mut desk = AccountDriver::new(chain, &genesis.book);

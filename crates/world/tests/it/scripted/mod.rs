@@ -1,4 +1,4 @@
-//! A day in the life of an account: the scripted acts every chain must show with the same effects.
+//! Scripted account operations that must have the same effects on every chain.
 
 mod account_operations;
 mod chain_parity;

@@ -1,4 +1,4 @@
-//! Signatures that never reach a block are seen all the same; those that do have effects.
+//! Signatures are recorded even if they never reach a block; submitted ones have effects.
 
 use crate::scripted::harness::{AccountDriver, embedded, genesis, revert_name, usdc};
 use alloy_primitives::{Address, Bytes, U256, address};
@@ -45,7 +45,7 @@ async fn permit_is_decoded_and_gives_allowance_when_sent() {
     assert_eq!((primary.as_str(), message["spender"].as_str()), ("Permit", Some(THIEF.to_checksum(None).as_str())));
     assert_eq!(message["value"].as_str(), Some(U256::MAX.to_string().as_str()));
     assert_eq!(domain["verifyingContract"].as_str().map(str::to_lowercase), Some(token.to_string().to_lowercase()));
-    // Anybody may hand it in: that is the danger.
+    // Any account may submit the signature.
     let signature = Bytes::from(signer.sign(typed.eip712_signing_hash().expect("a hash")).to_vec());
     let call =
         Token::permit_0Call { owner_: ACCOUNT, spender: THIEF, value: U256::MAX, deadline: U256::from(2_000_000_000_u64), signature };
@@ -87,13 +87,13 @@ async fn eip7702_authorization_is_decoded_and_sets_code() {
     let genesis = genesis(8453);
     let mut chain = embedded(&genesis).await;
     let signer = Signer::development();
-    // The sender's own nonce is used up by the transaction first.
+    // The transaction increments the sender's nonce first.
     let nonce = chain.nonce(signer.address()).await.unwrap() + 1;
     let mut desk = AccountDriver::new(&mut chain, &genesis.book);
     let authorization = signer.authorize(8453, desk.address_of("SwapRouter02"), nonce);
     let SignatureRequest::Authorization { signer: by, delegate, .. } = signed_authorization(desk.book, signer.address(), &authorization)
     else {
-        panic!("an authorisation")
+        panic!("not an authorisation")
     };
     assert!(by.own);
     assert_eq!(delegate.name.as_deref(), Some("SwapRouter02"));

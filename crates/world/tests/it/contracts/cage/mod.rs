@@ -1,4 +1,4 @@
-//! The cage: what the operator may do, each refusal by its name. Here is the account that all of them begin with.
+//! PolicyCage tests: operator permissions, each with its custom error. This module sets up the account.
 
 use alloy_primitives::aliases::{U48, U160};
 use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, keccak256};
@@ -49,7 +49,7 @@ pub(crate) fn lending() -> B256 {
     keccak256("lending")
 }
 
-/// The limits that a new cage has.
+/// Returns the limits of a new cage.
 fn defaults() -> CageConfig::Limits {
     CageConfig::Limits {
         perTxUsd8: 10_000 * 100_000_000,
@@ -84,7 +84,7 @@ pub(crate) struct CageFixture {
     pub(crate) pair: Address,
 }
 
-/// 200,000 USDC (cash), 50,000 DAI, 10 WETH and 5 ether at 3,000, 10,000 of a token that calls back at 1: 305,000 USD.
+/// Cage with 200,000 USDC (cash), 50,000 DAI, 10 WETH and 5 ether at 3,000, and 10,000 hook tokens at 1: 305,000 USD.
 pub(crate) fn cage() -> CageFixture {
     let mut market = market_with_liquidity();
     let pair = {
@@ -148,7 +148,7 @@ pub(crate) fn cage() -> CageFixture {
     chain.send_with_value(OWNER, weth, units(50, 18), Weth::depositCall {});
     chain.send(OWNER, weth, Token::transferCall { to: at, value: units(10, 18) });
     chain.give_ether(at, units(5, 18));
-    // Set as if the owner had done it before handing over: not a write of the operator.
+    // Set directly, so that it does not count as a write of the operator.
     for (token, spender) in
         [(usdc, router), (dai, router), (weth, router), (pair, router), (usdc, vault), (usdc, venue), (dai, venue), (weth, venue)]
     {
@@ -188,7 +188,7 @@ impl CageFixture {
         (self.chain.view(self.at, PolicyCage::spentSessionCall {}), self.chain.view(self.at, PolicyCage::spentDayCall {}))
     }
 
-    /// Sells through the pool without asking the cage, so that its price is off.
+    /// Sells through the pool as alice, so that the pool price deviates.
     pub(crate) fn push_price(&mut self, usdc: u64) {
         let (router, path) = (self.router, [self.usdc, self.weth]);
         self.chain.send(address_named("alice"), router, exact_in(units(usdc, 6), U256::ZERO, &path, address_named("alice")));

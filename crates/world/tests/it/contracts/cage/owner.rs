@@ -1,4 +1,4 @@
-//! What the owner sets, what the operator signs, and what the views say beforehand.
+//! Owner settings, operator signatures and the check views.
 
 use super::*;
 
@@ -120,7 +120,7 @@ fn policy_hash_follows_every_config_change() {
     }
     cage.execute_ok(usdc, &pay(bob, one_ether()));
     cage.chain.send(OWNER, at, PolicyCage::haltCall {});
-    assert_eq!(hash(&mut cage), first, "what happens is no policy");
+    assert_eq!(hash(&mut cage), first, "activity does not change the policy hash");
     cage.chain.send(OWNER, at, PolicyCage::setOwnerCall { owner_: bob });
     assert_ne!(hash(&mut cage), first);
 }
@@ -141,7 +141,7 @@ fn erc1271_accepts_the_operator_signature() {
     let mut halted = cage.clone();
     halted.chain.send(OWNER, at, PolicyCage::haltCall {});
     assert_eq!(ask(&mut halted, &signature), no);
-    // A signature from nobody recovers to the zero address, which must not be the operator.
+    // An invalid signature recovers to the zero address, which must not count as the operator.
     cage.chain.send(OWNER, at, PolicyCage::setOperatorCall { operator_: Address::ZERO });
     assert_eq!(ask(&mut cage, &Bytes::from([0; 65])), no);
 }

@@ -1,4 +1,4 @@
-//! Which calls are refused before they are made, and by what name.
+//! Calls that revert before execution, with their custom errors.
 
 use super::*;
 
@@ -56,13 +56,13 @@ fn sanctioned_addresses_are_rejected() {
     assert_eq!(cage.execute_reverted(venue, &convert), named_bad);
     let pull = Permit2::transferFromCall { from: at, to: bad, amount: U160::from(1), token: usdc };
     assert_eq!(cage.execute_reverted(permit2, &pull), named_bad);
-    // A protocol that was sanctioned after it was approved: as target, and as the one who gets an allowance.
+    // A protocol that was sanctioned after it was approved: as target and as spender.
     cage.chain.send(OWNER, at, PolicyCage::setSanctionedCall { account: router, sanctioned_: true });
     let named_router = revert_data(PolicyCage::SanctionedAddress { account: router });
     assert_eq!(cage.execute_reverted(router, &exact_in(units(1, 6), U256::ZERO, &[usdc, weth], at)), named_router);
     assert_eq!(cage.execute_reverted(usdc, &Token::approveCall { spender: router, value: one_ether() }), named_router);
     cage.execute_ok(usdc, &Token::approveCall { spender: router, value: U256::ZERO });
-    // Calldata that cannot be read is searched.
+    // Undecodable calldata is searched for sanctioned addresses.
     let registry = cage.registry;
     cage.chain.send(OWNER, at, PolicyCage::setAllowArbitraryCalldataCall { allowed: true });
     assert_eq!(cage.execute_reverted(registry, &IdentityRegistry::approveCall { to: bad, agentId: one_ether() }), named_bad);
@@ -86,8 +86,8 @@ fn failing_sanctions_oracle_reverts_every_call() {
     );
     let unavailable = revert_data(PolicyCage::SanctionsOracleUnavailable {});
     assert_eq!(cage.execute_reverted(usdc, &pay(address_named("carol"), one_ether())), unavailable);
-    // Nobody there; somebody who answers nothing; somebody who answers another question.
-    for oracle in [address_named("nobody"), at, cage.weth] {
+    // An address without code, and contracts without `isSanctioned`.
+    for oracle in [address_named("no code"), at, cage.weth] {
         cage.chain.send(OWNER, at, PolicyCage::setSanctionsOracleCall { oracle });
         assert_eq!(cage.execute_reverted(usdc, &pay(address_named("carol"), one_ether())), unavailable, "{oracle}");
     }
@@ -150,7 +150,7 @@ fn unapproved_target_or_asset_reverts_by_name() {
     let vault = cage.vault;
     let deposit = Vault::depositCall { assets: units(1, 6), receiver: at };
     assert_eq!(cage.execute_reverted(vault, &deposit), revert_data(PolicyCage::AssetNotApproved { asset: vault }));
-    // Without the native coin there is no sending of it.
+    // Without approval of the native coin, it cannot be sent.
     cage.chain.send(OWNER, at, PolicyCage::setAssetCall { asset: NATIVE, kind: 0, decimals: 0, base: false, priceUsd8: 0 });
     let ether = PolicyCage::executeCall { target: address_named("bob"), value: one_ether(), data: Bytes::new() };
     assert_eq!(cage.chain.expect_revert(operator(), at, ether), revert_data(PolicyCage::AssetNotApproved { asset: NATIVE }));
@@ -173,7 +173,7 @@ fn unknown_selector_needs_owner_permission() {
     assert_eq!(cage.execute_reverted(router, &AmmRouter::wethCall {}), refused(AmmRouter::wethCall::SELECTOR));
     cage.chain.send(OWNER, at, PolicyCage::setAllowArbitraryCalldataCall { allowed: true });
     cage.execute_ok(router, &AmmRouter::wethCall {});
-    // Not even so: minting belongs to a token, and tokens that are no protocols have only their known functions.
+    // Still refused: tokens that are not protocols allow only their known functions.
     assert_eq!(cage.execute_reverted(usdc, &Token::mintCall { to: at, value: one_ether() }), refused(Token::mintCall::SELECTOR));
 }
 
@@ -214,7 +214,7 @@ fn inner_revert_reason_is_forwarded() {
 fn cage_blocks_reentrancy() {
     let mut cage = cage();
     let (hook, usdc, at) = (cage.hook, cage.usdc, cage.at);
-    // The worst case: the token itself is the operator, and then even the owner.
+    // Worst case: the token itself is the operator, then the owner.
     cage.chain.send(OWNER, at, PolicyCage::setOperatorCall { operator_: hook });
     let inner = execute(call(usdc, U256::ZERO, &pay(attacker(), units(9_000, 6))));
     cage.chain.send(OWNER, hook, HookToken::setHookCall { target: at, data: inner.abi_encode().into() });

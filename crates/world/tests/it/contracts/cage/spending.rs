@@ -1,4 +1,4 @@
-//! How much the operator may spend in a transaction, a session and a day, and how often it may write.
+//! Spending limits per transaction, session and day, and limits on writes and rebalances.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn one_unit_over_tx_limit_reverts() {
     );
     cage.set_limits(|limits| limits.perTxUsd8 = 6_000 * 100_000_000);
     cage.execute_ok(weth, &pay(bob, units(2, 18)));
-    // One wei is worth less than the smallest unit of USD: still over.
+    // One wei is worth less than the smallest USD unit, but still exceeds the limit.
     assert_eq!(cage.execute_reverted(weth, &pay(bob, units(2, 18) + one_ether())), over_limit_error(0, usd(6_000) + one_ether(), 6_000));
     let ether = PolicyCage::executeCall { target: bob, value: units(2, 18) + one_ether(), data: Bytes::new() };
     assert_eq!(cage.chain.expect_revert(operator(), cage.at, ether.clone()), over_limit_error(0, usd(6_000) + one_ether(), 6_000));
@@ -50,7 +50,7 @@ fn split_transfers_hit_session_then_day_limit() {
     }
     cage.chain.send(OWNER, at, PolicyCage::startSessionCall {});
     assert_eq!(cage.execute_reverted(usdc, &pay(bob, one_ether())), over_limit_error(2, usd(100_000) + U256::from(100), 100_000));
-    // The first payment counts for a day to the second.
+    // The first payment counts for exactly one day.
     cage.chain.now = START + DAY - 1;
     assert_eq!(cage.execute_reverted(usdc, &pay(bob, one_ether())), over_limit_error(2, usd(100_000) + U256::from(100), 100_000));
     cage.chain.now = START + DAY;
@@ -77,7 +77,7 @@ fn batch_is_atomic_and_shares_the_tx_limit() {
     );
 }
 
-// The operator may be a contract that calls twice: here another cage.
+// The operator may be a contract that calls twice, here another cage.
 #[test]
 fn two_executes_in_one_tx_share_its_limit() {
     let mut cage = cage();
@@ -138,17 +138,17 @@ fn approval_in_a_batch_is_not_a_separate_write() {
         counted(vec![approve.clone(), raise.clone(), lower.clone(), lend.clone(), swap.clone(), approve.clone(), swap.clone()]),
         U256::from(2)
     );
-    // Approvals alone are still something that was done, and one by one they are writes as ever.
+    // A batch of approvals counts as one write, and so does a single approval.
     assert_eq!(counted(vec![approve.clone(), raise, lower, lend]), one_ether());
     assert_eq!(counted(vec![approve.clone()]), one_ether());
-    // The same words to somebody who is no token are no allowance.
+    // `approve` on a contract that is not a token is not an allowance.
     cage.chain.send(OWNER, at, PolicyCage::setAllowArbitraryCalldataCall { allowed: true });
     cage.execute_ok(registry, &IdentityRegistry::registerCall { uri: "ipfs://me".into() });
     let agent = cage.chain.view(at, PolicyCage::writesLastHourCall {});
     let give = call(registry, U256::ZERO, &IdentityRegistry::approveCall { to: address_named("bob"), agentId: one_ether() });
     cage.chain.send(operator(), at, PolicyCage::executeBatchCall { calls: vec![give, approve.clone(), swap] });
     assert_eq!(cage.chain.view(at, PolicyCage::writesLastHourCall {}), agent + U256::from(2));
-    // The limit is the same for all of them.
+    // The rate limit applies to approvals too.
     cage.set_limits(|limits| limits.maxWritesPerHour = 1);
     let calls = vec![approve; 2];
     assert_eq!(
@@ -171,7 +171,7 @@ fn rebalance_interval_and_daily_count_are_limited() {
     assert_eq!(cage.execute_reverted(router, &swap), revert_data(PolicyCage::RebalanceTooSoon { notBefore: U256::from(START + HOUR) }));
     cage.execute_ok(usdc, &pay(address_named("bob"), one_ether()));
     cage.chain.now += HOUR;
-    // The legs of a batch are one rebalance.
+    // A batch counts as one rebalance.
     let calls = vec![call(router, U256::ZERO, &swap); 2];
     cage.chain.send(operator(), at, PolicyCage::executeBatchCall { calls });
     cage.chain.now += HOUR;

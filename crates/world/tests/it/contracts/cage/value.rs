@@ -1,4 +1,4 @@
-//! What a call did to the account: trades, shares, positions, debts, and losses of any kind.
+//! Valuation of calls: trades, shares, positions, debts and losses.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn cage_allows_fair_swap_and_reverts_unfair_one() {
     let swap = |to| exact_in(units(3_000, 6), U256::ZERO, &[usdc, weth], to);
     let done = cage.execute_ok(router, &swap(at));
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(3_000));
-    // For somebody else: a payment, but at a fair price all the same.
+    // To another recipient: a payment at a fair price.
     cage.execute_ok(router, &swap(address_named("bob")));
     assert!(cage.chain.balance(weth, address_named("bob")) > units(99, 16));
     cage.push_price(30_000);
@@ -22,7 +22,7 @@ fn cage_allows_fair_swap_and_reverts_unfair_one() {
     }
     cage.set_limits(|limits| limits.maxSlippageBps = 300);
     cage.execute_ok(router, &swap(at));
-    // The other way round the same price is a gift.
+    // In the other direction the same price is a gain.
     cage.execute_ok(router, &exact_in(units(1, 18), U256::ZERO, &[weth, usdc], at));
     let native = exact_in(units(1, 18), U256::ZERO, &[NATIVE, usdc], at);
     cage.chain.send(operator(), at, execute(call(router, units(1, 18), &native)));
@@ -59,8 +59,8 @@ fn cage_allows_fair_liquidity_changes() {
         deadline: FOREVER,
     };
     let done = cage.execute_ok(router, &remove);
-    assert!(done.event::<PolicyCage::Executed>().spentUsd < usd(1), "one's own money costs nothing");
-    // Trading against the pair does not make its shares dearer.
+    assert!(done.event::<PolicyCage::Executed>().spentUsd < usd(1), "returning own funds spends nothing");
+    // Trading against the pair does not raise the value of its shares.
     cage.execute_ok(router, &add);
     let before = cage.nav();
     cage.push_price(1_000_000);
@@ -77,7 +77,7 @@ fn vault_round_trip_spends_only_the_deposit() {
     assert_eq!(cage.nav(), usd(305_000));
     let done = cage.execute_ok(vault, &Vault::withdrawCall { assets: units(4_000, 6), receiver: at, owner_: at });
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, U256::ZERO);
-    // To somebody else it is a payment, and so is giving the shares away or depositing for somebody else.
+    // A withdrawal to another receiver is a payment, and so is a share transfer or a deposit for another owner.
     let done = cage.execute_ok(vault, &Vault::withdrawCall { assets: units(1_000, 6), receiver: bob, owner_: at });
     assert_eq!(done.event::<PolicyCage::Executed>().spentUsd, usd(1_000));
     let done = cage.execute_ok(vault, &pay(bob, units(500, 9)));
@@ -118,7 +118,7 @@ fn venue_outflow_counts_as_spent() {
     );
 }
 
-/// A venue that loses its approval and gets it back still holds what the account put there, and what it owes.
+/// A venue that is approved again still holds the account's supply and debt.
 #[test]
 fn reapproved_venue_is_still_valued() {
     let mut cage = cage();
@@ -138,7 +138,7 @@ fn borrow_respects_min_collateral_ratio() {
     let (usdc, dai, venue, at) = (cage.usdc, cage.dai, cage.venue, cage.at);
     cage.execute_ok(venue, &Venue::enterCall { market: lending(), asset: usdc, amount: units(10_000, 6), data: Bytes::new() });
     let borrow = |amount| Venue::borrowCall { market: lending(), asset: dai, amount, to: at };
-    // The venue would lend up to 110 %, the cage wants 125 %.
+    // The venue requires 110 % collateral, the cage 125 %.
     assert_eq!(
         cage.execute_reverted(venue, &borrow(units(8_001, 18))),
         revert_data(PolicyCage::CollateralRatioTooLow { bps: U256::from(12_498), min: U256::from(12_500) })
@@ -146,7 +146,7 @@ fn borrow_respects_min_collateral_ratio() {
     cage.execute_ok(venue, &borrow(units(8_000, 18)));
     let check = cage.chain.view(at, PolicyCage::checkCollateralRatioCall { venue });
     assert_eq!((check.ok, check.bps), (true, U256::from(12_500)));
-    // Below by a change of prices: paying back is allowed, taking out is not.
+    // Below the ratio after a price change: repaying is allowed, withdrawing is not.
     cage.chain.send(OWNER, at, PolicyCage::setAssetCall { asset: dai, kind: PLAIN, decimals: 18, base: false, priceUsd8: 105_000_000 });
     assert!(!cage.chain.view(at, PolicyCage::checkCollateralRatioCall { venue }).ok);
     let exit = Venue::exitCall { market: lending(), asset: usdc, amount: units(1, 6), to: at };
@@ -166,11 +166,11 @@ fn concentration_and_position_limits_hold() {
     let (selector, rest) = split_revert(&answer);
     assert_eq!(selector, selector_of::<PolicyCage::ConcentrationExceeded>());
     assert_eq!(Address::from_slice(&rest[12..32]), dai);
-    // Selling is always allowed, also when it is too much already.
+    // Selling is allowed even above the limit.
     cage.set_limits(|limits| limits.maxConcentrationBps = 500);
     let check = cage.chain.view(at, PolicyCage::checkConcentrationCall { asset: dai });
     assert_eq!((check.ok, check.bps), (false, U256::from(1_672)));
-    assert!(cage.chain.view(at, PolicyCage::checkConcentrationCall { asset: usdc }).ok, "cash has no limit");
+    assert!(cage.chain.view(at, PolicyCage::checkConcentrationCall { asset: usdc }).ok, "cash has no concentration limit");
     cage.execute_ok(router, &exact_in(units(1_000, 18), U256::ZERO, &[dai, usdc], at));
 
     cage.set_limits(|limits| limits.maxPositionBps = 300);
@@ -189,12 +189,12 @@ fn concentration_and_position_limits_hold() {
 fn drawdown_blocks_operator_until_owner_acknowledges() {
     let mut cage = cage();
     let (usdc, weth, at, bob) = (cage.usdc, cage.weth, cage.at, address_named("bob"));
-    // Payments are no losses: a third of the account may be paid out.
+    // Payments do not count as losses.
     for _ in 0..5 {
         cage.execute_ok(usdc, &pay(bob, units(10_000, 6)));
     }
     assert_eq!(cage.chain.view(at, PolicyCage::checkDrawdownCall {}).bps, U256::ZERO);
-    // 255,000 left, 30,000 of it in WETH; it loses half: 5.88 %.
+    // 255,000 left, 30,000 of it in WETH, which loses half: 5.88 %.
     let price = |usd: u128| PolicyCage::setAssetCall { asset: weth, kind: PLAIN, decimals: 18, base: false, priceUsd8: usd * 100_000_000 };
     cage.chain.send(OWNER, at, price(1_500));
     let check = cage.chain.view(at, PolicyCage::checkDrawdownCall {});
@@ -204,7 +204,7 @@ fn drawdown_blocks_operator_until_owner_acknowledges() {
     let stopped = revert_data(PolicyCage::DrawdownExceeded { bps: U256::from(588), max: U256::from(500) });
     let approve = Token::approveCall { spender: cage.router, value: one_ether() };
     assert_eq!(cage.execute_reverted(usdc, &approve), stopped);
-    // Waiting does not help.
+    // The block does not expire.
     cage.chain.now += 2 * DAY;
     assert_eq!(cage.execute_reverted(usdc, &approve), stopped);
     assert_eq!(
@@ -213,7 +213,7 @@ fn drawdown_blocks_operator_until_owner_acknowledges() {
     );
     cage.chain.send(OWNER, at, PolicyCage::acknowledgeDrawdownCall {});
     cage.execute_ok(usdc, &approve);
-    // A smaller loss is forgotten a day after it was first seen.
+    // A loss below the limit leaves the window a day after it was first seen.
     cage.chain.send(OWNER, at, price(1_000));
     cage.execute_ok(usdc, &approve);
     cage.chain.send(OWNER, at, price(500));
@@ -235,7 +235,7 @@ fn outflow_past_the_cage_shows_as_drawdown() {
         split_revert(&cage.execute_reverted(usdc, &pay(address_named("bob"), one_ether()))).0,
         selector_of::<PolicyCage::DrawdownExceeded>()
     );
-    // What the owner takes is no loss.
+    // A withdrawal by the owner is not a loss.
     cage.chain.send(OWNER, at, PolicyCage::acknowledgeDrawdownCall {});
     cage.execute_ok(usdc, &pay(address_named("bob"), one_ether()));
     let done = cage.chain.send(OWNER, at, PolicyCage::withdrawCall { asset: usdc, amount: units(60_000, 6), to: OWNER });
