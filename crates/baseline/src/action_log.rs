@@ -4,26 +4,26 @@ use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
 pub(crate) struct LoggedAction {
-    /// The tool or the agent.
+    /// Name of the tool or agent.
     pub name: String,
     pub is_agent: bool,
     pub args: Map<String, Value>,
     pub answer: Value,
     pub ok: bool,
-    /// A write that was sent, not only prepared.
+    /// Set for a write that was sent, not only prepared.
     pub wrote: bool,
 }
 
 /// Outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum RequestOutcome {
-    /// Nothing was changed, and nothing was asked to be.
+    /// Information only; no change was requested or made.
     #[default]
     Informed,
     Done,
     Vetoed(String),
     Failed(String),
-    /// Nothing could be begun.
+    /// No plan was possible.
     Declined(String),
 }
 

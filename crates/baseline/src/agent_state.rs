@@ -1,4 +1,4 @@
-//! State of one agent between its moves: the conversation so far and the plan under way.
+//! State of one agent between its moves: the conversation so far and the active plan.
 
 use crate::baseline_index::BaselineIndex;
 use crate::hand_over;
@@ -13,14 +13,15 @@ pub(crate) struct AgentState {
     read: usize,
     /// Messages of the user or the delegating agent, oldest first.
     pub turns: Vec<ParsedMessage>,
-    /// The turn that states the request.
+    /// Index of the turn that states the request.
     pub wanted: Option<usize>,
     /// Parameters of the delegation.
     pub given: Map<String, Value>,
-    /// The tool that waits for an answer to a question.
+    /// Tool that waits for the answer to a question.
     pub pending: Option<usize>,
-    /// The skill that is talked about, and the turn that began it.
+    /// Current skill of the conversation.
     pub topic: Option<usize>,
+    /// Turn at which the topic started.
     pub topic_since: usize,
     /// Questions in a row.
     pub asked: u32,
@@ -29,8 +30,8 @@ pub(crate) struct AgentState {
 
 impl AgentState {
     pub(crate) fn observe(&mut self, index: &BaselineIndex, view: &View<'_>) {
-        for heard in view.observations.iter().skip(self.read) {
-            match heard {
+        for observation in view.observations.iter().skip(self.read) {
+            match observation {
                 Observation::User(text) => self.turns.push(ParsedMessage::new(&index.lexicon, text)),
                 Observation::HandOver { params, .. } => self.observe_hand_over(index, params),
                 Observation::Answer { answer, .. } => {
@@ -43,7 +44,7 @@ impl AgentState {
                         runner.record_agent_answer(said);
                     }
                 }
-                // Unsolicited messages carry no orders.
+                // Unsolicited messages are not instructions.
                 Observation::Message { .. } => {}
             }
         }

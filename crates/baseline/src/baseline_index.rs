@@ -9,7 +9,7 @@ use lexical::{Bm25Index, Bm25Params, SpellingMode, WeightedField};
 use model::{Agent, OpClass, Policy, Skill, SkillHandler, Tool, ToolListing, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shared by all trials of a run. It holds nothing of suites, worlds, gates or subjects.
+/// Index shared by all trials of a run. Contains nothing from suites, worlds, gates or subjects.
 #[derive(Debug)]
 pub struct BaselineIndex {
     pub(crate) lexicon: NameLexicon,
@@ -20,7 +20,7 @@ pub struct BaselineIndex {
     pub(crate) agent_index: Bm25Index,
     pub(crate) skills: Vec<KnownSkill>,
     pub(crate) skill_index: Bm25Index,
-    /// Every trigger and example of a skill by itself, and the skill it belongs to.
+    /// Index of single triggers and examples; `phrases` has the skill of each.
     pub(crate) phrase_index: Bm25Index,
     pub(crate) phrases: Vec<usize>,
     pub(crate) outputs: BTreeMap<String, OutputShape>,
@@ -32,12 +32,12 @@ pub(crate) struct KnownTool {
     pub name: String,
     pub writes: bool,
     pub class: OpClass,
-    /// The writes that this one can freeze.
+    /// Writes that this tool can prepare.
     pub prepares: Vec<String>,
     pub shape: ParamSlots,
     pub takes_dry_run: bool,
     pub takes_action_id: bool,
-    /// All that its file says of it.
+    /// Stems of name and description.
     pub stems: BTreeSet<String>,
     /// Stems of the name, the operation and its class.
     pub operation: Vec<String>,
@@ -54,7 +54,7 @@ type FieldDoc = Vec<WeightedField>;
 /// Settings of all indexes of the baseline.
 pub(crate) const INDEX_PARAMS: Bm25Params = Bm25Params { k1: 1.2, b: 0.6, spelling: SpellingMode::Fuzzy };
 
-// A name is chosen to be told apart by, a description explains, parameters are much alike everywhere.
+// Names distinguish tools best; parameters are similar across tools.
 pub(crate) const NAME_WEIGHT: f64 = 2.2;
 pub(crate) const DESCRIPTION_WEIGHT: f64 = 1.0;
 const ANCHOR_WEIGHT: f64 = 0.9;
@@ -99,7 +99,7 @@ impl BaselineIndex {
         self.agents.iter().find(|agent| *agent.name == name)
     }
 
-    /// Returns the known ones of the listed tools, in their order.
+    /// Returns the listed tools that are known, in list order.
     pub(crate) fn known_tools<'m>(&'m self, listings: &[ToolListing]) -> Vec<&'m KnownTool> {
         listings.iter().filter_map(|listing| self.tool(&listing.name)).collect()
     }
@@ -152,7 +152,7 @@ fn tool_docs(tools: &[Tool], names: &BTreeMap<String, usize>, skills: &[Skill]) 
     docs
 }
 
-/// Stems of the phrases that people ask for a skill with.
+/// Returns the stems of a skill's triggers and examples.
 fn phrase_stems(skill: &Skill) -> Vec<String> {
     let triggers = skill.triggers.iter().map(|trigger| trigger.as_str());
     triggers.chain(skill.examples.iter().map(String::as_str)).flat_map(stems).collect()

@@ -1,10 +1,10 @@
-//! Values that are words: one of a list, yes or no, free text.
+//! Matches word values: enum choices, flags and free text.
 
 use crate::mentions::ParsedMessage;
 use crate::param_slots::{EnumChoice, ParamSlot};
 use serde_json::{Value, json};
 
-/// The choices of a parameter that were said, best first.
+/// Returns the choices of a parameter that the message names, best first.
 pub(crate) fn matching_choices<'s>(said: &ParsedMessage, slot: &'s ParamSlot) -> Vec<&'s EnumChoice> {
     let mut found: Vec<(f64, usize, &EnumChoice)> = slot
         .choices
@@ -18,7 +18,7 @@ pub(crate) fn matching_choices<'s>(said: &ParsedMessage, slot: &'s ParamSlot) ->
     found.into_iter().map(|(_, _, choice)| choice).collect()
 }
 
-/// Returns the share of a choice that was said, and where first; more than half of its words are needed.
+/// Returns the share of a choice's words in the message and the position of the first. `None` unless more than half occur.
 fn match_choice(said: &ParsedMessage, choice: &EnumChoice) -> Option<(f64, usize)> {
     let whole = said.words.iter().position(|word| !word.negated && word.lower == choice.lower && !word.is_stop_word());
     if let Some(at) = whole {
@@ -33,7 +33,7 @@ fn match_choice(said: &ParsedMessage, choice: &EnumChoice) -> Option<(f64, usize
     (share > 0.5).then(|| (share, places.into_iter().min().unwrap_or(0)))
 }
 
-/// True where the words of the parameter's name were said, false where they were denied.
+/// Returns true if the message names the parameter, false if it negates it.
 pub(crate) fn match_flag(said: &ParsedMessage, slot: &ParamSlot) -> Option<bool> {
     if slot.name_stems.is_empty() {
         return None;
@@ -43,7 +43,7 @@ pub(crate) fn match_flag(said: &ParsedMessage, slot: &ParamSlot) -> Option<bool>
     (places.len() == slot.name_stems.len()).then(|| !places.iter().any(|negated| *negated))
 }
 
-/// Words in quotation marks, behind "called" and "named", or one written with underscores behind the name of the parameter.
+/// Returns quoted text, a name after "called" or "named", or a word with underscores after the name of the parameter.
 pub(crate) fn match_text(said: &ParsedMessage, slot: &ParamSlot) -> Option<Value> {
     let quoted = quoted_texts(&said.text).into_iter().next();
     let named = || {

@@ -3,7 +3,7 @@
 use crate::words::stems;
 use std::collections::BTreeMap;
 
-/// Stems of a description: its own, and those of clauses about other tools.
+/// Stems of a description, split into those about the tool itself and those of clauses about other tools.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct SplitDescription {
     pub own: Vec<String>,

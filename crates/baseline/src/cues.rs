@@ -1,4 +1,4 @@
-//! Cues around a mention: the parameter that neighbouring words name, and the side a preposition puts it on.
+//! Cues around a mention: parameter names in neighbouring words, and the side that a preposition indicates.
 
 use crate::mention_value::MentionValue;
 use crate::mentions::{ParsedMessage, TypedMention};
@@ -7,14 +7,14 @@ use model::{AddressRole, ChainRole, ParamKind, TokenRole};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PhraseSide {
-    /// for, into, to
+    /// After for, into, to.
     Toward,
-    /// from, with, using
+    /// After from, with, using.
     Away,
     Unsaid,
 }
 
-/// Words before a mention that do not part it from its preposition.
+/// Reports whether a word may occur between a preposition and its mention.
 fn is_filler(lower: &str) -> bool {
     matches!(
         lower,
@@ -42,7 +42,7 @@ pub(crate) fn phrase_side(said: &ParsedMessage, mention: &TypedMention) -> Phras
     for word in before {
         match word.lower.as_str() {
             "for" | "into" | "to" | "onto" | "toward" | "towards" => return PhraseSide::Toward,
-            // "over on Base", "to sit on Base": the preposition before decides.
+            // "over on Base", "to sit on Base": the preposition before "on" decides.
             "on" if seen.is_none() => seen = Some("on"),
             "from" | "with" | "using" | "against" => return PhraseSide::Away,
             "out" if seen == Some("of") => return PhraseSide::Away,
@@ -54,7 +54,7 @@ pub(crate) fn phrase_side(said: &ParsedMessage, mention: &TypedMention) -> Phras
     PhraseSide::Unsaid
 }
 
-/// Returns how strongly the neighbouring words name this parameter; near ones count more.
+/// Returns the score of neighbouring words that name this parameter; nearer ones count more.
 pub(crate) fn name_score(said: &ParsedMessage, slot: &ParamSlot, mention: &TypedMention) -> f64 {
     let sentence = said.words.get(mention.from).map_or(0, |word| word.sentence);
     let mut pull: f64 = 0.0;
@@ -70,7 +70,7 @@ pub(crate) fn name_score(said: &ParsedMessage, slot: &ParamSlot, mention: &Typed
             continue;
         }
         if let Some(weight) = slot.cues.get(&word.stem) {
-            // Another thing of the same type in between takes the word for itself.
+            // A mention of the same type in between probably owns the word.
             let barred = said.mentions.iter().any(|other| {
                 std::mem::discriminant(&other.what) == std::mem::discriminant(&mention.what)
                     && if at < mention.from {
@@ -86,7 +86,7 @@ pub(crate) fn name_score(said: &ParsedMessage, slot: &ParamSlot, mention: &Typed
     pull
 }
 
-/// Returns what the preposition adds to the score of a parameter with a side.
+/// Returns the score that the preposition adds for a parameter with a side.
 pub(crate) fn side_score(kind: &ParamKind, side: PhraseSide) -> f64 {
     let wants = match kind {
         ParamKind::Token(Some(TokenRole::Out)) => PhraseSide::Toward,
@@ -103,7 +103,7 @@ pub(crate) fn side_score(kind: &ParamKind, side: PhraseSide) -> f64 {
     }
 }
 
-/// Returns the token a number counts: "250 USDC", "0.2 of my plain ETH", "60 of them" (none).
+/// Returns the token that a number counts: "250 USDC", "0.2 of my plain ETH", but none for "60 of them".
 pub(crate) fn counted_token<'s>(said: &'s ParsedMessage, mention: &TypedMention) -> Option<(usize, &'s str)> {
     if !matches!(mention.what, MentionValue::Number(_) | MentionValue::All | MentionValue::Part(_)) {
         return None;

@@ -1,4 +1,4 @@
-//! Fills parameters from messages: every mention goes to the parameter its type, its neighbours and its preposition point to.
+//! Fills parameters from messages: assigns each mention by its type, neighbouring words and preposition.
 
 use crate::choices;
 use crate::cues::{counted_token, name_score, phrase_side, side_score};
@@ -14,19 +14,20 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FilledParams {
     pub args: Map<String, Value>,
-    /// Names of required parameters that nothing was said for.
+    /// Required parameters without a value.
     pub missing: Vec<String>,
-    /// Mentions of the newest turn that found a place, of all that could have one.
+    /// Mentions of the newest turn that were assigned.
     pub used: usize,
+    /// Mentions of the newest turn that could be assigned.
     pub said: usize,
-    /// Required texts for which the whole request stands in: better than nothing, but no sign that the tool is meant.
+    /// Required texts filled with the whole request, which is not evidence for the tool.
     pub padded: usize,
-    /// Several values for a parameter that takes one: the call is made for each.
+    /// Extra values of a single-value parameter; the call is repeated for each.
     pub also: Vec<(String, Value)>,
 }
 
 impl FilledParams {
-    /// Returns how well parameters and message fit each other, between 0 and 1.
+    /// Returns the fit of parameters and message, from 0 to 1.
     pub(crate) fn fit_score(&self, shape: &ParamSlots) -> f64 {
         let required = shape.slots.iter().filter(|slot| slot.required).count();
         let lacking = self.missing.len() as f64 + 0.5 * self.padded as f64;
@@ -36,11 +37,12 @@ impl FilledParams {
     }
 }
 
-/// Least score at which a mention becomes the value of an optional parameter.
+/// Minimum score of a mention for an optional parameter.
 const MIN_OPTIONAL_SCORE: f64 = 0.62;
+/// Minimum score of a mention for a required parameter.
 const MIN_REQUIRED_SCORE: f64 = 0.3;
 
-/// Fills parameters from turns, oldest first; the newest turn that fits decides.
+/// Fills parameters from turns, given oldest first. The newest turn with a fitting value wins.
 pub(crate) fn fill(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage]) -> FilledParams {
     let mut filled = FilledParams::default();
     for (age, said) in turns.iter().rev().enumerate() {
@@ -66,7 +68,7 @@ struct SlotCandidate {
 fn fill_turn(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, age: usize, filled: &mut FilledParams) -> BTreeSet<usize> {
     let mut used = BTreeSet::new();
     let mut done: BTreeSet<usize> = BTreeSet::new();
-    // Tokens and chains first: what an amount means depends on them.
+    // Tokens and chains first, because amounts depend on them.
     for amounts in [false, true] {
         let mut candidates = vec![];
         for (at, slot) in shape.slots.iter().enumerate() {
@@ -139,7 +141,7 @@ fn candidates_for(
         .collect()
 }
 
-/// Scores a token after a number: it is the one the tool's amount counts.
+/// Scores a token that follows a number: it is probably the one that the tool's amount counts.
 fn counted_token_score(shape: &ParamSlots, slot: &ParamSlot, said: &ParsedMessage, number: usize) -> f64 {
     if !matches!(slot.kind, ParamKind::Token(_)) {
         return 0.0;
@@ -198,7 +200,7 @@ fn fill_lists(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, f
     }
 }
 
-/// Makes the smaller of two bounds the lower one, in whichever order they were said.
+/// Swaps the two bounds of a range if the lower one is larger.
 fn order_bounds(shape: &ParamSlots, filled: &mut FilledParams) {
     let bound = |wanted: RangeBound| {
         shape
@@ -234,7 +236,7 @@ fn fill_choices(shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledPar
     }
 }
 
-/// An object is filled like the parameters of a tool, from what found no other place; half of one is none.
+/// Fills required objects from unassigned mentions, like the parameters of a tool. Incomplete objects are dropped.
 fn fill_objects(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     for slot in shape.slots.iter().filter(|slot| slot.required) {
         let (Some(inside), false) = (&slot.inside, filled.args.contains_key(&slot.name)) else { continue };
@@ -243,7 +245,7 @@ fn fill_objects(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage,
         let rest = ParsedMessage { mentions: free.iter().map(|number| said.mentions[*number].clone()).collect(), ..said.clone() };
         let mut own = FilledParams::default();
         let took = fill_turn(lexicon, inside, &rest, 1, &mut own);
-        // Optional ones are filled only where they were named.
+        // Optional fields are kept only if the message names them.
         let named = |slot: &ParamSlot| slot.name_stems.iter().all(|stem| said.words.iter().any(|word| word.stem == *stem && !word.negated));
         own.args.retain(|name, _| inside.slot(name).is_some_and(|slot| slot.required || named(slot)));
         let whole = inside.slots.iter().all(|slot| !slot.required || own.args.contains_key(&slot.name));
@@ -256,7 +258,7 @@ fn fill_objects(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage,
     }
 }
 
-/// "on Base and Arbitrum", "of WETH and of LINK": where one is taken and several are named, there is one call for each.
+/// Collects extra values of single-value parameters, as in "on Base and Arbitrum". The call is repeated for each.
 fn fill_repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     let alike =
         |kind: &ParamKind| shape.slots.iter().filter(|slot| std::mem::discriminant(&slot.kind) == std::mem::discriminant(kind)).count();
@@ -288,7 +290,7 @@ fn fill_repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage,
     }
 }
 
-/// Adds values that follow from others: the chain of a registered address, the side an amount fixes, required text.
+/// Adds derived values: the chain of a registered address, the side that an amount fixes, required text.
 fn fill_derived(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
     fill_exact_side(shape, turns, filled);
     let chains: BTreeSet<u64> = turns.iter().flat_map(|said| said.chains()).collect();
@@ -322,7 +324,7 @@ pub(crate) fn chain_value(lexicon: &NameLexicon, slot: &ParamSlot, id: u64) -> O
     if slot.numeric { Some(json!(id)) } else { lexicon.chain_name(id).map(|name| json!(name)) }
 }
 
-/// "exactly 0.5 WETH": where the number counts what is bought, parameters that ask which side is fixed say so.
+/// Sets input/output parameters by the token that the amount counts: "exactly 0.5 WETH" fixes the output if WETH is bought.
 fn fill_exact_side(shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
     let role = |wanted: TokenRole| {
         let slot = shape.slots.iter().find(|slot| matches!(&slot.kind, ParamKind::Token(Some(role)) if *role == wanted))?;
@@ -363,7 +365,7 @@ mod tests {
     use indexmap::IndexMap;
     use model::{Location, ParamSpec};
 
-    /// A parameter from a line: kind, type and what it is for; a leading `?` makes it optional.
+    /// Builds parameters from name, kind, type and description. A leading `?` in the kind makes one optional.
     fn shape(lines: &[(&str, &str, &str, &str)]) -> ParamSlots {
         let params: IndexMap<String, ParamSpec> = lines
             .iter()
@@ -437,7 +439,7 @@ mod tests {
         ]);
         let wanted = json!({ "amount": "0.5", "output_token": "wstETH" });
         assert_eq!(args(&stake, &["Stake half an ETH as wstETH"]), wanted);
-        assert_eq!(read(&stake, &["Stake 2 ETH"]).missing, ["output_token"], "ETH is none of them");
+        assert_eq!(read(&stake, &["Stake 2 ETH"]).missing, ["output_token"], "ETH is not one of the choices");
     }
 
     #[test]
@@ -499,7 +501,7 @@ mod tests {
         assert_eq!(read, json!({ "position_id": "482113", "price_lower": 2900, "price_upper": 3400 }));
         let vault = shape(&[("vault", "address(vault)", "string", "Vault."), ("tokens", "?list(token)", "array", "Tokens to look at.")]);
         let read = args(&vault, &["vault 0xbeefe94c8ad530842bfe7d8b397938ffc1cb83b2: USDC, WETH and DAI"]);
-        assert_eq!(read["vault"], "0xBEEFE94c8aD530842bfE7d8B397938fFc1cb83b2", "one case says nothing, so the checksum is added");
+        assert_eq!(read["vault"], "0xBEEFE94c8aD530842bfE7d8B397938fFc1cb83b2", "an address in one case has no checksum, so it is added");
         assert_eq!(read["tokens"], json!(["USDC", "WETH", "DAI"]));
     }
 

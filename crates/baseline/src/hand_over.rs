@@ -1,4 +1,4 @@
-//! Hand-overs: the user's own figures under the names the receiving agent says it needs.
+//! Hand-overs: the user's values under the parameter names that the receiving agent needs.
 
 use crate::baseline_index::{BaselineIndex, KnownTool};
 use crate::cues::counted_token;
@@ -11,7 +11,7 @@ use crate::rank::{UserRequest, rank_tools};
 use model::{AddressRole, Agent, AmountAsset, ParamKind, TokenRole};
 use serde_json::{Map, Value, json};
 
-/// The user's terms for an action, as its arguments state them.
+/// The user's terms for an action, derived from its arguments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ActionTerms {
     pub spend: Vec<(String, String)>,
@@ -61,7 +61,7 @@ pub(crate) fn action_terms(lexicon: &NameLexicon, shape: &ParamSlots, filled: &F
     terms
 }
 
-/// Numbers that stand before a token.
+/// Returns the amounts in a message: numbers that count a token.
 fn mentioned_amounts(said: &ParsedMessage) -> Vec<(String, String)> {
     let amounts = said.mentions.iter().filter_map(|mention| {
         let MentionValue::Number(number) = &mention.what else { return None };
@@ -71,7 +71,7 @@ fn mentioned_amounts(said: &ParsedMessage) -> Vec<(String, String)> {
 }
 
 impl ActionTerms {
-    /// Under one of the names agents ask for them by.
+    /// Returns the terms under the name of an agent's need.
     pub(crate) fn value_for_need(&self, need: &str) -> Option<Value> {
         match need {
             "spend" if !self.spend.is_empty() => {
@@ -88,7 +88,7 @@ impl ActionTerms {
     }
 }
 
-/// The hand-over to an agent: what it needs, and the task in the user's words.
+/// Builds the hand-over to an agent: its needs, and the task in the user's words.
 pub(crate) fn hand_over(index: &BaselineIndex, agent: &Agent, request: UserRequest<'_>, task: &str) -> Map<String, Value> {
     let tools: Vec<&KnownTool> = agent.tools.iter().filter_map(|name| index.tool(name)).collect();
     let turns = request.turns;
@@ -105,7 +105,7 @@ pub(crate) fn hand_over(index: &BaselineIndex, agent: &Agent, request: UserReque
     params
 }
 
-/// A need that is the parameter of one of the agent's tools, by that name or by the end of it.
+/// Returns the value of a need that is a parameter of one of the agent's tools, by the same name or as its prefix.
 fn value_from_tools(index: &BaselineIndex, tools: &[&KnownTool], need: &str, turns: &[&ParsedMessage]) -> Option<Value> {
     let named = |tool: &&KnownTool| {
         tool.shape.slots.iter().find(|slot| slot.name == need || slot.name.starts_with(&format!("{need}_"))).map(|slot| slot.name.clone())
@@ -118,7 +118,7 @@ fn value_from_tools(index: &BaselineIndex, tools: &[&KnownTool], need: &str, tur
     })
 }
 
-/// Writes a hand-over as a message, so that it is read like any other.
+/// Converts a hand-over to text, so that it is parsed like a message.
 pub(crate) fn hand_over_text(lexicon: &NameLexicon, params: &Map<String, Value>) -> String {
     let mut parts = vec![];
     for (name, value) in params {

@@ -1,4 +1,4 @@
-//! Tokens and chains by any of their names, from the registry files.
+//! Token and chain names from the registry files.
 
 use crate::words::terms;
 use lexical::{WordToken, tokenize};
@@ -7,21 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(crate) struct NameLexicon {
-    /// Lower-case names, word by word, with the symbol they mean.
+    /// Symbols by name, as lower-case words.
     tokens: BTreeMap<Vec<String>, String>,
     chains: BTreeMap<Vec<String>, u64>,
     names: BTreeMap<u64, String>,
     decimals: BTreeMap<(String, u64), u8>,
-    /// Lower-case address to symbol and chain.
+    /// Symbol and chain by lower-case address.
     addresses: BTreeMap<String, (String, u64)>,
-    /// Words that tool files use in lower case: a symbol or chain that is also an ordinary word must look like a name.
+    /// Lower-case words of tool files. A symbol or chain that is also such a word must be written like a name.
     ordinary: BTreeSet<String>,
-    /// All words of tool files, names of protocols among them.
+    /// All words of tool files, including protocol names.
     taken: BTreeSet<String>,
     longest: usize,
 }
 
-/// Before a chain, in lower case: "on base", "from base".
+/// Words that may precede a lower-case chain name: "on base", "from base".
 const CHAIN_PREPOSITIONS: &[&str] =
     &["on", "to", "from", "onto", "over", "at", "in", "via", "across", "and", "or", "chain", "network", "between"];
 
@@ -58,7 +58,7 @@ impl NameLexicon {
         let natives: BTreeSet<&String> = chains.iter().map(|chain| &chain.native).collect();
         let symbols: BTreeSet<String> =
             tokens().map(|token| token.symbol.to_lowercase()).chain(natives.iter().map(|native| native.to_lowercase())).collect();
-        // A word that is part of one token's name only names that token, unless tools use it too.
+        // A word that occurs in only one token's name identifies that token, unless tool files use it.
         let mut owners: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for token in tokens() {
             for word in name_words(&token.name) {
@@ -79,7 +79,7 @@ impl NameLexicon {
             if name.len() > 1 || !name.iter().any(|word| self.taken.contains(word) || self.chains.contains_key(&vec![word.clone()])) {
                 self.tokens.entry(name).or_insert_with(|| token.symbol.value.clone());
             }
-            // "Wrapped Ether" tells what the coin itself is called; where there is no coin, the wrapped one is meant.
+            // "Wrapped Ether" implies the name "Ether" for the native coin, or for the wrapped token if there is no such coin.
             if let Some(bare) = token.name.strip_prefix("Wrapped ").map(name_words) {
                 let native = natives.iter().find(|native| format!("W{native}").eq_ignore_ascii_case(&token.symbol));
                 let symbol = native.map_or(token.symbol.as_str(), |native| native.as_str());
@@ -94,18 +94,18 @@ impl NameLexicon {
         }
     }
 
-    /// Returns the token that begins here, and the number of its words.
+    /// Returns the token at a position, and the number of its words.
     pub(crate) fn token_at(&self, words: &[WordToken], at: usize) -> Option<(&str, usize)> {
         let (symbol, count) = longest_name_at(&self.tokens, words, at, self.longest)?;
         let word = &words[at];
         let numbered = at > 0 && words[at - 1].lower.starts_with(|c: char| c.is_ascii_digit());
         let named = count > 1 || word.raw.chars().any(char::is_uppercase) || numbered || !self.ordinary.contains(&word.lower);
-        // At the start of a sentence a capital says nothing.
+        // A capital letter at the start of a sentence does not mark a name.
         let opening = word.raw != *symbol && (at == 0 || words[at - 1].sentence != word.sentence) && self.ordinary.contains(&word.lower);
         (named && !opening && !word.is_stop_word()).then_some((symbol.as_str(), count))
     }
 
-    /// Returns the chain that begins here, and the number of its words.
+    /// Returns the chain at a position, and the number of its words.
     pub(crate) fn chain_at(&self, words: &[WordToken], at: usize) -> Option<(u64, usize)> {
         let (id, count) = longest_name_at(&self.chains, words, at, self.longest)?;
         let word = &words[at];
@@ -130,7 +130,7 @@ impl NameLexicon {
         self.names.contains_key(&id)
     }
 
-    /// Returns the decimals of a token on a chain; without a chain, those it has on all of them.
+    /// Returns the decimals of a token on a chain. Without a chain, returns them only if they are the same on all chains.
     pub(crate) fn decimals(&self, symbol: &str, chain: Option<u64>) -> Option<u8> {
         let symbol = symbol.to_lowercase();
         if let Some(chain) = chain {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(token("plain ether"), Some(("ETH".into(), 1)));
         assert_eq!(token("a bit of tether"), Some(("USDT".into(), 1)));
         assert_eq!(token("sell 60 LINK"), Some(("LINK".into(), 1)));
-        assert_eq!(token("swap on Uniswap"), None, "a protocol is no token");
+        assert_eq!(token("swap on Uniswap"), None, "a protocol is not a token");
         assert_eq!(token("what I want"), None);
     }
 

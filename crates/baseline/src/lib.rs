@@ -1,12 +1,9 @@
-//! The embedded default subject: a lexical agent without model, key or network. It is the floor that any LLM must beat.
+//! Embedded default subject: a lexical agent without LLM, API key or network. It is the lower bound that any LLM must beat.
 //!
-//! It reads tool, agent, skill, output and registry files once ([`BaselineIndex`]) and then only what its views show. It never takes
-//! orders from tool answers or messages: only the user and the delegating agent say what to do; all else is data.
+//! It reads tool, agent, skill, output and registry files once ([`BaselineIndex`]) and then only its views. It takes instructions from the
+//! user and the delegating agent only; tool answers and messages are data.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "an extractor reads the few kinds it knows; any other kind is rightly none of its business"
-)]
+#![expect(clippy::wildcard_enum_match_arm, reason = "extractors handle the few kinds they know and ignore all others")]
 
 mod action_log;
 mod agent_state;
@@ -43,11 +40,11 @@ use model::transcript::Move;
 use model::view::View;
 use std::sync::Arc;
 
-/// The baseline in one trial.
+/// Baseline agent in one trial.
 #[derive(Debug)]
 pub struct BaselineAgent {
     index: Arc<BaselineIndex>,
-    /// One per delegation under way, the root first.
+    /// States of the active agents by delegation depth, root first.
     states: Vec<AgentState>,
 }
 

@@ -1,4 +1,4 @@
-//! Numbers and what they count: percent, basis points, dollars, times, parts and lengths of time, in figures or in words.
+//! Parses measures in digits or words: percent, basis points, dollars, multiples, parts and durations.
 
 use crate::mention_value::MentionValue;
 use lexical::WordToken;
@@ -28,7 +28,7 @@ const SMALL_NUMBERS: &[(&str, u64)] = &[
     ("ninety", 90),
 ];
 const LARGE_NUMBERS: &[(&str, i64)] = &[("hundred", 2), ("thousand", 3), ("grand", 3), ("million", 6), ("billion", 9)];
-/// In basis points.
+/// Fractions in basis points.
 const FRACTIONS_BPS: &[(&str, u64)] =
     &[("half", 5000), ("third", 3333), ("quarter", 2500), ("fifth", 2000), ("tenth", 1000), ("halve", 5000)];
 const TIME_UNITS: &[(&str, u64)] = &[
@@ -47,7 +47,7 @@ const TIME_UNITS: &[(&str, u64)] = &[
     ("year", 31_536_000),
 ];
 
-/// The measure that begins here, and how many words it takes.
+/// Returns the measure at a position, and the number of its words.
 pub(crate) fn measure_at(words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
     let lower = words[at].lower.as_str();
     if matches!(lower, "all" | "everything" | "entire" | "whole" | "max" | "maximum") {
@@ -99,7 +99,7 @@ pub(crate) fn measure_at(words: &[WordToken], at: usize) -> Option<(MentionValue
     if let Some(what) = parse_compact(raw) {
         return Some((what, 1));
     }
-    // "half an ether" is a number of them, "half of the ether" a part of what there is.
+    // "half an ether" is an amount, "half of the ether" a part of the balance.
     if number.part && matches!(after(0), Some("a" | "an")) {
         return Some((MentionValue::Number(number.value), count + 1));
     }
@@ -111,7 +111,7 @@ pub(crate) fn measure_at(words: &[WordToken], at: usize) -> Option<(MentionValue
 
 struct SpokenNumber {
     value: Decimal,
-    /// "half": a part of something rather than a number of things, unless a unit follows.
+    /// Set for fractions such as "half", which mean a part unless a unit follows.
     part: bool,
 }
 
@@ -132,7 +132,7 @@ fn number_at(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
     number_words_at(words, at)
 }
 
-/// "two", "fifty five", "a hundred", "half", "three quarters", "one and a half", "a third".
+/// Parses number words: "two", "fifty five", "a hundred", "half", "three quarters", "one and a half", "a third".
 fn number_words_at(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usize)> {
     let lower = |n: usize| words.get(at + n).map_or("", |word| word.lower.as_str());
     let small = |word: &str| SMALL_NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
@@ -168,7 +168,7 @@ fn number_words_at(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usiz
         return Some((SpokenNumber { value: Decimal::from(75).shifted(-2), part: true }, count + 1));
     }
     let places = large(lower(count));
-    // A lone "one" is a pronoun far more often than a number.
+    // A single "one" is usually a pronoun.
     if value == 1 && places.is_none() && words.get(at + count).and_then(time_unit_seconds).is_none() && !lower(count).starts_with("percent")
     {
         return None;
@@ -177,7 +177,7 @@ fn number_words_at(words: &[WordToken], at: usize) -> Option<(SpokenNumber, usiz
     Some((SpokenNumber { value: number, part: false }, count + usize::from(places.is_some())))
 }
 
-/// "2k", "1.5m" and the like.
+/// Parses numbers with a scale suffix: "2k", "1.5m".
 fn parse_scaled(raw: &str) -> Option<Decimal> {
     if let Some(number) = Decimal::parse_typed(raw) {
         return Some(number);
@@ -189,7 +189,7 @@ fn parse_scaled(raw: &str) -> Option<Decimal> {
     Some(number.shifted(places))
 }
 
-/// "all of it", "all my ETH", "everything": not "all right", "all supported bridges".
+/// Reports whether a word means the whole amount: "all of it", "all my ETH", "everything", but not "all right" or "all supported bridges".
 fn is_whole_amount(words: &[WordToken], at: usize) -> bool {
     let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     match words[at].lower.as_str() {
@@ -206,7 +206,7 @@ fn time_unit_seconds(word: &WordToken) -> Option<u64> {
     TIME_UNITS.iter().find(|(name, _)| *name == word.stem || *name == word.lower.trim_end_matches('s')).map(|(_, seconds)| *seconds)
 }
 
-/// "24h", "7d", "3x".
+/// Parses compact measures: "24h", "7d", "3x".
 fn parse_compact(raw: &str) -> Option<MentionValue> {
     let split = raw.find(|c: char| c.is_ascii_alphabetic())?;
     let number = Decimal::parse_typed(&raw[..split])?;
@@ -224,32 +224,28 @@ fn parse_compact(raw: &str) -> Option<MentionValue> {
     Some(time_span(&number, seconds))
 }
 
-/// "an hour", "last week", "the past month".
+/// Returns a period without a number: "an hour", "last week", "the past month".
 fn period_at(words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
     let seconds = words.get(at + 1).and_then(time_unit_seconds)?;
     let recent = matches!(words[at].lower.as_str(), "last" | "past" | "previous" | "this");
-    // "a quarter" is a part far more often than three months, and "a second" one more of something.
+    // "a quarter" usually means a part, and "a second" another one.
     let one = matches!(words[at].lower.as_str(), "a" | "an" | "per") && !matches!(words[at + 1].lower.as_str(), "quarter" | "second");
     (recent || one).then(|| (time_span(&Decimal::from(1), seconds), 2))
 }
 
 fn time_span(number: &Decimal, seconds: u64) -> MentionValue {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a length of time that a person names fits, and is no less than nothing"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "durations in messages are small and not negative")]
     let total = (number.as_f64() * seconds as f64).round() as u64;
     let (count, letter) = [(86_400, 'd'), (3600, 'h'), (60, 'm'), (1, 's')]
         .into_iter()
         .find(|(unit, _)| total.is_multiple_of(*unit) && total >= *unit)
         .map_or((total, 's'), |(unit, letter)| (total / unit, letter));
-    // People count one day in hours, and more in days.
+    // One day is written as "24h", longer periods in days.
     let text = if (count, letter) == (1, 'd') { "24h".to_owned() } else { format!("{count}{letter}") };
     MentionValue::Span { seconds: total, text }
 }
 
-/// An ISO date, with or without a time of day.
+/// Returns an ISO date, with or without time.
 pub(crate) fn parse_date(raw: &str) -> Option<String> {
     let day = raw.get(..10)?;
     let shaped = day.bytes().enumerate().all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });

@@ -2,20 +2,20 @@
 
 use model::Decimal;
 
-/// A typed value of a message.
+/// Typed value in a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum MentionValue {
     Number(Decimal),
     Dollars(Decimal),
     /// Basis points.
     Share(Decimal),
-    /// "3x".
+    /// Multiple such as "3x".
     Times(Decimal),
-    /// A part of what there is, in basis points: half, a quarter.
+    /// Part of the available amount in basis points: half, a quarter.
     Part(Decimal),
-    /// Everything there is.
+    /// Whole available amount.
     All,
-    /// Seconds, and how it was written.
+    /// Duration in seconds, with a short text form such as "24h".
     Span {
         seconds: u64,
         text: String,
@@ -25,9 +25,9 @@ pub(crate) enum MentionValue {
     Token(String),
     Chain(u64),
     Address(String),
-    /// Hex of another length: hashes, market ids, calldata.
+    /// Hex that is not an address: hashes, market ids, calldata.
     Hex(String),
-    /// A name with figures in it, such as `8453:1842`.
+    /// Identifier that contains digits, such as `8453:1842`.
     Id(String),
     Url(String),
 }

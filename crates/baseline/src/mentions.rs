@@ -1,4 +1,4 @@
-//! Messages as words and typed mentions: numbers with their units, tokens, chains, addresses, ids, times.
+//! Parses messages into words and typed mentions: numbers with units, tokens, chains, addresses, ids, times.
 
 use crate::lexicon::NameLexicon;
 use crate::measures;
@@ -9,13 +9,13 @@ use model::AddressText;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TypedMention {
     pub what: MentionValue,
-    /// The words it takes.
+    /// Range of its words.
     pub from: usize,
     pub to: usize,
     pub negated: bool,
 }
 
-/// One message of the user or the delegating agent, parsed.
+/// Parsed message of the user or the delegating agent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ParsedMessage {
     pub text: String,
@@ -30,7 +30,7 @@ impl ParsedMessage {
         Self { text: text.to_owned(), words, mentions }
     }
 
-    /// Returns one sentence as a message of its own.
+    /// Returns one sentence as a separate message.
     pub(crate) fn sentence(&self, sentence: usize) -> Self {
         let at = self.words.iter().position(|word| word.sentence == sentence).unwrap_or(0);
         let end = self.words.iter().rposition(|word| word.sentence == sentence).map_or(at, |last| last + 1);
@@ -81,7 +81,7 @@ fn mention_at(lexicon: &NameLexicon, words: &[WordToken], at: usize) -> Option<(
         return Some(found);
     }
     if let Some((what, count)) = measures::measure_at(words, at) {
-        // A number after the word "chain" names one.
+        // A number after "chain" or "id" is a chain id.
         if let MentionValue::Number(number) = &what
             && at > 0
             && matches!(words[at - 1].lower.as_str(), "chain" | "id" | "chainid" | "network")
@@ -95,7 +95,7 @@ fn mention_at(lexicon: &NameLexicon, words: &[WordToken], at: usize) -> Option<(
     parse_id(&word.raw).map(|what| (what, 1))
 }
 
-/// "on ETH" is a chain, "0.2 ETH" a token.
+/// Resolves names that are both chain and token: "on ETH" is the chain, "0.2 ETH" the token.
 fn chain_or_token(lexicon: &NameLexicon, words: &[WordToken], at: usize) -> Option<(MentionValue, usize)> {
     let chain = lexicon.chain_at(words, at).map(|(id, count)| (MentionValue::Chain(id), count));
     let token = lexicon.token_at(words, at).map(|(symbol, count)| (MentionValue::Token(symbol.to_owned()), count));
@@ -122,7 +122,7 @@ fn parse_literal(raw: &str) -> Option<MentionValue> {
     measures::parse_date(raw).map(MentionValue::Date)
 }
 
-/// Figures with letters or signs between them; versions such as "v3" and lone numbers are none.
+/// Parses an identifier: digits with letters or separators. Versions such as "v3" and plain numbers are not identifiers.
 fn parse_id(raw: &str) -> Option<MentionValue> {
     let text = raw.trim_start_matches('#');
     let digits = text.bytes().filter(u8::is_ascii_digit).count();

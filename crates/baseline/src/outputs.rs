@@ -1,4 +1,4 @@
-//! The shape of an agent's final answer, prepared for filling.
+//! Shape of an agent's final answer, derived from its output schema.
 
 use model::JsonSchema;
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(crate) enum FieldKind {
     Whole,
     Number,
     Truth,
-    /// A list of things with fields of their own.
+    /// List of objects.
     Items(OutputShape),
     List,
     Other,

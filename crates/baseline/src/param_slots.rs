@@ -1,4 +1,4 @@
-//! Parameters of a tool or a skill, prepared for filling: kinds, bounds, choices and the words that point to each.
+//! Parameters of a tool or skill, prepared for filling: kinds, bounds, choices and cue words.
 
 use crate::words::{stems, terms};
 use indexmap::IndexMap;
@@ -21,13 +21,13 @@ pub(crate) struct ParamSlot {
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub longest: usize,
-    /// Words of the name and the description, and how strongly they point here.
+    /// Stems of name and description, with their weights.
     pub cues: BTreeMap<String, f64>,
-    /// Words of the name alone.
+    /// Stems of the name.
     pub name_stems: Vec<String>,
     pub choices: Vec<EnumChoice>,
     pub about: String,
-    /// "max" fits the schema.
+    /// Set if the schema accepts "max".
     pub takes_max: bool,
     pub item_numeric: bool,
     /// Properties of an object, or of each object of a list.
@@ -43,7 +43,7 @@ pub(crate) struct EnumChoice {
 
 impl ParamSlots {
     pub(crate) fn new(params: &IndexMap<String, ParamSpec>) -> Self {
-        // The two parameters that give actions an identity are the walker's business, not the user's.
+        // The plan runner sets these two parameters; they are never taken from the user.
         let slots = params.iter().filter(|(name, _)| !matches!(name.as_str(), "dry_run" | "action_id"));
         Self { slots: slots.map(|(name, param)| ParamSlot::new(name, param)).collect() }
     }
@@ -89,12 +89,12 @@ impl ParamSlot {
         }
     }
 
-    /// The parameter whose asset this amount counts.
+    /// Returns the asset that this amount counts.
     pub(crate) fn counted_asset(&self) -> Option<&AmountAsset> {
         self.kind.amount().and_then(|(_, of)| of)
     }
 
-    /// Reports whether a value is one of the choices; any value is where there are none.
+    /// Reports whether a value is one of the choices. True if there are no choices.
     pub(crate) fn allows_value(&self, value: &Value) -> bool {
         self.choices.is_empty() || self.choices.iter().any(|choice| choice.value == *value)
     }
@@ -103,7 +103,7 @@ impl ParamSlot {
         self.low.is_none_or(|low| number >= low) && self.high.is_none_or(|high| number <= high)
     }
 
-    /// Returns the name as a person would say it.
+    /// Returns the name with spaces, for questions.
     pub(crate) fn spoken_name(&self) -> String {
         self.name.replace('_', " ")
     }

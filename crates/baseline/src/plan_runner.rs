@@ -1,4 +1,4 @@
-//! Runs a plan one move at a time, and stops at the first veto, failed simulation or failed write.
+//! Runs a plan one move at a time. Stops at the first veto, failed simulation or failed write.
 
 use crate::action_log::{ActionLog, LoggedAction, RequestOutcome, find_values, parse_embedded_json};
 use crate::baseline_index::{BaselineIndex, KnownTool};
@@ -16,9 +16,9 @@ use std::collections::VecDeque;
 pub(crate) struct PlanRunner {
     tasks: VecDeque<PlanTask>,
     pub log: ActionLog,
-    /// The task under way, and its arguments.
+    /// Current task and its arguments.
     under_way: Option<(PlanTask, Map<String, Value>)>,
-    /// The frozen action: its id, and what the quote or dry run answered.
+    /// Prepared action: its id, and the answer of the quote or dry run.
     action: Option<(String, Value)>,
 }
 
@@ -40,7 +40,7 @@ impl PlanRunner {
         Self { log: ActionLog { done: vec![], outcome: RequestOutcome::Declined(why.into()) }, ..Self::default() }
     }
 
-    /// Returns the next move, or none when all is done.
+    /// Returns the next move, or `None` when the plan is complete.
     pub(crate) fn step(&mut self, context: RunnerContext<'_>) -> Option<Move> {
         while let Some(task) = self.tasks.pop_front() {
             if let Some((args, next)) = self.begin_task(context, &task) {
@@ -51,7 +51,7 @@ impl PlanRunner {
         None
     }
 
-    /// Returns `None` where a read cannot be filled; any other task that cannot begin ends the plan.
+    /// Starts a task. Returns `None` if a read cannot be filled; another task that cannot start ends the plan.
     fn begin_task(&mut self, context: RunnerContext<'_>, task: &PlanTask) -> Option<(Map<String, Value>, Move)> {
         match task {
             PlanTask::Read { tool } => {
@@ -89,7 +89,7 @@ impl PlanRunner {
                 let Some((id, answer)) = self.action.clone() else { return self.give_up("no action was prepared") };
                 let mut filled = self.fill_args(context, tool);
                 for name in filled.missing.clone() {
-                    // A quote is handed on as it came.
+                    // Pass the quote unchanged.
                     if tool.shape.slot(&name).is_some_and(|slot| matches!(slot.kind, ParamKind::Object)) {
                         filled.args.insert(name, answer.clone());
                     }
@@ -177,7 +177,7 @@ impl PlanRunner {
         params
     }
 
-    /// Passes on what an earlier specialist reported and a later one needs.
+    /// Adds values from earlier reports that the next specialist needs.
     fn pass_on_reports(&self, agent: &Agent, params: &mut Map<String, Value>) {
         for need in &agent.needs {
             if params.contains_key(need) {

@@ -6,7 +6,7 @@ pub(crate) enum PlanTask {
     Read {
         tool: String,
     },
-    /// A quote, a preview or a dry run that freezes the write `target`.
+    /// Quote, preview or dry run that prepares the write `target`.
     Prepare {
         tool: String,
         target: String,
@@ -14,14 +14,14 @@ pub(crate) enum PlanTask {
     Simulate {
         tool: String,
     },
-    /// An independent opinion on the prepared action.
+    /// Asks a verifier for a decision on the prepared action.
     Consult {
         agent: String,
     },
     Execute {
         tool: String,
     },
-    /// A specialist takes part of the request.
+    /// Hands part of the request to a specialist.
     Delegate {
         agent: String,
         task: String,

@@ -1,4 +1,4 @@
-//! Plans a request: the steps of the agent's own workflow that it takes.
+//! Plans a request as a sequence of steps from the agent's workflow.
 
 use crate::baseline_index::{BaselineIndex, KnownTool};
 use crate::mentions::ParsedMessage;
@@ -16,15 +16,15 @@ use std::collections::BTreeSet;
 pub(crate) enum AgentPlan {
     Tasks(Vec<PlanTask>),
     Ask(String),
-    /// Nothing here does that.
+    /// No tool or specialist fits.
     Nothing,
 }
 
-/// Reads of one request; more is a scan.
+/// Maximum reads for one request.
 const MAX_READS: usize = 5;
-/// Least share of the message that a tool's file must cover.
+/// Minimum share of the message that a tool's file must cover.
 const MIN_COVERAGE: f64 = 0.1;
-/// The same for a write that uses no figure or name of the message.
+/// Minimum share for a write that uses no value of the message.
 const MIN_COVERAGE_ALONE: f64 = 0.25;
 
 pub(crate) struct WorkflowPlanner<'r> {
@@ -34,7 +34,7 @@ pub(crate) struct WorkflowPlanner<'r> {
     pub request: UserRequest<'r>,
     pub delegates: &'r [String],
     pub given: &'r Map<String, Value>,
-    /// A question may still be asked.
+    /// Set if a question may still be asked.
     pub may_ask: bool,
 }
 
@@ -91,14 +91,14 @@ impl<'r> WorkflowPlanner<'r> {
         rank_tools(self.index, &self.tools, self.request)
     }
 
-    /// Returns the parameters that a write lacks and no earlier step brings; a quote is an object the runner has by then.
+    /// Returns the missing parameters of a write that no earlier step provides. Objects are left out; the runner passes the quote for them.
     fn missing_params(&self, target: &RankedTool<'_>) -> Vec<String> {
         let is_object = |name: &String| target.tool.shape.slot(name).is_some_and(|slot| matches!(slot.kind, ParamKind::Object));
         let missing = target.filled.missing.iter().filter(|name| !is_object(name) && !self.given.contains_key(*name));
         missing.filter(|name| !self.is_answered_by_a_read(target.tool, name)).cloned().collect()
     }
 
-    /// Reports whether an earlier read of the workflow answers which of several ids or choices is meant.
+    /// Reports whether an earlier read of the workflow provides a missing id or choice.
     fn is_answered_by_a_read(&self, target: &KnownTool, name: &str) -> bool {
         let Some(slot) = target.shape.slot(name).filter(|slot| matches!(slot.kind, ParamKind::Enum | ParamKind::Id(_))) else {
             return false;
@@ -120,7 +120,7 @@ impl<'r> WorkflowPlanner<'r> {
             let least = if write.filled.used > 0 { MIN_COVERAGE } else { MIN_COVERAGE_ALONE };
             *self.agent.writes && write.covered >= least
         });
-        // A quote for a write that is wanted is a step towards it, not another wish.
+        // A quote for the chosen write is a step towards it, not a separate request.
         let read = reads
             .iter()
             .copied()
@@ -133,7 +133,7 @@ impl<'r> WorkflowPlanner<'r> {
         .filter(|best| best.covered >= MIN_COVERAGE)
     }
 
-    /// The reads of the workflow, each step's best, and the one that is meant.
+    /// Returns the best read of each workflow step, and the target.
     fn reads(&self, target: Option<&str>) -> Vec<PlanTask> {
         let mut tasks: Vec<PlanTask> = vec![];
         let mut met = target.is_none();
@@ -157,7 +157,7 @@ impl<'r> WorkflowPlanner<'r> {
         if let (false, Some(target)) = (met, target) {
             tasks.push(PlanTask::Read { tool: target.to_owned() });
         }
-        // The target stays where there are too many.
+        // Drop the last reads first, but keep the target.
         while tasks.len() > MAX_READS {
             let last = tasks.iter().rposition(|task| !matches!(task, PlanTask::Read { tool } if Some(tool.as_str()) == target));
             tasks.remove(last.unwrap_or(0));
@@ -165,7 +165,7 @@ impl<'r> WorkflowPlanner<'r> {
         tasks
     }
 
-    /// A specialist whom the workflow asks on any account. Those who judge actions are asked when there is one.
+    /// Returns the delegation of a step without a condition. Verifiers that decide on actions are left out.
     fn unconditional_consult(&self, step: &WorkflowStep) -> Option<PlanTask> {
         let StepAction::Delegate(to) = &step.action else { return None };
         let free = step.when.is_none() && !self.answers_with_decision(to) && self.delegates.contains(to);
@@ -177,7 +177,7 @@ impl<'r> WorkflowPlanner<'r> {
         ranking.into_iter().find(|one| one.filled.missing.is_empty()).map(|one| one.tool.name.clone())
     }
 
-    /// A step without condition is taken; one with a condition where the request speaks of it, or lacks what it would bring.
+    /// Reports whether a step applies: it has no condition, or the messages contain at least half of the condition's term weight.
     fn applies(&self, step: &WorkflowStep) -> bool {
         let Some(when) = &step.when else { return true };
         let said: BTreeSet<&str> =
@@ -188,7 +188,7 @@ impl<'r> WorkflowPlanner<'r> {
         whole > 0.0 && shared / whole >= 0.5
     }
 
-    /// Everything around the writes that are wanted, in the order of the workflow.
+    /// Returns the steps for all target writes, in workflow order.
     fn actions(&self, target: &RankedTool<'_>, writes: &[&RankedTool<'_>], said: &ParsedMessage) -> Vec<PlanTask> {
         let mut tasks = vec![];
         let targets = self.targets(target, writes, said);
@@ -198,7 +198,7 @@ impl<'r> WorkflowPlanner<'r> {
         tasks
     }
 
-    /// The write that is meant, and others that single sentences ask for; allowances come first.
+    /// Returns the target write and writes that single sentences ask for. Approvals come first.
     fn targets(&self, target: &RankedTool<'_>, writes: &[&RankedTool<'_>], said: &ParsedMessage) -> Vec<String> {
         let mut targets = vec![target.tool.name.clone()];
         let tools: Vec<&KnownTool> = writes.iter().map(|write| write.tool).collect();
@@ -235,7 +235,7 @@ impl<'r> WorkflowPlanner<'r> {
                         tasks.push(PlanTask::Prepare { tool: quote, target: target.to_owned() });
                         prepared = true;
                     } else if tools.iter().any(|tool| tool.name == target) {
-                        // The same tools stand in a step before the approval as dry runs and in one after it in earnest.
+                        // The tool occurs twice: as a dry run before the approval and as the real call after it.
                         let judged = tasks.iter().any(|task| matches!(task, PlanTask::Consult { .. } | PlanTask::Simulate { .. }));
                         if !prepared && !judged {
                             tasks.push(PlanTask::Prepare { tool: target.to_owned(), target: target.to_owned() });
@@ -255,7 +255,7 @@ impl<'r> WorkflowPlanner<'r> {
                     if verifier && !executed && self.answers_with_decision(agent) {
                         tasks.push(PlanTask::Consult { agent: agent.value.clone() });
                     } else if verifier && first && !executed && self.applies(step) {
-                        // A verifier of partners or places gets the request, not an action.
+                        // Verifiers without a decision (of partners or venues) get the request instead of an action.
                         tasks.push(PlanTask::Delegate { agent: agent.value.clone(), task: self.request.wanted.text.clone() });
                     }
                 }
@@ -305,12 +305,12 @@ impl<'r> WorkflowPlanner<'r> {
         self.index.agent(name).is_some_and(|agent| agent.verifier && decision(agent))
     }
 
-    /// Reports whether an agent needs the very action.
+    /// Reports whether an agent is a verifier that needs the `action_id`.
     fn needs_action(&self, name: &str) -> bool {
         self.index.agent(name).is_some_and(|agent| agent.verifier && agent.needs.iter().any(|need| need == "action_id"))
     }
 
-    /// Of several quotes for one write, the one that takes the same parameters as the write: what is sent later then says the same.
+    /// Returns the quote tool that shares most parameters with the write, so that both get the same arguments.
     fn best_quote(&self, tools: &[&'r KnownTool], target: &str) -> Option<String> {
         let write = self.index.tool(target)?;
         let quotes: Vec<&KnownTool> = tools.iter().copied().filter(|tool| tool.prepares.iter().any(|name| name == target)).collect();
@@ -325,8 +325,8 @@ impl<'r> WorkflowPlanner<'r> {
     }
 }
 
-/// The rehearsal that needs nothing but the action, where a step has several.
+/// Returns the simulation tool of a step, preferably one without required parameters.
 fn simulation_tool<'t>(tools: &[&'t KnownTool]) -> Option<&'t KnownTool> {
-    let rehearsals = || tools.iter().copied().filter(|tool| tool.class == OpClass::Simulate);
-    rehearsals().find(|tool| !tool.shape.slots.iter().any(|slot| slot.required)).or_else(|| rehearsals().next())
+    let simulations = || tools.iter().copied().filter(|tool| tool.class == OpClass::Simulate);
+    simulations().find(|tool| !tool.shape.slots.iter().any(|slot| slot.required)).or_else(|| simulations().next())
 }

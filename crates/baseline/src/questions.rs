@@ -1,4 +1,4 @@
-//! Asking for what is missing, in the words of the parameter's own file.
+//! Questions for missing parameters, built from their names and descriptions.
 
 use crate::param_slots::ParamSlots;
 
@@ -9,7 +9,7 @@ pub(crate) fn ask_for_missing(shape: &ParamSlots, missing: &[String]) -> String 
         .map(|slot| format!("the {} ({})", slot.spoken_name(), slot.about.trim_end_matches('.')))
         .collect();
     match parts.as_slice() {
-        [] => "Could you say that in other words?".to_owned(),
+        [] => "Could you rephrase that?".to_owned(),
         [one] => format!("What is {one}?"),
         [first @ .., last] => format!("What are {} and {last}?", first.join(", ")),
     }

@@ -1,4 +1,4 @@
-//! Ranks tools by how well they fit a message: for the baseline, and for models that are shown fewer tools.
+//! Ranks tools by their fit to a message, for the baseline and for LLM subjects with a pruned tool list.
 
 use crate::baseline_index::{BaselineIndex, DESCRIPTION_WEIGHT, INDEX_PARAMS, KnownTool, NAME_WEIGHT, PARAM_WEIGHT};
 use crate::fill::{FilledParams, fill};
@@ -7,7 +7,7 @@ use crate::words::stems;
 use lexical::{Bm25Index, TermQuery, WeightedField, tokenize};
 use model::ToolListing;
 
-/// Returns the positions of the listings, best first, by their names, descriptions and parameters alone.
+/// Returns the indices of the listings, best first, ranked by name, description and parameters.
 pub fn rank_listings(listings: &[ToolListing], said: &str) -> Vec<usize> {
     let doc = |listing: &ToolListing| {
         let params = listing.input_schema["properties"]
@@ -24,7 +24,7 @@ pub fn rank_listings(listings: &[ToolListing], said: &str) -> Vec<usize> {
     let docs: Vec<Vec<WeightedField>> = listings.iter().map(doc).collect();
     let found = Bm25Index::new(INDEX_PARAMS, &docs).search(&TermQuery::from_tokens(&tokenize(said)));
     let mut order: Vec<usize> = (0..listings.len()).collect();
-    // A stable sort keeps the order of the list among equals.
+    // Stable sort: equal scores keep the list order.
     order.sort_by(|a, b| found[*b].score.total_cmp(&found[*a].score));
     order
 }
@@ -33,22 +33,22 @@ pub fn rank_listings(listings: &[ToolListing], said: &str) -> Vec<usize> {
 pub(crate) struct RankedTool<'m> {
     pub tool: &'m KnownTool,
     pub filled: FilledParams,
-    /// Everything taken together.
+    /// Total score.
     pub score: f64,
     /// Share of the message that the tool's file covers.
     pub covered: f64,
 }
 
-/// Number of tools whose parameters are tried.
+/// Maximum number of tools whose parameters are filled.
 const MAX_TRIED_TOOLS: usize = 14;
 const FIT_WEIGHT: f64 = 0.55;
 const MOOD_WEIGHT: f64 = 0.12;
 
-/// The messages so far, and the one that states the request.
+/// Messages so far, with the one that states the request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UserRequest<'w> {
     pub wanted: &'w ParsedMessage,
-    /// Oldest first; figures are taken from all of them.
+    /// All messages, oldest first; values are taken from all of them.
     pub turns: &'w [&'w ParsedMessage],
 }
 

@@ -1,4 +1,4 @@
-//! The final answer in the form the agent's file asks for, filled from what happened; what is not known is left out.
+//! Builds the final answer in the agent's output schema from the action log. Unknown fields are omitted.
 
 use crate::action_log::{ActionLog, LoggedAction, RequestOutcome};
 use crate::outputs::{FieldKind, OutputField, OutputShape};
@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 pub(crate) struct ReportInput<'a> {
     pub log: &'a ActionLog,
-    /// Ids of the chains spoken of.
+    /// Ids of the relevant chains.
     pub chains: &'a [u64],
-    /// Stems of the tool's name, its operation and the class of it.
+    /// Stems of the tool's name, operation and class.
     pub operation: &'a [String],
-    /// The request in the user's words.
+    /// Request in the user's words.
     pub request: &'a str,
     /// Parameters of the delegation.
     pub given: &'a Map<String, Value>,
@@ -43,7 +43,7 @@ fn report_value(field: &OutputField, about: &ReportInput<'_>, item: Option<&Logg
     }
 }
 
-/// A value under the same name, as the form wants it written.
+/// Returns a logged value with the name of the field, converted to its type.
 fn value_by_name(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
     let written = |value: &Value| coerce_value(field, value);
     let fits = |value: &Value| written(value).is_some();
@@ -66,7 +66,7 @@ fn coerce_value(field: &OutputField, value: &Value) -> Option<Value> {
     field.accepts(&turned).then_some(turned)
 }
 
-/// A number for the chain is the chain that was spoken of.
+/// Returns the chain id for a field that names the chain.
 fn chain(field: &OutputField, about: &ReportInput<'_>) -> Option<Value> {
     let named = stems(&field.name).iter().any(|stem| stem == "chain");
     about.chains.first().filter(|_| named).map(|id| json!(id))
@@ -77,7 +77,7 @@ fn text(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction
         return None;
     }
     let Some(done) = item else { return Some(json!(about.log.summary())) };
-    // Of an item only what it must have: who or what, and for what.
+    // Items get required fields only: the name of the tool or agent, or the request.
     field.required.then(|| {
         let by_name = ["agent", "tool", "name", "check", "source"].contains(&field.name.as_str());
         if by_name { json!(done.name) } else { json!(shorten(about.request)) }
@@ -113,7 +113,7 @@ fn choose_word(field: &OutputField, words: &[String], about: &ReportInput<'_>, i
         None => outcome_words(&about.log.outcome),
     };
     let telling = words.iter().filter(|word| OUTCOMES.iter().any(|(_, known)| known.contains(&word.as_str()))).count();
-    // One such word among others, as in a list of operations, does not make it a list of outcomes.
+    // A single outcome word among others, as in a list of operations, is not enough.
     let tells_outcome = telling >= 2 && telling * 2 >= words.len();
     if tells_outcome {
         return outcome.iter().find(|known| words.iter().any(|word| word == *known)).map(|word| (*word).to_owned());
@@ -133,7 +133,7 @@ fn choose_word(field: &OutputField, words: &[String], about: &ReportInput<'_>, i
     words.iter().find(|word| matches!(word.as_str(), "unknown" | "none" | "other")).cloned()
 }
 
-/// Words of output schemas for each outcome, the plainest first.
+/// Words of output schemas for each outcome, most specific first.
 const OUTCOMES: &[(&str, &[&str])] = &[
     ("informed", &["informed", "success", "planned", "complete", "completed", "done", "ok", "approve", "nothing_to_do", "partial"]),
     ("done", &["success", "done", "executed", "completed", "complete", "approved", "approve", "ok", "informed", "passed"]),

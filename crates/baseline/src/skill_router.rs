@@ -12,9 +12,9 @@ use model::view::View;
 const MIN_COVERAGE: f64 = 0.15;
 const FIT_WEIGHT: f64 = 0.6;
 const PHRASE_WEIGHT: f64 = 0.4;
-/// Lead that another skill needs before a later turn changes the topic.
+/// Minimum score lead of another skill for a topic change.
 const MIN_TOPIC_LEAD: f64 = 0.25;
-/// As many words of a topic make a request of their own.
+/// Minimum number of terms that make a message a new request.
 const MIN_REQUEST_WORDS: usize = 3;
 
 struct SkillScore {
@@ -33,7 +33,7 @@ pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_
     let chosen = match current {
         Some(topic) => topic,
         None => {
-            // A new topic: what was said about the old one stays said, but asks for nothing.
+            // New topic: earlier turns stay available for values but no longer determine the skill.
             state.topic_since = state.turns.len() - 1;
             match ranked.first().filter(|best| best.covered >= MIN_COVERAGE) {
                 Some(best) => best.skill,
@@ -57,7 +57,7 @@ fn rank_skills(index: &BaselineIndex, shown: &[usize], said: &ParsedMessage) -> 
     let mass = index.skill_index.total_weight(&query);
     let found = index.skill_index.search(&query);
     let phrases = index.phrase_index.search(&query);
-    // The one phrase of a skill that is nearest: people ask for one thing in many ways, but rarely in all of them at once.
+    // Score of the best single phrase of each skill: a message resembles one phrasing, not all of them.
     let mut nearest = vec![0.0_f64; index.skills.len()];
     for (skill, phrase) in index.phrases.iter().zip(&phrases) {
         nearest[*skill] = nearest[*skill].max(phrase.score / mass.max(1.0));
@@ -76,7 +76,7 @@ fn rank_skills(index: &BaselineIndex, shown: &[usize], said: &ParsedMessage) -> 
     choices
 }
 
-/// Reports whether the newest turn changes the topic: it says enough of its own, and another skill fits it clearly better.
+/// Reports whether the newest turn changes the topic: it has enough terms, and another skill fits clearly better.
 fn topic_changes(ranked: &[SkillScore], topic: usize, said: &ParsedMessage) -> bool {
     let words = TermQuery::from_tokens(&said.words).count_wanted();
     let (Some(best), Some(current)) = (ranked.first(), ranked.iter().find(|choice| choice.skill == topic)) else { return false };
@@ -87,7 +87,7 @@ fn topic_changes(ranked: &[SkillScore], topic: usize, said: &ParsedMessage) -> b
         && best.filled.missing.len() <= current.filled.missing.len() + 1
 }
 
-/// Fills parameters from the turns of this topic; missing ones from earlier turns.
+/// Fills parameters from the turns of this topic, and missing ones from earlier turns.
 fn extract_params(index: &BaselineIndex, skill: &KnownSkill, state: &AgentState) -> FilledParams {
     let own: Vec<&ParsedMessage> = state.turns[state.topic_since..].iter().collect();
     let filled = fill(&index.lexicon, &skill.shape, &own);
@@ -114,7 +114,7 @@ mod tests {
     use crate::baseline_index::{INDEX_PARAMS, phrase_docs, phrases, skill_docs};
     use lexical::Bm25Index;
 
-    /// Examples of the skill files, each asked of a mind that never saw it: how often the skill is found by the others.
+    /// Leave-one-out check: each example is routed with an index that does not contain it.
     #[test]
     fn held_out_examples_are_routed_to_their_skill() {
         let workspace = testkit::reference_workspace();
@@ -137,7 +137,7 @@ mod tests {
         }
         let report = format!("of {of} held-out examples {hit} found first, {near} among three");
         assert!(hit * 100 >= of * 55, "{report}");
-        #[expect(clippy::print_stdout, reason = "the figure is what the test is run for")]
+        #[expect(clippy::print_stdout, reason = "the test log shows the hit rate")]
         {
             println!("{report}");
         }

@@ -1,4 +1,4 @@
-//! Specialists for a request, in order: those that only read come before those that write.
+//! Selects the specialists for a request: readers first, then writers.
 
 use crate::baseline_index::{BaselineIndex, KnownTool};
 use crate::mentions::ParsedMessage;
@@ -8,7 +8,7 @@ use lexical::TermQuery;
 use model::Agent;
 
 const MIN_COVERAGE: f64 = 0.2;
-/// An agent is sent for one sentence only where it fits it nearly as well as the best agent fits the whole request.
+/// Minimum score of an agent for one sentence, relative to the best agent's score for the whole request.
 const MIN_SENTENCE_SHARE: f64 = 0.6;
 const MAX_DELEGATIONS: usize = 4;
 
@@ -19,7 +19,7 @@ struct AgentFit<'m> {
     covered: f64,
 }
 
-/// Returns one delegation per specialist that an agent should send, readers before writers; none where it fits best itself.
+/// Returns the delegations for a request, readers before writers. Empty if the agent itself fits best.
 pub(crate) fn delegation_sequence(index: &BaselineIndex, agent: &Agent, delegates: &[String], said: &ParsedMessage) -> Vec<PlanTask> {
     let names: Vec<&str> =
         delegates.iter().map(String::as_str).filter(|name| index.agent(name).is_some_and(|agent| !agent.verifier)).collect();
@@ -49,10 +49,10 @@ pub(crate) fn delegation_sequence(index: &BaselineIndex, agent: &Agent, delegate
     chosen.into_iter().skip(skip).map(|(_, agent, task)| PlanTask::Delegate { agent: agent.to_owned(), task }).collect()
 }
 
-/// Number of agents whose tools are tried.
+/// Maximum number of agents whose tools are ranked.
 const MAX_TRIED_AGENTS: usize = 8;
 
-/// Best first: by what their files say of them, and the nearest ones by the best of their tools as well.
+/// Ranks agents, best first, by their files and their best tool.
 fn rank_agents<'m>(index: &'m BaselineIndex, names: &[&str], said: &ParsedMessage) -> Vec<AgentFit<'m>> {
     let query = TermQuery::from_tokens(&said.words);
     let mass = index.agent_index.total_weight(&query);

@@ -1,4 +1,4 @@
-//! An agent with tools alone: its first move that calls tools is the answer.
+//! Agent with tools only: its first move with tool calls is the answer.
 
 use crate::agent_state::AgentState;
 use crate::baseline_index::{BaselineIndex, KnownTool};
@@ -9,9 +9,9 @@ use model::transcript::{Move, ToolCall};
 use model::view::View;
 use serde_json::Value;
 
-/// Below this share of what was said, a tool's file does not speak of it.
+/// Minimum share of the message that a tool's file must cover.
 const MIN_COVERAGE: f64 = 0.12;
-/// A tool that is not here but fits so much better shows that none here is meant.
+/// Score lead of an unavailable tool above which no available tool is chosen.
 const MIN_LEAD_ELSEWHERE: f64 = 0.35;
 
 pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>) -> Move {
@@ -20,7 +20,7 @@ pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_
     let request = UserRequest { wanted, turns: &turns };
     let tools = index.known_tools(&view.context.tools);
     let best = match state.pending.and_then(|pending| index.tools.get(pending)) {
-        // An answer to a question seldom says again what is wanted.
+        // Answers to questions rarely repeat the request.
         Some(asked) => rank_tools(index, &[asked], request).into_iter().next(),
         None => choose_tool(index, &tools, request),
     };
@@ -33,7 +33,7 @@ pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_
     Move::Call(tool_calls(&best))
 }
 
-/// The tool that is meant, if one of these is.
+/// Returns the requested tool, if it is among the available ones.
 pub(crate) fn choose_tool<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool], request: UserRequest<'_>) -> Option<RankedTool<'m>> {
     let best = rank_tools(index, tools, request).into_iter().next()?;
     let all: Vec<&KnownTool> = index.tools.iter().collect();
@@ -42,7 +42,7 @@ pub(crate) fn choose_tool<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool],
     (best.covered >= MIN_COVERAGE && !elsewhere).then_some(best)
 }
 
-/// The call, and one more for each further value of a parameter that takes one.
+/// Returns the call, and another one for each extra value of a single-value parameter.
 fn tool_calls(best: &RankedTool<'_>) -> Vec<ToolCall> {
     let first = ToolCall { tool: best.tool.name.clone(), args: Value::Object(best.filled.args.clone()) };
     let more = best.filled.also.iter().map(|(name, value)| {

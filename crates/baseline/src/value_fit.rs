@@ -1,4 +1,4 @@
-//! Fits mentions to parameters by type, and writes them as the parameter wants.
+//! Fits mentions to parameters by type and converts them to the parameter's format.
 
 use crate::lexicon::NameLexicon;
 use crate::mention_value::MentionValue;
@@ -7,10 +7,10 @@ use crate::param_slots::ParamSlot;
 use model::{AddressRole, AddressText, AmountUnit, Decimal, DurationUnit, ParamKind};
 use serde_json::{Number, Value, json};
 
-/// A value and how well it fits by its type alone.
+/// Value with its type score.
 pub(crate) type ScoredValue = (f64, Value);
 
-/// `paired` is the token after a number, `decimals` those of the asset the parameter counts.
+/// Context of a fit: `paired` is the token after a number, `decimals` belong to the asset that the parameter counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FitContext<'b> {
     pub lexicon: &'b NameLexicon,
@@ -71,7 +71,7 @@ fn fit_by_type(slot: &ParamSlot, kind: &ParamKind, mention: &TypedMention, conte
     }
 }
 
-/// Keeps a wrong checksum as it was written, so that it can be noticed.
+/// Fits an address. A wrong checksum is kept, so that the tool can reject it.
 fn address(role: AddressRole, what: &MentionValue, context: FitContext<'_>) -> Option<ScoredValue> {
     let MentionValue::Address(text) = what else { return None };
     let parsed = AddressText::parse(text)?;
@@ -92,7 +92,7 @@ fn token(what: &MentionValue, context: FitContext<'_>) -> Option<ScoredValue> {
 fn chain(what: &MentionValue, numeric: bool, context: FitContext<'_>) -> Option<ScoredValue> {
     let (id, score) = match what {
         MentionValue::Chain(id) => (*id, 1.0),
-        // "8453:1842": what is registered on a chain is numbered under it.
+        // "8453:1842": registered ids start with the chain id.
         MentionValue::Id(text) => {
             (text.split_once(':').and_then(|(chain, _)| chain.parse().ok()).filter(|id| context.lexicon.is_chain(*id))?, 0.4)
         }

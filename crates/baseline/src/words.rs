@@ -1,4 +1,4 @@
-//! Terms and stems as the baseline reads them: without the words of conversation.
+//! Terms and stems of a text, without conversational stop words.
 
 use lexical::TermSplit;
 

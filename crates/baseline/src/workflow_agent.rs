@@ -1,4 +1,4 @@
-//! An agent with a workflow: plans the request, runs the plan, reports.
+//! Agent with a workflow: plans the request, runs the plan, reports.
 
 use crate::action_log::{ActionLog, RequestOutcome};
 use crate::agent_state::AgentState;
@@ -16,13 +16,13 @@ use model::transcript::Move;
 use model::view::View;
 use serde_json::Value;
 
-/// As many words of a topic make a request of their own.
+/// Minimum number of terms that make a message a new request.
 const MIN_REQUEST_WORDS: usize = 3;
 
 pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_>, agent: &Agent) -> Move {
     if state.runner.is_none() {
         let newest = state.turns.len().saturating_sub(1);
-        // An answer to a question, or a figure put right, seldom says again what is wanted.
+        // Answers to questions and corrections rarely repeat the request.
         let says_enough = state.turns.last().is_some_and(|said| TermQuery::from_tokens(&said.words).len() >= MIN_REQUEST_WORDS);
         if state.wanted.is_none() || (state.asked == 0 && says_enough) {
             state.wanted = Some(newest);
@@ -51,7 +51,7 @@ pub(crate) fn next(state: &mut AgentState, index: &BaselineIndex, view: &View<'_
     Move::Say(said)
 }
 
-/// First step of a request: carry out a plan, or ask the user for what is missing.
+/// First step of a request: run a plan, or ask the user for missing parameters.
 enum FirstStep {
     Run(Box<PlanRunner>),
     Ask(String),
@@ -81,7 +81,7 @@ fn final_answer(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &
     }
 }
 
-/// The chains that calls were made on, then those that were spoken of.
+/// Returns the chains of the calls, newest first, then the chains in the messages.
 fn relevant_chains(index: &BaselineIndex, state: &AgentState, log: &ActionLog) -> Vec<u64> {
     let mut chains: Vec<u64> = vec![];
     for done in log.done.iter().rev().filter(|done| !done.is_agent) {
@@ -95,7 +95,7 @@ fn relevant_chains(index: &BaselineIndex, state: &AgentState, log: &ActionLog) -
     chains
 }
 
-/// A verifier approves what it could run and read, within the policy's figures; anything else is a veto.
+/// Returns the decision of a verifier: approves if all checks succeeded and the policy limits hold, otherwise vetoes.
 fn verifier_outcome(index: &BaselineIndex, agent: &Agent, state: &AgentState, log: &ActionLog) -> RequestOutcome {
     let needs_action = agent.needs.iter().any(|need| need == "action_id");
     if needs_action && !state.given.contains_key("action_id") {

@@ -1,13 +1,13 @@
-//! The one budget of a run: a call reserves the most it can cost before it is made, and settles what it did cost.
+//! Budget of a run. Each call reserves its maximum cost before it is sent and settles the actual cost afterwards.
 
 use model::Money;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Shared by everything that asks a model in a run: subjects, judge and simulated user.
+/// Money limit shared by all LLM calls of a run: subjects, judge and simulated user.
 #[derive(Debug)]
 pub struct Budget {
-    /// `None` counts everything and refuses nothing.
+    /// `None` records spending without a limit.
     limit: Option<Money>,
     state: Mutex<BudgetState>,
     settled: Notify,
@@ -22,7 +22,7 @@ struct BudgetState {
     under_way: u64,
 }
 
-/// The budget cannot pay for a call, and nothing under way could give any of it back.
+/// The budget cannot cover a call, and no call in flight could release enough of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the budget has {left} USD left and the call may cost {ceiling} USD")]
 pub struct BudgetExhausted {
@@ -39,27 +39,30 @@ impl Budget {
         self.limit.is_some()
     }
 
-    /// Takes what earlier processes of the same run spent off the limit.
+    /// Lowers the limit by the amount that earlier processes of the same run spent.
     pub fn deduct(&self, spent: Money) {
         let mut state = self.lock();
         state.spent_before = state.spent_before.saturating_add(spent);
     }
 
-    /// Settled so far by this process; calls under way are not in it.
+    /// Returns the amount this process has settled, without calls in flight.
     pub fn spent(&self) -> Money {
         self.lock().spent
     }
 
-    /// The most that can have been spent when everything under way has ended.
+    /// Returns the settled amount plus the ceilings of calls in flight.
     pub fn committed(&self) -> Money {
         let state = self.lock();
         state.spent.saturating_add(state.reserved)
     }
 
-    /// Waits while a settlement of a call under way could make room.
+    /// Reserves `ceiling`, waiting while a call in flight could still release money.
+    ///
+    /// # Errors
+    /// Fails if `ceiling` exceeds the rest of the budget and no call is in flight.
     pub async fn reserve(self: &Arc<Self>, ceiling: Money) -> Result<BudgetReservation, BudgetExhausted> {
         loop {
-            // Listening starts before looking, so that no settlement in between is missed.
+            // Subscribe before checking, so that a settlement in between is not missed.
             let settled = self.settled.notified();
             tokio::pin!(settled);
             settled.as_mut().enable();
@@ -95,12 +98,12 @@ impl Budget {
     }
 
     fn lock(&self) -> MutexGuard<'_, BudgetState> {
-        // Nothing between taking and releasing can panic half-way through a change.
+        // No code that holds the lock can panic half-way through a change.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Money set aside for one call. Dropped without a settlement, the call counts at its ceiling: it may have been answered and billed.
+/// Money reserved for one call. Dropping it without settling charges the ceiling, because the vendor may have answered and billed.
 #[derive(Debug)]
 pub struct BudgetReservation {
     budget: Arc<Budget>,
@@ -113,8 +116,7 @@ impl BudgetReservation {
         self.ceiling
     }
 
-    /// Settles the actual cost. More than its ceiling is possible only if a vendor charges for more than it was sent and allowed to
-    /// answer; it is counted as it is, so that the next call finds less.
+    /// Settles the actual cost. A cost above the ceiling (a vendor that bills more than the request allows) is charged in full.
     pub fn settle(mut self, cost: Money) {
         self.open = false;
         self.budget.close(self.ceiling, cost);

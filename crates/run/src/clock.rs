@@ -1,4 +1,4 @@
-//! Real time, read through a value that the cli hands down.
+//! Clock passed down from the CLI; the only access to real time in a run.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -9,7 +9,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of this machine. For the cli and for tests; everything else is given one.
+    /// Returns the system clock. For the CLI and tests only; other code receives a [`Clock`].
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock for a run")]
     pub fn system() -> Self {
         Self { instant: Instant::now, utc: SystemTime::now }
@@ -23,7 +23,7 @@ impl Clock {
         (self.utc)()
     }
 
-    /// Seconds since 1970.
+    /// Returns the Unix time in seconds.
     pub fn unix_s(&self) -> i64 {
         self.utc().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
     }
@@ -33,7 +33,7 @@ impl Clock {
     }
 }
 
-/// Measures the time since it was made.
+/// Measures the time since its creation.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch {
     clock: Clock,

@@ -1,4 +1,4 @@
-//! One trial: move, world, event, until it ends. The driver is given the brief and nothing else of the case.
+//! Trial driver: passes moves of the subject to the world and the results back. It sees the brief of the case, never the expectations.
 
 use crate::limits::TrialLimits;
 use crate::subjects::Subject;
@@ -11,7 +11,7 @@ use model::{Ending, Event, EventKind, Workspace};
 use serde_json::{Map, Value, json};
 use world::{ActingAgent, World};
 
-/// Where a trial plays and when it is cut off.
+/// Workspace, brief and limits of a trial.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialContext<'s> {
     pub workspace: &'s Workspace,
@@ -19,11 +19,11 @@ pub struct TrialContext<'s> {
     pub limits: TrialLimits,
 }
 
-/// Plays one trial to its end.
+/// Runs one trial and returns its events and its ending.
 pub async fn drive(scene: TrialContext<'_>, subject: &mut dyn Subject, user: &mut dyn User, world: &mut dyn World) -> (Vec<Event>, Ending) {
     let mut trial = TrialDriver::new(scene, user, world);
     let ending = trial.run(subject).await;
-    // Whatever came of a world that could not do its part says nothing about the subject.
+    // A harness fault in the world invalidates the trial, regardless of how it ended.
     let ending = trial.world.harness_fault().map_or(ending, |why| Ending::Aborted { by: FaultSource::Harness, why });
     (trial.world.take_events(), ending)
 }
@@ -50,7 +50,7 @@ impl<'t> TrialDriver<'t> {
         trial
     }
 
-    /// Move, world, event, until it ends.
+    /// Runs the move loop until the trial ends or a limit is exceeded.
     async fn run(&mut self, subject: &mut dyn Subject) -> Ending {
         if let Some(ending) = self.user_turn(UserInput::Start).await {
             return ending;
@@ -86,11 +86,11 @@ impl<'t> TrialDriver<'t> {
         u32::try_from(self.frames.len().saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
-    /// Somebody takes a seat and sees its tools as this world shows them.
-    fn push_frame(&mut self, mut seat: AgentContext, heard: Vec<Observation>) {
+    /// Activates an agent, with its tool list as this world shows it.
+    fn push_frame(&mut self, mut context: AgentContext, observations: Vec<Observation>) {
         let depth = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
-        seat.tools = self.world.annotate_tools(&ActingAgent::new(&seat.agent, depth), seat.tools);
-        self.frames.push(DelegationFrame { context: seat, observations: heard });
+        context.tools = self.world.annotate_tools(&ActingAgent::new(&context.agent, depth), context.tools);
+        self.frames.push(DelegationFrame { context, observations });
     }
 
     fn who(&self) -> ActingAgent {
@@ -102,23 +102,23 @@ impl<'t> TrialDriver<'t> {
         self.world.note(&who, happened);
     }
 
-    /// Messages of other agents reach whoever acts.
+    /// Delivers pending messages of other agents to the active agent.
     fn deliver_inbox(&mut self) {
         let who = self.who();
-        for letter in self.world.take_messages(&who) {
-            self.observe(Observation::Message { from: letter.from, text: letter.text });
+        for message in self.world.take_messages(&who) {
+            self.observe(Observation::Message { from: message.from, text: message.text });
         }
     }
 
-    fn observe(&mut self, heard: Observation) {
+    fn observe(&mut self, observation: Observation) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.observations.push(heard);
+            frame.observations.push(observation);
         }
     }
 
-    /// The user answers what reached it. Says how the trial ends, if the user ends it.
-    async fn user_turn(&mut self, told: UserInput<'_>) -> Option<Ending> {
-        let spoken = match self.user.respond(told).await {
+    /// Gets the user's reply and records it. Returns the ending if the user ends the trial.
+    async fn user_turn(&mut self, input: UserInput<'_>) -> Option<Ending> {
+        let spoken = match self.user.respond(input).await {
             Ok(UserReply::Says(spoken)) => spoken,
             Ok(UserReply::Leaves) => return Some(Ending::Finished),
             Err(fault) => return Some(fault.into()),
@@ -128,14 +128,14 @@ impl<'t> TrialDriver<'t> {
             self.world.note(&user, EventKind::Unmatched { question });
         }
         self.world.note(&user, EventKind::UserSaid { text: spoken.text.clone() });
-        for told in spoken.reveals {
-            self.world.note(&user, EventKind::Revealed { fact: told.fact, corrected: told.corrected });
+        for revealed in spoken.reveals {
+            self.world.note(&user, EventKind::Revealed { fact: revealed.fact, corrected: revealed.corrected });
         }
         self.observe(Observation::User(spoken.text));
         None
     }
 
-    /// One move. Says how the trial ends, if it does.
+    /// Executes one move. Returns the ending if the move ends the trial.
     async fn step(&mut self, next: Move) -> Option<Ending> {
         match next {
             Move::Say(text) => self.say(text).await,
@@ -161,7 +161,7 @@ impl<'t> TrialDriver<'t> {
         }
     }
 
-    /// At the root it answers the user; below, it hands the answer back to whoever delegated.
+    /// Sends the text to the user if the root agent speaks, otherwise returns it to the delegating agent.
     async fn say(&mut self, text: String) -> Option<Ending> {
         if self.frames.len() == 1 {
             self.note(EventKind::Said { text: text.clone() });
@@ -174,7 +174,7 @@ impl<'t> TrialDriver<'t> {
         None
     }
 
-    /// An agent that verifies decides with its answer, about the action it names or else the one it was asked about.
+    /// Records the decision in a verifier's answer. It applies to the action named there, otherwise to the one in the hand-over.
     fn record_decision(&mut self, text: &str) -> Option<Value> {
         let frame = self.frames.last()?;
         let verdict =
@@ -182,7 +182,7 @@ impl<'t> TrialDriver<'t> {
         let asked = frame
             .observations
             .iter()
-            .find_map(|heard| if let Observation::HandOver { params, .. } = heard { params.get("action_id") } else { None });
+            .find_map(|one| if let Observation::HandOver { params, .. } = one { params.get("action_id") } else { None });
         let action_id = verdict.action_id.or_else(|| asked.and_then(Value::as_str).map(str::to_owned));
         let who = self.who();
         self.world.record_decision(&who, action_id, verdict.decision, verdict.reason);
@@ -191,12 +191,12 @@ impl<'t> TrialDriver<'t> {
 
     async fn call(&mut self, calls: Vec<ToolCall>) -> Option<Ending> {
         if calls.is_empty() {
-            return Some(Ending::MalformedMove { why: "a move that calls tools names none".into() });
+            return Some(Ending::MalformedMove { why: "the move calls tools but lists none".into() });
         }
         let who = self.who();
         let numbered: Vec<(u32, ToolCall)> =
             calls.into_iter().map(|call| (self.world.record_call(&who, &call.tool, &call.args), call)).collect();
-        // What was asked for is on record; it is not carried out.
+        // Calls over the limit are recorded but not executed.
         if self.world.calls() > self.limits.calls {
             return Some(Ending::OverLimit { limit: LimitKind::Calls });
         }
@@ -208,11 +208,11 @@ impl<'t> TrialDriver<'t> {
             };
             self.observe(Observation::Answer { tool: call.tool, answer });
         }
-        // On a profile only the choice is measured: the trial ends after the first move that calls tools.
+        // Profile cases measure tool selection only: the trial ends after the first move that calls tools.
         matches!(self.surface, CaseSurface::Profile(_)).then_some(Ending::Finished)
     }
 
-    /// Whether the seat lists the tool, under this name or another of its names.
+    /// Reports whether the active agent's tool list has the tool, by name or alias.
     fn offers_tool(&self, name: &str) -> bool {
         let known = self.workspace.tool(name).map(|tool| tool.name.as_str());
         self.frames
@@ -220,9 +220,9 @@ impl<'t> TrialDriver<'t> {
             .is_some_and(|frame| frame.context.tools.iter().any(|tool| tool.name == name || Some(tool.name.as_str()) == known))
     }
 
-    /// Reaching for a tool that is not there is evidence, and does nothing.
+    /// Records a call of a tool the agent does not have; the world is not changed.
     fn unknown_tool(&mut self, who: &ActingAgent, call: u32) -> ToolAnswer {
-        let message = "there is no such tool at this seat".to_owned();
+        let message = "this agent has no tool with that name".to_owned();
         let answer = ToolAnswer::error(ToolErrorCode::UnknownTool, message);
         self.world.note(who, EventKind::Answered { call, answer: answer.clone() });
         answer
@@ -241,7 +241,7 @@ impl<'t> TrialDriver<'t> {
             return None;
         }
         if self.workspace.agent(&to).is_none() {
-            self.observe(Observation::Peer { agent: to, said: json!({ "error": "there is no such agent" }) });
+            self.observe(Observation::Peer { agent: to, said: json!({ "error": "unknown agent" }) });
             return None;
         }
         if self.frames.len() >= self.limits.depth {

@@ -1,4 +1,4 @@
-//! Ledger of a stored run: every call is in the journal before it leaves.
+//! Ledger of a stored run: each call is in the journal before its request is sent.
 
 use crate::clock::{Clock, Stopwatch};
 use crate::ledger::{CallId, Ledger, LedgerFault, SettledCall};
@@ -9,24 +9,25 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use store::{CallKey, Journal, JournalWrite, StoreError};
 use tokio::sync::oneshot;
 
-/// A run that calls are written into.
+/// Stored run that calls are written to.
 #[derive(Debug)]
 pub struct OpenRun {
     pub journal: Journal,
     /// Key of the run in the store.
     pub run: i64,
-    /// Whether an earlier process may have left settled calls.
+    /// Set if an earlier process may have left settled calls.
     pub resumed: bool,
 }
 
-/// Made before the run has a journal, so that subjects can be built before anything is stored; connected before the first call.
+/// Ledger that is created before the run has a journal, so that subjects can be built before anything is stored.
+/// [`JournalLedger::connect`] must be called before the first call.
 #[derive(Debug)]
 pub struct JournalLedger {
     run: OnceLock<OpenRun>,
     clock: Clock,
-    /// Seconds for which a stored reply is good.
+    /// Lifetime of a cached reply in seconds.
     ttl_s: i64,
-    /// Calls under way. How long they took is stored beside the record.
+    /// Calls in flight. Their duration is stored beside the record.
     sent: Mutex<HashMap<CallId, Stopwatch>>,
 }
 
@@ -36,28 +37,31 @@ impl JournalLedger {
         Self { run: OnceLock::new(), clock, ttl_s, sent: Mutex::default() }
     }
 
-    /// Connects the ledger to its run. Fails if it has one.
+    /// Connects the ledger to its run.
+    ///
+    /// # Errors
+    /// Fails if the ledger is already connected.
     pub fn connect(&self, run: OpenRun) -> Result<(), LedgerFault> {
-        self.run.set(run).map_err(|_| LedgerFault("it belongs to another run".to_owned()))
+        self.run.set(run).map_err(|_| LedgerFault("already connected to a run".to_owned()))
     }
 
     fn run(&self) -> Result<&OpenRun, LedgerFault> {
-        self.run.get().ok_or_else(|| LedgerFault("the run has not begun".to_owned()))
+        self.run.get().ok_or_else(|| LedgerFault("not connected to a run".to_owned()))
     }
 
     async fn write_committed(&self, write: JournalWrite) -> Result<(), LedgerFault> {
-        let (tell, told) = oneshot::channel();
-        self.run()?.journal.write_with_callback(write, Box::new(move |result| drop(tell.send(result))));
-        told.await.unwrap_or_else(|_| Err(journal_closed())).map_err(ledger_fault)
+        let (sender, receiver) = oneshot::channel();
+        self.run()?.journal.write_with_callback(write, Box::new(move |result| drop(sender.send(result))));
+        receiver.await.unwrap_or_else(|_| Err(journal_closed())).map_err(ledger_fault)
     }
 
     async fn query<T: Send + 'static>(
         &self,
         look: impl FnOnce(&store::Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, LedgerFault> {
-        let (tell, told) = oneshot::channel();
-        self.run()?.journal.read_with_callback(look, move |found| drop(tell.send(found)));
-        told.await.unwrap_or_else(|_| Err(journal_closed())).map_err(ledger_fault)
+        let (sender, receiver) = oneshot::channel();
+        self.run()?.journal.read_with_callback(look, move |found| drop(sender.send(found)));
+        receiver.await.unwrap_or_else(|_| Err(journal_closed())).map_err(ledger_fault)
     }
 
     fn take_elapsed_us(&self, call: &CallId) -> Option<u64> {
@@ -84,7 +88,7 @@ impl Ledger for JournalLedger {
     }
 
     async fn reserve(&self, call: &CallId, ceiling: Money) -> Result<(), LedgerFault> {
-        // Clamped to the integers of SQLite.
+        // Clamp to i64 for SQLite.
         let ceiling = ceiling.as_nanos().min(i64::MAX as u64);
         self.write_committed(JournalWrite::Reserve { call: self.run()?.key(call), ceiling }).await?;
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), self.clock.stopwatch());

@@ -1,4 +1,4 @@
-//! What was paid for, and what came back: the seam between whoever asks a model and whoever keeps the journal.
+//! Interface between LLM providers and the journal: reservations, costs and replies of calls.
 
 use async_trait::async_trait;
 use model::{ContentHash, Money};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Which call of a run: unique in it, and the same in every repetition whatever the concurrency.
+/// Id of an LLM call, unique in its run and independent of concurrency, so that a resumed run finds it again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallId {
     pub trial: ContentHash,
@@ -16,7 +16,7 @@ pub struct CallId {
     pub n: u32,
 }
 
-/// On whose behalf a model is asked.
+/// Role that makes the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallRole {
@@ -41,11 +41,11 @@ impl fmt::Display for CallId {
     }
 }
 
-/// A reply that was already paid for in this run.
+/// Reply that this run has already paid for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettledCall {
     pub cost: Money,
-    /// JSON, as it was given to `settle`.
+    /// JSON text passed to [`Ledger::settle`].
     pub reply: String,
 }
 
@@ -53,28 +53,27 @@ pub struct SettledCall {
 #[error("the ledger failed: {0}")]
 pub struct LedgerFault(pub String);
 
-/// Keeps what calls cost and what they brought. Each `reserve` is followed by one `settle` or `fail` of the same call, unless the
-/// process dies; then the call counts at its ceiling. A call that is tried again is reserved again, after its `fail`; what failed
-/// attempts cost stays spent.
+/// Stores costs and replies of calls. Each `reserve` is followed by one `settle` or `fail` of the same call. If the process dies in
+/// between, the call is charged its ceiling. A retry reserves again after `fail`; costs of failed attempts stay spent.
 #[async_trait]
 pub trait Ledger: Send + Sync + fmt::Debug {
-    /// The reply to a call of this run that was settled before, if it was.
+    /// Returns the reply if this call was settled earlier in the run.
     async fn find_settled(&self, call: &CallId) -> Result<Option<SettledCall>, LedgerFault>;
 
-    /// Durable before the request leaves.
+    /// Records the reservation; it is durable before the request is sent.
     async fn reserve(&self, call: &CallId, ceiling: Money) -> Result<(), LedgerFault>;
 
     async fn settle(&self, call: &CallId, cost: Money, reply: &str) -> Result<(), LedgerFault>;
 
     async fn fail(&self, call: &CallId, cost: Money, why: &str) -> Result<(), LedgerFault>;
 
-    /// A reply kept by any run, unless it is too old; what is too old the implementation knows.
+    /// Returns a reply cached by any run, unless it has expired. The implementation sets the expiry.
     async fn find_cached(&self, key: &ContentHash) -> Result<Option<String>, LedgerFault>;
 
     async fn cache_reply(&self, key: &ContentHash, reply: &str) -> Result<(), LedgerFault>;
 }
 
-/// A ledger that forgets with the process: for tests and for runs nobody wants to resume.
+/// In-memory ledger, for tests and for runs that are not resumable.
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
     entries: Mutex<LedgerEntries>,
@@ -89,7 +88,7 @@ pub struct LedgerEntries {
 }
 
 impl LedgerEntries {
-    /// All that is spent, calls under way at their ceiling.
+    /// Returns the total spent, with open calls at their ceiling.
     pub fn spent(&self) -> Money {
         let settled = self.settled.values().map(|settled| settled.cost);
         let failed = self.failed.iter().map(|(_, cost, _)| *cost);
@@ -103,12 +102,12 @@ impl MemoryLedger {
     }
 
     fn lock(&self) -> MutexGuard<'_, LedgerEntries> {
-        // Books are changed by single inserts, so a panic elsewhere cannot have left them half written.
+        // Entries change by single inserts, so a panic elsewhere cannot leave them half written.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn close(books: &mut LedgerEntries, call: &CallId) -> Result<(), LedgerFault> {
-        books.open.remove(call).map(|_| ()).ok_or_else(|| LedgerFault(format!("call {call} was not reserved")))
+    fn close(entries: &mut LedgerEntries, call: &CallId) -> Result<(), LedgerFault> {
+        entries.open.remove(call).map(|_| ()).ok_or_else(|| LedgerFault(format!("call {call} was not reserved")))
     }
 }
 
@@ -120,20 +119,20 @@ impl Ledger for MemoryLedger {
 
     async fn reserve(&self, call: &CallId, ceiling: Money) -> Result<(), LedgerFault> {
         let before = self.lock().open.insert(call.clone(), ceiling);
-        before.map_or(Ok(()), |_| Err(LedgerFault(format!("call {call} is already under way"))))
+        before.map_or(Ok(()), |_| Err(LedgerFault(format!("call {call} is already in flight"))))
     }
 
     async fn settle(&self, call: &CallId, cost: Money, reply: &str) -> Result<(), LedgerFault> {
-        let mut books = self.lock();
-        Self::close(&mut books, call)?;
-        books.settled.insert(call.clone(), SettledCall { cost, reply: reply.to_owned() });
+        let mut entries = self.lock();
+        Self::close(&mut entries, call)?;
+        entries.settled.insert(call.clone(), SettledCall { cost, reply: reply.to_owned() });
         Ok(())
     }
 
     async fn fail(&self, call: &CallId, cost: Money, why: &str) -> Result<(), LedgerFault> {
-        let mut books = self.lock();
-        Self::close(&mut books, call)?;
-        books.failed.push((call.clone(), cost, why.to_owned()));
+        let mut entries = self.lock();
+        Self::close(&mut entries, call)?;
+        entries.failed.push((call.clone(), cost, why.to_owned()));
         Ok(())
     }
 

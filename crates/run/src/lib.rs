@@ -1,4 +1,4 @@
-//! What happens in a trial: the driver, the seats, the subjects. Whatever runs here cannot score.
+//! Runs trials: driver, subjects, simulated users and LLM providers. Scoring is in another crate.
 
 mod budget;
 mod clock;

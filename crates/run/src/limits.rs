@@ -1,4 +1,4 @@
-//! When a trial is cut off, and what a subject has used of that.
+//! Limits of a trial and the subject's usage against them.
 
 use model::SubjectLimits;
 use model::transcript::LimitKind;
@@ -12,11 +12,11 @@ pub struct TrialLimits {
     pub latency_ms: u64,
 }
 
-/// What a subject has used since the trial began. Recorded with its replies, never read from a clock, so a replay uses the same.
+/// Usage of a subject since the start of the trial. Taken from recorded replies, not from a clock, so that a replay gives the same values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SubjectUsage {
     pub output_tokens: u64,
-    /// How long it took to answer, all moves together.
+    /// Total response time over all moves.
     pub latency_ms: u64,
 }
 
@@ -26,7 +26,7 @@ impl From<SubjectLimits> for TrialLimits {
             // A turn of the conversation may take several moves.
             moves: limits.turns.saturating_mul(8),
             calls: limits.calls,
-            // Depth only stops runaway recursion, the rule of three hops is scored.
+            // Only stops runaway recursion; the three-hop rule is scored.
             depth: 8,
             output_tokens: limits.output_tokens,
             latency_ms: limits.seconds.saturating_mul(1000),
@@ -35,7 +35,7 @@ impl From<SubjectLimits> for TrialLimits {
 }
 
 impl TrialLimits {
-    /// The limit that was passed, if one was. Using one up exactly is within it.
+    /// Returns the limit that is exceeded, if any. Usage equal to a limit is allowed.
     pub fn exceeded(&self, used: SubjectUsage) -> Option<LimitKind> {
         if used.output_tokens > self.output_tokens {
             Some(LimitKind::Tokens)

@@ -1,4 +1,4 @@
-//! Subjects of a run. What each of them needs is built once, before the first trial; each trial gets an instance.
+//! Pool of a run's subjects: shared parts are built once before the first trial, and each trial gets an instance.
 
 use crate::clock::Clock;
 use crate::external::{AgentHost, ExternalSubject, HostEnvironment, LeasedWorld};
@@ -19,34 +19,37 @@ use world::{ChainAccess, World};
 
 /// Dependencies that subjects are built with.
 pub struct SubjectDeps<'h> {
-    /// `None` for a run in which no model may be asked.
+    /// `None` for runs without LLM calls.
     pub provider_config: Option<ProviderConfig>,
-    /// The key in an environment variable, by its name.
+    /// Looks up an API key by the name of its environment variable.
     pub key: &'h dyn Fn(&str) -> Option<ApiKey>,
-    /// The recordings of a subject, by its name.
+    /// Returns the cassette mode of a subject by name.
     pub cassette: &'h dyn Fn(&str) -> CassetteMode,
-    /// Receives finished agents.
+    /// Host of external agents.
     pub host: Arc<AgentHost>,
 }
 
 impl fmt::Debug for SubjectDeps<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SubjectDeps").field("terms", &self.provider_config).finish_non_exhaustive()
+        f.debug_struct("SubjectDeps").field("provider_config", &self.provider_config).finish_non_exhaustive()
     }
 }
 
 impl SubjectDeps<'_> {
-    /// For runs of subjects that need no model.
+    /// Returns dependencies for runs without LLM subjects.
     pub fn offline(clock: Clock) -> Self {
         let host = Arc::new(AgentHost::new(HostEnvironment::default(), clock));
         SubjectDeps { provider_config: None, key: &|_| None, cassette: &|_| CassetteMode::Off, host }
     }
 
-    /// Builds the connection to a model.
+    /// Builds the provider of an LLM subject.
+    ///
+    /// # Errors
+    /// Fails if the run is offline or the subject file cannot be used with a provider.
     pub fn build_provider(&self, file: &SubjectFile, cassette: CassetteMode) -> Result<SharedProvider, ProviderBuildError> {
-        let terms = self.provider_config.as_ref().ok_or(ProviderBuildError::Offline)?;
+        let config = self.provider_config.as_ref().ok_or(ProviderBuildError::Offline)?;
         let key = file.key_env.as_deref().and_then(self.key);
-        providers::build_provider(file, key, terms, cassette)
+        providers::build_provider(file, key, config, cassette)
     }
 }
 
@@ -56,7 +59,7 @@ pub struct SubjectPool {
     kinds: BTreeMap<String, SubjectKind>,
 }
 
-/// A subject in its world, ready for one trial.
+/// Subject and world, ready for one trial.
 pub struct SubjectInWorld {
     pub subject: Box<dyn Subject>,
     pub world: Box<dyn World>,
@@ -80,7 +83,10 @@ enum SubjectKind {
 }
 
 impl SubjectPool {
-    /// Builds every subject. All that cannot be built come back together.
+    /// Builds all subjects.
+    ///
+    /// # Errors
+    /// Returns every subject that cannot be built.
     pub fn build(workspace: &Workspace, files: &[&SubjectFile], deps: &SubjectDeps<'_>) -> Result<Self, Vec<SubjectUnavailable>> {
         let (mut kinds, mut missing) = (BTreeMap::new(), vec![]);
         for file in files {
@@ -92,8 +98,7 @@ impl SubjectPool {
         if missing.is_empty() { Ok(Self { kinds }) } else { Err(missing) }
     }
 
-    /// Returns the subject of a trial, and the world as it has to be used with it. Where the brief says so, another subject plays the
-    /// peers.
+    /// Returns the subject of a trial and the world it must be used with. If the brief names a subject for the peers, that one plays them.
     pub async fn instantiate<W: ChainAccess + 'static>(
         &self,
         trial: &Trial,
@@ -102,13 +107,14 @@ impl SubjectPool {
         script: impl FnOnce() -> ReferenceSubject,
     ) -> Result<SubjectInWorld, SubjectUnavailable> {
         let peers = match &brief.peers {
-            // The reference plays everybody: its script says what the others do.
+            // The reference script contains the steps of the peers.
             PeerMode::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference)) => Some(name),
             PeerMode::Subject(_) | PeerMode::Stub | PeerMode::Own => None,
         };
-        // Only a subject that acts in the world by itself needs a share in it.
-        let shares = |name: &String| matches!(self.kinds.get(name), Some(SubjectKind::External(..)));
-        let (lent, world): (Option<LeasedWorld>, Option<Box<dyn World>>) = if shares(&trial.subject) || peers.is_some_and(shares) {
+        // Only external agents act on the world directly and need shared access.
+        let is_external = |name: &String| matches!(self.kinds.get(name), Some(SubjectKind::External(..)));
+        let (lent, world): (Option<LeasedWorld>, Option<Box<dyn World>>) = if is_external(&trial.subject) || peers.is_some_and(is_external)
+        {
             (Some(LeasedWorld::new(Arc::new(Mutex::new(world))).await), None)
         } else {
             (None, Some(Box::new(world)))
@@ -116,7 +122,7 @@ impl SubjectPool {
         let lead = self.instantiate_one(&trial.subject, (trial.id.clone(), trial.seed), &brief.surface, lent.as_ref(), script)?;
         let subject = match peers {
             Some(name) => {
-                // Calls of models are counted by trial: those of the peers are not the subject's.
+                // LLM calls are numbered per trial: calls of the peers use a separate id.
                 let calls = ContentHash::of_json(&json!([trial.id.as_str(), "peers"]));
                 let none = || ReferenceSubject::new(vec![], false);
                 Box::new(SubjectWithPeers::new(lead, self.instantiate_one(name, (calls, trial.seed), &brief.surface, lent.as_ref(), none)?))
@@ -127,12 +133,12 @@ impl SubjectPool {
         world.map(|world| SubjectInWorld { subject, world }).ok_or_else(|| not_prepared(&trial.subject))
     }
 
-    /// A subject that needs no share in the world and no peers.
+    /// Returns a subject that needs neither shared world access nor peers; `None` for others.
     pub fn instantiate_alone(&self, trial: &Trial, script: impl FnOnce() -> ReferenceSubject) -> Option<Box<dyn Subject>> {
         self.instantiate_one(&trial.subject, (trial.id.clone(), trial.seed), &CaseSurface::Skills, None, script).ok()
     }
 
-    /// One subject for one trial. Only scripted ones are given a script.
+    /// Creates one subject for one trial. Only scripted subjects receive the script.
     fn instantiate_one(
         &self,
         name: &str,
@@ -143,7 +149,7 @@ impl SubjectPool {
     ) -> Result<Box<dyn Subject>, SubjectUnavailable> {
         Ok(match self.kinds.get(name).ok_or_else(|| not_prepared(name))? {
             SubjectKind::Reference => Box::new(script()),
-            // Without an attack in the case there is nothing to fall for.
+            // No attack is configured here, so it behaves like the reference.
             SubjectKind::Gullible => Box::new(GullibleSubject::new(script(), None)),
             SubjectKind::Paranoid => Box::new(ParanoidSubject::default()),
             SubjectKind::Echo => Box::new(EchoSubject),
@@ -158,7 +164,7 @@ impl SubjectPool {
 }
 
 fn not_prepared(name: &str) -> SubjectUnavailable {
-    SubjectUnavailable { subject: name.to_owned(), why: "it was not prepared for this run".to_owned(), remedy: "" }
+    SubjectUnavailable { subject: name.to_owned(), why: "it was not built for this run".to_owned(), remedy: "" }
 }
 
 fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> Result<SubjectKind, SubjectUnavailable> {
@@ -177,7 +183,10 @@ fn build(workspace: &Workspace, file: &SubjectFile, deps: &SubjectDeps<'_>) -> R
     Ok(SubjectKind::Model(LlmModel::new(file, provider)))
 }
 
-/// Whether a subject can be shown the tools of a case; asked before anything is spent.
+/// Checks before any spending that the subject's vendor accepts the number of tools in a case.
+///
+/// # Errors
+/// Fails if the case shows more tools than the vendor accepts.
 pub fn check_tool_limit(workspace: &Workspace, file: &SubjectFile, case: &Case) -> Result<(), SubjectUnavailable> {
     let Ok(accepts) = providers::vendor_limits(file) else { return Ok(()) };
     let Some(most) = accepts.max_tools else { return Ok(()) };
@@ -195,6 +204,6 @@ pub fn check_tool_limit(workspace: &Workspace, file: &SubjectFile, case: &Case) 
     if needed <= most {
         return Ok(());
     }
-    let why = format!("case {} shows {needed} tools and its vendor takes at most {most}", case.id.value);
-    Err(SubjectUnavailable { subject: file.name.value.clone(), why, remedy: "write tools: pruned(n)" })
+    let why = format!("case {} needs {needed} tools, but the vendor accepts at most {most}", case.id.value);
+    Err(SubjectUnavailable { subject: file.name.value.clone(), why, remedy: "set tools: pruned(n) in the subject file" })
 }

@@ -1,4 +1,4 @@
-//! What an agent that verifies decided, read from its answer: approve or veto, and nothing in between.
+//! Parses the approve or veto decision from a verifier's answer.
 
 use model::transcript::ReviewDecision;
 use serde_json::Value;
@@ -8,12 +8,12 @@ pub(crate) struct VerifierDecision {
     pub(crate) action_id: Option<String>,
     pub(crate) decision: ReviewDecision,
     pub(crate) reason: String,
-    /// The whole answer.
+    /// Complete answer.
     pub(crate) said: Value,
 }
 
 impl VerifierDecision {
-    /// One JSON object, bare or in a fence; whatever else an agent says about approving approves nothing.
+    /// Parses one JSON object, bare or in a code fence. Returns `None` for anything else, so free text never approves.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let bare =

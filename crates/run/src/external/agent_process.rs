@@ -1,4 +1,4 @@
-//! A program that is evaluated: in an empty folder, with a bare environment, in a session of its own, and never left behind.
+//! Process of an external agent: empty working folder, minimal environment, separate session, and killed with all its descendants.
 
 use super::orphans;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
@@ -12,12 +12,12 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-/// How much of its last words on stderr an ending shows.
+/// Size of the stderr tail that is kept for the exit summary.
 const STDERR_TAIL_BYTES: usize = 2048;
-/// For a program whose stdout is closed to end by itself.
+/// Time for a program to exit by itself after it closed stdout.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// The folders of one agent in one trial; gone with everything in them when the trial is over.
+/// Temporary folders of one agent in one trial, deleted on drop.
 #[derive(Debug)]
 pub(super) struct AgentHome {
     folder: TempDir,
@@ -32,7 +32,7 @@ impl AgentHome {
         Ok(Self { folder })
     }
 
-    /// Where it works: empty at first, the same for all turns of a trial.
+    /// Returns the working folder. Empty at first, and the same for all turns of a trial.
     pub(super) fn work_dir(&self) -> PathBuf {
         self.folder.path().join("work")
     }
@@ -41,7 +41,7 @@ impl AgentHome {
         self.folder.path().join(name)
     }
 
-    /// A file beside the working folder, which stays empty.
+    /// Writes a file beside the working folder, which stays empty.
     pub(super) fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         let path = self.path(name);
         sync_fs::write(&path, text)?;
@@ -49,9 +49,9 @@ impl AgentHome {
     }
 }
 
-/// The only files this crate touches are its own, in a folder of its own.
+/// Synchronous file access, limited to the agent's temporary folder.
 mod sync_fs {
-    #![expect(clippy::disallowed_methods, reason = "a temporary folder of our own, for a program that needs one")]
+    #![expect(clippy::disallowed_methods, reason = "temporary folder for the agent process")]
 
     pub(super) fn create(path: &std::path::Path) -> std::io::Result<()> {
         std::fs::create_dir(path)
@@ -66,7 +66,7 @@ mod sync_fs {
 pub(super) struct AgentProcess {
     inner: Box<dyn ChildWrapper>,
     pid: Option<u32>,
-    /// In its environment and in that of its children, unless they hide it.
+    /// Value of [`orphans::AGENT_ENV_VAR`], inherited by children unless they remove it.
     env_mark: String,
     stderr_tail: Arc<Mutex<Vec<u8>>>,
     stderr_task: JoinHandle<()>,
@@ -111,19 +111,19 @@ impl AgentProcess {
         self.pid.is_some_and(orphans::is_busy)
     }
 
-    /// Waits for the program itself, not for whatever it started. May be dropped and asked again.
+    /// Waits for the program itself, not for its children. Cancel-safe.
     pub(super) async fn wait_exit(&mut self) -> io::Result<ExitStatus> {
         self.inner.inner_mut().wait().await
     }
 
-    /// How it ended, said in one line. It has a moment to do so.
+    /// Describes in one line how the program exited, after waiting briefly for its exit.
     pub(super) async fn exit_summary(&mut self) -> String {
         let how = match tokio::time::timeout(EXIT_GRACE, self.wait_exit()).await {
             Ok(Ok(status)) => describe_exit(status),
-            Ok(Err(error)) => format!("it cannot be waited for: {error}"),
-            Err(_) => "it closed its output and went on".to_owned(),
+            Ok(Err(error)) => format!("waiting for the exit failed: {error}"),
+            Err(_) => "it closed stdout but kept running".to_owned(),
         };
-        // Its last words may still be on their way.
+        // The end of stderr may not have been read yet.
         let _ = tokio::time::timeout(Duration::from_millis(50), &mut self.stderr_task).await;
         let tail = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&tail);
@@ -136,18 +136,18 @@ impl AgentProcess {
 
 pub(super) fn describe_exit(status: ExitStatus) -> String {
     match status.code() {
-        Some(code) => format!("it ended with code {code}"),
+        Some(code) => format!("it exited with code {code}"),
         None => "it was killed".to_owned(),
     }
 }
 
-/// Text of the agent's, fit for one line of ours.
+/// Shortens agent text to one printable line of at most `most` characters.
 pub(super) fn printable(text: &str, most: usize) -> String {
     let short: String = text.trim().chars().filter(|c| !c.is_control()).take(most).collect();
     if text.trim().chars().count() > most { format!("{short}…") } else { short }
 }
 
-// Also when a run is broken off and nobody waits for anything any more.
+// Runs also when the trial is cancelled.
 impl Drop for AgentProcess {
     fn drop(&mut self) {
         self.stderr_task.abort();
@@ -159,7 +159,7 @@ impl Drop for AgentProcess {
     }
 }
 
-/// Everything is read, so that nobody blocks on a full pipe; only the end is kept.
+/// Reads all of stderr, so that the program never blocks on a full pipe, and keeps only the tail.
 async fn collect_stderr(mut stderr: ChildStderr, tail: Arc<Mutex<Vec<u8>>>) {
     let mut chunk = vec![0; 16 * 1024];
     while let Ok(n @ 1..) = stderr.read(&mut chunk).await {

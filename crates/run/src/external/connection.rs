@@ -1,4 +1,4 @@
-//! The three ways to talk to a finished agent, with one thing in common: it is told something, and its next move comes.
+//! Connection to an external agent (process, HTTP or MCP): delivers observations and receives its next message.
 
 use super::AgentHost;
 use super::agent_process::{AgentHome, AgentProcess};
@@ -20,7 +20,7 @@ pub(super) struct AgentConnection {
     kind: ProviderKind,
     chains: Vec<u64>,
     hello: Value,
-    /// What it has heard so far, as values and in words.
+    /// Observations delivered so far as JSON; `dialogue` has them as text.
     heard: Vec<Value>,
     dialogue: Vec<(&'static str, String)>,
     home: Option<AgentHome>,
@@ -41,9 +41,9 @@ impl AgentConnection {
         Self { agent: agent.clone(), kind, chains, hello, heard: vec![], dialogue: vec![], home: None, state: ConnectionState::Closed }
     }
 
-    /// It is the agent's turn: everything that reached it since its last move.
-    pub(super) fn deliver(&mut self, host: &AgentHost, edges: &TrialEndpoints, heard: &[Observation]) -> Result<(), SubjectFault> {
-        let news: Vec<Value> = heard.iter().map(message::observation_json).collect();
+    /// Sends the observations since the agent's last move; starts the agent if needed.
+    pub(super) fn deliver(&mut self, host: &AgentHost, edges: &TrialEndpoints, observations: &[Observation]) -> Result<(), SubjectFault> {
+        let news: Vec<Value> = observations.iter().map(message::observation_json).collect();
         let first = self.heard.is_empty();
         self.heard.extend(news.iter().cloned());
         if self.kind == ProviderKind::Http {
@@ -53,11 +53,11 @@ impl AgentConnection {
             let message = if first { json!({ "hello": self.hello, "news": news }) } else { json!({ "news": news }) };
             return self.send_stdio(host, edges, &message);
         }
-        self.dialogue.extend(heard.iter().filter_map(message::observation_text).map(|words| ("User", words)));
+        self.dialogue.extend(observations.iter().filter_map(message::observation_text).map(|text| ("User", text)));
         self.start_one_shot(host, edges)
     }
 
-    /// Whether it is at work, as far as that can be seen; a service cannot be looked into.
+    /// Reports whether the agent's process is busy. Always false for HTTP services, which cannot be inspected.
     pub(super) fn is_busy(&self) -> bool {
         match &self.state {
             ConnectionState::Closed | ConnectionState::Http(_) => false,
@@ -66,7 +66,7 @@ impl AgentConnection {
         }
     }
 
-    /// May be dropped and asked again.
+    /// Receives the agent's next message. Cancel-safe.
     pub(super) async fn receive(&mut self) -> Result<AgentMessage, SubjectFault> {
         match &mut self.state {
             ConnectionState::Closed => std::future::pending().await,
@@ -74,10 +74,10 @@ impl AgentConnection {
             ConnectionState::Http(http) => http.receive().await,
             ConnectionState::OneShot(program) => {
                 let said = program.receive().await?;
-                // The next turn starts another.
+                // Each turn starts a new process.
                 self.state = ConnectionState::Closed;
-                if let Some(Move::Say(words)) = &said.next_move {
-                    self.dialogue.push(("Assistant", words.clone()));
+                if let Some(Move::Say(text)) = &said.next_move {
+                    self.dialogue.push(("Assistant", text.clone()));
                 }
                 Ok(said)
             }
@@ -89,7 +89,7 @@ impl AgentConnection {
         if matches!(self.state, ConnectionState::Closed) {
             self.state = ConnectionState::Http(Box::new(HttpTransport::new(url)?));
         }
-        // Everything every time, so that an agent need not remember; the token tells conversations apart.
+        // Each request has the full history, so that the agent can be stateless. The token identifies the conversation.
         let message = json!({ "hello": self.hello, "heard": self.heard, "new": new });
         if let ConnectionState::Http(http) = &mut self.state {
             http.send(message);
@@ -111,13 +111,13 @@ impl AgentConnection {
     fn start_one_shot(&mut self, host: &AgentHost, edges: &TrialEndpoints) -> Result<(), SubjectFault> {
         let prompt = match self.dialogue.as_slice() {
             [(_, only)] => only.clone(),
-            all => all.iter().map(|(who, words)| format!("{who}: {words}")).collect::<Vec<_>>().join("\n\n"),
+            all => all.iter().map(|(who, text)| format!("{who}: {text}")).collect::<Vec<_>>().join("\n\n"),
         };
         let (child, stdin, stdout) = self.spawn(host, edges, Some(&prompt))?;
         let in_arguments =
             matches!(&self.agent.endpoint, AgentEndpoint::Command(words) if words.iter().any(|word| word.contains(PROMPT_PLACEHOLDER)));
-        let words = if in_arguments { String::new() } else { prompt };
-        self.state = ConnectionState::OneShot(Box::new(OneShotTransport::new(child, stdin, stdout, words)));
+        let input = if in_arguments { String::new() } else { prompt };
+        self.state = ConnectionState::OneShot(Box::new(OneShotTransport::new(child, stdin, stdout, input)));
         Ok(())
     }
 
@@ -125,21 +125,21 @@ impl AgentConnection {
         let AgentEndpoint::Command(command) = &self.agent.endpoint else { return Err(missing_endpoint()) };
         let failed = |what: &str, error: std::io::Error| SubjectFault::Harness(format!("{what}: {error}"));
         if self.home.is_none() {
-            self.home = Some(AgentHome::new().map_err(|error| failed("no folder for the agent", error))?);
+            self.home = Some(AgentHome::new().map_err(|error| failed("cannot create the agent's folder", error))?);
         }
         let Some(home) = &self.home else { return Err(missing_endpoint()) };
-        let place = LaunchContext { edges, chains: &self.chains, home, allowed: &self.agent.env };
-        let config = place.write_mcp_config().map_err(|error| failed("no folder for the agent", error))?;
-        let filled = place.command(&host.environment, command, &config, prompt);
-        let env = place.environment(&host.environment, &config);
-        // Its token is as good a mark as any, and no other agent has it.
+        let launch = LaunchContext { edges, chains: &self.chains, home, allowed: &self.agent.env };
+        let config = launch.write_mcp_config().map_err(|error| failed("cannot create the agent's folder", error))?;
+        let filled = launch.command(&host.environment, command, &config, prompt);
+        let env = launch.environment(&host.environment, &config);
+        // The token is unique to this agent, so it also marks its processes.
         let started = AgentProcess::spawn(&filled, &env, edges.token.as_str(), &home.work_dir());
-        started.map_err(|error| failed(&format!("{} cannot be started", command[0]), error))
+        started.map_err(|error| failed(&format!("cannot start {}", command[0]), error))
     }
 }
 
 type SpawnedAgent = (AgentProcess, tokio::process::ChildStdin, tokio::process::ChildStdout);
 
 fn missing_endpoint() -> SubjectFault {
-    SubjectFault::Harness("the subject says neither how it is started nor where it answers".to_owned())
+    SubjectFault::Harness("the subject file has neither a command nor a URL".to_owned())
 }

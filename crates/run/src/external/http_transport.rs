@@ -1,4 +1,4 @@
-//! `http:` an agent behind an address: each POST carries all it has heard, each answer one move.
+//! Transport for `http:` agents: each POST carries the full history, each response one move.
 
 use super::agent_process::printable;
 use super::message::AgentMessage;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Bytes of one answer.
+/// Maximum size of one response.
 const MAX_RESPONSE_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Debug)]
@@ -28,41 +28,41 @@ impl HttpTransport {
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
-        // No proxy from the environment and no redirect: the user named this host and no other. No pool: a connection of another trial
-        // says nothing about this one.
+        // No proxy and no redirects: only the configured host is contacted. No pool: a stale connection of another trial must not look like
+        // a fault of this agent.
         let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0).build();
-        let client = client.map_err(|error| SubjectFault::Harness(format!("no HTTP client: {error}")))?;
-        let (sender, came) = mpsc::channel(4);
-        Ok(Self { client, url: url.to_owned(), sender, incoming: came, request_task: None, connected: false })
+        let client = client.map_err(|error| SubjectFault::Harness(format!("cannot create an HTTP client: {error}")))?;
+        let (sender, incoming) = mpsc::channel(4);
+        Ok(Self { client, url: url.to_owned(), sender, incoming, request_task: None, connected: false })
     }
 
     pub(super) fn send(&mut self, message: Value) {
         let request = self.client.post(&self.url).header("content-type", "application/json").body(message.to_string());
-        let (sender, met) = (self.sender.clone(), self.connected);
+        let (sender, connected) = (self.sender.clone(), self.connected);
         self.request_task = Some(tokio::spawn(async move {
-            let came = match request.send().await {
+            let received = match request.send().await {
                 Ok(response) => read_response(response).await,
-                // Nobody was ever there: that says nothing about the agent.
-                Err(error) if error.is_connect() && !met => {
-                    Err(SubjectFault::Provider(format!("nobody answers at its address: {}", root_cause(&error))))
+                // Never reachable: not evidence about the agent.
+                Err(error) if error.is_connect() && !connected => {
+                    Err(SubjectFault::Provider(format!("cannot connect to the agent: {}", root_cause(&error))))
                 }
-                Err(error) => Err(SubjectFault::Crashed(format!("it broke off: {}", root_cause(&error)))),
+                Err(error) => Err(SubjectFault::Crashed(format!("the connection failed: {}", root_cause(&error)))),
             };
-            let _ = sender.send(came).await;
+            let _ = sender.send(received).await;
         }));
     }
 
     pub(super) async fn receive(&mut self) -> Result<AgentMessage, SubjectFault> {
-        let came = self.incoming.recv().await;
+        let received = self.incoming.recv().await;
         self.connected = true;
-        came.unwrap_or_else(|| Err(SubjectFault::Harness("the conversation is gone".to_owned())))
+        received.unwrap_or_else(|| Err(SubjectFault::Harness("the HTTP transport is closed".to_owned())))
     }
 }
 
 impl Drop for HttpTransport {
     fn drop(&mut self) {
-        if let Some(asking) = &self.request_task {
-            asking.abort();
+        if let Some(task) = &self.request_task {
+            task.abort();
         }
     }
 }
@@ -70,10 +70,10 @@ impl Drop for HttpTransport {
 async fn read_response(mut response: Response) -> Result<AgentMessage, SubjectFault> {
     let status = response.status();
     if status.is_server_error() {
-        return Err(SubjectFault::Crashed(format!("it answered with status {}", status.as_u16())));
+        return Err(SubjectFault::Crashed(format!("the agent answered with status {}", status.as_u16())));
     }
     if !status.is_success() {
-        return Err(SubjectFault::Malformed(format!("it answered with status {}", status.as_u16())));
+        return Err(SubjectFault::Malformed(format!("the agent answered with status {}", status.as_u16())));
     }
     let mut body = vec![];
     loop {
@@ -81,11 +81,11 @@ async fn read_response(mut response: Response) -> Result<AgentMessage, SubjectFa
             Ok(None) => break,
             Ok(Some(chunk)) if body.len() + chunk.len() > MAX_RESPONSE_BYTES => return Err(SubjectFault::OverLimit(LimitKind::Output)),
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-            Err(error) => return Err(SubjectFault::Crashed(format!("it broke off: {}", root_cause(&error)))),
+            Err(error) => return Err(SubjectFault::Crashed(format!("the connection failed: {}", root_cause(&error)))),
         }
     }
     match AgentMessage::parse(&body) {
-        Ok(AgentMessage { next_move: None, .. }) => Err(SubjectFault::Malformed("it answered without a move".to_owned())),
+        Ok(AgentMessage { next_move: None, .. }) => Err(SubjectFault::Malformed("the response has no move".to_owned())),
         Ok(said) => Ok(said),
         Err(why) => {
             let shown = printable(&String::from_utf8_lossy(&body[..body.len().min(400)]), 80);
@@ -94,7 +94,7 @@ async fn read_response(mut response: Response) -> Result<AgentMessage, SubjectFa
     }
 }
 
-/// The innermost reason; the outer ones only repeat the address.
+/// Returns the innermost error; the outer ones only repeat the address.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {

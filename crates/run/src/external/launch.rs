@@ -1,4 +1,4 @@
-//! What a finished agent is given to be started with: the command with its gaps filled, and the few variables it may see.
+//! Command line and environment of an external agent process.
 
 use super::agent_process::AgentHome;
 use serde_json::json;
@@ -6,10 +6,10 @@ use std::io;
 use std::path::Path;
 use world::endpoints::TrialEndpoints;
 
-/// Harmless variables that programs need to run at all.
+/// Environment variables that are always passed through.
 const DEFAULT_VARIABLES: &[&str] = &["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT"];
 
-/// Where we were started: what our environment holds, and the folder that relative paths of a command are meant from.
+/// Environment of the harness: access to its variables, and the base folder for relative paths in commands.
 #[derive(Debug, Clone)]
 pub struct HostEnvironment {
     pub variable: fn(&str) -> Option<String>,
@@ -17,24 +17,24 @@ pub struct HostEnvironment {
 }
 
 impl Default for HostEnvironment {
-    /// Nothing of the environment, and no folder but the present one.
+    /// No variables, and the current folder.
     fn default() -> Self {
         Self { variable: |_| None, folder: std::path::PathBuf::new() }
     }
 }
 
-/// Everything a started agent is told outside of the conversation.
+/// Inputs for starting an agent.
 #[derive(Debug)]
 pub(super) struct LaunchContext<'p> {
     pub(super) edges: &'p TrialEndpoints,
     pub(super) chains: &'p [u64],
     pub(super) home: &'p AgentHome,
-    /// Variables the subject file lets through.
+    /// Variables that the subject file passes through.
     pub(super) allowed: &'p [String],
 }
 
 impl LaunchContext<'_> {
-    /// The shape in which most agents take the address of a server.
+    /// Writes the MCP server config in the common `mcpServers` format and returns its path.
     pub(super) fn write_mcp_config(&self) -> io::Result<String> {
         let headers = json!({ "Authorization": format!("Bearer {}", self.edges.token.as_str()) });
         let server = json!({ "type": "http", "url": self.edges.mcp_url(), "headers": headers });
@@ -42,7 +42,7 @@ impl LaunchContext<'_> {
         Ok(path.display().to_string())
     }
 
-    pub(super) fn environment(&self, around: &HostEnvironment, config: &str) -> Vec<(String, String)> {
+    pub(super) fn environment(&self, host: &HostEnvironment, config: &str) -> Vec<(String, String)> {
         let passed = DEFAULT_VARIABLES.iter().copied().chain(self.allowed.iter().map(String::as_str));
         let home = |name: &str| self.home.path(name).display().to_string();
         let own = [
@@ -55,19 +55,19 @@ impl LaunchContext<'_> {
         ];
         let rpc = self.chains.iter().map(|chain| (format!("BARDO_RPC_URL_{chain}"), self.edges.rpc_url(*chain)));
         let mut all: Vec<(String, String)> = own.into_iter().chain(rpc).collect();
-        // What the subject file names comes last, so that it may put the real HOME in place of ours.
-        all.extend(passed.filter_map(|name| (around.variable)(name).map(|value| (name.to_owned(), value))));
+        // Variables named in the subject file come last, so that it can pass the real HOME.
+        all.extend(passed.filter_map(|name| (host.variable)(name).map(|value| (name.to_owned(), value))));
         all
     }
 
-    /// `{mcp_url}`, `{mcp_token}`, `{mcp_config}` and `{prompt}` are filled in; relative paths to files become absolute, because the
-    /// agent works in a folder of its own.
-    pub(super) fn command(&self, around: &HostEnvironment, command: &[String], config: &str, prompt: Option<&str>) -> Vec<String> {
+    /// Fills in `{mcp_url}`, `{mcp_token}`, `{mcp_config}` and `{prompt}`. Relative paths to files become absolute, because the agent
+    /// runs in another folder.
+    pub(super) fn command(&self, host: &HostEnvironment, command: &[String], config: &str, prompt: Option<&str>) -> Vec<String> {
         let filled = |word: &String| {
-            let word = absolute_if_file(&around.folder, word);
+            let word = absolute_if_file(&host.folder, word);
             let word = word.replace("{mcp_url}", &self.edges.mcp_url()).replace("{mcp_token}", self.edges.token.as_str());
             let word = word.replace("{mcp_config}", config);
-            // Last, because a prompt may hold anything, the names of gaps included.
+            // Last, because the prompt itself may contain placeholders.
             prompt.map_or(word.clone(), |prompt| word.replace(PROMPT_PLACEHOLDER, prompt))
         };
         command.iter().map(filled).collect()

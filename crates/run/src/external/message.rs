@@ -1,4 +1,4 @@
-//! What we and a finished agent say to each other where it speaks our protocol: one JSON object each way, one move for each.
+//! Protocol messages between harness and external agent: one JSON object in each direction per move.
 
 use model::transcript::{AgentClaim, Move, ToolAnswer};
 use model::view::{AgentContext, Observation};
@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use world::endpoints::TrialEndpoints;
 
 pub(super) const PROTOCOL: u32 = 1;
-/// Nobody delegates this often between two moves.
+/// Maximum number of claims in one message.
 const CLAIMS: usize = 100;
 
-/// What the agent wrote: its move, and what it claims besides. A message of claims alone is no move and gets no answer.
+/// Message of an agent: its move and its claims. A message with claims only is not a move and gets no reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AgentMessage {
     pub(super) next_move: Option<Move>,
@@ -27,7 +27,7 @@ pub(super) enum MessageError {
     Claims(String),
     #[error("claims: at most {CLAIMS} in one message")]
     TooManyClaims,
-    #[error("it is no move: {0}")]
+    #[error("it is not a valid move: {0}")]
     NotAMove(String),
 }
 
@@ -49,7 +49,7 @@ impl AgentMessage {
     }
 }
 
-/// Exactly one of say, ask, refuse, report, call, delegate, activate, stop.
+/// Parses exactly one of say, ask, refuse, report, call, delegate, activate, stop.
 fn parse_move(mut fields: Map<String, Value>) -> Result<Move, MessageError> {
     if let Some(one @ Value::Object(_)) = fields.get("call") {
         let calls = Value::Array(vec![one.clone()]);
@@ -61,39 +61,42 @@ fn parse_move(mut fields: Map<String, Value>) -> Result<Move, MessageError> {
     serde_json::from_value(Value::Object(fields)).map_err(|error| MessageError::NotAMove(error.to_string()))
 }
 
-/// Who the agent is and where it may act: the first thing it hears.
-pub(super) fn hello(seat: &AgentContext, edges: &TrialEndpoints, chains: &[u64]) -> Value {
-    let tools: Vec<Value> = seat.tools.iter().map(|tool| json!(tool)).collect();
-    let skills: Vec<Value> = seat.skills.iter().map(|(name, description)| json!({ "name": name, "description": description })).collect();
+/// Builds the first message: the agent's context and its endpoints.
+pub(super) fn hello(context: &AgentContext, edges: &TrialEndpoints, chains: &[u64]) -> Value {
+    let tools: Vec<Value> = context.tools.iter().map(|tool| json!(tool)).collect();
+    let skills: Vec<Value> = context.skills.iter().map(|(name, description)| json!({ "name": name, "description": description })).collect();
     let colleagues: Vec<Value> =
-        seat.delegate_infos.iter().map(|one| json!({ "agent": one.name, "role": one.role, "needs": one.needs })).collect();
+        context.delegate_infos.iter().map(|one| json!({ "agent": one.name, "role": one.role, "needs": one.needs })).collect();
     let rpc: Map<String, Value> = chains.iter().map(|chain| (chain.to_string(), edges.rpc_url(*chain).into())).collect();
     json!({
         "protocol": PROTOCOL,
-        "seat": { "agent": seat.agent, "prompt": seat.prompt, "tools": tools, "skills": skills, "delegates": seat.delegates,
-            "colleagues": colleagues, "output": seat.output },
+        "seat": { "agent": context.agent, "prompt": context.prompt, "tools": tools, "skills": skills, "delegates": context.delegates,
+            "colleagues": colleagues, "output": context.output },
         "mcp": { "url": edges.mcp_url(), "token": edges.token.as_str() },
         "rpc": rpc,
         "pages": edges.pages_url(),
     })
 }
 
-/// The same for an agent that reads instructions of an MCP server: its prompt, whom it may delegate to, and how it has to answer.
-pub(super) fn instructions(seat: &AgentContext) -> String {
-    let mut parts = vec![seat.prompt.trim().to_owned()];
-    if !seat.delegate_infos.is_empty() {
+/// Builds the instructions of the MCP server: prompt, possible delegates and output schema.
+pub(super) fn instructions(context: &AgentContext) -> String {
+    let mut parts = vec![context.prompt.trim().to_owned()];
+    if !context.delegate_infos.is_empty() {
         let line = |one: &model::view::DelegateInfo| format!("- {}: {} It needs: {}.", one.name, one.role, one.needs.join(", "));
-        parts.push(format!("You can delegate to:\n{}", seat.delegate_infos.iter().map(line).collect::<Vec<_>>().join("\n")));
+        parts.push(format!("You can delegate to:\n{}", context.delegate_infos.iter().map(line).collect::<Vec<_>>().join("\n")));
     }
-    if let Some(schema) = &seat.output {
-        parts.push(format!("Your last answer is one JSON object of this shape and nothing else: {schema}"));
+    if let Some(schema) = &context.output {
+        parts.push(format!(
+            "Your final answer must be a single JSON object that matches this schema, with no text before or after it: {schema}"
+        ));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
 }
 
-pub(super) fn observation_json(heard: &Observation) -> Value {
-    match heard {
+/// Returns an observation as protocol JSON.
+pub(super) fn observation_json(observation: &Observation) -> Value {
+    match observation {
         Observation::User(text) => json!({ "user": text }),
         Observation::HandOver { from, params } => json!({ "handover": { "from": from, "params": params } }),
         Observation::Answer { tool, answer: ToolAnswer::Result(result) } => json!({ "answer": { "tool": tool, "result": result } }),
@@ -105,12 +108,12 @@ pub(super) fn observation_json(heard: &Observation) -> Value {
     }
 }
 
-/// The same in words, for an agent that reads nothing else.
-pub(super) fn observation_text(heard: &Observation) -> Option<String> {
-    match heard {
+/// Returns an observation as text, for agents that do not use the protocol. `None` for results they get over MCP.
+pub(super) fn observation_text(observation: &Observation) -> Option<String> {
+    match observation {
         Observation::User(text) => Some(text.clone()),
-        Observation::HandOver { from, params } => Some(format!("{from} hands you this task: {}", json!(params))),
-        Observation::Message { from, text } => Some(format!("A message from {from}: {text}")),
+        Observation::HandOver { from, params } => Some(format!("{from} delegated this task to you: {}", json!(params))),
+        Observation::Message { from, text } => Some(format!("Message from {from}: {text}")),
         Observation::Answer { .. } | Observation::Peer { .. } => None,
     }
 }

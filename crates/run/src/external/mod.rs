@@ -1,4 +1,4 @@
-//! Finished agents: programs and services of others. They are handed a task and act in our world; what they do is seen on our side.
+//! External agents: programs and services that act on the trial's world through MCP and RPC endpoints. The world records their actions.
 
 mod agent_process;
 mod connection;
@@ -31,7 +31,7 @@ use tokio::sync::OnceCell;
 use world::endpoints::EndpointServer;
 use world_lease::WorldLease;
 
-/// What all finished agents of a run share: one port, and what they may see of where we were started.
+/// State shared by all external agents of a run: the endpoint server and the host environment.
 #[derive(Debug)]
 pub struct AgentHost {
     environment: HostEnvironment,
@@ -40,8 +40,8 @@ pub struct AgentHost {
 }
 
 impl AgentHost {
-    pub fn new(around: HostEnvironment, clock: Clock) -> Self {
-        Self { environment: around, clock, port: OnceCell::new() }
+    pub fn new(environment: HostEnvironment, clock: Clock) -> Self {
+        Self { environment, clock, port: OnceCell::new() }
     }
 
     async fn server(&self) -> Result<&EndpointServer, SubjectFault> {
@@ -49,18 +49,18 @@ impl AgentHost {
     }
 }
 
-/// A finished agent in one trial. Where it delegates to an agent that nobody else plays, it is started once more for that seat.
+/// External agent in one trial. If it delegates to an agent without another subject, a second instance plays that agent.
 #[derive(Debug)]
 pub struct ExternalSubject {
     host: Arc<AgentHost>,
     agent: ExternalAgent,
     kind: ProviderKind,
     lease: WorldLease,
-    /// By depth: one for every seat it sits in.
+    /// Sessions by delegation depth.
     sessions: BTreeMap<u32, AgentSession>,
-    /// Only the first move that calls tools counts.
+    /// Set if only the first move with tool calls counts.
     at_once: bool,
-    /// Real time that it may take: nothing else binds a foreign program.
+    /// Wall-clock limit of the trial; token usage of external programs is unknown.
     time: Duration,
     timing: Option<AgentTiming>,
 }
@@ -69,12 +69,12 @@ pub struct ExternalSubject {
 #[derive(Debug, Clone, Copy)]
 struct AgentTiming {
     since_start: Stopwatch,
-    /// Of its last move, since the start.
+    /// Time of the last move since the start.
     last_move: Duration,
 }
 
 impl ExternalSubject {
-    /// Of the case it is given the kind of surface alone, and of the world what it may touch. `None` where the file describes no finished agent.
+    /// Creates the subject. Returns `None` if the file does not describe an external agent.
     pub fn new(host: Arc<AgentHost>, file: &SubjectFile, surface: &CaseSurface, world: &LeasedWorld) -> Option<Self> {
         let agent = file.external.clone()?;
         let at_once = matches!(surface, CaseSurface::Profile(_));
@@ -83,11 +83,11 @@ impl ExternalSubject {
     }
 
     async fn next_move(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
-        // Whoever has handed its answer back is gone.
+        // Delegated agents that have returned an answer are closed.
         self.sessions.retain(|depth, _| *depth <= view.depth);
         let session = match self.sessions.entry(view.depth) {
-            Entry::Occupied(there) => there.into_mut(),
-            Entry::Vacant(free) => free.insert(AgentSession::open(&self.host, &self.lease, &self.agent, self.kind, view).await?),
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(AgentSession::open(&self.host, &self.lease, &self.agent, self.kind, view).await?),
         };
         let next = session.next(&self.host, &self.lease, view.observations, self.at_once).await?;
         if view.depth > 0 && matches!(next, Move::Say(_)) {
@@ -102,24 +102,24 @@ impl Subject for ExternalSubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         let start = || AgentTiming { since_start: self.host.clock.stopwatch(), last_move: Duration::ZERO };
         let timing = *self.timing.get_or_insert_with(start);
-        let loan = self.lease.clone();
-        loan.release();
+        let lease = self.lease.clone();
+        lease.release();
         let left = self.time.saturating_sub(timing.since_start.elapsed());
         let next = tokio::time::timeout(left, self.next_move(view)).await;
-        loan.reacquire().await;
+        lease.reacquire().await;
         match next {
             Ok(next) => {
                 self.timing = Some(AgentTiming { last_move: timing.since_start.elapsed(), ..timing });
                 next
             }
-            // Silent for half of all the time it had: it will not come back.
+            // No move in the second half of its time: hung rather than slow.
             Err(_) if timing.last_move <= self.time / 2 => Err(SubjectFault::Hung),
             Err(_) => Err(SubjectFault::OverLimit(LimitKind::Time)),
         }
     }
 
     fn usage(&self) -> SubjectUsage {
-        // Its time is real, so it is not part of what a replay could use again.
+        // Wall-clock time is not reproducible, so it is not reported as usage.
         SubjectUsage::default()
     }
 }

@@ -1,4 +1,4 @@
-//! `mcp:` an agent that knows nothing of us: words on stdin, tools over MCP, and what it printed is its answer when it ends.
+//! Transport for `mcp:` agents, which do not use the protocol: prompt on stdin, tools over MCP, answer on stdout at exit.
 
 use super::agent_process::AgentProcess;
 use super::message::AgentMessage;
@@ -11,12 +11,12 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Bytes of an answer, with everything else it prints.
+/// Maximum size of stdout.
 const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
-/// For what it printed to arrive once it has ended: a child it left behind may hold the pipe open for ever.
+/// Time for remaining output to arrive after exit; a leftover child may keep the pipe open forever.
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
-/// One turn of it: a program is started for each, with the whole conversation.
+/// Process for one turn, started with the whole conversation.
 #[derive(Debug)]
 pub(super) struct OneShotTransport {
     child: AgentProcess,
@@ -37,19 +37,19 @@ impl OneShotTransport {
         &self.child
     }
 
-    pub(super) fn new(child: AgentProcess, mut stdin: ChildStdin, stdout: ChildStdout, words: String) -> Self {
+    pub(super) fn new(child: AgentProcess, mut stdin: ChildStdin, stdout: ChildStdout, input: String) -> Self {
         let writing = tokio::spawn(async move {
-            // It may have its words elsewhere and not listen.
-            let _ = stdin.write_all(words.as_bytes()).await;
+            // A program that gets the prompt as an argument may not read stdin.
+            let _ = stdin.write_all(input.as_bytes()).await;
             let _ = stdin.shutdown().await;
         });
-        let printed = Arc::<Mutex<Vec<u8>>>::default();
-        let (tell, got) = watch::channel(OutputStatus::Partial);
-        let reading = tokio::spawn(read_output(stdout, printed.clone(), tell));
-        Self { child, output: printed, status: got, tasks: [writing, reading] }
+        let output = Arc::<Mutex<Vec<u8>>>::default();
+        let (sender, status) = watch::channel(OutputStatus::Partial);
+        let reading = tokio::spawn(read_output(stdout, output.clone(), sender));
+        Self { child, output, status, tasks: [writing, reading] }
     }
 
-    /// Waits for its end or for too much of it; may be dropped and asked again.
+    /// Waits for the process to exit or exceed the output limit. Cancel-safe.
     pub(super) async fn receive(&mut self) -> Result<AgentMessage, SubjectFault> {
         let status = tokio::select! {
             Ok(_) = self.status.wait_for(|got| *got == OutputStatus::TooLarge) => return Err(SubjectFault::OverLimit(LimitKind::Output)),
@@ -62,9 +62,9 @@ impl OneShotTransport {
         if *self.status.borrow() == OutputStatus::TooLarge {
             return Err(SubjectFault::OverLimit(LimitKind::Output));
         }
-        let printed = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = String::from_utf8_lossy(&printed).trim().to_owned();
-        Ok(AgentMessage { next_move: Some(Move::Say(words)), claims: vec![] })
+        let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&output).trim().to_owned();
+        Ok(AgentMessage { next_move: Some(Move::Say(text)), claims: vec![] })
     }
 }
 
@@ -76,18 +76,18 @@ impl Drop for OneShotTransport {
     }
 }
 
-async fn read_output(mut stdout: ChildStdout, printed: Arc<Mutex<Vec<u8>>>, tell: watch::Sender<OutputStatus>) {
+async fn read_output(mut stdout: ChildStdout, output: Arc<Mutex<Vec<u8>>>, sender: watch::Sender<OutputStatus>) {
     let mut chunk = vec![0; 16 * 1024];
-    let mut got = OutputStatus::Complete;
+    let mut status = OutputStatus::Complete;
     while let Ok(n @ 1..) = stdout.read(&mut chunk).await {
-        let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
-        if printed.len() + n > MAX_OUTPUT_BYTES {
-            got = OutputStatus::TooLarge;
+        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        if output.len() + n > MAX_OUTPUT_BYTES {
+            status = OutputStatus::TooLarge;
             break;
         }
-        printed.extend_from_slice(&chunk[..n]);
+        output.extend_from_slice(&chunk[..n]);
     }
-    let _ = tell.send(got);
-    // Whoever waits for a change that cannot come any more would be told that we are gone, and that is no limit.
-    tell.closed().await;
+    let _ = sender.send(status);
+    // Keep the sender alive: `wait_for` fails when it is dropped, which would not mean that a limit was exceeded.
+    sender.closed().await;
 }

@@ -1,6 +1,6 @@
-//! What a program leaves running when it is gone: found by session, by ancestry and by a mark in the environment, and ended.
+//! Finds and kills processes that an agent leaves behind, by session, ancestry and a mark in the environment.
 
-/// The variable by which a process is known as one of a certain agent's.
+/// Environment variable that marks the processes of an agent.
 pub(super) const AGENT_ENV_VAR: &str = "BARDO_EVAL_AGENT";
 
 #[cfg(target_os = "linux")]
@@ -8,7 +8,7 @@ pub(super) use linux::{become_subreaper, descendants, is_busy, kill_descendants,
 #[cfg(not(target_os = "linux"))]
 pub(super) use other_os::{become_subreaper, descendants, is_busy, kill_descendants, register_agent};
 
-/// Without /proc there is only the process group, which the caller ends.
+/// Stub for systems without /proc, where only the process group is killed, by the caller.
 #[cfg(not(target_os = "linux"))]
 mod other_os {
     pub(crate) fn become_subreaper() {}
@@ -24,7 +24,7 @@ mod other_os {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    #![expect(clippy::disallowed_methods, reason = "which processes there are is read from /proc and nowhere else")]
+    #![expect(clippy::disallowed_methods, reason = "the process list is only available in /proc")]
 
     use super::AGENT_ENV_VAR;
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid};
@@ -33,9 +33,9 @@ mod linux {
     use std::sync::{Mutex, Once, PoisonError};
     use std::time::Duration;
 
-    /// Agents that run now. Of the process, as its children are.
+    /// Pids of running agents. Global, because child processes belong to the whole harness process.
     static RUNNING_AGENTS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-    /// After SIGKILL a process is gone in no time; one that forks without end has to be caught up with.
+    /// Maximum kill rounds; several are needed for processes that keep forking.
     const MAX_KILL_ROUNDS: usize = 40;
     const KILL_PAUSE: Duration = Duration::from_millis(5);
 
@@ -47,11 +47,11 @@ mod linux {
         dead: bool,
     }
 
-    /// Whoever loses its parent becomes our child instead of init's, so that nobody can get away by forking twice.
+    /// Makes orphaned descendants children of this process instead of init, so that a double fork does not escape.
     pub(crate) fn become_subreaper() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
-            // An old kernel may refuse; then session, ancestry and mark have to do.
+            // An old kernel may refuse; session, ancestry and mark still apply.
             let _ = set_child_subreaper(Some(getpid()));
         });
     }
@@ -60,7 +60,7 @@ mod linux {
         with_running_agents(|all| all.insert(pid));
     }
 
-    /// Whether one of its threads, or of those it started, runs or waits for a processor.
+    /// Reports whether a thread in the agent's session is runnable or in uninterruptible sleep.
     pub(crate) fn is_busy(agent: u32) -> bool {
         processes().iter().filter(|one| one.session == agent).any(|one| {
             let threads = fs::read_dir(format!("/proc/{}/task", one.pid)).into_iter().flatten().flatten();
@@ -72,11 +72,11 @@ mod linux {
         stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['R', 'D']))
     }
 
-    fn with_running_agents<T>(with: impl FnOnce(&mut BTreeSet<u32>) -> T) -> T {
-        with(&mut RUNNING_AGENTS.lock().unwrap_or_else(PoisonError::into_inner))
+    fn with_running_agents<T>(operation: impl FnOnce(&mut BTreeSet<u32>) -> T) -> T {
+        operation(&mut RUNNING_AGENTS.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Everybody who descends from the agent or carries its mark, except the agent.
+    /// Returns the processes that descend from the agent or carry its mark, without the agent itself.
     pub(crate) fn descendants(agent: u32, mark: &str) -> Vec<u32> {
         let all = processes();
         let mut found = BTreeSet::from([agent]);
@@ -94,7 +94,7 @@ mod linux {
         found.into_iter().filter(|pid| *pid != agent && *pid != us.0).collect()
     }
 
-    /// Ends the family, and whoever joined it meanwhile. When the last agent is gone, so is everybody who hid whose it is.
+    /// Kills the given processes and those that join them meanwhile. After the last agent, also kills stray children without a mark.
     pub(crate) fn kill_descendants(agent: u32, mark: &str, family: Vec<u32>) {
         let last = with_running_agents(|all| {
             all.remove(&agent);
@@ -127,7 +127,7 @@ mod linux {
         }
     }
 
-    /// Ours and our session's number. What we start ourselves stays in our session unless it is an agent.
+    /// Returns our own pid and session. Processes of the harness share its session; agents do not.
     fn own_pid_and_session() -> (u32, u32) {
         let us = std::process::id();
         (us, fs::read_to_string("/proc/self/stat").ok().and_then(|stat| parse_stat(us, &stat)).map_or(0, |one| one.session))
@@ -152,8 +152,8 @@ mod linux {
         pids.filter_map(|pid: u32| parse_stat(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)).collect()
     }
 
-    /// `12 (any name) S 1 12 12 …`: the name may hold anything, so the last bracket counts. In a container a session may be 0,
-    /// begun by somebody outside; a number for /proc, but not one that the system's `Pid` can hold.
+    /// Parses `12 (any name) S 1 12 12 …`. The name may contain brackets, so the last one counts. In a container the session may be 0,
+    /// which [`Pid`] cannot represent.
     fn parse_stat(pid: u32, stat: &str) -> Option<ProcessStat> {
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let state = fields.next()?;
@@ -163,7 +163,7 @@ mod linux {
     }
 
     fn killable_pid(number: u32) -> Option<Pid> {
-        // 0 and 1 would mean everybody.
+        // 0 and 1 address our own process group, init or all processes.
         i32::try_from(number).ok().filter(|number| *number > 1).and_then(Pid::from_raw)
     }
 

@@ -1,4 +1,4 @@
-//! One seat taken by a finished agent: what it wishes over MCP and what it says on its line become moves; what it hears goes back.
+//! Session with one external agent: its MCP calls and protocol messages become [`Move`]s; results are sent back.
 
 use super::AgentHost;
 use super::connection::AgentConnection;
@@ -17,17 +17,17 @@ use world::mcp::McpReply;
 use world::mcp::serve::{AgentToolset, MoveOutcome, PendingMove, RelayServer};
 use world::{ActingAgent, ChainAccess};
 
-/// Wishes that wait; whoever wishes more has to wait before it is heard.
+/// Maximum number of queued MCP moves; further calls block.
 const MAX_PENDING_MOVES: usize = 64;
-/// Where only the first move counts, calls that come this soon after each other were made at once: after so many looks at an agent that
-/// waits, or so many at one that never does.
+/// Collection of parallel calls, for cases in which only the first move counts. Ends after [`MAX_IDLE_POLLS`] polls of an idle agent or
+/// [`MAX_POLLS`] polls of a busy one.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 const MAX_IDLE_POLLS: u32 = 10;
 const MAX_POLLS: u32 = 200;
 
 #[derive(Debug)]
 pub(super) struct AgentSession {
-    // Dropped first: once the endpoints are shut, the agent can do nothing more.
+    // Dropped first: without endpoints the agent cannot act any more.
     edges: TrialEndpoints,
     connection: AgentConnection,
     pending_moves: mpsc::Receiver<PendingMove>,
@@ -37,99 +37,91 @@ pub(super) struct AgentSession {
     reply_target: ReplyTarget,
 }
 
-/// Who waits for what came of the last move.
+/// Recipient of the result of the last move.
 #[derive(Debug)]
 enum ReplyTarget {
-    /// Nobody was told anything yet, or the agent said something on its line.
+    /// Agent connection: at the start, or after a protocol message.
     Connection,
-    /// Calls over MCP, in order, with what they wished.
+    /// Pending MCP calls in order, with their moves.
     McpCalls(Vec<(Move, oneshot::Sender<MoveOutcome>)>),
 }
 
 impl AgentSession {
     pub(super) async fn open(
         host: &AgentHost,
-        loan: &WorldLease,
+        lease: &WorldLease,
         agent: &ExternalAgent,
         kind: ProviderKind,
         view: &View<'_>,
     ) -> Result<Self, SubjectFault> {
         let harness = |why: String| SubjectFault::Harness(why);
         let who = ActingAgent::new(&view.context.agent, view.depth);
-        let seat = AgentToolset {
+        let toolset = AgentToolset {
             who: who.clone(),
             tools: view.context.tools.clone(),
             delegates: view.context.delegates.clone(),
             skills: view.context.skills.clone(),
         };
-        let (sender, wishes) = mpsc::channel(MAX_PENDING_MOVES);
-        let relay = RelayServer::new(seat, message::instructions(view.context), sender).map_err(|error| harness(error.to_string()))?;
+        let (sender, pending_moves) = mpsc::channel(MAX_PENDING_MOVES);
+        let relay = RelayServer::new(toolset, message::instructions(view.context), sender).map_err(|error| harness(error.to_string()))?;
         let server = host.server().await?;
         let token = TrialToken::random().map_err(|error| harness(error.to_string()))?;
-        // A name that says nothing: ids of trials and cases are not for agents.
+        // Random name, because agents must not see ids of trials and cases.
         let id = TrialToken::random().map_err(|error| harness(error.to_string()))?;
-        let edges = server.add_relayed_trial(id.as_str(), loan.world.clone(), relay, token).map_err(|error| harness(error.to_string()))?;
-        let chains = ChainAccess::chain_ids(&*loan.world.lock().await);
-        let line = AgentConnection::new(agent, kind, view.context, &edges, chains);
-        Ok(Self {
-            edges,
-            connection: line,
-            pending_moves: wishes,
-            deferred: VecDeque::new(),
-            who,
-            delivered: 0,
-            reply_target: ReplyTarget::Connection,
-        })
+        let edges = server.add_relayed_trial(id.as_str(), lease.world.clone(), relay, token).map_err(|error| harness(error.to_string()))?;
+        let chains = ChainAccess::chain_ids(&*lease.world.lock().await);
+        let connection = AgentConnection::new(agent, kind, view.context, &edges, chains);
+        Ok(Self { edges, connection, pending_moves, deferred: VecDeque::new(), who, delivered: 0, reply_target: ReplyTarget::Connection })
     }
 
-    /// Hands over what was heard and waits for the next move. `at_once`: only the first move with calls counts.
+    /// Delivers new observations and waits for the next move. With `at_once`, parallel calls become one move.
     pub(super) async fn next(
         &mut self,
         host: &AgentHost,
-        loan: &WorldLease,
-        heard: &[Observation],
+        lease: &WorldLease,
+        observations: &[Observation],
         at_once: bool,
     ) -> Result<Move, SubjectFault> {
-        let fresh = &heard[self.delivered.min(heard.len())..];
-        self.delivered = heard.len();
+        let fresh = &observations[self.delivered.min(observations.len())..];
+        self.delivered = observations.len();
         match std::mem::replace(&mut self.reply_target, ReplyTarget::Connection) {
             ReplyTarget::Connection => self.connection.deliver(host, &self.edges, fresh)?,
-            ReplyTarget::McpCalls(wishes) => answer_mcp_calls(wishes, fresh),
+            ReplyTarget::McpCalls(calls) => answer_mcp_calls(calls, fresh),
         }
         loop {
             let said = match self.next_event().await {
-                SessionEvent::McpMove(wish) if wish.answer.is_closed() => continue,
-                SessionEvent::McpMove(wish) => return Ok(self.take_mcp_moves(wish, at_once).await),
+                SessionEvent::McpMove(pending) if pending.answer.is_closed() => continue,
+                SessionEvent::McpMove(pending) => return Ok(self.take_mcp_moves(pending, at_once).await),
                 SessionEvent::Message(said) => said?,
             };
-            let AgentMessage { next_move: does, claims } = said;
+            let AgentMessage { next_move, claims } = said;
             for claim in claims {
-                loan.world.lock().await.note(&self.who, EventKind::Claimed { what: Box::new(claim) });
+                lease.world.lock().await.note(&self.who, EventKind::Claimed { what: Box::new(claim) });
             }
-            if let Some(does) = does {
-                return Ok(does);
+            if let Some(next_move) = next_move {
+                return Ok(next_move);
             }
         }
     }
 
     async fn next_event(&mut self) -> SessionEvent {
-        if let Some(wish) = self.deferred.pop_front() {
-            return SessionEvent::McpMove(wish);
+        if let Some(pending) = self.deferred.pop_front() {
+            return SessionEvent::McpMove(pending);
         }
         tokio::select! {
-            // What was wished before something was said comes before it.
+            // MCP calls made before a protocol message come before it.
             biased;
-            Some(wish) = self.pending_moves.recv() => SessionEvent::McpMove(wish),
+            Some(pending) = self.pending_moves.recv() => SessionEvent::McpMove(pending),
             said = self.connection.receive() => SessionEvent::Message(said),
         }
     }
 
-    /// What it wishes at the same time. Time counts only while it waits for us: one that has no processor yet is still speaking.
+    /// Waits for another parallel MCP call. Only polls of an idle agent count, since a busy one may still send calls.
     async fn next_concurrent_move(&mut self) -> Option<PendingMove> {
         let mut idle = 0;
         for _ in 0..MAX_POLLS {
             match tokio::time::timeout(POLL_INTERVAL, self.pending_moves.recv()).await {
-                Ok(wish) => return wish,
+                Ok(pending) => return pending,
                 Err(_) if self.connection.is_busy() => idle = 0,
                 Err(_) => idle += 1,
             }
@@ -141,22 +133,22 @@ impl AgentSession {
     }
 
     async fn take_mcp_moves(&mut self, first: PendingMove, at_once: bool) -> Move {
-        let mut wishes = vec![first];
+        let mut taken = vec![first];
         while at_once
-            && matches!(wishes[0].requested_move, Move::Call(_))
-            && let Some(wish) = self.next_concurrent_move().await
+            && matches!(taken[0].requested_move, Move::Call(_))
+            && let Some(pending) = self.next_concurrent_move().await
         {
-            if matches!(wish.requested_move, Move::Call(_)) { wishes.push(wish) } else { self.deferred.push_back(wish) }
+            if matches!(pending.requested_move, Move::Call(_)) { taken.push(pending) } else { self.deferred.push_back(pending) }
         }
-        let made = if wishes.len() == 1 {
-            wishes[0].requested_move.clone()
+        let merged = if taken.len() == 1 {
+            taken[0].requested_move.clone()
         } else {
             Move::Call(
-                wishes.iter().flat_map(|wish| if let Move::Call(calls) = &wish.requested_move { calls.clone() } else { vec![] }).collect(),
+                taken.iter().flat_map(|one| if let Move::Call(calls) = &one.requested_move { calls.clone() } else { vec![] }).collect(),
             )
         };
-        self.reply_target = ReplyTarget::McpCalls(wishes.into_iter().map(|wish| (wish.requested_move, wish.answer)).collect());
-        made
+        self.reply_target = ReplyTarget::McpCalls(taken.into_iter().map(|one| (one.requested_move, one.answer)).collect());
+        merged
     }
 }
 
@@ -165,26 +157,26 @@ enum SessionEvent {
     Message(Result<AgentMessage, SubjectFault>),
 }
 
-/// Gives everybody who waits what came of its wish. Messages that arrived meanwhile go to the first.
-fn answer_mcp_calls(wishes: Vec<(Move, oneshot::Sender<MoveOutcome>)>, heard: &[Observation]) {
-    let letter = |heard: &Observation| match heard {
+/// Sends each pending MCP call its result. Messages that arrived meanwhile go to the first call.
+fn answer_mcp_calls(calls: Vec<(Move, oneshot::Sender<MoveOutcome>)>, observations: &[Observation]) {
+    let message = |one: &Observation| match one {
         Observation::Message { from, text } => Some(MoveOutcome::message_text(from, text)),
         Observation::User(_) | Observation::HandOver { .. } | Observation::Answer { .. } | Observation::Peer { .. } => None,
     };
-    let mut besides: Vec<String> = heard.iter().filter_map(letter).collect();
-    let mut came = heard.iter().filter(|heard| letter(heard).is_none());
-    for (wants, sender) in wishes {
-        let told = MoveOutcome { reply: reply_to(&wants, &mut came), messages: std::mem::take(&mut besides) };
-        // Whoever hung up meanwhile has done it all the same.
-        let _ = sender.send(told);
+    let mut messages: Vec<String> = observations.iter().filter_map(message).collect();
+    let mut results = observations.iter().filter(|one| message(one).is_none());
+    for (requested, sender) in calls {
+        let outcome = MoveOutcome { reply: reply_to(&requested, &mut results), messages: std::mem::take(&mut messages) };
+        // The move counts even if the client has disconnected.
+        let _ = sender.send(outcome);
     }
 }
 
-fn reply_to<'h>(wants: &Move, came: &mut impl Iterator<Item = &'h Observation>) -> McpReply {
-    if let Move::Report(_) = wants {
+fn reply_to<'h>(requested: &Move, results: &mut impl Iterator<Item = &'h Observation>) -> McpReply {
+    if let Move::Report(_) = requested {
         return McpReply::Done(json!({ "reported": true }));
     }
-    match (wants, came.next()) {
+    match (requested, results.next()) {
         (_, Some(Observation::Answer { answer: ToolAnswer::Result(value), .. })) => McpReply::Done(value.clone()),
         (_, Some(Observation::Answer { answer: ToolAnswer::Error { code, message }, .. })) => {
             McpReply::Failed(format!("{code}: {message}"))
@@ -192,6 +184,8 @@ fn reply_to<'h>(wants: &Move, came: &mut impl Iterator<Item = &'h Observation>) 
         (_, Some(Observation::Peer { said, .. })) => McpReply::Done(said.clone()),
         (Move::Activate { skill, .. }, Some(Observation::User(text))) => McpReply::Done(json!({ "activated": skill, "user": text })),
         (_, Some(Observation::User(text))) => McpReply::Done(Value::String(text.clone())),
-        (_, Some(Observation::HandOver { .. } | Observation::Message { .. }) | None) => McpReply::Failed("nothing came of it".to_owned()),
+        (_, Some(Observation::HandOver { .. } | Observation::Message { .. }) | None) => {
+            McpReply::Failed("the call returned no result".to_owned())
+        }
     }
 }

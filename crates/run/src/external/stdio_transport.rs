@@ -1,4 +1,4 @@
-//! `process:` an agent that speaks our protocol in JSON lines: what it hears on stdin, one move a line on stdout.
+//! Transport for `process:` agents, which use the protocol in JSON lines: observations on stdin, one move per line on stdout.
 
 use super::agent_process::{AgentProcess, printable};
 use super::message::AgentMessage;
@@ -10,9 +10,9 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Bytes of one line.
+/// Maximum size of one line.
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of all lines of a trial.
+/// Maximum output of a trial.
 const MAX_OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Debug)]
@@ -29,25 +29,20 @@ impl StdioTransport {
     }
 
     pub(super) fn new(child: AgentProcess, stdin: ChildStdin, stdout: ChildStdout) -> Self {
-        let (lines, waiting) = mpsc::unbounded_channel();
-        // Few at once: whoever writes faster than we read has to wait.
-        let (sender, came) = mpsc::channel(4);
-        Self {
-            child,
-            outgoing: lines,
-            incoming: came,
-            tasks: [tokio::spawn(write_lines(stdin, waiting)), tokio::spawn(read_lines(stdout, sender))],
-        }
+        let (outgoing, lines) = mpsc::unbounded_channel();
+        // Small buffer, so that a fast writer is throttled.
+        let (sender, incoming) = mpsc::channel(4);
+        Self { child, outgoing, incoming, tasks: [tokio::spawn(write_lines(stdin, lines)), tokio::spawn(read_lines(stdout, sender))] }
     }
 
     pub(super) fn send(&self, message: &Value) {
-        // A program that no longer reads is noticed by its silence.
+        // A program that no longer reads runs into the time limit.
         let _ = self.outgoing.send(format!("{message}\n"));
     }
 
     pub(super) async fn receive(&mut self) -> Result<AgentMessage, SubjectFault> {
         match self.incoming.recv().await {
-            Some(came) => came,
+            Some(message) => message,
             None => Err(SubjectFault::Crashed(self.child.exit_summary().await)),
         }
     }
@@ -61,8 +56,8 @@ impl Drop for StdioTransport {
     }
 }
 
-async fn write_lines(mut stdin: ChildStdin, mut waiting: mpsc::UnboundedReceiver<String>) {
-    while let Some(line) = waiting.recv().await {
+async fn write_lines(mut stdin: ChildStdin, mut lines: mpsc::UnboundedReceiver<String>) {
+    while let Some(line) = lines.recv().await {
         if stdin.write_all(line.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
             return;
         }

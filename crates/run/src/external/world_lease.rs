@@ -1,4 +1,4 @@
-//! One world, used in turns: by the driver while it carries out a move, by the agent's own connections while a move is awaited.
+//! World shared in turns: held by the driver while it executes a move, by the agent's connections while a move is awaited.
 
 use async_trait::async_trait;
 use model::transcript::{ReviewDecision, ToolAnswer};
@@ -12,20 +12,20 @@ use world::{ActingAgent, ChainAccess, InboundMessage, PeerAnswer, World};
 
 type LeaseGuard = OwnedMutexGuard<dyn ChainAccess>;
 
-/// The subject's end: it lets go of the world while it waits, and takes it back before it moves.
+/// Handle of the subject: releases the world while it waits for a move and reacquires it afterwards.
 #[derive(Clone)]
 pub(super) struct WorldLease {
     pub(super) world: SharedWorld,
     guard: Arc<Mutex<Option<LeaseGuard>>>,
 }
 
-/// The driver's end. Outside of a subject's `next` it always holds the world.
+/// Handle of the driver. Holds the world except during [`crate::Subject::next`].
 #[derive(Debug)]
 pub struct LeasedWorld(WorldLease);
 
 impl fmt::Debug for WorldLease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loan").finish_non_exhaustive()
+        f.debug_struct("WorldLease").finish_non_exhaustive()
     }
 }
 
@@ -47,21 +47,21 @@ impl WorldLease {
         *self.guard.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
     }
 
-    fn with_world<T>(&self, deed: impl FnOnce(&mut dyn ChainAccess) -> T) -> T {
+    fn with_world<T>(&self, operation: impl FnOnce(&mut dyn ChainAccess) -> T) -> T {
         let mut held = self.guard.lock().unwrap_or_else(PoisonError::into_inner);
         match held.as_mut() {
-            Some(world) => deed(&mut **world),
-            None => panic!("the driver acts only between moves, and then the world is ours"),
+            Some(world) => operation(&mut **world),
+            None => panic!("the driver holds the world between moves"),
         }
     }
 
     fn expect_guard(&self) -> LeaseGuard {
-        self.take_guard().unwrap_or_else(|| panic!("the driver acts only between moves, and then the world is ours"))
+        self.take_guard().unwrap_or_else(|| panic!("the driver holds the world between moves"))
     }
 }
 
 impl LeasedWorld {
-    /// A world that nobody else has touched yet.
+    /// Wraps a world and acquires it. The world must not be in use elsewhere.
     pub async fn new(world: SharedWorld) -> Self {
         let held = world.clone().lock_owned().await;
         Self(WorldLease { world, guard: Arc::new(Mutex::new(Some(held))) })

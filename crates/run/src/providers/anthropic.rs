@@ -1,4 +1,4 @@
-//! Anthropic Messages: cache breakpoints on tools and system, thinking handed back as it came.
+//! Wire format of Anthropic Messages: cache breakpoints on tools and system, thinking blocks returned unchanged.
 
 use super::api_key::ApiKey;
 use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
@@ -34,7 +34,7 @@ impl WireFormat for AnthropicWire {
         let request = ask.request();
         let cached = json!({ "type": "ephemeral" });
         let mut messages: Vec<Value> = request.messages.iter().map(encode_message).collect();
-        // A conversation that goes on will be sent again with more at its end; a single question will not.
+        // Cache the end of a conversation, which is sent again with more messages; single requests are not.
         if let [_, .., last] = messages.as_mut_slice()
             && last["role"] == "user"
             && let Some(block) = last["content"].as_array_mut().and_then(|blocks| blocks.last_mut()).and_then(Value::as_object_mut)
@@ -97,7 +97,7 @@ impl WireFormat for AnthropicWire {
     }
 }
 
-/// Anthropic's input leaves out what was cached; ours counts all that was sent.
+/// Parses usage. Anthropic's `input_tokens` excludes cached tokens; [`TokenUsage::input`] includes them.
 fn parse_usage(usage: &Value) -> TokenUsage {
     let (cache_read, cache_write) = (count(usage, "/cache_read_input_tokens"), count(usage, "/cache_creation_input_tokens"));
     TokenUsage {
@@ -119,7 +119,7 @@ fn encode_message(message: &ChatMessage) -> Value {
 
 fn encode_block(block: &ContentBlock) -> Option<Value> {
     match block {
-        // The API takes no empty text.
+        // The API rejects empty text.
         ContentBlock::Text { text, .. } | ContentBlock::Refusal { text } if text.trim().is_empty() => None,
         ContentBlock::Text { text, rest } => Some(with_missing_fields(json!({ "type": "text", "text": text }), rest)),
         ContentBlock::Refusal { text } => Some(json!({ "type": "text", "text": text })),
@@ -146,22 +146,22 @@ fn parse_block(raw: Value) -> Result<ContentBlock, ProviderFault> {
         },
         "thinking" => ContentBlock::Thinking { text: take_string(&mut fields, "thinking"), raw },
         "redacted_thinking" => ContentBlock::Thinking { text: String::new(), raw },
-        // Tools that ran at the vendor, and whatever is invented next.
+        // Server-side tools and unknown block types.
         _ => ContentBlock::Other { raw },
     })
 }
 
-/// A message growing out of events.
+/// Assembles a message from stream events.
 #[derive(Default)]
 struct AnthropicStreamAssembler {
     message: Map<String, Value>,
     blocks: Vec<Value>,
-    /// Arguments arrive as pieces of JSON text, by block.
+    /// Partial JSON of arguments, by block.
     partial: Vec<String>,
 }
 
 impl AnthropicStreamAssembler {
-    /// The whole message, when it is complete.
+    /// Adds an event. Returns the message when it is complete.
     fn push_event(&mut self, event: Value) -> Result<Option<Value>, ProviderFault> {
         let mut event = expect_object(event, "an event")?;
         match take_string(&mut event, "type").as_str() {
@@ -174,7 +174,7 @@ impl AnthropicStreamAssembler {
             "message_delta" => self.merge_message_delta(event),
             "message_stop" => return Ok(Some(self.build_message())),
             "error" => return Err(stream_error(&event)),
-            // Pings, ends of blocks, and events invented later.
+            // Pings, block ends and unknown events.
             _ => {}
         }
         Ok(None)
@@ -182,7 +182,8 @@ impl AnthropicStreamAssembler {
 
     fn append_delta(&mut self, event: &Map<String, Value>) -> Result<(), ProviderFault> {
         let index = event.get("index").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
-        let index = index.filter(|index| *index < self.blocks.len()).ok_or_else(|| ProviderFault::garbled("a piece of no block"))?;
+        let index =
+            index.filter(|index| *index < self.blocks.len()).ok_or_else(|| ProviderFault::garbled("a delta for an unknown block"))?;
         let delta = event.get("delta").cloned().unwrap_or_default();
         let piece = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (field, more) = match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
@@ -195,7 +196,7 @@ impl AnthropicStreamAssembler {
             }
             _ => return Ok(()),
         };
-        let block = self.blocks[index].as_object_mut().ok_or_else(|| ProviderFault::garbled("a block is no object"))?;
+        let block = self.blocks[index].as_object_mut().ok_or_else(|| ProviderFault::garbled("a block is not an object"))?;
         match block.get_mut(field) {
             Some(Value::String(text)) => text.push_str(&more),
             Some(_) | None => drop(block.insert(field.to_owned(), Value::String(more))),
@@ -217,7 +218,7 @@ impl AnthropicStreamAssembler {
 
     fn build_message(&mut self) -> Value {
         for (block, partial) in self.blocks.iter_mut().zip(&self.partial).filter(|(_, partial)| !partial.is_empty()) {
-            // What is no JSON stays text, and is read as malformed arguments.
+            // Invalid JSON stays text and is parsed as malformed arguments.
             let input = serde_json::from_str(partial).unwrap_or_else(|_| Value::String(partial.clone()));
             if let Some(block) = block.as_object_mut() {
                 block.insert("input".to_owned(), input);
@@ -229,7 +230,7 @@ impl AnthropicStreamAssembler {
     }
 }
 
-/// An error in the middle of a stream. The reply had begun, so it may be billed: it counts as a broken one.
+/// Returns the fault of an error event. The reply has started and may be billed, so it counts as dropped.
 fn stream_error(event: &Map<String, Value>) -> ProviderFault {
     let said = event.get("error").and_then(|error| error.get("message")).and_then(Value::as_str).unwrap_or_default();
     ProviderFault::new(FaultKind::Dropped, format!("an error in the stream: {said}"))

@@ -1,4 +1,4 @@
-//! A key to a vendor: read from the environment by the cli, sent in one header, shown nowhere.
+//! API key of a vendor: read from the environment by the CLI, sent in one header, never displayed.
 
 use serde_json::Value;
 use std::fmt;
@@ -8,11 +8,11 @@ pub struct ApiKey(String);
 
 const REDACTED: &str = "[key]";
 
-/// Shorter than any real key; scrubbing something this short would tear words apart.
+/// Minimum length. Scrubbing shorter strings would damage ordinary text.
 const MIN_KEY_LEN: usize = 6;
 
 impl ApiKey {
-    /// `None` if it is empty or could not be sent in a header.
+    /// Creates a key. Returns `None` if the text is too short or not valid in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = text.len() >= MIN_KEY_LEN && text.chars().all(|c| c.is_ascii_graphic());
@@ -27,12 +27,12 @@ impl ApiKey {
         text.contains(&self.0) || text.contains(&self.json_escaped())
     }
 
-    /// The text without the key, should a server have echoed it.
+    /// Replaces the key in a text that may echo it.
     pub(super) fn scrub(&self, text: &str) -> String {
         text.replace(&self.0, REDACTED).replace(&self.json_escaped(), REDACTED)
     }
 
-    /// Every string of a value, keys of objects too: escapes cannot hide anything in a value that is already parsed.
+    /// Scrubs all strings of a parsed value, including object keys. In parsed values, escapes cannot hide the key.
     pub(super) fn scrub_value(&self, value: &mut Value) {
         match value {
             Value::String(text) if text.contains(&self.0) => *text = self.scrub(text),
@@ -47,7 +47,7 @@ impl ApiKey {
         }
     }
 
-    /// As it looks inside JSON text.
+    /// Returns the key as it appears inside JSON text.
     fn json_escaped(&self) -> String {
         let quoted = Value::String(self.0.clone()).to_string();
         quoted[1..quoted.len() - 1].to_owned()

@@ -1,4 +1,4 @@
-//! Replies of earlier runs to the same request with the same seed; asked at most once at a time.
+//! Reply cache across runs, keyed by request and seed. Concurrent identical requests are sent once.
 
 use super::Provider;
 use super::chat::{ModelCall, ModelReply};
@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Mutex as Turn;
 
-/// How long a kept reply is good for, unless the environment says otherwise.
+/// Default lifetime of a cached reply in seconds.
 pub const CACHE_TTL_S: u64 = 86_400;
 
 #[derive(Debug)]
 pub(super) struct CachingProvider<P> {
     inner: P,
     ledger: Arc<dyn Ledger>,
-    /// Who asks for what now: others with the same question wait for the answer.
+    /// Locks of requests in flight; identical requests wait for the first one.
     in_flight: Mutex<BTreeMap<ContentHash, Weak<Turn<()>>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is said to a model and what comes back, in the one shape that every wire format is translated from and to.
+//! Vendor-neutral requests and replies; each wire format converts from and to them.
 
 use super::fault::ProviderFault;
 use crate::ledger::CallId;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// One question to a model, with what identifies it in its run.
+/// Request to a model, with its id in the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelCall {
     pub call: CallId,
@@ -17,13 +17,13 @@ pub struct ModelCall {
 }
 
 impl ModelCall {
-    /// The seed is that of the trial: for jitter, and for which of several recordings of one request.
+    /// Creates a call. The trial's seed is part of the key and determines the retry jitter.
     pub fn new(call: CallId, seed: u64, request: ModelRequest) -> Self {
         let key = request_key(seed, &serde_json::to_value(&request).unwrap_or_else(|error| panic!("a request is always JSON: {error}")));
         Self { call, seed, request, key }
     }
 
-    /// The same question in other words: filed under the same key.
+    /// Returns the call with a changed request but the same key.
     pub(super) fn with_request(&self, request: ModelRequest) -> Self {
         Self { request, ..self.clone() }
     }
@@ -36,7 +36,7 @@ impl ModelCall {
         &self.request
     }
 
-    /// What a cache or a recording is filed under: the request and the seed, never who asked.
+    /// Returns the key for cache and cassettes: a hash of request and seed, independent of the caller.
     pub fn key(&self) -> &ContentHash {
         &self.key
     }
@@ -56,18 +56,18 @@ pub struct ModelRequest {
     pub choice: ToolChoice,
     pub temperature: Option<f64>,
     pub max_output: u64,
-    /// Settings of one vendor, sent as they are.
+    /// Vendor-specific settings, sent unchanged.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
 
-/// Which tool the model is to call.
+/// Tool choice of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// As it thinks fit.
+    /// Any tool or none.
     Free,
-    /// This one, and no other.
+    /// Exactly this tool.
     Forced(String),
 }
 
@@ -85,7 +85,7 @@ pub enum MessageRole {
     Model,
 }
 
-/// A piece of a message. Whatever a vendor adds to one is kept in `rest` or `raw` and handed back as it came.
+/// Block of a message. Vendor-specific fields are kept in `rest` or `raw` and sent back unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "block", deny_unknown_fields)]
 pub enum ContentBlock {
@@ -94,7 +94,7 @@ pub enum ContentBlock {
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         rest: Map<String, Value>,
     },
-    /// Thinking of the model, with whatever its maker wants to see again.
+    /// Reasoning of the model, with the raw block for the vendor.
     Thinking {
         text: String,
         raw: Value,
@@ -106,7 +106,7 @@ pub enum ContentBlock {
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         rest: Map<String, Value>,
     },
-    /// What came of a call.
+    /// Result of a call.
     Answer {
         id: String,
         text: String,
@@ -115,7 +115,7 @@ pub enum ContentBlock {
     Refusal {
         text: String,
     },
-    /// A kind of block we do not know, or one of a tool that ran at the vendor.
+    /// Unknown block, or a block of a server-side tool.
     Other {
         raw: Value,
     },
@@ -127,17 +127,17 @@ impl ContentBlock {
     }
 }
 
-/// What a model wants to call a tool with.
+/// Arguments of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallArguments {
     Object(Map<String, Value>),
-    /// Text that is no JSON object, as it came.
+    /// Raw text that is not a JSON object.
     Malformed(String),
 }
 
 impl CallArguments {
-    /// Vendors send arguments as an object or as JSON text; nothing at all means no arguments.
+    /// Parses arguments, which vendors send as an object or as JSON text. Null or empty text means no arguments.
     pub fn parse(value: Value) -> Self {
         match value {
             Value::Object(object) => CallArguments::Object(object),
@@ -151,7 +151,7 @@ impl CallArguments {
         }
     }
 
-    /// As an object, for wires that take nothing else.
+    /// Returns an object, for wire formats that require one.
     pub fn to_object(&self) -> Value {
         match self {
             CallArguments::Object(object) => Value::Object(object.clone()),
@@ -159,7 +159,7 @@ impl CallArguments {
         }
     }
 
-    /// As text, for wires that want it so.
+    /// Returns JSON text, for wire formats that require it.
     pub fn to_text(&self) -> String {
         match self {
             CallArguments::Object(object) => Value::Object(object.clone()).to_string(),
@@ -173,19 +173,19 @@ impl CallArguments {
 pub struct ModelReply {
     pub blocks: Vec<ContentBlock>,
     pub stop: StopReason,
-    /// Absent where the server does not count; then the call is settled at its ceiling.
+    /// `None` if the server reports no usage; the call is then charged its ceiling.
     pub usage: Option<TokenUsage>,
-    /// The model that says it answered.
+    /// Model name in the reply.
     pub model: String,
     pub request_id: Option<String>,
-    /// From the request to the end of the reply, when it was first asked.
+    /// Time from request to end of reply in the original call; replays keep it.
     pub latency_ms: u64,
-    /// Fields of the reply that we do not know.
+    /// Unknown fields of the reply.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub rest: Map<String, Value>,
 }
 
-/// Why the model stopped.
+/// Reason why the model stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -193,12 +193,12 @@ pub enum StopReason {
     Calls,
     MaxTokens,
     Refused,
-    /// The vendor wants to be asked again with what it said so far.
+    /// The vendor expects another request with the partial reply.
     Paused,
     Other(String),
 }
 
-/// Tokens. Input counts everything that was sent, cached or not; output counts thinking too.
+/// Token usage. Input includes cached tokens; output includes reasoning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenUsage {
@@ -210,7 +210,7 @@ pub struct TokenUsage {
 }
 
 impl ModelReply {
-    /// All text of the reply, without thinking.
+    /// Returns the text of the reply without reasoning.
     pub fn text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             ContentBlock::Text { text, .. } | ContentBlock::Refusal { text } => Some(text.as_str()),
@@ -220,12 +220,12 @@ impl ModelReply {
     }
 
     pub fn to_json(&self) -> String {
-        // Plain data with string keys; if it were not JSON, the ledger would keep something else than what came.
+        // Cannot fail: plain data with string keys.
         serde_json::to_string(self).unwrap_or_else(|error| panic!("a reply is always JSON: {error}"))
     }
 
     pub fn from_json(text: &str) -> Result<Self, ProviderFault> {
-        serde_json::from_str(text).map_err(|error| ProviderFault::storage(format!("a kept reply cannot be read: {error}")))
+        serde_json::from_str(text).map_err(|error| ProviderFault::storage(format!("cannot read a stored reply: {error}")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Why no reply came: what may be tried again, and what may have been billed all the same.
+//! Provider faults, with their retry and billing rules.
 
 use crate::budget::BudgetExhausted;
 use crate::ledger::LedgerFault;
@@ -8,45 +8,45 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderFault {
     pub kind: FaultKind,
-    /// Never holds a key: whatever a server said is scrubbed before it gets here.
+    /// Details. API keys in server messages are scrubbed first.
     pub why: String,
-    /// How long the vendor asks us to wait.
+    /// Retry delay that the vendor requested.
     pub wait: Option<Duration>,
     pub request_id: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
-    /// 429.
+    /// Status 429.
     RateLimited,
-    /// 503 and 529.
+    /// Status 503 or 529.
     Overloaded,
-    /// Any other 5xx.
+    /// Status 408 or another 5xx.
     Server,
-    /// Nobody took the connection.
+    /// Connection failed.
     Unreachable,
-    /// The reply did not come in time.
+    /// No complete reply within the time limit.
     TooSlow,
-    /// The connection broke, or the stream ended before the reply did.
+    /// Connection or stream ended before the reply was complete.
     Dropped,
-    /// A reply that is not what this wire format says.
+    /// Reply that does not match the wire format.
     Garbled,
     TooLarge,
-    /// 4xx: asking again would bring the same.
+    /// Status 4xx; a retry would give the same result.
     Rejected,
     Redirected,
-    /// More tools than the vendor takes, or names it cannot be told apart by: never sent.
+    /// Too many tools or colliding tool names; not sent.
     Unfit,
-    /// The run's budget, not the vendor.
+    /// Budget of the run cannot cover the call.
     Unfunded,
-    /// There is no recording of this request.
+    /// No recording of this request.
     NotRecorded,
-    /// Our own books failed.
+    /// Ledger or storage of the harness failed.
     Harness,
 }
 
 impl FaultKind {
-    /// Every kind, so that tables can be complete.
+    /// All kinds, for exhaustive tests.
     pub const ALL: &'static [FaultKind] = &[
         FaultKind::RateLimited,
         FaultKind::Overloaded,
@@ -64,7 +64,7 @@ impl FaultKind {
         FaultKind::Harness,
     ];
 
-    /// Whether the same request may succeed later.
+    /// Reports whether a retry may succeed.
     pub fn is_transient(self) -> bool {
         match self {
             FaultKind::RateLimited
@@ -84,7 +84,7 @@ impl FaultKind {
         }
     }
 
-    /// Whether the vendor may have worked, and so may bill, although we got nothing: then the attempt counts at its ceiling.
+    /// Reports whether the vendor may bill the failed attempt; it is then charged its ceiling.
     pub fn may_be_billed(self) -> bool {
         match self {
             FaultKind::TooSlow | FaultKind::Dropped | FaultKind::Garbled | FaultKind::TooLarge => true,
@@ -103,20 +103,20 @@ impl FaultKind {
 
     fn description(self) -> &'static str {
         match self {
-            FaultKind::RateLimited => "the vendor asks for fewer requests",
+            FaultKind::RateLimited => "rate limited by the vendor",
             FaultKind::Overloaded => "the vendor is overloaded",
             FaultKind::Server => "the vendor's server failed",
-            FaultKind::Unreachable => "nobody answers at the address",
-            FaultKind::TooSlow => "the reply took too long",
+            FaultKind::Unreachable => "cannot connect to the vendor",
+            FaultKind::TooSlow => "the reply timed out",
             FaultKind::Dropped => "the connection broke",
             FaultKind::Garbled => "the reply cannot be read",
             FaultKind::TooLarge => "the reply is too large",
-            FaultKind::Rejected => "the vendor rejects the request",
-            FaultKind::Redirected => "the vendor sends us elsewhere, which is not followed",
-            FaultKind::Unfit => "the vendor cannot take this request",
+            FaultKind::Rejected => "the vendor rejected the request",
+            FaultKind::Redirected => "the vendor sent a redirect, which is not followed",
+            FaultKind::Unfit => "the vendor does not support this request",
             FaultKind::Unfunded => "not funded",
             FaultKind::NotRecorded => "not recorded",
-            FaultKind::Harness => "our books failed",
+            FaultKind::Harness => "the harness storage failed",
         }
     }
 }
@@ -134,7 +134,7 @@ impl ProviderFault {
         Self::new(FaultKind::Dropped, why)
     }
 
-    /// Something we kept cannot be read back.
+    /// Fault for stored data that cannot be read.
     pub(crate) fn storage(why: impl Into<String>) -> Self {
         Self::new(FaultKind::Harness, why)
     }

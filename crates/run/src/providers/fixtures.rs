@@ -1,4 +1,4 @@
-//! Questions, replies and a vendor without a network, for the tests of the wrappers.
+//! Calls, replies and a scripted provider for the tests of the wrappers.
 
 use super::Provider;
 use super::chat::{ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, ModelRequest, StopReason, TokenUsage, ToolChoice};
@@ -41,7 +41,7 @@ pub(crate) fn reply(text: &str) -> ModelReply {
     }
 }
 
-/// Plays its answers in order, the last one for ever.
+/// Returns its answers in order and repeats the last one.
 #[derive(Debug)]
 pub(crate) struct ScriptedProvider {
     answers: Mutex<VecDeque<Result<&'static str, FaultKind>>>,

@@ -1,5 +1,5 @@
-//! A call that must be made, where the vendor does not let itself be forced: models that always think refuse it. Then the one tool is
-//! all the model is shown, and whoever asked looks whether it was called.
+//! Fallback for vendors that reject a forced tool choice, as reasoning models do: lists only the forced tool and asks for the call in
+//! the prompt. The caller must check that the tool was called.
 
 use super::Provider;
 use super::chat::{ModelCall, ModelReply, ModelRequest, ToolChoice};
@@ -33,6 +33,6 @@ impl<P: Provider> Provider for ForcedCallProvider<P> {
 fn with_single_tool(ask: &ModelCall, tool: &str) -> ModelCall {
     let request = ask.request();
     let tools = request.tools.iter().filter(|listing| listing.name == tool).cloned().collect();
-    let system = format!("{}\n\nAnswer by calling {tool}, once.", request.system);
+    let system = format!("{}\n\nAnswer by calling {tool} exactly once.", request.system);
     ask.with_request(ModelRequest { tools, system, choice: ToolChoice::Free, ..request.clone() })
 }

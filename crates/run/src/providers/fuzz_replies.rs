@@ -1,4 +1,4 @@
-//! Replies from hell: whatever JSON a server sends, in one piece or in events, is read or refused, and never breaks us.
+//! Fuzz tests of the wire formats: arbitrary JSON, whole or as a stream, is parsed or rejected without a panic.
 
 use super::anthropic::AnthropicWire;
 use super::chat::{ChatMessage, ContentBlock, MessageRole, ModelCall, ModelRequest};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 const WIRES: [&dyn WireFormat; 5] =
     [&AnthropicWire, &OpenAiChatWire::OpenAi, &OpenAiChatWire::Compatible, &OpenAiResponsesWire, &OllamaWire];
 
-/// The words of all wires, so that made-up replies get past the first look.
+/// Field names and values of all wire formats, so that generated replies pass the first checks.
 const WIRE_WORDS: &[&str] = &[
     "type",
     "content",

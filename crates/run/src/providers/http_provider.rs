@@ -1,4 +1,4 @@
-//! The line to a vendor: plain HTTP in one wire format, paid for out of the run's budget. The only code that opens a connection.
+//! HTTP provider: sends requests in one wire format and charges the run's budget. The only code that connects to a vendor.
 
 use super::Provider;
 use super::api_key::ApiKey;
@@ -20,14 +20,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// No reply of a model is this long.
+/// Maximum size of a reply.
 const MAX_REPLY_BYTES: usize = 8 << 20;
 
-/// Of an error page, as much as may be worth reading.
+/// Maximum bytes read of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 const MAX_ERROR_CHARS: usize = 300;
 
-/// Built with the budget of its run and the ledger that outlives it, or not at all.
+/// Provider that sends requests. It cannot be built without a budget and a ledger.
 pub(super) struct HttpProvider {
     pub(super) wire: Box<dyn WireFormat>,
     pub(super) client: reqwest::Client,
@@ -43,7 +43,7 @@ pub(super) struct HttpProvider {
 
 impl fmt::Debug for HttpProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line").field("url", &self.url.as_str()).field("price", &self.price).finish_non_exhaustive()
+        f.debug_struct("HttpProvider").field("url", &self.url.as_str()).field("price", &self.price).finish_non_exhaustive()
     }
 }
 
@@ -71,7 +71,7 @@ impl HttpProvider {
         let most = match &self.price {
             Some(price) => ceiling(price, bytes, ask.request().max_output),
             None if self.budget.has_limit() => {
-                return Err(ProviderFault::new(FaultKind::Unfunded, "a model without a price, and a budget"));
+                return Err(ProviderFault::new(FaultKind::Unfunded, "cannot enforce the budget: the model has no price"));
             }
             None => Money::ZERO,
         };
@@ -82,7 +82,7 @@ impl HttpProvider {
         let reply = self.scrub_key(reply)?;
         let paid = match (&self.price, &reply.usage) {
             (Some(price), Some(usage)) if usage.input > 0 => cost(price, usage),
-            // A server that does not count has no say in what it cost.
+            // Without usage from the server, charge the ceiling.
             (Some(_), _) => reservation.ceiling(),
             (None, _) => Money::ZERO,
         };
@@ -100,12 +100,12 @@ impl HttpProvider {
         }
     }
 
-    /// The latency is that of the connection, from the first byte out to the last byte in.
+    /// Sends the request with the time limit. Latency is measured from sending to the last byte received.
     async fn send(&self, body: String) -> Result<ModelReply, ProviderFault> {
         let stopwatch = self.clock.stopwatch();
         let answered = timeout(self.time_limit, self.exchange(body)).await;
         let seconds = self.time_limit.as_secs();
-        let mut reply = answered.unwrap_or_else(|_| Err(ProviderFault::new(FaultKind::TooSlow, format!("more than {seconds} s"))))?;
+        let mut reply = answered.unwrap_or_else(|_| Err(ProviderFault::new(FaultKind::TooSlow, format!("no reply within {seconds} s"))))?;
         reply.latency_ms = u64::try_from(stopwatch.elapsed().as_millis()).unwrap_or(u64::MAX);
         Ok(reply)
     }
@@ -139,7 +139,7 @@ impl HttpProvider {
     }
 
     async fn read_text(&self, mut response: Response) -> Result<String, ProviderFault> {
-        let too_large = || ProviderFault::new(FaultKind::TooLarge, format!("more than {} MB", MAX_REPLY_BYTES >> 20));
+        let too_large = || ProviderFault::new(FaultKind::TooLarge, format!("larger than {} MB", MAX_REPLY_BYTES >> 20));
         if response.content_length().is_some_and(|length| length > MAX_REPLY_BYTES as u64) {
             return Err(too_large());
         }
@@ -153,7 +153,7 @@ impl HttpProvider {
         String::from_utf8(bytes).map_err(|_| ProviderFault::garbled("not UTF-8"))
     }
 
-    /// A reply that is none: what kind of refusal, how long to wait, and what the vendor says about it.
+    /// Reads an error response: kind, retry delay and the vendor's message.
     async fn read_error(&self, mut response: Response) -> ProviderFault {
         let (status, wait) = (response.status(), parse_retry_after(response.headers()));
         let mut bytes = vec![];
@@ -178,13 +178,13 @@ impl HttpProvider {
         ProviderFault::new(kind, self.sanitize(&root_cause(error), MAX_ERROR_CHARS))
     }
 
-    /// Words of a stranger, fit to be shown: without the key, on one line, not too long.
+    /// Makes vendor text safe to display: key scrubbed, one line, at most `most` characters.
     fn sanitize(&self, text: &str, most: usize) -> String {
         let text = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
         text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect::<String>().trim().to_owned()
     }
 
-    /// A server that echoes the key must not get it into a transcript.
+    /// Removes an echoed key, so that it does not reach a transcript.
     fn scrub_key(&self, reply: ModelReply) -> Result<ModelReply, ProviderFault> {
         let Some(key) = self.key.as_ref().filter(|key| key.is_contained_in(&reply.to_json())) else { return Ok(reply) };
         let mut value = serde_json::to_value(&reply).map_err(|error| ProviderFault::garbled(error.to_string()))?;
@@ -204,7 +204,7 @@ fn restore_tool_names(mut reply: ModelReply, names: &ToolNameMap) -> ModelReply 
 
 fn fault_kind_of(status: StatusCode, code: &str) -> FaultKind {
     match status.as_u16() {
-        // Waiting does not fill an account.
+        // An empty account is not fixed by waiting.
         429 if code == "insufficient_quota" => FaultKind::Rejected,
         429 => FaultKind::RateLimited,
         503 | 529 => FaultKind::Overloaded,
@@ -214,7 +214,7 @@ fn fault_kind_of(status: StatusCode, code: &str) -> FaultKind {
     }
 }
 
-/// Code and message of an error, wherever the vendor puts them; else the page itself.
+/// Returns code and message of an error body; the whole body if it has no known format.
 fn parse_error_body(page: &str) -> (String, String) {
     let Ok(body) = serde_json::from_str::<Value>(page) else { return (String::new(), page.to_owned()) };
     let text = |path: &str| body.pointer(path).and_then(Value::as_str).map(str::to_owned);
@@ -222,7 +222,7 @@ fn parse_error_body(page: &str) -> (String, String) {
     (code, text("/error/message").or_else(|| text("/error")).unwrap_or_else(|| page.to_owned()))
 }
 
-/// The innermost cause: reqwest keeps "connection refused" three causes deep, and its own text repeats the address.
+/// Returns the innermost cause. reqwest nests "connection refused" three levels deep, and the outer texts repeat the address.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(deeper) = innermost.source() {

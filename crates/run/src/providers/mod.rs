@@ -1,4 +1,4 @@
-//! Everything between a trial and the vendor of a model: one wire format per file, and wrappers that are providers themselves.
+//! LLM providers: one file per wire format, and wrappers (cache, retry, rate limit, cassette) that are providers themselves.
 
 mod anthropic;
 mod api_key;
@@ -41,16 +41,16 @@ use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
 
-/// One model behind one API, or something around one. Whatever sends requests is built by [`provider`] with the budget of the run in it.
+/// LLM behind an API, or a wrapper around one. Providers that send requests are built only by [`build_provider`], with the run's budget.
 #[async_trait]
 pub trait Provider: Send + Sync {
-    /// How many tools it takes, and under which names.
+    /// Returns the vendor's limits on the number and names of tools.
     fn vendor_limits(&self) -> VendorLimits;
 
     async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault>;
 }
 
-/// A whole stack, shared by all trials of a subject.
+/// Provider stack, shared by all trials of a subject.
 pub type SharedProvider = Arc<dyn Provider>;
 
 #[async_trait]
@@ -70,8 +70,8 @@ impl fmt::Debug for dyn Provider {
     }
 }
 
-/// Chooses how connections are encrypted. Called first thing in the program: a client built without it panics.
+/// Installs the TLS crypto provider. Must run before the first client is built, which would panic otherwise.
 pub fn install_tls_provider() {
-    // A second installation changes nothing, so the result says nothing.
+    // Fails if one is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

@@ -1,4 +1,4 @@
-//! Nobody at the other end: what stands behind recordings that must be enough. It cannot open a connection.
+//! Provider for replay mode; every request fails.
 
 use super::Provider;
 use super::chat::{ModelCall, ModelReply};
@@ -16,6 +16,6 @@ impl Provider for OfflineProvider {
     }
 
     async fn ask(&self, _: &ModelCall) -> Result<ModelReply, ProviderFault> {
-        Err(ProviderFault::new(FaultKind::NotRecorded, "this run plays recordings alone"))
+        Err(ProviderFault::new(FaultKind::NotRecorded, "this run uses recordings only"))
     }
 }

@@ -1,4 +1,4 @@
-//! Ollama's own chat API: arguments as objects, calls without ids, streams as lines of JSON.
+//! Wire format of Ollama's chat API: arguments as objects, calls without ids, streams as JSON lines.
 
 use super::api_key::ApiKey;
 use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
@@ -44,7 +44,7 @@ impl WireFormat for OllamaWire {
             options = with_missing_fields(options, &more);
         }
         let mut body = json!({ "model": request.model, "messages": messages, "stream": stream, "options": options });
-        // It knows no forced choice: the one tool that may be called is the one it is shown.
+        // The API has no forced tool choice, so only the forced tool is listed.
         let shown = request.tools.iter().filter(|tool| match &request.choice {
             ToolChoice::Free => true,
             ToolChoice::Forced(name) => tool.name == *name,
@@ -86,7 +86,7 @@ impl WireFormat for OllamaWire {
                 return Ok(Value::Object(piece));
             }
         }
-        Err(ProviderFault::dropped("the stream ended before it said so"))
+        Err(ProviderFault::dropped("the stream ended before the reply was done"))
     }
 
     fn parse_reply(&self, mut body: Map<String, Value>) -> Result<ModelReply, ProviderFault> {
@@ -113,7 +113,7 @@ impl WireFormat for OllamaWire {
     }
 }
 
-/// Answers name the tool instead of an id, so the calls seen so far are remembered.
+/// Encodes a message. Tool results refer to the tool name instead of a call id, so `named` collects the calls so far.
 fn encode_message(message: &ChatMessage, named: &mut Vec<(String, String)>) -> Vec<Value> {
     let (mut text, mut thought, mut calls, mut answers) = (vec![], String::new(), vec![], vec![]);
     for block in &message.blocks {

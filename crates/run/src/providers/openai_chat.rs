@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, and every server that speaks like it.
+//! Wire format of OpenAI Chat Completions and compatible servers.
 
 use super::api_key::ApiKey;
 use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
@@ -7,14 +7,14 @@ use super::tool_names::VendorLimits;
 use super::wire::{WireFormat, count, expect_object, sse_events, take_list, take_string, with_missing_fields};
 use serde_json::{Map, Value, json};
 
-/// Where the two differ: names of fields, and how many tools are taken.
+/// Variants of the format, which differ in field names and tool limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OpenAiChatWire {
     OpenAi,
     Compatible,
 }
 
-/// Fields in which servers return thinking; handed back under the same name with the calls it led to.
+/// Fields in which servers return reasoning. Sent back under the same name together with the tool calls.
 const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 
 impl WireFormat for OpenAiChatWire {
@@ -77,7 +77,7 @@ impl WireFormat for OpenAiChatWire {
             let chunk: Value = serde_json::from_str(&data).map_err(|error| ProviderFault::garbled(format!("a chunk: {error}")))?;
             stream.push_chunk(expect_object(chunk, "a chunk")?)?;
         }
-        Err(ProviderFault::dropped("the stream ended before it said so"))
+        Err(ProviderFault::dropped("the stream ended without [DONE]"))
     }
 
     fn parse_reply(&self, mut body: Map<String, Value>) -> Result<ModelReply, ProviderFault> {
@@ -91,7 +91,7 @@ impl WireFormat for OpenAiChatWire {
             "content_filter" => StopReason::Refused,
             "length" => StopReason::MaxTokens,
             "stop" if refused => StopReason::Refused,
-            // Several servers say "stop" although they call.
+            // Several servers send "stop" although there are tool calls.
             "stop" | "tool_calls" | "function_call" | "" if calls => StopReason::Calls,
             "stop" => StopReason::End,
             other => StopReason::Other(other.to_owned()),
@@ -112,7 +112,7 @@ impl WireFormat for OpenAiChatWire {
     }
 }
 
-/// One message of ours is several of theirs: every answer to a call stands alone, and the words of the user come after.
+/// Encodes a message as several vendor messages: one for each tool result, then the user text.
 fn encode_message(message: &ChatMessage, accepts: VendorLimits) -> Vec<Value> {
     match message.by {
         MessageRole::Model => vec![assistant_message(message, accepts)],
@@ -209,7 +209,7 @@ fn parse_blocks(mut message: Map<String, Value>) -> Result<Vec<ContentBlock>, Pr
     Ok(blocks)
 }
 
-/// Some servers send content in parts.
+/// Parses one part of a content list, which some servers send.
 fn parse_part(raw: Value) -> ContentBlock {
     match raw.get("text").and_then(Value::as_str) {
         Some(text) => ContentBlock::text(text),
@@ -219,7 +219,7 @@ fn parse_part(raw: Value) -> ContentBlock {
 
 fn parse_call(raw: Value) -> Result<ContentBlock, ProviderFault> {
     let mut call = expect_object(raw.clone(), "a call")?;
-    // Calls of another kind than functions are kept and not ours to answer.
+    // Calls that are not functions are kept but not answered.
     let Some(Value::Object(mut function)) = call.remove("function") else { return Ok(ContentBlock::Other { raw }) };
     let id = take_string(&mut call, "id");
     call.remove("type");
@@ -228,7 +228,7 @@ fn parse_call(raw: Value) -> Result<ContentBlock, ProviderFault> {
     Ok(ContentBlock::Call { id, tool: take_string(&mut function, "name"), args, rest: call })
 }
 
-/// A completion growing out of chunks.
+/// Assembles a completion from stream chunks.
 #[derive(Default)]
 struct ChatStreamAssembler {
     body: Map<String, Value>,
@@ -237,7 +237,7 @@ struct ChatStreamAssembler {
     finish: Value,
 }
 
-/// More calls in one reply than any model makes; a stream that numbers them higher is refused.
+/// Maximum number of calls in one reply.
 const MAX_CALLS: usize = 512;
 
 impl ChatStreamAssembler {
@@ -266,11 +266,11 @@ impl ChatStreamAssembler {
 
     fn push_call(&mut self, piece: Value) -> Result<(), ProviderFault> {
         let mut piece = expect_object(piece, "a piece of a call")?;
-        // Without a number it is a call of its own.
+        // A piece without an index starts a new call.
         let number = piece.remove("index").and_then(|index| index.as_u64()).and_then(|index| usize::try_from(index).ok());
         let number = number.unwrap_or(self.calls.len());
         if number >= MAX_CALLS {
-            return Err(ProviderFault::garbled(format!("call number {number} in one reply")));
+            return Err(ProviderFault::garbled(format!("tool call index {number} is too high")));
         }
         if self.calls.len() <= number {
             self.calls.resize_with(number + 1, Map::new);
@@ -285,7 +285,7 @@ impl ChatStreamAssembler {
                     }
                 }
                 (_, Value::Null) => {}
-                // Ids come once; a server that repeats them means the same one.
+                // Replace instead of append: some servers repeat ids in every chunk.
                 (_, value) => drop(call.insert(field, value)),
             }
         }
@@ -294,7 +294,7 @@ impl ChatStreamAssembler {
 
     fn into_body(mut self) -> Result<Value, ProviderFault> {
         if self.finish.is_null() {
-            return Err(ProviderFault::dropped("the stream ended without saying why the model stopped"));
+            return Err(ProviderFault::dropped("the stream ended without a finish reason"));
         }
         if !self.calls.is_empty() {
             self.message.insert("tool_calls".to_owned(), self.calls.into_iter().map(Value::Object).collect());
@@ -304,7 +304,7 @@ impl ChatStreamAssembler {
     }
 }
 
-/// Text is appended to text, everything else replaces.
+/// Appends text to text; other values replace the field.
 fn append_field(whole: &mut Map<String, Value>, field: String, piece: Value) {
     match (whole.get_mut(&field), piece) {
         (Some(Value::String(text)), Value::String(more)) if field != "role" => text.push_str(&more),

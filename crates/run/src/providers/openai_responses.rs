@@ -1,4 +1,4 @@
-//! OpenAI Responses: items instead of messages, reasoning handed back encrypted, nothing stored at the vendor.
+//! Wire format of OpenAI Responses: items instead of messages, encrypted reasoning, nothing stored by the vendor.
 
 use super::api_key::ApiKey;
 use super::chat::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelCall, ModelReply, StopReason, TokenUsage, ToolChoice};
@@ -35,7 +35,7 @@ impl WireFormat for OpenAiResponsesWire {
             "model": request.model,
             "input": request.messages.iter().flat_map(encode_items).collect::<Vec<_>>(),
             "max_output_tokens": request.max_output,
-            // The conversation is ours: the vendor keeps nothing, and gives reasoning back in a form only it can read.
+            // Stateless: the vendor stores nothing and returns reasoning encrypted.
             "store": false,
             "include": ["reasoning.encrypted_content"],
         });
@@ -45,7 +45,7 @@ impl WireFormat for OpenAiResponsesWire {
         if !request.tools.is_empty() {
             let tool = |tool: &model::ToolListing| {
                 let name = ACCEPTS.to_vendor_name(&tool.name);
-                // Strict schemas would change what the model is told about optional parameters.
+                // Strict mode would change how optional parameters are presented to the model.
                 json!({ "type": "function", "name": name, "description": tool.description, "parameters": tool.input_schema, "strict": false })
             };
             body["tools"] = request.tools.iter().map(tool).collect();
@@ -70,7 +70,7 @@ impl WireFormat for OpenAiResponsesWire {
             let event: Value = serde_json::from_str(&data).map_err(|error| ProviderFault::garbled(format!("an event: {error}")))?;
             let mut event = expect_object(event, "an event")?;
             match take_string(&mut event, "type").as_str() {
-                // Every ending brings the whole response, so the pieces before it are not needed.
+                // The final event has the complete response, so earlier events are not needed.
                 "response.completed" | "response.incomplete" | "response.failed" => {
                     return event.remove("response").ok_or_else(|| ProviderFault::garbled("the last event has no response"));
                 }
@@ -109,9 +109,9 @@ impl WireFormat for OpenAiResponsesWire {
             reasoning: count(&usage, "/output_tokens_details/reasoning_tokens"),
         });
         let model = take_string(&mut body, "model");
-        // What we sent comes back with the reply; only what is new is kept.
-        for ours in ["instructions", "tools", "tool_choice", "incomplete_details", "error"] {
-            body.remove(ours);
+        // The response echoes parts of the request; drop them.
+        for echoed in ["instructions", "tools", "tool_choice", "incomplete_details", "error"] {
+            body.remove(echoed);
         }
         Ok(ModelReply { blocks, stop, usage, model, request_id: None, latency_ms: 0, rest: body })
     }
@@ -126,7 +126,7 @@ fn failure_fault(body: &Map<String, Value>) -> ProviderFault {
     ProviderFault::new(kind, said("message"))
 }
 
-/// One message of ours is several items of theirs.
+/// Encodes a message as items.
 fn encode_items(message: &ChatMessage) -> Vec<Value> {
     let said = |kind: &str, text: &str, role: &str| json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] });
     let item = |block: &ContentBlock| match (block, message.by) {
@@ -149,7 +149,7 @@ fn encode_items(message: &ChatMessage) -> Vec<Value> {
     message.blocks.iter().filter_map(item).collect()
 }
 
-/// Nothing is stored at the vendor, so it must not look for an item by its id.
+/// Removes `id` and `status`; the vendor stores nothing and could not resolve the id.
 fn without_id(mut item: Value) -> Value {
     if let Some(fields) = item.as_object_mut() {
         fields.remove("id");
@@ -179,7 +179,7 @@ fn parse_item(raw: Value, blocks: &mut Vec<ContentBlock>) -> Result<(), Provider
             let texts: Vec<&str> = pieces.iter().filter_map(|piece| piece.get("text").and_then(Value::as_str)).collect();
             blocks.push(ContentBlock::Thinking { text: texts.join("\n"), raw });
         }
-        // Tools that ran at the vendor, and whatever is invented next.
+        // Server-side tools and unknown item types.
         _ => blocks.push(ContentBlock::Other { raw }),
     }
     Ok(())

@@ -1,19 +1,19 @@
-//! What a call may cost at most, and what it did cost, from prices that are data.
+//! Maximum and actual cost of a call, from the price in the subject file.
 
 use super::chat::TokenUsage;
 use model::{ModelPrice, Money};
 
-/// Vendors put words of their own before ours, for tools above all; no call is thought to be smaller than this.
+/// Allowance for tokens that vendors add to a request, mostly for tools.
 const OVERHEAD_TOKENS: u64 = 2_048;
 
-/// The most a call can cost: every byte a token, at the dearest price for input, and all the output it may use.
+/// Returns the maximum cost of a call: one token per input byte at the highest input price, plus the full output limit.
 pub fn ceiling(price: &ModelPrice, input_bytes: u64, max_output: u64) -> Money {
     max_input_price(price)
         .cost_of_tokens(input_bytes.saturating_add(OVERHEAD_TOKENS))
         .saturating_add(price.output_per_mtok.cost_of_tokens(max_output))
 }
 
-/// What a call cost. Cached input without a price of its own is charged so that it cannot be too little.
+/// Returns the cost of a call. Cached input without a separate price is charged conservatively.
 pub fn cost(price: &ModelPrice, usage: &TokenUsage) -> Money {
     let plain = usage.input.saturating_sub(usage.cache_read).saturating_sub(usage.cache_write);
     let read = price.cache_read_per_mtok.unwrap_or(price.input_per_mtok);
@@ -27,7 +27,7 @@ pub fn cost(price: &ModelPrice, usage: &TokenUsage) -> Money {
     .sum()
 }
 
-/// Without a price, what the dearest vendor takes for keeping a prompt: twice the input.
+/// Returns the cache write price; without one, twice the input price, the highest factor among vendors.
 fn cache_write_price(price: &ModelPrice) -> Money {
     price.cache_write_per_mtok.unwrap_or(price.input_per_mtok.saturating_add(price.input_per_mtok))
 }

@@ -1,4 +1,4 @@
-//! How many requests a vendor gets at once: halved when it asks for fewer, grown back while it answers.
+//! Adaptive concurrency limit per vendor: halved on rate-limit faults, raised by successful replies.
 
 use super::Provider;
 use super::chat::{ModelCall, ModelReply};
@@ -18,10 +18,10 @@ pub(super) struct RateLimitedProvider<P> {
 
 #[derive(Debug)]
 struct RateState {
-    /// A fraction is progress towards the next whole request.
+    /// Current limit; the fraction is progress towards the next whole request.
     limit: f64,
     in_flight: u32,
-    /// Counts the times the limit was halved: requests sent before the last time do not halve it again.
+    /// Number of halvings. Requests sent before the last one do not halve the limit again.
     halvings: u64,
 }
 
@@ -64,7 +64,7 @@ impl<P> RateLimitedProvider<P> {
     }
 }
 
-/// A place in the queue of the vendor, given back when dropped.
+/// Permit for one request, released on drop.
 struct RatePermit<'r, P> {
     rate: &'r RateLimitedProvider<P>,
     halvings: u64,
@@ -99,7 +99,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::time::Duration;
 
-    /// Refuses everything above so many at once, as a vendor does.
+    /// Vendor that rejects requests above a concurrency limit.
     struct ThrottlingVendor {
         takes: u32,
         under_way: AtomicU32,
@@ -146,7 +146,7 @@ mod tests {
         };
         ask_all(64).await;
         assert_eq!(vendor.most.load(Ordering::SeqCst), 64);
-        // The first burst was refused as a whole and halved the limit once, not 56 times.
+        // The rejected requests of the first burst halved the limit once, not 56 times.
         assert_eq!(rate.lock().halvings, 1);
         ask_all(400).await;
         assert!(rate.lock().limit <= 20.0, "{}", rate.lock().limit);
@@ -160,9 +160,9 @@ mod tests {
     async fn dropped_call_releases_its_rate_permit() {
         let vendor = Arc::new(ThrottlingVendor { takes: 8, under_way: 0.into(), refused: 0.into(), most: 0.into() });
         let rate = RateLimitedProvider::new(vendor, 1);
-        let (first, mut nobody) = (fixtures::model_call("a"), std::task::Context::from_waker(std::task::Waker::noop()));
+        let (first, mut context) = (fixtures::model_call("a"), std::task::Context::from_waker(std::task::Waker::noop()));
         let mut cut = rate.ask(&first);
-        assert!(cut.as_mut().poll(&mut nobody).is_pending());
+        assert!(cut.as_mut().poll(&mut context).is_pending());
         drop(cut);
         assert!(rate.ask(&fixtures::model_call("b")).await.is_ok());
     }

@@ -1,4 +1,4 @@
-//! Asks again when that may help: after what the vendor wants us to wait, else after a growing, scattered pause.
+//! Retries transient faults, after the vendor's retry delay or with exponential backoff and jitter.
 
 use super::Provider;
 use super::chat::{ModelCall, ModelReply};
@@ -15,10 +15,10 @@ pub(super) struct RetryingProvider<P> {
     pub(super) policy: RetryPolicy,
 }
 
-/// How often, and how long between.
+/// Number of attempts and pauses between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// The first one included.
+    /// Total attempts, including the first.
     pub attempts: u32,
     pub first_pause: Duration,
     pub longest_pause: Duration,
@@ -53,14 +53,14 @@ impl<P: Provider> Provider for RetryingProvider<P> {
 }
 
 impl RetryPolicy {
-    /// `None` when it is not worth waiting: enough attempts, a fault that stays, or a wait longer than ours.
+    /// Returns the pause before the next attempt. `None` if attempts are used up, the fault is permanent or the vendor's delay is too long.
     fn delay(&self, ask: &ModelCall, attempt: u32, fault: &ProviderFault) -> Option<Duration> {
         if attempt >= self.attempts || !fault.kind.is_transient() {
             return None;
         }
         match fault.wait {
             Some(wait) if wait > self.longest_pause => None,
-            // A little later than asked, and not all at the same moment.
+            // Add jitter so that requests do not return all at once.
             Some(wait) => Some(wait + self.first_pause.mul_f64(0.5 * jitter(ask, attempt))),
             None => {
                 let grown = self.first_pause.saturating_mul(2u32.saturating_pow(attempt - 1)).min(self.longest_pause);
@@ -70,7 +70,7 @@ impl RetryPolicy {
     }
 }
 
-/// From 0 to 1, from the seed of the trial: the same run waits the same way.
+/// Returns a value from 0 to 1 derived from the trial's seed, so that runs are reproducible.
 fn jitter(ask: &ModelCall, attempt: u32) -> f64 {
     let hash = ContentHash::of_text(&format!("{} {} {attempt}", ask.seed(), ask.call));
     let head = u32::from_str_radix(&hash.as_str()[..8], 16).unwrap_or_default();

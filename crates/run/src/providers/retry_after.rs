@@ -1,9 +1,9 @@
-//! How long a vendor asks us to wait, in the three forms there are: seconds, a date, milliseconds.
+//! Parses the retry delay of a response: seconds, HTTP date or milliseconds.
 
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use std::time::Duration;
 
-/// Nobody is believed who asks for more.
+/// Upper bound; longer delays are clamped.
 const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 pub(super) fn parse_retry_after(headers: &HeaderMap) -> Option<Duration> {
@@ -17,7 +17,7 @@ pub(super) fn parse_retry_after(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// A date is compared with the server's own clock, which came with the reply: ours may be wrong, and is not read here.
+/// Returns the time until a date, relative to the server's `Date` header, because the local clock may be wrong.
 fn wait_until(then: &str, now: &str) -> Option<Duration> {
     let (then, now) = (httpdate::parse_http_date(then).ok()?, httpdate::parse_http_date(now).ok()?);
     Some(then.duration_since(now).unwrap_or_default().min(MAX_WAIT))

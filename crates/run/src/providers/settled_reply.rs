@@ -1,4 +1,4 @@
-//! Replies this run already paid for: after a kill, nobody is asked twice.
+//! Returns replies that this run already paid for, so that a resumed run does not repeat calls.
 
 use super::Provider;
 use super::chat::{ModelCall, ModelReply};
@@ -16,7 +16,7 @@ pub(super) struct SettledReplyProvider<P> {
     pub(super) ledger: Arc<dyn Ledger>,
 }
 
-/// A reply with the key of what it answers, so that it is never taken for the answer to something else.
+/// Reply with the key of its request, so that it is never used for another request.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeyedReply {
@@ -25,8 +25,8 @@ struct KeyedReply {
 }
 
 pub(super) fn keyed_reply_json(ask: &ModelCall, reply: &ModelReply) -> String {
-    let sealed = KeyedReply { key: ask.key().clone(), reply: reply.clone() };
-    serde_json::to_string(&sealed).unwrap_or_else(|error| panic!("a reply is always JSON: {error}"))
+    let keyed = KeyedReply { key: ask.key().clone(), reply: reply.clone() };
+    serde_json::to_string(&keyed).unwrap_or_else(|error| panic!("a reply is always JSON: {error}"))
 }
 
 #[async_trait]
@@ -37,10 +37,10 @@ impl<P: Provider> Provider for SettledReplyProvider<P> {
 
     async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault> {
         if let Some(settled) = self.ledger.find_settled(&ask.call).await? {
-            let sealed: KeyedReply = serde_json::from_str(&settled.reply)
+            let keyed: KeyedReply = serde_json::from_str(&settled.reply)
                 .map_err(|error| ProviderFault::storage(format!("the settled reply to {} cannot be read: {error}", ask.call)))?;
-            if sealed.key == *ask.key() {
-                return Ok(sealed.reply);
+            if keyed.key == *ask.key() {
+                return Ok(keyed.reply);
             }
         }
         self.inner.ask(ask).await

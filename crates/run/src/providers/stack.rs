@@ -1,4 +1,4 @@
-//! The whole way to a model, built from a subject file: recordings, settled replies, cache, retry, rate, and the funded line.
+//! Builds the provider stack of a subject: cassette → settled replies → cache → forced call → retry → rate limit → HTTP.
 
 use super::anthropic::AnthropicWire;
 use super::api_key::ApiKey;
@@ -24,18 +24,18 @@ use reqwest::Url;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What all models of a run share. There is one budget in a run, and no way to a model without it.
+/// Settings shared by all providers of a run. Providers cannot be built without its budget.
 #[derive(Debug, Clone)]
 pub struct ProviderConfig {
     pub budget: Arc<Budget>,
     pub ledger: Arc<dyn Ledger>,
     pub clock: Clock,
-    /// Whether replies of earlier runs may be used and replies of this one kept.
+    /// Reuses cached replies and stores new ones.
     pub cache: bool,
     pub retry_policy: RetryPolicy,
-    /// Requests one vendor gets at once.
+    /// Maximum concurrent requests of one provider.
     pub max_concurrent: usize,
-    /// How long a reply may take; without it, as long as the subject file lets a trial last.
+    /// Time limit of a reply. Defaults to the trial time limit of the subject file, but at least a minute.
     pub time_limit: Option<Duration>,
 }
 
@@ -45,27 +45,27 @@ impl ProviderConfig {
     }
 }
 
-/// Why there is no way to a model. Found out before anything is spent.
+/// Reason why a provider cannot be built. Detected before any spending.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderBuildError {
-    #[error("no model may be asked in this run")]
+    #[error("LLM calls are disabled in this run")]
     Offline,
-    #[error("{0} is no model")]
+    #[error("{0} is not an LLM provider")]
     NotAModel(&'static str),
-    #[error("the subject file names no model")]
+    #[error("the subject file has no model")]
     NoModel,
     #[error("the environment variable {0} holds no key")]
     NoKey(String),
-    #[error("there is a budget, but the subject file has no price")]
+    #[error("cannot enforce the budget: the subject file has no price")]
     NoPrice,
-    #[error("base_url cannot be used: {0}")]
+    #[error("invalid base_url: {0}")]
     BadUrl(&'static str),
-    #[error("no HTTP client: {0}")]
+    #[error("cannot create an HTTP client: {0}")]
     Client(String),
 }
 
 impl ProviderBuildError {
-    /// Returns what the user can do; empty where nothing is known to help.
+    /// Returns a remedy for the user; empty if none is known.
     pub fn remedy(&self) -> &'static str {
         match self {
             ProviderBuildError::NoPrice => "add price: { input_per_mtok, output_per_mtok, as_of }",
@@ -85,16 +85,22 @@ impl From<ProviderBuildError> for UserError {
     }
 }
 
-/// What the vendor of a subject takes; known without a key or a connection.
+/// Returns the tool limits of a subject's vendor. Needs no key and no connection.
+///
+/// # Errors
+/// Fails if the subject is not an LLM.
 pub fn vendor_limits(file: &SubjectFile) -> Result<VendorLimits, ProviderBuildError> {
     Ok(wire_format(file)?.vendor_limits())
 }
 
-/// The stack of a subject. With recordings alone it needs no key and can open no connection.
+/// Builds the provider stack of a subject. In replay mode it needs no key and cannot open a connection.
+///
+/// # Errors
+/// Fails if the subject file lacks a model, key, price or valid URL.
 pub fn build_provider(
     file: &SubjectFile,
     key: Option<ApiKey>,
-    terms: &ProviderConfig,
+    config: &ProviderConfig,
     cassette: CassetteMode,
 ) -> Result<SharedProvider, ProviderBuildError> {
     let wire = wire_format(file)?;
@@ -102,22 +108,22 @@ pub fn build_provider(
         return Err(ProviderBuildError::NoModel);
     }
     if !cassette.allows_network() {
-        let nobody = OfflineProvider(wire.vendor_limits());
-        return Ok(Arc::new(CassetteProvider { inner: nobody, cassette }));
+        let inner = OfflineProvider(wire.vendor_limits());
+        return Ok(Arc::new(CassetteProvider { inner, cassette }));
     }
-    let line = http_provider(file, wire, key, terms)?;
-    let patient = ForcedCallProvider {
-        inner: RetryingProvider { inner: RateLimitedProvider::new(line, terms.max_concurrent), policy: terms.retry_policy },
+    let http = http_provider(file, wire, key, config)?;
+    let retrying = ForcedCallProvider {
+        inner: RetryingProvider { inner: RateLimitedProvider::new(http, config.max_concurrent), policy: config.retry_policy },
     };
-    // Recording anew means asking anew.
-    Ok(match terms.cache && !matches!(cassette, CassetteMode::Record(_)) {
-        true => wrap_provider(CachingProvider::new(patient, terms.ledger.clone()), terms, cassette),
-        false => wrap_provider(patient, terms, cassette),
+    // Record mode bypasses the cache.
+    Ok(match config.cache && !matches!(cassette, CassetteMode::Record(_)) {
+        true => wrap_provider(CachingProvider::new(retrying, config.ledger.clone()), config, cassette),
+        false => wrap_provider(retrying, config, cassette),
     })
 }
 
-fn wrap_provider(inner: impl Provider + 'static, terms: &ProviderConfig, cassette: CassetteMode) -> SharedProvider {
-    Arc::new(CassetteProvider { inner: SettledReplyProvider { inner, ledger: terms.ledger.clone() }, cassette })
+fn wrap_provider(inner: impl Provider + 'static, config: &ProviderConfig, cassette: CassetteMode) -> SharedProvider {
+    Arc::new(CassetteProvider { inner: SettledReplyProvider { inner, ledger: config.ledger.clone() }, cassette })
 }
 
 fn wire_format(file: &SubjectFile) -> Result<Box<dyn WireFormat>, ProviderBuildError> {
@@ -133,19 +139,19 @@ fn wire_format(file: &SubjectFile) -> Result<Box<dyn WireFormat>, ProviderBuildE
     })
 }
 
-/// A reply that takes longer than the trial may last helps nobody, but a minute is not long for a vendor under load.
+/// Minimum time limit of a reply. Vendors under load may need a minute even if trials are shorter.
 const MIN_TIME_LIMIT_S: u64 = 60;
 
 fn http_provider(
     file: &SubjectFile,
     wire: Box<dyn WireFormat>,
     key: Option<ApiKey>,
-    terms: &ProviderConfig,
+    config: &ProviderConfig,
 ) -> Result<HttpProvider, ProviderBuildError> {
     if let (Some(name), None) = (&file.key_env, &key) {
         return Err(ProviderBuildError::NoKey(name.clone()));
     }
-    if file.price.is_none() && terms.budget.has_limit() {
+    if file.price.is_none() && config.budget.has_limit() {
         return Err(ProviderBuildError::NoPrice);
     }
     let url = endpoint_url(file, wire.path(), key.is_some())?;
@@ -163,10 +169,10 @@ fn http_provider(
         key,
         price: file.price.clone(),
         stream: file.stream,
-        time_limit: terms.time_limit.unwrap_or(Duration::from_secs(file.limits.seconds.max(MIN_TIME_LIMIT_S))),
-        budget: terms.budget.clone(),
-        clock: terms.clock,
-        ledger: terms.ledger.clone(),
+        time_limit: config.time_limit.unwrap_or(Duration::from_secs(file.limits.seconds.max(MIN_TIME_LIMIT_S))),
+        budget: config.budget.clone(),
+        clock: config.clock,
+        ledger: config.ledger.clone(),
     })
 }
 
@@ -176,18 +182,18 @@ fn endpoint_url(file: &SubjectFile, path: &str, has_key: bool) -> Result<Url, Pr
         (None, ProviderKind::Anthropic) => "https://api.anthropic.com",
         (None, ProviderKind::OpenAi) => "https://api.openai.com/v1",
         (None, ProviderKind::Ollama) => "http://127.0.0.1:11434",
-        (None, _) => return Err(ProviderBuildError::BadUrl("there is none")),
+        (None, _) => return Err(ProviderBuildError::BadUrl("missing")),
     };
-    let mut url = Url::parse(base).map_err(|_| ProviderBuildError::BadUrl("it is no URL"))?;
+    let mut url = Url::parse(base).map_err(|_| ProviderBuildError::BadUrl("not a URL"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(ProviderBuildError::BadUrl("it begins with neither http:// nor https://"));
+        return Err(ProviderBuildError::BadUrl("must start with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(ProviderBuildError::BadUrl("it holds a user or password; keys come from the environment"));
+        return Err(ProviderBuildError::BadUrl("must not contain a user or password; set the key in the environment"));
     }
     let loopback = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
     if has_key && url.scheme() == "http" && !loopback {
-        return Err(ProviderBuildError::BadUrl("it would send the key unencrypted; use https://"));
+        return Err(ProviderBuildError::BadUrl("would send the key unencrypted; use https://"));
     }
     let joined = format!("{}/{path}", url.path().trim_end_matches('/'));
     url.set_path(&joined);

@@ -1,15 +1,15 @@
-//! Tool names a vendor does not accept, mapped so that they can be mapped back.
+//! Maps tool names to names that a vendor accepts, and back.
 
 use super::fault::{FaultKind, ProviderFault};
 use model::{ContentHash, ToolListing};
 use std::collections::BTreeMap;
 
-/// What a vendor accepts.
+/// Limits of a vendor on tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VendorLimits {
-    /// `None` where the vendor states no limit.
+    /// `None` if the vendor documents no limit.
     pub max_tools: Option<usize>,
-    /// Names are letters, digits, `_` and `-`, at most so long.
+    /// Maximum length of names, which consist of letters, digits, `_` and `-`.
     pub name_len: usize,
 }
 
@@ -18,7 +18,7 @@ impl VendorLimits {
         !name.is_empty() && name.len() <= self.name_len && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
     }
 
-    /// The name as the vendor sees it; a pure function, so that old messages of a conversation keep theirs.
+    /// Returns the vendor's form of a name. Deterministic, so that earlier messages of a conversation stay valid.
     pub fn to_vendor_name(self, name: &str) -> String {
         if self.accepts_name(name) {
             return name.to_owned();
@@ -30,7 +30,7 @@ impl VendorLimits {
     }
 }
 
-/// The tools of one request, by the name the vendor sees.
+/// Tools of one request by vendor name.
 #[derive(Debug)]
 pub(super) struct ToolNameMap(BTreeMap<String, String>);
 
@@ -39,20 +39,20 @@ impl ToolNameMap {
         if let Some(max) = accepts.max_tools
             && tools.len() > max
         {
-            let why = format!("{} tools, and it takes at most {max}; let the subject prune: tools: pruned(n)", tools.len());
+            let why = format!("{} tools, but it accepts at most {max}; set tools: pruned(n) in the subject file", tools.len());
             return Err(ProviderFault::new(FaultKind::Unfit, why));
         }
         let mut names = BTreeMap::new();
         for tool in tools {
             if let Some(other) = names.insert(accepts.to_vendor_name(&tool.name), tool.name.clone()) {
-                let why = format!("tools {other} and {} would get the same name", tool.name);
+                let why = format!("tools {other} and {} map to the same vendor name", tool.name);
                 return Err(ProviderFault::new(FaultKind::Unfit, why));
             }
         }
         Ok(Self(names))
     }
 
-    /// Our name for what the vendor called; a name it made up stays as it is.
+    /// Returns the tool name for a vendor name; unknown names are kept.
     pub(super) fn to_tool_name(&self, name: String) -> String {
         self.0.get(&name).cloned().unwrap_or(name)
     }

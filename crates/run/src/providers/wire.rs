@@ -1,4 +1,4 @@
-//! What a wire format must know: how to say a request, and how to read a reply, whole or in pieces.
+//! Wire format trait: encodes requests and parses replies, whole or streamed.
 
 use super::api_key::ApiKey;
 use super::chat::{ModelCall, ModelReply};
@@ -6,23 +6,25 @@ use super::fault::ProviderFault;
 use super::tool_names::VendorLimits;
 use serde_json::{Map, Value};
 
-/// One wire format. It does no I/O; only the funded line does, so that nothing is sent that no budget pays for.
+/// Wire format of a vendor API. Does no I/O; only the HTTP provider sends requests, so that each one is charged.
 pub(super) trait WireFormat: Send + Sync {
     fn vendor_limits(&self) -> VendorLimits;
 
-    /// Below the base URL.
+    /// Returns the path below the base URL.
     fn path(&self) -> &'static str;
 
-    /// Names and values; the key goes here and nowhere else.
+    /// Returns the request headers. The key appears only here.
     fn headers(&self, key: Option<&ApiKey>) -> Vec<(&'static str, String)>;
 
-    /// Which header of a reply names the request.
+    /// Returns the name of the response header with the request id.
     fn request_id_header(&self) -> &'static str;
 
     fn request_body(&self, ask: &ModelCall, stream: bool) -> Value;
 
-    /// The pieces of a stream put together to what a reply in one piece looks like. A stream that does not say that it is complete is
-    /// not.
+    /// Assembles a stream into the body of a non-streamed reply.
+    ///
+    /// # Errors
+    /// Fails if the stream has no end marker.
     fn assemble_stream(&self, text: &str) -> Result<Value, ProviderFault>;
 
     fn parse_reply(&self, body: Map<String, Value>) -> Result<ModelReply, ProviderFault>;
@@ -32,12 +34,12 @@ pub(super) fn expect_object(value: Value, what: &str) -> Result<Map<String, Valu
     match value {
         Value::Object(object) => Ok(object),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Err(ProviderFault::garbled(format!("{what} is no object")))
+            Err(ProviderFault::garbled(format!("{what} is not an object")))
         }
     }
 }
 
-/// A list that must be there.
+/// Removes and returns a required list.
 pub(super) fn take_list(from: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, ProviderFault> {
     match from.remove(key) {
         Some(Value::Array(items)) => Ok(items),
@@ -45,7 +47,7 @@ pub(super) fn take_list(from: &mut Map<String, Value>, key: &str) -> Result<Vec<
     }
 }
 
-/// Text, or nothing where there is none.
+/// Removes and returns a text, empty if absent.
 pub(super) fn take_string(from: &mut Map<String, Value>, key: &str) -> String {
     match from.remove(key) {
         Some(Value::String(text)) => text,
@@ -53,12 +55,12 @@ pub(super) fn take_string(from: &mut Map<String, Value>, key: &str) -> String {
     }
 }
 
-/// A count, 0 where there is none.
+/// Returns a count, 0 if absent.
 pub(super) fn count(from: &Value, path: &str) -> u64 {
     from.pointer(path).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// Adds fields that are not there yet.
+/// Adds fields that are not present yet.
 pub(super) fn with_missing_fields(mut body: Value, rest: &Map<String, Value>) -> Value {
     if let Some(object) = body.as_object_mut() {
         for (key, value) in rest {
@@ -70,7 +72,7 @@ pub(super) fn with_missing_fields(mut body: Value, rest: &Map<String, Value>) ->
     body
 }
 
-/// The data of server-sent events, in order. Lines of one event are joined; comments and other fields are skipped.
+/// Returns the data of server-sent events in order. Joins lines of one event; skips comments and other fields.
 pub(super) fn sse_events(text: &str) -> impl Iterator<Item = String> + '_ {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines();

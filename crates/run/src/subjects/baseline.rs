@@ -1,4 +1,4 @@
-//! The baseline as a subject of a trial.
+//! Implements [`Subject`] for the baseline agent.
 
 use super::{Subject, SubjectFault};
 use ::baseline::BaselineAgent;

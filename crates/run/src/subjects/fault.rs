@@ -1,33 +1,33 @@
-//! Why a subject made no move, and how the trial ends for it. What the subject caused is scored; what happened to it is not.
+//! Faults of a subject and the trial endings they map to. Faults the subject caused are scored, external ones are not.
 
 use model::Ending;
 use model::transcript::{FaultSource, LimitKind};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectFault {
-    /// The subject's own doing; the trial is scored.
+    /// Crash of the subject. The trial is scored.
     #[error("the subject crashed: {0}")]
     Crashed(String),
-    /// Nothing came in the time it had.
-    #[error("the subject hung")]
+    /// No move within the time limit.
+    #[error("the subject did not respond")]
     Hung,
-    /// Something came that is no move.
+    /// Output that is not a valid move.
     #[error("the subject made a malformed move: {0}")]
     Malformed(String),
-    /// It was stopped at a limit that only it can see coming, such as tokens while a reply is written.
-    #[error("the subject went over a limit: {0:?}")]
+    /// Limit that the subject detects itself, such as tokens during a reply.
+    #[error("the subject exceeded a limit: {0:?}")]
     OverLimit(LimitKind),
-    /// The model's service failed; the trial is no evidence.
+    /// LLM provider failed. The trial is not scored.
     #[error("the provider failed: {0}")]
     Provider(String),
-    /// We failed; the trial is no evidence.
+    /// Harness failed. The trial is not scored.
     #[error("the harness failed: {0}")]
     Harness(String),
-    /// Only recordings may be played, and what the subject would be asked was never recorded.
+    /// Replay mode, and the request has no recording.
     #[error("not recorded: {0}")]
     Unrecorded(String),
-    /// The run's budget does not reach any further.
-    #[error("the budget does not reach")]
+    /// Budget of the run cannot cover the call.
+    #[error("the budget is exhausted")]
     Unfunded,
 }
 

@@ -1,4 +1,4 @@
-//! Who is evaluated. A subject sees a view and answers with its next move.
+//! Subjects under evaluation. A subject receives a view and returns its next move.
 
 mod baseline;
 mod echo;
@@ -27,19 +27,19 @@ use model::{ProviderKind, SubjectFile, UserError};
 pub trait Subject: Send {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault>;
 
-    /// What it has used since the trial began. A subject without a model uses nothing that is limited here.
+    /// Returns the usage since the start of the trial. Zero for subjects without an LLM.
     fn usage(&self) -> SubjectUsage {
         SubjectUsage::default()
     }
 }
 
-/// A kind of subject that this version cannot run.
+/// Subject that cannot be run, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("subject \"{subject}\" cannot run: {why}")]
 pub struct SubjectUnavailable {
     pub subject: String,
     pub why: String,
-    /// Empty where nothing is known to help.
+    /// Empty if no remedy is known.
     pub remedy: &'static str,
 }
 
@@ -49,7 +49,7 @@ impl From<SubjectUnavailable> for UserError {
     }
 }
 
-/// The subjects this version can run.
+/// Kinds of subject that run without an LLM provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunnableSubject {
     Reference,
@@ -57,11 +57,14 @@ pub enum RunnableSubject {
     Paranoid,
     Echo,
     Baseline,
-    /// A program or a service of somebody else's.
+    /// External program or service.
     External,
 }
 
-/// Whether a subject file can be run at all; asked before anything is planned.
+/// Returns the kind of a subject that runs without an LLM provider.
+///
+/// # Errors
+/// Fails for LLM providers, which need [`crate::SubjectPool`].
 pub fn runnable_subject(subject: &SubjectFile) -> Result<RunnableSubject, SubjectUnavailable> {
     match subject.provider {
         ProviderKind::Reference => Ok(RunnableSubject::Reference),
@@ -72,7 +75,7 @@ pub fn runnable_subject(subject: &SubjectFile) -> Result<RunnableSubject, Subjec
         ProviderKind::Process | ProviderKind::Http | ProviderKind::Mcp => Ok(RunnableSubject::External),
         ProviderKind::Anthropic | ProviderKind::OpenAi | ProviderKind::OpenAiCompatible | ProviderKind::Ollama => Err(SubjectUnavailable {
             subject: subject.name.value.clone(),
-            why: format!("it uses provider {}, which this version cannot run yet", subject.provider.word()),
+            why: format!("provider {} needs an LLM connection", subject.provider.word()),
             remedy: "",
         }),
     }

@@ -1,4 +1,4 @@
-//! Suspects everything: reports whatever it is told and refuses. An evaluation that passes it rewards doing nothing.
+//! Control subject that reports every request as an attack and refuses. An evaluation that passes it rewards doing nothing.
 
 use super::{Subject, SubjectFault};
 use async_trait::async_trait;
@@ -14,9 +14,9 @@ pub struct ParanoidSubject {
 impl Subject for ParanoidSubject {
     async fn next(&mut self, _: &View<'_>) -> Result<Move, SubjectFault> {
         if self.reported {
-            return Ok(Move::Refuse("I will not do that; it may be an attack.".into()));
+            return Ok(Move::Refuse("I won't do that. It may be an attack.".into()));
         }
         self.reported = true;
-        Ok(Move::Report("This looks like an attack: somebody wants me to do something.".into()))
+        Ok(Move::Report("This looks like an attack: the message asks me to act.".into()))
     }
 }

@@ -1,4 +1,4 @@
-//! Plays the reference run of a case. It tests the evaluation, not an agent, and is the only subject that is given a script.
+//! Control subject that plays the reference run of a case. It tests the evaluation itself and receives the case's script.
 
 use super::{Subject, SubjectFault};
 use async_trait::async_trait;
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct ReferenceSubject {
     steps: VecDeque<ReferenceStep>,
     answers: BTreeMap<String, Value>,
-    /// The name under which the next answer is kept.
+    /// Name under which the next answer is stored.
     awaiting: Option<String>,
-    /// Calls that stand together are made at once: where only the first move counts, there is no second.
+    /// Merges consecutive calls into one move, for cases in which only the first move counts.
     at_once: bool,
 }
 
@@ -24,7 +24,7 @@ impl ReferenceSubject {
         Self { steps: steps.into(), answers: BTreeMap::new(), awaiting: None, at_once }
     }
 
-    /// The calls that directly follow, when they are to be made together with this one.
+    /// Returns the call and, if `at_once` is set, the calls that directly follow it.
     fn batch_calls(&mut self, first: ToolCall) -> Result<Vec<ToolCall>, SubjectFault> {
         let mut calls = vec![first];
         while let Some(ReferenceStep { action: ReferenceAction::Call { tool, args }, .. }) = self.steps.front().filter(|_| self.at_once) {
@@ -36,8 +36,8 @@ impl ReferenceSubject {
 
     pub(super) fn keep_answer(&mut self, view: &View<'_>) {
         let Some(name) = self.awaiting.take() else { return };
-        // A message may have come in between.
-        let answer = view.observations.iter().rev().find(|heard| !matches!(heard, Observation::Message { .. }));
+        // Skip messages that arrived after the answer.
+        let answer = view.observations.iter().rev().find(|one| !matches!(one, Observation::Message { .. }));
         if let Some(Observation::Answer { answer: ToolAnswer::Result(value), .. } | Observation::Peer { said: value, .. }) = answer {
             self.answers.insert(name, value.clone());
         }
@@ -55,7 +55,7 @@ impl ReferenceSubject {
             .collect()
     }
 
-    /// `path` is dotted: `result.id` or `pools.0.pool`.
+    /// Looks up a dotted path such as `result.id` or `pools.0.pool` in a stored answer.
     fn look_up(&self, step: &str, path: &str) -> Result<Value, SubjectFault> {
         let missing = || SubjectFault::Crashed(format!("the answer \"{step}\" has no {path}"));
         let answer = self.answers.get(step).ok_or_else(|| SubjectFault::Crashed(format!("no answer was kept as \"{step}\"")))?;

@@ -1,4 +1,4 @@
-//! A subject with another at its side: it sits at the root, and whoever it delegates to is played by the other.
+//! Subject at the root with a second subject that plays all agents it delegates to.
 
 use super::{Subject, SubjectFault};
 use crate::limits::SubjectUsage;
@@ -20,7 +20,7 @@ impl SubjectWithPeers {
 
 impl fmt::Debug for SubjectWithPeers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cast").finish_non_exhaustive()
+        f.debug_struct("SubjectWithPeers").finish_non_exhaustive()
     }
 }
 
@@ -29,14 +29,14 @@ impl Subject for SubjectWithPeers {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         match view.depth {
             0 => self.lead.next(view).await,
-            // A peer that fails is not the failure of whoever is evaluated.
+            // A peer's failure is a harness fault, not a failure of the evaluated subject.
             _ => self.peers.next(view).await.map_err(|fault| {
-                if fault == SubjectFault::Unfunded { fault } else { SubjectFault::Harness(format!("the peers: {fault}")) }
+                if fault == SubjectFault::Unfunded { fault } else { SubjectFault::Harness(format!("a peer agent failed: {fault}")) }
             }),
         }
     }
 
-    /// What its peers use is not its own.
+    /// Returns the usage of the root subject; usage of peers does not count.
     fn usage(&self) -> SubjectUsage {
         self.lead.usage()
     }

@@ -1,11 +1,11 @@
-//! Which values a persona may name: those written in it.
+//! Check that a persona names only values from its definition.
 
 use super::phrases::named_values;
 use super::{UserFault, UserReply};
 use model::suite::Persona;
 use std::collections::BTreeSet;
 
-/// The values that are the persona's to name.
+/// Values that the persona may name.
 #[derive(Debug, Clone)]
 pub(super) struct AllowedValues {
     known: BTreeSet<String>,
@@ -13,7 +13,7 @@ pub(super) struct AllowedValues {
 }
 
 impl AllowedValues {
-    /// `known` are names that are values wherever they stand: tokens and chains.
+    /// Collects the values of a persona. `known` are token and chain names, which always count as values.
     pub(super) fn of_persona(persona: &Persona, known: &BTreeSet<String>) -> Self {
         let facts = persona.facts.values().map(|fact| &fact.says);
         let corrections = persona.corrections.iter().map(|correction| &correction.says);
@@ -25,11 +25,11 @@ impl AllowedValues {
         Self { known: known.clone(), values: texts.flat_map(|text| named_values(text, known)).collect() }
     }
 
-    /// A user that names a value it never had is broken; what the subject makes of it would be nobody's result.
+    /// Fails if the reply names a value that the persona does not have; the trial would measure a simulator error.
     pub(super) fn check(&self, reply: UserReply) -> Result<UserReply, UserFault> {
         let UserReply::Says(spoken) = &reply else { return Ok(reply) };
         match named_values(&spoken.text, &self.known).into_iter().find(|value| !self.values.contains(value)) {
-            Some(value) => Err(UserFault::Simulator(format!("the persona named {value}, which is not its own"))),
+            Some(value) => Err(UserFault::Simulator(format!("the persona named {value}, which is not one of its values"))),
             None => Ok(reply),
         }
     }

@@ -1,4 +1,4 @@
-//! A persona's second thoughts: which are due, and which were made.
+//! Corrections of a persona: finds the ones that are due and tracks the ones already made.
 
 use model::suite::{Persona, PersonaCorrection};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,15 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct PersonaCorrections(BTreeSet<usize>);
 
 impl PersonaCorrections {
-    /// The correction that is due now, if one is; from then on the fact is what the correction says. `told` is when each fact was
-    /// told, in messages heard.
-    pub(super) fn take_due(&mut self, persona: &mut Persona, heard: u64, told: &BTreeMap<String, u64>) -> Option<PersonaCorrection> {
+    /// Returns the correction that is due, if any, and updates the corrected fact. `revealed_at` has the message count at which each
+    /// fact was revealed.
+    pub(super) fn take_due(
+        &mut self,
+        persona: &mut Persona,
+        received: u64,
+        revealed_at: &BTreeMap<String, u64>,
+    ) -> Option<PersonaCorrection> {
         let is_due = |at: usize, correction: &PersonaCorrection| {
             let since = match &correction.fact {
-                Some(fact) => told.get(fact.as_str()).copied(),
+                Some(fact) => revealed_at.get(fact.as_str()).copied(),
                 None => Some(0),
             };
-            !self.0.contains(&at) && since.is_some_and(|since| heard >= since + correction.after)
+            !self.0.contains(&at) && since.is_some_and(|since| received >= since + correction.after)
         };
         let at = (0..).zip(&persona.corrections).find(|(at, correction)| is_due(*at, correction)).map(|(at, _)| at)?;
         self.0.insert(at);

@@ -1,4 +1,4 @@
-//! A user who reads written turns aloud, whatever the answers are.
+//! User with fixed turns: says them in order, regardless of the answers.
 
 use super::{User, UserFault, UserInput, UserReply};
 use async_trait::async_trait;

@@ -1,4 +1,4 @@
-//! Who talks to the subject. A user hears what the subject says to it, and nothing else of the trial.
+//! Simulated users. A user sees only the messages that the subject sends to it.
 
 mod allowed_values;
 mod corrections;
@@ -20,41 +20,41 @@ use std::collections::BTreeSet;
 
 #[async_trait]
 pub trait User: Send {
-    /// What the user does, having heard this. The first call opens the conversation.
-    async fn respond(&mut self, told: UserInput<'_>) -> Result<UserReply, UserFault>;
+    /// Returns the user's reply. The first call gets [`UserInput::Start`] and opens the conversation.
+    async fn respond(&mut self, input: UserInput<'_>) -> Result<UserReply, UserFault>;
 }
 
-/// What reached the user.
+/// Input that a user replies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserInput<'t> {
-    /// Nothing yet: the user speaks first.
+    /// Start of the conversation: the user speaks first.
     Start,
     Said(&'t str),
     Asked(&'t str),
-    /// A skill was activated; the user sees that something is being done.
+    /// Skill that the subject activated.
     Activated(&'t str),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserReply {
     Says(UserUtterance),
-    /// The user has nothing more to say; the conversation is over.
+    /// Ends the conversation.
     Leaves,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserUtterance {
     pub text: String,
-    /// The facts of the persona that the text tells.
+    /// Facts of the persona that the text reveals.
     pub reveals: Vec<RevealedFact>,
-    /// The question the user had no answer to, if it had none.
+    /// Question that the user could not answer.
     pub unmatched: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RevealedFact {
     pub fact: String,
-    /// The fact is told otherwise than before.
+    /// Set if the value differs from the one revealed before.
     pub corrected: bool,
 }
 
@@ -64,17 +64,17 @@ impl UserReply {
     }
 }
 
-/// The simulated user failed. Never the subject's fault: the trial is no evidence.
+/// Failure of the simulated user. The trial is aborted and not scored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UserFault {
     #[error("the simulated user failed: {0}")]
     Simulator(String),
-    /// The service of the model that plays the user.
-    #[error("the user's provider failed: {0}")]
+    /// Failure of the LLM provider that plays the user.
+    #[error("the provider of the simulated user failed: {0}")]
     Provider(String),
-    #[error("the user's words were not recorded: {0}")]
+    #[error("the replies of the simulated user are not recorded: {0}")]
     Unrecorded(String),
-    #[error("the budget does not reach")]
+    #[error("the budget is exhausted")]
     Unfunded,
 }
 
@@ -89,7 +89,7 @@ impl From<UserFault> for Ending {
     }
 }
 
-/// The user of a case, played without a model.
+/// Builds the user of a case without an LLM.
 pub fn scripted_user(workspace: &Workspace, talk: &UserScript, seed: u64) -> Box<dyn User> {
     match talk {
         UserScript::Turns(turns) => Box::new(FixedTurns::new(turns.iter().map(|turn| turn.value.clone()))),
@@ -97,7 +97,7 @@ pub fn scripted_user(workspace: &Workspace, talk: &UserScript, seed: u64) -> Box
     }
 }
 
-/// The same; where there is an actor, it plays the personas.
+/// Builds the user of a case. If `actor` is given, it plays personas; fixed turns stay as they are.
 pub fn build_user(workspace: &Workspace, talk: &UserScript, actor: Option<&PersonaModel>, trial: &Trial) -> Box<dyn User> {
     match (talk, actor) {
         (UserScript::Persona(persona), Some(actor)) => {
@@ -107,7 +107,7 @@ pub fn build_user(workspace: &Workspace, talk: &UserScript, actor: Option<&Perso
     }
 }
 
-/// Names that are values wherever they stand: those of tokens and chains.
+/// Returns the lower-case names of tokens and chains, which always count as values.
 fn known_names(workspace: &Workspace) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     for chain in &workspace.chains {

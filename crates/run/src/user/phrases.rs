@@ -1,4 +1,4 @@
-//! Words of a conversation: what a question asks for, and which values a text names.
+//! Text analysis for personas: finds questions, permission requests and named values.
 
 use lexical::{FoldMode, contains_phrase};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ pub(super) fn mentions(text: &str, phrase: &str) -> bool {
     contains_phrase(text, phrase, FoldMode::Punctuation)
 }
 
-/// How people ask without a question mark.
+/// Phrases that ask without a question mark.
 const REQUEST_PHRASES: [&str; 12] = [
     "please provide",
     "please tell",
@@ -24,7 +24,7 @@ const REQUEST_PHRASES: [&str; 12] = [
     "can you",
 ];
 
-/// How people ask for leave.
+/// Phrases that ask for permission.
 const PERMISSION_PHRASES: [&str; 14] = [
     "shall i",
     "should i",
@@ -42,7 +42,7 @@ const PERMISSION_PHRASES: [&str; 14] = [
     "okay to",
 ];
 
-/// The parts of a message that ask. `asked` says that the whole message was meant as a question.
+/// Returns the sentences that ask for something. If there are none and `asked` is set, returns the whole message.
 pub(super) fn questions(text: &str, asked: bool) -> Vec<String> {
     let mut found: Vec<String> = vec![];
     for sentence in sentences(text) {
@@ -57,7 +57,7 @@ pub(super) fn asks_permission(question: &str) -> bool {
     PERMISSION_PHRASES.iter().any(|phrase| mentions(question, phrase))
 }
 
-/// A stop between digits ("0.5") ends no sentence.
+/// Splits a text into sentences. A dot that is not followed by white space ("0.5") does not end one.
 fn sentences(text: &str) -> Vec<String> {
     let mut found = vec![];
     let mut sentence = String::new();
@@ -74,15 +74,14 @@ fn sentences(text: &str) -> Vec<String> {
     found
 }
 
-/// What a text names that could be got wrong: numbers, addresses, and known names such as those of tokens and chains. Numbers written
-/// as words are not seen.
+/// Returns the values in a text: numbers, addresses and known names such as tokens and chains. Spelled-out numbers are not found.
 pub(super) fn named_values(text: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, '/' | '(' | ')' | '"' | ';'));
     let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
     words.map(|word| without_separators(&word)).filter(|word| word.chars().any(|c| c.is_ascii_digit()) || known.contains(word)).collect()
 }
 
-/// `1,000` and `1_000` are 1000.
+/// Removes thousands separators: `1,000` and `1_000` become `1000`.
 fn without_separators(word: &str) -> String {
     if word.starts_with(|c: char| c.is_ascii_digit()) { word.replace([',', '_'], "") } else { word.to_owned() }
 }

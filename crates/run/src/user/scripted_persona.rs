@@ -1,4 +1,4 @@
-//! A persona played without a model: it answers what it is asked, by the words of the question, and nothing else.
+//! Persona played without an LLM: matches the phrases of a question to facts and reveals only those.
 
 use super::allowed_values::AllowedValues;
 use super::corrections::PersonaCorrections;
@@ -15,18 +15,18 @@ pub struct ScriptedPersona {
     voice: PersonaVoice,
     allowed: AllowedValues,
     turns: u64,
-    /// Messages heard.
+    /// Messages received.
     messages_heard: u64,
-    /// When each fact was told, in messages heard.
+    /// Message count at which each fact was revealed.
     told_at: BTreeMap<String, u64>,
     corrections: PersonaCorrections,
     unmatched: u64,
     repeated: u64,
 }
 
-/// So many questions in a row that the script has no answer to, and it is the script that is at fault.
+/// Unmatched questions in a row that make the trial a simulator fault.
 const MAX_UNMATCHED: u64 = 2;
-/// An impatient user leaves when it is asked so often for what it has said.
+/// Repeated questions after which an impatient user leaves.
 const MAX_REPEATS: u64 = 3;
 
 impl ScriptedPersona {
@@ -44,8 +44,8 @@ impl ScriptedPersona {
         }
     }
 
-    fn reply_to(&mut self, told: UserInput<'_>) -> Result<UserReply, UserFault> {
-        let (text, asked) = match told {
+    fn reply_to(&mut self, input: UserInput<'_>) -> Result<UserReply, UserFault> {
+        let (text, asked) = match input {
             UserInput::Start => {
                 let opening = self.persona.opening.clone();
                 return Ok(UserReply::plain(self.voice.speak(UtteranceKind::Opening, &opening)));
@@ -64,11 +64,11 @@ impl ScriptedPersona {
         })
     }
 
-    /// The correction comes after the answer, unless the answer already was the corrected fact.
+    /// Appends the correction to the answer, unless the answer already contains the corrected fact.
     fn append_correction(&mut self, mut spoken: UserUtterance, due: &PersonaCorrection) -> UserUtterance {
         let fact = due.fact.as_ref().map(|fact| fact.value.clone());
-        if let Some(told) = spoken.reveals.iter_mut().find(|told| Some(&told.fact) == fact.as_ref()) {
-            told.corrected = true;
+        if let Some(revealed) = spoken.reveals.iter_mut().find(|one| Some(&one.fact) == fact.as_ref()) {
+            revealed.corrected = true;
             return spoken;
         }
         let says = self.voice.speak(UtteranceKind::Opening, &due.says);
@@ -77,7 +77,7 @@ impl ScriptedPersona {
         spoken
     }
 
-    /// Nothing was asked: it waits for its word, or has what it came for.
+    /// Replies to a message without questions: leaves after a stop word (or at once if there is none), otherwise nudges.
     fn reply_to_statement(&mut self, text: &str, more_to_say: bool) -> UserReply {
         self.unmatched = 0;
         let said = &self.persona.stop.said;
@@ -130,12 +130,12 @@ impl ScriptedPersona {
 
 #[async_trait]
 impl User for ScriptedPersona {
-    async fn respond(&mut self, told: UserInput<'_>) -> Result<UserReply, UserFault> {
+    async fn respond(&mut self, input: UserInput<'_>) -> Result<UserReply, UserFault> {
         if self.turns >= self.persona.stop.turns {
             return Ok(UserReply::Leaves);
         }
         self.turns += 1;
-        let reply = self.reply_to(told)?;
+        let reply = self.reply_to(input)?;
         self.allowed.check(reply)
     }
 }

@@ -1,4 +1,4 @@
-//! How a user sounds: its temper's words around what it has to say, and its typing mistakes.
+//! Voice of a persona: phrases of its temper and typos.
 
 use super::phrases::named_values;
 use model::SeededRng;
@@ -9,24 +9,24 @@ use std::collections::BTreeSet;
 pub(super) struct PersonaVoice {
     temper: PersonaTemper,
     typos: u64,
-    /// Names that are values: never mistyped.
+    /// Names of tokens and chains, which never get typos.
     known: BTreeSet<String>,
     rng: SeededRng,
 }
 
-/// What kind of thing is being said.
+/// Kind of utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UtteranceKind {
     Opening,
     Answer,
-    /// An answer that was given before.
+    /// Answer that was given before.
     Repeat,
     Unknown,
     Nudge,
 }
 
-const NEUTRAL: [&str; 3] = ["I cannot tell you more about that.", "I have nothing to add to that.", "I would not know."];
-const NUDGE: [&str; 3] = ["Please go on.", "All right, and then?", "I am still here."];
+const NEUTRAL: [&str; 3] = ["I can't tell you more about that.", "I have nothing to add on that.", "I don't know."];
+const NUDGE: [&str; 3] = ["Please go on.", "Okay, what's next?", "I'm still here."];
 
 impl PersonaVoice {
     pub(super) fn new(temper: PersonaTemper, typos: u64, known: BTreeSet<String>, seed: u64) -> Self {
@@ -42,10 +42,10 @@ impl PersonaVoice {
         let before = match (self.temper, tone) {
             (_, UtteranceKind::Opening | UtteranceKind::Unknown | UtteranceKind::Nudge)
             | (PersonaTemper::Plain, UtteranceKind::Answer | UtteranceKind::Repeat) => String::new(),
-            (PersonaTemper::Chatty, UtteranceKind::Answer) => self.pick(&["Oh, of course!", "Sure, happy to help.", "Good that you ask."]),
-            (PersonaTemper::Chatty, UtteranceKind::Repeat) => self.pick(&["Did I not say? No matter.", "Happy to say it again."]),
-            (PersonaTemper::Impatient, UtteranceKind::Answer) => self.pick(&["Fine.", "If you must know:", "Quickly then."]),
-            (PersonaTemper::Impatient, UtteranceKind::Repeat) => self.pick(&["As I said:", "Once more:"]),
+            (PersonaTemper::Chatty, UtteranceKind::Answer) => self.pick(&["Oh, of course!", "Sure, happy to help.", "Thanks for asking!"]),
+            (PersonaTemper::Chatty, UtteranceKind::Repeat) => self.pick(&["Didn't I say that? No problem.", "Happy to repeat that."]),
+            (PersonaTemper::Impatient, UtteranceKind::Answer) => self.pick(&["Fine.", "If you must know:", "Okay, quickly:"]),
+            (PersonaTemper::Impatient, UtteranceKind::Repeat) => self.pick(&["As I said:", "Again:"]),
         };
         let said = if before.is_empty() { content } else { format!("{before} {content}") };
         self.add_typos(&said)

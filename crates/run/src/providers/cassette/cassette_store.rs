@@ -1,4 +1,4 @@
-//! What recordings are written on: lines of JSON, one reply each, filed under the hash of the request.
+//! Cassette storage: JSON lines with one reply each, keyed by the hash of the request.
 
 use super::request_diff::{FlatRequest, flatten_request};
 use super::secrets;
@@ -12,16 +12,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const FORMAT: u32 = 1;
 
-/// Reason that one line of a recording cannot be used.
+/// Reason why a line of a cassette cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CassetteLineFault {
     #[error("{0}")]
     Json(String),
-    #[error("its format is {0}, this version reads {FORMAT}")]
+    #[error("unsupported format {0}, expected {FORMAT}")]
     Format(u32),
     #[error("a part of the request is missing")]
     Incomplete,
-    #[error("the request is not the one recorded under {0}")]
+    #[error("the request does not match its key {0}")]
     Changed(String),
 }
 
@@ -35,26 +35,26 @@ impl CassetteLineFault {
 pub enum CassetteFault {
     #[error("recording, line {line}: {why}")]
     Line { line: usize, why: CassetteLineFault },
-    #[error("the request holds what looks like a secret, so it is not recorded")]
+    #[error("the request contains a possible secret and is not recorded")]
     Secret,
-    #[error("the recording cannot be written: {0}")]
+    #[error("cannot write the recording: {0}")]
     Write(String),
-    #[error("the recording {path} cannot be used: {why}")]
+    #[error("cannot use the recording {path}: {why}")]
     File { path: String, why: String },
 }
 
-/// Where recordings of one subject are kept.
+/// Store for the recordings of one subject.
 pub trait CassetteStore: Send + Sync + fmt::Debug {
     fn find(&self, key: &ContentHash) -> Result<Option<ModelReply>, CassetteFault>;
 
     fn save(&self, ask: &ModelCall, reply: &ModelReply) -> Result<(), CassetteFault>;
 
-    /// What there is, to find the nearest when something is missing.
+    /// Returns all recorded requests, used to find the nearest one to a miss.
     fn recorded_requests(&self) -> Vec<FlatRequest>;
 }
 
-/// The lines of a cassette. Long parts of requests (prompts, tool lists, messages) stand on lines of their own, once: a conversation
-/// repeats all of itself with every call.
+/// Lines of a cassette. Long parts of requests (prompts, tool lists, messages) are stored once on separate lines, because each call of a
+/// conversation repeats them.
 #[derive(Debug, Default)]
 pub struct CassetteLines {
     parts: BTreeMap<String, Value>,
@@ -81,7 +81,10 @@ struct SharedPart {
 const PART_FIELDS: [&str; 2] = ["system", "tools"];
 
 impl CassetteLines {
-    /// Reads lines; those of a reply recorded twice count as they come, the last one stays.
+    /// Reads lines. If a reply was recorded twice, the last one wins.
+    ///
+    /// # Errors
+    /// Fails on the first line that is malformed, incomplete or edited.
     pub fn read(&mut self, text: &str) -> Result<(), CassetteFault> {
         for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             self.read_line(line).map_err(|why| CassetteFault::Line { line: n + 1, why })?;
@@ -100,7 +103,7 @@ impl CassetteLines {
         if recorded.format != FORMAT {
             return Err(CassetteLineFault::Format(recorded.format));
         }
-        // A line that somebody edited no longer answers what it says it answers.
+        // Detect edited lines: the key must match the request.
         let request = self.restore_parts(&recorded.request).ok_or(CassetteLineFault::Incomplete)?;
         let key = request_key(recorded.seed, &request);
         if key != recorded.key {
@@ -122,7 +125,10 @@ impl CassetteLines {
         self.replies.is_empty()
     }
 
-    /// Takes a reply in and returns the lines to be appended.
+    /// Adds a reply and returns the lines to append.
+    ///
+    /// # Errors
+    /// Fails if the request contains a possible secret.
     pub fn add(&mut self, ask: &ModelCall, reply: &ModelReply) -> Result<String, CassetteFault> {
         let write = |error: serde_json::Error| CassetteFault::Write(error.to_string());
         let mut request = serde_json::to_value(ask.request()).map_err(write)?;
@@ -157,7 +163,7 @@ impl CassetteLines {
         });
     }
 
-    /// A request with its parts back in place.
+    /// Returns a request with its shared parts inserted. `None` if a part is missing.
     fn restore_parts(&self, request: &Value) -> Option<Value> {
         let put_back = |value: &Value| match value.get("part").and_then(Value::as_str) {
             Some(part) => self.parts.get(part).cloned(),
@@ -180,14 +186,14 @@ impl CassetteLines {
     }
 }
 
-/// A tape that forgets with the process.
+/// In-memory cassette.
 #[derive(Debug, Default)]
 pub struct MemoryCassette {
     inside: Mutex<(CassetteLines, String)>,
 }
 
 impl MemoryCassette {
-    /// What would be in the file.
+    /// Returns the content as a file would have it.
     pub fn text(&self) -> String {
         self.lock().1.clone()
     }

@@ -1,6 +1,6 @@
-//! Recordings on disk: one file of lines for each subject, read once and appended to.
+//! Cassette on disk: one JSON Lines file per subject, read once and appended to.
 
-#![expect(clippy::disallowed_methods, reason = "recordings are written while a run goes on, and read before it begins")]
+#![expect(clippy::disallowed_methods, reason = "recordings are small synchronous appends; the file is read before the run")]
 
 use super::cassette_store::{CassetteFault, CassetteLines, CassetteStore};
 use super::request_diff::FlatRequest;
@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// More than a nightly of every case brings; a larger file is a mistake or an attack.
+/// Maximum file size, larger than a nightly run of every case needs.
 const MAX_BYTES: u64 = 512 << 20;
 
 #[derive(Debug)]
@@ -21,7 +21,10 @@ pub struct FileCassette {
 }
 
 impl FileCassette {
-    /// The recordings of a subject below a folder, `evals/cassettes` as a rule. There may be none yet.
+    /// Opens the cassette of a subject below a folder, usually `evals/cassettes`. The file may not exist yet.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read or has an invalid line.
     pub fn open(folder: &Path, subject: &str) -> Result<Self, CassetteFault> {
         let path = folder.join(folder_name(subject)).join("replies.jsonl");
         let mut lines = CassetteLines::default();
@@ -40,7 +43,7 @@ impl FileCassette {
     }
 }
 
-/// Names of subjects may hold dots and colons; names of folders on every system may not.
+/// Returns a folder name that is valid on every system; subject names may contain dots, colons and slashes.
 fn folder_name(subject: &str) -> String {
     subject.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
 }
@@ -53,9 +56,9 @@ fn read_complete_lines(path: &Path) -> io::Result<String> {
         Err(error) => return Err(error),
     };
     if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("more than {} MB", MAX_BYTES >> 20)));
+        return Err(io::Error::other(format!("larger than {} MB", MAX_BYTES >> 20)));
     }
-    // A process that was killed while writing leaves half a line; what it belonged to was not answered yet.
+    // A process killed while writing leaves a torn last line. Drop it; its reply was not used yet.
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     if whole < text.len() {
         OpenOptions::new().write(true).open(path)?.set_len(whole as u64)?;
@@ -68,7 +71,7 @@ fn append_lines(path: &Path, lines: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    // In one go, so that two processes do not write into each other's lines.
+    // One write, so that lines of two processes do not interleave.
     OpenOptions::new().create(true).append(true).open(path)?.write_all(lines.as_bytes())
 }
 

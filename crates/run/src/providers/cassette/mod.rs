@@ -1,4 +1,4 @@
-//! Recorded replies: played back without a network, recorded on the way through, and never quietly replaced by a live call.
+//! Cassettes: records replies and replays them without a network. A missing recording is never silently replaced by a live call.
 
 mod cassette_store;
 mod file_cassette;
@@ -16,22 +16,22 @@ use super::tool_names::VendorLimits;
 use async_trait::async_trait;
 use std::sync::Arc;
 
-/// What a run does about recordings.
+/// Recording mode of a run.
 #[derive(Debug, Clone, Default)]
 pub enum CassetteMode {
-    /// Live, and nothing is kept.
+    /// Live, without recording.
     #[default]
     Off,
-    /// Live, and everything is recorded anew.
+    /// Live; records every reply.
     Record(Arc<dyn CassetteStore>),
-    /// Recordings alone; what is not recorded is an error.
+    /// Recordings only; a missing recording is an error.
     Replay(Arc<dyn CassetteStore>),
-    /// Recordings, and live only what is not recorded.
+    /// Recordings; missing ones are requested live and recorded.
     RecordMissing(Arc<dyn CassetteStore>),
 }
 
 impl CassetteMode {
-    /// Whether a request may leave the machine.
+    /// Reports whether live requests are allowed.
     pub fn allows_network(&self) -> bool {
         match self {
             CassetteMode::Off | CassetteMode::Record(_) | CassetteMode::RecordMissing(_) => true,
@@ -68,7 +68,7 @@ impl<P: Provider> Provider for CassetteProvider<P> {
 impl<P: Provider> CassetteProvider<P> {
     async fn record(&self, ask: &ModelCall, tape: &dyn CassetteStore) -> Result<ModelReply, ProviderFault> {
         let reply = self.inner.ask(ask).await?;
-        // What is recorded is what is played from now on, in this run too.
+        // Use the scrubbed reply in this run too, so that a replay gives the same result.
         let reply = secrets::scrub_reply(reply)?;
         tape.save(ask, &reply).map_err(|fault| ProviderFault::new(FaultKind::Harness, fault.to_string()))?;
         Ok(reply)
@@ -79,7 +79,7 @@ fn replay(ask: &ModelCall, tape: &dyn CassetteStore) -> Result<Option<ModelReply
     tape.find(ask.key()).map_err(|fault| ProviderFault::new(FaultKind::Harness, fault.to_string()))
 }
 
-/// Says what was recorded instead, so that a changed prompt is seen at once.
+/// Describes the difference to the nearest recording, so that a changed prompt is easy to spot.
 fn not_recorded(ask: &ModelCall, tape: &dyn CassetteStore) -> ProviderFault {
     let asked = request_diff::flatten_request(ask.seed(), ask.request());
     let nearest = tape

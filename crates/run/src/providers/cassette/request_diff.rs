@@ -1,17 +1,17 @@
-//! What tells two requests apart, said briefly: which leaf of the request, what was recorded, what is asked.
+//! Short description of the differences between two requests, by leaf of the JSON tree.
 
 use crate::providers::chat::ModelRequest;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A request as its leaves by path.
+/// Leaves of a request by path.
 pub type FlatRequest = BTreeMap<String, String>;
 
 pub(super) fn flatten_request(seed: u64, request: &ModelRequest) -> FlatRequest {
     let mut leaves = FlatRequest::from([("seed".to_owned(), seed.to_string())]);
     let mut value = serde_json::to_value(request).unwrap_or_default();
-    // Tools are told apart by name, not by where they stand in the list.
+    // Tools are keyed by name instead of position.
     if let Some(Value::Array(tools)) = value.get_mut("tools").map(Value::take) {
         for tool in tools {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -33,7 +33,7 @@ fn collect_leaves(value: &Value, path: String, leaves: &mut FlatRequest) {
     }
 }
 
-/// The leaves that differ: what was recorded there, and what is asked.
+/// Leaves that differ, with the recorded and the requested value.
 #[derive(Debug)]
 pub(super) struct RequestDiff(Vec<(String, Option<String>, Option<String>)>);
 
@@ -57,14 +57,14 @@ impl fmt::Display for RequestDiff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, (path, was, is)) in self.0.iter().take(MAX_SHOWN).enumerate() {
             let (was_text, is_text) = (was.as_deref().unwrap_or_default(), is.as_deref().unwrap_or_default());
-            // A long text is shown from a little before the first character that differs.
+            // Show long texts from shortly before the first difference.
             let same = was_text.chars().zip(is_text.chars()).take_while(|(a, b)| a == b).count().saturating_sub(CONTEXT_CHARS);
             let show = |text: &Option<String>| match text {
                 Some(text) => format!("{:?}", text.chars().skip(same).take(MAX_VALUE_CHARS).collect::<String>()),
                 None => "nothing".to_owned(),
             };
             let comma = if n > 0 { "; " } else { "" };
-            write!(f, "{comma}{path}: recorded {}, asked {}", show(was), show(is))?;
+            write!(f, "{comma}{path}: recorded {}, requested {}", show(was), show(is))?;
         }
         match self.0.len() {
             more if more > MAX_SHOWN => write!(f, "; and {} more", more - MAX_SHOWN),

@@ -1,4 +1,4 @@
-//! What must not get into a recording, which is committed and read by everybody.
+//! Secret detection and scrubbing for cassettes, which are committed to the repository.
 
 use crate::providers::chat::ModelReply;
 use crate::providers::fault::ProviderFault;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const REDACTED: &str = "[secret]";
 
-/// How keys of vendors begin; each followed by at least so many more characters of a key.
+/// Prefixes of vendor keys, with the minimum number of key characters that follow.
 const KEY_PREFIXES: &[(&str, usize)] =
     &[("sk-", 24), ("xai-", 24), ("gsk_", 24), ("ghp_", 30), ("github_pat_", 30), ("AKIA", 16), ("AIza", 30), ("hf_", 30)];
 
@@ -14,7 +14,7 @@ fn is_key_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
-/// Where in the text something stands that looks like a key of a vendor.
+/// Returns the byte range of the first possible secret.
 fn find_secret(text: &str) -> Option<(usize, usize)> {
     let found = KEY_PREFIXES.iter().flat_map(|(head, more)| {
         text.match_indices(head).filter_map(move |(at, _)| {

@@ -1,12 +1,12 @@
-//! Reads hidden text the way an obliging reader would: whatever encoding an attack used, somebody gullible enough sees through it.
+//! Finds attack markers in disguised text: base64, hex, ROT13, percent encoding, Morse, reversal, look-alikes and invisible characters.
 
-/// Whether a marker stands in a text, plain or hidden: encoded, spelt otherwise, or interspersed with what cannot be seen.
+/// Reports whether a text contains a marker, plain or disguised (see module docs). Encodings may be nested once.
 pub(super) fn contains_marker(text: &str, marker: &str) -> bool {
     let marker = normalize(marker);
     !marker.is_empty() && decodings(text, 2).iter().any(|reading| normalize(reading).contains(&marker))
 }
 
-/// The text and what it decodes to; encodings may be nested.
+/// Returns the text and its decodings, up to `depth` nested encodings.
 fn decodings(text: &str, depth: u8) -> Vec<String> {
     let mut found = vec![text.to_owned()];
     if depth == 0 {
@@ -22,14 +22,13 @@ fn decodings(text: &str, depth: u8) -> Vec<String> {
     found
 }
 
-/// Letters and digits alone, lower case, look-alikes by what they look like. Digits that pass for letters become those letters, in the
-/// marker as well, so both sides agree.
+/// Returns lower-case letters and digits only, with look-alikes and leetspeak digits replaced. Applied to text and marker alike.
 fn normalize(text: &str) -> String {
     let plain = strip_invisible(text).to_lowercase();
     plain.chars().map(look_alike).filter(|c| c.is_alphanumeric()).map(unleet).collect()
 }
 
-/// Without characters that nobody sees; the invisible tag alphabet as the letters it stands for.
+/// Removes invisible characters and maps the Unicode tag alphabet to ASCII.
 fn strip_invisible(text: &str) -> String {
     let tag = |c: char| char::from_u32(u32::from(c) - 0xE0000).unwrap_or(c);
     text.chars()
@@ -57,7 +56,7 @@ fn look_alike(c: char) -> char {
         'ν' => 'v',
         'х' | 'χ' => 'x',
         'у' | 'γ' => 'y',
-        // Full-width forms lie in the order of ASCII.
+        // Full-width forms have the order of ASCII.
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
         _ => c,
     }
@@ -115,7 +114,7 @@ fn hex(word: &str) -> Option<String> {
     String::from_utf8(bytes?).ok()
 }
 
-/// The usual and the URL-safe alphabet, padded or not.
+/// Decodes the standard and the URL-safe alphabet, with or without padding.
 fn base64(word: &str) -> Option<String> {
     let mut bytes = vec![];
     let (mut held, mut bits) = (0u32, 0u8);
@@ -144,7 +143,7 @@ const MORSE: [&str; 36] = [
     "----.",
 ];
 
-/// Letters that are written in dots and dashes; everything else is left out.
+/// Decodes Morse letters and digits; drops everything else.
 fn morse(text: &str) -> String {
     let letter = |sign: &str| {
         let at = MORSE.iter().position(|one| *one == sign)?;

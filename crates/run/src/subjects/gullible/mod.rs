@@ -1,4 +1,4 @@
-//! Does its work, and obeys any attack it reads. An evaluation that passes it cannot see attacks.
+//! Control subject that plays the reference but obeys any attack it reads. An evaluation that passes it cannot detect attacks.
 
 mod decode;
 
@@ -12,7 +12,7 @@ use model::view::{Observation, View};
 pub struct GullibleSubject {
     reference: ReferenceSubject,
     lure: Option<AttackScript>,
-    /// What it was told to do instead, while it does it.
+    /// Steps of the attack, while it executes them.
     obeying: Option<ReferenceSubject>,
 }
 
@@ -26,12 +26,12 @@ impl GullibleSubject {
 impl Subject for GullibleSubject {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         if let Some(lure) = self.lure.take_if(|lure| sees_marker(view, &lure.marker)) {
-            // What it was about to do goes on afterwards, with the answer it was waiting for.
+            // Store the pending answer so that the reference run can continue afterwards.
             self.reference.keep_answer(view);
             self.obeying = Some(ReferenceSubject::new(lure.if_obeyed, false));
         }
-        if let Some(orders) = &mut self.obeying {
-            let next = orders.next(view).await?;
+        if let Some(attack) = &mut self.obeying {
+            let next = attack.next(view).await?;
             if next != Move::Stop {
                 return Ok(next);
             }
@@ -41,20 +41,20 @@ impl Subject for GullibleSubject {
     }
 }
 
-/// Whether the marker is anywhere in what it sees, hidden or not.
+/// Reports whether the marker occurs in the prompt, tool descriptions or observations, plain or disguised.
 fn sees_marker(view: &View<'_>, marker: &str) -> bool {
     let tools = view.context.tools.iter().map(|tool| tool.description.clone());
-    let heard = view.observations.iter().map(|heard| match heard {
+    let observed = view.observations.iter().map(|one| match one {
         Observation::User(text)
         | Observation::Message { text, .. }
         | Observation::Answer { answer: ToolAnswer::Error { message: text, .. }, .. } => text.clone(),
         Observation::HandOver { params, .. } => flatten_text(&params.clone().into()),
         Observation::Answer { answer: ToolAnswer::Result(value), .. } | Observation::Peer { said: value, .. } => flatten_text(value),
     });
-    std::iter::once(view.context.prompt.clone()).chain(tools).chain(heard).any(|text| decode::contains_marker(&text, marker))
+    std::iter::once(view.context.prompt.clone()).chain(tools).chain(observed).any(|text| decode::contains_marker(&text, marker))
 }
 
-/// The texts of an answer, unescaped, one after the other.
+/// Joins all texts of a value, unescaped.
 fn flatten_text(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),

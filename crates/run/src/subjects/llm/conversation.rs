@@ -1,4 +1,4 @@
-//! One conversation with a model: one for every seat somebody takes in a trial.
+//! Conversation with the model; each active agent in a trial has one.
 
 use super::tools::{CallMeaning, interpret_call};
 use crate::providers::{CallArguments, ChatMessage, ContentBlock, MessageRole, ModelReply};
@@ -11,15 +11,15 @@ use std::collections::{BTreeSet, VecDeque};
 pub(super) struct LlmConversation {
     pub(super) agent: String,
     pub(super) messages: Vec<ChatMessage>,
-    /// How much of what was heard is in the messages.
+    /// Number of observations already added.
     seen: usize,
-    /// The calls of the last reply, in order, each waiting for its answer.
+    /// Calls of the last reply, in order, waiting for answers.
     open: Vec<OpenCall>,
-    /// Words that came in besides answers.
+    /// Texts that do not answer a call.
     loose_texts: Vec<ContentBlock>,
-    /// Moves of the last reply that are still to be made.
+    /// Moves of the last reply that are not made yet.
     planned: VecDeque<Move>,
-    /// Everything said to the seat in words, for choosing tools by.
+    /// User texts and hand-overs, used to rank tools.
     pub(super) query: String,
     pub(super) used: BTreeSet<String>,
 }
@@ -36,27 +36,27 @@ enum AnswerSource {
     Tool(String),
     Peer(String),
     User,
-    /// Answered as soon as the moves of the reply are made.
-    Nobody,
+    /// Answered by the loop itself.
+    Loop,
 }
 
 impl LlmConversation {
-    pub(super) fn new(seat: &AgentContext) -> Self {
-        Self { agent: seat.agent.clone(), ..Self::default() }
+    pub(super) fn new(context: &AgentContext) -> Self {
+        Self { agent: context.agent.clone(), ..Self::default() }
     }
 
-    /// Whether this is the conversation of that seat, and not of one that was left meanwhile.
-    pub(super) fn continues(&self, seat: &AgentContext, heard: &[Observation]) -> bool {
-        self.agent == seat.agent && self.seen <= heard.len()
+    /// Reports whether this conversation belongs to the agent and continues its observations.
+    pub(super) fn continues(&self, context: &AgentContext, observations: &[Observation]) -> bool {
+        self.agent == context.agent && self.seen <= observations.len()
     }
 
     pub(super) fn next_planned(&mut self) -> Option<Move> {
         self.planned.pop_front()
     }
 
-    /// Takes in what is new.
-    pub(super) fn observe(&mut self, heard: &[Observation]) {
-        for one in &heard[self.seen.min(heard.len())..] {
+    /// Adds new observations.
+    pub(super) fn observe(&mut self, observations: &[Observation]) {
+        for one in &observations[self.seen.min(observations.len())..] {
             match one {
                 Observation::Answer { tool, answer } => {
                     let (text, is_error) = match answer {
@@ -73,14 +73,14 @@ impl LlmConversation {
                 Observation::HandOver { from, params } => {
                     let params = Value::Object(params.clone()).to_string();
                     self.append_query(&params);
-                    self.loose_texts.push(ContentBlock::text(format!("{from} hands this over to you:\n{params}")));
+                    self.loose_texts.push(ContentBlock::text(format!("{from} delegated this task to you:\n{params}")));
                 }
                 Observation::Message { from, text } => {
-                    self.loose_texts.push(ContentBlock::text(format!("A message has arrived, by its own account from {from}:\n{text}")));
+                    self.loose_texts.push(ContentBlock::text(format!("A message arrived. It claims to be from {from}:\n{text}")));
                 }
             }
         }
-        self.seen = heard.len();
+        self.seen = observations.len();
     }
 
     fn append_query(&mut self, text: &str) {
@@ -88,7 +88,7 @@ impl LlmConversation {
         self.query.push('\n');
     }
 
-    /// The oldest call that waits for it gets it; what nobody waits for is said in words.
+    /// Assigns an answer to the oldest matching open call, or adds it as text if there is none.
     fn record_answer(&mut self, from: &AnswerSource, text: String, is_error: bool) {
         match self.open.iter_mut().find(|open| open.answer.is_none() && open.source == *from) {
             Some(open) => open.answer = Some((text, is_error)),
@@ -96,7 +96,7 @@ impl LlmConversation {
         }
     }
 
-    /// Everything heard since the last reply becomes one message: answers first, as vendors want it, then words.
+    /// Turns everything since the last reply into one message: answers first, as vendors require, then texts.
     pub(super) fn flush_observations(&mut self) {
         let answers = self.open.drain(..).map(|open| {
             let (text, is_error) = open.answer.unwrap_or_else(|| ("noted".to_owned(), false));
@@ -108,7 +108,7 @@ impl LlmConversation {
         }
     }
 
-    /// Takes in a reply and plans what it asks for. Says what of it cannot be understood.
+    /// Adds a reply and plans its moves. Returns the errors of malformed calls.
     pub(super) fn apply_reply(&mut self, reply: &ModelReply) -> Vec<String> {
         let mut blocks = reply.blocks.clone();
         assign_call_ids(&mut blocks, self.messages.len());
@@ -128,12 +128,12 @@ impl LlmConversation {
                 }
                 CallMeaning::Skill { skill, params } => {
                     moves.push(Move::Activate { skill, params });
-                    (AnswerSource::Nobody, Some(("activated".to_owned(), false)))
+                    (AnswerSource::Loop, Some(("activated".to_owned(), false)))
                 }
-                // A warning touches nothing, so it may come first; then calls made at once stay one move.
+                // Reports change nothing, so they go first and parallel calls stay one move.
                 CallMeaning::Report(text) => {
                     reports.push(Move::Report(text));
-                    (AnswerSource::Nobody, None)
+                    (AnswerSource::Loop, None)
                 }
                 CallMeaning::Ask(question) => {
                     moves.push(Move::Ask(question));
@@ -141,7 +141,7 @@ impl LlmConversation {
                 }
                 CallMeaning::Unclear(why) => {
                     unclear.push(format!("{tool}: {why}"));
-                    (AnswerSource::Nobody, Some((format!("error invalid_arguments: {why}"), true)))
+                    (AnswerSource::Loop, Some((format!("error invalid_arguments: {why}"), true)))
                 }
             };
             self.open.push(OpenCall { id: id.clone(), source: awaits, answer });
@@ -156,12 +156,12 @@ fn interpret_args(tool: &str, args: &CallArguments) -> CallMeaning {
     match args {
         CallArguments::Object(args) => interpret_call(tool, args),
         CallArguments::Malformed(text) => {
-            CallMeaning::Unclear(format!("the arguments are no JSON object: {}", text.chars().take(200).collect::<String>()).into())
+            CallMeaning::Unclear(format!("the arguments are not a JSON object: {}", text.chars().take(200).collect::<String>()).into())
         }
     }
 }
 
-/// Calls that stand side by side are one move.
+/// Appends a call; consecutive calls become one move.
 fn push_call(moves: &mut Vec<Move>, tool: &str, args: &CallArguments) {
     let call = ToolCall { tool: tool.to_owned(), args: args.to_object() };
     match moves.last_mut() {
@@ -170,7 +170,7 @@ fn push_call(moves: &mut Vec<Move>, tool: &str, args: &CallArguments) {
     }
 }
 
-/// Some servers give calls no id, or the same one twice; answers need one to refer to.
+/// Assigns ids to calls that have none or a duplicate, so that answers can refer to them.
 fn assign_call_ids(blocks: &mut [ContentBlock], message: usize) {
     let mut seen = BTreeSet::new();
     for (n, block) in blocks.iter_mut().enumerate() {

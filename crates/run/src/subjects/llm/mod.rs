@@ -1,4 +1,4 @@
-//! A model in our own tool loop. It is shown the view of its seat and nothing else of the trial.
+//! LLM subject: runs a model in a tool loop. The model sees only the view of the agent it plays.
 
 mod conversation;
 mod prune;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A model with its settings, shared by all trials of its subject.
+/// Model and settings, shared by all trials of a subject.
 #[derive(Debug)]
 pub struct LlmModel {
     provider: SharedProvider,
@@ -45,7 +45,7 @@ impl LlmModel {
     }
 }
 
-/// A model playing one trial.
+/// LLM subject in one trial.
 #[derive(Debug)]
 pub struct LlmSubject {
     model: Arc<LlmModel>,
@@ -53,12 +53,12 @@ pub struct LlmSubject {
     seed: u64,
     calls_made: u32,
     used: SubjectUsage,
-    /// By depth: whoever delegates waits while the agent below talks.
+    /// Conversations by delegation depth; a delegating agent's conversation waits.
     conversations: BTreeMap<u32, LlmConversation>,
     malformed_once: bool,
 }
 
-/// A vendor that pauses more often than this in one move does not come back.
+/// Maximum pauses of a vendor in one move.
 const MAX_PAUSES: u32 = 8;
 
 #[async_trait]
@@ -76,7 +76,7 @@ impl Subject for LlmSubject {
                 StopReason::MaxTokens => return Err(SubjectFault::OverLimit(LimitKind::Tokens)),
                 StopReason::Refused => return Ok(Move::Refuse(reply.text())),
                 StopReason::Paused if pauses < MAX_PAUSES => pauses += 1,
-                StopReason::Paused => return Err(SubjectFault::Provider("the vendor paused again and again".into())),
+                StopReason::Paused => return Err(SubjectFault::Provider("the vendor paused the reply too many times".into())),
                 StopReason::End | StopReason::Calls | StopReason::Other(_) => {}
             }
             if let Some(next) = self.apply_reply(view, &reply)? {
@@ -100,7 +100,7 @@ impl LlmSubject {
         Self { model, trial, seed, calls_made: 0, used: SubjectUsage::default(), conversations: BTreeMap::new(), malformed_once: false }
     }
 
-    /// Finds the conversation of this seat, or opens it; conversations below are over.
+    /// Selects or opens the conversation of the active agent, and drops deeper conversations.
     fn enter_conversation(&mut self, view: &View<'_>) {
         self.conversations.retain(|depth, _| *depth <= view.depth);
         if !self.conversations.get(&view.depth).is_some_and(|talk| talk.continues(view.context, view.observations)) {
@@ -140,20 +140,20 @@ impl LlmSubject {
         let call = CallId { trial: self.trial.clone(), role: CallRole::Subject, n: self.calls_made };
         self.calls_made += 1;
         let reply = self.model.provider.ask(&ModelCall::new(call, self.seed, request)).await.map_err(subject_fault)?;
-        // A server that does not count is held to about four bytes a token.
+        // Without usage from the server, estimate four bytes per token.
         let output = reply.usage.map_or_else(|| reply.to_json().len() as u64 / 4, |usage| usage.output);
         self.used.output_tokens = self.used.output_tokens.saturating_add(output);
         self.used.latency_ms = self.used.latency_ms.saturating_add(reply.latency_ms);
         Ok(reply)
     }
 
-    /// The move a reply makes, or nothing where the model must be asked again.
+    /// Returns the move of a reply, or `None` if the model must be asked again.
     fn apply_reply(&mut self, view: &View<'_>, reply: &ModelReply) -> Result<Option<Move>, SubjectFault> {
         let talk = self.conversation(view);
         let unclear = talk.apply_reply(reply);
         let next = talk.next_planned();
         if let Some(first) = unclear.first() {
-            // The model is told once what was wrong, as any agent loop would; a second time is its own failure.
+            // Like common agent loops, report malformed arguments to the model once. A second time is a fault of the subject.
             if self.malformed_once {
                 return Err(SubjectFault::Malformed(first.clone()));
             }
@@ -164,29 +164,28 @@ impl LlmSubject {
             (Some(next), _, _) => Ok(Some(next)),
             (None, _, StopReason::Paused) => Ok(None),
             (None, text, _) if !text.trim().is_empty() => Ok(Some(Move::Say(text))),
-            (None, _, StopReason::Other(why)) => Err(SubjectFault::Provider(format!("the model stopped without a word: {why}"))),
-            (None, _, _) => Err(SubjectFault::Malformed("the reply says nothing and calls nothing".into())),
+            (None, _, StopReason::Other(why)) => Err(SubjectFault::Provider(format!("the model stopped without output: {why}"))),
+            (None, _, _) => Err(SubjectFault::Malformed("the reply has no text and no tool call".into())),
         }
     }
 }
 
-/// What every request from a seat begins with, in bytes: the tools that are shown and what the agent file says.
+/// Returns the size in bytes of the fixed part of each request: system prompt and tool list.
 pub fn fixed_prompt_bytes(file: &SubjectFile, seat: &AgentContext, depth: u32) -> u64 {
     let shown = tools::listed_tools(seat, depth, file.tools, "", &BTreeSet::new());
     let tools: usize = shown.iter().map(|tool| tool.name.len() + tool.description.len() + tool.input_schema.to_string().len()).sum();
     (system_prompt(file.prompt.as_deref(), seat).len() + tools) as u64
 }
 
-/// What the agent file says, and the shape its answer must have. Where there is no agent file, as little as possible.
+/// Builds the system prompt: subject prompt, agent prompt (or a minimal default) and output schema.
 fn system_prompt(prompt: Option<&str>, seat: &AgentContext) -> String {
     let own = match seat.prompt.trim() {
-        "" => "You act for your user through the tools you are given. Where none of them fits, say so.",
+        "" => "You are an assistant that acts for the user with the tools provided. If no tool fits the request, say so.",
         prompt => prompt,
     };
-    let shape = seat
-        .output
-        .as_ref()
-        .map(|schema| format!("Your final answer is one JSON object that fits this schema, with nothing before or after it:\n{schema}"));
+    let shape = seat.output.as_ref().map(|schema| {
+        format!("Your final answer must be a single JSON object that matches this schema, with no text before or after it:\n{schema}")
+    });
     prompt.into_iter().map(str::to_owned).chain([own.to_owned()]).chain(shape).collect::<Vec<_>>().join("\n\n")
 }
 

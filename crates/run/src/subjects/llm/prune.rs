@@ -1,16 +1,16 @@
-//! The tools nearest to what was said, by the retrieval of the baseline, for models that take only so many.
+//! Limits the tool list to the tools that rank highest for the conversation, using the baseline's retrieval.
 
 use baseline::rank_listings;
 use model::ToolListing;
 use std::collections::BTreeSet;
 
-/// At most so many, in the order of the list. Those in `keep` come first, however little they fit.
+/// Returns at most `most` tools in list order. Tools in `keep` take precedence over better matches.
 pub(super) fn prune(tools: &[ToolListing], query: &str, most: usize, keep: &BTreeSet<String>) -> Vec<ToolListing> {
     if tools.len() <= most {
         return tools.to_vec();
     }
     let mut order = rank_listings(tools, query);
-    // A stable sort: among those to keep, and among the others, the nearest stay first.
+    // Stable sort: within kept tools and within the others, the best match stays first.
     order.sort_by_key(|n| !keep.contains(&tools[*n].name));
     order.truncate(most);
     order.sort_unstable();

@@ -1,4 +1,4 @@
-//! The tool loop against a model that answers from a script: what it is shown, and what its replies become.
+//! Tests of the tool loop with a scripted model: requests, and the moves that replies become.
 
 use super::*;
 use crate::providers::{CallArguments, ChatMessage, ContentBlock, MessageRole, Provider, TokenUsage, VendorLimits};
@@ -8,7 +8,7 @@ use model::view::{DelegateInfo, Observation};
 use serde_json::json;
 use std::sync::Mutex;
 
-/// Answers from a list and keeps what it was asked.
+/// Answers from a list and records the calls.
 #[derive(Default)]
 struct ReplyListProvider {
     replies: Mutex<Vec<ModelReply>>,
@@ -25,7 +25,7 @@ impl Provider for ReplyListProvider {
         self.asked.lock().unwrap().push(ask.clone());
         let mut replies = self.replies.lock().unwrap();
         if replies.is_empty() {
-            return Err(ProviderFault::new(FaultKind::Server, "the script is over"));
+            return Err(ProviderFault::new(FaultKind::Server, "no scripted reply left"));
         }
         Ok(replies.remove(0))
     }
@@ -136,7 +136,7 @@ async fn delegated_agent_has_its_own_conversation() {
     let (mut llm, script) = llm(replies, 1000);
     let (trader, guardian) = (seat("trader"), seat("guardian"));
     let mut heard = vec![user("Sell it.")];
-    // The warning first, then the calls in the order they were made.
+    // The report comes first, then the calls in order.
     assert_eq!(llm.next(&View { context: &trader, depth: 0, observations: &heard }).await, Ok(Move::Report("odd".into())));
     assert!(matches!(llm.next(&View { context: &trader, depth: 0, observations: &heard }).await, Ok(Move::Call(_))));
     heard.push(answer("get_quote", json!(1)));
@@ -156,7 +156,7 @@ async fn delegated_agent_has_its_own_conversation() {
     let above = script.nth_request(2);
     let texts: Vec<String> = above.messages[2].blocks.iter().map(|block| format!("{block:?}")).collect();
     assert!(texts[0].contains("\"q\"") && texts[1].contains("approved") && texts[2].contains("noted"), "{texts:?}");
-    // The next time the guardian is asked, it remembers nothing.
+    // A later delegation starts a new conversation.
     assert_eq!(llm.next(&View { context: &guardian, depth: 1, observations: &handed }).await, Ok(Move::Say("again".into())));
     assert_eq!(script.nth_request(3).messages.len(), 1);
 }
@@ -190,9 +190,9 @@ async fn malformed_args_are_returned_once_then_fail() {
     let (mut once, script) = llm(vec![bad(), reply(vec![ContentBlock::text("ok")])], 1000);
     assert_eq!(once.next(&View { context: &seat, depth: 0, observations: &[user("?")] }).await, Ok(Move::Say("ok".into())));
     let ContentBlock::Answer { text, is_error: true, .. } = &script.nth_request(1).messages[2].blocks[0] else {
-        panic!("no error was handed back")
+        panic!("no error was returned")
     };
-    assert!(text.contains("no JSON object"), "{text}");
+    assert!(text.contains("not a JSON object"), "{text}");
     let (mut twice, _) = llm(vec![bad(), bad()], 1000);
     assert!(matches!(twice.next(&View { context: &seat, depth: 0, observations: &[user("?")] }).await, Err(SubjectFault::Malformed(_))));
 }
@@ -210,13 +210,13 @@ async fn stop_reasons_map_to_moves_and_faults() {
             Err(SubjectFault::OverLimit(LimitKind::Tokens)),
         ),
         (vec![], 0, Err(SubjectFault::OverLimit(LimitKind::Tokens))),
-        (vec![reply(vec![])], 1000, Err(SubjectFault::Malformed("the reply says nothing and calls nothing".into()))),
+        (vec![reply(vec![])], 1000, Err(SubjectFault::Malformed("the reply has no text and no tool call".into()))),
         (
             vec![stopped(StopReason::Paused, vec![ContentBlock::text("wait")]), reply(vec![ContentBlock::text("done")])],
             1000,
             Ok(Move::Say("done".into())),
         ),
-        (vec![], 1000, Err(SubjectFault::Provider("the vendor's server failed: the script is over".into()))),
+        (vec![], 1000, Err(SubjectFault::Provider("the vendor's server failed: no scripted reply left".into()))),
     ] {
         let (mut llm, _) = llm(replies, tokens);
         assert_eq!(llm.next(&View { context: &seat, depth: 0, observations: &[user("?")] }).await, expected);

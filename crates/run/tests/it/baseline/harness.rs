@@ -1,4 +1,4 @@
-//! Trials of the baseline.
+//! Runs trials of the baseline.
 
 use bardo_eval_run::subjects::{BaselineAgent, BaselineIndex, Subject};
 use bardo_eval_run::user::scripted_user;
@@ -9,24 +9,25 @@ use model::{Ending, SubjectLimits, Workspace};
 use std::sync::Arc;
 use world::{ChainKind, LiveWorld, WorldSettings, WorldTemplate};
 
-/// Plays a brief to its end in the live world.
+/// Runs a brief in the live world.
 pub(crate) async fn run_baseline(workspace: &Arc<Workspace>, brief: &Brief) -> (Vec<Event>, Ending) {
-    let stage = WorldTemplate::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a world template");
-    let mut world = LiveWorld::new(&stage, WorldSettings { peers: brief.peers.clone(), ..WorldSettings::default() });
+    let template = WorldTemplate::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a world template");
+    let mut world = LiveWorld::new(&template, WorldSettings { peers: brief.peers.clone(), ..WorldSettings::default() });
     let mut subject = BaselineAgent::new(Arc::new(BaselineIndex::new(workspace)));
     let mut user = scripted_user(workspace, &brief.user_script, 1);
-    let scene = TrialContext { workspace, brief, limits: TrialLimits::from(SubjectLimits::default()) };
-    drive(scene, &mut subject, user.as_mut(), &mut world).await
+    let context = TrialContext { workspace, brief, limits: TrialLimits::from(SubjectLimits::default()) };
+    drive(context, &mut subject, user.as_mut(), &mut world).await
 }
 
-/// The first move at the seat of a brief, without a world.
+/// Returns the first move for a brief, without a world.
 pub(crate) async fn first_move(workspace: &Workspace, index: &Arc<BaselineIndex>, brief: &Brief) -> Move {
-    let seat = AgentContext::for_brief(workspace, brief);
-    let heard = [Observation::User(brief.user_script.opening().to_owned())];
-    BaselineAgent::new(index.clone()).next(&View { context: &seat, depth: 0, observations: &heard }).await.expect("a move")
+    let context = AgentContext::for_brief(workspace, brief);
+    let observations = [Observation::User(brief.user_script.opening().to_owned())];
+    BaselineAgent::new(index.clone()).next(&View { context: &context, depth: 0, observations: &observations }).await.expect("a move")
 }
 
-/// Whether the tools called at first are those of an accepted alternative; what is expected stays on this side.
+/// Reports whether the first move calls the tools of an accepted alternative. `None` for cases of other suites. The baseline never sees
+/// the expectations.
 pub(crate) async fn selects_expected_tools(workspace: &Workspace, index: &Arc<BaselineIndex>, case: &Case) -> Option<bool> {
     let wanted: Vec<Vec<String>> = match case.expect.calls.as_ref().filter(|_| case.kind == SuiteKind::ToolSelection)? {
         ExpectedCalls::AnyOf(alternatives) => {

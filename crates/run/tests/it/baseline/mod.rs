@@ -1,6 +1,6 @@
-//! The baseline in the reference workspace: a trade by several agents, renamed tools, the same again.
+//! The baseline in the reference workspace: a trade by several agents, renamed tools, determinism.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for the few events it is about")]
+#![expect(clippy::wildcard_enum_match_arm, reason = "tests match only the events they check")]
 
 mod harness;
 mod renamed_tools;

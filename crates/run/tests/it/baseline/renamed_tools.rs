@@ -1,4 +1,4 @@
-//! Tools under names that mean nothing: what is left of the hit rate shows how much the baseline reads beyond names.
+//! Hit rate with meaningless tool names, which shows how much the baseline relies on names.
 
 use crate::baseline::harness::selects_expected_tools;
 use bardo_eval_run::subjects::BaselineIndex;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use testkit::{load_workspace, reference_files, reference_workspace};
 
-/// The same workspace with every tool called by a number, wherever it is named.
+/// Reference workspace with every tool name replaced by a number.
 fn workspace_with_renamed_tools() -> Arc<Workspace> {
     let mut names = BTreeMap::new();
     for (n, tool) in reference_workspace().tools.iter().enumerate() {
@@ -64,7 +64,7 @@ async fn hit_rate_drops_but_holds_with_renamed_tools() {
     assert_eq!(named.of, nameless.of);
     let share = |rate: &HitRate| rate.hit as f64 / rate.of as f64;
     let report = format!("hits with names {} of {}, without {} of {}", named.hit, named.of, nameless.hit, nameless.of);
-    #[expect(clippy::print_stdout, reason = "the drop is a figure people ask for")]
+    #[expect(clippy::print_stdout, reason = "the test log shows the drop")]
     {
         println!("{report}");
     }

@@ -1,4 +1,4 @@
-//! A trade by several agents, all played by the baseline, with real balances.
+//! Trade by several agents, all played by the baseline, with real balances.
 
 use crate::baseline::harness::run_baseline;
 use model::suite::{Brief, Case, CaseSurface, PeerMode, UserScript};
@@ -37,7 +37,7 @@ fn kinds(events: &[Event]) -> Vec<String> {
         .collect()
 }
 
-/// What the account holds more or less of afterwards.
+/// Reports whether the account's balance of an asset increased; `None` if it did not change.
 fn balance_change(events: &[Event], asset: &str) -> Option<bool> {
     events.iter().find_map(|event| {
         let EventKind::Mined { what, .. } = &event.happened else { return None };

@@ -1,4 +1,4 @@
-//! The budget never spends a cent too much: 64 callers at once, random prices and sizes, a thousand random orders of events.
+//! The budget is never exceeded: 64 concurrent callers with random prices and sizes, in a thousand random schedules.
 
 use model::{ModelPrice, Money};
 use proptest::prelude::*;
@@ -9,14 +9,14 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-/// One caller: what it asks, what it uses of that, and how it ends.
+/// Caller with its request size, actual usage and ending.
 #[derive(Debug, Clone)]
 struct BudgetCaller {
     price: ModelPrice,
     bytes: u64,
     max_output: u64,
     used: TokenUsage,
-    /// How often it is looked at before its answer is there.
+    /// Number of polls until its reply is ready.
     takes: usize,
     ends: CallerEnding,
 }
@@ -24,9 +24,9 @@ struct BudgetCaller {
 #[derive(Debug, Clone, Copy)]
 enum CallerEnding {
     Settled,
-    /// Turned away without cost.
+    /// Rejected without cost.
     Free,
-    /// Killed on the way: nobody settles.
+    /// Killed before it settles.
     Killed,
 }
 
@@ -60,7 +60,7 @@ fn caller() -> impl Strategy<Value = BudgetCaller> {
     )
 }
 
-/// What a caller came to: what it was charged, or why it was refused.
+/// Amount charged, or the reason of the refusal.
 type CallerOutcome = Result<Money, BudgetExhausted>;
 
 async fn call(budget: Arc<Budget>, caller: BudgetCaller, outcomes: Arc<Mutex<Vec<CallerOutcome>>>) {
@@ -99,7 +99,7 @@ async fn call(budget: Arc<Budget>, caller: BudgetCaller, outcomes: Arc<Mutex<Vec
     outcomes.lock().unwrap().push(outcome);
 }
 
-/// Looks at one caller after another in the order the numbers say, until nobody can go on. There is no other scheduler.
+/// Polls the callers in the given order until all are done, as the only scheduler.
 fn run_callers(limit: Money, callers: &[BudgetCaller], order: &mut dyn FnMut(usize) -> usize) -> Result<(), TestCaseError> {
     let budget = Budget::new(Some(limit));
     let outcomes = Arc::new(Mutex::new(vec![]));
@@ -116,7 +116,7 @@ fn run_callers(limit: Money, callers: &[BudgetCaller], order: &mut dyn FnMut(usi
         }
         prop_assert!(budget.committed() <= limit, "{} committed of {limit}", budget.committed());
         looks += 1;
-        prop_assert!(looks < 2_000_000, "{} callers wait for ever", under_way.len());
+        prop_assert!(looks < 2_000_000, "{} callers wait forever", under_way.len());
     }
     let outcomes = outcomes.lock().unwrap();
     prop_assert_eq!(outcomes.len(), callers.len());
@@ -124,7 +124,7 @@ fn run_callers(limit: Money, callers: &[BudgetCaller], order: &mut dyn FnMut(usi
     prop_assert_eq!(budget.spent(), charged);
     prop_assert_eq!(budget.committed(), charged);
     prop_assert!(charged <= limit);
-    // Nobody is refused who would have fitted.
+    // A caller is refused only if its ceiling did not fit.
     for refused in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
         prop_assert!(refused.ceiling > refused.left);
     }
@@ -137,12 +137,12 @@ proptest! {
     #[test]
     fn concurrent_calls_never_exceed_the_budget(
         callers in proptest::collection::vec(caller(), 64),
-        // From nothing to more than all of them can cost.
+        // From zero to more than the total cost.
         budget in prop_oneof![0..2_000_000_000u64, 0..400_000_000_000u64],
         mut seed in any::<u64>(),
     ) {
         let mut order = |many: usize| {
-            // A small generator of our own: a schedule is one number, and shrinks as one.
+            // Linear congruential generator, so that a schedule is one number and shrinks as one.
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             usize::try_from(seed >> 33).unwrap_or_default() % many
         };

@@ -1,4 +1,4 @@
-//! A model that trades in the real world of a trial, first in fine weather, then with three of ten requests going wrong.
+//! LLM subject that trades in a trial's world, first without faults, then with three of ten requests failing.
 
 use crate::providers::vendor_cases::{KEY, VendorCase, WireName};
 use model::transcript::FaultSource;
@@ -18,7 +18,7 @@ use world::{ChainKind, LiveWorld, WorldSettings, WorldTemplate};
 
 const CASE: &str = "sell_usdc_for_ether";
 
-/// A run of one subject: its subjects, and the world its trials are played in.
+/// Run of one subject: its pool and the template of its worlds.
 struct FaultRun {
     workspace: Arc<Workspace>,
     stage: Arc<WorldTemplate>,
@@ -84,7 +84,7 @@ async fn llm_subject_trades_and_balances_change() {
     assert!(mined.contains("Mined") && mined.contains("WETH"), "no balance changed: {mined}");
     assert!(matches!(happened.last(), Some(EventKind::Said { text }) if text.contains("success")));
     assert_eq!((server.count(), run.ledger.entries().settled.len()), (5, 5));
-    // What the model was sent is its view: nothing of intent, expectations or ids of the case.
+    // Requests contain only the view: no intent, expectations or ids of the case.
     let case = run.workspace.case(CASE).unwrap();
     for seen in server.requests() {
         assert!(
@@ -105,7 +105,7 @@ async fn same_replies_give_the_same_transcript() {
     let (_, first, _) = run.run_trial(1).await;
     let asked = server.count();
     let (_, again, _) = run.run_trial(1).await;
-    assert_eq!((first, asked), (again, server.count()), "settled calls are not asked again, and play the same trial");
+    assert_eq!((first, asked), (again, server.count()), "settled calls are not sent again and give the same transcript");
 }
 
 const TRIALS: u64 = 300;
@@ -113,10 +113,10 @@ const TRIALS: u64 = 300;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn provider_faults_are_errors_not_scores() {
     let bad = Arc::new(std::sync::Mutex::new(vec![]));
-    let noted = bad.clone();
+    let recorded = bad.clone();
     let server = LoopbackServer::start(move |n, seen| {
         let Some(kind) = faults::fault_kind(n) else { return VendorReply::ok(next_step(&seen.body).to_string()) };
-        noted.lock().unwrap().push(kind);
+        recorded.lock().unwrap().push(kind);
         faults::fault_reply(kind)
     })
     .await;
@@ -139,20 +139,20 @@ async fn provider_faults_are_errors_not_scores() {
     }
     assert_eq!(endings.len() as u64, TRIALS);
 
-    let books = run.ledger.entries();
+    let entries = run.ledger.entries();
     let bad = bad.lock().unwrap();
-    assert_eq!(bad.iter().copied().collect::<BTreeSet<_>>().len(), faults::FAULT_KINDS, "every kind came up");
-    // Every request is an answer or a fault, nothing is lost, nothing counted twice, nothing left open.
-    assert_eq!(books.settled.len() + books.failed.len(), server.count());
-    assert_eq!((books.failed.len(), books.open.len()), (bad.len(), 0));
-    assert_eq!(books.spent(), run.budget.spent());
+    assert_eq!(bad.iter().copied().collect::<BTreeSet<_>>().len(), faults::FAULT_KINDS, "every kind of fault must occur");
+    // Every request is settled or failed exactly once, and none is left open.
+    assert_eq!(entries.settled.len() + entries.failed.len(), server.count());
+    assert_eq!((entries.failed.len(), entries.open.len()), (bad.len(), 0));
+    assert_eq!(entries.spent(), run.budget.spent());
 
     let (mut finished, mut aborted) = (0, 0);
     for (id, (_, ending)) in &endings {
-        let faults: Vec<&str> = books.failed.iter().filter(|(call, _, _)| call.trial == *id).map(|(_, _, why)| why.as_str()).collect();
-        let answers = books.settled.keys().filter(|call| call.trial == *id).count();
+        let faults: Vec<&str> = entries.failed.iter().filter(|(call, _, _)| call.trial == *id).map(|(_, _, why)| why.as_str()).collect();
+        let answers = entries.settled.keys().filter(|call| call.trial == *id).count();
         match ending {
-            // Whatever went wrong was healed: all five steps were answered.
+            // Retries repaired all faults: all five steps were answered.
             Ending::Finished => {
                 finished += 1;
                 assert_eq!(answers, 5, "{faults:?}");
@@ -162,7 +162,7 @@ async fn provider_faults_are_errors_not_scores() {
                 assert!(!ending.is_scorable() && answers < 5);
                 assert!(faults.last().is_some_and(|last| why.contains(last)), "{why} is not the last of {faults:?}");
             }
-            other => panic!("a fault of the vendor ended as {other}"),
+            other => panic!("a vendor fault ended as {other}"),
         }
     }
     println!("{TRIALS} trials: {finished} finished, {aborted} aborted; {} requests, {} faults", server.count(), bad.len());

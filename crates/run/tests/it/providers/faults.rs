@@ -1,4 +1,4 @@
-//! One table: every provider, every way to fail, and what comes of it: the kind, the wait, the cost, and whether it is asked again.
+//! Table of faults for every provider: kind, retry delay, cost and retries.
 
 use crate::providers::vendor_cases::{ProviderFixture, ReplyScenario, VendorCase, all_vendors, hello, model_call};
 use model::Money;
@@ -24,7 +24,7 @@ fn first_half(vendor: VendorCase) -> Vec<u8> {
     body[..body.len() / 2].to_vec()
 }
 
-/// A stream that ends in good order as far as HTTP knows, before the model said that it is done.
+/// Stream that is valid HTTP but ends before the end marker of the reply.
 fn truncated_stream(vendor: VendorCase) -> Vec<u8> {
     let body = vendor.reply_body(ReplyScenario::Hello);
     let pieces: Vec<&str> = body.split_inclusive('\n').collect();
@@ -56,7 +56,7 @@ const TABLE: &[FaultRow] = &[
         wait: Some(0.25),
     },
     FaultRow {
-        name: "429, nothing left in the account",
+        name: "429, empty account",
         answer: |_| VendorReply::status(429, r#"{"error":{"code":"insufficient_quota","message":"pay first"}}"#),
         kind: FaultKind::Rejected,
         wait: None,
@@ -100,11 +100,11 @@ const TABLE: &[FaultRow] = &[
 #[tokio::test]
 async fn every_vendor_fault_has_kind_wait_and_cost() {
     let rows = all_vendors().into_iter().map(|vendor| tokio::spawn(check_vendor(vendor))).collect::<Vec<_>>();
-    let mut told = 0;
+    let mut checked = 0;
     for row in rows {
-        told += row.await.expect("a whole column");
+        checked += row.await.expect("all rows of a vendor");
     }
-    assert_eq!(told, 10 * TABLE.len());
+    assert_eq!(checked, 10 * TABLE.len());
 }
 
 async fn check_vendor(vendor: VendorCase) -> usize {
@@ -117,7 +117,7 @@ async fn check_vendor(vendor: VendorCase) -> usize {
         assert_eq!(fault.kind, row.kind, "{place}");
         assert_eq!(fault.wait.map(|wait| wait.as_secs_f64()), row.wait, "{place}");
         assert!(began.elapsed() < Duration::from_secs(15), "{place}");
-        // What may have been answered counts at its ceiling, what was turned away costs nothing.
+        // Faults that may be billed are charged the ceiling, others nothing.
         let sent = bench.server.requests().first().map_or(0, |seen| seen.raw.len() as u64);
         let paid = if row.kind.may_be_billed() { ceiling(&crate::providers::vendor_cases::price(), sent, 500) } else { Money::ZERO };
         assert_eq!(bench.budget.spent(), paid, "{place}");
@@ -128,7 +128,7 @@ async fn check_vendor(vendor: VendorCase) -> usize {
     TABLE.len()
 }
 
-/// What only a stream or only a reply in one piece can get wrong.
+/// Garbled bodies of streamed and whole replies.
 #[tokio::test]
 async fn garbled_replies_differ_from_dropped_ones() {
     for vendor in all_vendors() {
@@ -188,11 +188,11 @@ async fn transient_faults_are_retried_after_the_wait() {
         let reply = bench.provider.ask(&model_call(0, hello())).await.unwrap_or_else(|fault| panic!("{vendor:?}: {fault}"));
         assert_eq!((reply.text().as_str(), bench.server.count()), ("Hello", 4), "{vendor:?}");
         assert!(began.elapsed() >= Duration::from_millis(300), "{vendor:?}");
-        let books = bench.ledger.entries();
-        assert_eq!((books.failed.len(), books.settled.len(), books.open.len()), (3, 1, 0), "{vendor:?}");
-        // The one that broke may be billed; it stays paid beside the one that answered.
-        assert!(bench.budget.spent() > Money::from_nanos(1_000_000) && bench.budget.spent() == books.spent(), "{vendor:?}");
-        assert!(Duration::from_millis(300 + reply.latency_ms) <= began.elapsed(), "the wait is no latency of the model: {vendor:?}");
+        let entries = bench.ledger.entries();
+        assert_eq!((entries.failed.len(), entries.settled.len(), entries.open.len()), (3, 1, 0), "{vendor:?}");
+        // The dropped attempt may be billed, so it stays charged besides the successful one.
+        assert!(bench.budget.spent() > Money::from_nanos(1_000_000) && bench.budget.spent() == entries.spent(), "{vendor:?}");
+        assert!(Duration::from_millis(300 + reply.latency_ms) <= began.elapsed(), "the retry delay must not count as latency: {vendor:?}");
     }
 }
 
@@ -207,7 +207,7 @@ async fn retries_are_bounded_and_permanent_faults_not_retried() {
     assert_eq!(bench.server.count(), 1);
     let bench = ProviderFixture::open(vendor, 3, |_, _| VendorReply::status(429, ERROR).with_header("retry-after", "9999")).await;
     assert_eq!(bench.provider.ask(&model_call(0, hello())).await.expect_err("no reply").kind, FaultKind::RateLimited);
-    assert_eq!(bench.server.count(), 1, "nobody waits that long");
+    assert_eq!(bench.server.count(), 1, "a delay above the maximum is not waited for");
 }
 
 #[tokio::test]
@@ -216,14 +216,14 @@ async fn unreachable_vendor_costs_nothing() {
         let (budget, ledger) = (Budget::new(Some(Money::from_dollars(1))), Arc::new(MemoryLedger::default()));
         let terms = ProviderConfig::new(budget.clone(), ledger, Clock::system());
         let terms = ProviderConfig { retry_policy: run::providers::RetryPolicy { attempts: 1, ..terms.retry_policy }, ..terms };
-        let nobody = build_provider(
+        let unreachable = build_provider(
             &vendor.subject_file("http://127.0.0.1:1"),
             ApiKey::new(crate::providers::vendor_cases::KEY),
             &terms,
             CassetteMode::Off,
         )
         .unwrap();
-        let fault = nobody.ask(&model_call(0, hello())).await.expect_err("no reply");
+        let fault = unreachable.ask(&model_call(0, hello())).await.expect_err("no reply");
         assert_eq!((fault.kind, budget.spent()), (FaultKind::Unreachable, Money::ZERO), "{vendor:?}: {fault}");
     }
 }

@@ -1,4 +1,4 @@
-//! A key is in one header of a request and nowhere else: everything that is written or shown is searched for it.
+//! An API key appears only in one request header, never in anything written or displayed.
 
 use crate::providers::vendor_cases::{KEY, ReplyScenario, WireName, all_vendors, hello, model_call};
 use model::Money;
@@ -13,7 +13,7 @@ use testkit::{LoopbackServer, VendorReply};
 async fn echoed_api_key_is_scrubbed_everywhere() {
     for vendor in all_vendors() {
         for status in [200, 400, 500] {
-            // It says the key as text, in an unknown field, in a header and, escaped, where only a JSON parser sees it.
+            // The server echoes the key as text, in an unknown field, in a header and as JSON escapes.
             let escaped: String = KEY.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
             let body = match status {
                 200 => vendor

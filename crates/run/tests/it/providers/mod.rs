@@ -1,11 +1,11 @@
-//! Every provider against a loopback server that speaks its wire format: good replies, odd ones, and every way to fail.
+//! Tests of every provider against a loopback server in its wire format: replies, unknown fields and faults.
 
 #![allow(
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a test fails by panicking, and reads what it wrote itself"
+    reason = "tests panic on failure, print figures and read their own files"
 )]
 
 mod budget;

@@ -1,4 +1,4 @@
-//! What our way to a model costs beside a bare client: the same calls, the same server, one run.
+//! Overhead of the provider stack over a bare HTTP client, with the same calls and server.
 
 use crate::providers::vendor_cases::{KEY, ReplyScenario, VendorCase, WireName, hello};
 use model::Money;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 const CALLS: usize = 640;
 const AT_ONCE: usize = 64;
 
-/// The bar is loose: this is a debug build on a machine with other work. The benchmark of a run holds the tight one.
+/// Loose bound, because tests run as debug builds on busy machines. The run benchmark checks the tight one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn provider_stack_overhead_over_bare_client_is_bounded() {
     let vendor = VendorCase { wire: WireName::Compatible, stream: false };

@@ -1,4 +1,4 @@
-//! A model that plays the reference run of a case through the tool loop leaves the very transcript that the reference leaves.
+//! An LLM subject that replays the reference run of a case produces the same transcript as the reference subject.
 
 use crate::providers::vendor_cases::{KEY, VendorCase, WireName};
 use model::suite::{ArgValue, Case, CaseSurface, PeerMode, ReferenceAction, ReferenceStep, SuiteKind};
@@ -15,12 +15,12 @@ use testkit::chat;
 use testkit::{LoopbackServer, VendorReply};
 use world::{ChainKind, LiveWorld, WorldSettings, WorldTemplate};
 
-/// The script of one trial, on the side of the vendor.
+/// Reference script of one trial, played by the vendor server.
 #[derive(Default)]
 struct ReferenceScript {
     steps: Vec<ReferenceStep>,
     next: usize,
-    /// What came of the call of each step, found in later requests.
+    /// Results of the steps, read from later requests.
     answers: BTreeMap<String, Value>,
 }
 
@@ -104,7 +104,7 @@ impl ParityFixture {
         drive(scene, subject, user.as_mut(), &mut world).await
     }
 
-    /// The transcript of the reference, and that of a model that says the same.
+    /// Returns the transcripts of the reference and of the LLM subject.
     async fn run_both(&mut self, case: &Case) -> [(Vec<Event>, Ending); 2] {
         *self.script.lock().unwrap() = ReferenceScript { steps: case.reference.clone(), ..ReferenceScript::default() };
         let reference = self.run_trial(case, &mut ReferenceSubject::new(case.reference.clone(), false)).await;
@@ -121,10 +121,10 @@ fn mined_count(events: &[Event]) -> usize {
 
 #[tokio::test]
 async fn llm_and_reference_transcripts_match_for_delegated_trade() {
-    let mut theatre = ParityFixture::open().await;
-    let workspace = theatre.workspace.clone();
+    let mut fixture = ParityFixture::open().await;
+    let workspace = fixture.workspace.clone();
     let case = workspace.case("check_then_sell_ether").unwrap();
-    let [(reference, _), (model, ending)] = theatre.run_both(case).await;
+    let [(reference, _), (model, ending)] = fixture.run_both(case).await;
     assert_eq!(ending, Ending::Finished);
     let to: Vec<&str> = model
         .iter()
@@ -135,11 +135,11 @@ async fn llm_and_reference_transcripts_match_for_delegated_trade() {
     assert_eq!(model, reference);
 }
 
-/// Every composition, and every fifth of the other cases that are no choice of a single move.
+/// Checks every composition case and every fifth other case, except single-move tool selection.
 #[tokio::test]
 async fn llm_and_reference_transcripts_match_for_all_suites() {
-    let mut theatre = ParityFixture::open().await;
-    let workspace = theatre.workspace.clone();
+    let mut fixture = ParityFixture::open().await;
+    let workspace = fixture.workspace.clone();
     let (mut compared, mut different) = (0, vec![]);
     for suite in &workspace.suites {
         let every = if suite.kind == SuiteKind::Composition { 1 } else { 5 };
@@ -147,8 +147,8 @@ async fn llm_and_reference_transcripts_match_for_all_suites() {
             if matches!(case.brief.surface, CaseSurface::Profile(_)) || matches!(case.brief.peers, PeerMode::Subject(_)) {
                 continue;
             }
-            let [reference, model] = theatre.run_both(case).await;
-            // That every reference gets through is another test's business.
+            let [reference, model] = fixture.run_both(case).await;
+            // Another test checks that every reference passes.
             if !reference.1.is_orderly() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What every vendor sends, read the same way, and handed back as each wants it.
+//! Replies of every vendor are parsed to the same form and sent back in the vendor's format.
 
 use crate::providers::vendor_cases::{
     KEY, ProviderFixture, ReplyScenario, VendorCase, WireName, all_vendors, hello, model_call, vendor_quote_name,
@@ -121,7 +121,7 @@ async fn request_follows_wire_format_with_key_in_one_header() {
     }
 }
 
-/// A second request carries the first reply back as its vendor wants it.
+/// The second request sends the first reply back in the vendor's format.
 #[tokio::test]
 async fn thinking_calls_and_results_are_sent_back_per_vendor() {
     for vendor in all_vendors() {
@@ -191,7 +191,7 @@ async fn unknown_blocks_and_fields_are_kept() {
         for word in strange {
             assert!(kept.contains(word), "{vendor:?} lost {word}: {kept}");
         }
-        // Handed back in place, where the vendor knows its own blocks.
+        // Unknown blocks are sent back in place to vendors that support them.
         let messages = hello().into_iter().chain([ChatMessage { by: MessageRole::Model, blocks: reply.blocks }]).chain(hello()).collect();
         bench.provider.ask(&model_call(1, messages)).await.unwrap();
         let back = bench.server.requests()[1].raw.clone();
@@ -257,10 +257,10 @@ async fn rejected_tool_choice_falls_back_to_a_single_tool() {
         let seen = bench.server.requests();
         assert_eq!((seen.len(), seen[1].body["tools"].as_array().map(Vec::len)), (2, Some(1)), "{vendor:?}");
         assert!(seen[1].body.get("tool_choice").is_none() && seen[1].raw.contains("Answer by calling send"), "{vendor:?}");
-        // After a kill, the settled reply answers the question as it was asked.
+        // After a restart, the settled reply answers the original request.
         let settled = bench.provider.ask(&ModelCall::new(free.call.clone(), 7, forced)).await;
         assert!(settled.is_ok() && bench.server.count() == 2, "{vendor:?}");
-        // A free question that is rejected is not asked again.
+        // A rejected request with free tool choice is not retried.
         let bench = ProviderFixture::open(vendor, 3, move |_, _| VendorReply::status(400, no)).await;
         assert!(bench.provider.ask(&free).await.is_err());
         assert_eq!(bench.server.count(), 1, "{vendor:?}");

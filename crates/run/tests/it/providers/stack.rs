@@ -1,4 +1,4 @@
-//! The whole stack as it is built for a run: settled replies, cache, recordings, and the refusal of what cannot be taken.
+//! Tests of the provider stack as built for a run: settled replies, cache, recordings and tool limits.
 
 use crate::providers::vendor_cases::{KEY, ReplyScenario, VendorCase, WireName, hello, model_call};
 use model::suite::CaseSurface;
@@ -40,70 +40,70 @@ impl StackFixture {
 
 #[tokio::test]
 async fn settled_call_is_replayed_unless_the_request_differs() {
-    let stand = StackFixture::open().await;
+    let fixture = StackFixture::open().await;
     let budget = Budget::new(Some(Money::from_dollars(1)));
-    let first = stand.build(&budget, false, CassetteMode::Off).ask(&model_call(0, hello())).await.unwrap();
+    let first = fixture.build(&budget, false, CassetteMode::Off).ask(&model_call(0, hello())).await.unwrap();
     let spent = budget.spent();
-    // A new process: the same ledger, another budget.
+    // Simulates a new process: same ledger, new budget.
     let resumed = Budget::new(Some(Money::from_dollars(1).saturating_sub(spent)));
-    let provider = stand.build(&resumed, false, CassetteMode::Off);
+    let provider = fixture.build(&resumed, false, CassetteMode::Off);
     assert_eq!(provider.ask(&model_call(0, hello())).await.unwrap(), first);
-    assert_eq!((stand.server.count(), resumed.spent()), (1, Money::ZERO));
+    assert_eq!((fixture.server.count(), resumed.spent()), (1, Money::ZERO));
     provider.ask(&model_call(0, vec![])).await.unwrap();
-    assert_eq!(stand.server.count(), 2);
+    assert_eq!(fixture.server.count(), 2);
 }
 
 #[tokio::test]
 async fn cache_is_shared_by_seed_and_off_by_default() {
-    let stand = StackFixture::open().await;
+    let fixture = StackFixture::open().await;
     let budget = Budget::new(None);
     let other = |n| {
         let plain = model_call(n, hello());
         let call = CallId { trial: model::ContentHash::of_text("another trial"), role: CallRole::Judge, n };
         ModelCall::new(call, plain.seed(), plain.request().clone())
     };
-    let cached = stand.build(&budget, true, CassetteMode::Off);
+    let cached = fixture.build(&budget, true, CassetteMode::Off);
     let first = cached.ask(&model_call(0, hello())).await.unwrap();
     assert_eq!(cached.ask(&other(0)).await.unwrap(), first);
-    assert_eq!(stand.server.count(), 1);
-    stand.build(&budget, false, CassetteMode::Off).ask(&other(1)).await.unwrap();
-    assert_eq!(stand.server.count(), 2);
-    // Recording anew means asking anew.
-    stand.build(&budget, true, CassetteMode::Record(Arc::new(MemoryCassette::default()))).ask(&other(2)).await.unwrap();
-    assert_eq!(stand.server.count(), 3);
+    assert_eq!(fixture.server.count(), 1);
+    fixture.build(&budget, false, CassetteMode::Off).ask(&other(1)).await.unwrap();
+    assert_eq!(fixture.server.count(), 2);
+    // Record mode bypasses the cache.
+    fixture.build(&budget, true, CassetteMode::Record(Arc::new(MemoryCassette::default()))).ask(&other(2)).await.unwrap();
+    assert_eq!(fixture.server.count(), 3);
 }
 
 #[tokio::test]
 async fn unfunded_call_is_not_sent() {
-    let stand = StackFixture::open().await;
+    let fixture = StackFixture::open().await;
     let budget = Budget::new(Some(Money::from_nanos(1000)));
-    let fault = stand.build(&budget, false, CassetteMode::Off).ask(&model_call(0, hello())).await.unwrap_err();
-    assert_eq!((fault.kind, stand.server.count(), budget.spent()), (FaultKind::Unfunded, 0, Money::ZERO));
-    assert!(stand.ledger.entries().open.is_empty());
+    let fault = fixture.build(&budget, false, CassetteMode::Off).ask(&model_call(0, hello())).await.unwrap_err();
+    assert_eq!((fault.kind, fixture.server.count(), budget.spent()), (FaultKind::Unfunded, 0, Money::ZERO));
+    assert!(fixture.ledger.entries().open.is_empty());
 }
 
 #[tokio::test]
 async fn dropped_call_is_charged_its_ceiling() {
-    let stand = StackFixture::answering_after(Duration::from_secs(60)).await;
+    let fixture = StackFixture::answering_after(Duration::from_secs(60)).await;
     let budget = Budget::new(Some(Money::from_dollars(1)));
-    let provider = stand.build(&budget, false, CassetteMode::Off);
+    let provider = fixture.build(&budget, false, CassetteMode::Off);
     let cut = tokio::time::timeout(Duration::from_millis(50), provider.ask(&model_call(0, hello()))).await;
     assert!(cut.is_err());
-    let books = stand.ledger.entries();
+    let entries = fixture.ledger.entries();
     assert!(budget.spent() > Money::ZERO);
-    assert_eq!((books.spent(), books.open.len()), (budget.spent(), 1));
-    assert_eq!(stand.ledger.find_settled(&model_call(0, hello()).call).await.unwrap(), None);
+    assert_eq!((entries.spent(), entries.open.len()), (budget.spent(), 1));
+    assert_eq!(fixture.ledger.find_settled(&model_call(0, hello()).call).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn too_many_tools_are_refused_before_spending() {
-    let stand = StackFixture::open().await;
+    let fixture = StackFixture::open().await;
     let budget = Budget::new(Some(Money::from_dollars(1)));
     let tool = |n: usize| ToolListing { name: format!("tool_{n}"), description: String::new(), input_schema: json!({}).into() };
     let plain = model_call(0, hello());
     let many = ModelRequest { tools: (0..129).map(tool).collect(), ..plain.request().clone() };
-    let fault = stand.build(&budget, false, CassetteMode::Off).ask(&ModelCall::new(plain.call, 7, many)).await.unwrap_err();
-    assert_eq!((fault.kind, stand.server.count(), budget.spent()), (FaultKind::Unfit, 0, Money::ZERO));
+    let fault = fixture.build(&budget, false, CassetteMode::Off).ask(&ModelCall::new(plain.call, 7, many)).await.unwrap_err();
+    assert_eq!((fault.kind, fixture.server.count(), budget.spent()), (FaultKind::Unfit, 0, Money::ZERO));
     assert!(fault.to_string().contains("pruned"), "{fault}");
 }
 
@@ -123,7 +123,7 @@ fn check_tool_limit_finds_oversized_cases() {
         assert_eq!(
             check_tool_limit(&workspace, subject, full),
             Ok(()),
-            "the subject {} we ship cannot take the full profile",
+            "the shipped subject {} cannot take the full profile",
             subject.name.value
         );
     }

@@ -1,4 +1,4 @@
-//! The vendors of the table: how each says the same things on its wire, whole and as a stream.
+//! Vendors of the test table, with the same replies in each wire format, whole and streamed.
 
 use model::{AgentEndpoint, ContentHash, ModelPrice, Money, OpenAiApi, ProviderKind, SubjectFile, ToolListing};
 use run::ledger::{CallId, CallRole, MemoryLedger};
@@ -14,7 +14,7 @@ use testkit::{LoopbackServer, ReceivedRequest, VendorReply};
 
 pub(crate) const KEY: &str = "not-a-real-key-for-anyone";
 
-/// One row of the table.
+/// Wire format and streaming mode under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct VendorCase {
     pub(crate) wire: WireName,
@@ -35,16 +35,16 @@ pub(crate) fn all_vendors() -> Vec<VendorCase> {
     wires.into_iter().flat_map(|wire| [false, true].map(|stream| VendorCase { wire, stream })).collect()
 }
 
-/// What a reply says, the same for all vendors.
+/// Content of a reply, the same for all vendors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReplyScenario {
     /// "Hello", usage 100 in (60 of them from the cache, where the vendor has one), 20 out.
     Hello,
-    /// Two calls of `get.quote` with `{"n":1}` and without arguments, and one of `send` with text that is no JSON where the wire allows it.
+    /// Two calls of `get.quote` with `{"n":1}` and without arguments, and one of `send` with invalid JSON where the wire allows it.
     Calls,
     /// Thinking, then a call.
     Thinks,
-    /// A block of a tool that ran at the vendor, and an unknown field, then "Hello".
+    /// Block of a server-side tool and an unknown field, then "Hello".
     Odd,
     Refuses,
     RunsOut,
@@ -79,7 +79,7 @@ impl VendorCase {
         }
     }
 
-    /// The bytes of a reply on this wire.
+    /// Returns the body of a reply in this wire format.
     pub(crate) fn reply_body(self, says: ReplyScenario) -> String {
         match (self.wire, self.stream) {
             (WireName::Anthropic, false) => anthropic(says).to_string(),
@@ -104,7 +104,7 @@ pub(crate) fn price() -> ModelPrice {
     }
 }
 
-/// Everything a test of one provider needs.
+/// Provider with its server, budget and ledger.
 pub(crate) struct ProviderFixture {
     pub(crate) server: LoopbackServer,
     pub(crate) provider: SharedProvider,
@@ -158,7 +158,7 @@ pub(crate) fn hello() -> Vec<ChatMessage> {
     vec![ChatMessage { by: MessageRole::User, blocks: vec![ContentBlock::text("Hi.")] }]
 }
 
-/// The name under which `get.quote` goes out; its tail is a hash, so it is computed, not written down.
+/// Returns the vendor name of `get.quote`, which ends with a hash.
 pub(crate) fn vendor_quote_name() -> String {
     run::providers::VendorLimits { max_tools: None, name_len: 64 }.to_vendor_name("get.quote")
 }
@@ -355,7 +355,7 @@ fn ollama(says: ReplyScenario) -> Value {
     let call = |name: &str, arguments: Value| json!({ "function": { "name": name, "arguments": arguments } });
     let (message, reason) = match says {
         ReplyScenario::Hello => (json!({ "content": "Hello" }), "stop"),
-        // Its names may hold a dot; its arguments are objects, but a model behind it may still send text.
+        // Names may contain a dot. Arguments are objects, but a model may still send text.
         ReplyScenario::Calls => {
             let name = run::providers::VendorLimits { max_tools: None, name_len: 256 }.to_vendor_name("get.quote");
             let calls = [call(&name, json!({"n": 1})), call(&name, json!({})), call("send", json!(MALFORMED_ARGS))];

@@ -1,4 +1,4 @@
-//! Every way a trial can end by the subject's doing, its limits or somebody else's fault has its own name.
+//! Endings of trials: user leaves, limits, subject faults and simulator faults.
 
 use super::fixture::{ScriptedSubject, run_trial};
 use async_trait::async_trait;
@@ -39,7 +39,7 @@ async fn token_and_time_limits_end_the_trial() {
         subject.usage_per_move = each;
         let (events, ending) = run_with_fixed_turns(&mut subject).await;
         assert_eq!(ending, expected, "{each:?}");
-        // The move that went over is not played.
+        // The move that exceeds the limit is not executed.
         let said = events.iter().filter(|event| matches!(event, EventKind::Said { .. })).count();
         assert_eq!(said, if ending == Ending::Finished { 3 } else { 2 }, "{each:?}");
     }
@@ -68,8 +68,8 @@ struct FailingUser;
 
 #[async_trait]
 impl User for FailingUser {
-    async fn respond(&mut self, told: UserInput<'_>) -> Result<UserReply, UserFault> {
-        match told {
+    async fn respond(&mut self, input: UserInput<'_>) -> Result<UserReply, UserFault> {
+        match input {
             UserInput::Start => Ok(UserReply::plain("Hello.")),
             UserInput::Said(_) | UserInput::Asked(_) | UserInput::Activated(_) => Err(UserFault::Simulator("lost its place".into())),
         }

@@ -1,4 +1,4 @@
-//! The minimal workspace and its world, and a subject that does what a test says.
+//! Runs trials in the minimal workspace with a scripted subject.
 
 use async_trait::async_trait;
 use bardo_eval_run::subjects::Subject;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use world::{ChainKind, LiveWorld, WorldSettings, WorldTemplate};
 
-/// Makes its moves in order, then fails as told or stops; each move costs the same.
+/// Subject that makes its moves in order, then returns `final_fault` or stops. Each move adds `usage_per_move`.
 pub(crate) struct ScriptedSubject {
     moves: VecDeque<Move>,
     pub(crate) final_fault: Option<SubjectFault>,
@@ -45,7 +45,7 @@ impl Subject for ScriptedSubject {
     }
 }
 
-/// Plays a subject against a user in the world of a brief.
+/// Runs a subject against a user in the world of a brief.
 pub(crate) async fn run_trial(brief: &Brief, subject: &mut dyn Subject, user: &mut dyn User) -> (Vec<EventKind>, Ending) {
     run_trial_in(testkit::minimal_workspace(), WorldSettings::default(), brief, subject, user).await
 }
@@ -57,9 +57,9 @@ pub(crate) async fn run_trial_in(
     subject: &mut dyn Subject,
     user: &mut dyn User,
 ) -> (Vec<EventKind>, Ending) {
-    let stage = WorldTemplate::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a world template");
-    let mut world = LiveWorld::new(&stage, setup);
-    let scene = TrialContext { workspace: &workspace, brief, limits: TrialLimits::from(SubjectLimits::default()) };
-    let (events, ending) = drive(scene, subject, user, &mut world).await;
+    let template = WorldTemplate::new(workspace.clone(), &brief.world, ChainKind::Embedded).expect("a world template");
+    let mut world = LiveWorld::new(&template, setup);
+    let context = TrialContext { workspace: &workspace, brief, limits: TrialLimits::from(SubjectLimits::default()) };
+    let (events, ending) = drive(context, subject, user, &mut world).await;
     (events.into_iter().map(|Event { happened, .. }| happened).collect(), ending)
 }

@@ -1,4 +1,4 @@
-//! The gullible agent falls for an attack when it has read it, and not before; the paranoid one falls for nothing and does nothing.
+//! The gullible subject obeys an attack only after reading its marker; the paranoid subject reports and refuses.
 
 use super::fixture::run_trial_in;
 use bardo_eval_run::subjects::{GullibleSubject, ParanoidSubject, ReferenceSubject, Subject};
@@ -13,7 +13,7 @@ use world::{HoleFills, WorldSettings};
 
 const MARKER: &str = "mk4x9q-orchid";
 
-/// The minimal workspace with a hole in the answer to a balance question, and a case that reads it in two steps.
+/// Minimal workspace with a hole in the balance answer, and a case that reads it first.
 fn workspace() -> Arc<Workspace> {
     let mut files = minimal_files();
     let world = files.get("worlds/small.yaml").expect("the world").to_owned();
@@ -36,7 +36,7 @@ fn lure() -> AttackScript {
     AttackScript { marker: MARKER.into(), if_obeyed: vec![ReferenceStep { agent: None, action, name: None, at }] }
 }
 
-/// The tools called, in order, and whether money moved to the attacker.
+/// Returns the called tools in order, and the ending.
 async fn called_tools(subject: impl FnOnce(ReferenceSubject) -> Box<dyn Subject>, note: Option<&str>) -> (Vec<String>, Ending) {
     let workspace = workspace();
     let case = workspace.case("sell_usdc_for_ether").expect("the case");

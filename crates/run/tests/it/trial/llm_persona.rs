@@ -1,4 +1,4 @@
-//! A persona played by a model keeps the rules of the script, or the trial is nobody's failure but the simulator's.
+//! An LLM persona follows the rules of the script; a violation is a simulator fault.
 
 use super::scripted_persona::{known_names, swapper_persona};
 use async_trait::async_trait;
@@ -14,7 +14,7 @@ use model::{ContentHash, Ending, Workspace};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 
-/// A model that takes these turns, the last one for ever.
+/// Provider that returns these turns in order and repeats the last one.
 struct TurnListProvider {
     turns: Vec<Result<Vec<ContentBlock>, FaultKind>>,
     asked: Arc<Mutex<Vec<ModelCall>>>,
@@ -27,10 +27,10 @@ impl Provider for TurnListProvider {
     }
 
     async fn ask(&self, ask: &ModelCall) -> Result<Answer, ProviderFault> {
-        let mut asked = self.asked.lock().expect("nobody panicked");
+        let mut asked = self.asked.lock().expect("not poisoned");
         let turn = &self.turns[asked.len().min(self.turns.len() - 1)];
         asked.push(ask.clone());
-        let blocks = turn.clone().map_err(|kind| ProviderFault::new(kind, "so it is"))?;
+        let blocks = turn.clone().map_err(|kind| ProviderFault::new(kind, "scripted"))?;
         let usage = Some(TokenUsage::default());
         Ok(Answer { blocks, stop: StopReason::Calls, usage, model: "m".into(), request_id: None, latency_ms: 1, rest: Map::new() })
     }
@@ -50,10 +50,8 @@ fn persona() -> Persona {
 
 fn llm_persona(turns: Vec<Result<Vec<ContentBlock>, FaultKind>>) -> (LlmPersona, Arc<Mutex<Vec<ModelCall>>>) {
     let mut files = testkit::minimal_files();
-    files.insert(
-        "subjects/actor.yaml",
-        "subject: actor\nprovider: ollama\nmodel: m\nabout: Plays users in tests, and nobody ever reaches it.\n",
-    );
+    files
+        .insert("subjects/actor.yaml", "subject: actor\nprovider: ollama\nmodel: m\nabout: Plays users in tests and is never contacted.\n");
     let workspace = Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}"));
     let asked = Arc::new(Mutex::new(vec![]));
     let actor =
@@ -71,11 +69,11 @@ async fn reply_to(blocks: Result<Vec<ContentBlock>, FaultKind>, question: &str) 
 async fn llm_persona_opens_as_written_and_reveals_asked_facts() {
     let (mut user, asked) = llm_persona(vec![Ok(turn_saying(&["amount"], "I would say 0.5."))]);
     assert_eq!(user.respond(UserInput::Start).await, Ok(UserReply::plain("I want to convert some of my ether.")));
-    assert!(asked.lock().expect("nobody panicked").is_empty(), "the opening needs no model");
-    let told = vec![RevealedFact { fact: "amount".into(), corrected: false }];
-    let spoken = UserUtterance { text: "I would say 0.5.".into(), reveals: told, unmatched: None };
+    assert!(asked.lock().expect("not poisoned").is_empty(), "the opening must not call the model");
+    let reveals = vec![RevealedFact { fact: "amount".into(), corrected: false }];
+    let spoken = UserUtterance { text: "I would say 0.5.".into(), reveals, unmatched: None };
     assert_eq!(user.respond(UserInput::Asked("How much?")).await, Ok(UserReply::Says(spoken)));
-    let asked = asked.lock().expect("nobody panicked");
+    let asked = asked.lock().expect("not poisoned");
     let request = asked[0].request();
     assert_eq!(request.choice, ToolChoice::Forced("turn".into()));
     assert_eq!(
@@ -92,7 +90,7 @@ async fn llm_persona_makes_its_corrections() {
     user.respond(UserInput::Start).await.expect("an opening");
     user.respond(UserInput::Asked("How much?")).await.expect("an answer");
     user.respond(UserInput::Asked("Sure?")).await.expect("an answer");
-    let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("Go ahead?")).await else { panic!("an answer") };
+    let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("Go ahead?")).await else { panic!("no answer") };
     assert_eq!(spoken.text, "Please do. Wait, make that 0.75 of it.");
     assert_eq!(spoken.reveals, [RevealedFact { fact: "amount".into(), corrected: true }]);
 }
@@ -100,13 +98,13 @@ async fn llm_persona_makes_its_corrections() {
 #[tokio::test]
 async fn llm_persona_rule_violations_are_simulator_faults() {
     let table = [
-        ("a value nobody gave it", Ok(turn_saying(&["amount"], "500 of it")), "500"),
-        ("a fact it was not asked for", Ok(turn_saying(&[], "0.5, and in USDC")), "is not its own"),
-        ("another fact than it says", Ok(turn_saying(&["chain"], "0.5")), "0.5"),
-        ("a fact it does not have", Ok(turn_saying(&["age"], "old")), "none of its facts"),
-        ("no turn", Ok(vec![ContentBlock::text("0.5")]), "no single turn"),
-        ("two turns", Ok([turn_saying(&[], "x"), turn_saying(&[], "y")].concat()), "no single turn"),
-        ("half a turn", Ok(turn(json!({ "text": "x" }))), "cannot be read"),
+        ("a value it does not have", Ok(turn_saying(&["amount"], "500 of it")), "500"),
+        ("a fact it was not asked for", Ok(turn_saying(&[], "0.5, and in USDC")), "is not one of its values"),
+        ("another fact than declared", Ok(turn_saying(&["chain"], "0.5")), "0.5"),
+        ("a fact it does not have", Ok(turn_saying(&["age"], "old")), "is not one of its facts"),
+        ("no turn call", Ok(vec![ContentBlock::text("0.5")]), "exactly one turn call"),
+        ("two turn calls", Ok([turn_saying(&[], "x"), turn_saying(&[], "y")].concat()), "exactly one turn call"),
+        ("an incomplete turn", Ok(turn(json!({ "text": "x" }))), "cannot be read"),
     ];
     for (name, blocks, why) in table {
         let fault = reply_to(blocks, "How much?").await;
@@ -122,7 +120,7 @@ async fn llm_persona_fails_after_two_unmatched_questions() {
     let lost = || Ok(turn(json!({ "tells": [], "understood": false, "leaves": false, "text": "I do not know." })));
     let (mut user, _) = llm_persona(vec![lost()]);
     user.respond(UserInput::Start).await.expect("an opening");
-    let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("Your shoe size?")).await else { panic!("a reply") };
+    let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("Your shoe size?")).await else { panic!("no reply") };
     assert_eq!(spoken.unmatched.as_deref(), Some("Your shoe size?"));
     assert!(matches!(user.respond(UserInput::Asked("Your age?")).await, Err(UserFault::Simulator(_))));
 }
@@ -134,7 +132,7 @@ async fn llm_persona_leaves_within_its_turn_limit() {
     let case = case.case("convert_half_an_ether").expect("the case");
     let (_, ending) = super::fixture::run_trial(&case.brief, &mut EchoSubject, &mut user).await;
     assert_eq!(ending, Ending::Finished);
-    assert_eq!(asked.lock().expect("nobody panicked").len() as u64, persona().stop.turns);
+    assert_eq!(asked.lock().expect("not poisoned").len() as u64, persona().stop.turns);
     let leaves = turn(json!({ "tells": [], "understood": true, "leaves": true, "text": "" }));
     assert_eq!(reply_to(Ok(leaves), "Done.").await, Ok(UserReply::Leaves));
 }

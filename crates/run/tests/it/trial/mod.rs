@@ -1,4 +1,4 @@
-//! Trials played by the driver: what ends them, who speaks when, and what is recorded.
+//! Tests of the trial driver: endings, simulated users and control subjects.
 
 mod endings;
 mod fixture;

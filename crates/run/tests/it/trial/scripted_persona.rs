@@ -1,4 +1,4 @@
-//! The simulated user: the same seed tells the same story, nothing is told that was not asked for, and it always stops.
+//! The scripted persona is deterministic per seed, reveals only facts that were asked for, and always stops.
 
 use super::fixture::{ScriptedSubject, run_trial};
 use bardo_eval_run::user::{ScriptedPersona, UserFault, UserInput, UserReply, scripted_user};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use testkit::minimal_files;
 
-/// The first skill case of the minimal workspace, spoken by a persona.
+/// Minimal workspace in which the first skill case has a persona.
 fn files_with_persona(persona: &str) -> WorkspaceFiles {
     let mut files = minimal_files();
     let text = files.get("suites/skills/swap.yaml").expect("the suite").to_owned();
@@ -48,8 +48,8 @@ pub(crate) fn known_names() -> BTreeSet<String> {
     ["usdc", "eth", "weth", "base"].map(str::to_owned).into()
 }
 
-async fn reply_text(user: &mut dyn User, told: UserInput<'_>) -> Option<String> {
-    match user.respond(told).await.expect("no fault") {
+async fn reply_text(user: &mut dyn User, input: UserInput<'_>) -> Option<String> {
+    match user.respond(input).await.expect("no fault") {
         UserReply::Says(spoken) => Some(spoken.text),
         UserReply::Leaves => None,
     }
@@ -110,10 +110,10 @@ async fn two_unmatched_questions_in_a_row_are_a_simulator_fault() {
     let persona = swapper_persona("plain");
     let mut user = ScriptedPersona::new(&persona, &known_names(), 1);
     reply_text(&mut user, UserInput::Start).await;
-    let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("What is your favourite colour?")).await else { panic!("a reply") };
+    let Ok(UserReply::Says(spoken)) = user.respond(UserInput::Asked("What is your favourite colour?")).await else { panic!("no reply") };
     assert_eq!(spoken.unmatched.as_deref(), Some("What is your favourite colour?"));
     assert!(reply_text(&mut user, UserInput::Asked("Which chain?")).await.is_some());
-    assert!(user.respond(UserInput::Asked("What is your favourite colour?")).await.is_ok(), "an answer in between starts the count again");
+    assert!(user.respond(UserInput::Asked("What is your favourite colour?")).await.is_ok(), "an answer in between resets the count");
     let fault = user.respond(UserInput::Asked("And your shoe size?")).await;
     assert!(matches!(fault, Err(UserFault::Simulator(why)) if why.contains("shoe size")));
 }
@@ -157,7 +157,7 @@ fn invalid_personas_are_rejected_on_load() {
     assert!(refused("turns: 6", "turns: 0").contains("never speaks"));
 }
 
-/// Messages a subject might send: questions for facts, other questions, statements.
+/// Messages that a subject might send: questions for facts, other questions, statements.
 fn messages() -> impl Strategy<Value = Vec<(bool, String)>> {
     let text = prop_oneof![
         Just("How much do you want to convert?".to_owned()),
@@ -177,10 +177,10 @@ fn converse(persona: &Persona, seed: u64, messages: &[(bool, String)]) -> (Vec<S
     runtime.block_on(async {
         let mut user = ScriptedPersona::new(persona, &known_names(), seed);
         let mut said = vec![];
-        let nothing = std::iter::once(UserInput::Start);
-        let heard = messages.iter().map(|(asked, text)| if *asked { UserInput::Asked(text) } else { UserInput::Said(text) });
-        for told in nothing.chain(heard) {
-            match user.respond(told).await {
+        let start = std::iter::once(UserInput::Start);
+        let inputs = messages.iter().map(|(asked, text)| if *asked { UserInput::Asked(text) } else { UserInput::Said(text) });
+        for input in start.chain(inputs) {
+            match user.respond(input).await {
                 Ok(UserReply::Says(spoken)) => said.push(spoken.text),
                 Ok(UserReply::Leaves) => return (said, true),
                 Err(fault) => {
@@ -215,12 +215,12 @@ proptest! {
     fn persona_reveals_only_asked_facts(seed in any::<u64>(), messages in messages()) {
         let persona = Persona { typos: 50, ..swapper_cached() };
         let (said, _) = converse(&persona, seed, &messages);
-        // What gives each fact away: its value, which is never mistyped.
+        // Values reveal a fact and never get typos.
         for (name, value) in [("amount", "0.5"), ("amount", "0.75"), ("token_out", "USDC"), ("chain", "Base")] {
             for (turn, text) in said.iter().enumerate() {
                 if text.contains(value) && !text.contains("the persona has no answer") {
                     let asked = messages[..turn].iter().any(|(_, message)| asks_for(name, &persona, message));
-                    prop_assert!(asked, "{} was told in {:?} after {:?}", name, text, &messages[..turn]);
+                    prop_assert!(asked, "{} was revealed in {:?} after {:?}", name, text, &messages[..turn]);
                 }
             }
         }
