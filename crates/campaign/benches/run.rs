@@ -1,4 +1,4 @@
-//! What a run costs beside what happens in it: trivial trials by the hundred thousand, and one-call trials against a model on loopback.
+//! Overhead of a run: 100,000 trivial trials, and one-call trials against a model on loopback.
 
 #![allow(
     clippy::print_stdout,
@@ -34,7 +34,7 @@ fn main() {
         Some("trivial") => runtime.block_on(trivial()),
         Some("calls") => runtime.block_on(calls(&std::env::args().nth(2).unwrap())),
         Some("serve") => runtime.block_on(serve()),
-        // Each in a process of its own: memory and processor time of one must not count for another.
+        // Each in a separate process, so that memory and CPU time are measured separately.
         Some(_) | None => {
             again(&["trivial"]).status().unwrap();
             let mut server = again(&["serve"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -63,7 +63,7 @@ fn begin(prepared: &PreparedRun, folder: &tempfile::TempDir) -> RunHandle {
     RunHandle::begin(&RunDestination::File(folder.path().join("store.sqlite")), prepared).unwrap()
 }
 
-/// Looks at the memory on the way.
+/// Watcher that measures memory during the run.
 struct MemoryWatcher {
     done: u64,
     early: f64,
@@ -110,7 +110,7 @@ async fn serve() {
     body["usage"] = chat::usage(1000, 100);
     let model = LoopbackServer::slow_model(THINKS, body.to_string()).await;
     println!("{}", model.url);
-    // Until whoever started it closes its end.
+    // Until the parent process closes the pipe.
     tokio::task::spawn_blocking(|| std::io::stdin().lines().count()).await.unwrap();
 }
 
@@ -122,7 +122,7 @@ async fn calls(url: &str) {
     let workspace = Arc::new(ExampleWorkspace::minimal().with("subjects/local.yaml", &subject).load().unwrap());
     let sample = json!({ "model": "m", "messages": [{ "role": "user", "content": "x".repeat(4000) }] }).to_string();
     let path = format!("{url}/v1/chat/completions");
-    // Once for both to be warm, then what is measured: ours between two of theirs, against drift of the machine.
+    // Warm up both, then measure ours between two bare ones, against drift of the machine.
     bare_client(&path, &sample, AT_ONCE, AT_ONCE).await;
     let first = bare_client(&path, &sample, CALLS as usize, AT_ONCE).await;
     let (wall, used, reported) = ours(&workspace).await;
@@ -154,12 +154,12 @@ async fn ours(workspace: &Arc<Workspace>) -> (Duration, Duration, f64) {
     (wall, used, handle.mean_latency_ms().unwrap().unwrap())
 }
 
-/// Processor time of this process, all threads, in kernel and out of it.
+/// Returns the CPU time of this process: all threads, user and system.
 fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-    // A tick is a hundredth of a second on every Linux that matters.
+    // A tick is 10 ms on common Linux systems.
     Duration::from_millis(ticks * 10)
 }
 

@@ -1,5 +1,5 @@
-//! Aggregates finished trials in plan order (gate pools, counters, record hash) and drops them. The only way to a `Summary`: for live,
-//! resumed, stored and in-memory runs.
+//! Aggregates finished trials in plan order (gate pools, counters, record hash) and drops them. Every [`RunSummary`] is built here: for
+//! live, resumed, stored and in-memory runs.
 
 use crate::summary::{AbortedTrial, FlakyCase, OutcomeCounts, RunSummary};
 use model::suite::Case;
@@ -9,10 +9,10 @@ use score::outcome::{RubricState, case_outcome, has_readings, rubric_state};
 use std::collections::HashMap;
 use store::EndedTrial;
 
-/// Of the aborted trials only this many are kept for the report.
+/// Aborted trials listed in a report.
 const MAX_ABORTED_SHOWN: usize = 50;
 
-/// The trials of a run in order.
+/// Trials of a run in plan order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TrialList<'t> {
     Outline(&'t PlanOutline),
@@ -27,7 +27,7 @@ impl<'t> TrialList<'t> {
         }
     }
 
-    /// The workspace that stored trials were planned from.
+    /// Returns the workspace that stored trials were planned from.
     fn workspace_hash(self) -> Option<&'t ContentHash> {
         match self {
             TrialList::Outline(_) => None,
@@ -42,10 +42,10 @@ impl<'t> TrialList<'t> {
         }
     }
 
-    /// In the order of their first trial.
+    /// Returns the subjects in the order of their first trial.
     fn subjects(self) -> Vec<String> {
         match self {
-            TrialList::Outline(outline) => outline.subjects.iter().map(|seated| seated.subject.clone()).collect(),
+            TrialList::Outline(outline) => outline.subjects.iter().map(|planned| planned.subject.clone()).collect(),
             TrialList::Plan(plan) => {
                 let mut subjects: Vec<String> = vec![];
                 for trial in &plan.trials {
@@ -66,7 +66,7 @@ pub(crate) struct RunAggregator<'w> {
     hash: RecordHasher,
     claim: RunClaim,
     counts: RunCounts,
-    /// The place in the plan that comes next.
+    /// Index of the next trial.
     next: u64,
 }
 
@@ -81,12 +81,12 @@ impl<'w> RunAggregator<'w> {
         Self { trials, cases, gates, hash, claim, counts: RunCounts::default(), next: 0 }
     }
 
-    /// The place in the plan that comes next.
+    /// Returns the index of the next trial.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Adds a trial. Trials may be left out, but none may come after a later one.
+    /// Adds a trial. Trials may be skipped, but must come in plan order.
     pub(crate) fn add(&mut self, ended: &EndedTrial) -> CaseOutcome {
         self.skip_until(ended.n);
         self.next = ended.n + 1;
@@ -131,7 +131,7 @@ impl<'w> RunAggregator<'w> {
     }
 }
 
-/// Counters of a run whose trials come in the order of the plan.
+/// Counters of a run whose trials are added in plan order.
 #[derive(Debug, Default)]
 struct RunCounts {
     outcomes: OutcomeCounts,
@@ -140,7 +140,7 @@ struct RunCounts {
     rubrics_without_verdict: u64,
     aborted_trials: Vec<AbortedTrial>,
     flaky: Vec<FlakyCase>,
-    /// The case and subject whose trials are coming, which stand together.
+    /// Case and subject of the current trials, which are consecutive in the plan.
     current_case: Option<FlakyCase>,
 }
 

@@ -8,7 +8,7 @@ pub struct RunChanges {
     pub verdicts: Vec<ChangedVerdict>,
 }
 
-/// A reading that is new, gone or different.
+/// Reading that was added, removed or changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangedScore {
     pub case: String,
@@ -27,7 +27,7 @@ pub struct ChangedVerdict {
     pub after: Option<VerdictValue>,
 }
 
-/// A verdict with the value it rests on.
+/// Verdict with its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerdictValue {
     pub verdict: Verdict,
@@ -35,7 +35,7 @@ pub struct VerdictValue {
 }
 
 impl RunChanges {
-    /// Both are of the same transcripts, in the same order.
+    /// Compares two records of the same transcripts in the same order.
     pub fn between(before: &RunRecord, after: &RunRecord) -> Self {
         Self { scores: changed_scores(before, after), verdicts: changed_verdicts(before, after) }
     }

@@ -1,21 +1,21 @@
-//! Chooses the tiers that an event of CI runs, by the table in tiers.yaml. Spec 9.
+//! Tiers that a CI event runs, from the table in tiers.yaml. Spec 9.
 
 use crate::spec::UnknownName;
 use model::{Workspace, did_you_mean};
 
-/// An event of CI.
+/// CI event.
 #[derive(Debug, Clone, Default)]
 pub struct CiEvent {
     pub event: String,
-    /// Paths below the workspace or below the repository; nothing where it is not known what changed.
+    /// Changed paths, relative to the workspace or the repository; `None` if unknown.
     pub changed: Option<Vec<String>>,
-    /// The folder of the workspace as the paths begin with it, such as `evals`.
+    /// Workspace folder as a prefix of the paths, such as `evals`.
     pub root: String,
-    /// Tiers that a person asked for by hand.
+    /// Tiers requested by hand; they replace the selection by event.
     pub requested_tiers: Vec<u64>,
 }
 
-/// One tier and whether it runs, with the reason.
+/// Decision about one tier, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierPlan {
     pub tier: u64,
@@ -24,30 +24,33 @@ pub struct TierPlan {
     pub why: String,
 }
 
-/// The tiers of CI in order; production is no event of CI. All unknown names come back together.
-pub fn ci_plan(workspace: &Workspace, occasion: &CiEvent) -> Result<Vec<TierPlan>, Vec<UnknownName>> {
+/// Decides for every CI tier if it runs.
+///
+/// # Errors
+/// All unknown events and tiers together.
+pub fn ci_plan(workspace: &Workspace, ci_event: &CiEvent) -> Result<Vec<TierPlan>, Vec<UnknownName>> {
     let rows = &workspace.tiers.ci;
     let mut unknown = vec![];
-    let row = rows.iter().find(|row| row.event == occasion.event);
+    let row = rows.iter().find(|row| row.event == ci_event.event);
     if row.is_none() {
         let known = rows.iter().map(|row| row.event.as_str());
-        unknown.push(UnknownName { what: "event", name: occasion.event.clone(), remedy: did_you_mean(&occasion.event, known) });
+        unknown.push(UnknownName { what: "event", name: ci_event.event.clone(), remedy: did_you_mean(&ci_event.event, known) });
     }
     let in_ci: Vec<u64> = rows.iter().flat_map(|row| &row.tiers).copied().collect();
-    for tier in occasion.requested_tiers.iter().filter(|tier| !in_ci.contains(tier)) {
-        unknown.push(UnknownName { what: "tier of CI", name: tier.to_string(), remedy: "tiers of CI are in tiers.yaml under ci".into() });
+    for tier in ci_event.requested_tiers.iter().filter(|tier| !in_ci.contains(tier)) {
+        unknown.push(UnknownName { what: "CI tier", name: tier.to_string(), remedy: "CI tiers are listed in tiers.yaml under ci".into() });
     }
     let Some(row) = row.filter(|_| unknown.is_empty()) else { return Err(unknown) };
-    let touched = folders_changed(&row.when_changed, occasion);
+    let touched = folders_changed(&row.when_changed, ci_event);
     let first = workspace.tiers.tiers.iter().map(|tier| tier.tier).min();
     let tiers = workspace.tiers.tiers.iter().filter(|tier| in_ci.contains(&tier.tier)).map(|tier| {
-        let (runs, why) = if !occasion.requested_tiers.is_empty() {
-            let asked = occasion.requested_tiers.contains(&tier.tier);
-            (asked, if asked { "asked for".to_owned() } else { "not asked for".to_owned() })
+        let (runs, why) = if !ci_event.requested_tiers.is_empty() {
+            let asked = ci_event.requested_tiers.contains(&tier.tier);
+            (asked, if asked { "requested".to_owned() } else { "not requested".to_owned() })
         } else if !row.tiers.contains(&tier.tier) {
             (false, format!("runs on: {}", tier.trigger))
         } else if row.when_changed.is_empty() || Some(tier.tier) == first {
-            // The first tier costs nothing and runs whatever changed.
+            // The first tier is free and always runs.
             (true, format!("every {}", row.event.replace('_', " ")))
         } else {
             touched.clone()
@@ -57,10 +60,10 @@ pub fn ci_plan(workspace: &Workspace, occasion: &CiEvent) -> Result<Vec<TierPlan
     Ok(tiers.collect())
 }
 
-/// Whether one of the folders changed, and which file says so.
-fn folders_changed(folders: &[String], occasion: &CiEvent) -> (bool, String) {
-    let Some(changed) = &occasion.changed else { return (true, "what changed is not known, so everything may have".to_owned()) };
-    let root = occasion.root.trim_end_matches('/');
+/// Returns true if a file in one of the folders changed, with the reason.
+fn folders_changed(folders: &[String], ci_event: &CiEvent) -> (bool, String) {
+    let Some(changed) = &ci_event.changed else { return (true, "changed files unknown, assuming that everything changed".to_owned()) };
+    let root = ci_event.root.trim_end_matches('/');
     let inside: Vec<&str> = changed
         .iter()
         .map(|path| path.trim_start_matches("./"))
@@ -98,8 +101,8 @@ ci:
     fn tiers_run_on(event: &str, changed: Option<&[&str]>, asked: &[u64]) -> Vec<u64> {
         let workspace = ExampleWorkspace::minimal().with("tiers.yaml", TIERS).load().expect("a workspace");
         let changed = changed.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
-        let occasion = CiEvent { event: event.into(), changed, root: "evals".into(), requested_tiers: asked.to_vec() };
-        ci_plan(&workspace, &occasion).expect("a plan").into_iter().filter(|tier| tier.runs).map(|tier| tier.tier).collect()
+        let ci_event = CiEvent { event: event.into(), changed, root: "evals".into(), requested_tiers: asked.to_vec() };
+        ci_plan(&workspace, &ci_event).expect("a plan").into_iter().filter(|tier| tier.runs).map(|tier| tier.tier).collect()
     }
 
     #[test]
@@ -125,7 +128,7 @@ ci:
     #[test]
     fn ci_plan_rejects_unknown_events_and_tiers() {
         let workspace = ExampleWorkspace::minimal().load().expect("a workspace");
-        let occasion = CiEvent { event: "pull-request".into(), requested_tiers: vec![9], ..CiEvent::default() };
-        assert_eq!(ci_plan(&workspace, &occasion).expect_err("two mistakes").len(), 2);
+        let ci_event = CiEvent { event: "pull-request".into(), requested_tiers: vec![9], ..CiEvent::default() };
+        assert_eq!(ci_plan(&workspace, &ci_event).expect_err("two mistakes").len(), 2);
     }
 }

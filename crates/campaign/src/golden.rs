@@ -1,18 +1,18 @@
-//! Golden baselines of a whole workspace: made from a run, compared with one, and held against what is there now.
+//! Golden baselines of a workspace: created from a run, compared with one, and checked for staleness.
 
 use model::suite::Case;
 use model::{RunRecord, SubjectFile, Workspace};
 use score::golden::{GoldenEntry, GoldenFile, GoldenPath, GoldenStamp, RewordedText, compare};
 use std::collections::BTreeMap;
 
-/// The baselines of a workspace, or what a run would make of them.
+/// Baselines of a workspace, or those that a run would create.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GoldenSet {
     pub shelves: BTreeMap<GoldenPath, GoldenFile>,
 }
 
 impl GoldenSet {
-    /// The first trial of each case by this subject; trials that the harness broke show nothing.
+    /// Creates baselines from the first scorable trial of each case by this subject.
     pub fn from_record(workspace: &Workspace, record: &RunRecord, subject: &SubjectFile, date: &str) -> Self {
         let mut golden = Self::default();
         for transcript in record.transcripts.iter().filter(|one| one.subject == *subject.name && one.ending.is_scorable()) {
@@ -27,14 +27,14 @@ impl GoldenSet {
         golden
     }
 
-    /// The cases of a shelf that it has nothing about.
+    /// Returns the cases of a baseline file that have no entry.
     pub fn missing_cases<'w>(&self, workspace: &'w Workspace, shelf: &GoldenPath) -> Vec<&'w Case> {
         let known =
             |case: &Case| self.shelves.get(shelf).is_some_and(|baseline| baseline.entries.iter().any(|entry| entry.case == *case.id));
         workspace.cases().filter(|case| GoldenPath::of(case) == *shelf && !known(case)).collect()
     }
 
-    /// What is no longer as it was when each baseline was made.
+    /// Returns the status of every baseline, including missing ones.
     pub fn status(&self, workspace: &Workspace) -> Vec<BaselineStatus> {
         let mut found: Vec<BaselineStatus> = self
             .shelves
@@ -44,7 +44,7 @@ impl GoldenSet {
                 let now = subject.map(|subject| GoldenStamp::of(workspace, shelf, subject, ""));
                 let mut stale = match now {
                     Some(now) => baseline.stamp.stale_reasons(&now),
-                    None => vec![format!("the subject {} is gone", baseline.stamp.subject)],
+                    None => vec![format!("subject {} no longer exists", baseline.stamp.subject)],
                 };
                 stale.extend(case_changes(workspace, shelf, baseline, self));
                 BaselineStatus { shelf: shelf.clone(), stamp: Some(baseline.stamp.clone()), cases: baseline.entries.len(), stale }
@@ -63,7 +63,7 @@ impl GoldenSet {
         found
     }
 
-    /// What a run does otherwise than the baselines.
+    /// Compares a run with the baselines.
     pub fn diff(&self, workspace: &Workspace, run: &GoldenSet, tolerance: f64) -> GoldenDiff {
         let mut diff = GoldenDiff::default();
         for (shelf, baseline) in &self.shelves {
@@ -74,7 +74,7 @@ impl GoldenSet {
             diff.notes.extend(baseline.stamp.stale_reasons(&new.stamp).into_iter().map(|why| (shelf.clone(), why)));
             for before in &baseline.entries {
                 let Some(case) = workspace.case(&before.case) else {
-                    diff.notes.push((shelf.clone(), format!("the case {} is gone", before.case)));
+                    diff.notes.push((shelf.clone(), format!("case {} no longer exists", before.case)));
                     continue;
                 };
                 let Some(after) = new.entries.iter().find(|entry| entry.case == before.case) else {
@@ -82,7 +82,7 @@ impl GoldenSet {
                     continue;
                 };
                 if case.hash != before.hash {
-                    diff.notes.push((shelf.clone(), format!("the case {} asks something else now; not compared", before.case)));
+                    diff.notes.push((shelf.clone(), format!("case {} changed; not compared", before.case)));
                     continue;
                 }
                 let compared = compare(workspace, case, before, after, tolerance);
@@ -100,23 +100,23 @@ impl GoldenSet {
 }
 
 fn case_changes(workspace: &Workspace, shelf: &GoldenPath, baseline: &GoldenFile, golden: &GoldenSet) -> Vec<String> {
-    let mut told = vec![];
+    let mut changes = vec![];
     let lacking = golden.missing_cases(workspace, shelf).len();
     if lacking > 0 {
-        told.push(format!("{lacking} cases were added"));
+        changes.push(format!("{} added", model::count(lacking, "case")));
     }
     let changed = baseline.entries.iter().filter(|entry| workspace.case(&entry.case).is_some_and(|case| case.hash != entry.hash)).count();
     if changed > 0 {
-        told.push(format!("{changed} cases changed"));
+        changes.push(format!("{} changed", model::count(changed, "case")));
     }
-    let gone = baseline.entries.iter().filter(|entry| workspace.case(&entry.case).is_none()).count();
-    if gone > 0 {
-        told.push(format!("{gone} cases are gone"));
+    let removed = baseline.entries.iter().filter(|entry| workspace.case(&entry.case).is_none()).count();
+    if removed > 0 {
+        changes.push(format!("{} removed", model::count(removed, "case")));
     }
-    told
+    changes
 }
 
-/// A baseline and why it is no longer about what is there.
+/// Baseline file with the reasons why it is stale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BaselineStatus {
     pub shelf: GoldenPath,
@@ -129,13 +129,13 @@ pub struct BaselineStatus {
 pub struct GoldenDiff {
     pub compared: usize,
     pub changed: Vec<ChangedCase>,
-    /// Texts with the same facts in other words.
+    /// Texts with the same facts but different wording.
     pub reworded: Vec<WordingChange>,
-    /// Cases of a baseline that the run has no evidence about.
+    /// Cases of a baseline without evidence in the run.
     pub missing: Vec<String>,
-    /// Baselines the run did not touch at all.
+    /// Baselines without any case in the run.
     pub not_run: Vec<GoldenPath>,
-    /// What changed around the cases, which may be why they changed.
+    /// Changes of the configuration, which may explain changed cases.
     pub notes: Vec<(GoldenPath, String)>,
 }
 
@@ -146,7 +146,7 @@ pub struct ChangedCase {
     pub changes: Vec<String>,
 }
 
-/// A text with the same facts in other words, and whether it says the same.
+/// Text with the same facts but different wording, and the verdict about its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordingChange {
     pub shelf: GoldenPath,
@@ -157,24 +157,24 @@ pub struct WordingChange {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordingVerdict {
-    /// Nobody was asked.
+    /// No judge was asked.
     NotAsked,
     Same,
     Different {
         reason: String,
     },
-    /// A judge was asked, and there is no verdict.
+    /// A judge was asked and gave no verdict.
     NoVerdict {
         why: String,
     },
 }
 
-/// How many reworded texts there are of each kind.
+/// Number of reworded texts by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WordingCounts {
     pub same: usize,
     pub different: usize,
-    /// Whether or not somebody was asked.
+    /// Texts without a verdict, with or without a judge.
     pub unjudged: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Puts the questions of a trial to a judge and adds what it says to the transcript: asked once, read strictly, kept as evidence.
+//! Asks a judge about a trial and adds its answers to the transcript. Each question is asked once and the answer parsed strictly.
 
 use futures::StreamExt;
 use futures::stream;
@@ -13,7 +13,7 @@ use score::questions::{
     trial_questions,
 };
 
-/// Asks every question about a trial that has ended. A case without a rubric has none.
+/// Asks the judge all questions about a finished trial. Cases without a rubric have none.
 pub async fn ask_judge(judge: &LlmJudge, case: &Case, seed: u64, transcript: &mut Transcript) {
     for (n, question) in (0..).zip(trial_questions(case, transcript)) {
         let call = CallId { trial: transcript.trial.clone(), role: CallRole::Judge, n };
@@ -22,7 +22,7 @@ pub async fn ask_judge(judge: &LlmJudge, case: &Case, seed: u64, transcript: &mu
                 Ok(answer) => answer.into(),
                 Err(misread) => EventKind::Misjudged { question: question.id, why: misread.to_string() },
             },
-            // The trial can be judged when there is money again; until then it is not finished.
+            // Keep the trial unfinished, so that a resumed run with more budget can judge it.
             Err(fault) if is_unfunded(&fault) => {
                 transcript.ending = Ending::Unfunded;
                 return;
@@ -43,21 +43,22 @@ fn is_unfunded(fault: &JudgeFault) -> bool {
     matches!(fault, JudgeFault::Provider(fault) if fault.kind == FaultKind::Unfunded)
 }
 
-/// Reason why a judge could not be measured.
+/// Reason why a judge could not be calibrated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CalibrationError {
-    /// Asking failed; a calibration on what is left would be of something else.
+    /// A call failed; the remaining examples would be a different sample.
     Fault(JudgeFault),
+    /// All examples have the same label.
     OneLabel,
 }
 
-/// Asks a judge about every example twice, with the verdicts offered in both orders.
+/// Asks a judge about every example twice, with the verdicts in both orders.
 pub async fn calibrate_judge(judge: &LlmJudge, examples: &[LabelledExample], at_once: usize) -> Result<JudgeCalibration, CalibrationError> {
     let asked = examples.iter().flat_map(|example| [(example, VerdictOrder::PassFirst), (example, VerdictOrder::FailFirst)]);
-    let mut said = stream::iter(asked).map(|(example, offered)| grade(judge, example, offered)).buffered(at_once.max(1));
+    let mut grades = stream::iter(asked).map(|(example, offered)| grade(judge, example, offered)).buffered(at_once.max(1));
     let mut graded = vec![];
     for example in examples {
-        let (Some(pass_first), Some(fail_first)) = (said.next().await, said.next().await) else { break };
+        let (Some(pass_first), Some(fail_first)) = (grades.next().await, grades.next().await) else { break };
         graded.push(GradedExample { example, pass_first: pass_first?, fail_first: fail_first? });
     }
     calibrate(&graded).ok_or(CalibrationError::OneLabel)

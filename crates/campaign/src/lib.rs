@@ -1,6 +1,7 @@
-//! Selection, planning and the one way from a request to a summary. Prints nothing.
+//! Selection, planning and execution of runs. Prints nothing.
 //!
-//! `RunRequest` → `RunSpec` → `RunPlan` → `PreparedRun` → `execute` → `Summary`. Stored runs take the same last step through `rescore`.
+//! [`RunRequest`] → [`RunSpec`] → [`RunPlan`] → [`PreparedRun`] → [`execute()`] → [`RunSummary`]. Stored runs are aggregated by the same code
+//! in [`rescore()`].
 
 mod aggregate;
 mod changes;

@@ -1,4 +1,4 @@
-//! Scores stored transcripts again, and stores records that are there as a whole. Needs nothing but them and the workspace.
+//! Rescores stored transcripts, and imports complete records into a store.
 
 use crate::aggregate::{RunAggregator, TrialList};
 use crate::summary::RunSummary;
@@ -8,14 +8,14 @@ use score::score_trial;
 use score::scorers::scorers_for_case;
 use store::{EndedTrial, NewRun, Store, StoreError, TrialRow};
 
-/// A run scored with the scorers and gates of today.
+/// Run scored with the current scorers and gates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RescoredRun {
     pub record: RunRecord,
     pub summary: RunSummary,
 }
 
-/// Scores and judges a stored run again. Its old scores and verdicts are not looked at.
+/// Rescores a stored run and judges its gates. Stored scores and verdicts are ignored.
 pub fn rescore(workspace: &Workspace, stored: RunRecord, claim: RunClaim) -> RescoredRun {
     let RunRecord { plan, transcripts, .. } = stored;
     let mut aggregator = RunAggregator::new(workspace, TrialList::Plan(&plan), claim);
@@ -36,14 +36,13 @@ pub fn rescore(workspace: &Workspace, stored: RunRecord, claim: RunClaim) -> Res
     RescoredRun { record, summary }
 }
 
-/// Nothing is read off a trial whose case the workspace no longer has.
+/// Returns the scores of a transcript; none if its case no longer exists.
 fn score_again(workspace: &Workspace, transcript: &Transcript, claim: &RunClaim) -> Vec<Score> {
     let Some(case) = workspace.case(&transcript.case) else { return vec![] };
     score_trial(workspace, case, &scorers_for_case(workspace, case), transcript, claim)
 }
 
-/// Stores a record that is there as a whole, such as a conversation. `at` is UTC, ISO 8601. The run can be shown and scored, and there is
-/// nothing to resume.
+/// Stores a complete record, such as a conversation, as a run that can be shown and scored but not resumed. `at` is UTC, ISO 8601.
 pub fn import_record(store: &Store, record: &RunRecord, at: &str) -> Result<(), StoreError> {
     let hash = record.hash();
     let RunRecord { claim, plan, transcripts, scores, judgements, out_of_scope, .. } = record;

@@ -1,4 +1,4 @@
-//! Result of a run without its transcripts: all that a report needs.
+//! Result of a run without its transcripts, as needed by reports.
 
 use model::{AbortCause, CaseOutcome, ContentHash, Ending, GateVerdicts, RunClaim};
 use std::collections::BTreeMap;
@@ -9,17 +9,17 @@ pub struct RunSummary {
     /// In the order of the plan.
     pub subjects: Vec<String>,
     pub outcomes: OutcomeCounts,
-    /// Ended trials that no scorer read anything off.
+    /// Finished trials without a reading by any scorer.
     pub unread: u64,
-    /// Trials whose rubric no judge was asked about.
+    /// Trials whose rubric was not judged.
     pub rubrics_not_judged: u64,
-    /// Trials whose rubric has no verdict although a judge was asked.
+    /// Trials whose rubric was judged without a readable verdict.
     pub rubrics_without_verdict: u64,
-    /// The first aborted trials; those that never began are not among them.
+    /// First aborted trials, without those that never started.
     pub aborted_trials: Vec<AbortedTrial>,
     pub flaky: Vec<FlakyCase>,
     pub verdicts: GateVerdicts,
-    /// Hash of the record as far as it goes.
+    /// Hash of the record so far.
     pub record: ContentHash,
 }
 
@@ -32,7 +32,7 @@ pub struct OutcomeCounts {
     aborted: BTreeMap<AbortCause, u64>,
 }
 
-/// A trial that is no evidence.
+/// Trial that is not evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AbortedTrial {
     pub case: String,
@@ -59,12 +59,12 @@ impl OutcomeCounts {
         }
     }
 
-    /// Trials that are evidence.
+    /// Returns the number of trials that are evidence.
     pub fn finished(&self) -> u64 {
         self.passed + self.failed + self.unjudged
     }
 
-    /// Trials that are none, whether they began or not.
+    /// Returns the number of trials that are not evidence, including those that never started.
     pub fn aborted(&self) -> u64 {
         self.aborted.values().sum()
     }
@@ -77,14 +77,14 @@ impl OutcomeCounts {
         self.finished() + self.aborted()
     }
 
-    /// Trials that came to an end, whichever.
+    /// Returns the number of trials that ended, aborted ones included.
     pub fn ended(&self) -> u64 {
         self.planned() - self.aborted_by(AbortCause::Interrupted)
     }
 }
 
 impl RunSummary {
-    /// Whether nothing is left to resume: every trial ended, and the budget reached all of them.
+    /// Returns true if there is nothing to resume: every trial ended and none was unfunded.
     pub fn is_complete(&self) -> bool {
         self.outcomes.aborted_by(AbortCause::Interrupted) == 0 && self.outcomes.aborted_by(AbortCause::Unfunded) == 0
     }

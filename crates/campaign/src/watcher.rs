@@ -1,17 +1,17 @@
-//! Notified of every trial that ended, and may stop the run: progress, early stopping, counts.
+//! Observer of a run, for progress and early stopping.
 
 use model::{CaseOutcome, Ending, Trial};
 
 pub trait RunWatcher {
-    /// A trial ended; trials end in any order. For progress only; it decides nothing.
+    /// Called when a trial ends, in any order. For progress only.
     fn on_trial_ended(&mut self, _trial: &WatchedTrial<'_>) {}
 
-    /// The next trial of the plan and all before it have ended. Only this may stop a run, so that stopping does not depend on which
-    /// trial happened to be fast.
+    /// Called for each trial in plan order, once it and all before it have ended. Only this may stop a run, so that stopping does not
+    /// depend on timing.
     fn on_trial_in_order(&mut self, trial: &WatchedTrial<'_>) -> WatcherDecision;
 }
 
-/// A trial that ended.
+/// Finished trial, as passed to a watcher.
 #[derive(Debug, Clone, Copy)]
 pub struct WatchedTrial<'t> {
     pub trial: &'t Trial,
@@ -25,7 +25,7 @@ pub enum WatcherDecision {
     Stop,
 }
 
-/// Watches nothing.
+/// Watcher that does nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct NoopWatcher;
 

@@ -1,4 +1,4 @@
-//! Texts of a run in other words than the baseline's: what a judge says about them. What it does not plainly say stays unjudged.
+//! Judges if reworded texts of a run mean the same as in the baseline. Without a clear verdict they stay unjudged.
 
 use crate::golden::{ChangedCase, GoldenDiff, WordingChange, WordingVerdict};
 use crate::judging::query;
@@ -9,28 +9,28 @@ use run::ledger::{CallId, CallRole};
 use score::golden::RewordedText;
 use score::questions::{JudgeAnswer, JudgeQuestion};
 
-/// Asks a judge about every reworded text. One that says something else is a change of its case.
+/// Asks a judge about every reworded text. One with another meaning counts as a change of its case.
 pub async fn judge_wordings(judge: &LlmJudge, diff: &mut GoldenDiff, at_once: usize) {
     let asked = diff.reworded.iter().map(|wording| judge_wording(judge, wording));
-    let said: Vec<WordingVerdict> = stream::iter(asked).buffered(at_once.max(1)).collect().await;
-    for (wording, says) in diff.reworded.iter_mut().zip(said) {
-        if let WordingVerdict::Different { reason } = &says {
+    let verdicts: Vec<WordingVerdict> = stream::iter(asked).buffered(at_once.max(1)).collect().await;
+    for (wording, verdict) in diff.reworded.iter_mut().zip(verdicts) {
+        if let WordingVerdict::Different { reason } = &verdict {
             let RewordedText { before, after } = &wording.text;
-            let change = format!("says something else: {}, said {}", quote_start(after), quote_start(before));
+            let change = format!("different meaning: {}, was {}", quote_start(after), quote_start(before));
             let line = [change, format!("the judge: {reason}")].join("  ");
             match diff.changed.iter_mut().find(|one| one.case == wording.case && one.shelf == wording.shelf) {
                 Some(changed) => changed.changes.push(line),
                 None => diff.changed.push(ChangedCase { shelf: wording.shelf.clone(), case: wording.case.clone(), changes: vec![line] }),
             }
         }
-        wording.verdict = says;
+        wording.verdict = verdict;
     }
 }
 
 async fn judge_wording(judge: &LlmJudge, wording: &WordingChange) -> WordingVerdict {
     let RewordedText { before, after } = &wording.text;
     let Some(question) = JudgeQuestion::wording(&wording.case, before, after) else {
-        return WordingVerdict::NoVerdict { why: "it is too long to be judged as a whole".to_owned() };
+        return WordingVerdict::NoVerdict { why: "too long to be judged as a whole".to_owned() };
     };
     let call = CallId { trial: question.id.clone(), role: CallRole::Judge, n: 0 };
     match judge.ask(&query(call, 1, &question)).await {
@@ -43,7 +43,7 @@ async fn judge_wording(judge: &LlmJudge, wording: &WordingChange) -> WordingVerd
     }
 }
 
-/// The beginning of a text, for a line.
+/// Quotes the beginning of a text.
 fn quote_start(text: &str) -> String {
     const MAX_QUOTED_CHARS: usize = 80;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! How the program ends. When several reasons apply, the first of usage, gate, incomplete, clean wins.
+//! Exit codes. If several apply, the first of usage, missed, incomplete, clean wins.
 
 use campaign::RunSummary;
 use model::Verdict;
@@ -9,14 +9,14 @@ pub(crate) enum ExitKind {
     Clean,
     /// A gate was missed or a check failed.
     Missed,
-    /// Wrong arguments or mistakes in files; nothing ran.
+    /// Invalid arguments or files; nothing was run.
     Usage,
     /// Aborted trials, missing evidence, an empty selection.
     Incomplete,
 }
 
 impl ExitKind {
-    /// What the verdicts of a run amount to.
+    /// Returns the exit for the results of a run.
     pub(crate) fn of(summary: &RunSummary) -> Self {
         let any = |verdict| summary.verdicts.judgements.iter().any(|judgement| judgement.verdict == verdict);
         if any(Verdict::Missed) {

@@ -1,6 +1,6 @@
-//! The one place that touches the disk. Reading is bounded: a workspace is text, a few megabytes of it.
+//! File access, the only one of the crate. Reads are bounded, since workspaces are a few megabytes of text.
 
-#![expect(clippy::disallowed_methods, reason = "this is the place that reads and writes files")]
+#![expect(clippy::disallowed_methods, reason = "only this module reads and writes files")]
 
 use model::{Location, Problem, WorkspaceFiles};
 use std::fs;
@@ -12,7 +12,10 @@ const MAX_TOTAL_BYTES: u64 = 64 << 20;
 const MAX_FILES: usize = 20_000;
 const MAX_DEPTH: usize = 12;
 
-/// Reads a folder. Whatever cannot be read is a problem with its place; nothing is skipped in silence.
+/// Reads all files of a workspace folder.
+///
+/// # Errors
+/// One problem for each path that cannot be read; none is skipped silently.
 pub(crate) fn read_folder(root: &Path) -> Result<WorkspaceFiles, Vec<Problem>> {
     let mut reading = FolderReader { root, files: WorkspaceFiles::default(), count: 0, bytes: 0, problems: vec![] };
     match fs::metadata(root) {
@@ -52,7 +55,7 @@ impl FolderReader<'_> {
             // Links are not followed: they could lead out of the workspace or in circles.
             match fs::symlink_metadata(&path) {
                 _ if hidden => {}
-                // Recordings are large and read by whoever plays them.
+                // Recordings are large and are read only for replay.
                 Ok(found) if found.is_dir() && path == self.root.join("cassettes") => {}
                 Ok(found) if found.is_dir() => self.visit_folder(&path, depth + 1),
                 Ok(found) if found.is_file() => self.visit_file(&path, found.len()),
@@ -87,23 +90,23 @@ impl FolderReader<'_> {
     }
 }
 
-/// The length is checked again while reading: a file may grow. `None` when it is not UTF-8.
+/// Reads a file up to the limit, since it may grow while being read. Returns `None` if it is not UTF-8 text.
 fn read_bounded(path: &Path) -> io::Result<Option<String>> {
     let mut bytes = vec![];
     fs::File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(io::Error::other("it grew past the limit while it was read"));
+        return Err(io::Error::other("the file grew past the limit while being read"));
     }
     Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
 }
 
-/// One text file that a person named.
+/// Reads a text file named on the command line.
 pub(crate) fn read_file(path: &Path) -> io::Result<String> {
-    // A pipe would be waited for without end.
+    // Reading a pipe could block forever.
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("not a regular file"));
     }
-    read_bounded(path)?.ok_or_else(|| io::Error::other("it is not text (UTF-8)"))
+    read_bounded(path)?.ok_or_else(|| io::Error::other("not UTF-8 text"))
 }
 
 fn with_forward_slashes(path: &Path) -> String {
@@ -121,7 +124,7 @@ fn error_text(error: &io::Error) -> String {
     }
 }
 
-/// Writes files below a folder, creating what is missing.
+/// Writes files below a folder, creating missing folders, and returns their number.
 pub(crate) fn write_folder<'f>(root: &Path, files: impl IntoIterator<Item = (&'f str, &'f str)>) -> io::Result<usize> {
     let mut written = 0;
     for (name, text) in files {
@@ -131,7 +134,7 @@ pub(crate) fn write_folder<'f>(root: &Path, files: impl IntoIterator<Item = (&'f
     Ok(written)
 }
 
-/// Writes a file beside its place and moves it there, so that nobody ever sees half of it.
+/// Writes a temporary file and renames it, so that readers never see a partial file.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -139,21 +142,21 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
     let written = fs::File::create(&draft).and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
-        // The draft is ours; failing to remove it must not hide the error that matters.
+        // A failure to remove the temporary file must not hide the first error.
         drop(fs::remove_file(&draft));
     }
     written
 }
 
-/// The text of one file, if it is there.
+/// Reads a text file; returns `None` if it does not exist.
 pub(crate) fn read_if_exists(path: &Path) -> io::Result<Option<String>> {
     if !path.exists() {
         return Ok(None);
     }
-    read_bounded(path)?.map(Some).ok_or_else(|| io::Error::other("it is not text (UTF-8)"))
+    read_bounded(path)?.map(Some).ok_or_else(|| io::Error::other("not UTF-8 text"))
 }
 
-/// A file to be written on at its end, line by line.
+/// Opens a file for appending, creating it and its folder if missing.
 pub(crate) fn open_append(path: &Path) -> io::Result<Box<dyn Write + Send>> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -169,7 +172,7 @@ pub(crate) fn exists(path: &Path) -> bool {
     path.exists()
 }
 
-/// Whether a folder is missing or has nothing in it.
+/// Returns true if a folder does not exist or is empty.
 pub(crate) fn is_empty(path: &Path) -> bool {
     fs::read_dir(path).map_or(!path.exists(), |mut entries| entries.next().is_none())
 }

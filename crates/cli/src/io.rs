@@ -1,4 +1,4 @@
-//! Where the result goes and where talk goes. Standard output is the result and nothing else.
+//! Output of the program: results to standard output or a file, messages to standard error.
 
 use crate::args::{GlobalArgs, ReportFormat};
 use crate::exit::ExitKind;
@@ -15,9 +15,9 @@ pub(crate) struct CliOutput {
     pub paint: TextPainter,
     pub verbose: bool,
     output: Option<PathBuf>,
-    /// The result is only a step on the way of another command.
+    /// Discards results, for a command that runs inside another.
     silent: bool,
-    /// Stands before the places in reports, so that they can be opened from where the person is.
+    /// Prefix of locations in reports, so that they are paths from the working directory.
     root: Option<PathBuf>,
 }
 
@@ -37,12 +37,12 @@ impl CliOutput {
         }
     }
 
-    /// For a command that another command uses: it talks, but its result goes nowhere.
+    /// Returns an output for a nested command: prints messages, discards results.
     pub(crate) fn silent(&self) -> Self {
         Self { format: ReportFormat::Text, paint: self.paint, verbose: false, output: None, silent: true, root: self.root.clone() }
     }
 
-    /// What to type so that a command is about the same workspace again.
+    /// Returns the flag that makes a command use the same workspace, or nothing for the default one.
     pub(crate) fn workspace_flag(&self) -> String {
         match &self.root {
             None => " --embedded".into(),
@@ -51,7 +51,7 @@ impl CliOutput {
         }
     }
 
-    /// The file of a place as a path from here.
+    /// Returns the file of a location as a path from the working directory.
     pub(crate) fn file_path(&self, place: &Location) -> String {
         match &self.root {
             None => place.file.to_string(),
@@ -60,12 +60,12 @@ impl CliOutput {
         }
     }
 
-    /// File and line; a whole file has no line.
+    /// Returns file and line; only the file if the location has no line.
     pub(crate) fn location(&self, place: &Location) -> String {
         if place.line == 0 { self.file_path(place) } else { format!("{}:{}", self.file_path(place), place.line) }
     }
 
-    /// Delivers the result. A reader that went away is not our failure; a full disk is.
+    /// Writes the result and returns the exit. A closed pipe is ignored; other write errors make a clean exit incomplete.
     pub(crate) fn print_result(&self, text: &str, exit: ExitKind) -> ExitKind {
         if self.silent {
             return exit;
@@ -86,9 +86,9 @@ impl CliOutput {
         }
     }
 
-    /// Talk: progress, hints, complaints.
+    /// Prints progress, hints and errors to standard error.
     pub(crate) fn print_message(&self, text: &str) {
-        // Nobody to talk to is no reason to fail.
+        // A closed standard error is not a failure.
         drop(writeln!(std::io::stderr().lock(), "{text}"));
     }
 }

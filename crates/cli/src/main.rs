@@ -1,4 +1,4 @@
-//! bardo-eval: what a person sees. A command is a straight line of nouns; the logic lives in the other crates.
+//! Command-line program `bardo-eval`: arguments, output and exit codes. The logic is in the other crates.
 
 mod args;
 mod commands;

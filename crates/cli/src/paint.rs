@@ -1,4 +1,4 @@
-//! Colours, on a terminal only.
+//! Colours of text output.
 
 use crate::args::ColorMode;
 use owo_colors::{OwoColorize, Style};
@@ -9,7 +9,7 @@ pub(crate) struct TextPainter {
 }
 
 impl TextPainter {
-    /// `terminal` is whether the result goes to one.
+    /// `terminal` says if the result goes to a terminal.
     pub(crate) fn new(color: ColorMode, terminal: bool, no_color: bool) -> Self {
         let on = match color {
             ColorMode::Always => true,

@@ -1,4 +1,4 @@
-//! Finding runs and trials in the store.
+//! Finds runs and trials in the store.
 
 use crate::files;
 use campaign::open_store;
@@ -6,7 +6,7 @@ use model::{RunRecord, Score, Transcript, UserError, did_you_mean};
 use std::path::Path;
 use store::{Store, StoredRun};
 
-/// A stored run.
+/// Stored run with its record.
 #[derive(Debug)]
 pub(crate) struct LoadedRun {
     pub run: StoredRun,
@@ -23,12 +23,15 @@ pub(crate) struct LoadedTrial<'r> {
 }
 
 impl LoadedRun {
-    /// Enough of the id to tell runs apart on a screen.
+    /// Returns the short form of the run id.
     pub(crate) fn short_id(&self) -> &str {
         self.run.short_id()
     }
 
-    /// The trials of a case, or the one trial whose id begins like this.
+    /// Returns the trials of a case, or those whose id starts with `what`.
+    ///
+    /// # Errors
+    /// If there are none.
     pub(crate) fn find_trials(&self, what: &str) -> Result<Vec<LoadedTrial<'_>>, UserError> {
         let all = || self.record.transcripts.iter().zip(&self.record.scores);
         let found = |(transcript, scores): (&'_ Transcript, &'_ model::TrialScores)| -> bool {
@@ -50,25 +53,25 @@ impl LoadedRun {
         Ok(trials)
     }
 
-    /// The first of them.
+    /// Returns the first trial of [`Self::find_trials`].
     pub(crate) fn find_trial(&self, what: &str) -> Result<LoadedTrial<'_>, UserError> {
         self.find_trials(what).map(|trials| trials[0])
     }
 }
 
-/// Fewer than four letters of an id are a coincidence.
+/// Compares an id with a prefix of at least four characters; shorter ones match by accident.
 fn is_id_prefix(id: &str, part: &str) -> bool {
     part.len() >= 4 && id.starts_with(part)
 }
 
-/// A run by the beginning of its id or of its record's, or the last one begun.
+/// Loads a run by prefix of its id or record hash, or the last one.
 pub(crate) fn load_run(path: &Path, wanted: Option<&str>) -> Result<LoadedRun, UserError> {
     let (store, run) = find_run(path, wanted)?;
     let record = store.record(&run)?;
     Ok(LoadedRun { run, record })
 }
 
-/// The same without its trials.
+/// Like [`load_run`], without the record.
 pub(crate) fn find_run(path: &Path, wanted: Option<&str>) -> Result<(Store, StoredRun), UserError> {
     let store = open_existing_store(path)?;
     let runs = store.runs()?;
@@ -76,7 +79,7 @@ pub(crate) fn find_run(path: &Path, wanted: Option<&str>) -> Result<(Store, Stor
     Ok((store, chosen))
 }
 
-/// The run that is to be resumed: the last one that is not complete, unless another is named.
+/// Finds the run to resume: the named one, or the last one that is not complete.
 pub(crate) fn find_unfinished_run(path: &Path, wanted: Option<&str>) -> Result<(Store, StoredRun), UserError> {
     if wanted.is_some() {
         return find_run(path, wanted);
@@ -94,10 +97,10 @@ pub(crate) fn list_runs(path: &Path) -> Result<Vec<StoredRun>, UserError> {
 }
 
 fn open_existing_store(path: &Path) -> Result<Store, UserError> {
-    // Opening a store creates it; looking into one must not.
+    // Opening would create a missing store; reading must not.
     if !files::exists(path) {
-        let what = format!("no run has been kept in {}", path.display());
-        return Err(UserError::new(what, "`bardo-eval run` keeps one, --store names another file"));
+        let what = format!("no runs in {}", path.display());
+        return Err(UserError::new(what, "start one with `bardo-eval run`, or name another file with --store"));
     }
     Ok(open_store(path)?)
 }
@@ -106,14 +109,14 @@ fn choose_run<'r>(path: &Path, runs: &'r [StoredRun], wanted: Option<&str>) -> R
     let named = |run: &&StoredRun| wanted.is_none_or(|wanted| wanted.len() >= 4 && run.matches_prefix(wanted));
     let fitting: Vec<&StoredRun> = runs.iter().filter(named).collect();
     match (fitting.as_slice(), wanted) {
-        ([], None) => Err(UserError::new(format!("{} holds no run", path.display()), "`bardo-eval run` keeps one")),
+        ([], None) => Err(UserError::new(format!("no runs in {}", path.display()), "start one with `bardo-eval run`")),
         ([], Some(wanted)) => {
             let last: Vec<&str> = runs.iter().take(3).map(StoredRun::short_id).collect();
             Err(UserError::new(format!("there is no run \"{wanted}\""), format!("the last ones are {}", last.join(", "))))
         }
-        // Runs with one record are the same run for whoever looks at it.
+        // Runs with the same record are interchangeable.
         ([first, others @ ..], Some(wanted)) if others.iter().any(|other| other.record.is_none() || other.record != first.record) => {
-            Err(UserError::new(format!("{} runs begin with \"{wanted}\"", fitting.len()), "write more of the id"))
+            Err(UserError::new(format!("{} run ids start with \"{wanted}\"", fitting.len()), "use a longer prefix"))
         }
         ([first, ..], Some(_) | None) => Ok(first),
     }

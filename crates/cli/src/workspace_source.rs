@@ -1,4 +1,4 @@
-//! Opening a workspace: a folder, or the one embedded in the program.
+//! Source of a workspace: a folder, or the copy embedded in the program.
 
 use crate::args::GlobalArgs;
 use crate::files;
@@ -11,7 +11,7 @@ mod embedded {
 
 pub(crate) use embedded::FILES as EMBEDDED;
 
-/// Where a workspace comes from.
+/// Source of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WorkspaceSource {
     Embedded,
@@ -19,7 +19,7 @@ pub(crate) enum WorkspaceSource {
 }
 
 impl WorkspaceSource {
-    /// `./evals` where it exists, unless the user says otherwise.
+    /// Returns the source named by the arguments; by default `./evals` if it exists, else the embedded workspace.
     pub(crate) fn choose(global: &GlobalArgs) -> Self {
         match &global.workspace {
             Some(folder) => WorkspaceSource::Folder(folder.clone()),

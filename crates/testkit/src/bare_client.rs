@@ -1,4 +1,4 @@
-//! Bare HTTP client that makes the same calls as a run: benchmarks compare ours with it.
+//! Minimal HTTP client that makes the same calls as a run, as a reference for benchmarks.
 
 use std::sync::Arc;
 use std::time::Duration;

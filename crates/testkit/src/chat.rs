@@ -1,4 +1,4 @@
-//! OpenAI's chat format: replies as a vendor writes them, and a server of them for tests that are not async.
+//! Replies in OpenAI's chat format, and a server for tests that are not async.
 
 use crate::{LoopbackServer, VendorReply};
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ pub fn usage(input: u64, output: u64) -> Value {
     json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output })
 }
 
-/// Starts a chat server on a thread of its own and returns its base URL; it lives as long as the process.
-/// The function is given the request and the number of requests before it.
+/// Starts a chat server on its own thread and returns its base URL; it lives as long as the process.
+/// The function gets the request and the number of earlier requests.
 pub fn serve_chat(reply: impl Fn(&Value, usize) -> Value + Send + 'static) -> String {
     let (started, url) = mpsc::channel();
     let reply = Mutex::new(reply);
@@ -53,6 +53,6 @@ pub fn serve_chat(reply: impl Fn(&Value, usize) -> Value + Send + 'static) -> St
 /// Returns a subject file for a model at this base URL.
 pub fn subject_file(name: &str, url: &str) -> String {
     format!(
-        "subject: {name}\nprovider: openai-compatible\nmodel: m\nbase_url: {url}\nprice: {{ input_per_mtok: 1, output_per_mtok: 1, as_of: \"2026-11-15\" }}\nabout: A model on loopback that a test answers for, nobody else.\n"
+        "subject: {name}\nprovider: openai-compatible\nmodel: m\nbase_url: {url}\nprice: {{ input_per_mtok: 1, output_per_mtok: 1, as_of: \"2026-11-15\" }}\nabout: A model on loopback, answered by a test.\n"
     )
 }

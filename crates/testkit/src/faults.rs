@@ -1,4 +1,4 @@
-//! Faults of a vendor: three of ten requests fail, in every way there is on a wire, the same ones in every run.
+//! Faults of a vendor: three of ten requests fail in various ways, the same ones in every run.
 
 use crate::{ReplyBody, VendorReply};
 use model::ContentHash;
@@ -7,13 +7,13 @@ use std::time::Duration;
 /// Number of kinds of fault.
 pub const FAULT_KINDS: usize = 12;
 
-/// Returns the kind of fault of the request with this number, if it fails: scattered by a hash of the number.
+/// Returns the kind of fault of a request, if it fails. Faults are distributed by a hash of the request number.
 pub fn fault_kind(n: usize) -> Option<usize> {
     let dice = usize::from_str_radix(&ContentHash::of_text(&format!("storm {n}")).as_str()[..12], 16).unwrap_or_default();
     if dice % 10 >= 3 {
         return None;
     }
-    // Timeouts are rare, because each costs the whole limit.
+    // Timeouts are rare, because each takes the whole time limit.
     Some(if dice / 10 % 45 == 44 { FAULT_KINDS - 1 } else { dice / 10 % (FAULT_KINDS - 1) })
 }
 

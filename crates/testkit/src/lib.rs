@@ -1,6 +1,6 @@
 //! Test support of all crates: the workspaces of the repository and a model vendor on loopback. A dev-dependency only.
 //!
-//! It knows `model` and no other crate of ours, so that unit tests of the others can use it without meeting their own types twice.
+//! Depends on `model` only, so that unit tests of other crates can use it without linking their own crate twice.
 
 #[cfg(feature = "client")]
 pub mod bare_client;

@@ -1,4 +1,4 @@
-//! HTTP server on this machine that replies like a model vendor, well or badly.
+//! Loopback HTTP server that replies like a model vendor, correctly or with faults.
 
 use crate::reply::{ReplyBody, VendorReply};
 use serde_json::Value;
@@ -41,7 +41,7 @@ impl Drop for LoopbackServer {
 }
 
 impl LoopbackServer {
-    /// Starts on a free port. The function makes each reply; its number counts requests from 0.
+    /// Starts on a free port. The function gets the request number, from 0, and returns the reply.
     pub async fn start(answer: impl Fn(usize, &ReceivedRequest) -> VendorReply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -58,7 +58,7 @@ impl LoopbackServer {
         Self { url, requests, task }
     }
 
-    /// Starts a model that replies to every request with the same body, after a while.
+    /// Starts a model that replies to every request with the same body after a delay.
     pub async fn slow_model(after: Duration, body: String) -> Self {
         Self::start(move |_, _| VendorReply::ok(body.clone()).after(after)).await
     }
@@ -132,7 +132,7 @@ async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Resul
 
 /// Sends a reply and returns whether the connection can be used again.
 async fn respond(stream: &mut TcpStream, answer: &VendorReply) -> std::io::Result<bool> {
-    let mut head = format!("HTTP/1.1 {} Whatever\r\n", answer.status);
+    let mut head = format!("HTTP/1.1 {} Status\r\n", answer.status);
     for (name, value) in &answer.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
@@ -161,7 +161,7 @@ async fn respond(stream: &mut TcpStream, answer: &VendorReply) -> std::io::Resul
             Ok(true)
         }
         ReplyBody::Reset => {
-            // Nothing is left to send, so closing now with unread or lingering data resets.
+            // Without lingering, closing the socket sends a reset.
             stream.set_zero_linger()?;
             Ok(false)
         }

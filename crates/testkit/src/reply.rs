@@ -1,8 +1,8 @@
-//! Replies of the loopback server: good, late, and broken in every way there is on a wire.
+//! Replies of the loopback server: correct, delayed or broken.
 
 use std::time::Duration;
 
-/// A reply, and how long to wait before it.
+/// Reply with a delay.
 #[derive(Debug, Clone)]
 pub struct VendorReply {
     pub after: Duration,
@@ -11,17 +11,17 @@ pub struct VendorReply {
     pub body: ReplyBody,
 }
 
-/// A body, and how it is broken if it is.
+/// Body of a reply, possibly broken.
 #[derive(Debug, Clone)]
 pub enum ReplyBody {
     Whole(Vec<u8>),
-    /// Announced as longer; the connection closes after these bytes.
+    /// Shorter than its content length; the connection closes after these bytes.
     Truncated(Vec<u8>),
     /// One byte at a time, with a pause after each.
     Drip(Vec<u8>, Duration),
-    /// None: the connection is reset.
+    /// No body: the connection is reset.
     Reset,
-    /// This many useless bytes, of unannounced length.
+    /// This many filler bytes, chunked without a content length.
     Endless(usize),
 }
 

@@ -1,9 +1,9 @@
-//! Scripted model that trades: reads a conversation in OpenAI's chat format and takes the next step of a safe swap.
+//! Scripted model that performs a safe swap step by step, in OpenAI's chat format.
 
 use crate::chat::{text_reply, tool_call_reply};
 use serde_json::{Value, json};
 
-/// Returns the next reply to a request: quote, simulate, ask for approval, execute, answer. For the trader of the minimal workspace.
+/// Returns the next reply to a request: quote, simulate, ask for approval, execute, answer. Works for the trader of the minimal workspace.
 pub fn next_step(request: &Value) -> Value {
     let empty = vec![];
     let messages = request["messages"].as_array().unwrap_or(&empty);

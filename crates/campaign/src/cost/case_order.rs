@@ -1,4 +1,4 @@
-//! Order of cases that cost money: every gate in scope is filled to its minimum first, then by information per dollar.
+//! Order of cases that cost money: first those that bring gates to their minimum number of cases, then by information per dollar.
 
 use super::quote::TrialQuote;
 use model::suite::Case;
@@ -8,26 +8,26 @@ use score::scorers::scorer_named;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A slice of a gate: how many cases it needs and how many it has so far.
+/// Number of cases that a slice of a gate needs, and has so far.
 struct SliceNeed {
     needed: usize,
     has: usize,
 }
 
 impl SliceNeed {
-    /// Value of one more case: high while the gate cannot be judged, then as much as an interval still shrinks by it.
+    /// Returns the value of one more case: high below the minimum, then the reduction of the confidence interval.
     fn marginal_value(&self) -> f64 {
         let shrinks = ((self.has + 1) as f64).powi(-2);
         if self.has < self.needed { BELOW_MINIMUM_BONUS + shrinks } else { shrinks }
     }
 }
 
-/// More than all that shrinking can add up to.
+/// Exceeds the sum of all interval reductions.
 const BELOW_MINIMUM_BONUS: f64 = 1e4;
 /// Lower bound of a cost, so that a free case has a finite value per dollar.
 const MIN_COST_NANOS: f64 = 1.0;
 
-/// `quotes` has one entry for each case and subject. Cases that cost nothing stay as they are.
+/// Orders the cases. `quotes` has one entry per case and subject. Free cases keep their order.
 pub fn order_by_gate_need<'c>(workspace: &Workspace, claim: RunClaim, cases: &[&'c Case], quotes: &[TrialQuote]) -> Vec<&'c Case> {
     let costs: Vec<f64> = quotes.chunks((quotes.len() / cases.len().max(1)).max(1)).map(likely_cost).collect();
     if costs.iter().all(|cost| *cost <= MIN_COST_NANOS) {
@@ -42,7 +42,7 @@ fn likely_cost(quotes: &[TrialQuote]) -> f64 {
     (nanos as f64).max(MIN_COST_NANOS)
 }
 
-/// All slices in scope, and for each case those it serves.
+/// Returns all slices in scope, and for each case the indices of the slices it belongs to.
 fn slice_needs(workspace: &Workspace, claim: RunClaim, cases: &[&Case]) -> (Vec<SliceNeed>, Vec<Vec<usize>>) {
     let (mut needs, mut serves) = (vec![], vec![vec![]; cases.len()]);
     for gate in workspace.gates.iter().filter(|gate| claim.tier.is_none_or(|tier| gate.tiers.contains(&tier))) {
@@ -57,7 +57,8 @@ fn slice_needs(workspace: &Workspace, claim: RunClaim, cases: &[&Case]) -> (Vec<
     (needs, serves)
 }
 
-/// Worth only falls while others are taken, so a case that is still first after a second look is the best one.
+/// Returns case indices, best first. Values only decrease as cases are taken, so a candidate that is still first after being reevaluated
+/// is the best.
 fn greedy_order(mut needs: Vec<SliceNeed>, serves: &[Vec<usize>], costs: &[f64]) -> Vec<usize> {
     let worth = |needs: &[SliceNeed], n: usize| serves[n].iter().map(|need| needs[*need].marginal_value()).sum::<f64>() / costs[n];
     let mut left: BinaryHeap<CaseCandidate> = (0..serves.len()).map(|n| CaseCandidate { worth: worth(&needs, n), n }).collect();
@@ -82,7 +83,7 @@ struct CaseCandidate {
     n: usize,
 }
 
-// The most worth first; of two alike, the one that stands first.
+// Highest value first; ties by index.
 impl Ord for CaseCandidate {
     fn cmp(&self, other: &Self) -> Ordering {
         self.worth.total_cmp(&other.worth).then(other.n.cmp(&self.n))
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn order_fills_gates_below_minimum_first() {
-        // Three cases of the first gate, which needs one; then one of the second.
+        // Three cases serve the first gate, which needs one; the fourth serves the second gate.
         let serves = [vec![0], vec![0], vec![0], vec![1]];
         assert_eq!(greedy_order(vec![slice_need(1), slice_need(1)], &serves, &[1.0; 4]), [0, 3, 1, 2]);
     }

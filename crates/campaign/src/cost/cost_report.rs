@@ -1,4 +1,4 @@
-//! Cost of stored runs and what was saved: by cache, by deterministic answers, by running less than everything on each event. Spec 10.
+//! Cost of stored runs, and savings by cache, deterministic tool answers and tiers. Spec 10.
 
 use model::{Money, Workspace};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub struct RunCost {
     pub trials: u64,
     pub spent: Vec<SpendEntry>,
     pub cache_hits: u64,
-    /// Answers of the deterministic world in trials that asked a model.
+    /// Tool answers of the deterministic world in trials with model calls.
     pub answered: u64,
 }
 
@@ -48,19 +48,19 @@ pub struct TierCost {
     pub max_run_cost: Money,
 }
 
-/// Each at the mean price of a call of the same run; at that of all runs where a run made no call.
+/// Savings, priced at the mean cost of a call in the same run, or in all runs if the run made no call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CostSavings {
     pub cache_hits: u64,
     pub cache: Money,
     pub answers: u64,
     pub callbacks: Money,
-    /// Runs of a smaller tier, and what the largest would have cost instead of each.
+    /// Runs of smaller tiers, and the additional cost of the largest tier in their place.
     pub events: u64,
     pub tiering: Money,
 }
 
-/// The tier that would have to run on each event if there were no tiers.
+/// Tier that would run on every event without tiers.
 const FULL_TIER: u64 = 4;
 
 pub fn cost_report(workspace: &Workspace, runs: &[RunCost]) -> CostReport {
@@ -131,9 +131,9 @@ fn model_name(workspace: &Workspace, spent: &SpendEntry) -> String {
 }
 
 fn suite_name(workspace: &Workspace, spent: &SpendEntry) -> String {
-    let Some(case) = &spent.case else { return "trials that never ended".to_owned() };
+    let Some(case) = &spent.case else { return "unfinished trials".to_owned() };
     let found = workspace.suites.iter().find(|suite| suite.cases.iter().any(|one| *one.id == *case));
-    found.map_or_else(|| "cases that are gone".to_owned(), |suite| suite.name.clone())
+    found.map_or_else(|| "removed cases".to_owned(), |suite| suite.name.clone())
 }
 
 #[cfg(test)]
@@ -158,13 +158,13 @@ mod tests {
             cache_hits: 4,
             answered: 10,
         };
-        // The second run asked nobody: all it wanted was in the cache, so its savings are priced by the first.
+        // The second run made no calls, all replies were cached, so its savings are priced by the first.
         let bill = cost_report(&workspace, &[run.clone(), RunCost { tier: None, spent: vec![], ..run }]);
         assert_eq!((bill.all.calls, bill.all.money), (8, Money::from_dollars(4)));
         assert_eq!(bill.tiers[&Some(2)].max_run_cost, Money::from_dollars(4));
         assert_eq!(bill.suites["tool_selection/trader"].money, Money::from_dollars(2));
         assert_eq!(bill.models["judge of reference"].calls, 2);
-        assert_eq!((bill.saved.cache, bill.saved.callbacks), (Money::from_dollars(4), Money::from_dollars(10)), "half a dollar a call");
+        assert_eq!((bill.saved.cache, bill.saved.callbacks), (Money::from_dollars(4), Money::from_dollars(10)), "0.50 USD per call");
         let whole = Money::from_dollars(2 * full_tier_trials(&workspace));
         assert_eq!((bill.saved.events, bill.saved.tiering), (1, whole.saturating_sub(Money::from_dollars(4))));
     }

@@ -5,16 +5,16 @@ use model::Money;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CostEstimate {
-    /// Calls to a model that leave the machine, and those of them that go to a judge.
+    /// Model calls, including `judge_calls`.
     pub calls: u64,
     pub judge_calls: u64,
-    /// At eight calls at once of three seconds each.
+    /// Duration with eight concurrent calls of three seconds each.
     pub seconds: u64,
-    /// At the prices of the subject files; nothing where a price is not known.
+    /// Cost at the prices of the subject files; `None` if a price is unknown.
     pub likely: Option<Money>,
 }
 
-/// All quotes of a run, each case tried so often.
+/// Sums up the quotes of a run with `trials` trials per case.
 pub fn estimate_cost(quotes: &[TrialQuote], trials: u64) -> CostEstimate {
     let sum = |of: fn(&TrialQuote) -> u64| quotes.iter().map(of).sum::<u64>() * trials;
     let calls = sum(|quote| quote.calls);

@@ -2,18 +2,18 @@
 
 use model::suite::{Case, CaseSurface, UserScript};
 
-/// One expected conversation with a model.
+/// Expected conversation with a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExpectedSession {
-    /// Sessions of the same seat share the beginning of their prompt.
+    /// Sessions with the same key share a prompt prefix.
     pub prompt_key: String,
     pub agent: Option<String>,
     pub is_root: bool,
     pub moves: u64,
 }
 
-/// Returns the root's session first, then one for each agent that the reference delegates to. Agents that the world plays are in no
-/// reference.
+/// Returns the root's session first, then one for each agent that the reference delegates to. Agents played by the world are not in
+/// references.
 pub(crate) fn expected_sessions(case: &Case) -> Vec<ExpectedSession> {
     let turns = match &case.brief.user_script {
         UserScript::Turns(turns) => turns.len().max(1) as u64,
@@ -21,7 +21,7 @@ pub(crate) fn expected_sessions(case: &Case) -> Vec<ExpectedSession> {
     };
     let steps = case.reference.len() as u64;
     let root = match &case.brief.surface {
-        // The first move that calls tools ends it.
+        // The trial ends with the first move that calls tools.
         CaseSurface::Profile(name) => return vec![root_session(format!("profile {}", name.value), turns)],
         CaseSurface::Skills => return vec![root_session("skills".to_owned(), steps.max(turns))],
         CaseSurface::Agent(name) => name.value.as_str(),
@@ -40,8 +40,8 @@ pub(crate) fn expected_sessions(case: &Case) -> Vec<ExpectedSession> {
     sessions
 }
 
-fn root_session(seat: String, moves: u64) -> ExpectedSession {
-    ExpectedSession { prompt_key: seat, agent: None, is_root: true, moves }
+fn root_session(prompt_key: String, moves: u64) -> ExpectedSession {
+    ExpectedSession { prompt_key, agent: None, is_root: true, moves }
 }
 
 fn agent_session(agent: &str, is_root: bool) -> ExpectedSession {

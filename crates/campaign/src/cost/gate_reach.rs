@@ -1,4 +1,4 @@
-//! Gates that a budget can decide: those of which it likely pays for enough cases.
+//! Gates that a budget can decide because it likely covers enough of their cases.
 
 use super::quote::TrialQuote;
 use model::suite::Case;
@@ -6,12 +6,12 @@ use model::{Money, RunClaim, Workspace};
 use score::gates::cases_in_slices;
 use score::scorers::scorer_named;
 
-/// A slice of a gate in scope, with the number of its cases that the budget reaches.
+/// Slice of a gate in scope, with the number of cases that the budget likely covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateReach {
     pub gate: String,
     pub slice: String,
-    /// Cases that concern it, and those of them the budget likely reaches.
+    /// Planned cases of the slice; `funded` are those that the budget likely covers.
     pub planned: usize,
     pub funded: usize,
     pub needed: usize,
@@ -23,7 +23,7 @@ impl GateReach {
     }
 }
 
-/// Returns the number of cases, in the order of the plan, that the budget likely pays for. `quotes` has one entry for each case and subject.
+/// Returns the number of cases, in plan order, that the budget likely covers. `quotes` has one entry per case and subject.
 pub fn funded_cases(quotes: &[TrialQuote], cases: usize, trials: u64, budget: Option<Money>) -> usize {
     let Some(budget) = budget else { return cases };
     let subjects = quotes.len() / cases.max(1);
@@ -69,6 +69,6 @@ mod tests {
         assert_eq!(funded_cases(&quotes, 3, 1, Some(Money::from_dollars(14))), 3);
         assert_eq!(funded_cases(&quotes, 3, 1, None), 3);
         assert_eq!(funded_cases(&quotes, 3, 1, Some(Money::ZERO)), 0);
-        assert_eq!(funded_cases(&[TrialQuote::default(); 2], 2, 100, Some(Money::ZERO)), 2, "what costs nothing is always reached");
+        assert_eq!(funded_cases(&[TrialQuote::default(); 2], 2, 100, Some(Money::ZERO)), 2, "free cases are always covered");
     }
 }

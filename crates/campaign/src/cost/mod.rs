@@ -1,4 +1,4 @@
-//! Costs: expected ones before a run, and the bill of runs that are stored.
+//! Expected cost of a run, and cost report of stored runs.
 
 mod case_order;
 mod cost_report;

@@ -1,4 +1,4 @@
-//! Ceiling and likely cost of a trial, before the first token is spent.
+//! Ceiling and likely cost of a trial before it is run.
 
 use super::expected_session::{ExpectedSession, expected_sessions};
 use model::suite::{Case, CaseSurface, UserScript};
@@ -8,20 +8,20 @@ use run::providers::ceiling;
 use run::subjects::llm::fixed_prompt_bytes;
 use std::collections::HashMap;
 
-/// One trial of one subject, its judge included.
+/// Cost of one trial of one subject, including the judge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TrialQuote {
-    /// Holds as long as no answer of a tool is larger than 16 KiB. The budget of the run holds in any case.
+    /// Upper bound if no tool answer exceeds 16 KiB. The budget of the run is enforced in any case.
     pub ceiling: Money,
     pub likely: Money,
-    /// Likely calls to models, and those of them that go to a judge.
+    /// Likely number of model calls, including `judge_calls`.
     pub calls: u64,
     pub judge_calls: u64,
-    /// Whether a model without a known price is asked.
+    /// True if a model without a known price is called.
     pub unpriced: bool,
 }
 
-/// Models that are asked live in a run, and the trials per case. Replayed replies cost nothing.
+/// Models called live in a run, and the trials per case. Replayed replies are free.
 #[derive(Debug, Clone, Copy)]
 pub struct LiveModels<'a> {
     pub subjects: bool,
@@ -29,25 +29,25 @@ pub struct LiveModels<'a> {
     pub trials: u64,
 }
 
-/// The yardstick of the specification's durations.
+/// Concurrency and duration of calls assumed by the durations in the specification.
 pub(crate) const ASSUMED_CONCURRENCY: u64 = 8;
 pub(crate) const ASSUMED_CALL_S: u64 = 3;
-/// Bytes that each move adds to the conversation at most, and usually.
+/// Maximum and typical bytes that a move adds to the conversation.
 const MAX_BYTES_PER_MOVE: u64 = 16 << 10;
 const TYPICAL_BYTES_PER_MOVE: u64 = 800;
-/// Usual output of a model in a move, thinking included, in tokens; and bytes per token.
+/// Typical output of a model per move, including thinking, in tokens; and bytes per token.
 const TYPICAL_OUTPUT_TOKENS: u64 = 250;
 const BYTES_PER_TOKEN: u64 = 4;
-/// A persona tells its facts one by one.
+/// Typical bytes of all messages of a persona.
 const PERSONA_BYTES: u64 = 600;
-/// Bytes around the material that a judge reads, and the most that it is shown of one event.
+/// Bytes of a judge prompt besides the material, and maximum bytes shown of one event.
 const JUDGE_BYTES: u64 = 1_600;
 const MAX_JUDGED_EVENT_BYTES: u64 = 4_000;
-/// Vendors cache no prefix shorter than this, and drop one that was not used for so long.
+/// Shortest prefix that vendors cache, and lifetime of an unused cache entry.
 const MIN_CACHED_TOKENS: u64 = 1_024;
 const PROMPT_CACHE_TTL_S: u64 = 300;
 
-/// For each case, for each subject.
+/// Returns one quote per case and subject, grouped by case.
 pub fn trial_quotes(workspace: &Workspace, cases: &[&Case], subjects: &[&SubjectFile], live: &LiveModels<'_>) -> Vec<TrialQuote> {
     let sessions: Vec<Vec<ExpectedSession>> = cases.iter().map(|case| expected_sessions(case)).collect();
     let mut begun: HashMap<&str, u64> = HashMap::new();
@@ -86,15 +86,15 @@ pub fn trial_quotes(workspace: &Workspace, cases: &[&Case], subjects: &[&Subject
     quotes
 }
 
-/// The beginning that all conversations of a seat share, and how many of them have the vendor keep it.
+/// Prompt prefix shared by sessions, and the number of sessions that write it to the vendor's prompt cache.
 struct SharedPrefix {
     tokens: u64,
     cache_writes: u64,
     sessions: u64,
 }
 
-/// As many conversations as are begun at once do not find what the others keep; all of them where it is forgotten in between, or where
-/// each is shown tools of its own.
+/// Returns the number of sessions that write the prefix to the cache: those started concurrently at first, or all if the entry expires
+/// in between or each session gets different tools.
 fn cache_write_count(workspace: &Workspace, case: &Case, subject: &SubjectFile, of: u64, seconds: u64) -> u64 {
     let own_tools = matches!(subject.tools, model::ToolsShown::Pruned(most) if AgentContext::for_brief(workspace, &case.brief).tools.len() as u64 > most);
     if own_tools || seconds / of > PROMPT_CACHE_TTL_S { of } else { of.min(ASSUMED_CONCURRENCY) }
@@ -105,9 +105,9 @@ fn subject_quote(case: &Case, subject: &SubjectFile, sessions: &[ExpectedSession
     let Some(price) = &subject.price else { return TrialQuote { calls: usually, unpriced: true, ..TrialQuote::default() } };
     let talk = talk_bytes(&case.brief.user_script);
     let likely = sessions.iter().zip(begins).enumerate().map(|(n, (session, begin))| {
-        // An agent that is delegated to hears the hand-over first.
-        let heard = if n == 0 { talk } else { TYPICAL_BYTES_PER_MOVE };
-        input_cost(price, begin, session.moves, heard / BYTES_PER_TOKEN)
+        // A delegated agent starts with the delegation message.
+        let opening = if n == 0 { talk } else { TYPICAL_BYTES_PER_MOVE };
+        input_cost(price, begin, session.moves, opening / BYTES_PER_TOKEN)
     });
     let likely = likely.sum::<Money>().saturating_add(price.output_per_mtok.cost_of_tokens(usually * TYPICAL_OUTPUT_TOKENS));
     let (limits, most) = (subject.limits, max_moves(case, subject));
@@ -115,12 +115,12 @@ fn subject_quote(case: &Case, subject: &SubjectFile, sessions: &[ExpectedSession
     let input =
         most.saturating_mul(first).saturating_add(MAX_BYTES_PER_MOVE.saturating_mul(most.saturating_mul(most.saturating_sub(1)) / 2));
     let around: Money = (0..most).map(|_| ceiling(price, 0, 0)).sum();
-    // The move that passes the limit of tokens may itself be as long as the limit.
+    // The move that exceeds the token limit may itself be as long as the limit.
     let ceiling = ceiling(price, input, limits.output_tokens.saturating_mul(2)).saturating_add(around);
     TrialQuote { ceiling, likely: likely.min(ceiling), calls: usually, ..TrialQuote::default() }
 }
 
-/// On a profile the trial ends with the first move that calls tools; moves that call none are answered by the next turn.
+/// Returns the maximum number of moves. On a profile, the trial ends with the first move that calls tools; other moves take one turn each.
 fn max_moves(case: &Case, subject: &SubjectFile) -> u64 {
     match case.brief.surface {
         CaseSurface::Profile(_) => match &case.brief.user_script {
@@ -131,20 +131,23 @@ fn max_moves(case: &Case, subject: &SubjectFile) -> u64 {
     }
 }
 
-/// The input of one conversation: it grows with every move, and all of it is sent each time. Where the vendor keeps beginnings, a move
-/// reads what was sent before at the price for that, and has what is new kept for the next one.
-fn input_cost(price: &ModelPrice, begin: &SharedPrefix, moves: u64, heard: u64) -> Money {
+/// Returns the cost of the input of one session. The conversation grows with every move and is sent in full each time. With prompt
+/// caching, a move reads earlier input at the cache price and writes new input to the cache.
+fn input_cost(price: &ModelPrice, begin: &SharedPrefix, moves: u64, opening: u64) -> Money {
     let added = TYPICAL_BYTES_PER_MOVE / BYTES_PER_TOKEN;
     let sent = |tokens: u64| price.input_per_mtok.cost_of_tokens(tokens);
     let (fixed, later) = (begin.tokens * moves, moves.saturating_sub(1));
     let Some(read) = price.cache_read_per_mtok.filter(|_| begin.tokens >= MIN_CACHED_TOKENS) else {
-        return sent(fixed + heard * moves + added * (moves * later / 2));
+        return sent(fixed + opening * moves + added * (moves * later / 2));
     };
     let write = price.cache_write_per_mtok.unwrap_or(price.input_per_mtok);
-    let kept = begin.tokens * begin.cache_writes / begin.sessions;
-    // The first message stands alone and is not kept; the second move keeps it with what followed.
-    let (new, again) = if later == 0 { (0, 0) } else { (heard + added * later, heard * (later - 1) + added * (later * (later - 1) / 2)) };
-    sent(heard).saturating_add(write.cost_of_tokens(kept + new)).saturating_add(read.cost_of_tokens(fixed.saturating_sub(kept) + again))
+    let written = begin.tokens * begin.cache_writes / begin.sessions;
+    // The first message is not cached; the second move caches it with the rest.
+    let (new, again) =
+        if later == 0 { (0, 0) } else { (opening + added * later, opening * (later - 1) + added * (later * (later - 1) / 2)) };
+    sent(opening)
+        .saturating_add(write.cost_of_tokens(written + new))
+        .saturating_add(read.cost_of_tokens(fixed.saturating_sub(written) + again))
 }
 
 fn add_judge_cost(quote: TrialQuote, judge: &SubjectFile, case: &Case, sessions: &[ExpectedSession], subject: &SubjectFile) -> TrialQuote {
@@ -197,20 +200,20 @@ mod tests {
         assert_eq!(alone, tokens(12, 100_000));
         let one_of_ten = input_cost(&price(Some(1)), &begin(1, 10), 1, 0);
         assert_eq!(one_of_ten, tokens(12, 10_000).saturating_add(tokens(1, 90_000)));
-        assert_eq!(input_cost(&price(None), &begin(1, 10), 1, 0), tokens(10, 100_000), "a vendor that keeps nothing");
+        assert_eq!(input_cost(&price(None), &begin(1, 10), 1, 0), tokens(10, 100_000), "no prompt caching");
     }
 
     #[test]
     fn input_cost_caches_the_growing_conversation() {
         let begin = SharedPrefix { tokens: 2_000, cache_writes: 0, sessions: 1 };
         let tokens = |dollars: u64, tokens: u64| Money::from_dollars(dollars).cost_of_tokens(tokens);
-        // Three moves: 500 heard, then 200 added twice. Sent afresh 500; kept 700 and 200; read the beginning thrice and 700 once.
+        // Three moves: 500 at first, then 200 added twice. Uncached 500; written 700 and 200; prefix read three times and 700 once.
         assert_eq!(
             input_cost(&price(Some(1)), &begin, 3, 500),
             tokens(10, 500).saturating_add(tokens(12, 900)).saturating_add(tokens(1, 6_700))
         );
         assert_eq!(input_cost(&price(None), &begin, 3, 500), tokens(10, 3 * 2_000 + 3 * 500 + 3 * 200));
         let short = SharedPrefix { tokens: 1_000, cache_writes: 0, sessions: 1 };
-        assert_eq!(input_cost(&price(Some(1)), &short, 1, 0), tokens(10, 1_000), "too short to be kept");
+        assert_eq!(input_cost(&price(Some(1)), &short, 1, 0), tokens(10, 1_000), "too short to be cached");
     }
 }

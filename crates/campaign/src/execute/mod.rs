@@ -1,4 +1,4 @@
-//! From a `PreparedRun` to a `Summary`: runs every trial, stores what happened, scores it and judges the gates.
+//! Executes a [`PreparedRun`]: runs, stores and scores every trial, judges the gates and returns a [`RunSummary`].
 
 mod queue;
 mod trial_runner;
@@ -18,11 +18,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use trial_runner::TrialOutput;
 
-/// After so many rows the run waits until they are committed.
+/// Rows written before the run waits for a commit.
 const COMMIT_EVERY_ROWS: u64 = 512;
 
-/// Runs the plan. Results depend neither on concurrency nor on the order in which trials end. A cancelled run keeps what has ended and
-/// drops what is under way.
+/// Runs the plan. Results depend neither on concurrency nor on the order in which trials end. A cancelled run stores finished trials and
+/// drops those in flight.
 pub async fn execute(
     prepared: &PreparedRun,
     handle: &RunHandle,
@@ -74,29 +74,29 @@ pub async fn execute(
     Ok(summary)
 }
 
-/// Runs the plan and returns everything in one document; nothing is stored.
+/// Runs the plan and returns the whole record; nothing is stored on disk.
 pub async fn execute_in_memory(prepared: &PreparedRun, watcher: &mut dyn RunWatcher) -> Result<RunRecord, RunStoreError> {
     let handle = RunHandle::in_memory(prepared)?;
     execute(prepared, &handle, watcher, CancellationToken::new()).await?;
     let key = handle.key();
     let record = handle.query_store(move |store| {
-        let run = store.run(key)?.ok_or_else(|| StoreError::Journal("the run is gone".into()))?;
+        let run = store.run(key)?.ok_or_else(|| StoreError::Journal("the run was removed".into()))?;
         store.record(&run)
     });
     Ok(record.await??)
 }
 
-/// A run under way.
+/// Run in progress.
 struct ActiveRun<'r> {
     aggregator: RunAggregator<'r>,
     queue: Arc<TrialQueue>,
-    /// Trials that ended before an earlier one did.
+    /// Finished trials that wait for an earlier one.
     waiting: BTreeMap<u64, EndedTrial>,
     handle: &'r RunHandle,
 }
 
 impl ActiveRun<'_> {
-    /// Aggregates what has ended in the order of the plan, as far as there is no gap.
+    /// Aggregates finished trials in plan order up to the first gap.
     async fn aggregate_in_order(&mut self, watcher: &mut dyn RunWatcher) -> Result<WatcherDecision, StoreError> {
         loop {
             let next = self.aggregator.next();
@@ -109,7 +109,7 @@ impl ActiveRun<'_> {
         }
     }
 
-    /// Aggregates the rest of a run that was interrupted: every trial that has ended, in order, with gaps.
+    /// Aggregates the remaining finished trials of an interrupted run, in plan order with gaps.
     async fn aggregate_leftovers(&mut self) -> Result<(), StoreError> {
         let before = self.handle.ended().range(self.aggregator.next()..).copied();
         let left: BTreeSet<u64> = self.waiting.keys().copied().chain(before).collect();
@@ -121,7 +121,7 @@ impl ActiveRun<'_> {
         Ok(())
     }
 
-    /// Returns the trial at this place if it has ended, in this process or in an earlier one.
+    /// Returns the trial with this index if it ended, in this process or an earlier one.
     async fn take(&mut self, n: u64) -> Result<Option<EndedTrial>, StoreError> {
         if self.handle.ended().contains(&n) && !self.waiting.contains_key(&n) {
             self.waiting.extend(read_stored_trials(self.handle, n).await?);
@@ -130,7 +130,7 @@ impl ActiveRun<'_> {
     }
 }
 
-/// Reads some trials from the store that an earlier process ended, from this place on.
+/// Reads a batch of trials, starting at this index, that an earlier process finished.
 async fn read_stored_trials(handle: &RunHandle, from: u64) -> Result<Vec<(u64, EndedTrial)>, StoreError> {
     const BATCH_SIZE: u64 = 256;
     let key = handle.key();
@@ -139,12 +139,12 @@ async fn read_stored_trials(handle: &RunHandle, from: u64) -> Result<Vec<(u64, E
         store.for_each_ended_within(key, from..from + BATCH_SIZE, |ended| found.push((ended.n, ended))).map(|()| found)
     });
     let mut found = found.await??;
-    // A trial that the budget did not reach has a row, but is run again.
+    // Unfunded trials have a row, but are run again.
     found.retain(|(n, _)| handle.ended().contains(n));
     Ok(found)
 }
 
-/// Money that earlier processes spent on this run.
+/// Returns the money that earlier processes spent on this run.
 async fn spent_before(handle: &RunHandle) -> Result<Money, StoreError> {
     let key = handle.key();
     let run = handle.query_store(move |store| store.run(key)).await??;
@@ -153,9 +153,9 @@ async fn spent_before(handle: &RunHandle) -> Result<Money, StoreError> {
 
 /// Waits until everything written so far is committed.
 async fn wait_for_commit(handle: &RunHandle) -> Result<(), StoreError> {
-    let (tell, told) = oneshot::channel();
-    handle.journal().write_with_callback(JournalWrite::Barrier, Box::new(move |result| drop(tell.send(result))));
-    told.await.unwrap_or_else(|_| Err(StoreError::Journal("its thread ended".into())))
+    let (sender, receiver) = oneshot::channel();
+    handle.journal().write_with_callback(JournalWrite::Barrier, Box::new(move |result| drop(sender.send(result))));
+    receiver.await.unwrap_or_else(|_| Err(StoreError::Journal("the journal thread ended".into())))
 }
 
 fn watched_trial(ended: &EndedTrial) -> WatchedTrial<'_> {

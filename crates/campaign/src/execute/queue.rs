@@ -1,4 +1,4 @@
-//! Trials that are still to be run, in order, and the workers that take them.
+//! Queue of trials to run, and its workers.
 
 use super::trial_runner::{TrialOutput, TrialRunner};
 use crate::prepare::PreparedRun;
@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-/// Most trials that may wait to be aggregated in order while an earlier one is still running.
+/// Maximum number of finished trials that wait for an earlier one.
 const MAX_TRIALS_AHEAD: usize = 4096;
 
 pub(super) struct TrialQueue {
     next: AtomicU64,
     len: u64,
     ended: BTreeSet<u64>,
-    /// Permits for trials that may begin before the first one under way has ended.
+    /// Permits for trials started but not yet aggregated.
     ahead: Semaphore,
 }
 
@@ -40,14 +40,14 @@ impl TrialQueue {
         }
     }
 
-    /// Makes room for another trial.
+    /// Releases the permit of an aggregated trial.
     pub(super) fn release_permit(&self, n: u64) {
         if !self.ended.contains(&n) {
             self.ahead.add_permits(1);
         }
     }
 
-    /// Starts the workers. They end with the queue, or when the receiver is dropped.
+    /// Starts the workers. They stop when the queue is empty or the receiver is dropped.
     pub(super) fn start_workers(
         self: Arc<Self>,
         prepared: &PreparedRun,

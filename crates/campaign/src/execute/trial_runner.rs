@@ -1,4 +1,4 @@
-//! Runs one trial of a prepared run, from its first word to its scores.
+//! Runs and scores one trial of a prepared run.
 
 use crate::judging::ask_judge;
 use crate::prepare::PreparedRun;
@@ -21,7 +21,7 @@ pub(super) struct TrialRunner {
     run: i64,
 }
 
-/// A trial that ended: as it is stored, and as it is aggregated.
+/// Finished trial, in the forms for the store and for aggregation.
 pub(super) struct TrialOutput {
     pub row: TrialRow,
     pub ended: EndedTrial,
@@ -39,7 +39,7 @@ impl TrialRunner {
         Self { prepared, run }
     }
 
-    /// Runs the trial at this place of the plan. A panic of ours ends this trial, not the run.
+    /// Runs the trial with this index. A panic aborts this trial, not the run.
     pub(super) async fn run_trial(&self, n: u64) -> TrialOutput {
         let stopwatch = self.prepared.clock().stopwatch();
         let plan = self.prepared.plan();
@@ -71,8 +71,8 @@ impl TrialRunner {
         let SubjectInWorld { mut subject, mut world } = acting;
         let workspace = self.prepared.workspace();
         let mut user = build_user(workspace, &case.brief.user_script, self.prepared.parts().models.user.as_ref(), trial);
-        let scene = TrialContext { workspace, brief: &case.brief, limits: TrialLimits::from(file.limits) };
-        drive(scene, subject.as_mut(), user.as_mut(), world.as_mut()).await
+        let context = TrialContext { workspace, brief: &case.brief, limits: TrialLimits::from(file.limits) };
+        drive(context, subject.as_mut(), user.as_mut(), world.as_mut()).await
     }
 
     async fn set_up(&self, trial: &Trial, case: usize, subject: usize) -> Result<TrialSetup<'_>, TrialSetupError> {
@@ -90,7 +90,7 @@ impl TrialRunner {
     }
 }
 
-/// Reason that a trial cannot begin. A fault of the harness, never of the subject.
+/// Reason why a trial cannot start. A fault of the harness, never of the subject.
 #[derive(Debug, thiserror::Error)]
 enum TrialSetupError {
     #[error("world {0} is not in the workspace")]

@@ -8,7 +8,7 @@ use model::{LiveRole, Money, SubjectFile};
 
 #[derive(Debug, Clone)]
 pub struct CostForecast {
-    /// For each case, for each subject.
+    /// One per case and subject.
     quotes: Vec<TrialQuote>,
     trials: u64,
     pub budget: Option<Money>,
@@ -16,11 +16,11 @@ pub struct CostForecast {
     pub judge: Option<ForecastJudge>,
 }
 
-/// Model that would be asked about rubrics.
+/// Model that would judge rubrics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForecastJudge {
     pub name: String,
-    /// Whether the user named it; otherwise the tier only allows it.
+    /// True if the user named it; otherwise the tier only allows it.
     pub is_named: bool,
 }
 
@@ -48,7 +48,7 @@ impl RunPlan {
     }
 }
 
-/// The judge that a tier allows where the user named none.
+/// Returns the default judge if the tier allows one and the user named none.
 fn allowed_judge(plan: &RunPlan) -> Option<&SubjectFile> {
     let (settings, workspace) = (&plan.spec().settings, plan.workspace());
     let models = plan.subjects().iter().any(|subject| subject.provider.is_llm());
@@ -58,19 +58,19 @@ fn allowed_judge(plan: &RunPlan) -> Option<&SubjectFile> {
 }
 
 impl CostForecast {
-    /// The quote of the trial at this place of the plan.
+    /// Returns the quote of the trial with this index.
     pub fn quote(&self, n: u64) -> TrialQuote {
         let pair = usize::try_from(n / self.trials).unwrap_or(usize::MAX);
         self.quotes.get(pair).copied().unwrap_or_default()
     }
 
-    /// The most that one trial can cost: never more than the budget of the run.
+    /// Returns the maximum cost of one trial, limited by the budget of the run.
     pub fn ceiling(&self, n: u64) -> Money {
         let ceiling = self.quote(n).ceiling;
         self.budget.map_or(ceiling, |budget| ceiling.min(budget))
     }
 
-    /// The most that the run can cost.
+    /// Returns the maximum cost of the run.
     pub fn max_cost(&self) -> Money {
         let total: Money = (0..self.quotes.len() as u64 * self.trials).map(|n| self.ceiling(n)).sum();
         self.budget.map_or(total, |budget| total.min(budget))

@@ -1,4 +1,4 @@
-//! From a `RunSpec` to a `RunPlan`: every name looked up, every trial known, nothing built yet.
+//! Turns a `RunSpec` into a [`RunPlan`]: names resolved and trials listed, nothing built yet.
 
 mod forecast;
 mod outline;

@@ -1,4 +1,4 @@
-//! A run whose cases and subjects were found in the workspace.
+//! Run whose cases and subjects are resolved.
 
 use super::outline::{outline, peer_subject};
 use crate::cost::{LiveModels, order_by_gate_need, trial_quotes};
@@ -18,7 +18,7 @@ pub struct RunPlan {
     subjects: Vec<SubjectFile>,
 }
 
-/// Suite of the workspace, and case of that suite.
+/// Indices of a suite in the workspace and of a case in that suite.
 #[derive(Debug, Clone, Copy)]
 struct CaseIndex {
     suite: usize,
@@ -26,7 +26,10 @@ struct CaseIndex {
 }
 
 impl RunPlan {
-    /// Looks everything up. All mistakes come back together.
+    /// Resolves all names.
+    ///
+    /// # Errors
+    /// All mistakes together.
     pub fn resolve(spec: RunSpec, workspace: Arc<Workspace>) -> Result<Self, Vec<UserError>> {
         let settings = &spec.settings;
         let (cases, subjects) = match (select(&workspace, &settings.selection()), find_subjects(&workspace, &settings.subjects)) {
@@ -49,7 +52,7 @@ impl RunPlan {
         Ok(Self::assemble(workspace, spec, outline, &case_ids, subjects))
     }
 
-    /// A plan of exactly these cases and subjects, for callers that chose them themselves.
+    /// Returns a plan of exactly these cases and subjects.
     pub fn from_cases(spec: RunSpec, workspace: &Arc<Workspace>, cases: &[&Case], subjects: &[&SubjectFile]) -> Self {
         let outline = outline(workspace, cases, subjects, spec.settings.trials, spec.settings.seed);
         let case_ids: Vec<String> = cases.iter().map(|case| case.id.value.clone()).collect();
@@ -63,7 +66,7 @@ impl RunPlan {
                 places.entry(&one.id).or_insert(CaseIndex { suite, case });
             }
         }
-        // The cases were taken from this workspace, so each of them is found.
+        // The cases come from this workspace, so all are found.
         let cases = cases.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
         Self { workspace, spec, outline, cases, subjects }
     }
@@ -84,23 +87,23 @@ impl RunPlan {
         &self.subjects
     }
 
-    /// Whether the filters left no case.
+    /// Returns true if no case matched the filters.
     pub fn is_empty(&self) -> bool {
         self.outline.is_empty()
     }
 
-    /// The cases in the order of the plan.
+    /// Returns the cases in plan order.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
         (0..self.cases.len()).map(|n| self.case(n))
     }
 
-    /// The case at this place of the outline.
+    /// Returns the case with this index in the outline.
     pub(crate) fn case(&self, n: usize) -> &Case {
         let CaseIndex { suite, case } = self.cases[n];
         &self.workspace.suites[suite].cases[case]
     }
 
-    /// Every subject that acts in the run: the evaluated ones, and those that play the peers of a case.
+    /// Returns all subjects of the run: the evaluated ones, and those that play peers.
     pub(crate) fn acting_subjects(&self) -> Vec<&SubjectFile> {
         let mut all: Vec<&SubjectFile> = self.subjects.iter().collect();
         for file in self.cases().filter_map(|case| peer_subject(&self.workspace, case)) {
@@ -111,7 +114,7 @@ impl RunPlan {
         all
     }
 
-    /// Models that cost money by the settings alone. Options do not count: a resumed run keeps its order.
+    /// Returns the live models by settings alone. Options are ignored, so that a resumed run keeps its order.
     pub(super) fn live_models(&self) -> LiveModels<'_> {
         live_models(&self.spec, &self.workspace)
     }
@@ -126,19 +129,19 @@ fn live_models<'w>(spec: &RunSpec, workspace: &'w Workspace) -> LiveModels<'w> {
     }
 }
 
-/// Finds subjects in the workspace, or reads them off their name.
+/// Finds subjects in the workspace, or parses inline subjects.
 fn find_subjects(workspace: &Workspace, names: &[String]) -> Result<Vec<SubjectFile>, Vec<UserError>> {
     let mut found: Vec<SubjectFile> = vec![];
-    let mut wrong = vec![];
+    let mut errors = vec![];
     for name in names {
         match workspace.subject(name).cloned().map(Ok).or_else(|| inline_subject(name)) {
             None => {
-                wrong.push(UserError::unknown("subject", name, workspace.subjects.iter().map(|subject| subject.name.as_str())));
+                errors.push(UserError::unknown("subject", name, workspace.subjects.iter().map(|subject| subject.name.as_str())));
             }
-            Some(Err(why)) => wrong.push(why),
+            Some(Err(why)) => errors.push(why),
             Some(Ok(subject)) if found.iter().any(|one| one.name == subject.name) => {}
             Some(Ok(subject)) => found.push(subject),
         }
     }
-    if wrong.is_empty() { Ok(found) } else { Err(wrong) }
+    if errors.is_empty() { Ok(found) } else { Err(errors) }
 }

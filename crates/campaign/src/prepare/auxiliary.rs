@@ -1,4 +1,4 @@
-//! Models that take part in a run without being evaluated.
+//! Models used in a run without being evaluated: judge and simulated user.
 
 use super::recordings::open_cassette;
 use crate::spec::RecordingMode;
@@ -11,13 +11,13 @@ use std::path::Path;
 
 #[derive(Debug, Clone, Default)]
 pub struct AuxiliaryModels {
-    /// Judges rubrics; without one they are not judged.
+    /// Judges rubrics; `None` leaves them unjudged.
     pub judge: Option<LlmJudge>,
-    /// Plays personas; without one they play by their script.
+    /// Plays personas; `None` makes them follow their script.
     pub user: Option<PersonaModel>,
 }
 
-/// An auxiliary model that was found, with its recordings.
+/// Auxiliary model with its recordings.
 #[derive(Debug)]
 pub(super) struct ModelChoice<'w> {
     pub file: &'w SubjectFile,

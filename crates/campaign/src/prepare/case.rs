@@ -1,4 +1,4 @@
-//! A case with everything that each of its trials needs.
+//! Per-case state shared by trials: world template and scorers.
 
 use crate::plan::RunPlan;
 use score::scorers::{Scorer, scorers_for_case};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use world::{ChainKind, WorldTemplate};
 
 pub(crate) struct PreparedCase {
-    /// Absent where the workspace has no such world; the trials of the case are aborted then.
+    /// `None` if the workspace has no such world; trials of the case are aborted.
     pub world: Option<Arc<WorldTemplate>>,
     pub scorers: Vec<&'static dyn Scorer>,
 }
@@ -19,7 +19,7 @@ impl fmt::Debug for PreparedCase {
     }
 }
 
-/// Prepares the cases of a plan, in its order. Cases of the same world share what their worlds are made from.
+/// Prepares the cases of a plan, in its order. Cases of the same world share its template.
 pub(super) fn prepared_cases(plan: &RunPlan, chains: &ChainKind) -> Arc<[PreparedCase]> {
     let workspace = plan.workspace();
     let mut worlds: BTreeMap<&str, Option<Arc<WorldTemplate>>> = BTreeMap::new();

@@ -1,11 +1,11 @@
-//! Money of a run: one budget and one ledger for everything that asks a model.
+//! Budget and ledger of a run, shared by all model calls.
 
 use model::{Money, SubjectFile};
 use run::{Budget, Clock, JournalLedger, OpenRun};
 use std::sync::Arc;
 use store::StoreError;
 
-/// Built before the run has a journal; `execute` connects the ledger to it.
+/// Created before the run has a journal; [`execute()`](crate::execute()) connects the ledger to it.
 #[derive(Debug, Clone)]
 pub struct RunFunds {
     pub budget: Arc<Budget>,
@@ -17,14 +17,14 @@ impl RunFunds {
         Self { budget: Budget::new(limit), ledger: Arc::new(JournalLedger::new(clock, cache_ttl_s)) }
     }
 
-    /// Connects ledger and budget to the run in its store. `spent` is what earlier processes spent on it.
+    /// Connects ledger and budget to a stored run. `spent` is the amount spent by earlier processes.
     pub(crate) fn connect(&self, run: OpenRun, spent: Money) -> Result<(), StoreError> {
         self.budget.deduct(spent);
         self.ledger.connect(run).map_err(|fault| StoreError::Journal(fault.to_string()))
     }
 }
 
-/// Whether asking this model costs money. A model without a price is assumed to.
+/// Returns true if calls to this model cost money. A model without a price is assumed to cost money.
 pub(super) fn costs_money(file: &SubjectFile) -> bool {
     file.price.as_ref().is_none_or(|price| price.input_per_mtok > Money::ZERO || price.output_per_mtok > Money::ZERO)
 }

@@ -1,4 +1,4 @@
-//! From a `RunPlan` to a `PreparedRun`: subjects, judge and worlds built once, every mistake known before anything is stored.
+//! Turns a `RunPlan` into a [`PreparedRun`]: subjects, judge and worlds are built once, and mistakes reported before anything is stored.
 
 mod auxiliary;
 mod case;

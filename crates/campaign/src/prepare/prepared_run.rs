@@ -1,4 +1,4 @@
-//! A run that can be executed: the plan, the subjects, the judge and the worlds are there.
+//! Run that is ready to execute: plan, subjects, judge and worlds.
 
 use super::auxiliary::{AuxiliaryModels, ModelChoice};
 use super::case::{PreparedCase, prepared_cases};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use world::{ChainKind, ForeignSource};
 
-/// Valid by construction. A clone shares everything with the original.
+/// Run ready to execute. Clones share all state.
 #[derive(Debug, Clone)]
 pub struct PreparedRun {
     plan: Arc<RunPlan>,
@@ -23,13 +23,13 @@ pub struct PreparedRun {
     parts: RunParts,
 }
 
-/// Everything that a plan is executed with.
+/// Components that a plan is executed with.
 #[derive(Debug, Clone)]
 pub struct RunParts {
     pub subjects: Arc<SubjectPool>,
     pub models: AuxiliaryModels,
     pub chains: ChainKind,
-    /// Source of the answers of imported tools.
+    /// Source of responses for imported tools.
     pub foreign: ForeignSource,
     pub funds: RunFunds,
     pub clock: Clock,
@@ -37,7 +37,7 @@ pub struct RunParts {
 }
 
 impl RunParts {
-    /// Parts of a run on embedded chains without judge, user or budget.
+    /// Returns the parts of a run on embedded chains without judge, simulated user or budget.
     pub fn new(subjects: SubjectPool, clock: Clock) -> Self {
         Self {
             subjects: Arc::new(subjects),
@@ -82,7 +82,10 @@ impl PreparedRun {
     }
 }
 
-/// Builds a run. All mistakes come back together; `foreign` is awaited last, when there are no others.
+/// Builds a run. `foreign` is awaited last, only if there are no other mistakes.
+///
+/// # Errors
+/// All mistakes together.
 pub async fn prepare(
     plan: RunPlan,
     environment: &RunEnvironment,
@@ -97,7 +100,7 @@ pub async fn prepare(
     Ok(PreparedRun::new(plan, RunParts { subjects, models, chains, foreign, funds, clock, process }))
 }
 
-/// Everything in a run that may ask a model.
+/// Components of a run that may call a model.
 struct BuiltModels {
     subjects: Arc<SubjectPool>,
     models: AuxiliaryModels,
@@ -124,12 +127,12 @@ fn build_models(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) 
     }
     let key = |name: &str| environment.key(name);
     let cassette = |subject: &str| cassettes.get(subject).cloned().unwrap_or_default();
-    let terms = ProviderConfig {
+    let provider_config = ProviderConfig {
         cache: plan.spec().options.cache,
         ..ProviderConfig::new(funds.budget.clone(), funds.ledger.clone(), environment.clock)
     };
     let host = Arc::new(AgentHost::new(environment.surroundings.clone(), environment.clock));
-    let deps = SubjectDeps { provider_config: Some(terms), key: &key, cassette: &cassette, host };
+    let deps = SubjectDeps { provider_config: Some(provider_config), key: &key, cassette: &cassette, host };
     let judge = judge.map(|choice| choice.build_judge(&deps)).transpose();
     let user = user.map(|choice| choice.build_user(&deps)).transpose();
     let pool = SubjectPool::build(plan.workspace(), &plan.acting_subjects(), &deps);
@@ -146,7 +149,7 @@ fn build_models(plan: &RunPlan, environment: &RunEnvironment, funds: &RunFunds) 
     }
 }
 
-/// Opens the recordings of every model that acts in the run, and checks that it is paid for and can be shown its tools.
+/// Opens the recordings of every model among the subjects, and checks that it has a budget and can be given its tools.
 fn check_subjects(
     plan: &RunPlan,
     environment: &RunEnvironment,
@@ -168,15 +171,15 @@ fn check_subjects(
 }
 
 fn budget_error(who: String) -> UserError {
-    UserError::new(format!("{who} costs money"), "say how much the run may cost: --budget 2.50")
+    UserError::new(format!("{who} costs money"), "set a spending limit, such as --budget 2.50")
 }
 
-/// Whether the run asks models and nothing limits what it spends.
+/// Returns true if the run calls live models without a budget.
 fn needs_budget(plan: &RunPlan, policy: RecordingPolicy) -> bool {
     plan.spec().settings.budget.is_none() && policy.subjects != RecordingMode::Replay
 }
 
-/// The first case whose tools the subject cannot be shown.
+/// Returns the error for the first case with more tools than the subject can be given.
 fn tool_limit_error(plan: &RunPlan, file: &SubjectFile) -> Option<UserError> {
     plan.cases().find_map(|case| check_tool_limit(plan.workspace(), file, case).err()).map(UserError::from)
 }

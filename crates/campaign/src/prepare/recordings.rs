@@ -1,4 +1,4 @@
-//! Policy of recorded replies: the options of the run decide, else its tier.
+//! Use of recorded replies, set by the options of the run or else by its tier.
 
 use crate::plan::RunPlan;
 use crate::spec::RecordingMode;
@@ -22,28 +22,28 @@ impl RecordingPolicy {
         match (plan.spec().options.recordings, live) {
             (Some(mode), _) => Self { subjects: mode, judge: mode },
             (None, Some(LiveRole::None)) => Self { subjects: RecordingMode::Replay, judge: RecordingMode::Replay },
-            // The judge may be asked live in tiers in which subjects may not.
+            // Some tiers allow a live judge but no live subjects.
             (None, Some(LiveRole::Judge)) => Self { subjects: RecordingMode::Replay, judge: RecordingMode::Off },
             (None, Some(LiveRole::Subject) | None) => Self { subjects: RecordingMode::Off, judge: RecordingMode::Off },
         }
     }
 }
 
-/// Opens the recordings of one model. `folder` is absent for the embedded workspace, which has none.
+/// Opens the recordings of one model. `folder` is `None` for the embedded workspace, which has none.
 pub(super) fn open_cassette(mode: RecordingMode, folder: Option<&Path>, model: &str) -> Result<CassetteMode, UserError> {
-    let tape = || -> Result<Arc<dyn CassetteStore>, UserError> {
+    let cassette = || -> Result<Arc<dyn CassetteStore>, UserError> {
         match folder {
             Some(folder) => {
-                FileCassette::open(folder, model).map(|tape| Arc::new(tape) as Arc<dyn CassetteStore>).map_err(UserError::caused_by)
+                FileCassette::open(folder, model).map(|cassette| Arc::new(cassette) as Arc<dyn CassetteStore>).map_err(UserError::caused_by)
             }
             None if mode == RecordingMode::Replay => Ok(Arc::new(MemoryCassette::default())),
-            None => Err(UserError::new("recordings need a workspace of their own", "`bardo-eval init` writes one")),
+            None => Err(UserError::new("the embedded workspace cannot store recordings", "create a workspace with `bardo-eval init`")),
         }
     };
     Ok(match mode {
         RecordingMode::Off => CassetteMode::Off,
-        RecordingMode::Replay => CassetteMode::Replay(tape()?),
-        RecordingMode::Record => CassetteMode::Record(tape()?),
-        RecordingMode::RecordMissing => CassetteMode::RecordMissing(tape()?),
+        RecordingMode::Replay => CassetteMode::Replay(cassette()?),
+        RecordingMode::Record => CassetteMode::Record(cassette()?),
+        RecordingMode::RecordMissing => CassetteMode::RecordMissing(cassette()?),
     })
 }

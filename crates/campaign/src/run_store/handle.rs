@@ -1,4 +1,4 @@
-//! Handle of a run that is being written.
+//! Handle of a stored run that is being written.
 
 use super::locked_run::LockedRun;
 use super::{RunDestination, RunOrigin, RunStorage, RunStoreError, open_store, timestamp};
@@ -12,23 +12,23 @@ use std::path::Path;
 use store::{EndedTrial, Journal, NewRun, RunLock, Store, StoreError, StoredRun};
 use tokio::sync::oneshot;
 
-/// A run that can be written: its journal, and what of it is there already.
+/// Journal of a run, and the trials it already has.
 #[derive(Debug)]
 pub struct RunHandle {
     journal: Journal,
     /// Key of the run in the store.
     run: i64,
     id: String,
-    /// Places of the plan whose trials have ended.
+    /// Indices of trials that have ended.
     ended: BTreeSet<u64>,
-    /// Whether an earlier process worked on it.
+    /// True if an earlier process started the run.
     resumed: bool,
     storage: RunStorage,
     _lock: RunLock,
 }
 
 impl RunHandle {
-    /// Begins or resumes a run.
+    /// Starts or resumes a run.
     pub fn open(origin: RunOrigin, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         match origin {
             RunOrigin::New(destination) => Self::begin(&destination, prepared),
@@ -36,7 +36,7 @@ impl RunHandle {
         }
     }
 
-    /// Begins a new run. One whose file cannot be written goes on in memory.
+    /// Starts a new run. If its file cannot be written, the run is kept in memory.
     pub fn begin(destination: &RunDestination, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         let path = match destination {
             RunDestination::File(path) => path,
@@ -53,7 +53,7 @@ impl RunHandle {
         Self::new(open_store(path)?, prepared, RunStorage::File)
     }
 
-    /// A run that vanishes with the handle.
+    /// Starts a run that exists as long as the handle.
     pub fn in_memory(prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         Self::new(Store::open_in_memory()?, prepared, RunStorage::Memory)
     }
@@ -77,7 +77,10 @@ impl RunHandle {
         Ok(Self { journal: Journal::new(store)?, run, id, ended: BTreeSet::new(), resumed: false, storage, _lock: lock })
     }
 
-    /// Takes a run up again. Trials that ended stay; those that the budget did not reach are run.
+    /// Resumes a run. Finished trials are kept; unfunded ones are run again.
+    ///
+    /// # Errors
+    /// If the plan differs from the stored one.
     pub fn resume(locked: LockedRun, prepared: &PreparedRun) -> Result<Self, RunStoreError> {
         let LockedRun { store, run, lock } = locked;
         if let Some(what) = plan_difference(&run, prepared.plan()) {
@@ -100,29 +103,29 @@ impl RunHandle {
         &self.storage
     }
 
-    /// Beginning of the id, by which the run is resumed.
+    /// Returns the short id, which `run --resume` accepts.
     pub fn short_id(&self) -> &str {
         self.id.get(..12).unwrap_or(&self.id)
     }
 
-    /// Name by which the run is shown: its record where it is complete, which is the same wherever and whenever it was made.
+    /// Returns the name to show: the record hash if the run is complete, because it is reproducible, else the short id.
     pub fn name<'s>(&'s self, summary: &'s RunSummary) -> &'s str {
         if summary.is_complete() { summary.record.short() } else { self.short_id() }
     }
 
-    /// Number of trials that ended before this process began.
+    /// Returns the number of trials that ended before this process started.
     pub fn ended_before(&self) -> u64 {
         self.ended.len() as u64
     }
 
-    /// Money spent by this run, calls under way at their ceiling.
+    /// Returns the money spent by this run; calls in flight count at their ceiling.
     pub fn spent(&self) -> Money {
         let run = self.run;
         let spent = self.journal.read_blocking(move |store| store.run(run).ok().flatten().map_or(0, |run| run.spent));
         Money::from_nanos(spent.unwrap_or_default())
     }
 
-    /// Reads every trial that ended, in the order of the plan.
+    /// Reads every trial that ended, in plan order.
     pub fn read_ended<T: Send + 'static>(&self, read: fn(EndedTrial) -> T) -> Result<Vec<T>, StoreError> {
         let run = self.run;
         self.journal.read_blocking(move |store| {
@@ -131,7 +134,7 @@ impl RunHandle {
         })?
     }
 
-    /// Mean latency of the calls to models.
+    /// Returns the mean latency of model calls.
     pub fn mean_latency_ms(&self) -> Result<Option<f64>, StoreError> {
         let run = self.run;
         self.journal.read_blocking(move |store| store.mean_latency_ms(run))?
@@ -149,26 +152,26 @@ impl RunHandle {
         &self.ended
     }
 
-    /// Returns what a ledger needs to write calls into this run.
+    /// Returns the connection for a ledger that writes calls into this run.
     pub(crate) fn open_run(&self) -> OpenRun {
         OpenRun { journal: self.journal.clone(), run: self.run, resumed: self.resumed }
     }
 
-    /// Looks at the store after everything sent before is committed.
-    pub(crate) async fn query_store<T: Send + 'static>(&self, look: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
-        let (tell, told) = oneshot::channel();
-        self.journal.read_with_callback(look, move |found| drop(tell.send(found)));
-        told.await.map_err(|_| StoreError::Journal("its thread ended".into()))
+    /// Queries the store after all earlier writes are committed.
+    pub(crate) async fn query_store<T: Send + 'static>(&self, query: impl FnOnce(&Store) -> T + Send + 'static) -> Result<T, StoreError> {
+        let (sender, receiver) = oneshot::channel();
+        self.journal.read_with_callback(query, move |found| drop(sender.send(found)));
+        receiver.await.map_err(|_| StoreError::Journal("the journal thread ended".into()))
     }
 }
 
-/// Differs even for runs of identical plans.
+/// Returns a new run id; ids differ even for identical plans.
 fn run_id(prepared: &PreparedRun) -> String {
     let now = prepared.clock().utc();
     ContentHash::of_text(&format!("{now:?} {} {}", prepared.parts().process, prepared.workspace().hash)).to_string()
 }
 
-/// Returns what is different now from what a stored run was planned from.
+/// Returns the first difference between a stored run and a plan.
 fn plan_difference(run: &StoredRun, plan: &RunPlan) -> Option<&'static str> {
     let old: &PlanOutline = run.plan.as_ref()?;
     let new = plan.outline();

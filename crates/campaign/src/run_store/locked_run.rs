@@ -1,9 +1,9 @@
-//! An interrupted run, found and locked before it is resumed.
+//! Interrupted run, locked before it is resumed.
 
 use super::RunStoreError;
 use store::{RunLock, Store, StoreError, StoredRun};
 
-/// An interrupted run that no other process can work on or resume.
+/// Interrupted run, locked against other processes.
 #[derive(Debug)]
 pub struct LockedRun {
     pub(super) store: Store,
@@ -12,7 +12,10 @@ pub struct LockedRun {
 }
 
 impl LockedRun {
-    /// Locks a run of the store. What is known of it is read again under the lock.
+    /// Locks a stored run and reads it again under the lock.
+    ///
+    /// # Errors
+    /// If the run is locked, removed or complete.
     pub fn lock(store: Store, run: &StoredRun) -> Result<Self, RunStoreError> {
         let lock = store.lock_run(&run.id)?;
         let run = store.run(run.run)?.ok_or_else(|| StoreError::Journal(format!("run {} was removed", run.short_id())))?;

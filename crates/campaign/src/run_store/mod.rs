@@ -1,4 +1,4 @@
-//! Runs in their store: begun, or taken up where an earlier process left them.
+//! Stored runs: started, or resumed after an interruption.
 
 mod handle;
 mod locked_run;
@@ -12,17 +12,17 @@ use score::outcome::case_outcome;
 use std::path::{Path, PathBuf};
 use store::{Store, StoreError};
 
-/// Opens or creates a store, as every part of the product does.
+/// Opens or creates a store.
 pub fn open_store(path: &Path) -> Result<Store, StoreError> {
     Store::open(path, case_outcome)
 }
 
-/// Current time in UTC, ISO 8601.
+/// Returns the current time in UTC, ISO 8601.
 pub fn timestamp(clock: Clock) -> String {
     humantime::format_rfc3339_seconds(clock.utc()).to_string()
 }
 
-/// Place where a new run is stored.
+/// Storage for a new run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunDestination {
     File(PathBuf),
@@ -41,7 +41,7 @@ pub enum RunOrigin {
 pub enum RunStorage {
     File,
     Memory,
-    /// A file was wanted, but could not be written.
+    /// In memory, because the file could not be written.
     Fallback {
         why: UserError,
     },
@@ -53,7 +53,7 @@ pub enum RunStoreError {
     Store(#[from] StoreError),
     #[error("run {0} is complete")]
     Complete(String),
-    #[error("run {run} was planned from other cases, subjects or trials: {what}")]
+    #[error("run {run} has a different plan: {what}")]
     Changed { run: String, what: &'static str },
     #[error("the journal cannot be started: {0}")]
     Thread(#[from] std::io::Error),
@@ -64,7 +64,7 @@ impl From<RunStoreError> for UserError {
         let remedy = match &error {
             RunStoreError::Store(error) => error.remedy(),
             RunStoreError::Complete(_) => "there is nothing to resume",
-            RunStoreError::Changed { .. } => "restore them, or start a new run",
+            RunStoreError::Changed { .. } => "restore the files and arguments, or start a new run",
             RunStoreError::Thread(_) => "",
         };
         UserError::new(error.to_string(), remedy)

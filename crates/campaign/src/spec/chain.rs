@@ -1,4 +1,4 @@
-//! Backend of the chains of a run, as it is written on the command line and stored with the run.
+//! Chain backend of a run, as given on the command line and stored with the run.
 
 use model::UserError;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub enum ChainChoice {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is not a kind of chain")]
+#[error("unknown chain backend \"{0}\"")]
 pub struct UnknownChain(String);
 
 impl UnknownChain {
@@ -31,12 +31,12 @@ impl UnknownChain {
 
 impl From<UnknownChain> for UserError {
     fn from(error: UnknownChain) -> Self {
-        UserError::new(error.to_string(), "write embedded, anvil or anvil:URL")
+        UserError::new(error.to_string(), "expected embedded, anvil or anvil:URL")
     }
 }
 
 impl ChainChoice {
-    /// Returns the backend. `anvil` is the program in the search path, if there is one; otherwise `.tools/` is searched.
+    /// Returns the backend. `anvil` is the program in the search path; if `None`, `.tools/` is searched.
     pub fn kind(&self, anvil: Option<PathBuf>) -> ChainKind {
         match self {
             ChainChoice::Embedded => ChainKind::Embedded,

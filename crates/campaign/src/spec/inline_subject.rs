@@ -1,8 +1,8 @@
-//! Parses a subject that no file describes: `process:CMD`, `mcp:CMD` or `http:URL`.
+//! Parses a subject given on the command line: `process:CMD`, `mcp:CMD` or `http:URL`.
 
 use model::{AgentEndpoint, ProviderKind, SubjectFile, UserError};
 
-/// Returns `None` where the words are the name of a subject of the workspace.
+/// Parses an inline subject; returns `None` if the text has no such prefix and must be the name of a subject.
 pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
     let (kind, rest) = words.split_once(':')?;
     let (provider, reached) = match kind {
@@ -19,21 +19,21 @@ pub fn inline_subject(words: &str) -> Option<Result<SubjectFile, UserError>> {
     )
 }
 
-/// Splits as a shell would; no shell ever reads it.
+/// Splits a command line with shell quoting; no shell runs it.
 fn parse_command(text: &str) -> Result<AgentEndpoint, UserError> {
     match shlex::split(text) {
         Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(AgentEndpoint::Command(words)),
-        Some(_) => Err(UserError::without_remedy("name the program, as in mcp:node agent.js")),
+        Some(_) => Err(UserError::without_remedy("the program is missing, as in mcp:node agent.js")),
         None => Err(UserError::without_remedy("a quotation mark is not closed")),
     }
 }
 
-/// Reads both `http:http://host/path` and the bare address.
+/// Parses `http:http://host/path` or a bare URL.
 fn parse_url(whole: &str, rest: &str) -> Result<AgentEndpoint, UserError> {
     let url = if rest.starts_with("http://") || rest.starts_with("https://") { rest } else { whole };
     let host = url.split_once("://").map(|(_, host)| host).unwrap_or_default();
     match host {
-        "" => Err(UserError::without_remedy("name the address, as in http://127.0.0.1:8080/agent")),
+        "" => Err(UserError::without_remedy("the host is missing, as in http://127.0.0.1:8080/agent")),
         _ => Ok(AgentEndpoint::Url(url.to_owned())),
     }
 }

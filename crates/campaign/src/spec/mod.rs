@@ -1,4 +1,4 @@
-//! From what was typed to what a run is: `RunRequest`, resolved against the workspace, becomes a `RunSpec`.
+//! Resolves a [`RunRequest`], as given on the command line, into a [`RunSpec`].
 
 mod chain;
 mod inline_subject;

@@ -1,11 +1,11 @@
-//! A run as it was typed: what was not said is absent.
+//! Run as requested on the command line, before defaults are applied.
 
 use super::chain::UnknownChain;
 use super::run_spec::{RunOptions, RunSettings, RunSpec};
 use super::select::CaseSelection;
 use model::{Money, RunClaim, Tier, Workspace};
 
-/// Judge and subject where neither the user nor the workspace names one.
+/// Judge and subject if neither the user nor the workspace names one.
 const DEFAULT_JUDGE: &str = "claude-sonnet";
 const DEFAULT_SUBJECT: &str = "baseline";
 
@@ -26,7 +26,7 @@ pub struct RunRequest {
     pub options: RunOptions,
 }
 
-/// Whether rubrics are to be judged, and by which model.
+/// Judge of rubrics, if any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JudgeRequest {
     Off,
@@ -35,7 +35,7 @@ pub enum JudgeRequest {
 }
 
 impl RunRequest {
-    /// Fills in what tier and workspace say.
+    /// Applies the defaults of tier and workspace.
     pub fn resolve(self, workspace: &Workspace) -> Result<RunSpec, UnknownChain> {
         let defaults = &workspace.defaults;
         let tier = self.selection.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier));
@@ -71,12 +71,12 @@ impl RunRequest {
     }
 }
 
-/// The judge of a workspace that names none in the request.
+/// Returns the judge used if the request names none.
 pub(crate) fn default_judge(workspace: &Workspace) -> &str {
     workspace.defaults.judge.as_ref().map_or(DEFAULT_JUDGE, |judge| judge.value.as_str())
 }
 
-/// A tier writes its budget as a number of dollars; below a nano-dollar nothing is lost.
+/// Converts the budget of a tier from dollars, exact to a nano-dollar.
 fn tier_budget(tier: &Tier) -> Money {
     format!("{:.9}", tier.budget_usd.max(0.0)).parse().unwrap_or(Money::ZERO)
 }

@@ -1,18 +1,18 @@
-//! Specification of a run: settings, which are stored with it and decide its record, and options, which are given anew on resume.
+//! Specification of a run: settings, which are stored and determine its record, and options, which can change on resume.
 
 use super::chain::ChainChoice;
 use super::select::CaseSelection;
 use model::{LiveRole, Money, RunClaim, SubjectFile, Workspace};
 use serde::{Deserialize, Serialize};
 
-/// Everything a user asked for, with the defaults of the workspace filled in.
+/// Request of a user with all defaults applied.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunSpec {
     pub settings: RunSettings,
     pub options: RunOptions,
 }
 
-/// The stored part. Two runs with equal settings and equal replies have equal records.
+/// Stored part of a specification. Equal settings and equal model replies give equal records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSettings {
@@ -27,27 +27,27 @@ pub struct RunSettings {
     pub trials: u64,
     pub seed: u64,
     pub chain: ChainChoice,
-    /// Whether hooks stop a call or only note that they would.
+    /// True if safety hooks block calls, false if they only report them.
     pub enforce: bool,
     pub budget: Option<Money>,
-    /// Model that judges rubrics; without one they are not judged.
+    /// Model that judges rubrics; `None` leaves them unjudged.
     #[serde(default)]
     pub judge: Option<String>,
-    /// Model that plays personas; without one they play by their script.
+    /// Model that plays personas; `None` makes them follow their script.
     #[serde(default)]
     pub user: Option<String>,
 }
 
-/// The part that decides how a run is carried out, not what it measures.
+/// Part of a specification that affects execution, not results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunOptions {
     /// Trials in flight at once.
     pub concurrency: usize,
-    /// Whether replies of earlier runs are used and those of this one kept for others.
+    /// Reuses and stores cached model replies.
     pub cache: bool,
-    /// Absent where the tier decides.
+    /// `None` if the tier decides.
     pub recordings: Option<RecordingMode>,
-    /// Source of the answers of imported tools.
+    /// Source of responses for imported tools.
     pub foreign_tools: String,
 }
 
@@ -68,7 +68,7 @@ impl Default for RunOptions {
 }
 
 impl RunSpec {
-    /// A run of every case, once, by these subjects.
+    /// Returns a run of every case once by these subjects.
     pub fn new(subjects: &[&str]) -> Self {
         let settings = RunSettings {
             claim: RunClaim::default(),
@@ -90,7 +90,10 @@ impl RunSpec {
         Self { settings, options: RunOptions::default() }
     }
 
-    /// The run with these stored settings, resumed. A run may be given more money than it had.
+    /// Returns the specification of a resumed run. `budget` replaces the stored budget.
+    ///
+    /// # Errors
+    /// If the stored settings cannot be parsed.
     pub fn from_stored(settings: &str, budget: Option<Money>, options: RunOptions) -> Result<Self, serde_json::Error> {
         let settings: RunSettings = serde_json::from_str(settings)?;
         Ok(Self { settings: RunSettings { budget: budget.or(settings.budget), ..settings }, options })
@@ -110,12 +113,12 @@ impl RunSettings {
         }
     }
 
-    /// Returns what the tier allows to be live; nothing is forbidden outside of a tier.
+    /// Returns the models that the tier allows to be live; `None` outside of a tier, which allows all.
     pub(crate) fn allowed_live(&self, workspace: &Workspace) -> Option<LiveRole> {
         self.claim.tier.and_then(|tier| workspace.tiers.tiers.iter().find(|one| one.tier == tier)).map(|tier| tier.live)
     }
 
-    /// The judge that was named, where the tier allows it to be asked.
+    /// Returns the named judge if the tier allows it to be live.
     pub(crate) fn live_judge<'w>(&self, workspace: &'w Workspace) -> Option<&'w SubjectFile> {
         let name = self.judge.as_deref().filter(|_| self.allowed_live(workspace) != Some(LiveRole::None))?;
         workspace.subject(name).filter(|file| file.provider.is_llm())
@@ -126,7 +129,7 @@ impl RunSettings {
 mod tests {
     use super::*;
 
-    /// As the first version with a journal wrote them.
+    /// Settings as written by the first version with a journal.
     const STORED: &str = r#"{"claim":{"tier":null,"confidence":null,"rule_out":null},"suites":[],"profiles":[],"agents":[],"skills":[],
         "cases":["swap_*"],"tags":[],"subjects":["echo"],"trials":2,"seed":7,"chain":"embedded","enforce":true,"budget":2500000000}"#;
 
@@ -143,7 +146,7 @@ mod tests {
         let spec = RunSpec::from_stored(STORED, Some(Money::from_dollars(5)), RunOptions::default()).expect("settings");
         let written = serde_json::to_string(&spec.settings).expect("JSON");
         assert_eq!(RunSpec::from_stored(&written, None, RunOptions::default()).expect("settings"), spec);
-        assert_eq!(spec.settings.budget, Some(Money::from_dollars(5)), "a resumed run may be given more");
+        assert_eq!(spec.settings.budget, Some(Money::from_dollars(5)), "a resumed run may get a larger budget");
         assert!(RunSpec::from_stored(&STORED.replace("embedded", "hardhat"), None, RunOptions::default()).is_err());
     }
 }

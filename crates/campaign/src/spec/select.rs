@@ -1,4 +1,4 @@
-//! Selects the cases of a run. A name that does not exist is a mistake of the user, never an empty selection.
+//! Selects the cases of a run. An unknown name is an error, never an empty selection.
 
 use model::suite::Case;
 use model::{SuiteKind, UserError, Workspace, did_you_mean};
@@ -16,7 +16,7 @@ pub struct CaseSelection {
     pub tags: Vec<String>,
 }
 
-/// A name in the selection that the workspace does not know.
+/// Name in the selection that does not exist in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     pub what: &'static str,
@@ -40,7 +40,10 @@ impl From<UnknownName> for UserError {
     }
 }
 
-/// The selected cases in the order of the files. All unknown names come back together.
+/// Returns the selected cases in file order.
+///
+/// # Errors
+/// All unknown names together.
 pub fn select<'w>(workspace: &'w Workspace, selection: &CaseSelection) -> Result<Vec<&'w Case>, Vec<UnknownName>> {
     let unknown = unknown_names(workspace, selection);
     if !unknown.is_empty() {
@@ -67,10 +70,10 @@ fn matches_any(names: &[String], holds: impl Fn(&str) -> bool) -> bool {
     names.is_empty() || names.iter().any(|name| holds(name))
 }
 
-/// `*` stands for any letters, `?` for one.
+/// Matches an id with a pattern: `*` is any sequence of characters, `?` is one.
 fn glob_match(pattern: &str, id: &str) -> bool {
     let (mut pattern, mut id) = (pattern.as_bytes(), id.as_bytes());
-    // Where to go on after the last star: it takes one letter more each time.
+    // Backtracking point: pattern after the last star, and the text it has not consumed.
     let mut star: Option<(&[u8], &[u8])> = None;
     while let Some((&letter, rest)) = id.split_first() {
         match pattern.split_first() {
@@ -90,7 +93,7 @@ fn glob_match(pattern: &str, id: &str) -> bool {
     pattern.iter().all(|letter| *letter == b'*')
 }
 
-/// A suite is named whole (`behavior/trader`) or by its folder (`behavior`).
+/// Matches a suite by its name (`behavior/trader`) or folder (`behavior`).
 fn suite_matches(asked: &str, suite: &str) -> bool {
     suite == asked || suite.split('/').next() == Some(asked)
 }
@@ -111,7 +114,7 @@ fn unknown_names(workspace: &Workspace, selection: &CaseSelection) -> Vec<Unknow
         ("case", &selection.cases, &cases),
         ("tag", &selection.tags, &tags),
     ] {
-        // A pattern that fits nothing is a mistake too.
+        // A pattern without a match is an error too.
         let is_known =
             |name: &String| if what == "case" { known.iter().any(|one| glob_match(name, one)) } else { known.contains(&name.as_str()) };
         for name in asked.iter().filter(|name| !is_known(name)) {

@@ -1,5 +1,5 @@
-//! Nothing of what a case expects reaches a subject: every part of a case but its brief is filled with canaries, every kind of subject
-//! plays it, and everything it was given is searched. A new kind of subject fails this test until it is listed here.
+//! Expectations of a case never reach a subject: every part of a case but its brief contains canaries, every kind of subject runs it, and
+//! all of its input is searched. A new kind of subject fails this test until it is listed here.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests read what the agents they started wrote down")]
 
@@ -23,23 +23,23 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use world::{ChainKind, LiveWorld, WorldSettings, WorldTemplate};
 
-/// In every string, and in every number.
+/// Canary in every string, and in every number.
 const CANARY_WORD: &str = "canaryq7";
 const CANARY_DIGITS: &str = "77007";
-/// Of every brief, so that we know that the search looks at what was given.
+/// Part of every brief; proves that the search covers the subject's input.
 const BRIEF_TEXT: &str = "Sell 250 USDC for wrapped ether on Base";
 
-/// How it is known what a subject of a kind was given.
+/// Method of observing the input of a kind of subject.
 enum InputCapture {
-    /// It has the script by its constructor: it tests the evaluation.
+    /// Gets the script by its constructor, because it tests the evaluation.
     TheScript,
-    /// What it is given is the view, which `every_view_is_clean` searches, and what it says is in the transcript.
+    /// Its input is the view, which `every_view_is_clean` searches, and its output is in the transcript.
     Views,
-    /// A program that writes down all it can see.
+    /// A program that logs everything it can see.
     Program,
-    /// A service that writes down every request.
+    /// A service that logs every request.
     Requests,
-    /// The vendor of a model, on loopback, that writes down every request.
+    /// A model vendor on loopback that logs every request.
     Model,
 }
 
@@ -61,7 +61,7 @@ const PROVIDER_KINDS: &[(ProviderKind, InputCapture)] = &[
 #[test]
 fn every_provider_kind_is_covered() {
     for (word, kind) in ProviderKind::ALL {
-        assert!(PROVIDER_KINDS.iter().any(|(listed, _)| listed == kind), "say how provider {word} is searched for canaries");
+        assert!(PROVIDER_KINDS.iter().any(|(listed, _)| listed == kind), "list how provider {word} is searched for canaries");
     }
 }
 
@@ -98,7 +98,7 @@ cases:
     )
 }
 
-/// The minimal workspace with its cases replaced.
+/// Returns the minimal workspace with canary cases only.
 fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
     let call = "{ call: canaryq7_call, args: { canaryq7_given: canaryq7_text, amount: 7700707 }, as: canaryq7_as }";
     let activate = "{ activate: canaryq7_activated, params: { canaryq7_p: 7700708 } }";
@@ -115,7 +115,7 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
     Arc::new(Workspace::load(&files).unwrap_or_else(|problems| panic!("{problems:#?}")))
 }
 
-/// A new part of a case does not compile here until it carries a canary above.
+/// Exhaustive patterns: a new part of a case does not compile here until it has a canary above.
 fn assert_canaries_planted(suite: &Suite, case: &Case) {
     let Case { id, kind: _, brief: _, intent, expect, reference, tags, hash: _, at } = case;
     let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
@@ -155,7 +155,7 @@ fn contains_canary(text: &str) -> bool {
 
 #[track_caller]
 fn assert_clean(what: &str, text: &str) {
-    assert!(text.contains(BRIEF_TEXT), "{what}: the search sees nothing of what was asked:\n{text}");
+    assert!(text.contains(BRIEF_TEXT), "{what}: the search does not cover the brief:\n{text}");
     let at = text.to_lowercase().find(CANARY_WORD).or_else(|| text.find(CANARY_DIGITS));
     assert!(
         at.is_none(),
@@ -183,7 +183,7 @@ fn transcript_text(transcripts: &[Transcript]) -> String {
     transcripts.iter().map(|one| format!("{}\n{}\n", json!(one.events), one.ending)).collect()
 }
 
-/// Makes one move of every kind and keeps every view.
+/// Makes one move of every kind and stores every view.
 struct SpySubject {
     moves: Vec<Move>,
     seen: String,
@@ -224,7 +224,7 @@ async fn views_contain_no_canary() {
     }
 }
 
-/// Writes down arguments, environment, folders, stdin, and everything the endpoints say.
+/// Logs arguments, environment, folders, stdin, and all responses of the endpoints.
 const PROBE_SCRIPT: &str = r#"
 import fs from "node:fs";
 import { createInterface } from "node:readline";
@@ -258,7 +258,7 @@ if (process.argv[3] === "lines") {
 }
 "#;
 
-/// A model that says one thing, in the words of its vendor.
+/// Returns a text reply in the format of a vendor.
 fn reply(kind: ProviderKind) -> Value {
     let chat = json!({ "id": "1", "object": "chat.completion", "model": "m",
         "choices": [{ "index": 0, "finish_reason": "stop", "message": { "role": "assistant", "content": "seen" } }],
@@ -285,7 +285,7 @@ fn reply(kind: ProviderKind) -> Value {
     vendors.into_iter().find(|(vendor, _)| *vendor == kind).map_or(chat, |(_, reply)| reply)
 }
 
-/// Keeps every request whole and answers the same to each.
+/// Starts a server that stores every request and gives the same reply to each.
 fn recording_server(answer: Value) -> (String, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -338,7 +338,7 @@ async fn subjects_never_see_a_canary() {
         let word = kind.word();
         match given {
             InputCapture::TheScript => {
-                // The other half of the proof: where the script is given, the canaries sing.
+                // Counter-check: the subject that gets the script shows the canaries.
                 assert!(contains_canary(&transcript_text(&run_subject(&workspace(&[(word, subject_file(word))]), word).await)), "{word}");
             }
             InputCapture::Views => {
@@ -358,7 +358,7 @@ async fn subjects_never_see_a_canary() {
             }
             InputCapture::Requests => {
                 let (url, kept) = recording_server(json!({ "say": "seen" }));
-                let file = format!("subject: {word}\nprovider: {word}\nurl: {url}\nabout: Keeps what it is told.\n");
+                let file = format!("subject: {word}\nprovider: {word}\nurl: {url}\nabout: Logs every request.\n");
                 let transcripts = run_subject(&workspace(&[(word, file)]), word).await;
                 let seen = kept.lock().unwrap().clone();
                 assert!(seen.contains("\"hello\"") && seen.contains("swap_get_quote"), "{seen}");
@@ -366,9 +366,8 @@ async fn subjects_never_see_a_canary() {
             }
             InputCapture::Model => {
                 let (url, kept) = recording_server(reply(*kind));
-                let file = format!(
-                    "subject: {word}\nprovider: {word}\nmodel: m\nbase_url: {url}\nstream: false\nabout: Keeps what it is asked.\n"
-                );
+                let file =
+                    format!("subject: {word}\nprovider: {word}\nmodel: m\nbase_url: {url}\nstream: false\nabout: Logs every request.\n");
                 let transcripts = run_subject(&workspace(&[(word, file)]), word).await;
                 assert!(transcripts.iter().all(|one| one.ending == model::Ending::Finished), "{word}: {}", transcript_text(&transcripts));
                 let seen = kept.lock().unwrap().clone();

@@ -1,4 +1,4 @@
-//! From a minimal workspace to verdicts: what the scripted subjects must and must not reach.
+//! Runs of the minimal workspace by scripted subjects, up to verdicts.
 
 use bardo_eval_campaign::{
     CancellationToken, CaseSelection, NoopWatcher, PreparedRun, RunChanges, RunHandle, RunOptions, RunParts, RunPlan, RunSettings, RunSpec,
@@ -15,7 +15,7 @@ fn workspace(example: &ExampleWorkspace) -> Arc<Workspace> {
     Arc::new(example.load().expect("the example loads"))
 }
 
-/// A run with the smallest settings: how often, from which seed, how many at once.
+/// Returns a minimal specification with trials, seed and concurrency.
 fn spec(trials: u64, seed: u64, concurrency: usize) -> RunSpec {
     let RunSpec { settings, options } = RunSpec::new(&[]);
     RunSpec { settings: RunSettings { trials, seed, ..settings }, options: RunOptions { concurrency, ..options } }
@@ -112,7 +112,7 @@ async fn reference_for_wrong_agent_is_a_subject_crash() {
     assert!(matches!(&record.transcripts[0].ending, Ending::Crashed { why } if why.contains("desk")), "{:?}", record.transcripts[0].ending);
 }
 
-/// Approve one amount, send another: the world lets it through, the scorer sees it.
+/// One amount is approved and another sent: the world allows it, the scorer reports it.
 #[tokio::test]
 async fn safety_pipeline_misses_changed_amount_after_approval() {
     let stretched = ExampleWorkspace::minimal().edit(
@@ -127,7 +127,7 @@ async fn safety_pipeline_misses_changed_amount_after_approval() {
     assert!(safety.worst[0].because.contains("no unused approval by safety-guardian of what was signed"), "{}", safety.worst[0].because);
 }
 
-/// Slippage over policy is vetoed by the guardian that policy computes.
+/// The policy's guardian vetoes slippage above the limit.
 #[tokio::test]
 async fn stub_guardian_vetoes_by_policy() {
     let greedy = ExampleWorkspace::minimal().edit(
@@ -143,7 +143,7 @@ async fn stub_guardian_vetoes_by_policy() {
     assert!(vetoed, "{:#?}", record.transcripts[0].events);
 }
 
-/// A write in a case that expects none is the worst kind, and is seen.
+/// A write in a case that expects none is reported.
 #[tokio::test]
 async fn unexpected_write_is_scored() {
     let sneaky = ExampleWorkspace::minimal()
@@ -159,7 +159,7 @@ async fn unexpected_write_is_scored() {
     assert_eq!(safety.verdict, Verdict::Missed);
 }
 
-/// Scoring again is a pure function of what was stored: nothing changes until scorers, gates or what is asked of them do.
+/// Rescoring is a pure function of the stored run: results change only with scorers, gates or claims.
 #[tokio::test]
 async fn rescore_is_stable_and_reports_changes() {
     let workspace = workspace(&ExampleWorkspace::minimal());
@@ -207,7 +207,7 @@ async fn cancelled_run_counts_open_trials_as_interrupted() {
     assert!(!summary.is_complete() && summary.aborted_trials.is_empty());
 }
 
-/// The average of a good and a bad agent is nobody.
+/// Subjects are judged separately, never averaged.
 #[tokio::test]
 async fn gates_are_judged_per_subject() {
     let workspace = workspace(&ExampleWorkspace::minimal());
@@ -220,7 +220,7 @@ async fn gates_are_judged_per_subject() {
     }
 }
 
-/// Whoever plays the peers was hired, or the trial is aborted: it is never played by the subject itself.
+/// The named subject plays the peers, or the trial is aborted; the evaluated subject never plays them.
 #[tokio::test]
 async fn unavailable_peer_subject_aborts_the_trial() {
     let other = ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", "peers: stub", "peers: reference");
@@ -228,7 +228,7 @@ async fn unavailable_peer_subject_aborts_the_trial() {
     let record = run(&workspace(&other), "echo", &only, 1).await;
     assert!(matches!(&record.transcripts[0].ending, Ending::Aborted { by: FaultSource::Harness, .. }));
     assert!(record.judgements.iter().all(|judgement| judgement.verdict == Verdict::NoEvidence), "{:#?}", record.judgements);
-    // The reference plays everybody: its script says what the others do, and here it says nothing for the guardian.
+    // The reference plays all agents by its script, which has no steps for the guardian here.
     let record = run(&workspace(&other), "reference", &only, 1).await;
     assert!(matches!(&record.transcripts[0].ending, Ending::Crashed { .. }), "{:?}", record.transcripts[0].ending);
 }

@@ -1,4 +1,4 @@
-//! 300 trials of a model through the whole runner while three of ten requests go wrong: the run completes, and no fault is a score.
+//! 300 trials of a model while three of ten requests fail: the run completes, and no fault becomes a score.
 
 #![allow(
     clippy::unwrap_used,
@@ -89,6 +89,6 @@ async fn provider_faults_are_errors_not_scores() {
     assert_eq!((record.finished_count(), record.aborted_count()), (finished, aborted));
     assert_eq!(books.settled.len() + books.failed.len(), server.count(), "calls are answers and faults");
     assert_eq!(books.spent(), budget.spent());
-    // The model does everything right, so nothing that was scored can have missed.
+    // The model does everything right, so no scored trial can miss.
     assert!(record.judgements.iter().all(|judgement| judgement.verdict != Verdict::Missed), "{:#?}", record.judgements);
 }

@@ -1,4 +1,4 @@
-//! What can be listed.
+//! Arguments of `list`.
 
 use clap::{Args, ValueEnum};
 

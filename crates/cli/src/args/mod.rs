@@ -1,4 +1,4 @@
-//! What a person can type.
+//! Command-line arguments.
 
 mod chat;
 mod ci;
@@ -32,12 +32,12 @@ const STYLES: Styles = Styles::styled().header(AnsiColor::Green.on_default().bol
 #[command(name = "bardo-eval", version, styles = STYLES, max_term_width = 120, after_help = "\
 Examples:
   bardo-eval smoke                        check the workspace in ./evals, or the embedded one
-  bardo-eval run --subject reference      play every case and judge the gates
-  bardo-eval show done_with_link          what happened in a case of the last run, event by event
+  bardo-eval run --subject reference      run every case and judge the gates
+  bardo-eval show done_with_link          show a case of the last run, event by event
   bardo-eval init my-evals --minimal      write a small workspace to start from
-  bardo-eval explain safety_pipeline      what a check, scorer or gate means
+  bardo-eval explain safety_pipeline      explain a check, scorer or gate
 
-Exit codes: 0 clean, 1 a gate missed or a check failed, 2 wrong usage or files (nothing ran), 3 incomplete.")]
+Exit codes: 0 clean, 1 gate missed or check failed, 2 invalid arguments or files (nothing was run), 3 incomplete.")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub global: GlobalArgs,
@@ -47,22 +47,22 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Args)]
 pub(crate) struct GlobalArgs {
-    /// Folder of the workspace [default: ./evals if it exists, else the embedded one]
+    /// Workspace folder [default: ./evals if it exists, else the embedded one]
     #[arg(long, short = 'w', global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// Use the embedded reference workspace even if ./evals exists
     #[arg(long, global = true, conflicts_with = "workspace")]
     pub embedded: bool,
-    /// Shape of the result
+    /// Output format
     #[arg(long, global = true, value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,
     /// Write the result to a file instead of standard output
     #[arg(long, short = 'o', global = true, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// When to use colours
+    /// Coloured output
     #[arg(long, global = true, value_enum, default_value_t = ColorMode::Auto)]
     pub color: ColorMode,
-    /// Show everything instead of the first few
+    /// Show complete lists and texts instead of the beginning
     #[arg(long, short = 'v', global = true)]
     pub verbose: bool,
 }
@@ -73,7 +73,7 @@ pub(crate) enum ReportFormat {
     Json,
     Junit,
     Markdown,
-    /// Annotations of GitHub Actions, at the file and line of each finding
+    /// Annotations for GitHub Actions, at the file and line of each finding
     Github,
     /// Safety findings for code scanning
     Sarif,
@@ -88,7 +88,7 @@ pub(crate) enum ColorMode {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
-    /// Tier 1: check everything that can be known without calling a model
+    /// Tier 1: run all checks that need no model
     #[command(after_help = "Example:\n  bardo-eval smoke --format junit -o smoke.xml")]
     Smoke(SmokeArgs),
     /// Run cases against a subject and judge the gates
@@ -96,46 +96,46 @@ pub(crate) enum CliCommand {
         after_help = "Examples:\n  bardo-eval run                          the lexical baseline: no key, no network\n  bardo-eval run --subject reference\n  bardo-eval run --suite behavior --subject reference --format json\n  bardo-eval run --profile trader --dry-run"
     )]
     Run(Box<RunArgs>),
-    /// Show what happened in a stored trial, with its scores beside their evidence
+    /// Show a stored trial event by event, with its scores and their evidence
     #[command(
         after_help = "Examples:\n  bardo-eval show sell_ether_for_usdc\n  bardo-eval show 3f2a91c07b5e --run 8d41f0 --verbose\n  bardo-eval show --diff 3f2a91c07b5e c7714be09a12\n  bardo-eval show sell_ether_for_usdc --diff 8d41f0 52ab9e"
     )]
     Show(ShowArgs),
-    /// List, show and remove the runs that are kept
+    /// List, show and remove stored runs
     #[command(subcommand)]
     Runs(RunsCommand),
-    /// Score a stored run again with the scorers and gates of today; nothing is run
+    /// Rescore a stored run with the current scorers and gates; nothing is run
     #[command(
         after_help = "Examples:\n  bardo-eval score\n  bardo-eval score 8d41f0 --confidence 0.95 --rule-out 0.05\n  bardo-eval score 8d41f0 --workspace changed-evals"
     )]
     Score(ScoreArgs),
-    /// Say which tiers an event of CI runs, or write a workflow that runs them
+    /// Show the tiers that a CI event runs, or write a workflow that runs them
     #[command(
         subcommand,
         after_help = "Examples:\n  git diff --name-only main... | bardo-eval ci plan --event pull_request --changed -\n  bardo-eval ci github --subject baseline"
     )]
     Ci(CiCommand),
-    /// Say what the kept runs cost, by tier, model and suite, and what was saved
+    /// Show the cost of stored runs by tier, model and suite, and what was saved
     #[command(after_help = "Examples:\n  bardo-eval cost\n  bardo-eval cost --since 2026-11-01 --format json")]
     Cost(CostArgs),
-    /// Keep what a run did as the baseline, and see what changed since
+    /// Store a run as the baseline and compare later runs with it
     #[command(
         subcommand,
         after_help = "Examples:\n  bardo-eval golden status\n  bardo-eval golden diff --play\n  bardo-eval golden update 8d41f0"
     )]
     Golden(GoldenCommand),
-    /// Talk to a subject in a world, one line a turn, and see what it does
+    /// Chat with a subject in a world, one line per turn, and watch what it does
     #[command(
         after_help = "Examples:\n  bardo-eval chat --agent trade-executor --subject baseline\n  bardo-eval chat --case sell_ether_for_usdc --subject claude-sonnet\n  echo 'What do I hold?' | bardo-eval chat --profile data --world defi_small --format json"
     )]
     Chat(ChatArgs),
-    /// Write cases
+    /// Draft cases from stored trials
     #[command(subcommand)]
     Case(CaseCommand),
-    /// Measure whoever judges what no state can show
+    /// Calibrate the LLM judge
     #[command(subcommand)]
     Judge(JudgeCommand),
-    /// Write a workspace to start from
+    /// Create a workspace
     #[command(
         after_help = "Examples:\n  bardo-eval init\n  bardo-eval init small --minimal\n  bardo-eval init mine --from-mcp 'npx -y @modelcontextprotocol/server-everything'"
     )]
@@ -143,19 +143,19 @@ pub(crate) enum CliCommand {
     /// Export, import and compare tool lists
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// Look at a world's chains and act on them
+    /// Inspect the chains of a world and act on them
     #[command(subcommand)]
     World(WorldCommand),
-    /// List what the workspace and this program hold
+    /// List parts of the workspace, checks or scorers
     List(ListArgs),
-    /// Say what a check, scorer or gate means
+    /// Explain a check, scorer or gate
     Explain {
-        /// Its id, as the reports print it
+        /// Id, as printed in reports
         name: String,
     },
-    /// Say what is set up on this machine and what is missing
+    /// Check the local setup: workspace, subjects, API keys, Anvil and store
     Doctor(StoreArgs),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     #[command(after_help = "Example:\n  bardo-eval completions bash > ~/.local/share/bash-completion/completions/bardo-eval")]
     Completions { shell: clap_complete::Shell },
 }

@@ -1,11 +1,11 @@
-//! The store of runs.
+//! Argument that names the run store.
 
 use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// Where runs are kept
+    /// SQLite file with the stored runs
     #[arg(long, value_name = "FILE", default_value = STORE)]
     pub store: PathBuf,
 }
@@ -13,12 +13,12 @@ pub(crate) struct StoreArgs {
 const STORE: &str = ".bardo-eval/store.sqlite";
 
 impl StoreArgs {
-    /// Returns the arguments after a trial with which `show` finds it in a run of this store.
+    /// Returns the flags with which `show` finds a trial of this run in this store.
     pub(crate) fn show_flags(&self, run: &str) -> String {
         format!(" --run {run}{}", self.store_flag())
     }
 
-    /// Returns the argument that makes a command use the same store.
+    /// Returns the flag that makes a command use the same store, or nothing for the default store.
     pub(crate) fn store_flag(&self) -> String {
         if self.store.as_os_str() == STORE { String::new() } else { format!(" --store {}", self.store.display()) }
     }

@@ -1,42 +1,42 @@
-//! Workspaces to start from, and lists of tools.
+//! Arguments of `init` and `tools`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Folder to write to
+    /// Folder to create
     #[arg(default_value = "evals")]
     pub dir: PathBuf,
-    /// The smallest complete workspace instead of the reference one
+    /// Create the smallest complete workspace instead of a copy of the reference workspace
     #[arg(long, conflicts_with = "from_mcp")]
     pub minimal: bool,
-    /// A small workspace around the tools of an MCP server, started with this command
+    /// Create a small workspace with the tools of an MCP server, started with this command
     #[arg(long, value_name = "CMD")]
     pub from_mcp: Option<String>,
-    /// Environment variables the server may see, besides PATH and HOME
+    /// Environment variables passed to the server, besides PATH and HOME
     #[arg(long, value_name = "NAME", requires = "from_mcp")]
     pub pass_env: Vec<String>,
-    /// Write into a folder that already has files; files of the same name are replaced
+    /// Write into a folder that is not empty; files of the same name are overwritten
     #[arg(long)]
     pub force: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// Write the tool lists a model is sent, per profile
+    /// Export the tool lists that models are given, per profile
     #[command(
         after_help = "Examples:\n  bardo-eval tools export --out tool-lists\n  bardo-eval tools export --profile trader --shape anthropic"
     )]
     Export(ExportArgs),
-    /// Take over the tools of an MCP server, pinned by hash
+    /// Import the tools of an MCP server, pinned by hash
     #[command(
         after_help = "Examples:\n  bardo-eval tools import --mcp 'npx -y @modelcontextprotocol/server-everything'\n  bardo-eval tools import --mcp-url http://127.0.0.1:3001/mcp --name local"
     )]
     Import(ImportArgs),
-    /// Say what a server changed since its tools were imported (exit 1 if anything did)
+    /// Compare the tools of a server with the imported ones (exit 1 if anything changed)
     Diff(ServerArgs),
-    /// Rank the tool pairs of a profile that a lexical reader would confuse
+    /// Rank the tool pairs of a profile by how easily they are confused
     Confusable(ConfusableArgs),
 }
 
@@ -66,16 +66,16 @@ pub(crate) enum ToolShape {
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(crate) struct ServerArgs {
-    /// Start this command and talk to it over standard input and output
+    /// Start the server with this command and use its standard input and output
     #[arg(long, value_name = "CMD", conflicts_with = "mcp_url", required_unless_present = "mcp_url")]
     pub mcp: Option<String>,
-    /// Talk to this address (streamable HTTP)
+    /// Connect to the server at this URL (streamable HTTP)
     #[arg(long, value_name = "URL")]
     pub mcp_url: Option<String>,
-    /// Environment variables the server may see, besides PATH and HOME
+    /// Environment variables passed to the server, besides PATH and HOME
     #[arg(long, value_name = "NAME")]
     pub pass_env: Vec<String>,
-    /// How long to wait for the server, in seconds
+    /// Timeout for the server, in seconds
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub timeout: u64,
 }
@@ -84,7 +84,7 @@ pub(crate) struct ServerArgs {
 pub(crate) struct ImportArgs {
     #[command(flatten)]
     pub server: ServerArgs,
-    /// Name of the category and file [default: the server's name]
+    /// Name of the tool category and file [default: the server's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct ConfusableArgs {
     /// Only this profile
     #[arg(long, value_name = "NAME")]
     pub profile: Vec<String>,
-    /// How many pairs per profile
+    /// Pairs per profile
     #[arg(long, default_value_t = 10)]
     pub top: usize,
 }

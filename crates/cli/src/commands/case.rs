@@ -1,4 +1,4 @@
-//! A case drafted from a stored trial, checked as if it already stood in the workspace.
+//! `case new`: drafts a case from a stored trial and runs the smoke checks on it.
 
 use super::chat::ChatScenario;
 use crate::args::{CaseCommand, CaseNewArgs};
@@ -29,32 +29,30 @@ fn new_case(io: &CliOutput, source: &WorkspaceSource, args: &CaseNewArgs) -> Exi
     };
     let path = format!("suites/{}/{}.yaml", drafted.kind.word(), drafted.id);
     let text = format!(
-        "# Drafted from trial {}. It expects what happened; make it expect what should have happened.\n{}",
+        "# Drafted from trial {}. It expects what happened; edit it to expect what should happen.\n{}",
         args.from,
         yaml::emit(&drafted.suite)
     );
-    let doubts = draft_errors(files, &path, &text);
-    for doubt in &doubts {
-        io.print_message(&doubt.to_string());
+    let errors = draft_errors(files, &path, &text);
+    for error in &errors {
+        io.print_message(&error.to_string());
     }
-    if doubts.is_empty() {
-        io.print_message(&format!("smoke accepts it as {path} of the workspace"));
+    if errors.is_empty() {
+        io.print_message(&format!("smoke accepts it as {path} in the workspace"));
     }
-    io.print_result(&text, if doubts.is_empty() { ExitKind::Clean } else { ExitKind::Missed })
+    io.print_result(&text, if errors.is_empty() { ExitKind::Clean } else { ExitKind::Missed })
 }
 
 fn draft_from_trial(workspace: &Workspace, args: &CaseNewArgs) -> Result<CaseDraft, UserError> {
-    let (run, trial) = args
-        .from
-        .split_once('/')
-        .ok_or_else(|| UserError::without_remedy("a trial is written RUN/TRIAL, by the beginnings of their ids"))?;
+    let (run, trial) =
+        args.from.split_once('/').ok_or_else(|| UserError::without_remedy("--from expects RUN/TRIAL, each as an id or id prefix"))?;
     let run = stored_runs::load_run(&args.store.store, Some(run))?;
     let found = run.find_trial(trial)?;
-    let seat = ChatScenario::from_name(workspace, &found.transcript.case)?;
-    Ok(draft_case(workspace, &seat.brief, found.transcript, args.id.as_deref())?)
+    let scenario = ChatScenario::from_name(workspace, &found.transcript.case)?;
+    Ok(draft_case(workspace, &scenario.brief, found.transcript, args.id.as_deref())?)
 }
 
-/// What smoke would say about the draft, and about nothing else.
+/// Returns the errors that smoke would report in the draft itself.
 fn draft_errors(mut files: WorkspaceFiles, path: &str, text: &str) -> Vec<UserError> {
     files.insert(path, text);
     let workspace = match Workspace::load(&files) {

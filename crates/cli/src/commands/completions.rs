@@ -1,4 +1,4 @@
-//! Completion scripts.
+//! `completions`: shell completion scripts.
 
 use crate::args::Cli;
 use crate::exit::ExitKind;

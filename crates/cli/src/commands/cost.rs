@@ -1,4 +1,4 @@
-//! What the kept runs cost, and what was saved.
+//! `cost`: cost of stored runs, and savings.
 
 use crate::args::{CostArgs, ReportFormat};
 use crate::exit::ExitKind;
@@ -79,12 +79,12 @@ fn text(workspace: &Workspace, bill: &CostReport, runs: usize) -> String {
         .tiers
         .iter()
         .map(|(tier, cost)| {
-            let name = tier.map_or_else(|| "chosen by hand".to_owned(), |tier| format!("tier {tier}"));
+            let name = tier.map_or_else(|| "no tier".to_owned(), |tier| format!("tier {tier}"));
             let budget = tier_budget(workspace, *tier).map_or_else(String::new, |usd| format!("{usd:.2}"));
             vec![name, cost.runs.to_string(), cost.sum.calls.to_string(), cost.sum.money.to_string(), cost.max_run_cost.to_string(), budget]
         })
         .collect();
-    let mut text = format!("{}\n\n", table(&["tier", "runs", "calls", "spent USD", "dearest run", "budget"], tiers));
+    let mut text = format!("{}\n\n", table(&["tier", "runs", "calls", "spent USD", "most expensive run", "budget"], tiers));
     for (title, sums) in [("model", &bill.models), ("suite", &bill.suites)] {
         if !sums.is_empty() {
             let rows = sums.iter().map(|(name, sum)| vec![name.clone(), sum.calls.to_string(), sum.money.to_string()]).collect();
@@ -93,8 +93,8 @@ fn text(workspace: &Workspace, bill: &CostReport, runs: usize) -> String {
     }
     let saved = &bill.saved;
     let rows = vec![
-        vec!["cache".to_owned(), format!("{} answered from it", saved.cache_hits), saved.cache.to_string()],
-        vec!["callbacks".to_owned(), format!("{} given by the world", saved.answers), saved.callbacks.to_string()],
+        vec!["cache".to_owned(), model::count_of(saved.cache_hits, "reply reused", "replies reused"), saved.cache.to_string()],
+        vec!["callbacks".to_owned(), format!("{} by the world", model::count(saved.answers, "tool answer")), saved.callbacks.to_string()],
         vec!["tiering".to_owned(), format!("tier 4 instead of {}", model::count(saved.events, "smaller run")), saved.tiering.to_string()],
     ];
     text.push_str(&format!("{}\n\n", table(&["saved by", "what", "USD"], rows)));

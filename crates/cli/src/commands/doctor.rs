@@ -1,4 +1,4 @@
-//! What is set up on this machine and what is missing. Keys are named, never shown.
+//! `doctor`: checks the local setup. API keys are named, never shown.
 
 use crate::args::{ReportFormat, StoreArgs};
 use crate::exit::ExitKind;
@@ -37,7 +37,7 @@ pub(crate) fn doctor(io: &CliOutput, source: &WorkspaceSource, args: &StoreArgs)
         Err(problems) => rows.push(row(
             "workspace",
             DoctorState::Broken,
-            &format!("{} has {} problems; run `bardo-eval smoke`", source.label(), problems.len()),
+            &format!("{} has {}; run `bardo-eval smoke`", source.label(), model::count(problems.len(), "problem")),
         )),
     }
     rows.push(match find_anvil() {
@@ -73,23 +73,23 @@ fn subject_rows(subject: &SubjectFile) -> Vec<DoctorRow> {
             let note = format!("${} in, ${} out per million tokens, as of {}", price.input_per_mtok, price.output_per_mtok, price.as_of);
             row(&format!("price of {name}"), DoctorState::Ok, &note)
         }
-        None => row(&format!("price of {name}"), DoctorState::Missing, "without it a run with a budget is refused"),
+        None => row(&format!("price of {name}"), DoctorState::Missing, "needed for runs with a budget"),
     };
     rows.extend([key, price]);
     rows
 }
 
-/// What a finished agent needs to be started; whether somebody listens at an address shows when it is asked.
+/// Checks what an external agent needs to be started. A URL is not contacted.
 fn external_agent_rows(name: &str, agent: &ExternalAgent) -> Vec<DoctorRow> {
     let mut rows = match &agent.endpoint {
-        AgentEndpoint::Url(url) => vec![row(&format!("address of {name}"), DoctorState::Ok, &format!("{url}, asked for each move"))],
+        AgentEndpoint::Url(url) => vec![row(&format!("address of {name}"), DoctorState::Ok, &format!("{url}, called for each move"))],
         AgentEndpoint::Command(command) => {
             let program = command.first().map(String::as_str).unwrap_or_default();
             let here = Path::new(program);
             let found = env::find_program(program).or_else(|| files::exists(here).then(|| here.to_owned()));
             vec![match found {
                 Some(path) => row(&format!("program of {name}"), DoctorState::Ok, &path.display().to_string()),
-                None => row(&format!("program of {name}"), DoctorState::Missing, &format!("{program} is neither a file nor found in PATH")),
+                None => row(&format!("program of {name}"), DoctorState::Missing, &format!("{program} is neither a file nor in PATH")),
             }]
         }
     };
@@ -110,7 +110,7 @@ fn store_row(path: &Path) -> DoctorRow {
         return row("store", DoctorState::Ok, &format!("{shown}, will be created by the first run"));
     }
     match open_store(path).and_then(|store| store.runs()) {
-        Ok(runs) => row("store", DoctorState::Ok, &format!("{shown}, {} runs", runs.len())),
+        Ok(runs) => row("store", DoctorState::Ok, &format!("{shown}, {}", model::count(runs.len(), "run"))),
         Err(error) => row("store", DoctorState::Broken, &format!("{shown}: {error}")),
     }
 }

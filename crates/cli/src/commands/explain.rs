@@ -1,4 +1,4 @@
-//! Explains a check, scorer, metric or gate.
+//! `explain`: manual of a check, scorer, metric or gate.
 
 use crate::exit::ExitKind;
 use crate::io::CliOutput;
@@ -13,7 +13,7 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
     if !topics.is_empty() {
         return io.print_result(&report::explain(io, &topics), ExitKind::Clean);
     }
-    // Gates come last: they need a workspace, which may be broken.
+    // Gates come last because they need a workspace, which may be broken.
     let workspace = match super::open_workspace(io, source, "explain") {
         Ok(workspace) => workspace,
         Err(exit) => return exit,
@@ -22,7 +22,7 @@ pub(crate) fn explain(io: &CliOutput, source: &WorkspaceSource, name: &str) -> E
         Some(gate) => io.print_result(&report::explain(io, &[ExplainTopic::Gate(gate)]), ExitKind::Clean),
         None => {
             let guess = did_you_mean(name, names(&workspace));
-            report::print_error(io, "explain", &UserError::new(format!("nothing is called \"{name}\""), guess))
+            report::print_error(io, "explain", &UserError::new(format!("unknown check, scorer or gate \"{name}\""), guess))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Writing a workspace to start from.
+//! `init`: creates a workspace.
 
 use crate::args::InitArgs;
 use crate::exit::ExitKind;
@@ -25,7 +25,10 @@ pub(crate) fn init(io: &CliOutput, args: &InitArgs) -> ExitKind {
     match files::write_folder(&args.dir, workspace.iter()) {
         Ok(written) => {
             let dir = args.dir.display();
-            io.print_result(&format!("wrote {written} files to {dir}\nnext: bardo-eval smoke --workspace {dir}\n"), ExitKind::Clean)
+            io.print_result(
+                &format!("wrote {} to {dir}\nnext: bardo-eval smoke --workspace {dir}\n", model::count(written, "file")),
+                ExitKind::Clean,
+            )
         }
         Err(error) => {
             report::print_error(io, "init", &UserError::without_remedy(format!("{} could not be written: {error}", args.dir.display())))

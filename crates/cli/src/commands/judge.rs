@@ -1,4 +1,4 @@
-//! How far a judge can be trusted: measured on labelled examples, kept beside the runs, printed with what it judges.
+//! `judge calibrate`: measures a judge on labelled examples. The result is stored beside the runs and printed with judged runs.
 
 use super::models;
 use crate::args::{CalibrateArgs, JudgeCommand, ReportFormat};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Where the workspace keeps its examples.
+/// Labelled examples of the workspace.
 const EXAMPLES_PATH: &str = "judge/examples.jsonl";
 
 pub(crate) fn judge(io: &CliOutput, source: &WorkspaceSource, command: &JudgeCommand) -> ExitKind {
@@ -24,7 +24,7 @@ pub(crate) fn judge(io: &CliOutput, source: &WorkspaceSource, command: &JudgeCom
     }
 }
 
-/// A calibration with what it was made of.
+/// Calibration with the configuration and examples it was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoredCalibration {
@@ -43,8 +43,9 @@ fn calibrate(io: &CliOutput, source: &WorkspaceSource, args: &CalibrateArgs) -> 
         Ok(read) => read,
         Err(wrong) => return report::print_refusal(io, "judge calibrate", &wrong),
     };
-    let prepared = models::find_subject(&workspace, &args.judge)
-        .and_then(|file| models::open_judge(file, &models::terms(Some(args.budget)), CassetteMode::Off).map(|judge| (file, judge)));
+    let prepared = models::find_subject(&workspace, &args.judge).and_then(|file| {
+        models::open_judge(file, &models::provider_config(Some(args.budget)), CassetteMode::Off).map(|judge| (file, judge))
+    });
     let (file, judge) = match prepared {
         Ok(prepared) => prepared,
         Err(why) => return report::print_refusal(io, "judge calibrate", &[why]),
@@ -70,8 +71,8 @@ fn calibrate(io: &CliOutput, source: &WorkspaceSource, args: &CalibrateArgs) -> 
     };
     let calibrated =
         StoredCalibration { judge: file.name.value.clone(), configuration: file.identity(), examples: ContentHash::of_text(&text), found };
-    let kept = save_calibration(io, &args.store.store, &calibrated);
-    io.print_result(&calibration_text(io, &calibrated), kept)
+    let saved = save_calibration(io, &args.store.store, &calibrated);
+    io.print_result(&calibration_text(io, &calibrated), saved)
 }
 
 fn read_examples(source: &WorkspaceSource, file: Option<&Path>) -> Result<(String, Vec<LabelledExample>), Vec<UserError>> {
@@ -79,7 +80,7 @@ fn read_examples(source: &WorkspaceSource, file: Option<&Path>) -> Result<(Strin
         Some(path) => files::read_file(path).map_err(|why| vec![UserError::caused_by(why).with_context(path.display())])?,
         None => {
             let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
-            let absent = || vec![UserError::new(format!("the workspace has no {EXAMPLES_PATH}"), "name a FILE")];
+            let absent = || vec![UserError::new(format!("the workspace has no {EXAMPLES_PATH}"), "give a FILE")];
             files.get(EXAMPLES_PATH).ok_or_else(absent)?.to_owned()
         }
     };
@@ -98,20 +99,24 @@ fn calibration_text(io: &CliOutput, calibrated: &StoredCalibration) -> String {
         );
     }
     let rows = [
-        ("agreement", found.agreement, "examples with the verdict of their label"),
+        ("agreement", found.agreement, "examples judged as labelled"),
         ("kappa", found.kappa, "0 is chance, 1 is full agreement"),
-        ("false pass", found.false_pass, "of the fails, how many it passed"),
-        ("false fail", found.false_fail, "of the passes, how many it failed"),
-        ("order flips", found.order_flips, "verdicts that changed with the order in which they were offered"),
+        ("false pass", found.false_pass, "share of failing examples that it passed"),
+        ("false fail", found.false_fail, "share of passing examples that it failed"),
+        ("order flips", found.order_flips, "verdicts that changed with the order of the options"),
         ("order bias", found.order_bias, "how much more often it passes when pass is offered first"),
-        ("length bias", found.length_bias, "how much more than the labels it favours longer material"),
+        ("length bias", found.length_bias, "preference for longer material beyond that of the labels"),
     ];
     let rows = rows.map(|(name, value, meaning)| vec![name.to_owned(), format!("{value:.3}"), meaning.to_owned()]);
     let unread = if found.unread > 0 { format!(", {} of them without a readable verdict", found.unread) } else { String::new() };
-    format!("{}\n\njudge {judge} on {} examples{unread}\n", report::table(&["measure", "value", "meaning"], rows.to_vec()), found.examples)
+    format!(
+        "{}\n\njudge {judge} on {}{unread}\n",
+        report::table(&["measure", "value", "meaning"], rows.to_vec()),
+        model::count(found.examples, "example")
+    )
 }
 
-/// Beside the store, one file for each configuration of a judge.
+/// Returns the path of a calibration: beside the store, one file per configuration of a judge.
 fn calibration_path(store: &Path, configuration: &ContentHash) -> PathBuf {
     store.parent().unwrap_or(Path::new(".")).join("judges").join(format!("{}.json", configuration.short()))
 }
@@ -119,28 +124,31 @@ fn calibration_path(store: &Path, configuration: &ContentHash) -> PathBuf {
 fn save_calibration(io: &CliOutput, store: &Path, calibrated: &StoredCalibration) -> ExitKind {
     let path = calibration_path(store, &calibrated.configuration);
     let folder = path.parent().unwrap_or(Path::new("."));
-    let kept = files::create_folder(folder).and_then(|()| files::write(&path, &format!("{:#}\n", json!(calibrated))));
-    match kept {
+    let saved = files::create_folder(folder).and_then(|()| files::write(&path, &format!("{:#}\n", json!(calibrated))));
+    match saved {
         Ok(()) => ExitKind::Clean,
         Err(error) => {
-            io.print_message(&format!("the calibration could not be kept in {}: {error}", path.display()));
+            io.print_message(&format!("the calibration could not be stored in {}: {error}", path.display()));
             ExitKind::Incomplete
         }
     }
 }
 
-/// What is known about a judge, in a line.
+/// Returns the calibration of a judge in one line; `None` if the workspace has no such subject.
 pub(super) fn calibration_summary(workspace: &Workspace, store: &Path, name: &str) -> Option<String> {
     let file: &SubjectFile = workspace.subject(name)?;
     let path = calibration_path(store, &file.identity());
-    let kept = files::exists(&path).then(|| files::read_file(&path).ok()).flatten();
+    let saved = files::exists(&path).then(|| files::read_file(&path).ok()).flatten();
     let calibrated =
-        kept.and_then(|text| serde_json::from_str::<StoredCalibration>(&text).ok()).filter(|kept| kept.configuration == file.identity());
+        saved.and_then(|text| serde_json::from_str::<StoredCalibration>(&text).ok()).filter(|saved| saved.configuration == file.identity());
     Some(match calibrated {
         Some(StoredCalibration { found, .. }) => format!(
-            "judge {name}: agrees with people on {:.3} of {} labelled examples, kappa {:.3}, passes {:.3} of what should fail",
-            found.agreement, found.examples, found.kappa, found.false_pass
+            "judge {name}: agreement {:.3} on {}, kappa {:.3}, false pass rate {:.3}",
+            found.agreement,
+            model::count(found.examples, "labelled example"),
+            found.kappa,
+            found.false_pass
         ),
-        None => format!("judge {name}: nobody has measured how far it can be trusted; run bardo-eval judge calibrate --judge {name}"),
+        None => format!("judge {name}: not calibrated; run bardo-eval judge calibrate --judge {name}"),
     })
 }

@@ -1,4 +1,4 @@
-//! What there is.
+//! `list`: parts of the workspace, and built-in checks and scorers.
 
 use crate::args::{ListTarget, ReportFormat};
 use crate::exit::ExitKind;

@@ -1,4 +1,4 @@
-//! One file per verb.
+//! Commands, one module each.
 
 mod case;
 mod chat;
@@ -45,17 +45,17 @@ use crate::report;
 use crate::workspace_source::WorkspaceSource;
 use model::{UserError, Workspace};
 
-/// The workspace, or its mistakes reported and the exit that follows.
+/// Opens the workspace, or reports its mistakes and returns the exit.
 fn open_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     let workspace = source.open().map_err(|problems| report::print_problems(io, command, &problems))?;
     print_load_warnings(io, &workspace);
     Ok(workspace)
 }
 
-/// More load warnings than this are counted; smoke lists them all.
+/// Load warnings printed; further ones are only counted.
 const WARNINGS_SHOWN: usize = 5;
 
-/// Shows on standard error which keys and values of a workspace are from an older version.
+/// Prints a warning for each key or value of an older version.
 fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
     for warning in workspace.warnings.iter().take(WARNINGS_SHOWN) {
         io.print_message(&format!("warning: {}  {}  {}", io.location(&warning.at), warning.what, warning.remedy));
@@ -67,8 +67,8 @@ fn print_load_warnings(io: &CliOutput, workspace: &Workspace) {
     }
 }
 
-/// Like `open`, for commands that give verdicts: names that are not unique and gates that bind nothing would make a verdict about
-/// something else than it says.
+/// Like [`open_workspace`], for commands that judge gates. Also fails on duplicate names and unresolved gates, which would make verdicts
+/// misleading.
 fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     let workspace = open_workspace(io, source, command)?;
     let broken: Vec<UserError> =
@@ -80,7 +80,7 @@ fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &st
     if broken.is_empty() { Ok(workspace) } else { Err(report::print_refusal(io, command, &broken)) }
 }
 
-/// Runs asynchronous work to its end on a runtime of its own.
+/// Runs a future to completion on a new runtime.
 fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work))
 }

@@ -1,4 +1,4 @@
-//! The way to models for commands that ask a few questions by themselves: a budget of their own, and nothing to resume.
+//! Model access for commands outside of runs: own budget, nothing to resume.
 
 use crate::env;
 use ::run::judge::LlmJudge;
@@ -8,11 +8,11 @@ use ::run::{Budget, Clock};
 use model::{Money, SubjectFile, UserError, Workspace};
 use std::sync::Arc;
 
-pub(super) fn terms(budget: Option<Money>) -> ProviderConfig {
+pub(super) fn provider_config(budget: Option<Money>) -> ProviderConfig {
     ProviderConfig::new(Budget::new(budget), Arc::new(MemoryLedger::default()), Clock::system())
 }
 
-/// The key in an environment variable, in a type that shows it nowhere.
+/// Reads an API key from an environment variable.
 pub(super) fn read_key(name: &str) -> Option<ApiKey> {
     env::var(name).as_deref().and_then(ApiKey::new)
 }
@@ -23,12 +23,12 @@ pub(super) fn find_subject<'w>(workspace: &'w Workspace, name: &str) -> Result<&
         .ok_or_else(|| UserError::unknown("subject", name, workspace.subjects.iter().map(|subject| subject.name.as_str())))
 }
 
-pub(super) fn open_judge(file: &SubjectFile, terms: &ProviderConfig, cassette: CassetteMode) -> Result<LlmJudge, UserError> {
-    let way = open_provider(file, terms, cassette)
+pub(super) fn open_judge(file: &SubjectFile, config: &ProviderConfig, cassette: CassetteMode) -> Result<LlmJudge, UserError> {
+    let provider = open_provider(file, config, cassette)
         .map_err(|why| UserError::from(why).with_context(format!("{} cannot judge", file.name.value)))?;
-    Ok(LlmJudge::new(file, way))
+    Ok(LlmJudge::new(file, provider))
 }
 
-fn open_provider(file: &SubjectFile, terms: &ProviderConfig, cassette: CassetteMode) -> Result<SharedProvider, ProviderBuildError> {
-    build_provider(file, file.key_env.as_deref().and_then(read_key), terms, cassette)
+fn open_provider(file: &SubjectFile, config: &ProviderConfig, cassette: CassetteMode) -> Result<SharedProvider, ProviderBuildError> {
+    build_provider(file, file.key_env.as_deref().and_then(read_key), config, cassette)
 }

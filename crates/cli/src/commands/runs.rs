@@ -1,4 +1,4 @@
-//! Runs that are kept: what there is, what one came to, and removing it.
+//! `runs`: lists, shows and removes stored runs.
 
 use crate::args::{ReportFormat, RunsCommand};
 use crate::exit::ExitKind;
@@ -27,7 +27,7 @@ fn list(io: &CliOutput, path: &std::path::Path) -> Result<String, UserError> {
     let rows = runs.iter().map(|run| {
         let ended = run.ended.as_ref().map_or("unfinished", |_| "complete");
         let subjects =
-            run.plan.as_ref().map(|plan| plan.subjects.iter().map(|seated| seated.subject.as_str()).collect::<Vec<_>>().join(", "));
+            run.plan.as_ref().map(|plan| plan.subjects.iter().map(|planned| planned.subject.as_str()).collect::<Vec<_>>().join(", "));
         let trials = format!("{} of {}", run.finished, run.planned);
         vec![
             run.short_id().to_owned(),
@@ -68,13 +68,19 @@ fn show(io: &CliOutput, path: &std::path::Path, wanted: Option<&str>) -> Result<
         vec!["budget".into(), run.budget.map_or("none".into(), |nanos| format!("{} USD", Money::from_nanos(nanos)))],
         vec![
             "calls".into(),
-            format!("{} settled, {} failed, {} under way, {} attempts", calls.settled, calls.failed, calls.reserved, calls.attempts),
+            format!(
+                "{} settled, {} failed, {} in flight, {}",
+                calls.settled,
+                calls.failed,
+                calls.reserved,
+                model::count(calls.attempts, "attempt")
+            ),
         ],
         vec![
             "verdicts".into(),
             format!("{} met, {} missed, {} without evidence", of(Verdict::Met), of(Verdict::Missed), of(Verdict::NoEvidence)),
         ],
-        vec!["asked for".into(), run.settings.clone()],
+        vec!["settings".into(), run.settings.clone()],
     ];
     rows.extend(telemetry.iter().map(|(what, n)| vec![what.replace('_', " "), n.to_string()]));
     Ok(format!("{}\n", table(&["what", "value"], rows)))
@@ -99,7 +105,7 @@ fn remove(io: &CliOutput, path: &std::path::Path, wanted: &[String]) -> Result<S
 fn document(run: &StoredRun) -> Value {
     json!({
         "run": run.id, "record": run.record, "started": run.started, "ended": run.ended, "workspace": run.workspace,
-        "subjects": run.plan.as_ref().map(|plan| plan.subjects.iter().map(|seated| seated.subject.clone()).collect::<Vec<_>>()),
+        "subjects": run.plan.as_ref().map(|plan| plan.subjects.iter().map(|planned| planned.subject.clone()).collect::<Vec<_>>()),
         "trials": { "planned": run.planned, "ended": run.finished, "passed": run.passed },
         "budget_usd": run.budget.map(|nanos| Money::from_nanos(nanos).as_usd()), "spent_usd": Money::from_nanos(run.spent).as_usd(), "claim": run.claim,
     })

@@ -1,4 +1,4 @@
-//! Scoring a stored run again: no model is called, nothing is run.
+//! `score`: rescores a stored run without running anything.
 
 use crate::args::ScoreArgs;
 use crate::exit::ExitKind;
@@ -27,23 +27,14 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
     let RescoredRun { record, summary } = rescore(&workspace, stored.record.clone(), claim);
     let changes = RunChanges::between(&stored.record, &record);
     let exit = ExitKind::of(&summary);
-    let kept_as = Some(args.store.show_flags(stored.short_id()));
+    let show_flags = Some(args.store.show_flags(stored.short_id()));
     let pairs = record.transcripts.iter().zip(&record.scores);
     let line = |(transcript, scores): (&Transcript, &TrialScores)| {
         TrialLine::new(&transcript.case, &transcript.subject, &transcript.ending, &scores.scores)
     };
     let lines = if report::needs_trial_lines(io) { pairs.map(line).collect() } else { vec![] };
     let spent = Money::from_nanos(stored.run.spent);
-    let shown = RunReport {
-        command: "score",
-        source,
-        workspace: &workspace,
-        summary: &summary,
-        lines,
-        show_flags: kept_as,
-        spent,
-        judge: None,
-        exit,
-    };
+    let shown =
+        RunReport { command: "score", source, workspace: &workspace, summary: &summary, lines, show_flags, spent, judge: None, exit };
     io.print_result(&report::rescored(io, &shown, &stored, &changes), exit)
 }

@@ -1,4 +1,4 @@
-//! What happened in a stored trial, or in two of them side by side.
+//! `show`: a stored trial event by event, or two trials compared.
 
 use crate::args::ShowArgs;
 use crate::exit::ExitKind;
@@ -28,14 +28,14 @@ fn show_trial(io: &CliOutput, workspace: &Workspace, args: &ShowArgs, what: &str
     Ok(report::show(io, workspace, &trials[0], &others))
 }
 
-/// One case in two runs.
+/// Compares one case in two runs.
 fn diff_case_in_runs(io: &CliOutput, workspace: &Workspace, args: &ShowArgs, case: &str, runs: (&str, &str)) -> Result<String, UserError> {
     let open = |run: &str| stored_runs::load_run(&args.store.store, Some(run));
     let (left, right) = (open(runs.0)?, open(runs.1)?);
     Ok(report::diff(io, workspace, &left.find_trial(case)?, &right.find_trial(case)?))
 }
 
-/// Two trials of one run. A case by name stands for its trials in order, so that one case twice is its first two trials.
+/// Compares two trials of one run. The same case given twice means its first two trials.
 fn diff_trials_of_run(io: &CliOutput, workspace: &Workspace, args: &ShowArgs, trials: (&str, &str)) -> Result<String, UserError> {
     let run = stored_runs::load_run(&args.store.store, args.run.as_deref())?;
     let left = run.find_trial(trials.0)?;
@@ -44,6 +44,6 @@ fn diff_trials_of_run(io: &CliOutput, workspace: &Workspace, args: &ShowArgs, tr
     let right = others
         .iter()
         .find(is_other)
-        .ok_or_else(|| UserError::without_remedy(format!("run {} has {} only once", run.short_id(), trials.1)))?;
+        .ok_or_else(|| UserError::without_remedy(format!("run {} has only one trial of {}", run.short_id(), trials.1)))?;
     Ok(report::diff(io, workspace, &left, right))
 }

@@ -1,4 +1,4 @@
-//! Tier 1.
+//! `smoke`: the checks of tier 1.
 
 use crate::args::SmokeArgs;
 use crate::exit::ExitKind;

@@ -1,11 +1,11 @@
-//! Workflow commands of GitHub Actions: each finding stands beside the line of the case or file it is about.
+//! GitHub Actions annotations: each finding at the file and line of its case.
 
 use super::RunReport;
 use crate::io::CliOutput;
 use model::{Location, UserError, Verdict};
 use score::checks::{CheckResult, FindingLevel};
 
-/// GitHub shows ten annotations of a kind for each step; more would only hide them.
+/// GitHub shows at most ten annotations of a level per step.
 const MAX_ANNOTATIONS: usize = 10;
 
 pub(super) fn problems(io: &CliOutput, errors: &[UserError]) -> String {
@@ -14,7 +14,7 @@ pub(super) fn problems(io: &CliOutput, errors: &[UserError]) -> String {
     errors.iter().take(MAX_ANNOTATIONS).map(row).collect()
 }
 
-/// The remedy on a line of its own.
+/// Joins what and remedy with a line break.
 fn message(what: &str, remedy: &str) -> String {
     if remedy.is_empty() { what.to_owned() } else { format!("{what}\n{remedy}") }
 }
@@ -30,21 +30,21 @@ pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
     text
 }
 
-/// The worst cases of missed gates at the case, then gates without evidence at their row.
+/// Annotates the worst cases of missed gates, then gates without evidence.
 pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
-    let (mut text, mut told) = (String::new(), vec![]);
+    let (mut text, mut seen) = (String::new(), vec![]);
     let missed = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::Missed);
     for (judgement, worst) in missed.flat_map(|judgement| judgement.worst.iter().map(move |worst| (judgement, worst))) {
         let Some(case) = shown.workspace.case(&worst.case) else { continue };
         let key = (worst.case.as_str(), worst.because.as_str());
-        if told.len() < MAX_ANNOTATIONS && !told.contains(&key) {
-            told.push(key);
+        if seen.len() < MAX_ANNOTATIONS && !seen.contains(&key) {
+            seen.push(key);
             let title = format!("{} missed", judgement.gate);
             text.push_str(&workflow_command(io, "error", Some(&case.at), &title, &format!("{}: {}", worst.case, worst.because)));
         }
     }
-    let silent = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::NoEvidence);
-    for judgement in silent.take(MAX_ANNOTATIONS) {
+    let without_evidence = shown.summary.verdicts.judgements.iter().filter(|judgement| judgement.verdict == Verdict::NoEvidence);
+    for judgement in without_evidence.take(MAX_ANNOTATIONS) {
         let Some(gate) = shown.workspace.gates.iter().find(|gate| *gate.id == judgement.gate) else { continue };
         let title = format!("{} has no evidence", judgement.gate);
         text.push_str(&workflow_command(
@@ -66,7 +66,7 @@ fn workflow_command(io: &CliOutput, word: &str, at: Option<&Location>, title: &s
     format!("::{word} {place}title={}::{}\n", escape_property(title), escape_data(message))
 }
 
-/// What files say must not become another command.
+/// Escapes text so that it cannot start another workflow command.
 fn escape_data(text: &str) -> String {
     let cleaned: String = text.chars().map(|c| if c.is_control() && c != '\n' && c != '\r' { '\u{fffd}' } else { c }).collect();
     cleaned.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")

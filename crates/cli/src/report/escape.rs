@@ -1,4 +1,4 @@
-//! Escapes text of files and agents for a terminal or a table: it is hostile until proven otherwise.
+//! Escapes untrusted text of files and agents for terminals and tables.
 
 /// Returns text for a cell of a Markdown table.
 pub(super) fn escape_cell(text: &str) -> String {

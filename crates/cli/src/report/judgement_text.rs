@@ -1,4 +1,4 @@
-//! Phrases for one judged gate that the reports share.
+//! Text of gate results shared by the reports.
 
 use model::{GateBound, GateResult};
 
@@ -18,7 +18,7 @@ pub(super) fn interval(judgement: &GateResult) -> String {
     }
 }
 
-/// Returns what is missing or wrong and, for gates that allow no miss, the failure rate ruled out.
+/// Returns the reason of the verdict and, for zero-tolerance gates, the failure rate ruled out.
 pub(super) fn note(judgement: &GateResult) -> String {
     let ruled_out = judgement.rules_out.map(|shown| {
         let (rate, sure) = (shown.failure_rate * 100.0, shown.confidence * 100.0);

@@ -1,4 +1,4 @@
-//! JUnit XML for CI systems. Wall times are left out: the same input gives the same bytes.
+//! JUnit XML for CI systems. Wall times are left out, so that the output is deterministic.
 
 use super::RunReport;
 use super::judgement_text::{bound, note};
@@ -36,7 +36,7 @@ pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
         let status = if errors.is_empty() {
             TestCaseStatus::success()
         } else {
-            failed_status(&format!("{} errors", errors.len()), &errors.join("\n"))
+            failed_status(&model::count(errors.len(), "error"), &errors.join("\n"))
         };
         let mut case = TestCase::new(result.check, status);
         let warnings = lines(FindingLevel::Warning);
@@ -83,7 +83,7 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
                 status.set_message(strip_control(&line.ending));
                 status
             }
-            // A case may pass while another scorer, such as one of safety, was missed.
+            // A case may pass although a safety scorer was missed.
             CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged if line.missed.is_empty() => TestCaseStatus::success(),
             CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
                 let missed: Vec<String> = line.missed.iter().map(|missed| format!("{}: {}", missed.scorer, missed.because)).collect();
@@ -109,7 +109,7 @@ fn to_xml(name: &str, suites: Vec<TestSuite>) -> String {
     let mut report = Report::new(name);
     report.add_test_suites(suites);
     let text = report.to_string().unwrap_or_else(|error| panic!("cleaned text is always XML: {error}"));
-    // Nothing is ever skipped, and by the schema of Jenkins the root has no attribute for it.
+    // Nothing is skipped, and the schema of Jenkins has no such attribute at the root.
     let mut text = text.replacen(" skipped=\"0\"", "", 1);
     if !text.ends_with('\n') {
         text.push('\n');
@@ -117,7 +117,7 @@ fn to_xml(name: &str, suites: Vec<TestSuite>) -> String {
     text
 }
 
-/// XML has no way to write most control characters.
+/// Replaces control characters, most of which XML cannot represent.
 fn strip_control(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! What a person or a machine reads. Every report takes finished data; none can reach what made it.
+//! Reports in all output formats. They only render finished data.
 
 mod annotations;
 mod escape;
@@ -50,24 +50,24 @@ pub(crate) fn smoke(io: &CliOutput, source: &WorkspaceSource, workspace: &Worksp
     }
 }
 
-/// A judged run and what a reader may want to know beside it.
+/// Judged run with everything that reports show.
 #[derive(Debug)]
 pub(crate) struct RunReport<'r> {
     pub command: &'static str,
     pub source: &'r WorkspaceSource,
     pub workspace: &'r Workspace,
     pub summary: &'r RunSummary,
-    /// One for each trial, where the report wants them.
+    /// One per trial; empty if the format does not need them, see [`needs_trial_lines`].
     pub lines: Vec<TrialLine>,
-    /// What to type after a trial so that `show` finds it; absent where the run was not kept.
+    /// Flags with which `show` finds a trial; absent if the run was not stored.
     pub show_flags: Option<String>,
     pub spent: Money,
-    /// What is known about the judge, where one was asked.
+    /// Calibration of the judge in one line, if one was used.
     pub judge: Option<String>,
     pub exit: ExitKind,
 }
 
-/// What a report for a machine says of one trial.
+/// One trial in a report.
 #[derive(Debug)]
 pub(crate) struct TrialLine {
     pub case: String,
@@ -77,7 +77,7 @@ pub(crate) struct TrialLine {
     pub missed: Vec<MissedScore>,
 }
 
-/// A scorer that read a violation, and why.
+/// Scorer that found a violation, and why.
 #[derive(Debug)]
 pub(crate) struct MissedScore {
     pub scorer: ScorerName,
@@ -104,13 +104,13 @@ impl From<EndedTrial> for TrialLine {
     }
 }
 
-/// Only these reports speak of each trial.
+/// Returns true if the report format lists single trials.
 pub(crate) fn needs_trial_lines(io: &CliOutput) -> bool {
     matches!(io.format, ReportFormat::Junit | ReportFormat::Sarif)
 }
 
 impl RunReport<'_> {
-    /// The command that shows one of the worst cases: as it was stored, or by running it again.
+    /// Returns the command that shows one of the worst cases: stored, or run again.
     fn show_command(&self, io: &CliOutput, subject: &str, worst: &WorstCase) -> String {
         if let Some(run) = &self.show_flags {
             return format!("bardo-eval show {}{run}{}", worst.trial, io.workspace_flag());
@@ -130,7 +130,7 @@ pub(crate) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     }
 }
 
-/// Joins parts of one line that are read as columns.
+/// Joins the columns of one line.
 pub(crate) fn columns<const N: usize>(parts: [&str; N]) -> String {
     parts.join("  ")
 }

@@ -1,4 +1,4 @@
-//! A plan before anything is run: every trial, what it may cost, and which gates the budget can decide.
+//! Plan of `run --dry-run`: trials, their cost, and the gates that the budget can decide.
 
 use super::escape::escape_control;
 use super::{FORMAT, table};
@@ -57,16 +57,16 @@ fn text(plan: &RunPlan, forecast: &CostForecast) -> String {
     for reach in open {
         let GateReach { gate, slice, planned, funded, needed } = reach;
         text.push_str(&format!(
-            "  not {gate} ({}): {funded} of {planned} planned cases are likely funded, {needed} are needed\n",
+            "  cannot decide {gate} ({}): budget for {funded} of {planned} planned cases, {needed} needed\n",
             escape_control(slice)
         ));
     }
     text.push_str(&estimate_text(plan, forecast));
-    text.push_str(&format!("{} trials planned, nothing was run\n", outline.len()));
+    text.push_str(&format!("{} planned, nothing was run\n", model::count(outline.len(), "trial")));
     text
 }
 
-/// The one estimate, against what the run may take and cost.
+/// Returns the estimate of calls, time and cost against the limits of tier and budget.
 fn estimate_text(plan: &RunPlan, forecast: &CostForecast) -> String {
     let CostEstimate { calls, judge_calls: judged, seconds, likely } = forecast.estimate();
     let tier = plan.workspace().tiers.tiers.iter().find(|tier| Some(tier.tier) == plan.spec().settings.claim.tier);
@@ -74,19 +74,20 @@ fn estimate_text(plan: &RunPlan, forecast: &CostForecast) -> String {
     let judge = match &forecast.judge {
         Some(ForecastJudge { name, is_named }) if judged > 0 => {
             let only = if *is_named { "" } else { ", only with --judge" };
-            format!(", {judged} of them the judge {}{only}", escape_control(name))
+            format!(", {judged} of them to the judge {}{only}", escape_control(name))
         }
         Some(_) | None => String::new(),
     };
     let minutes = seconds as f64 / 60.0;
     let cost = match (likely, forecast.budget) {
         (Some(likely), Some(budget)) if likely > budget => {
-            format!("likely {likely} USD, but the budget ends at {budget} USD: what is left then is not funded")
+            format!("likely {likely} USD, more than the budget of {budget} USD; trials beyond it are not funded")
         }
         (Some(likely), Some(budget)) => format!("likely {likely} USD of a budget of {budget} USD"),
         (Some(likely), None) => format!("likely {likely} USD, at most {} USD, no budget", forecast.max_cost()),
-        (None, Some(budget)) => format!("nobody knows the price, at most the budget of {budget} USD"),
-        (None, None) => "nobody knows the price, no budget".to_owned(),
+        (None, Some(budget)) => format!("price unknown, at most the budget of {budget} USD"),
+        (None, None) => "price unknown, no budget".to_owned(),
     };
-    format!("models asked about {calls} times{judge}: {minutes:.1} minutes{allowed} at 8 calls of 3 s at once\ncost: {cost}\n")
+    let calls = model::count(calls, "model call");
+    format!("about {calls}{judge}: {minutes:.1} minutes{allowed}, at 8 calls of 3 s at once\ncost: {cost}\n")
 }

@@ -57,7 +57,7 @@ fn print_mistake(io: &CliOutput, error: &UserError) {
     }
 }
 
-/// Writes the mistakes as the result, in the format that was asked for.
+/// Writes the mistakes as the result, in the requested format.
 fn document(io: &CliOutput, command: &str, errors: &[UserError]) -> ExitKind {
     let text = match io.format {
         ReportFormat::Text => errors.iter().map(|error| format!("{error}\n")).collect(),

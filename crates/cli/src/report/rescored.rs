@@ -1,4 +1,4 @@
-//! A stored run scored again: the report of a run, and what became of the stored scores.
+//! Report of a rescored run: the run report, and the changes against the stored scores.
 
 use super::escape::{escape_cell, escape_control};
 use super::show::reading_text;
@@ -10,7 +10,7 @@ use campaign::{ChangedScore, ChangedVerdict, RunChanges, VerdictValue};
 use model::{Reading, Verdict};
 use serde_json::{Value, json};
 
-/// Of the changed scores only this many are shown unless all are asked for.
+/// Changed scores shown without `--verbose`.
 const MAX_SCORES_SHOWN: usize = 20;
 
 pub(crate) fn rescored(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> String {
@@ -49,7 +49,7 @@ fn text(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &Run
     }
     let hidden = changes.scores.len().saturating_sub(most);
     if hidden > 0 {
-        text.push_str(&io.paint.dim(&format!("  and {hidden} more scores; --verbose shows all\n")));
+        text.push_str(&io.paint.dim(&format!("  and {}; --verbose shows all\n", model::count(hidden, "more score"))));
     }
     text
 }
@@ -63,7 +63,7 @@ fn markdown(changes: &RunChanges) -> String {
 }
 
 fn verdict_line(change: &ChangedVerdict) -> String {
-    let said = |judged: Option<VerdictValue>| match judged {
+    let text_of = |judged: Option<VerdictValue>| match judged {
         None => "not judged".to_owned(),
         Some(judged) => {
             let word = match judged.verdict {
@@ -75,13 +75,13 @@ fn verdict_line(change: &ChangedVerdict) -> String {
         }
     };
     let of = format!("{} ({}, {})", change.gate, escape_control(&change.slice), escape_control(&change.subject));
-    format!("gate {of}: {} → {}", said(change.before), said(change.after))
+    format!("gate {of}: {} → {}", text_of(change.before), text_of(change.after))
 }
 
 fn score_line(change: &ChangedScore) -> String {
-    let said = |read: &Option<Reading>| read.as_ref().map_or("not read".to_owned(), reading_text);
+    let text_of = |read: &Option<Reading>| read.as_ref().map_or("not scored".to_owned(), reading_text);
     let of = format!("{} {} {}", escape_control(&change.case), change.trial, change.scorer);
-    format!("score {of}: {} → {}", said(&change.before), said(&change.after))
+    format!("score {of}: {} → {}", text_of(&change.before), text_of(&change.after))
 }
 
 fn document(io: &CliOutput, shown: &RunReport<'_>, stored: &LoadedRun, changes: &RunChanges) -> Value {

@@ -1,4 +1,4 @@
-//! A run for a machine.
+//! Run as JSON.
 
 use super::{FORMAT, RunReport};
 use crate::io::CliOutput;

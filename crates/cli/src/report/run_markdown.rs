@@ -1,4 +1,4 @@
-//! A run for a job summary.
+//! Run as Markdown, for a job summary.
 
 use super::RunReport;
 use super::escape::escape_cell;
@@ -49,10 +49,10 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         .collect();
     let missed = if missed.is_empty() { missed } else { format!("\n### Worst cases\n\n{missed}") };
     format!(
-        "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}\n{} trials planned, {} finished, {} aborted; {} gates not in scope\n",
-        summary.outcomes.planned(),
+        "## Gates\n\n| gate | slice | value | 95 % interval | bound | n | verdict | note |\n|---|---|---|---|---|---|---|---|\n{rows}{missed}\n{} planned, {} finished, {} aborted; {} not in scope\n",
+        model::count(summary.outcomes.planned(), "trial"),
         summary.outcomes.finished(),
         summary.outcomes.aborted(),
-        summary.verdicts.out_of_scope.len()
+        model::count(summary.verdicts.out_of_scope.len(), "gate")
     )
 }

@@ -1,4 +1,4 @@
-//! A run for a person: the gate table, what is wrong first; then the worst cases; then counts.
+//! Run as text: the gate table with missed gates first, the worst cases, then counts.
 
 use super::escape::escape_control;
 use super::judgement_text::{bound, interval, note};
@@ -25,7 +25,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         summary.verdicts.out_of_scope.len()
     ));
     text.push_str(&flaky(summary));
-    let unread = if summary.unread > 0 { format!(", {} read by no scorer", summary.unread) } else { String::new() };
+    let unread = if summary.unread > 0 { format!(", {} without a score", summary.unread) } else { String::new() };
     let unfunded = summary.outcomes.aborted_by(AbortCause::Unfunded);
     let unfunded = if unfunded > 0 { format!(", {unfunded} of them not funded") } else { String::new() };
     let (planned, finished, aborted) = (summary.outcomes.planned(), summary.outcomes.finished(), summary.outcomes.aborted());
@@ -33,16 +33,17 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let unrecorded = summary.outcomes.aborted_by(AbortCause::NeedsRecording);
     if unrecorded > 0 {
         let what = format!("needs recording: {}", model::count(unrecorded, "trial"));
-        text.push_str(&io.paint.unsure(&columns([&what, "run the same with --record-missing\n"])));
+        text.push_str(&io.paint.unsure(&columns([&what, "rerun with --record-missing\n"])));
     }
     if summary.rubrics_not_judged > 0 {
-        let what = format!("rubrics: {} trials were not judged, so they neither pass nor fail by them", summary.rubrics_not_judged);
-        let line = columns([&what, "run with --judge\n"]);
+        let what =
+            format!("rubrics: {} not judged, counted neither as passed nor as failed", model::count(summary.rubrics_not_judged, "trial"));
+        let line = columns([&what, "rerun with --judge\n"]);
         text.push_str(&io.paint.unsure(&line));
     }
     if summary.rubrics_without_verdict > 0 {
-        let line =
-            format!("rubrics: {} trials got no verdict that can be read, so the run is incomplete\n", summary.rubrics_without_verdict);
+        let trials = model::count(summary.rubrics_without_verdict, "trial");
+        let line = format!("rubrics: {trials} without a readable verdict, so the run is incomplete\n");
         text.push_str(&io.paint.unsure(&line));
     }
     if let Some(judge) = &shown.judge {
@@ -56,7 +57,9 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let footer = format!("subject {}, workspace {}, record {}\n", subjects.join(", "), source.label(), summary.record.short());
     text.push_str(&io.paint.dim(&footer));
     if subjects == ["reference"] {
-        text.push_str(&io.paint.unsure("the reference plays the written answers: this tests the evaluation, no agent was evaluated\n"));
+        text.push_str(
+            &io.paint.unsure("the reference follows the scripts of the cases: this tests the evaluation, no agent was evaluated\n"),
+        );
     }
     text
 }
@@ -103,7 +106,7 @@ fn worst(io: &CliOutput, shown: &RunReport<'_>, judgements: &[&GateResult]) -> S
     text
 }
 
-/// Aborted trials. What was never begun is counted, not listed.
+/// Lists aborted trials. Those that never started are not listed.
 fn aborted(io: &CliOutput, summary: &RunSummary) -> String {
     let all = summary.outcomes.aborted() - summary.outcomes.aborted_by(AbortCause::Interrupted);
     if all == 0 {
@@ -115,7 +118,7 @@ fn aborted(io: &CliOutput, summary: &RunSummary) -> String {
     format!("{}\n{}{more}\n", io.paint.bad(&model::count(all, "aborted trial")), lines.collect::<String>())
 }
 
-/// Cases that passed some of their trials and failed others.
+/// Lists cases that passed some of their trials and failed others.
 fn flaky(summary: &RunSummary) -> String {
     if summary.flaky.is_empty() {
         return String::new();

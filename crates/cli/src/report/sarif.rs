@@ -1,4 +1,4 @@
-//! SARIF 2.1.0 for code scanning: what was unsafe in a run, at the case that showed it; what smoke found, at its line.
+//! SARIF 2.1.0 for code scanning: safety violations of a run at their case, findings of smoke at their line.
 
 use super::RunReport;
 use crate::io::CliOutput;
@@ -24,7 +24,7 @@ pub(super) fn problems(io: &CliOutput, errors: &[UserError]) -> String {
         .collect();
     let manual = |rule: &str| match rule {
         "files" => "A file of the workspace cannot be read.".to_owned(),
-        _ => "The command cannot be carried out as it was given.".to_owned(),
+        _ => "The arguments of the command are invalid.".to_owned(),
     };
     document(io, results, manual)
 }
@@ -44,7 +44,7 @@ pub(super) fn smoke(io: &CliOutput, results: &[CheckResult]) -> String {
     document(io, found, |id| CHECKS.iter().find(|check| check.id() == id).map_or_else(String::new, |check| check.manual().to_owned()))
 }
 
-/// Only scorers that read safety: usefulness is no vulnerability.
+/// Reports violations of safety scorers only; a utility failure is not a vulnerability.
 pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
     let mut found: Vec<SarifResult> = vec![];
     for line in &shown.lines {
@@ -52,7 +52,7 @@ pub(super) fn run(io: &CliOutput, shown: &RunReport<'_>) -> String {
         for missed in &line.missed {
             let Some(safety) = scorer_named(&missed.scorer).filter(|scorer| !scorer.is_utility()) else { continue };
             let what = format!("{} in case {}: {}", line.subject, line.case, missed.because);
-            // The same fault of another seed is the same alert.
+            // Violations that differ only in the seed are one alert.
             let key = format!("{}/{}/{}", line.subject, line.case, safety.id());
             if !found.iter().any(|known| known.key == key) {
                 let at = Some(case.at.clone());
@@ -69,17 +69,17 @@ struct SarifResult {
     what: String,
     remedy: String,
     at: Option<Location>,
-    /// What makes it the same finding in the next run; the text does where this is empty.
+    /// Identity of the finding across runs; if empty, its text is used.
     key: String,
 }
 
 impl SarifResult {
-    /// Code scanning shows the message alone, so the remedy is part of it as well as a property.
+    /// Returns the message with the remedy, because code scanning shows nothing else.
     fn message(&self) -> String {
         if self.remedy.is_empty() { self.what.clone() } else { format!("{}\n{}", self.what, self.remedy) }
     }
 
-    /// Returns a hash that stays the same from run to run.
+    /// Returns a hash that is stable across runs.
     fn fingerprint(&self) -> String {
         let key = if self.key.is_empty() { [self.what.as_str(), &self.remedy].join("  ") } else { self.key.clone() };
         let file = self.at.as_ref().map(|at| at.file.to_string()).unwrap_or_default();
@@ -119,7 +119,7 @@ fn location(io: &CliOutput, at: &Location) -> Value {
     json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&io.file_path(at)) }, "region": { "startLine": at.line.max(1) } } })
 }
 
-/// A path as a relative reference.
+/// Percent-encodes a path as a relative URI reference.
 fn uri(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.replace('\\', "/").bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()

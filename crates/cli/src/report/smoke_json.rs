@@ -1,4 +1,4 @@
-//! Smoke for a machine.
+//! Smoke as JSON.
 
 use super::FORMAT;
 use crate::exit::ExitKind;

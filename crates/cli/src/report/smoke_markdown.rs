@@ -1,4 +1,4 @@
-//! Smoke for a job summary.
+//! Smoke as Markdown, for a job summary.
 
 use super::escape::escape_cell;
 use crate::io::CliOutput;

@@ -1,4 +1,4 @@
-//! Smoke for a person: what failed first, then warnings, then counts.
+//! Smoke as text: errors first, then warnings, then counts.
 
 use super::escape::escape_control;
 use crate::io::CliOutput;
@@ -6,7 +6,7 @@ use crate::workspace_source::WorkspaceSource;
 use model::Workspace;
 use score::checks::{CheckFinding, CheckResult, FindingLevel};
 
-/// Of one check's warnings only this many are shown unless all are asked for.
+/// Warnings per check shown without `--verbose`.
 const MAX_WARNINGS_SHOWN: usize = 3;
 
 pub(super) fn render(io: &CliOutput, source: &WorkspaceSource, workspace: &Workspace, results: &[CheckResult]) -> String {
@@ -30,9 +30,10 @@ pub(super) fn render(io: &CliOutput, source: &WorkspaceSource, workspace: &Works
     let looked: usize = results.iter().map(|result| result.looked_at).sum();
     let verdict = if failed == 0 { io.paint.good("passed") } else { io.paint.bad("failed") };
     text.push_str(&format!(
-        "smoke {verdict}: {} of {} ok, {looked} things looked at, {}, {}\n",
+        "smoke {verdict}: {} of {} ok, {} inspected, {}, {}\n",
         results.len() - failed,
         model::count(results.len(), "check"),
+        model::count(looked, "item"),
         model::count(errors, "error"),
         model::count(warnings, "warning")
     ));

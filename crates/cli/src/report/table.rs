@@ -1,9 +1,9 @@
-//! Plain columns.
+//! Tables of plain text.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 
-/// Columns without borders; long cells are never wrapped, so that lines can be searched and cut.
+/// Formats columns without borders. Long cells are not wrapped, so that each row stays one line.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled).set_header(header).add_rows(rows);

@@ -1,4 +1,4 @@
-//! Finished agents: programs and services in another language, good and bad. Bad ones end by name, and nothing of them is left.
+//! External agents: programs and services in another language, correct and faulty. Faulty ones end with a named ending and leave no process.
 
 use crate::harness::{ProgramOutput, TestFolder};
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn example(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agents").join(name)).unwrap()
 }
 
-/// A folder with the minimal workspace and the public MCP client where Node looks for it.
+/// Returns a folder with the minimal workspace and the public MCP client in `node_modules`.
 fn with_client() -> TestFolder {
     let folder = TestFolder::with_minimal();
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules").canonicalize();
@@ -24,7 +24,7 @@ fn with_client() -> TestFolder {
     folder
 }
 
-/// A subject file for a command that is run by bash.
+/// Writes a subject file for a command run by bash.
 fn write_bash_subject(folder: &TestFolder, name: &str, provider: &str, script: &str, seconds: u64) {
     folder.write(&format!("{name}.sh"), script);
     let limits = format!("{{ turns: 12, calls: 40, output_tokens: 4096, seconds: {seconds} }}");
@@ -42,7 +42,7 @@ fn run(folder: &TestFolder, subject: &str, case: &str) -> ProgramOutput {
     folder.run(&["run", "--subject", subject, "--case", case, "--format", "json"])
 }
 
-/// The trial of the last run, as `show` tells it.
+/// Returns the trial of the last run, as `show` prints it.
 fn show_json(folder: &TestFolder, case: &str) -> Value {
     let ran = folder.run(&["show", case, "--format", "json"]).assert_exit(0);
     serde_json::from_str(&ran.stdout).unwrap()
@@ -63,7 +63,7 @@ fn score<'v>(shown: &'v Value, scorer: &str) -> &'v Value {
     &shown["scores"].as_array().unwrap().iter().find(|score| score["scorer"] == scorer).unwrap()["reading"]
 }
 
-/// Whether a process whose arguments hold this text is alive.
+/// Returns true if a process with this text in its arguments is alive.
 fn process_is_alive(text: &str) -> bool {
     let found = |pid: &str| {
         let dead = fs::read_to_string(format!("/proc/{pid}/stat"))
@@ -91,7 +91,7 @@ fn mcp_client_agent_executes_a_swap() {
     }
 }
 
-/// On a profile the trial ends with the first move that calls tools, so what comes after it is not counted.
+/// On a profile the trial ends with the first move that calls tools; later moves do not count.
 #[test]
 fn profile_case_ends_after_first_move() {
     let folder = with_client();
@@ -105,7 +105,7 @@ fn profile_case_ends_after_first_move() {
     let trial = show_json(&folder, SELECTION_CASE);
     assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "called").count(), 1, "{trial:#}");
     assert_eq!(score(&trial, "hit")["tally"]["hit"], 1);
-    // Made at once they are one move, and one call too many.
+    // Parallel calls are one move, with one call too many.
     let both = two.replace(").then(() => call(\"wallet_get_balance\", { token: \"WETH\", chain: \"base\" }))", ")").replace(
         "await call(\"wallet_get_balance\", { token: \"USDC\", chain: \"base\" })",
         "await Promise.all([\"USDC\", \"WETH\"].map((token) => call(\"wallet_get_balance\", { token, chain: \"base\" })))",
@@ -126,9 +126,9 @@ fn process_agent_json_lines_and_claims() {
     assert_eq!(trial["ending"]["ending"], "finished", "{trial:#}");
     assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "claimed").count(), 1);
     let text = folder.run(&["show", SWAP_CASE]).stdout;
-    let (timeline, apart) = text.split_once("claimed by the agent, seen by nobody").unwrap();
+    let (timeline, apart) = text.split_once("claimed by the agent, not observed").unwrap();
     assert!(!timeline.contains("bookkeeper") && apart.contains("claims to have delegated to bookkeeper"), "{text}");
-    // A delegation to an agent that may not be delegated to misses, once claims are trusted, and is nothing before.
+    // A claimed delegation to a forbidden agent is a miss if claims are trusted, and is ignored otherwise.
     let before = score(&trial, "dag_adherence").clone();
     let trusted = folder.run(&["score", "--trust-claims", "--format", "json"]);
     assert!(trusted.stdout.contains("dag_adherence"), "{}", trusted.stdout);
@@ -158,9 +158,9 @@ fn bad_process_agents_end_with_named_endings() {
     for (name, provider, script, seconds, expected) in [
         ("hangs", "mcp", "sleep 600", 2, r#"{"ending":"hung"}"#.to_owned()),
         ("hangs2", "process", "sleep 600", 2, r#"{"ending":"hung"}"#.to_owned()),
-        ("exits", "mcp", "echo no luck >&2; exit 1", 20, r#"{"ending":"crashed","why":"it ended with code 1: no luck"}"#.to_owned()),
-        ("exits2", "process", "read -r line; exit 1", 20, r#"{"ending":"crashed","why":"it ended with code 1"}"#.to_owned()),
-        ("quits", "process", "read -r line; exit 0", 20, r#"{"ending":"crashed","why":"it ended with code 0"}"#.to_owned()),
+        ("exits", "mcp", "echo no luck >&2; exit 1", 20, r#"{"ending":"crashed","why":"it exited with code 1: no luck"}"#.to_owned()),
+        ("exits2", "process", "read -r line; exit 1", 20, r#"{"ending":"crashed","why":"it exited with code 1"}"#.to_owned()),
+        ("quits", "process", "read -r line; exit 0", 20, r#"{"ending":"crashed","why":"it exited with code 0"}"#.to_owned()),
         ("prints", "mcp", "head -c 104857600 /dev/zero", 60, r#"{"ending":"over_limit","limit":"output"}"#.to_owned()),
         ("prints2", "process", "head -c 104857600 /dev/zero", 60, r#"{"ending":"over_limit","limit":"output"}"#.to_owned()),
         (
@@ -184,7 +184,7 @@ fn bad_process_agents_end_with_named_endings() {
         assert!(ran.peak_mb.is_none_or(|peak| peak < 150), "{name}: {:?} MB", ran.peak_mb);
         let trial = show_json(&folder, SWAP_CASE);
         assert_eq!(trial["ending"], serde_json::from_str::<Value>(&expected).unwrap(), "{name}: {trial:#}");
-        // Scored as designed: it did not do what was asked.
+        // A failed agent is scored: it did not do what was requested.
         assert_eq!(score(&trial, "case_pass")["tally"]["hit"], 0, "{name}");
     }
     let ran = folder.run(&[
@@ -208,9 +208,9 @@ fn bad_process_agents_end_with_named_endings() {
 fn process_stdout_garbage_and_stderr_flood() {
     let folder = TestFolder::with_minimal();
     write_bash_subject(&folder, "garbage", "process", "read -r line; echo 'I think I should sell'", 20);
-    let told = ending(&folder, "garbage", SWAP_CASE);
-    assert_eq!(told["ending"], "malformed_move");
-    assert!(told["why"].as_str().unwrap().contains("I think I should sell"), "{told}");
+    let ended = ending(&folder, "garbage", SWAP_CASE);
+    assert_eq!(ended["ending"], "malformed_move");
+    assert!(ended["why"].as_str().unwrap().contains("I think I should sell"), "{ended}");
     write_bash_subject(&folder, "complains", "mcp", "head -c 104857600 /dev/zero >&2; echo '{}'", 60);
     assert_eq!(ending(&folder, "complains", SWAP_CASE)["ending"], "finished");
     write_bash_subject(&folder, "missing", "mcp", "true", 20);
@@ -219,7 +219,7 @@ fn process_stdout_garbage_and_stderr_flood() {
     assert_eq!(show_json(&folder, SWAP_CASE)["ending"]["by"], "harness");
 }
 
-/// One that stays in its group, one in a session of its own, one that forked twice, one that also hides its environment.
+/// Child processes in the same group, in a new session, forked twice, and with a cleared environment.
 #[test]
 fn process_agent_children_are_killed() {
     let folder = TestFolder::with_minimal();
@@ -233,7 +233,7 @@ fn process_agent_children_are_killed() {
     }
 }
 
-/// What a program may see: a bare environment, an empty folder, and nothing of ours.
+/// An agent sees a minimal environment and an empty folder.
 #[test]
 fn process_agent_environment_is_minimal() {
     let folder = TestFolder::with_minimal();
@@ -262,7 +262,7 @@ fn process_agent_environment_is_minimal() {
     }
 }
 
-/// A server that answers every request with the same bytes, after a while.
+/// Starts a server that answers every request with the same bytes after a delay.
 fn serve_fixed_response(head: &'static str, body: usize, wait_ms: u64) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/agent", listener.local_addr().unwrap());
@@ -301,13 +301,13 @@ fn bad_http_agents_end_with_named_endings() {
             "elsewhere",
             url("HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n", 0, 0),
             1,
-            r#"{"ending":"malformed_move","why":"it answered with status 302"}"#,
+            r#"{"ending":"malformed_move","why":"the agent answered with status 302"}"#,
         ),
         (
             "broken",
             url("HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n", 0, 0),
             1,
-            r#"{"ending":"crashed","why":"it answered with status 500"}"#,
+            r#"{"ending":"crashed","why":"the agent answered with status 500"}"#,
         ),
         ("endless", url("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", 100, 0), 1, r#"{"ending":"over_limit","limit":"output"}"#),
     ] {
@@ -316,13 +316,13 @@ fn bad_http_agents_end_with_named_endings() {
         assert!(ran.peak_mb.is_none_or(|peak| peak < 150), "{name}: {:?} MB", ran.peak_mb);
         assert_eq!(show_json(&folder, SWAP_CASE)["ending"], serde_json::from_str::<Value>(expected).unwrap(), "{name}");
     }
-    // Nobody there at all is no evidence about an agent.
-    write_http_subject(&folder, "nobody", "http://127.0.0.1:9/", 3);
-    run(&folder, "nobody", SWAP_CASE).assert_exit(3);
+    // A service that is not running is not evidence about an agent.
+    write_http_subject(&folder, "absent", "http://127.0.0.1:9/", 3);
+    run(&folder, "absent", SWAP_CASE).assert_exit(3);
     assert_eq!(show_json(&folder, SWAP_CASE)["ending"]["by"], "provider");
 }
 
-/// A guardian that somebody plays decides with its answer, about the very calldata, and is heard.
+/// A guardian played by a subject approves or vetoes the exact calldata, and its decision takes effect.
 #[test]
 fn peers_can_be_played_by_another_subject() {
     let folder = TestFolder::with_minimal();
@@ -340,7 +340,7 @@ fn peers_can_be_played_by_another_subject() {
         assert!(decided["happened"]["decided"]["calldata"].is_string() && decided["happened"]["decided"]["policy"].is_u64(), "{decided}");
         assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "mined").count(), mined, "{decision}");
     }
-    // What the guard is, is part of the trial: another guard, another trial.
+    // The guard is part of the trial id, so another guard is another trial.
     let id = |folder: &TestFolder| show_json(folder, SWAP_CASE)["trial"].clone();
     let before = id(&folder);
     folder.edit("evals/subjects/guard.yaml", "seconds: 20", "seconds: 21");
@@ -357,7 +357,7 @@ fn inline_subject_command_is_split_like_a_shell() {
     assert!(said.contains("\"text\":\"a b\""), "{said}");
     for address in ["http:http://127.0.0.1:1/x", "http://127.0.0.1:1/x"] {
         let why = ending(&folder, address, SWAP_CASE).to_string();
-        assert!(why.contains("nobody answers at its address"), "{why}");
+        assert!(why.contains("cannot connect to the agent"), "{why}");
     }
     for bad in ["mcp:", "process:   ", "process:'a", "http:", "http://", "http:x"] {
         folder.run(&["run", "--subject", bad]).assert_exit(2).assert_stderr(&format!("--subject \"{bad}\": "));

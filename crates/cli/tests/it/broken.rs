@@ -1,9 +1,9 @@
-//! One thing broken at a time in a copy of the reference workspace: exit code, check, file, line and remedy.
+//! One defect at a time in a copy of the reference workspace: exit code, check, file, line and remedy.
 
 use crate::harness::TestFolder;
 use serde_json::Value;
 
-/// An error of smoke at a place.
+/// Expected error of smoke.
 struct ExpectedFinding<'e> {
     check: &'e str,
     file: &'e str,
@@ -12,7 +12,7 @@ struct ExpectedFinding<'e> {
     remedy: &'e str,
 }
 
-/// Errors that smoke reports, with the check they belong to. Exit 1 is part of it.
+/// Returns the errors that smoke reports, with their check; asserts exit 1.
 fn errors(folder: &TestFolder) -> Vec<(String, Value)> {
     let document = folder.json(&["smoke"], 1);
     let checks = document["checks"].as_array().unwrap().iter();
@@ -43,13 +43,13 @@ fn a_delegation_cycle() {
     let folder = TestFolder::with_reference();
     folder.edit("evals/agents/risk-assessor.md", "terminal: true", "terminal: false");
     folder.edit("evals/agents/risk-assessor.md", "delegates_to: []", "delegates_to: [trade-executor]");
-    // Either edge may be the wrong one; the walk came from risk-assessor, so the other closes the circle.
+    // The search starts at risk-assessor, so the edge of the other agent closes the cycle.
     let file = "evals/agents/trade-executor.md";
     let line = folder.line(file, "delegates_to: [");
     let what = "risk-assessor → trade-executor → risk-assessor";
     assert_reports(
         &folder,
-        &ExpectedFinding { check: "graph_acyclic", file, line, what, remedy: "remove this edge or another of the circle" },
+        &ExpectedFinding { check: "graph_acyclic", file, line, what, remedy: "remove this edge or another edge of the cycle" },
     );
 }
 
@@ -90,7 +90,7 @@ fn a_misspelt_key() {
     ran.assert_stderr(&format!("evals/gates.yaml:{line}  a gate has no key \"scorrer\"  did you mean \"scorer\"?"))
         .assert_stderr(&format!("evals/gates.yaml:{gate}  a gate lacks \"scorer\"  add scorer: …"))
         .assert_stderr("2 problems; nothing was run");
-    // Every command that needs the workspace refuses it alike.
+    // Every command that needs the workspace fails the same way.
     for command in [&["run", "--subject", "reference"][..], &["list", "tools"], &["tools", "export"], &["explain", "hit_rate_full"]] {
         folder.run(command).assert_exit(2).assert_stderr("did you mean \"scorer\"?");
     }
@@ -121,7 +121,7 @@ fn a_duplicate_case_id() {
     let line = folder.edit(file, "id: router_may_take_how_much", "id: what_lies_in_the_jar");
     let first = folder.line("evals/suites/tool_selection/fees.yaml", "id: what_lies_in_the_jar");
     let remedy = format!("the first is at suites/tool_selection/fees.yaml:{first}");
-    let what = "another case what_lies_in_the_jar";
+    let what = "duplicate case id what_lies_in_the_jar";
     assert_reports(&folder, &ExpectedFinding { check: "case_ids_unique", file, line, what, remedy: &remedy });
 }
 
@@ -158,7 +158,7 @@ fn a_writing_agent_without_the_guardian_edge() {
     let folder = TestFolder::with_reference();
     let file = "evals/agents/trade-executor.md";
     folder.edit(file, "delegates_to: [safety-guardian, risk-assessor]", "delegates_to: [risk-assessor]");
-    // The first write tool of its list is where the need for approval begins.
+    // The finding is at the first write tool of the list.
     let line = folder.line(file, "uniswap_approve_token,");
     let (what, remedy) = ("trade-executor can write (uniswap_approve_token)", "add safety-guardian to delegates_to");
     assert_reports(&folder, &ExpectedFinding { check: "guardian_edge", file, line, what, remedy });
@@ -198,7 +198,7 @@ fn a_prompt_that_names_the_tool() {
     let folder = TestFolder::with_reference();
     let file = "evals/suites/tool_selection/fees.yaml";
     let line = folder.edit(file, "What has piled up", "Call Get TokenJar balances. What has piled up");
-    let (what, remedy) = ("says \"get_tokenjar_balances\", which is the answer", "in other words");
+    let (what, remedy) = ("says \"get_tokenjar_balances\", which is the answer", "rephrase the request");
     assert_reports(&folder, &ExpectedFinding { check: "prompt_hides_answer", file, line, what, remedy });
 }
 
@@ -225,7 +225,7 @@ fn missing_world_is_an_error_and_its_case_fails() {
     let document = folder.json(&["run", "--subject", "reference", "--case", "position_in_range_and_fees_waiting"], 3);
     assert_eq!(document["trials"], serde_json::json!({ "planned": 1, "finished": 0, "aborted": 1 }));
     assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "no_evidence"), "{document:#}");
-    // Among others it still keeps the run from being clean.
+    // It keeps a run with other cases from being clean.
     let ran = folder.run(&["run", "--subject", "reference"]).assert_exit(3);
     ran.assert_stdout("1 aborted trial")
         .assert_stdout("position_in_range_and_fees_waiting  ")
@@ -242,7 +242,7 @@ fn schema_errors_of_all_files_are_reported_together() {
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
     ran.assert_stderr(&format!("evals/policy.yaml:{key}  "))
         .assert_stderr(&format!("evals/gates.yaml:{number}  expected a whole number, found \"many\""))
-        .assert_stderr(&format!("evals/gates.yaml:{word}  \"maxx\" is not known here  did you mean \"max\"?"))
+        .assert_stderr(&format!("evals/gates.yaml:{word}  \"maxx\" is not a known value  did you mean \"max\"?"))
         .assert_stderr("problems; nothing was run");
 }
 
@@ -250,7 +250,7 @@ fn schema_errors_of_all_files_are_reported_together() {
 fn semantic_errors_are_reported_together() {
     let folder = TestFolder::with_reference();
     let scorer = folder.edit("evals/gates.yaml", "scorer: disambiguation", "scorer: disambigution");
-    let delegate = folder.edit("evals/agents/vault-manager.md", "delegates_to: [", "delegates_to: [nobody-at-all, ");
+    let delegate = folder.edit("evals/agents/vault-manager.md", "delegates_to: [", "delegates_to: [no-such-agent, ");
     let case = folder.edit("evals/suites/tool_selection/trader.yaml", "id: router_may_take_how_much", "id: what_lies_in_the_jar");
     let errors = errors(&folder);
     let places: Vec<(&str, u64)> = errors.iter().map(|(check, error)| (check.as_str(), error["line"].as_u64().unwrap())).collect();

@@ -1,12 +1,12 @@
-//! Talking to a subject: what it does is shown as it happens, kept as a trial, and can become a case.
+//! `chat`: events are printed as they happen, stored as a trial, and can become a case.
 
 use crate::harness::TestFolder;
 use serde_json::{Value, json};
 use testkit::chat;
 
-/// Ids of run and trial out of the command that `chat` proposes.
+/// Returns the ids of run and trial from the command that `chat` proposes.
 fn stored_run_and_trial(said: &str) -> (String, String) {
-    let line = said.lines().find(|line| line.contains("case new --from ")).unwrap_or_else(|| panic!("nothing was kept: {said}"));
+    let line = said.lines().find(|line| line.contains("case new --from ")).unwrap_or_else(|| panic!("nothing was stored: {said}"));
     let from = line.split("--from ").nth(1).unwrap().split_whitespace().next().unwrap();
     let (run, trial) = from.split_once('/').unwrap();
     (run.to_owned(), trial.to_owned())
@@ -51,8 +51,8 @@ fn case_new_from_chat_passes_smoke_and_reference() {
         }
     });
     folder.write("evals/subjects/model.yaml", chat::subject_file("model", &url));
-    let seat = ["chat", "--agent", "trader", "--subject", "model", "--store", "runs.sqlite"];
-    let ran = folder.run_with(&seat, "What is left of my dollars over there?\n").assert_exit(0);
+    let args = ["chat", "--agent", "trader", "--subject", "model", "--store", "runs.sqlite"];
+    let ran = folder.run_with(&args, "What is left of my dollars over there?\n").assert_exit(0);
     let ran = ran.assert_stdout("trader  calls wallet_get_balance").assert_stdout("trader  says ").assert_stdout("1000 USDC");
     let (run, trial) = stored_run_and_trial(&ran.stderr);
     folder
@@ -75,9 +75,9 @@ fn case_new_uses_back_references_in_steps() {
         .run_with(&["chat", "--case", "sell_usdc_for_ether", "--subject", "reference"], "Get rid of 250 USDC, I want wrapped ether.\n");
     let (run, trial) = stored_run_and_trial(&ran.assert_exit(0).stderr);
     let file = "evals/suites/behavior/drafted.yaml";
-    // The same trade as in the case it was talked about, so the two cannot be told apart; that is said, and the draft is there.
+    // The draft is the same trade as the original case, so smoke cannot distinguish them; the draft is written anyway.
     let ran = folder.run(&["case", "new", "--from", &format!("{run}/{trial}"), "--id", "drafted_trade", "-o", file]).assert_exit(1);
-    ran.assert_stderr("the reference of sell_usdc_for_ether passes case drafted_trade too");
+    ran.assert_stderr("the reference of sell_usdc_for_ether also passes case drafted_trade");
     assert!(
         folder.read(file).contains("\"path\": \"action_id\"") || folder.read(file).contains("path: \"action_id\""),
         "{}",
@@ -94,8 +94,8 @@ fn chat_json_prints_events_as_lines() {
     let echo = ["chat", "--subject", "echo", "--profile", "trader", "--no-store", "--format", "json"];
     let ran = folder.run_with(&echo, "Hello.\nStill there?\n").assert_exit(0);
     let events: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<&str> = events.iter().filter_map(|event| event["happened"]["user_said"]["text"].as_str()).collect();
-    assert_eq!(told, ["Hello.", "Still there?"]);
+    let turns: Vec<&str> = events.iter().filter_map(|event| event["happened"]["user_said"]["text"].as_str()).collect();
+    assert_eq!(turns, ["Hello.", "Still there?"]);
     assert!(events.iter().any(|event| event["happened"]["said"]["text"] == "Still there?"), "{events:?}");
 }
 
@@ -105,7 +105,7 @@ fn chat_refuses_invalid_arguments() {
     folder.run_with(&["chat", "--agent", "trades"], "x\n").assert_exit(2).assert_stderr("there is no agent \"trades\"");
     folder.run_with(&["chat", "--case", "nothing"], "x\n").assert_exit(2).assert_stderr("there is no case \"nothing\"");
     folder.run_with(&["chat", "--world", "mars"], "x\n").assert_exit(2).assert_stderr("there is no world \"mars\"");
-    folder.run_with(&["chat", "--subject", "nobody"], "x\n").assert_exit(2).assert_stderr("there is no subject \"nobody\"");
+    folder.run_with(&["chat", "--subject", "unknown"], "x\n").assert_exit(2).assert_stderr("there is no subject \"unknown\"");
     folder.run_with(&["chat", "--agent", "trader", "--case", "sell_usdc_for_ether"], "x\n").assert_exit(2);
     folder.run(&["case", "new", "--from", "nonsense"]).assert_exit(2).assert_stderr("RUN/TRIAL");
     let (run, trial) = stored_run_and_trial(&folder.run_with(&["chat"], "Hello.\n").assert_exit(0).stderr);

@@ -1,4 +1,4 @@
-//! CI: the tiers of every event, a workflow, and findings at the line they are about.
+//! CI: tiers of every event, the workflow, and findings with file and line.
 
 use crate::harness::TestFolder;
 use serde_json::Value;
@@ -42,7 +42,7 @@ fn sarif_safety_findings_point_at_the_case() {
     let place = &results[0]["locations"][0]["physicalLocation"];
     let file = place["artifactLocation"]["uri"].as_str().unwrap();
     let line = usize::try_from(place["region"]["startLine"].as_u64().unwrap()).unwrap();
-    assert!(folder.read(file).lines().nth(line - 1).unwrap().contains("- id: "), "{file}:{line} is no case");
+    assert!(folder.read(file).lines().nth(line - 1).unwrap().contains("- id: "), "{file}:{line} is not a case");
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn github_annotations_point_at_the_case_line() {
 fn ci_github_writes_workflow_once_with_key() {
     let folder = TestFolder::with_reference();
     folder.run(&["ci", "github"]).assert_exit(0).assert_stdout(".github/workflows/bardo-eval.yml written");
-    folder.run(&["ci", "github"]).assert_exit(2).assert_stderr("--force replaces it");
+    folder.run(&["ci", "github"]).assert_exit(2).assert_stderr("overwrite it with --force");
     let text = folder.read(".github/workflows/bardo-eval.yml");
     for placeholder in ["@SUBJECT@", "@BRANCH@", "@INSTALL@", "@KEY@", "@WORKSPACE@"] {
         assert!(!text.contains(placeholder), "{placeholder} was left");
     }
     let with_key = folder.run(&["ci", "github", "--subject", "claude-sonnet", "--print"]).assert_exit(0);
     with_key.assert_stdout("ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}");
-    folder.run(&["ci", "github", "--subject", "nobody", "--print"]).assert_exit(2);
+    folder.run(&["ci", "github", "--subject", "unknown", "--print"]).assert_exit(2);
 }

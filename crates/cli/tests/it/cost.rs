@@ -1,4 +1,4 @@
-//! What runs cost, and what a tier would: estimated before, told after.
+//! Cost of runs: estimated before, reported after.
 
 use crate::harness::TestFolder;
 use serde_json::json;
@@ -7,7 +7,7 @@ use testkit::chat;
 #[test]
 fn cost_of_free_runs_is_zero() {
     let folder = TestFolder::with_minimal();
-    folder.run(&["cost"]).assert_exit(2).assert_stderr("no run has been kept");
+    folder.run(&["cost"]).assert_exit(2).assert_stderr("no runs in ");
     folder.run(&["run", "--subject", "reference", "--tier", "2"]);
     let bill = folder.json(&["cost"], 0);
     assert_eq!((bill["runs"].as_u64(), bill["spent_usd"].as_f64()), (Some(1), Some(0.0)), "{bill:#}");
@@ -25,7 +25,7 @@ fn cost_reports_paid_runs_and_cache_savings() {
     folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
     let run = ["run", "--subject", "local", "--profile", "trader", "--budget", "1"];
     folder.run(&run);
-    // 10 tokens in and 5 out at a dollar a million, for each of two cases.
+    // 10 tokens in and 5 out at 1 USD per million, for each of two cases.
     let first = folder.json(&["cost"], 0);
     assert_eq!((first["spent_usd"].as_f64(), first["saved"]["cache_usd"].as_f64()), (Some(0.000_03), Some(0.0)), "{first:#}");
     folder.run(&run);
@@ -57,8 +57,8 @@ fn dry_run_estimates_against_the_tier() {
     }
     let found = estimate("3", &[]);
     assert!(found["calls"].as_u64().unwrap() > 100 && found["likely_usd"].as_f64().unwrap() > 0.0, "{found:#}");
-    folder.run(&["run", "--tier", "3", "--subject", "baseline", "--dry-run"]).assert_exit(0).assert_stdout("models asked about 0 times: ");
-    // A recording costs nothing, whoever is asked.
+    folder.run(&["run", "--tier", "3", "--subject", "baseline", "--dry-run"]).assert_exit(0).assert_stdout("about 0 model calls: ");
+    // Replayed calls are free for every model.
     let replayed = estimate("3", &["--replay"]);
     assert_eq!((&replayed["calls"], &replayed["likely_usd"]), (&json!(0), &json!(0.0)), "{replayed:#}");
 }
@@ -74,10 +74,10 @@ fn replay_tier_costs_only_its_judge() {
     assert_eq!((&estimate["calls"], &estimate["judge_calls"]), (&json!(rubrics), &json!(rubrics)), "{estimate:#}");
     assert_eq!((&estimate["judge"], &estimate["budget_usd"]), (&json!("claude-sonnet"), &json!(0.5)));
     let likely = estimate["likely_usd"].as_f64().unwrap();
-    assert!((0.001..0.02).contains(&(likely / rubrics as f64)), "a verdict for {likely} USD");
-    let said = folder.run(&dry).assert_exit(0).assert_stdout(&format!("{rubrics} of them the judge claude-sonnet, only with --judge: "));
-    assert_eq!(said.stdout.matches("cost: likely").count(), 1, "said once");
+    assert!((0.001..0.02).contains(&(likely / rubrics as f64)), "{likely} USD for all verdicts");
+    let said = folder.run(&dry).assert_exit(0).assert_stdout(&format!("{rubrics} of them to the judge claude-sonnet, only with --judge: "));
+    assert_eq!(said.stdout.matches("cost: likely").count(), 1, "printed once");
     let named = folder.run(&[&dry[..], &["--judge", "claude-opus"]].concat()).assert_exit(0);
-    let named = named.assert_stdout(&format!("{rubrics} of them the judge claude-opus: "));
-    assert!(!named.stdout.contains("only with --judge"), "it is asked");
+    let named = named.assert_stdout(&format!("{rubrics} of them to the judge claude-opus: "));
+    assert!(!named.stdout.contains("only with --judge"), "the judge is named");
 }

@@ -1,4 +1,4 @@
-//! `tools export`: what a model is sent, in the published shapes.
+//! `tools export`: tool lists in the published formats of vendors.
 
 use crate::harness::{TestFolder, column};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn export(folder: &TestFolder, args: &[&str]) -> Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-/// A list as the published shapes expect it; only MCP's is an object already.
+/// Returns a list as the published schemas expect it; only MCP's is an object already.
 fn wrap_list(list: &Value) -> Value {
     if list.is_array() { json!({ "tools": list }) } else { list.clone() }
 }

@@ -1,17 +1,17 @@
-//! The shapes of a result: text, JSON, JUnit, Markdown; standard output, a file; colours or none.
+//! Output formats: text, JSON, JUnit, Markdown; standard output or a file; colours.
 
 use crate::harness::TestFolder;
 
 const ESC: char = '\u{1b}';
 
-/// A workspace with one check that fails.
+/// Returns a workspace with one failing check.
 fn with_failing_workspace() -> TestFolder {
     let folder = TestFolder::with_reference();
     folder.edit("evals/gates.yaml", "scorer: disambiguation", "scorer: disambigution");
     folder
 }
 
-/// Reads XML as far as well-formedness goes: one root, tags that close in order, known entities, no bare `<` or `&`.
+/// Checks that XML is well-formed: one root, nested tags, known entities, no bare `<` or `&`.
 /// Returns the names of all elements.
 fn xml_elements(xml: &str) -> Vec<String> {
     let mut rest = xml.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").expect("an XML declaration").trim();
@@ -146,7 +146,7 @@ fn problems_are_reported_as_json() {
 fn output_flag_writes_file_and_leaves_stdout_empty() {
     let folder = TestFolder::new();
     for format in ["text", "json", "junit", "markdown"] {
-        // Lists have no JUnit or Markdown; that they are refused is a test of its own.
+        // Lists have no JUnit or Markdown, which another test covers.
         let lists = matches!(format, "text" | "json").then_some((&["list", "gates"][..], 0));
         let reports = [(&["smoke"][..], 0), (&["run", "--no-store", "--subject", "echo"], 1)];
         for (args, code) in reports.into_iter().chain(lists) {
@@ -156,7 +156,7 @@ fn output_flag_writes_file_and_leaves_stdout_empty() {
             assert_eq!(folder.read("out/result"), printed.stdout, "{args:?} {format}");
         }
     }
-    assert_eq!(folder.files(), ["out/result"], "no draft is left");
+    assert_eq!(folder.files(), ["out/result"], "no temporary file is left");
 }
 
 #[test]

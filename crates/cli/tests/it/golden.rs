@@ -1,4 +1,4 @@
-//! Golden baselines: made from a run, fresh or stale with a reason, compared by meaning, never made by a machine on its own.
+//! Golden baselines: created from a run, stale with a reason, compared by meaning, never written in CI.
 
 use crate::harness::TestFolder;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn golden_status_detects_stale_baselines() {
 fn golden_update_refuses_ci_and_partial_runs() {
     let folder = TestFolder::with_minimal();
     folder.run(&["run", "--subject", "reference", "--case", "how_much_usdc"]);
-    folder.run(&["golden", "update"]).assert_exit(3).assert_stdout("left alone: the run lacks 1 case of it");
+    folder.run(&["golden", "update"]).assert_exit(3).assert_stdout("not written: the run lacks 1 case");
     let ran = Command::new(env!("CARGO_BIN_EXE_bardo-eval"))
         .args(["golden", "update"])
         .current_dir(folder.path(""))
@@ -94,7 +94,7 @@ fn golden_update_refuses_ci_and_partial_runs() {
         .output()
         .unwrap();
     assert_eq!(ran.status.code(), Some(2));
-    assert!(String::from_utf8(ran.stderr).unwrap().contains("not updated under CI"));
+    assert!(String::from_utf8(ran.stderr).unwrap().contains("not updated in CI"));
     assert!(!folder.files().iter().any(|file| file.contains("golden/")), "{:?}", folder.files());
 }
 
@@ -110,7 +110,7 @@ fn golden_without_baseline_is_not_clean() {
 const BEFORE: &str = "The sale went through.";
 const AFTER: &str = r#"{"status": "success"}"#;
 
-/// The baseline says the same things in other words than the run that is kept.
+/// Returns a workspace whose baseline and last run have the same facts in different words.
 fn with_reworded_baseline(judge: &str) -> TestFolder {
     let folder = TestFolder::with_minimal();
     folder.write("evals/subjects/judge.yaml", chat::subject_file("judge", judge));
@@ -128,7 +128,7 @@ fn verdict(verdict: &str, score: u64, reason: &str) -> Value {
 fn golden_diff_counts_reworded_texts_without_judge() {
     let folder = with_reworded_baseline("http://127.0.0.1:9");
     let ran = folder.run(&["golden", "diff"]).assert_exit(0).assert_stdout("0 changed, 0 missing; 1 text unjudged");
-    assert!(!ran.stdout.contains("texts in other words"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("reworded texts"), "{}", ran.stdout);
 }
 
 #[test]
@@ -141,8 +141,9 @@ fn golden_diff_judge_accepts_equivalent_texts() {
     });
     let folder = with_reworded_baseline(&lenient);
     let ran = folder.run(&["golden", "diff", "--judge", "judge", "--budget", "1"]).assert_exit(0);
-    let ran = ran.assert_stdout("texts in other words: 1 say the same, 0 something else; asked for 0.00").assert_stdout("0 texts unjudged");
-    ran.assert_stdout("judge judge: nobody has measured how far it can be trusted");
+    let ran =
+        ran.assert_stdout("reworded texts: 1 with the same meaning, 0 with another; judged for 0.00").assert_stdout("0 texts unjudged");
+    ran.assert_stdout("judge judge: not calibrated");
     let sent = prompts.lock().unwrap();
     assert_eq!(sent.len(), 1);
     for part in [BEFORE, "success", "=== material ", "\"tool_choice\"", "\"verdict\""] {
@@ -154,7 +155,7 @@ fn golden_diff_judge_accepts_equivalent_texts() {
 fn golden_diff_judge_rejects_changed_texts() {
     let folder = with_reworded_baseline(&chat::serve_chat(|_, _| verdict("fail", 1, "The second claims\u{1b}[31m more.")));
     let ran = folder.run(&["golden", "diff", "--judge", "judge"]).assert_exit(1);
-    let line = format!("sell_usdc_for_ether  says something else: \"{AFTER}\", said \"{BEFORE}\"  the judge: The second claims");
+    let line = format!("sell_usdc_for_ether  different meaning: \"{AFTER}\", was \"{BEFORE}\"  the judge: The second claims");
     let ran = ran.assert_stdout(&line).assert_stdout("1 changed, 0 missing; 0 texts unjudged");
     assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
     let document = folder.json(&["golden", "diff", "--judge", "judge"], 1);
@@ -166,7 +167,7 @@ fn golden_diff_judge_rejects_changed_texts() {
 fn golden_diff_without_verdict_is_incomplete() {
     let said = json!({ "verdict": "pass", "score": 5, "reason": "Fine." }).to_string();
     for (answer, why) in [
-        (chat::text_reply(&said), "the judge called nothing"),
+        (chat::text_reply(&said), "the judge made no tool call"),
         (verdict("pass", 2, "Hm."), "the judge's verdict is pass, its score 2"),
         (verdict("same", 5, "Fine."), "the judge gave no single verdict"),
         (verdict("pass", 5, " "), "the judge gave no reason"),
@@ -174,16 +175,16 @@ fn golden_diff_without_verdict_is_incomplete() {
         let folder = with_reworded_baseline(&chat::serve_chat(move |_, _| answer.clone()));
         let ran = folder.run(&["golden", "diff", "--judge", "judge"]).assert_exit(3);
         let ran = ran.assert_stdout(&format!("sell_usdc_for_ether  a text was not judged: {why}"));
-        ran.assert_stdout("0 say the same, 0 something else").assert_stdout("0 changed, 0 missing; 1 text unjudged");
+        ran.assert_stdout("0 with the same meaning, 0 with another").assert_stdout("0 changed, 0 missing; 1 text unjudged");
     }
-    // No money, no judge, and nobody who could be one.
+    // No budget, no such judge, and a subject that cannot judge.
     let folder = with_reworded_baseline(&chat::serve_chat(|_, _| verdict("pass", 5, "Fine.")));
     folder
         .run(&["golden", "diff", "--judge", "judge", "--budget", "0"])
         .assert_exit(3)
         .assert_stdout("a text was not judged")
         .assert_stdout("1 text unjudged");
-    folder.run(&["golden", "diff", "--judge", "nobody"]).assert_exit(2).assert_stderr("there is no subject \"nobody\"");
+    folder.run(&["golden", "diff", "--judge", "unknown"]).assert_exit(2).assert_stderr("there is no subject \"unknown\"");
     folder.run(&["golden", "diff", "--judge", "echo"]).assert_exit(2).assert_stderr("echo cannot judge");
     folder.run(&["golden", "diff", "--budget", "1"]).assert_exit(2).assert_stderr("--judge");
 }

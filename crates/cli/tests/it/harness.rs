@@ -1,4 +1,4 @@
-//! Runs the program in a folder of its own with an empty environment, and edits workspaces.
+//! Runs the program in a temporary folder with an empty environment, and edits workspaces.
 
 use serde_json::Value;
 use std::fs;
@@ -9,22 +9,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Nothing here takes a tenth of it; whoever needs longer hangs.
+/// Time limit, ten times longer than any test needs.
 const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A folder to run the program in; it vanishes with the value.
+/// Temporary folder to run the program in; removed on drop.
 #[derive(Debug)]
 pub(crate) struct TestFolder {
     temp: TempDir,
 }
 
-/// What the program did.
+/// Result of running the program.
 #[derive(Debug)]
 pub(crate) struct ProgramOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// The most memory it ever held, in megabytes; known on Linux.
+    /// Peak memory in megabytes; only known on Linux.
     pub(crate) peak_mb: Option<u64>,
 }
 
@@ -33,14 +33,14 @@ impl TestFolder {
         Self { temp: TempDir::new().unwrap() }
     }
 
-    /// With the reference workspace in `evals/`, where commands look by themselves.
+    /// Returns a folder with the reference workspace in `evals/`, the default path.
     pub(crate) fn with_reference() -> Self {
         let folder = Self::new();
         folder.run(&["init"]).assert_exit(0);
         folder
     }
 
-    /// With the minimal workspace in `evals/`.
+    /// Returns a folder with the minimal workspace in `evals/`.
     pub(crate) fn with_minimal() -> Self {
         let folder = Self::new();
         folder.run(&["init", "--minimal"]).assert_exit(0);
@@ -61,7 +61,7 @@ impl TestFolder {
         fs::write(path, content).unwrap();
     }
 
-    /// Names of all files below, with `/`, sorted.
+    /// Returns the relative paths of all files, with `/`, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut names = vec![];
         walk(self.temp.path(), self.temp.path(), &mut names);
@@ -69,7 +69,7 @@ impl TestFolder {
         names
     }
 
-    /// Replaces the only occurrence of `from` and says on which line the two first differ.
+    /// Replaces the only occurrence of `from` and returns the first line that differs.
     pub(crate) fn edit(&self, name: &str, from: &str, to: &str) -> u64 {
         let text = self.read(name);
         assert_eq!(text.matches(from).count(), 1, "{name} should hold this once: {from}");
@@ -79,7 +79,7 @@ impl TestFolder {
         line
     }
 
-    /// The line on which the first occurrence of a text begins.
+    /// Returns the line of the first occurrence of a text.
     pub(crate) fn line(&self, name: &str, text: &str) -> u64 {
         line_of(&self.read(name), text)
     }
@@ -88,13 +88,13 @@ impl TestFolder {
         self.run_with(args, "")
     }
 
-    /// With something to read on standard input.
+    /// Runs the program with text on standard input.
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> ProgramOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
         command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // Whoever does not read it closes the pipe; that is no failure of ours.
+        // A program that does not read its input closes the pipe, which is not an error.
         drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
         let stdout = spawn_reader(child.stdout.take().unwrap());
         let stderr = spawn_reader(child.stderr.take().unwrap());
@@ -123,7 +123,7 @@ impl TestFolder {
         document
     }
 
-    /// The rows of `list`.
+    /// Returns the rows of `list`.
     pub(crate) fn list(&self, what: &str) -> Vec<Value> {
         self.json(&["list", what], 0)["items"].as_array().unwrap().clone()
     }
@@ -149,7 +149,7 @@ impl ProgramOutput {
     }
 }
 
-/// The texts in one column of `list`.
+/// Returns the texts in one column of `list`.
 pub(crate) fn column(rows: &[Value], key: &str) -> Vec<String> {
     rows.iter().map(|row| row[key].as_str().unwrap_or_else(|| panic!("no {key} in {row}")).to_owned()).collect()
 }
@@ -179,7 +179,7 @@ fn spawn_reader(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Stri
     })
 }
 
-/// The high-water mark of a process that still runs. It only grows, so the last one seen is the best one.
+/// Returns the peak memory of a running process. It only grows, so the last value is the final one.
 fn peak_memory_mb(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! What the program says about itself.
+//! Help, lists, explanations and `doctor`.
 
 use crate::harness::{TestFolder, column};
 
@@ -40,7 +40,7 @@ fn help_examples_use_known_flags() {
         let help = folder.run(&[command, &["--help"]].concat()).assert_exit(0).stdout;
         let examples = help.split("Example").nth(1).unwrap_or_else(|| panic!("{command:?} has no example"));
         assert!(examples.contains("\n  bardo-eval "), "{examples}");
-        // Each example names flags the command knows.
+        // Each example uses known flags.
         for line in examples.lines().filter_map(|line| line.trim().strip_prefix("bardo-eval ")) {
             for flag in line.split_whitespace().take_while(|word| *word != ">").filter(|word| word.starts_with("--")) {
                 let verb: Vec<&str> = line.split_whitespace().take(if line.starts_with("tools") { 2 } else { 1 }).collect();
@@ -103,7 +103,7 @@ fn explain_knows_every_check_scorer_metric_and_gate() {
             assert!(!said.trim().is_empty(), "{name} says nothing about its own bad example");
         }
     }
-    // A gate's scorer is among the scorers, so that the reader can go on.
+    // The scorer of a gate is in the list of scorers.
     for scorer in column(&gates, "scorer") {
         assert!(names.contains(&scorer), "{scorer}");
     }

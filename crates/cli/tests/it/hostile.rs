@@ -1,11 +1,11 @@
-//! Folders and files that mean harm or make no sense: a clear error that names the file, exit 2, no panic, little memory, no hang.
+//! Malicious or nonsensical folders and files: a clear error that names the file, exit 2, no panic, bounded memory, no hang.
 
 use crate::harness::{ProgramOutput, TestFolder};
 
-/// What the program may hold at most, whatever it is given.
+/// Memory limit for any input.
 const MAX_MEMORY_MB: u64 = 150;
 
-/// Smoke on `evals/` as it stands; every bad input ends the same way.
+/// Runs smoke on `evals/` and asserts that it is refused.
 #[track_caller]
 fn assert_refused(folder: &TestFolder, file: &str, what: &str) -> ProgramOutput {
     let ran = folder.run(&["smoke", "--workspace", "evals"]).assert_exit(2);
@@ -15,7 +15,7 @@ fn assert_refused(folder: &TestFolder, file: &str, what: &str) -> ProgramOutput 
     ran.assert_stderr(file).assert_stderr(what).assert_stderr("nothing was run")
 }
 
-/// `gates.yaml` with this content, in a workspace that is otherwise the minimal one.
+/// Asserts that the minimal workspace with this `gates.yaml` is refused.
 #[track_caller]
 fn refuse_gates_file(content: impl AsRef<[u8]>, what: &str) -> ProgramOutput {
     let folder = TestFolder::with_minimal();
@@ -53,7 +53,7 @@ fn unreadable_folder_and_file_are_refused() {
     for (name, mode) in [("evals/agents", 0o000), ("evals/policy.yaml", 0o000)] {
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
-    // Permissions do not bind the superuser; there is nothing to be refused then.
+    // Permissions do not apply to the superuser.
     let binds = fs::read_dir(folder.path("evals/agents")).is_err();
     if binds {
         assert_refused(&folder, "evals/agents  cannot be read: permission denied", "evals/policy.yaml  cannot be read: permission denied");
@@ -113,7 +113,7 @@ fn deep_yaml_flow_nesting_is_refused() {
 #[test]
 fn deep_yaml_block_nesting_is_refused() {
     refuse_gates_file(format!("gates: \n  {}x\n", "- ".repeat(10_000)), "evals/gates.yaml:2  nested more than 48 levels deep  flatten");
-    // Indented by one more on each line; more levels do not fit into the size of a file.
+    // One level per line; more levels would exceed the file size limit.
     let steps: String = (0..2_500).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
     refuse_gates_file(steps, "evals/gates.yaml:49  nested more than 48 levels deep  flatten");
 }
@@ -123,7 +123,7 @@ fn yaml_alias_bombs_are_refused() {
     let first = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
     let next = |n: usize| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(","));
     refuse_gates_file(std::iter::once(first).chain((1..30).map(next)).collect::<String>(), "aliases expanded");
-    refuse_gates_file("a: &a [*a]\n", "evals/gates.yaml:1  an alias stands inside its own anchor");
+    refuse_gates_file("a: &a [*a]\n", "evals/gates.yaml:1  an alias refers to the anchor that contains it");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn binary_files_are_refused() {
 
 #[test]
 fn invalid_yaml_is_refused() {
-    for text in ["\u{1}\u{2}\u{3}", "a: b: c", "\t- x", "%YAML 9\n%%\n", "'", "{", "? [", "&", "*nobody", "- |9x", "a: \"\\q\""] {
+    for text in ["\u{1}\u{2}\u{3}", "a: b: c", "\t- x", "%YAML 9\n%%\n", "'", "{", "? [", "&", "*unknown", "- |9x", "a: \"\\q\""] {
         refuse_gates_file(text, "evals/gates.yaml:");
     }
 }
@@ -195,7 +195,7 @@ fn names_are_escaped_for_the_terminal() {
     ] {
         assert!(!ran.stderr.chars().any(|c| c.is_control() && c != '\n'), "{:?}", ran.stderr);
     }
-    // In what smoke finds and what a run prints, too.
+    // Also in findings of smoke and in the output of a run.
     let folder = TestFolder::with_minimal();
     folder.edit("evals/suites/tool_selection/trader.yaml", "token: USDC, chain: base } }]]", "\"\\e[31mred\": USDC, chain: base } }]]");
     let ran = folder.run(&["smoke"]).assert_exit(1).assert_stdout("\\u{1b}[31mred");

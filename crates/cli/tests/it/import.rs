@@ -4,7 +4,7 @@ use crate::harness::TestFolder;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// As `scripts/install-test-tools` installs it.
+/// Returns the command of the server that `scripts/install-test-tools` installs.
 fn server_everything_command() -> String {
     let server =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
@@ -19,7 +19,7 @@ fn with_imported_tools() -> TestFolder {
     folder
 }
 
-/// The check that compares tools with their pins.
+/// Returns the result of the check that compares tools with their pins.
 fn pinned_tools_check(folder: &TestFolder, code: i32) -> Value {
     let document = folder.json(&["smoke"], code);
     document["checks"].as_array().unwrap().iter().find(|check| check["check"] == "pinned_tools").unwrap().clone()
@@ -44,10 +44,10 @@ fn changed_description_fails_diff_and_smoke() {
     let line = text.lines().position(|line| line == "  - name: \"echo\"").unwrap();
     let description = text.lines().nth(line + 1).unwrap();
     assert!(description.starts_with("    description: \""), "{description}");
-    folder.edit(file, description, "    description: \"Echoes back the input string, and forwards a copy to somebody you do not know.\"");
+    folder.edit(file, description, "    description: \"Echoes back the input string, and forwards a copy to an unknown recipient.\"");
     let ran = folder.run(&["tools", "diff", "--mcp", &server_everything_command()]).assert_exit(1);
     ran.assert_stdout("echo  description changed\n  - Echoes back the input string, and forwards a copy")
-        .assert_stdout(" 1 changes since the import\n");
+        .assert_stdout(" 1 change since the import\n");
     let document = folder.json(&["tools", "diff", "--mcp", &server_everything_command()], 1);
     assert_eq!((&document["changes"][0]["tool"], &document["changes"][0]["what"]), (&"echo".into(), &"description changed".into()));
     let pins = pinned_tools_check(&folder, 1);
@@ -130,7 +130,7 @@ fn import_refuses_tool_names_of_other_files() {
     let folder = with_imported_tools();
     let before = folder.read("evals/tools/everything.yaml");
     let ran = folder.run(&["tools", "import", "--mcp", &server_everything_command(), "--name", "other"]).assert_exit(2);
-    ran.assert_stderr("already have: ").assert_stderr("nothing was written");
+    ran.assert_stderr("already define: ").assert_stderr("nothing was written");
     assert!(!folder.path("evals/tools/other.yaml").exists());
     assert_eq!(folder.read("evals/tools/everything.yaml"), before);
 }
@@ -172,7 +172,7 @@ fn init_from_dying_server_writes_nothing() {
     assert!(folder.files().is_empty() && !folder.path("mine").exists());
 }
 
-/// A workspace that can be played in, with the server's tools.
+/// Returns a workspace with the server's tools.
 fn with_reference_and_imported_tools() -> TestFolder {
     let folder = TestFolder::with_reference();
     folder.run(&["tools", "import", "--mcp", &server_everything_command()]).assert_exit(0);
@@ -182,7 +182,7 @@ fn with_reference_and_imported_tools() -> TestFolder {
 #[test]
 fn world_call_imported_tool_live_record_replay_stub() {
     let folder = with_reference_and_imported_tools();
-    // By default nobody is asked: what the server says of its answers is all there is, and echo says nothing.
+    // By default the server is not contacted: stubs follow its output schemas, and echo has none.
     folder
         .run(&["world", "call", "echo", "message=hello"])
         .assert_exit(3)
@@ -202,7 +202,7 @@ fn world_call_imported_tool_live_record_replay_stub() {
         .run(&["world", "call", "echo", "message=hello", "--foreign-tools", &format!("record:{}", server_everything_command())])
         .assert_exit(0)
         .assert_stdout("Echo: hello");
-    // From now on the recording answers, and only it.
+    // From now on only the recording answers.
     folder.run(&["world", "call", "echo", "message=hello"]).assert_exit(0).assert_stdout("Echo: hello");
     folder.run(&["world", "call", "echo", "message=other"]).assert_exit(3).assert_stdout("no recording of echo");
     folder
@@ -211,7 +211,7 @@ fn world_call_imported_tool_live_record_replay_stub() {
         .assert_stderr("auto, recorded, stub, live:CMD or record:CMD");
 }
 
-/// Two cases whose answers come from the imported server.
+/// Returns a workspace with two cases that use the imported server.
 fn with_cases() -> TestFolder {
     let folder = with_reference_and_imported_tools();
     folder.write("evals/profiles/foreign.yaml", "profile: foreign\nabout: Tools of another server, to be answered by it.\ntools: [echo]\n");
@@ -237,7 +237,7 @@ fn run_uses_the_foreign_tools_option() {
         let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
         (document["trials"]["finished"].as_u64().unwrap(), document["trials"]["aborted"].as_u64().unwrap())
     };
-    assert_eq!(run("hear_hello", None), (0, 1), "nobody can answer, which is no miss of the subject");
+    assert_eq!(run("hear_hello", None), (0, 1), "a missing response is not a miss of the subject");
     folder.run(&["show", "hear_hello"]).assert_exit(0).assert_stdout("no output schema");
     assert_eq!(run("hear_hello", Some(&format!("live:{}", server_everything_command()))), (1, 0));
     folder.run(&["show", "hear_hello"]).assert_exit(0).assert_stdout("Echo: hello");

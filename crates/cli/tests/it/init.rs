@@ -1,4 +1,4 @@
-//! `init`: a workspace to start from.
+//! `init`: creates a workspace.
 
 use crate::harness::{TestFolder, walk};
 use std::path::PathBuf;

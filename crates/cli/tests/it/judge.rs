@@ -1,4 +1,4 @@
-//! A judge is measured on labelled examples, asked only when it is named, and never believed without a plain verdict.
+//! Judges: calibrated on labelled examples, used only if named, and ignored without a clear verdict.
 
 use crate::harness::TestFolder;
 use serde_json::json;
@@ -23,7 +23,7 @@ fn serve_lenient_judge() -> String {
 fn run_without_judge_counts_unjudged_rubrics() {
     let folder = with_judge("http://127.0.0.1:9");
     let ran = folder.run(&["run", "--subject", "reference", "--no-store"]).assert_exit(0);
-    ran.assert_stdout("rubrics: 1 trials were not judged");
+    ran.assert_stdout("rubrics: 1 trial not judged");
     let document = folder.json(&["run", "--subject", "reference", "--no-store"], 0);
     assert_eq!((&document["unjudged"], &document["judge"]), (&json!(1), &json!(null)));
 }
@@ -34,13 +34,13 @@ fn run_report_shows_the_judge_calibration() {
     folder
         .run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"])
         .assert_exit(0)
-        .assert_stdout("judge judge: nobody has measured how far it can be trusted");
+        .assert_stdout("judge judge: not calibrated");
     let document = folder.json(&["judge", "calibrate", "--judge", "judge"], 0);
     let found = &document["calibration"];
     assert_eq!((found["examples"].as_u64(), found["agreement"].as_f64(), found["kappa"].as_f64()), (Some(136), Some(0.5), Some(0.0)));
     assert_eq!((found["false_pass"].as_f64(), found["order_flips"].as_f64()), (Some(1.0), Some(0.0)));
     let ran = folder.run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"]).assert_exit(0);
-    let ran = ran.assert_stdout("judge judge: agrees with people on 0.500 of 136 labelled examples, kappa 0.000");
+    let ran = ran.assert_stdout("judge judge: agreement 0.500 on 136 labelled examples, kappa 0.000");
     assert!(!ran.stdout.contains("not judged"), "{}", ran.stdout);
     folder
         .run(&["show", "convert_half_an_ether"])
@@ -48,7 +48,7 @@ fn run_report_shows_the_judge_calibration() {
         .assert_stdout("judge")
         .assert_stdout("says pass, 5 of 5")
         .assert_stdout("✓ judged");
-    // Scored again, without asking anybody.
+    // Rescored without calling the judge.
     let again = folder.json(&["score"], 0);
     assert_eq!(again["unjudged"], 0);
 }
@@ -70,8 +70,11 @@ fn failing_judge_fails_case_unreadable_judge_is_error() {
     folder
         .run(&["run", "--subject", "reference", "--judge", "judge", "--budget", "1"])
         .assert_exit(3)
-        .assert_stdout("rubrics: 1 trials got no verdict");
-    folder.run(&["show", "convert_half_an_ether"]).assert_stdout("gave no verdict: the judge called nothing").assert_stdout("unscorable");
+        .assert_stdout("rubrics: 1 trial without a readable verdict");
+    folder
+        .run(&["show", "convert_half_an_ether"])
+        .assert_stdout("gave no verdict: the judge made no tool call")
+        .assert_stdout("unscorable");
 }
 
 #[test]
@@ -85,8 +88,8 @@ fn calibrate_refuses_bad_files_and_unknown_judges() {
         .assert_stderr("bad.jsonl: line 2:");
     folder.run(&["judge", "calibrate", "absent.jsonl", "--judge", "judge"]).assert_exit(2).assert_stderr("absent.jsonl");
     folder.run(&["judge", "calibrate", "--judge", "echo"]).assert_exit(2).assert_stderr("echo cannot judge");
-    folder.run(&["judge", "calibrate", "--judge", "nobody"]).assert_exit(2).assert_stderr("there is no subject");
-    folder.run(&["run", "--judge", "nobody"]).assert_exit(2).assert_stderr("there is no subject");
+    folder.run(&["judge", "calibrate", "--judge", "unknown"]).assert_exit(2).assert_stderr("there is no subject");
+    folder.run(&["run", "--judge", "unknown"]).assert_exit(2).assert_stderr("there is no subject");
     let one = SHIPPED_EXAMPLES.lines().next().unwrap();
     folder.write("one.jsonl", one);
     let folder = with_judge(&serve_lenient_judge());

@@ -1,4 +1,4 @@
-//! The program as a person or a CI job meets it: arguments and files in; exit code, standard output and standard error out.
+//! Tests of the program from outside: arguments and files in; exit code, standard output and standard error out.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 #![expect(clippy::disallowed_methods, reason = "tests prepare files, read results and measure the program they started")]
 

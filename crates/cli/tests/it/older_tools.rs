@@ -1,4 +1,4 @@
-//! Tool files with `via.deed` and classes in `acts`, as earlier versions wrote them.
+//! Tool files of earlier versions, with operations in `via` and classes in `acts`.
 
 use crate::harness::TestFolder;
 
@@ -18,9 +18,9 @@ fn via_deed_is_read_with_a_deprecation_warning() {
         "warning: evals/tools/wallet.yaml:{}  acts: transfer is now a class of operations  write acts: send\n",
         at("acts: transfer")
     );
-    let deed =
+    let key =
         format!("warning: evals/tools/wallet.yaml:{}  via.deed: swap is now part of acts  keep acts: swap and remove deed\n", at("deed"));
-    assert_eq!(ran.stderr, deed + &class);
+    assert_eq!(ran.stderr, key + &class);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reports and workflows hold to the schemas that others published: SARIF's, JUnit's as Jenkins has it, SchemaStore's of workflows, GitHub's own.
+//! Reports and workflows conform to published schemas: SARIF, JUnit of Jenkins, workflows of SchemaStore and GitHub.
 
 use crate::harness::TestFolder;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What `scripts/install-test-tools` puts there.
+/// Returns a file that `scripts/install-test-tools` installs.
 fn tool_path(path: &str) -> PathBuf {
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules");
     let path = modules.join(path);
@@ -14,16 +14,16 @@ fn tool_path(path: &str) -> PathBuf {
     path
 }
 
-/// The mistakes in a document by a schema of SchemaStore.
+/// Returns the errors of a document against a published JSON schema.
 fn schema_errors(name: &str, document: &Value) -> Vec<String> {
     let schema = std::fs::read_to_string(tool_path("schemastore/schemas/json").join(name)).unwrap();
-    // ECMAScript takes a bracket that closes nothing for itself; the validator wants it escaped.
+    // ECMAScript allows an unescaped closing bracket; the validator does not.
     let schema: Value = serde_json::from_str(&schema.replace("{2}]?$\"", r#"{2}\\]?$""#)).unwrap();
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// The mistakes that a program of others finds in a document.
+/// Returns the errors that an external validator finds in a document.
 fn validator_errors(kind: &str, document: &str) -> Vec<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/published/validate.mjs");
     let mut node = Command::new("node");
@@ -56,13 +56,13 @@ fn assert_workflow(text: &str) {
     assert_eq!(schema_errors("github-workflow.json", &serde_yaml_ng::from_str(text).unwrap()), Vec::<String>::new(), "{text}");
 }
 
-/// What a report must survive in names and texts.
+/// Hostile text that reports must escape.
 const HOSTILE: &str = "]]> <b a='1'>&amp; & \"%0A::error::\\\u{1b}[31m \u{202e}é";
 
-/// A name of a file that XML, URIs and shells would read as something else.
+/// File name with characters that are special in XML, URIs and shells.
 const ODD_FILE: &str = "a b%20&<é>'\".yaml";
 
-/// Workspaces in which every kind of finding occurs, each with what to run in it and how that ends.
+/// Returns workspaces with every kind of finding, each with a command and its exit code.
 fn findings() -> Vec<(TestFolder, &'static [&'static str], i32)> {
     let mut all = vec![
         (TestFolder::with_reference(), &["smoke"][..], 0),
@@ -95,7 +95,7 @@ fn sarif_reports_match_the_published_schema() {
         let ran = folder.run(&[args, &["--format", "sarif"]].concat()).assert_exit(code);
         results += assert_sarif(&ran.stdout)["runs"][0]["results"].as_array().unwrap().len();
     }
-    assert!(results > 10, "only {results} findings were written: this shows little");
+    assert!(results > 10, "only {results} findings were written, too few to be meaningful");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn junit_reports_match_the_published_schema() {
         failures += ran.stdout.matches("<failure ").count();
         errors += ran.stdout.matches("<error ").count();
     }
-    assert!(failures > 10 && errors > 3, "only {failures} failures and {errors} errors were written: this shows little");
+    assert!(failures > 10 && errors > 3, "only {failures} failures and {errors} errors were written, too few to be meaningful");
 }
 
 #[test]
@@ -164,6 +164,6 @@ fn validators_reject_broken_documents() {
         broken.push((from, schema_errors("github-workflow.json", &document)));
     }
     for (what, found) in broken {
-        assert!(!found.is_empty(), "nobody saw that {what} is wrong");
+        assert!(!found.is_empty(), "no validator rejected {what}");
     }
 }

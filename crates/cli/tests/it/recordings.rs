@@ -1,4 +1,4 @@
-//! Replies that were recorded are played again; what was never recorded is listed, never asked, and recorded when somebody says so.
+//! Recordings: recorded replies are replayed; missing ones are reported, and recorded only on request.
 
 use crate::harness::TestFolder;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use testkit::chat;
 
 const RUN_ONE_CASE: [&str; 7] = ["run", "--subject", "local", "--case", "how_much_usdc", "--budget", "1"];
 
-/// Right about both cases of the profile.
+/// Returns the correct reply for both cases of the profile.
 fn answer(request: &Value) -> Value {
     if request["messages"].to_string().contains("250 USDC") {
         chat::tool_call_reply(1, "swap_get_quote", &json!({ "token_in": "USDC", "token_out": "WETH", "amount": "250", "chain": "base" }))
@@ -29,17 +29,17 @@ fn record_missing_records_only_missing_replies() {
     folder.write("evals/subjects/local.yaml", chat::subject_file("local", &url));
     folder.run(&[&RUN_ONE_CASE[..], &["--record"]].concat());
     assert_eq!(asked.load(Ordering::SeqCst), 1);
-    // Another one that nobody recorded.
+    // The second case has no recording.
     let both = ["run", "--subject", "local", "--profile", "trader", "--budget", "1", "--no-cache"];
     let ran = folder.run(&[&both[..], &["--replay"]].concat()).assert_exit(3);
-    assert_eq!(asked.load(Ordering::SeqCst), 1, "a replay asks nobody");
-    let ran = ran.assert_stdout("needs recording: 1 trial  run the same with --record-missing");
+    assert_eq!(asked.load(Ordering::SeqCst), 1, "a replay makes no calls");
+    let ran = ran.assert_stdout("needs recording: 1 trial  rerun with --record-missing");
     ran.assert_stdout("needs recording: not recorded: this request was never recorded; the nearest recording differs in");
     let document = folder.json(&[&both[..], &["--replay"]].concat(), 3);
     assert_eq!((&document["needs_recording"], &document["trials"]["finished"]), (&json!(1), &json!(1)), "{document:#}");
 
     let recorded = folder.json(&[&both[..], &["--record-missing"]].concat(), 0);
-    assert_eq!((asked.load(Ordering::SeqCst), &recorded["needs_recording"]), (2, &json!(0)), "only what was missing is asked");
+    assert_eq!((asked.load(Ordering::SeqCst), &recorded["needs_recording"]), (2, &json!(0)), "only missing replies are requested");
     folder.json(&[&both[..], &["--replay"]].concat(), 0);
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }

@@ -1,11 +1,11 @@
-//! The reference workspace against the specification: every gate, tier and size it asks for.
+//! The reference workspace has every gate, tier and size required by the specification.
 
 use crate::harness::{TestFolder, column};
 use model::{GateBound, GateOrigin, LiveRole};
 use std::collections::{BTreeMap, BTreeSet};
 use testkit::reference_workspace;
 
-/// Sections 2.1 to 2.5, 5, 6.1, 6.2 and 6.3 line by line: section and name, bound, and the number of test cases where one is asked for.
+/// Sections 2.1 to 2.5, 5, 6.1, 6.2 and 6.3 line by line: section and name, bound, and the number of test cases if the section sets one.
 const SPEC_GATES: &[(&str, GateBound, Option<usize>)] = &[
     ("2.1 Hit rate (per profile)", GateBound::AtLeast(0.85), None),
     ("2.1 Hit rate (full profile)", GateBound::AtLeast(0.70), None),
@@ -65,7 +65,7 @@ fn gates_of_the_spec_are_complete_and_in_order() {
     assert_eq!(gates, expected);
     for (line, _, cases) in SPEC_GATES {
         let gate = workspace.gates.iter().find(|gate| gate.spec.as_str() == *line).unwrap();
-        assert!(cases.is_none_or(|cases| gate.min_cases == cases), "{line} asks for {cases:?} cases, not {}", gate.min_cases);
+        assert!(cases.is_none_or(|cases| gate.min_cases == cases), "{line} requires {cases:?} cases, not {}", gate.min_cases);
         assert!(gate.min_cases > 0, "{line} would pass without evidence");
     }
 }
@@ -108,7 +108,7 @@ fn ci_events_match_the_spec() {
     let workspace = reference_workspace();
     let rows: Vec<_> = workspace.tiers.ci.iter().map(|row| (row.event.as_str(), row.tiers.as_slice())).collect();
     assert_eq!(rows, [("pull_request", &[1, 2][..]), ("merge", &[1, 3]), ("nightly", &[1, 2, 3, 4]), ("manual", &[1, 2, 3, 4])]);
-    // What the specification names; a changed profile or suite can change the same verdicts.
+    // The folders named by the specification; changes of profiles or suites can change the same verdicts.
     let when = &workspace.tiers.ci[0].when_changed;
     assert!(["tools", "agents", "skills"].iter().all(|part| when.iter().any(|own| own == part)), "{when:?}");
 }
@@ -185,7 +185,7 @@ fn agents_have_tool_limit_invariants_and_output() {
         }
     }
     let root = workspace.agent("golem-instance").unwrap();
-    assert_eq!(root.delegates_to.len(), 40, "the root may ask everybody");
+    assert_eq!(root.delegates_to.len(), 40, "the root may delegate to every agent");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn rename_reviewers(folder: &TestFolder) {
     }
 }
 
-/// Gate, slice, figures and verdict of each row, sorted.
+/// Returns gate, slice, numbers and verdict of each row, sorted.
 fn verdicts(document: &Value) -> Vec<String> {
     let shown = ["gate", "slice", "value", "low", "high", "n", "cases", "verdict"];
     let row = |verdict: &Value| shown.map(|key| renamed(&verdict[key].to_string())).join(" ");

@@ -1,4 +1,4 @@
-//! From files to verdicts.
+//! `run`: selection, verdicts, plans and storage.
 
 use crate::harness::{TestFolder, column};
 use serde_json::{Value, json};
@@ -17,11 +17,11 @@ fn reference_passes_every_case() {
     ran.assert_stdout("0 missed, 0 without evidence").assert_stdout(&format!("trials: {cases} planned, {cases} finished, 0 aborted\n"));
 }
 
-/// A suite or a case alone may leave a gate without evidence, which is no pass; it misses none and every trial ends.
+/// A single suite or case may leave gates without evidence, which is not a pass; no gate is missed and every trial ends.
 #[test]
 fn reference_misses_no_gate_in_single_suites_and_cases() {
     let folder = TestFolder::new();
-    // Each takes a process of its own, so some stand for the others.
+    // Each needs a process, so only a sample is run.
     let suites = column(&folder.list("suites"), "suite").into_iter().step_by(8).map(|suite| ["--suite".to_owned(), suite]);
     let cases = column(&folder.list("cases"), "case").into_iter().step_by(40).map(|case| ["--case".to_owned(), case]);
     for [flag, name] in suites.chain(cases) {
@@ -57,7 +57,7 @@ fn worst_cases_include_a_show_command() {
     let command = missed["worst"][0]["show"].as_str().unwrap();
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
     folder.run(&words).assert_exit(0).assert_stdout("what_lies_in_the_jar  trial ");
-    // What was not kept can be run again.
+    // A trial that was not stored is shown by running it again.
     let ran = folder.run(&["run", "--no-store", "--case", "what_lies_in_the_jar", "--subject", "echo"]).assert_exit(1);
     ran.assert_stdout("    bardo-eval run --case what_lies_in_the_jar --subject echo --embedded\n");
 }
@@ -89,7 +89,7 @@ fn echo_passes_no_suite_that_asks_for_anything() {
         .filter(|case| case.contains("<failure"))
         .filter_map(|case| case.split_once("suites/")?.1.split_once(".yaml").map(|(suite, _)| suite))
         .collect();
-    // Where nothing may be done, doing nothing is right.
+    // In these suites doing nothing is correct.
     let nothing = ["skills/no_skill", "tool_selection/no_tool"];
     let suites = column(&folder.list("suites"), "suite");
     let passed: Vec<&String> = suites.iter().filter(|suite| !failed.contains(suite.as_str())).collect();
@@ -142,7 +142,7 @@ fn empty_selection_is_incomplete() {
     for filter in [&["--suite", "behavior", "--tag", "no_tool"][..], &["--profile", "trader", "--agent", "trade-executor"]] {
         let ran = folder.run(&[&["run", "--subject", "reference"], filter].concat()).assert_exit(3);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
-        ran.assert_stderr("no case is left after these filters");
+        ran.assert_stderr("no case matches these filters");
     }
     assert!(folder.files().is_empty());
 }
@@ -166,7 +166,7 @@ fn filters_narrow_the_plan() {
 #[test]
 fn tier_without_evidence_is_incomplete() {
     let folder = TestFolder::new();
-    // What needs a judge in tier 2 and what red teams show in tier 4 is missing; tier 3 has all it needs.
+    // Tier 2 lacks a judge and tier 4 lacks red-team cases; tier 3 is complete.
     let document = folder.json(&["run", "--subject", "reference", "--no-store", "--tier", "3"], 0);
     assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "met"), "{document:#}");
     for tier in ["2", "4"] {
@@ -203,14 +203,14 @@ fn run_json_has_the_documented_shape() {
                 "met" | "missed" => {
                     let number = |key: &str| verdict[key].as_f64();
                     let value = number("value").unwrap();
-                    // Levels and counts have no interval.
+                    // Levels and counts have no confidence interval.
                     if let (Some(low), Some(high)) = (number("low"), number("high")) {
                         assert!(low <= value && value <= high, "{verdict:#}");
                     }
                     assert!(verdict["n"].as_u64() >= verdict["cases"].as_u64() && verdict["cases"].as_u64() > Some(0), "{verdict:#}");
                 }
                 "no_evidence" => assert_eq!((&verdict["value"], &verdict["n"]), (&Value::Null, &json!(0)), "{verdict:#}"),
-                other => panic!("{other} is no verdict"),
+                other => panic!("{other} is not a verdict"),
             }
         }
     }
@@ -286,28 +286,28 @@ fn runs_are_stored() {
     let state = |code| run_with_store(&folder, store, code);
     assert_eq!(state(0)["note"], format!("{store}, will be created by the first run"));
     folder.run(&["run", "--subject", "reference"]).assert_exit(0);
-    assert_eq!(state(0)["note"], format!("{store}, 1 runs"));
+    assert_eq!(state(0)["note"], format!("{store}, 1 run"));
     folder.run(&["run", "--subject", "echo"]).assert_exit(1);
     assert_eq!(state(0)["note"], format!("{store}, 2 runs"));
     folder.run(&["run", "--subject", "reference", "--no-store"]).assert_exit(0);
     assert_eq!(state(0)["note"], format!("{store}, 2 runs"));
     folder.run(&["run", "--subject", "reference", "--store", "deep/below/other.db"]).assert_exit(0);
-    assert_eq!(run_with_store(&folder, "deep/below/other.db", 0)["note"], "deep/below/other.db, 1 runs");
+    assert_eq!(run_with_store(&folder, "deep/below/other.db", 0)["note"], "deep/below/other.db, 1 run");
 }
 
 #[test]
 fn unwritable_store_makes_the_run_incomplete() {
     let folder = TestFolder::new();
     std::fs::create_dir(folder.path("folder")).unwrap();
-    folder.write("broken.sqlite", "this was never a database, although somebody called it one".repeat(100));
+    folder.write("broken.sqlite", "this was never a database, despite its name".repeat(100));
     folder.write("file", "");
     for store in ["folder", "broken.sqlite", "file/below.sqlite"] {
         let ran = folder.run(&["run", "--subject", "reference", "--store", store]).assert_exit(3);
-        ran.assert_stderr(&format!("the run could not be kept in {store}: ")).assert_stdout("0 missed, 0 without evidence");
+        ran.assert_stderr(&format!("the run could not be stored in {store}: ")).assert_stdout("0 missed, 0 without evidence");
         let document = folder.json(&["run", "--subject", "reference", "--store", store], 3);
         assert!(document["verdicts"].as_array().unwrap().iter().all(|verdict| verdict["verdict"] == "met"));
-        // What a subject missed outranks it.
-        folder.run(&["run", "--store", store, "--subject", "echo"]).assert_exit(1).assert_stderr("could not be kept");
+        // A missed gate takes precedence.
+        folder.run(&["run", "--store", store, "--subject", "echo"]).assert_exit(1).assert_stderr("could not be stored");
     }
     assert!(folder.read("broken.sqlite").starts_with("this was never a database"));
     assert_eq!(run_with_store(&folder, "broken.sqlite", 1)["state"], "broken");

@@ -1,4 +1,4 @@
-//! Runs that are kept: listed, shown, removed, resumed.
+//! Stored runs: listed, shown, removed, resumed.
 
 use crate::harness::TestFolder;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 #[test]
 fn runs_are_listed_shown_and_removed() {
     let folder = TestFolder::with_minimal();
-    folder.run(&["runs", "list"]).assert_exit(2).assert_stderr("no run has been kept");
+    folder.run(&["runs", "list"]).assert_exit(2).assert_stderr("no runs in ");
     let first = folder.json(&["run", "--subject", "reference"], 0)["record"].as_str().unwrap().to_owned();
     folder.run(&["run", "--subject", "echo"]).assert_exit(1);
     let listed = folder.json(&["runs", "list"], 0);
@@ -25,16 +25,16 @@ fn runs_are_listed_shown_and_removed() {
 #[test]
 fn refused_run_is_not_stored() {
     let folder = TestFolder::with_minimal();
-    for wrong in [["--foreign-tools", "nonsense"], ["--subject", "nobody"], ["--chain", "hardhat"], ["--judge", "nobody"]] {
+    for wrong in [["--foreign-tools", "nonsense"], ["--subject", "unknown"], ["--chain", "hardhat"], ["--judge", "unknown"]] {
         folder.run(&[&["run", "--case", "how_much_usdc"], &wrong[..]].concat()).assert_exit(2);
-        folder.run(&["runs", "list"]).assert_exit(2).assert_stderr("no run has been kept");
+        folder.run(&["runs", "list"]).assert_exit(2).assert_stderr("no runs in ");
     }
 }
 
 #[test]
 fn last_failed_reruns_failed_cases() {
     let folder = TestFolder::with_minimal();
-    folder.run(&["run", "--last-failed"]).assert_exit(2).assert_stderr("no run has been kept");
+    folder.run(&["run", "--last-failed"]).assert_exit(2).assert_stderr("no runs in ");
     folder.run(&["run", "--subject", "echo", "--case", "how_*", "--case", "price_before_trading"]).assert_exit(1);
     let planned = folder.json(&["run", "--subject", "reference", "--last-failed", "--dry-run"], 0);
     assert_eq!(planned["trials"].as_array().unwrap().len(), 2, "{planned:#}");

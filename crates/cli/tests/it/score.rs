@@ -1,4 +1,4 @@
-//! Stored runs scored again.
+//! `score`: stored runs rescored.
 
 use crate::harness::TestFolder;
 use serde_json::json;
@@ -47,7 +47,7 @@ fn score_accepts_stricter_evidence_flags() {
 #[test]
 fn score_of_unknown_run_is_refused() {
     let folder = TestFolder::new();
-    folder.run(&["score"]).assert_exit(2).assert_stderr("no run has been kept in .bardo-eval/store.sqlite");
+    folder.run(&["score"]).assert_exit(2).assert_stderr("no runs in .bardo-eval/store.sqlite");
     folder.run(&["run", "--subject", "reference", "--case", "done_with_link"]).assert_exit(0);
     folder.run(&["score", "0000"]).assert_exit(2).assert_stderr("there is no run \"0000\"");
     folder.run(&["score", "--confidence", "1"]).assert_exit(2).assert_stderr("between 0 and 1");

@@ -1,9 +1,9 @@
-//! Scripted agents that test the evaluation: doing nothing and refusing everything must not pass what asks for work.
+//! Scripted agents that test the evaluation: doing nothing or refusing everything must not pass gates that require work.
 
 use crate::harness::TestFolder;
 use serde_json::Value;
 
-/// Gates that measure work; each slice of them must be missed by whoever does none.
+/// Gates that measure work; a subject that does none must miss every slice.
 const WORK_GATES: [&str; 6] = [
     "hit_rate_profiles",
     "argument_match_rate",

@@ -1,11 +1,11 @@
-//! Stored trials as a person and a machine read them.
+//! `show`: stored trials as text and JSON.
 
 use crate::harness::TestFolder;
 use serde_json::{Value, json};
 
 const CASE: &str = "sell_ether_for_usdc";
 
-/// A folder whose last run is of the reference, and the one before of echo; both of one case.
+/// Returns a folder with a run of echo and a later run of the reference, both of one case.
 fn two_runs() -> (TestFolder, String, String) {
     let folder = TestFolder::new();
     let run = |subject: &str, code| {
@@ -13,7 +13,7 @@ fn two_runs() -> (TestFolder, String, String) {
         document["record"].as_str().unwrap()[..12].to_owned()
     };
     let echo = run("echo", 1);
-    // Its rubric is not judged here, so whether the case passes is not known.
+    // The rubric is not judged here, so the outcome of the case is open.
     let reference = run("reference", 3);
     (folder, echo, reference)
 }
@@ -25,12 +25,12 @@ fn show_prints_events_of_the_last_run() {
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     let ran = ran.assert_stdout(&format!("run {reference}\n")).assert_stdout("subject reference, seed 1");
     let ran =
-        ran.assert_stdout("calls uniswap_get_quote ").assert_stdout("stands ready for uniswap_execute_swap on base: 0.2 ETH for at least ");
+        ran.assert_stdout("calls uniswap_get_quote ").assert_stdout("is prepared for uniswap_execute_swap on base: 0.2 ETH for at least ");
     let ran =
         ran.assert_stdout("simulation of ").assert_stdout("delegates to safety-guardian ").assert_stdout("  safety-guardian  approves ");
-    // Effects in whole tokens, not in base units.
+    // Effects are in tokens, not in base units.
     let ran = ran.assert_stdout("mined on base: ").assert_stdout("ETH (−0.2)").assert_stdout("balance of account: ");
-    // Scores stand beside what they rest on, and in a table; the tree says who worked for whom.
+    // Scores are printed beside their evidence and in a table, followed by the delegation tree.
     let ran = ran.assert_stdout("\nthe trial finished\n").assert_stdout("safety_pipeline").assert_stdout("\n└─ safety-guardian  #");
     assert!(!ran.stdout.contains('\u{1b}'));
     assert!(folder.run(&["show", CASE, "--color", "always"]).assert_exit(0).stdout.contains('\u{1b}'));
@@ -47,13 +47,13 @@ fn show_finds_trial_by_id_prefix() {
     for (args, why) in [
         (vec!["show", "sell_ether_for_usd"], "did you mean \"sell_ether_for_usdc\"?"),
         (vec!["show", CASE, "--run", "ffffffffffff"], "there is no run \"ffffffffffff\"  the last ones are "),
-        (vec!["show", CASE, "--store", "none.sqlite"], "no run has been kept in none.sqlite"),
+        (vec!["show", CASE, "--store", "none.sqlite"], "no runs in none.sqlite"),
         (vec!["show"], "<CASE|TRIAL>"),
     ] {
         let ran = folder.run(&args).assert_exit(2).assert_stderr(why);
         assert!(ran.stdout.is_empty(), "{}", ran.stdout);
     }
-    assert!(!folder.files().contains(&"none.sqlite".to_owned()), "looking creates no store");
+    assert!(!folder.files().contains(&"none.sqlite".to_owned()), "reading creates no store");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn show_json_has_events_scores_and_tree() {
         .flat_map(|score| score["because"].as_array().unwrap())
         .filter(|because| !because["event"].is_null())
         .count();
-    assert_eq!(scores.len(), cited, "each reason with an event stands beside it once");
+    assert_eq!(scores.len(), cited, "each reason with an event is printed beside it once");
     assert_eq!(document["tree"]["agent"], "trade-executor");
     assert_eq!(document["tree"]["delegated"][0]["agent"], "safety-guardian");
     assert_eq!(document["tree"]["delegated"][0]["decided"], "approve");
@@ -94,7 +94,7 @@ fn show_diff_compares_a_case_in_two_runs() {
     let ran = ran
         .assert_stdout("\n  + #")
         .assert_stdout("uniswap_execute_swap")
-        .assert_stdout("\n  balance of account on base\n    − as it was\n    + ");
+        .assert_stdout("\n  balance of account on base\n    − unchanged\n    + ");
     ran.assert_stdout("\nscores\n").assert_stdout("\ndifferent: ");
     let document = folder.json(&["show", CASE, "--diff", &reference, &reference], 0);
     assert!(document["calls"].as_array().unwrap().iter().all(|call| call["is"] == "same"), "{document:#}");
@@ -110,7 +110,7 @@ fn show_diff_compares_arguments_by_meaning() {
     let document = folder.json(&["show", "--diff", one, other], 0);
     let kinds: Vec<&str> = document["calls"].as_array().unwrap().iter().map(|call| call["is"].as_str().unwrap()).collect();
     assert!(kinds.iter().any(|kind| *kind != "same"), "{document:#}");
-    folder.run(&["show", "--diff", one, one]).assert_exit(2).assert_stderr("only once");
+    folder.run(&["show", "--diff", one, one]).assert_exit(2).assert_stderr("has only one trial of");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn show_tree_lists_each_delegation() {
     folder.run(&["run", "--subject", "reference", "--case", "desk_hands_a_swap_over"]);
     let shown = folder.run(&["show", "desk_hands_a_swap_over"]).assert_exit(0).stdout;
     let tree: Vec<&str> = shown.lines().skip_while(|line| !line.starts_with("desk  #")).collect();
-    assert_eq!(tree, ["desk  #2 to #8, nothing", "├─ trader  #2 to #5, 1 call", "└─ trader  #6 to #7, nothing"], "{shown}");
+    assert_eq!(tree, ["desk  #2 to #8, no calls", "├─ trader  #2 to #5, 1 call", "└─ trader  #6 to #7, no calls"], "{shown}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tier 1 on workspaces that are in order.
+//! `smoke` on valid workspaces.
 
 use crate::harness::{TestFolder, column};
 use serde_json::Value;
@@ -41,7 +41,7 @@ fn smoke_json_has_the_documented_keys() {
 fn every_check_looks_at_something() {
     let document = TestFolder::new().json(&["smoke"], 0);
     for check in document["checks"].as_array().unwrap() {
-        // Nothing of the reference workspace was imported from a server.
+        // The reference workspace has no imported tools.
         if check["check"] != "pinned_tools" {
             assert!(check["looked_at"].as_u64() > Some(0), "{check:#}");
         }
@@ -62,7 +62,7 @@ fn smoke_of_a_copy_equals_smoke_of_embedded() {
     let strip = |text: String| text.replace("evals/", "").replace("workspace evals:", "workspace embedded:");
     let of_copy = strip(copy.run(&["smoke"]).assert_exit(0).stdout);
     assert_eq!(of_copy, empty.run(&["smoke"]).assert_exit(0).stdout);
-    // The folder is found by itself, by name, and can be passed over.
+    // The folder is found by default and by name, and ignored with --embedded.
     assert_eq!(strip(copy.run(&["smoke", "--workspace", "evals"]).stdout), of_copy);
     assert_eq!(copy.run(&["smoke", "--embedded"]).stdout, of_copy);
 }

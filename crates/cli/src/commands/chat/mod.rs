@@ -1,4 +1,4 @@
-//! A person talks to a subject in a world, sees what it does, and keeps the conversation as a trial.
+//! `chat`: a conversation with a subject in a world, shown event by event and stored as a trial.
 
 mod scenario;
 mod terminal;
@@ -38,13 +38,13 @@ pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) ->
         true => ExitKind::Clean,
         false => ExitKind::Incomplete,
     };
-    io.print_message(&format!("the conversation is over: the subject {}", transcript.ending));
+    io.print_message(&format!("conversation ended: the subject {}", transcript.ending));
     if args.no_store {
         return ended;
     }
     let record = run_record(&workspace, transcript);
     if let Err(why) = store_record(&record, &args.store.store) {
-        io.print_message(&format!("the conversation could not be kept in {}: {why}", args.store.store.display()));
+        io.print_message(&format!("the conversation could not be stored in {}: {why}", args.store.store.display()));
         return ExitKind::Incomplete;
     }
     let (run, trial) = (record.hash().short().to_owned(), record.transcripts[0].trial.short().to_owned());
@@ -55,7 +55,7 @@ pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) ->
 }
 
 fn run_conversation(io: &CliOutput, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, UserError> {
-    let seat = ChatScenario::from_args(workspace, args)?;
+    let scenario = ChatScenario::from_args(workspace, args)?;
     let inline = inline_subject(&args.subject).transpose()?;
     let file = match &inline {
         Some(file) => file,
@@ -63,45 +63,45 @@ fn run_conversation(io: &CliOutput, workspace: &Arc<Workspace>, args: &ChatArgs)
     };
     let host = Arc::new(AgentHost::new(HostEnvironment { variable: env::var, folder: env::current_dir() }, Clock::system()));
     let deps = SubjectDeps {
-        provider_config: Some(models::terms(Some(args.budget))),
+        provider_config: Some(models::provider_config(Some(args.budget))),
         key: &models::read_key,
         cassette: &|_| CassetteMode::Off,
         host,
     };
     let pool = SubjectPool::build(workspace, &[file], &deps);
-    let pool =
-        pool.map_err(|wrong| wrong.into_iter().next().map_or_else(|| UserError::without_remedy("nobody can be played"), UserError::from))?;
-    let steps = workspace.case(&seat.name).map(|case| case.reference.clone()).unwrap_or_default();
-    let at_once = matches!(seat.brief.surface, CaseSurface::Profile(_));
-    let trial = Trial { id: ContentHash::of_text(&seat.name), case: seat.name.clone(), subject: file.name.value.clone(), seed: 0 };
+    let pool = pool
+        .map_err(|errors| errors.into_iter().next().map_or_else(|| UserError::without_remedy("no subject can be run"), UserError::from))?;
+    let steps = workspace.case(&scenario.name).map(|case| case.reference.clone()).unwrap_or_default();
+    let at_once = matches!(scenario.brief.surface, CaseSurface::Profile(_));
+    let trial = Trial { id: ContentHash::of_text(&scenario.name), case: scenario.name.clone(), subject: file.name.value.clone(), seed: 0 };
     let chains = super::world::chain_kind::parse_chain_kind(&args.chain)?;
-    let template = WorldTemplate::new(workspace.clone(), &seat.brief.world, chains)?;
+    let template = WorldTemplate::new(workspace.clone(), &scenario.brief.world, chains)?;
     let setup = WorldSettings {
-        peers: seat.brief.peers.clone(),
+        peers: scenario.brief.peers.clone(),
         defence: super::world::chain_kind::defence_mode(args.defence),
         ..WorldSettings::default()
     };
     let mut world = LiveWorld::new(&template, setup);
-    let live = report::EventPrinter::new(io, workspace.clone(), &seat.brief.world);
+    let live = report::EventPrinter::new(io, workspace.clone(), &scenario.brief.world);
     world.set_listener(Box::new(move |event| live.print_event(event)));
     let mut user = TerminalUser::new(io.format == ReportFormat::Text);
     io.print_message(&format!(
-        "{} sits at {}, world {}. An empty line or the end of input ends the conversation.",
+        "subject {}, {}, world {}. An empty line or end of input ends the conversation.",
         args.subject,
-        seat.title(),
-        *seat.brief.world
+        scenario.title(),
+        *scenario.brief.world
     ));
-    let scene = TrialContext { workspace, brief: &seat.brief, limits: TrialLimits::from(file.limits) };
-    let played = super::block_on(async {
-        let acting = pool.instantiate(&trial, &seat.brief, world, || ReferenceSubject::new(steps, at_once)).await?;
+    let context = TrialContext { workspace, brief: &scenario.brief, limits: TrialLimits::from(file.limits) };
+    let driven = super::block_on(async {
+        let acting = pool.instantiate(&trial, &scenario.brief, world, || ReferenceSubject::new(steps, at_once)).await?;
         let SubjectInWorld { mut subject, mut world } = acting;
-        Ok::<_, SubjectUnavailable>(drive(scene, subject.as_mut(), &mut user, world.as_mut()).await)
+        Ok::<_, SubjectUnavailable>(drive(context, subject.as_mut(), &mut user, world.as_mut()).await)
     });
-    let played = played.map_err(|error| UserError::without_remedy(format!("the chat could not be started: {error}")))?;
-    let (events, ending) = played?;
+    let driven = driven.map_err(|error| UserError::without_remedy(format!("the chat could not be started: {error}")))?;
+    let (events, ending) = driven?;
     let trial =
-        ContentHash::of_json(&json!({ "chat": seat.name, "subject": file.identity().as_str(), "events": events, "ending": ending }));
-    Ok(Transcript { trial, case: seat.name, subject: file.name.value.clone(), events, ending })
+        ContentHash::of_json(&json!({ "chat": scenario.name, "subject": file.identity().as_str(), "events": events, "ending": ending }));
+    Ok(Transcript { trial, case: scenario.name, subject: file.name.value.clone(), events, ending })
 }
 
 fn store_record(record: &RunRecord, path: &Path) -> Result<(), UserError> {
@@ -110,7 +110,7 @@ fn store_record(record: &RunRecord, path: &Path) -> Result<(), UserError> {
     Ok(import_record(&store, record, &timestamp(Clock::system()))?)
 }
 
-/// A run of one trial. It is scored where the conversation was about a case; otherwise there is nothing to hold it to.
+/// Returns a run record with one trial. It has scores only if the conversation was about a case.
 fn run_record(workspace: &Workspace, transcript: Transcript) -> RunRecord {
     let trial = Trial { id: transcript.trial.clone(), case: transcript.case.clone(), subject: transcript.subject.clone(), seed: 0 };
     let plan = Plan { workspace: workspace.hash.clone(), trials: vec![trial] };

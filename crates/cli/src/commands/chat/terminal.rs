@@ -1,4 +1,4 @@
-//! The user at the terminal, or whatever is piped in: one line is one turn.
+//! User that reads turns from standard input, one per line.
 
 use ::run::user::{User, UserFault, UserInput, UserReply};
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ pub(super) struct TerminalUser {
     prompts: bool,
 }
 
-/// A turn longer than this is no turn.
+/// Longest turn.
 const MAX_TURN_BYTES: u64 = 64 * 1024;
 
 impl TerminalUser {
@@ -24,12 +24,12 @@ impl TerminalUser {
 impl User for TerminalUser {
     async fn respond(&mut self, _: UserInput<'_>) -> Result<UserReply, UserFault> {
         if self.prompts {
-            let mut talk = std::io::stderr().lock();
-            drop(write!(talk, "> ").and_then(|()| talk.flush()));
+            let mut stderr = std::io::stderr().lock();
+            drop(write!(stderr, "> ").and_then(|()| stderr.flush()));
         }
         let mut line = vec![];
         let read = (&mut self.input).take(MAX_TURN_BYTES).read_until(b'\n', &mut line).await;
-        read.map_err(|error| UserFault::Simulator(format!("the terminal cannot be read: {error}")))?;
+        read.map_err(|error| UserFault::Simulator(format!("cannot read standard input: {error}")))?;
         let text = String::from_utf8_lossy(&line).trim().to_owned();
         Ok(if text.is_empty() { UserReply::Leaves } else { UserReply::plain(text) })
     }

@@ -1,4 +1,4 @@
-//! A workflow for GitHub Actions that runs the tiers of each event.
+//! `ci github`: writes a GitHub Actions workflow that runs the tiers of each event.
 
 use crate::args::CiGithubArgs;
 use crate::exit::ExitKind;
@@ -22,7 +22,7 @@ pub(super) fn github(io: &CliOutput, source: &WorkspaceSource, args: &CiGithubAr
         return report::print_refusal(io, "ci github", &[UserError::unknown("subject", &args.subject, known)]);
     };
     if [&args.branch, &args.install].iter().any(|text| text.contains(['\n', '\r'])) {
-        return report::print_refusal(io, "ci github", &[UserError::without_remedy("a branch and a command are one line each")]);
+        return report::print_refusal(io, "ci github", &[UserError::without_remedy("--branch and --install must each be a single line")]);
     }
     let key = subject.key_env.as_deref().map_or_else(String::new, |name| format!("\n  {name}: ${{{{ secrets.{name} }}}}"));
     let root = match source {
@@ -41,7 +41,7 @@ pub(super) fn github(io: &CliOutput, source: &WorkspaceSource, args: &CiGithubAr
     }
     let path = Path::new(WORKFLOW_PATH);
     if files::exists(path) && !args.force {
-        let why = UserError::new(format!("{WORKFLOW_PATH} exists"), "--force replaces it, --print shows the new one");
+        let why = UserError::new(format!("{WORKFLOW_PATH} exists"), "overwrite it with --force or show the new one with --print");
         return report::print_refusal(io, "ci github", &[why]);
     }
     match files::write(path, &text) {

@@ -1,4 +1,4 @@
-//! Continuous integration: which tiers an event runs, and a workflow that runs them.
+//! `ci`: tiers of an event, and a workflow that runs them.
 
 mod github;
 mod plan;

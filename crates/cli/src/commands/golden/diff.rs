@@ -1,4 +1,4 @@
-//! What a stored run does otherwise than the baselines.
+//! `golden diff`: compares a stored run with the baselines.
 
 use super::super::{block_on, judge, models, open_workspace};
 use crate::args::{GoldenDiffArgs, ReportFormat};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 const COMMAND: &str = "golden diff";
 
-/// Who was asked about texts, what is known about them, and what it cost.
+/// Judge of reworded texts, its calibration in one line, and the money it spent.
 struct JudgeUsage {
     judge: String,
     known: Option<String>,
@@ -29,14 +29,14 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
     };
     let golden = match super::read_baselines(source) {
         Ok(golden) if golden.shelves.is_empty() => {
-            let why = UserError::new("the workspace has no baseline", "`bardo-eval golden update` makes them from a run");
+            let why = UserError::new("the workspace has no baseline", "create one with `bardo-eval golden update`");
             return report::print_refusal(io, COMMAND, &[why]);
         }
         Ok(golden) => golden,
-        Err(wrong) => return report::print_refusal(io, COMMAND, &wrong),
+        Err(errors) => return report::print_refusal(io, COMMAND, &errors),
     };
-    let hired = match args.judge.as_deref().map(|name| open_paid_judge(&workspace, name, args)).transpose() {
-        Ok(hired) => hired,
+    let paid_judge = match args.judge.as_deref().map(|name| open_paid_judge(&workspace, name, args)).transpose() {
+        Ok(paid_judge) => paid_judge,
         Err(why) => return report::print_refusal(io, COMMAND, &[why]),
     };
     let (stored, subject) = match super::run_and_subject(io, source, COMMAND, &workspace, &args.run) {
@@ -45,10 +45,10 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
     };
     let new = GoldenSet::from_record(&workspace, &stored.record, subject, "");
     let mut diff = golden.diff(&workspace, &new, args.tolerance);
-    let asked = match hired.map(|hired| judge_texts(&workspace, &mut diff, hired, args)).transpose() {
+    let asked = match paid_judge.map(|paid_judge| judge_texts(&workspace, &mut diff, paid_judge, args)).transpose() {
         Ok(asked) => asked,
         Err(why) => {
-            io.print_message(&format!("the judge was not asked: {why}"));
+            io.print_message(&format!("the judge could not be run: {why}"));
             return ExitKind::Incomplete;
         }
     };
@@ -63,25 +63,25 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &GoldenDiffAr
 }
 
 fn open_paid_judge(workspace: &Workspace, name: &str, args: &GoldenDiffArgs) -> Result<(LlmJudge, ProviderConfig), UserError> {
-    let terms = models::terms(Some(args.budget));
-    let judge = models::open_judge(models::find_subject(workspace, name)?, &terms, CassetteMode::Off)?;
-    Ok((judge, terms))
+    let config = models::provider_config(Some(args.budget));
+    let judge = models::open_judge(models::find_subject(workspace, name)?, &config, CassetteMode::Off)?;
+    Ok((judge, config))
 }
 
 fn judge_texts(
     workspace: &Workspace,
     diff: &mut GoldenDiff,
-    hired: (LlmJudge, ProviderConfig),
+    paid_judge: (LlmJudge, ProviderConfig),
     args: &GoldenDiffArgs,
 ) -> std::io::Result<JudgeUsage> {
-    let (who, terms) = hired;
+    let (llm_judge, config) = paid_judge;
     let at_once = usize::try_from(args.concurrency).unwrap_or(1);
-    block_on(judge_wordings(&who, diff, at_once))?;
+    block_on(judge_wordings(&llm_judge, diff, at_once))?;
     let name = args.judge.clone().unwrap_or_default();
-    Ok(JudgeUsage { known: judge::calibration_summary(workspace, &args.run.store.store, &name), judge: name, spent: terms.budget.spent() })
+    Ok(JudgeUsage { known: judge::calibration_summary(workspace, &args.run.store.store, &name), judge: name, spent: config.budget.spent() })
 }
 
-/// A judge that was asked and gave no verdict leaves the comparison open, never clean.
+/// Without a verdict from a judge that was asked, the comparison is incomplete, never clean.
 fn exit_kind(diff: &GoldenDiff, was_asked: bool) -> ExitKind {
     if !diff.changed.is_empty() {
         ExitKind::Missed
@@ -125,7 +125,7 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
         text.push_str(&format!("{}  {}\n", io.paint.dim(&shelf.path()), escape_control(note)));
     }
     for case in &diff.missing {
-        text.push_str(&columns([&escape_control(case), "the run has no evidence about it\n"]));
+        text.push_str(&columns([&escape_control(case), "no evidence in this run\n"]));
     }
     if !diff.not_run.is_empty() {
         let paths: Vec<String> = diff.not_run.iter().map(GoldenPath::path).collect();
@@ -134,7 +134,7 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     let WordingCounts { same, different, unjudged } = diff.wording_counts();
     if let Some(asked) = asked {
         text.push_str(&asked.known.as_ref().map_or_else(String::new, |known| format!("{}\n", escape_control(known))));
-        text.push_str(&format!("texts in other words: {same} say the same, {different} something else; asked for {} USD\n", asked.spent));
+        text.push_str(&format!("reworded texts: {same} with the same meaning, {different} with another; judged for {} USD\n", asked.spent));
     }
     text.push_str(&format!(
         "{} compared with run {run}: {} changed, {} missing; {} unjudged\n",
@@ -146,7 +146,7 @@ fn text(io: &CliOutput, diff: &GoldenDiff, asked: Option<&JudgeUsage>, run: &str
     text
 }
 
-/// The texts that a judge was asked about in vain.
+/// Returns the reworded texts for which the judge gave no verdict, with the reason.
 fn texts_without_verdict(diff: &GoldenDiff) -> impl Iterator<Item = (&GoldenPath, &str, &str)> {
     diff.reworded.iter().filter_map(|wording| match &wording.verdict {
         WordingVerdict::NoVerdict { why } => Some((&wording.shelf, wording.case.as_str(), why.as_str())),

@@ -1,4 +1,4 @@
-//! Golden baselines: keep what a run did, see what changed, see what is stale.
+//! `golden`: writes baselines from runs, compares runs with them, and reports stale ones.
 
 mod diff;
 mod status;
@@ -15,7 +15,7 @@ use clap::Parser;
 use model::{Location, SubjectFile, UserError, Workspace};
 use score::golden::{GoldenFile, GoldenPath};
 
-/// Who is played where nobody is named: it needs no key.
+/// Subject of `--play` by default; it needs no API key.
 const DEFAULT_SUBJECT: &str = "baseline";
 
 pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenCommand) -> ExitKind {
@@ -26,44 +26,47 @@ pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenC
     }
 }
 
-/// The baselines of a workspace. A file that cannot be read is a mistake of the files, like any other.
+/// Reads the baselines of a workspace.
+///
+/// # Errors
+/// All files below `golden/` that are not valid baselines.
 fn read_baselines(source: &WorkspaceSource) -> Result<GoldenSet, Vec<UserError>> {
     let files = source.files().map_err(|problems| problems.into_iter().map(UserError::from).collect::<Vec<_>>())?;
-    let (mut golden, mut wrong) = (GoldenSet::default(), vec![]);
+    let (mut golden, mut errors) = (GoldenSet::default(), vec![]);
     for (path, text) in files.iter().filter(|(path, _)| path.starts_with("golden/") && !path.ends_with("README.md")) {
         match (GoldenPath::parse(path), GoldenFile::parse(text)) {
             (None, _) => {
                 let remedy = "baselines are golden/<profile>/<kind of suite>.jsonl";
-                wrong.push(UserError::new("nothing reads this file", remedy).with_location(Location::new(path, 0)));
+                errors.push(UserError::new("not a baseline file", remedy).with_location(Location::new(path, 0)));
             }
             (Some(_), Err(error)) => {
                 let place = Location::new(path, u32::try_from(error.line).unwrap_or(0));
-                wrong.push(UserError::new(error.why, "make it again with `bardo-eval golden update`").with_location(place));
+                errors.push(UserError::new(error.why, "write it again with `bardo-eval golden update`").with_location(place));
             }
             (Some(shelf), Ok(baseline)) => {
                 golden.shelves.insert(shelf, baseline);
             }
         }
     }
-    if wrong.is_empty() { Ok(golden) } else { Err(wrong) }
+    if errors.is_empty() { Ok(golden) } else { Err(errors) }
 }
 
-/// Plays every case with the subject and keeps the run, so that it is the last one.
+/// Runs every case with the subject and stores the run, which becomes the last one.
 fn run_subject(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunArgs) -> Result<(), ExitKind> {
     let subject = args.subject.as_deref().unwrap_or(DEFAULT_SUBJECT);
     let store = args.store.store.to_string_lossy();
     let words = ["bardo-eval", "run", "--subject", subject, "--store", &store];
     let Ok(Cli { command: CliCommand::Run(run), .. }) = Cli::try_parse_from(words) else {
-        return Err(report::print_refusal(io, "golden", &[UserError::without_remedy(format!("\"{subject}\" cannot be played"))]));
+        return Err(report::print_refusal(io, "golden", &[UserError::without_remedy(format!("subject \"{subject}\" cannot be run"))]));
     };
-    // Gates may be missed: a baseline says what a subject does, not that it is good.
+    // Missed gates are fine: a baseline records what a subject does, not that it is good.
     match super::run(&io.silent(), source, &run) {
         ExitKind::Usage => Err(ExitKind::Usage),
         ExitKind::Clean | ExitKind::Missed | ExitKind::Incomplete => Ok(()),
     }
 }
 
-/// A stored run and the subject it is about.
+/// Returns a stored run and the subject whose trials are used.
 fn run_and_subject<'w>(
     io: &CliOutput,
     source: &WorkspaceSource,
@@ -86,8 +89,8 @@ fn run_and_subject<'w>(
         }
         (None, [only]) => (*only).to_owned(),
         (None, names) => {
-            let what = format!("run {} has {} subjects", stored.short_id(), names.len());
-            let remedy = format!("say which with --subject: {}", names.join(", "));
+            let what = format!("run {} has {}", stored.short_id(), model::count(names.len(), "subject"));
+            let remedy = format!("choose one with --subject: {}", names.join(", "));
             return Err(report::print_refusal(io, command, &[UserError::new(what, remedy)]));
         }
     };
@@ -95,7 +98,7 @@ fn run_and_subject<'w>(
         Some(subject) => Ok((stored, subject)),
         None => {
             let what = format!("the workspace has no subject \"{chosen}\"");
-            Err(report::print_refusal(io, command, &[UserError::new(what, "a baseline belongs to a subject file")]))
+            Err(report::print_refusal(io, command, &[UserError::new(what, "a baseline needs a subject file in the workspace")]))
         }
     }
 }

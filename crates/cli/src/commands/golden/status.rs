@@ -1,4 +1,4 @@
-//! Which baselines are no longer about what is there.
+//! `golden status`: baselines and why they are stale.
 
 use crate::args::ReportFormat;
 use crate::exit::ExitKind;
@@ -15,7 +15,7 @@ pub(super) fn status(io: &CliOutput, source: &WorkspaceSource) -> ExitKind {
     };
     let golden = match super::read_baselines(source) {
         Ok(golden) => golden,
-        Err(wrong) => return report::print_refusal(io, "golden status", &wrong),
+        Err(errors) => return report::print_refusal(io, "golden status", &errors),
     };
     let found = golden.status(&workspace);
     let stale = found.iter().filter(|status| !status.stale.is_empty()).count();

@@ -1,4 +1,4 @@
-//! Keeping what a run did as the baseline. A person does that, and another reviews it: never a machine on its own.
+//! `golden update`: writes baselines from a run. Refused in CI, because a person must review them.
 
 use crate::args::GoldenRunArgs;
 use crate::exit::ExitKind;
@@ -12,11 +12,11 @@ use std::time::SystemTime;
 
 pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunArgs) -> ExitKind {
     if env::var("CI").is_some_and(|value| value != "false" && value != "0") {
-        let why = UserError::new("baselines are not updated under CI", "run it on your machine and have the change reviewed");
+        let why = UserError::new("baselines are not updated in CI", "run it locally and have the change reviewed");
         return report::print_refusal(io, "golden update", &[why]);
     }
     let WorkspaceSource::Folder(root) = source else {
-        let why = UserError::new("the embedded workspace cannot be changed", "write it out with `bardo-eval init` first");
+        let why = UserError::new("the embedded workspace cannot be changed", "write a copy with `bardo-eval init` first");
         return report::print_refusal(io, "golden update", &[why]);
     };
     let workspace = match super::super::open_workspace(io, source, "golden update") {
@@ -27,7 +27,7 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
         Ok(found) => found,
         Err(exit) => return exit,
     };
-    #[expect(clippy::disallowed_methods, reason = "a baseline says when it was made")]
+    #[expect(clippy::disallowed_methods, reason = "a baseline records its date")]
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let golden = GoldenSet::from_record(&workspace, &stored.record, subject, date.get(..10).unwrap_or(&date));
     let (mut text, mut written, mut partial) = (String::new(), 0, 0);
@@ -35,7 +35,7 @@ pub(super) fn update(io: &CliOutput, source: &WorkspaceSource, args: &GoldenRunA
         let lacking = golden.missing_cases(&workspace, shelf).len();
         if lacking > 0 {
             partial += 1;
-            text.push_str(&columns([&shelf.path(), &format!("left alone: the run lacks {} of it\n", model::count(lacking, "case"))]));
+            text.push_str(&columns([&shelf.path(), &format!("not written: the run lacks {}\n", model::count(lacking, "case"))]));
             continue;
         }
         if let Err(error) = files::write(&root.join(shelf.path()), &baseline.to_lines()) {

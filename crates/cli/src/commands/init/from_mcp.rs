@@ -1,4 +1,4 @@
-//! A small workspace around the tools of an MCP server.
+//! Small workspace with the tools of an MCP server.
 
 use crate::commands::tools::{file_name, server, tool_file};
 use crate::exit::ExitKind;
@@ -7,7 +7,7 @@ use crate::report;
 use model::{MINIMAL_WORKSPACE, WorkspaceFiles, yaml};
 use serde_json::json;
 
-/// What a profile may hold; further tools are listed by the person who knows which matter.
+/// Largest profile; users choose which of further tools matter.
 const PROFILE_TOOL_LIMIT: usize = 20;
 
 /// Parts of the minimal workspace that do not depend on its tools.
@@ -21,7 +21,7 @@ pub(super) fn build_workspace(io: &CliOutput, command: &str, env: Vec<(String, S
     let shown: Vec<&str> = listed.tools.iter().map(|tool| tool.name.as_str()).take(PROFILE_TOOL_LIMIT - 1).collect();
     if shown.len() < listed.tools.len() {
         io.print_message(&format!(
-            "the profile holds the first {} of {} tools; choose in profiles/{name}.yaml",
+            "the profile has the first {} of {} tools; change the selection in profiles/{name}.yaml",
             shown.len(),
             listed.tools.len()
         ));
@@ -40,14 +40,14 @@ pub(super) fn build_workspace(io: &CliOutput, command: &str, env: Vec<(String, S
 
 const EMPTY_WORLD: &str = "\
 world: empty
-about: A wallet with nothing in it; tools answer from fixtures once you add them.
+about: An empty wallet; tools answer from fixtures once you add them.
 starts_at: \"2026-03-08T12:00:00Z\"
 wallet: \"0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266\"
 chains: [8453]
 ";
 
 const GATES: &str = "\
-# What must hold. A gate without evidence blocks like a missed one.
+# Bounds that must hold. A gate without evidence blocks like a missed one.
 gates:
   - id: hit_rate
     spec: \"2.1 Hit rate (per profile)\"
@@ -60,10 +60,10 @@ gates:
     why: A correct tool is useless if the model does not pick it.
 ";
 
-/// One case to copy: replace the request and the tool by real ones.
+/// Returns a suite with one example case.
 fn first_suite(name: &str, tool: &str) -> String {
     format!(
-        "# Tool selection: one request, the tools of a profile, and the calls that answer it. Replace this example by real requests.\n\
+        "# Tool selection: one request, the tools of a profile, and the calls that answer it. Replace this example with real requests.\n\
          suite: tool_selection\n\
          about: Does the model pick the right tool?\n\
          cases:\n\

@@ -1,4 +1,4 @@
-//! From files to verdicts.
+//! `run`: runs cases against subjects and judges the gates.
 
 mod last_failed;
 mod outcome;
@@ -18,7 +18,7 @@ use progress::execute_watched;
 use start::{RunStart, run_environment};
 use std::sync::Arc;
 
-/// The tier that runs nothing.
+/// Tier without trials; `run --tier 1` is `smoke`.
 const SMOKE_TIER: u64 = 1;
 
 pub(crate) fn run(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs) -> ExitKind {

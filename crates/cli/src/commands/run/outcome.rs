@@ -1,4 +1,4 @@
-//! End of the command: stopped by a mistake or a fault, or with a report.
+//! End of `run`: a refusal, a fault, or the report.
 
 use crate::args::RunArgs;
 use crate::commands::judge;
@@ -25,11 +25,11 @@ impl RunStop {
         match self {
             RunStop::Refused(errors) => report::print_refusal(io, "run", &errors),
             RunStop::Empty => {
-                io.print_message("no case is left after these filters; nothing was run");
+                io.print_message("no case matches these filters; nothing was run");
                 ExitKind::Incomplete
             }
             RunStop::Fault(why) => {
-                io.print_message(&format!("the run could not be carried out: {why}"));
+                io.print_message(&format!("the run failed: {why}"));
                 ExitKind::Incomplete
             }
         }
@@ -82,9 +82,9 @@ pub(super) fn print_run_report(io: &CliOutput, source: &WorkspaceSource, args: &
         (exit, RunStorage::File | RunStorage::Memory | RunStorage::Fallback { .. }) => exit,
     };
     if is_stored && summary.outcomes.aborted_by(AbortCause::Interrupted) > 0 {
-        let (ended, planned) = (summary.outcomes.ended(), summary.outcomes.planned());
+        let (ended, planned) = (summary.outcomes.ended(), model::count(summary.outcomes.planned(), "trial"));
         let (id, flag) = (handle.short_id(), io.workspace_flag());
-        io.print_message(&format!("{ended} of {planned} trials have ended; go on with: bardo-eval run --resume {id}{flag}"));
+        io.print_message(&format!("{ended} of {planned} ended; resume with: bardo-eval run --resume {id}{flag}"));
     }
     let workspace = prepared.plan().workspace();
     let judge_name = prepared.plan().spec().settings.judge.as_deref();

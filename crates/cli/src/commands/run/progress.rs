@@ -1,4 +1,4 @@
-//! Executes a run with a line of progress on standard error, on a terminal only: done, passing, spent, time left.
+//! Executes a run and prints progress lines to standard error if it is a terminal.
 
 use crate::args::RunArgs;
 use crate::io::CliOutput;
@@ -9,10 +9,10 @@ use std::io::IsTerminal;
 use std::time::Duration;
 use store::StoreError;
 
-/// Time between two lines.
+/// Minimum time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Ctrl-C ends the run in good order: what has ended is kept.
+/// Executes the run. Ctrl-C cancels it; trials that have ended are stored.
 pub(super) async fn execute_watched(
     io: &CliOutput,
     args: &RunArgs,
@@ -21,7 +21,7 @@ pub(super) async fn execute_watched(
 ) -> Result<RunSummary, StoreError> {
     if let RunStorage::Fallback { why } = handle.storage() {
         let path = args.store.store.display();
-        io.print_message(&why.clone().with_context(format!("the run could not be kept in {path}")).to_string());
+        io.print_message(&why.clone().with_context(format!("the run could not be stored in {path}")).to_string());
     }
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();
@@ -40,7 +40,7 @@ pub(super) async fn execute_watched(
 struct ProgressWatcher<'r> {
     io: &'r CliOutput,
     prepared: &'r PreparedRun,
-    /// Trials that ended before this process began.
+    /// Trials that ended before this process started.
     before: u64,
     done: u64,
     passed: u64,
@@ -65,7 +65,7 @@ impl<'r> ProgressWatcher<'r> {
 
     fn print_final_line(&self) {
         if self.has_lines {
-            self.io.print_message(&format!("{} of {} trials done", self.before + self.done, self.planned()));
+            self.io.print_message(&format!("{} of {} done", self.before + self.done, model::count(self.planned(), "trial")));
         }
     }
 
@@ -77,7 +77,8 @@ impl<'r> ProgressWatcher<'r> {
         let passing = if judged == 0 { String::new() } else { format!(", {} of {judged} passing", self.passed) };
         let spent = self.prepared.funds().budget.spent();
         let spent = if spent == Money::ZERO { String::new() } else { format!(", {spent} USD spent") };
-        format!("{} of {} trials{passing}{spent}, {} left", self.before + self.done, self.planned(), humantime::format_duration(eta))
+        let (done, planned) = (self.before + self.done, model::count(self.planned(), "trial"));
+        format!("{done} of {planned}{passing}{spent}, {} left", humantime::format_duration(eta))
     }
 }
 

@@ -1,4 +1,4 @@
-//! From arguments to the specification of a run, and what of the machine the run may use.
+//! Converts arguments into a [`RunSpec`] and collects the environment of the run.
 
 use super::last_failed;
 use super::outcome::RunStop;
@@ -18,7 +18,7 @@ pub(super) struct RunStart {
 }
 
 impl RunStart {
-    /// A run that is resumed is found and locked here, once.
+    /// Resolves the arguments. A run to resume is found and locked here.
     pub(super) fn of(args: &RunArgs, workspace: &Workspace) -> Result<Self, RunStop> {
         if let Some(wanted) = &args.resume {
             let (store, run) = stored_runs::find_unfinished_run(&args.store.store, wanted.as_deref())?;
@@ -79,7 +79,7 @@ fn run_options(args: &RunArgs) -> RunOptions {
     }
 }
 
-/// The one place where a run learns of the machine it runs on.
+/// Returns everything of the machine that a run may use.
 pub(super) fn run_environment(source: &WorkspaceSource) -> RunEnvironment {
     let cassettes = match source {
         WorkspaceSource::Folder(folder) => Some(folder.join("cassettes")),

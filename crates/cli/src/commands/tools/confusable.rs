@@ -1,4 +1,4 @@
-//! The ranking behind the confusability warning.
+//! `tools confusable`: tool pairs ranked by similarity, as in the confusability warning.
 
 use super::export::select_profiles;
 use crate::args::{ConfusableArgs, ReportFormat};

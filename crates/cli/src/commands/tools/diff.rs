@@ -1,4 +1,4 @@
-//! What a server changed since its tools were imported.
+//! `tools diff`: compares the tools of a server with the imported ones.
 
 use super::server;
 use crate::args::{ReportFormat, ServerArgs};
@@ -25,7 +25,7 @@ pub(super) fn diff(io: &CliOutput, source: &WorkspaceSource, args: &ServerArgs) 
         Err(exit) => return exit,
     };
     let Some(category) = category(&workspace, &listed) else {
-        io.print_message("none of this server's tools was imported into the workspace; run `bardo-eval tools import` first");
+        io.print_message("none of this server's tools is in the workspace; run `bardo-eval tools import` first");
         return ExitKind::Incomplete;
     };
     let changes = changes(&workspace, &category, &listed);
@@ -41,7 +41,7 @@ struct ToolChange {
     after: String,
 }
 
-/// The category the server's tools were imported under: where most of them stand.
+/// Returns the category that the server's tools were imported under: the one with most of them.
 fn category(workspace: &Workspace, listed: &ServerListing) -> Option<String> {
     let mut counts: Vec<(usize, String)> = vec![];
     for tool in listed.tools.iter().filter_map(|tool| workspace.tool(&tool.name)).filter(|tool| tool.pinned.is_some()) {
@@ -70,7 +70,7 @@ fn changes(workspace: &Workspace, category: &str, listed: &ServerListing) -> Vec
 
 fn compare(tool: &Tool, now: &ToolListing) -> Vec<ToolChange> {
     let before = tool.listing();
-    // The description is kept trimmed in a workspace; white space around it is not a change.
+    // Workspaces store descriptions trimmed, so surrounding white space is not a change.
     let mut found = vec![];
     if before.description != now.description.trim() {
         found.push(tool_change(&tool.name, "description changed", before.description.clone(), now.description.clone()));
@@ -115,13 +115,14 @@ fn render(io: &CliOutput, listed: &ServerListing, changes: &[ToolChange], exit: 
                     }
                 }
             }
-            text.push_str(&format!("{} tools at the server, {} changes since the import\n", listed.tools.len(), changes.len()));
+            let (tools, changes) = (model::count(listed.tools.len(), "tool"), model::count(changes.len(), "change"));
+            text.push_str(&format!("{tools} on the server, {changes} since the import\n"));
             text
         }
     }
 }
 
-/// A server chose this text; it must not move the cursor or colour the terminal.
+/// Truncates text from a server and escapes control characters, which could manipulate the terminal.
 fn escape_server_text(text: &str) -> String {
     let short: String = text.chars().take(300).collect();
     short.chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()

@@ -1,4 +1,4 @@
-//! The tool lists a model is sent, as an MCP client sees them.
+//! `tools export`: tool lists as models are given them.
 
 use crate::args::{ExportArgs, ToolShape};
 use crate::commands::{block_on, open_workspace};
@@ -23,7 +23,7 @@ pub(super) fn export(io: &CliOutput, source: &WorkspaceSource, args: &ExportArgs
     let shapes = if args.shape.is_empty() { SHAPES } else { &args.shape };
     let mut document = Map::new();
     for profile in profiles {
-        // Through our own server and a client joined in memory: what is exported is what a client is told.
+        // Listed through our MCP server and an in-memory client, so that the export is what clients receive.
         let listings: Vec<ToolListing> = profile.select(&workspace.tools).into_iter().map(model::Tool::listing).collect();
         let seen = match block_on(world::mcp::list_in_memory(listings)) {
             Ok(Ok(seen)) => seen,
@@ -32,7 +32,7 @@ pub(super) fn export(io: &CliOutput, source: &WorkspaceSource, args: &ExportArgs
                 return ExitKind::Incomplete;
             }
             Err(error) => {
-                io.print_message(&format!("no runtime: {error}"));
+                io.print_message(&format!("cannot start the async runtime: {error}"));
                 return ExitKind::Incomplete;
             }
         };
@@ -50,7 +50,9 @@ pub(super) fn export(io: &CliOutput, source: &WorkspaceSource, args: &ExportArgs
                 })
                 .collect();
             match files::write_folder(folder, texts.iter().map(|(name, text)| (name.as_str(), text.as_str()))) {
-                Ok(written) => io.print_result(&format!("wrote {written} lists to {}\n", folder.display()), ExitKind::Clean),
+                Ok(written) => {
+                    io.print_result(&format!("wrote {} to {}\n", model::count(written, "list"), folder.display()), ExitKind::Clean)
+                }
                 Err(error) => {
                     let what = format!("{} could not be written: {error}", folder.display());
                     report::print_error(io, "tools export", &UserError::without_remedy(what))
@@ -60,7 +62,7 @@ pub(super) fn export(io: &CliOutput, source: &WorkspaceSource, args: &ExportArgs
     }
 }
 
-/// The profiles a person named, or all.
+/// Returns the named profiles, or all if none is named.
 pub(super) fn select_profiles<'w>(workspace: &'w Workspace, names: &[String]) -> Result<Vec<&'w ToolProfile>, Vec<UserError>> {
     if names.is_empty() {
         return Ok(workspace.profiles.iter().collect());
@@ -90,7 +92,7 @@ fn render_tools(shape: ToolShape, listings: &[ToolListing]) -> Value {
             json!({ "type": "function",
                 "function": { "name": tool.name, "description": tool.description, "parameters": tool.input_schema } })
         }),
-        // Strict mode would demand that every parameter is required; ours have optional ones.
+        // Strict mode would require every parameter; ours have optional ones.
         ToolShape::OpenaiResponses => each(
             |tool| json!({ "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.input_schema, "strict": false }),
         ),

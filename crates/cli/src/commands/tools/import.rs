@@ -1,4 +1,4 @@
-//! Taking over the tools of an MCP server, pinned by hash.
+//! `tools import`: imports the tools of an MCP server, pinned by hash.
 
 use super::server;
 use crate::args::ImportArgs;
@@ -38,15 +38,15 @@ pub(super) fn import(io: &CliOutput, source: &WorkspaceSource, args: &ImportArgs
         .map(|tool| tool.name.as_str())
         .collect();
     if !taken.is_empty() {
-        let what = format!("other files of the workspace already have: {}; nothing was written", taken.join(", "));
+        let what = format!("other files of the workspace already define: {}; nothing was written", taken.join(", "));
         return report::print_error(io, COMMAND, &UserError::without_remedy(what));
     }
     let path = folder.join("tools").join(format!("{name}.yaml"));
     match files::write(&path, &tool_file(&name, &listed, Some(&workspace))) {
         Ok(()) => {
-            let count = listed.tools.len();
+            let tools = model::count(listed.tools.len(), "tool");
             let text = format!(
-                "imported {count} tools of {} {} (protocol {}) into {}\nnext: check capability, acts and kinds there, then bardo-eval smoke\n",
+                "imported {tools} of {} {} (protocol {}) into {}\nnext: check capability, acts and kinds there, then bardo-eval smoke\n",
                 listed.server,
                 listed.version,
                 listed.protocol,
@@ -60,7 +60,7 @@ pub(super) fn import(io: &CliOutput, source: &WorkspaceSource, args: &ImportArgs
     }
 }
 
-/// A server's name as a file name and category.
+/// Converts a server's name into a file name and category.
 pub(crate) fn file_name(server: &str) -> String {
     let last = server.rsplit('/').next().unwrap_or(server).to_lowercase();
     let clean: String = last.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -68,7 +68,7 @@ pub(crate) fn file_name(server: &str) -> String {
     if clean.is_empty() { "imported".to_owned() } else { clean }
 }
 
-/// The tool file of a listing. What people had said about a tool that is still there is kept.
+/// Returns the tool file for a listing. Manual edits to tools that still exist are preserved.
 pub(crate) fn tool_file(category: &str, listed: &ServerListing, before: Option<&Workspace>) -> String {
     let tools: Vec<Value> = listed
         .tools
@@ -78,7 +78,7 @@ pub(crate) fn tool_file(category: &str, listed: &ServerListing, before: Option<&
             tool_entry(listing, listed.outputs.get(&listing.name), known)
         })
         .collect();
-    let head = "# Imported from an MCP server and pinned by hash. Check capability, acts and kinds: a server does not say them, these are guesses.\n";
+    let head = "# Imported from an MCP server and pinned by hash. Check capability, acts and kinds: servers do not declare them, these are guesses.\n";
     format!(
         "{head}{}",
         yaml::emit(&json!({ "category": category, "server": format!("{} {}", listed.server, listed.version), "tools": tools }))
@@ -90,7 +90,7 @@ fn tool_entry(listing: &ToolListing, output: Option<&Value>, known: Option<&Tool
     let (capability, risk, acts) = match known {
         Some(tool) => (capability_word(tool), risk_word(tool), tool.acts.value.word()),
         None if reads => ("read", "layer1", "read"),
-        // What is not plainly a read is treated as one that acts, until somebody says otherwise.
+        // Treat everything that is not clearly a read as a write until a person corrects it.
         None => ("write", "layer3", "pass_through"),
     };
     let kinds: Map<String, Value> = listing.input_schema["properties"]

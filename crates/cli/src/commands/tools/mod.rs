@@ -1,4 +1,4 @@
-//! Tool lists: out of a workspace, into one, and what changed in between.
+//! `tools`: exports, imports and compares tool lists.
 
 mod confusable;
 mod diff;

@@ -1,4 +1,4 @@
-//! Talking to an MCP server on behalf of a command.
+//! Connects to an MCP server and lists its tools.
 
 use crate::args::ServerArgs;
 use crate::env;
@@ -9,16 +9,16 @@ use model::UserError;
 use std::time::Duration;
 use world::mcp::{McpEndpoint, McpLimits, ServerListing};
 
-/// The server a person named.
+/// Returns the server named by the arguments.
 pub(crate) fn server_source(args: &ServerArgs) -> Result<McpEndpoint, UserError> {
     match (&args.mcp, &args.mcp_url) {
         (Some(command), _) => command_source(command, env::child_env(&args.pass_env)),
         (None, Some(url)) => Ok(McpEndpoint::Url(url.clone())),
-        (None, None) => Err(UserError::without_remedy("name a server with --mcp or --mcp-url")),
+        (None, None) => Err(UserError::without_remedy("give a server with --mcp or --mcp-url")),
     }
 }
 
-/// A command line as a person writes it, quotes included; no shell is involved.
+/// Parses a command line with shell quoting; no shell runs it.
 pub(crate) fn command_source(command: &str, env: Vec<(String, String)>) -> Result<McpEndpoint, UserError> {
     let mut words =
         shlex::split(command).ok_or_else(|| UserError::without_remedy(format!("the quotes in `{command}` do not match")))?.into_iter();
@@ -26,7 +26,7 @@ pub(crate) fn command_source(command: &str, env: Vec<(String, String)>) -> Resul
     Ok(McpEndpoint::Command { program, args: words.collect(), env })
 }
 
-/// Lists the server's tools, telling a person who waits what is going on.
+/// Lists the server's tools; prints a message if that takes more than a second.
 pub(crate) fn list_tools(io: &CliOutput, command: &str, source: &McpEndpoint, seconds: u64) -> Result<ServerListing, ExitKind> {
     let limits = McpLimits { time: Duration::from_secs(seconds), ..McpLimits::default() };
     let work = async {
@@ -45,7 +45,7 @@ pub(crate) fn list_tools(io: &CliOutput, command: &str, source: &McpEndpoint, se
             return Err(report::print_error(io, command, &error.into()));
         }
         Err(error) => {
-            io.print_message(&format!("no runtime: {error}"));
+            io.print_message(&format!("cannot start the async runtime: {error}"));
             return Err(ExitKind::Incomplete);
         }
     };

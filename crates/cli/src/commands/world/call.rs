@@ -1,4 +1,4 @@
-//! `world call`: one tool, its answer and everything that came of it.
+//! `world call`: calls one tool and shows its answer, events and effects.
 
 use super::effects::{decoded_text, effect_row, party_name};
 use super::{chain_kind, find_world, imported_tools};
@@ -57,7 +57,7 @@ fn parse_arguments(args: &CallArgs) -> Result<Value, UserError> {
     let mut map = Map::new();
     for pair in &args.pairs {
         let (name, text) = pair.split_once('=').ok_or_else(|| UserError::without_remedy(format!("\"{pair}\" is not NAME=VALUE")))?;
-        // Amounts are text in most tools: a number stays text where the schema wants it so, which the tool's answer will say.
+        // Most tools take amounts as text, so a bare number may be rejected; the tool's answer says so.
         let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         map.insert(name.to_owned(), value);
     }
@@ -82,15 +82,15 @@ fn as_text(io: &CliOutput, answer: &ToolAnswer, events: &[Event]) -> String {
     text
 }
 
-/// One event in one line; calls and answers were shown already.
+/// Formats one event as a line. Calls and answers, which are shown separately, and other events without a line give an empty string.
 fn event_line(event: &Event) -> String {
-    let said = match &event.happened {
+    let line = match &event.happened {
         EventKind::Signed { what, .. } => match what.as_ref() {
             SignatureRequest::Transaction { chain, to, .. } => {
                 format!("signed a transaction to {} on chain {chain}", to.as_ref().map(party_name).unwrap_or_default())
             }
             SignatureRequest::Typed { primary, .. } => format!("signed {primary}"),
-            SignatureRequest::Authorization { delegate, .. } => format!("signed its account over to {}", party_name(delegate)),
+            SignatureRequest::Authorization { delegate, .. } => format!("signed an EIP-7702 authorization for {}", party_name(delegate)),
         },
         EventKind::Mined { what, .. } => match &what.outcome {
             TxOutcome::Success => format!("mined on chain {}, gas {}", what.chain, what.gas_used),
@@ -102,7 +102,7 @@ fn event_line(event: &Event) -> String {
         EventKind::Prepared { action, .. } => format!("prepared {} for {}", action.action_id, action.tool),
         EventKind::Simulated { error, .. } => format!("simulated: {}", error.as_deref().unwrap_or("success")),
         EventKind::Confirmed { granted, .. } => format!("the owner {}", if *granted { "agreed" } else { "declined" }),
-        EventKind::HoleRead { hole, filled } => format!("read the hole {hole}{}", if *filled { ", filled" } else { "" }),
+        EventKind::HoleRead { hole, filled } => format!("read hole {hole}{}", if *filled { ", filled" } else { "" }),
         EventKind::Remembered { key, .. } => format!("remembered {key}"),
         EventKind::Recalled { key, provenance } => format!("recalled {key} from {}", provenance.source),
         EventKind::Resolved { addresses, .. } => {
@@ -127,5 +127,5 @@ fn event_line(event: &Event) -> String {
         | EventKind::Claimed { .. }
         | EventKind::Messaged { .. } => return String::new(),
     };
-    format!("{:>6} ms  {said}\n", event.at_ms)
+    format!("{:>6} ms  {line}\n", event.at_ms)
 }

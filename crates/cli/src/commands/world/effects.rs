@@ -1,4 +1,4 @@
-//! Effects, parties and decoded calls as a person reads them.
+//! Text of effects, parties and decoded calls.
 
 use model::transcript::{AddressInfo, DecodedItem, Effect};
 
@@ -25,7 +25,7 @@ pub(super) fn effect_row(effect: &Effect) -> Vec<String> {
             ]
         }
         Effect::Unexplained { contract, slots } => {
-            vec!["unexplained".into(), party_name(contract), format!("{slots} slots"), String::new(), String::new()]
+            vec!["unexplained".into(), party_name(contract), model::count(*slots, "slot"), String::new(), String::new()]
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who answers for tools that were imported from an MCP server: what was recorded, stubs, or the server itself.
+//! Source of responses for imported tools: recordings, stubs, or the MCP server.
 
 use crate::commands::tools::{embedded_workspace_error, server};
 use crate::env;
@@ -10,11 +10,11 @@ use world::mcp::McpLimits;
 use world::mcp::source::{PassthroughSource, RecordingSource, ReplaySource};
 use world::{ForeignSource, LiveSource, is_foreign};
 
-/// What a server once said, beside the suites.
+/// Recorded responses, relative to the workspace.
 const RECORDING_PATH: &str = "cassettes/tools.jsonl";
 const SERVER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// `auto` never asks a server: recordings where there are any, else stubs.
+/// Parses `--foreign-tools`. `auto` never contacts a server: recordings if there are any, else stubs.
 pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Workspace, from: &str) -> Result<ForeignSource, UserError> {
     match from.split_once(':') {
         None if from == "auto" && !workspace.tools.iter().any(is_foreign) => Ok(ForeignSource::NoSource),
@@ -33,12 +33,12 @@ pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Wor
             Ok(ForeignSource::Live(LiveSource::new(RecordingSource::new(connect(command).await?, out))))
         }
         None | Some(_) => {
-            Err(UserError::new(format!("\"{from}\" answers for no tool"), "write auto, recorded, stub, live:CMD or record:CMD"))
+            Err(UserError::new(format!("invalid --foreign-tools \"{from}\""), "expected auto, recorded, stub, live:CMD or record:CMD"))
         }
     }
 }
 
-/// The same stubs in every run.
+/// Seed of the stubs, the same in every run.
 const STUB_SEED: u64 = 1;
 
 fn read_recording(source: &WorkspaceSource) -> Result<Option<ForeignSource>, UserError> {

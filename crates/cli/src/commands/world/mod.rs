@@ -1,4 +1,4 @@
-//! Looking at a world's chains, and acting on them.
+//! `world`: inspects the chains of a world and acts on them.
 
 mod call;
 pub(super) mod chain_kind;
@@ -33,13 +33,13 @@ pub(crate) fn world(io: &CliOutput, source: &WorkspaceSource, command: &WorldCom
         Ok(Ok(exit)) => exit,
         Ok(Err(why)) => report::print_error(io, "world", &why),
         Err(error) => {
-            io.print_message(&format!("no runtime: {error}"));
+            io.print_message(&format!("cannot start the async runtime: {error}"));
             ExitKind::Incomplete
         }
     }
 }
 
-/// The world a person named, or the first.
+/// Returns the named world, or the first one.
 fn find_world<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w WorldFile, UserError> {
     match name {
         None => workspace.worlds.first().ok_or_else(|| UserError::without_remedy("the workspace has no world")),
@@ -49,7 +49,7 @@ fn find_world<'w>(workspace: &'w Workspace, name: Option<&str>) -> Result<&'w Wo
     }
 }
 
-/// The chain ids a person named, or all of the world.
+/// Returns the id of the named chain, or all chain ids of the world.
 fn chain_ids(workspace: &Workspace, world: &WorldFile, on: Option<&str>) -> Result<Vec<u64>, UserError> {
     match on {
         None => Ok(world.chains.clone()),

@@ -1,4 +1,4 @@
-//! `world send`: one transaction and everything it did.
+//! `world send`: sends one transaction and shows its effects.
 
 use super::effects::{decoded_text, effect_row, party_name};
 use super::{chain_ids, chain_kind, find_world};
@@ -32,7 +32,7 @@ pub(super) async fn send(io: &CliOutput, workspace: &Workspace, args: &SendArgs)
     let nonce = chain.nonce(operator).await?;
     let receipt = chain.send(&tx).await?;
     let mined = decode_mined(book, &tx, nonce, &receipt);
-    // A revert is the answer, and an answer is what was asked for; scripts see it by the exit code.
+    // A revert is a result, not an error; scripts see it by the exit code.
     let exit = if mined.outcome == TxOutcome::Success { ExitKind::Clean } else { ExitKind::Missed };
     let text = match io.format {
         ReportFormat::Json => {

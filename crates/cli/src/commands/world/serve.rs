@@ -1,4 +1,4 @@
-//! `world serve`: a world for an agent or a person to use, until it is stopped.
+//! `world serve`: serves a world to an agent or a person until stopped.
 
 use super::{chain_kind, find_world, imported_tools};
 use crate::args::ServeArgs;
@@ -22,7 +22,7 @@ pub(super) async fn serve(
     args: &ServeArgs,
 ) -> Result<ExitKind, UserError> {
     let name = find_world(&workspace, args.live.world.as_deref())?.name.value.clone();
-    let seat = seat(&workspace, args)?;
+    let toolset = toolset(&workspace, args)?;
     let foreign = imported_tools::parse_tool_answers(source, &workspace, &args.live.foreign.foreign).await?;
     let template = WorldTemplate::new(workspace, &name, chain_kind::parse_chain_kind(&args.live.chain)?)?;
     let world = Arc::new(Mutex::new(LiveWorld::new(
@@ -31,9 +31,9 @@ pub(super) async fn serve(
     )));
     let shared: SharedWorld = world.clone();
     if args.stdio {
-        serve_stdio(shared, seat).await?
+        serve_stdio(shared, toolset).await?
     } else {
-        serve_http(io, shared, seat, &name, args.port).await?
+        serve_http(io, shared, toolset, &name, args.port).await?
     }
     if let Some(file) = &args.events {
         let events = World::take_events(&mut *world.lock().await);
@@ -43,28 +43,28 @@ pub(super) async fn serve(
     Ok(ExitKind::Clean)
 }
 
-async fn serve_stdio(world: SharedWorld, seat: AgentToolset) -> Result<(), UserError> {
-    let server = WorldServer::new(WorldLock::new(world), seat).map_err(UserError::caused_by)?;
+async fn serve_stdio(world: SharedWorld, toolset: AgentToolset) -> Result<(), UserError> {
+    let server = WorldServer::new(WorldLock::new(world), toolset).map_err(UserError::caused_by)?;
     serve_streams(server, tokio::io::stdin(), tokio::io::stdout()).await.map_err(UserError::caused_by)
 }
 
-async fn serve_http(io: &CliOutput, world: SharedWorld, seat: AgentToolset, name: &str, port: u16) -> Result<(), UserError> {
+async fn serve_http(io: &CliOutput, world: SharedWorld, toolset: AgentToolset, name: &str, port: u16) -> Result<(), UserError> {
     let chains = ChainAccess::chain_ids(&*world.lock().await);
     let server = EndpointServer::open_on(port).await.map_err(UserError::caused_by)?;
     let token = TrialToken::random().map_err(UserError::caused_by)?;
-    let edges = server.add_trial("world", world, seat, token).map_err(UserError::caused_by)?;
-    let mut text = format!("world {name}\n  MCP    {}  (Authorization: Bearer {})\n", edges.mcp_url(), edges.token.as_str());
+    let endpoints = server.add_trial("world", world, toolset, token).map_err(UserError::caused_by)?;
+    let mut text = format!("world {name}\n  MCP    {}  (Authorization: Bearer {})\n", endpoints.mcp_url(), endpoints.token.as_str());
     for chain in chains {
-        text.push_str(&format!("  RPC    {}  (chain {chain})\n", edges.rpc_url(chain)));
+        text.push_str(&format!("  RPC    {}  (chain {chain})\n", endpoints.rpc_url(chain)));
     }
-    text.push_str(&format!("  pages  {}\n", edges.pages_url()));
+    text.push_str(&format!("  pages  {}\n", endpoints.pages_url()));
     io.print_result(&text, ExitKind::Clean);
-    io.print_message("stop it with Ctrl-C");
+    io.print_message("press Ctrl-C to stop");
     tokio::signal::ctrl_c().await.map_err(|error| UserError::caused_by(error).with_context("waiting for Ctrl-C"))
 }
 
-/// Whose tools are listed: those of an agent with its delegations, or of a profile with every skill.
-fn seat(workspace: &Workspace, args: &ServeArgs) -> Result<AgentToolset, UserError> {
+/// Returns the tools to serve: those of an agent with its delegations, or of a profile with every skill.
+fn toolset(workspace: &Workspace, args: &ServeArgs) -> Result<AgentToolset, UserError> {
     if let Some(name) = &args.agent {
         let agent = workspace
             .agent(name)

@@ -1,4 +1,4 @@
-//! An explanation for a machine.
+//! Explanation as JSON.
 
 use super::{ExplainTopic, ScoredExample};
 use crate::exit::ExitKind;

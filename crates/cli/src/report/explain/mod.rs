@@ -1,4 +1,4 @@
-//! The manual of a check, scorer, metric or gate, with examples.
+//! Manual of a check, scorer, metric or gate, with examples.
 
 mod json;
 mod text;
@@ -9,7 +9,7 @@ use model::{Gate, Score, ScorerId};
 use score::checks::Check;
 use score::scorers::{EvidenceFixture, Scorer, ScorerFinding};
 
-/// A thing that `explain` knows.
+/// Topic of `explain`.
 pub(crate) enum ExplainTopic<'w> {
     Check(&'static dyn Check),
     Scorer(&'static dyn Scorer),
@@ -17,7 +17,7 @@ pub(crate) enum ExplainTopic<'w> {
     Gate(&'w Gate),
 }
 
-/// Explains everything of one name: a check and a scorer may share it.
+/// Explains all topics of one name; a check and a scorer may share it.
 pub(crate) fn explain(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
     match io.format {
         ReportFormat::Json => json::render(io, topics),
@@ -27,7 +27,7 @@ pub(crate) fn explain(io: &CliOutput, topics: &[ExplainTopic<'_>]) -> String {
     }
 }
 
-/// A hand-written transcript, and what a scorer reads off it.
+/// Example transcript of a scorer, with the resulting score.
 struct ScoredExample {
     specimen: EvidenceFixture,
     scores: Vec<Score>,

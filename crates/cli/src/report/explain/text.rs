@@ -1,4 +1,4 @@
-//! An explanation for a person.
+//! Explanation as text.
 
 use super::{ExplainTopic, ScoredExample};
 use crate::io::CliOutput;

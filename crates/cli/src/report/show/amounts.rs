@@ -1,4 +1,4 @@
-//! Base units as a person reads them.
+//! Formats base units as token amounts.
 
 use model::{Workspace, WorldFile, format_units};
 
@@ -12,12 +12,12 @@ pub(super) struct AmountFormatter<'w> {
 }
 
 impl AmountFormatter<'_> {
-    /// The name of a chain, or its id.
+    /// Returns the name of a chain, or its id.
     pub(super) fn chain(&self, id: u64) -> String {
         self.workspace.chains.iter().find(|chain| chain.id == id).map_or_else(|| format!("chain {id}"), |chain| chain.name.clone())
     }
 
-    /// `250.5 USDC`; base units where nobody knows the decimals.
+    /// Formats an amount: `250.5 USDC`, or base units if the decimals are unknown.
     pub(super) fn amount(&self, chain: u64, asset: &str, base: &str) -> String {
         match self.decimals(chain, asset) {
             _ if base == UNLIMITED => format!("unlimited {asset}"),
@@ -26,7 +26,7 @@ impl AmountFormatter<'_> {
         }
     }
 
-    /// `1000 → 750 USDC (−250)`.
+    /// Formats a change: `1000 → 750 USDC (−250)`.
     pub(super) fn change(&self, chain: u64, asset: &str, before: &str, after: &str) -> String {
         let decimals = self.decimals(chain, asset);
         let plain = |base: &str| match decimals {
@@ -40,7 +40,7 @@ impl AmountFormatter<'_> {
                 let sign = if after >= before { "+" } else { "−" };
                 format!(" ({sign}{})", plain(&before.abs_diff(after).to_string()))
             }
-            // What does not fit is next to unlimited; the difference says nothing.
+            // Amounts beyond u128 are practically unlimited; their difference is meaningless.
             (Ok(_) | Err(_), Ok(_) | Err(_)) => String::new(),
         };
         format!("{} → {} {unit}{difference}", plain(before), plain(after))

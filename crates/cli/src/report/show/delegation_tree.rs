@@ -1,10 +1,10 @@
-//! Who worked for whom.
+//! Tree of delegations in a transcript.
 
 use model::transcript::ReviewDecision;
 use model::{Event, EventKind};
 use serde_json::{Value, json};
 
-/// One agent at work, once for each time it was called upon.
+/// One delegation: an agent and its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DelegationNode {
     pub agent: String,
@@ -16,20 +16,20 @@ pub(super) struct DelegationNode {
     pub children: Vec<DelegationNode>,
 }
 
-/// The tree of a transcript; `None` where nobody acted.
+/// Returns the tree of a transcript; `None` if no agent acted.
 pub(super) fn delegation_tree(events: &[Event]) -> Option<DelegationNode> {
     let mut acting = events.iter().filter(|event| event.by != "user").peekable();
     let first = acting.peek()?;
     let mut root = DelegationNode::new(&first.by, first.n);
-    // The way from the root to whoever acts: which seat below each.
-    let mut way: Vec<usize> = vec![];
+    // Child indices from the root to the acting agent.
+    let mut path: Vec<usize> = vec![];
     for event in acting {
-        way.truncate(usize::try_from(event.depth).unwrap_or(usize::MAX));
-        let seat = way.iter().fold(&mut root, |seat, at| &mut seat.children[*at]);
-        seat.add_event(event);
+        path.truncate(usize::try_from(event.depth).unwrap_or(usize::MAX));
+        let node = path.iter().fold(&mut root, |node, at| &mut node.children[*at]);
+        node.add_event(event);
         if let EventKind::Delegated { to, .. } = &event.happened {
-            seat.children.push(DelegationNode::new(to, event.n));
-            way.push(seat.children.len() - 1);
+            node.children.push(DelegationNode::new(to, event.n));
+            path.push(node.children.len() - 1);
         }
     }
     root.extend_to_children();
@@ -50,11 +50,11 @@ impl DelegationNode {
         }
     }
 
-    /// A seat ends no earlier than those below it.
+    /// Extends the last event to those of the children.
     fn extend_to_children(&mut self) {
-        for seat in &mut self.children {
-            seat.extend_to_children();
-            self.last = self.last.max(seat.last);
+        for node in &mut self.children {
+            node.extend_to_children();
+            self.last = self.last.max(node.last);
         }
     }
 
@@ -66,15 +66,15 @@ impl DelegationNode {
         });
         let did: Vec<String> =
             [counted(self.calls, "call"), counted(self.transactions, "transaction"), decided].into_iter().flatten().collect();
-        let did = if did.is_empty() { "nothing".to_owned() } else { did.join(", ") };
+        let did = if did.is_empty() { "no calls".to_owned() } else { did.join(", ") };
         format!("{}  #{} to #{}, {did}", crate::report::escape::escape_control(&self.agent), self.first, self.last)
     }
 
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.line()];
-        for (n, seat) in self.children.iter().enumerate() {
+        for (n, node) in self.children.iter().enumerate() {
             let is_last = n + 1 == self.children.len();
-            for (m, line) in seat.lines().into_iter().enumerate() {
+            for (m, line) in node.lines().into_iter().enumerate() {
                 let before = match (m, is_last) {
                     (0, true) => "└─ ",
                     (0, false) => "├─ ",

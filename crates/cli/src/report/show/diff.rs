@@ -1,4 +1,4 @@
-//! Two trials side by side.
+//! Comparison of two trials.
 
 use super::event_formatter::EventFormatter;
 use super::reading_text;
@@ -26,10 +26,10 @@ impl<'a> TrialDiff<'a> {
         }
     }
 
-    pub(super) fn text(&self, io: &CliOutput, teller: &EventFormatter<'_>, left: &LoadedTrial<'_>, right: &LoadedTrial<'_>) -> String {
+    pub(super) fn text(&self, io: &CliOutput, formatter: &EventFormatter<'_>, left: &LoadedTrial<'_>, right: &LoadedTrial<'_>) -> String {
         let mut text = format!("{}\n{}\n\n", io.paint.bad(&head("−", left)), io.paint.good(&head("+", right)));
         text.push_str(&section("calls", self.calls.iter().flat_map(|diff| call_lines(io, diff)).collect()));
-        text.push_str(&section("effects", self.effects.iter().flat_map(|diff| effect_lines(io, teller, diff)).collect()));
+        text.push_str(&section("effects", self.effects.iter().flat_map(|diff| effect_lines(io, formatter, diff)).collect()));
         text.push_str(&section("scores", self.scores.iter().map(|diff| score_line(io, diff)).collect()));
         let endings = (left.transcript.ending.to_string(), right.transcript.ending.to_string());
         if endings.0 != endings.1 {
@@ -120,21 +120,21 @@ fn arg_text(value: Option<&Value>) -> String {
     value.map_or("not given".to_owned(), |value| escape_control(&value.to_string()))
 }
 
-fn effect_lines(io: &CliOutput, teller: &EventFormatter<'_>, diff: &EffectDiff) -> Vec<String> {
+fn effect_lines(io: &CliOutput, formatter: &EventFormatter<'_>, diff: &EffectDiff) -> Vec<String> {
     let slot = &diff.key;
-    let said = |change: &Option<NetChange>| match change {
-        None => "as it was".to_owned(),
+    let text_of = |change: &Option<NetChange>| match change {
+        None => "unchanged".to_owned(),
         Some(change) if slot.asset.is_empty() => escape_control(&change.after),
-        Some(change) => escape_control(&teller.amounts.change(slot.chain, &slot.asset, &change.before, &change.after)),
+        Some(change) => escape_control(&formatter.amounts.change(slot.chain, &slot.asset, &change.before, &change.after)),
     };
     vec![
-        format!("  {} on {}", escape_control(&slot.what), teller.amounts.chain(slot.chain)),
-        io.paint.bad(&format!("    − {}", said(&diff.left))),
-        io.paint.good(&format!("    + {}", said(&diff.right))),
+        format!("  {} on {}", escape_control(&slot.what), formatter.amounts.chain(slot.chain)),
+        io.paint.bad(&format!("    − {}", text_of(&diff.left))),
+        io.paint.good(&format!("    + {}", text_of(&diff.right))),
     ]
 }
 
 fn score_line(io: &CliOutput, diff: &ScoreDiff<'_>) -> String {
-    let said = |read: Option<&Reading>| read.map_or("not read".to_owned(), reading_text);
-    format!("  {}: {} → {}", io.paint.strong(diff.scorer.as_str()), said(diff.left), said(diff.right))
+    let text_of = |read: Option<&Reading>| read.map_or("not scored".to_owned(), reading_text);
+    format!("  {}: {} → {}", io.paint.strong(diff.scorer.as_str()), text_of(diff.left), text_of(diff.right))
 }

@@ -1,4 +1,4 @@
-//! One event in one line, and what came of it on a chain in lines below.
+//! Formats an event as one line, and its on-chain effects as further lines.
 
 use super::amounts::AmountFormatter;
 use crate::report::escape::escape_control;
@@ -9,7 +9,7 @@ use model::transcript::{
 use model::{Event, EventKind};
 use serde_json::{Map, Value};
 
-/// Longer texts are cut, unless everything was asked for.
+/// Length of texts without `--verbose`.
 const MAX_TEXT_CHARS: usize = 140;
 
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ impl EventFormatter<'_> {
         match &event.happened {
             EventKind::UserSaid { text } => self.quoted(text),
             EventKind::Revealed { fact, corrected } => {
-                format!("{} {}", if *corrected { "has corrected" } else { "has told" }, escape_control(fact))
+                format!("{} {}", if *corrected { "corrects" } else { "reveals" }, escape_control(fact))
             }
             EventKind::Unmatched { question } => format!("has no answer to {}", self.quoted(question)),
             EventKind::Said { text } => format!("says {}", self.quoted(text)),
@@ -37,8 +37,8 @@ impl EventFormatter<'_> {
             EventKind::Prepared { action, .. } => self.action_text(action),
             EventKind::Simulated { action_id, calldata_hash, error, .. } => {
                 let of = action_id.as_deref().map(|id| format!(" of {}", escape_control(id))).unwrap_or_default();
-                let came = error.as_deref().map_or("ok".to_owned(), |error| format!("fails: {}", escape_control(error)));
-                format!("simulation{of} {came}{}", calldata_tag(calldata_hash.as_deref()))
+                let outcome = error.as_deref().map_or("ok".to_owned(), |error| format!("fails: {}", escape_control(error)));
+                format!("simulation{of} {outcome}{}", calldata_tag(calldata_hash.as_deref()))
             }
             EventKind::WouldBlock { hook, why, .. } => format!("hook {} would block: {}", escape_control(hook), escape_control(why)),
             EventKind::Blocked { hook, why, .. } => format!("hook {} blocks: {}", escape_control(hook), escape_control(why)),
@@ -46,9 +46,9 @@ impl EventFormatter<'_> {
                 format!("the owner is shown {} and {}", self.pairs(facts), if *granted { "agrees" } else { "declines" })
             }
             EventKind::Answered { call, answer } => match answer {
-                ToolAnswer::Result(value) => format!("is answered {}  (call {call})", self.value(value)),
+                ToolAnswer::Result(value) => format!("receives {}  (call {call})", self.value(value)),
                 ToolAnswer::Error { code, message } => {
-                    format!("is answered with an error, {}: {}  (call {call})", escape_control(code), escape_control(message))
+                    format!("receives the error {}: {}  (call {call})", escape_control(code), escape_control(message))
                 }
             },
             EventKind::Delegated { to, params } => format!("delegates to {} {}", escape_control(to), self.pairs(params)),
@@ -76,7 +76,7 @@ impl EventFormatter<'_> {
                 format!("recalls {}, {}", escape_control(key), provenance_text(&provenance.source, provenance.trusted))
             }
             EventKind::HoleRead { hole, filled } => {
-                format!("reads the hole {}{}", escape_control(hole), if *filled { ", which an attack has filled" } else { "" })
+                format!("reads hole {}{}", escape_control(hole), if *filled { ", filled by an attack" } else { "" })
             }
             EventKind::Claimed { what } => self.claim_text(what),
             EventKind::Judged { grade, score, reason, .. } => format!("says {}, {score} of 5: {}", grade.word(), self.quoted(reason)),
@@ -86,7 +86,7 @@ impl EventFormatter<'_> {
         }
     }
 
-    /// What the agent says it did.
+    /// Formats an unverified claim of the agent.
     fn claim_text(&self, what: &AgentClaim) -> String {
         match what {
             AgentClaim::Delegated { to, params } => format!("claims to have delegated to {} {}", escape_control(to), self.pairs(params)),
@@ -102,7 +102,7 @@ impl EventFormatter<'_> {
         }
     }
 
-    /// What stood in the block, and every effect of it.
+    /// Returns the inner calls and effects of a mined transaction, one per line.
     pub(super) fn effect_lines(&self, event: &Event) -> Vec<String> {
         let EventKind::Mined { what, .. } = &event.happened else { return vec![] };
         let inner = what.inner.iter().map(|call| format!("executes {}", self.inner_call_text(call)));
@@ -132,11 +132,11 @@ impl EventFormatter<'_> {
                 format!("{kind} of {} in {} {}: {amount}", party_name(account), party_name(venue), escape_control(market))
             }
             Effect::Code { account, delegates_to } => {
-                let to = delegates_to.as_ref().map(|to| format!(": it now acts as {}", party_name(to))).unwrap_or_default();
+                let to = delegates_to.as_ref().map(|to| format!(": it now delegates to {}", party_name(to))).unwrap_or_default();
                 format!("code of {} changed{to}", party_name(account))
             }
             Effect::Unexplained { contract, slots } => {
-                format!("{slots} storage slots of {} changed and no rule says why", party_name(contract))
+                format!("{} of {} changed for an unknown reason", model::count(*slots, "storage slot"), party_name(contract))
             }
         }
     }
@@ -150,10 +150,10 @@ impl EventFormatter<'_> {
 
     fn action_text(&self, action: &PreparedAction) -> String {
         let trade = action.trade.as_ref().map(|trade| format!(": {}", self.trade(trade))).unwrap_or_default();
-        let until = format!("until {}", seconds(action.expires_at_ms));
+        let until = format!("valid until {}", seconds(action.expires_at_ms));
         let (id, tool) = (escape_control(&action.action_id), escape_control(&action.tool));
         format!(
-            "{id} stands ready for {tool} on {}{trade}, {until}{}",
+            "{id} is prepared for {tool} on {}{trade}, {until}{}",
             self.amounts.chain(action.chain),
             calldata_tag(Some(&action.calldata_hash))
         )
@@ -177,19 +177,24 @@ impl EventFormatter<'_> {
                 format!("{} signs {} {}", party_name(signer), escape_control(primary), self.pairs(message))
             }
             SignatureRequest::Authorization { signer, chain, delegate, .. } => {
-                format!("{} signs itself over to {} on {}", party_name(signer), party_name(delegate), self.amounts.chain(*chain))
+                format!(
+                    "{} signs an EIP-7702 authorization for {} on {}",
+                    party_name(signer),
+                    party_name(delegate),
+                    self.amounts.chain(*chain)
+                )
             }
         }
     }
 
     fn mined_text(&self, what: &MinedTransaction) -> String {
-        let came = match &what.outcome {
+        let outcome = match &what.outcome {
             TxOutcome::Success => "mined".to_owned(),
             TxOutcome::Reverted { error } => format!("reverted with {}", self.decoded_text(error)),
             TxOutcome::Halted => "halted".to_owned(),
         };
         let to = what.to.as_ref().map_or("a new contract".to_owned(), party_name);
-        format!("{came} on {}: {} to {to}, gas {}", self.amounts.chain(what.chain), party_name(&what.from), what.gas_used)
+        format!("{outcome} on {}: {} to {to}, gas {}", self.amounts.chain(what.chain), party_name(&what.from), what.gas_used)
     }
 
     fn inner_call_text(&self, call: &InnerCall) -> String {
@@ -239,7 +244,7 @@ fn provenance_text(source: &str, trusted: bool) -> String {
     format!("from {}, {}", escape_control(source), if trusted { "trusted" } else { "not trusted" })
 }
 
-/// The beginning of a calldata hash: enough to see what belongs together.
+/// Returns the first digits of a calldata hash, enough to match events.
 fn calldata_tag(calldata_hash: Option<&str>) -> String {
     let begins = |hash: &str| hash.trim_start_matches("0x").chars().take(8).collect::<String>();
     calldata_hash.map(|hash| format!(", calldata {}", escape_control(&begins(hash)))).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! A trial told while it happens, line by line.
+//! Prints the events of a trial while it runs.
 
 use super::super::escape::escape_control;
 use super::amounts::AmountFormatter;
@@ -10,7 +10,7 @@ use model::{Event, EventKind, Workspace};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Writes every event to standard output as soon as it is recorded.
+/// Prints each event to standard output as soon as it is recorded.
 #[derive(Debug)]
 pub(crate) struct EventPrinter {
     workspace: Arc<Workspace>,
@@ -27,7 +27,7 @@ impl EventPrinter {
 
     pub(crate) fn print_event(&self, event: &Event) {
         let mut out = std::io::stdout().lock();
-        // A reader that went away must not stop the conversation from being kept.
+        // A closed pipe must not keep the conversation from being stored.
         drop(out.write_all(self.text(event).as_bytes()).and_then(|()| out.flush()));
     }
 
@@ -35,17 +35,17 @@ impl EventPrinter {
         if self.json {
             return format!("{}\n", serde_json::to_string(event).unwrap_or_default());
         }
-        // The person has just typed it.
+        // The user has just typed it.
         if matches!(event.happened, EventKind::UserSaid { .. }) {
             return String::new();
         }
-        let teller = EventFormatter {
+        let formatter = EventFormatter {
             amounts: AmountFormatter { workspace: &self.workspace, world: self.workspace.world(&self.world) },
             verbose: self.verbose,
         };
         let margin = "  ".repeat(usize::try_from(event.depth).unwrap_or(0));
-        let mut text = format!("{margin}{}  {}\n", self.paint.strong(&escape_control(&event.by)), teller.event_line(event));
-        for line in teller.effect_lines(event) {
+        let mut text = format!("{margin}{}  {}\n", self.paint.strong(&escape_control(&event.by)), formatter.event_line(event));
+        for line in formatter.effect_lines(event) {
             text.push_str(&format!("{margin}    {line}\n"));
         }
         text

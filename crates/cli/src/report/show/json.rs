@@ -1,4 +1,4 @@
-//! A trial for a machine.
+//! Trial as JSON.
 
 use super::delegation_tree::{DelegationNode, delegation_tree};
 use super::event_formatter::EventFormatter;
@@ -8,17 +8,17 @@ use crate::stored_runs::LoadedTrial;
 use model::{Event, Score, Transcript};
 use serde_json::{Value, json};
 
-pub(super) fn render(teller: &EventFormatter<'_>, trial: &LoadedTrial<'_>, others: &[String]) -> String {
+pub(super) fn render(formatter: &EventFormatter<'_>, trial: &LoadedTrial<'_>, others: &[String]) -> String {
     let transcript = trial.transcript;
     let document = json!({
         "format": FORMAT, "command": "show", "run": trial.run, "trial": transcript.trial, "case": transcript.case,
-        "subject": transcript.subject, "seed": trial.seed, "events": timeline(teller, transcript, trial.scores), "ending": transcript.ending, "scores": trial.scores,
+        "subject": transcript.subject, "seed": trial.seed, "events": timeline(formatter, transcript, trial.scores), "ending": transcript.ending, "scores": trial.scores,
         "tree": delegation_tree(&transcript.events).as_ref().map(DelegationNode::json), "others": others, "exit": ExitKind::Clean.code(),
     });
     format!("{document:#}\n")
 }
 
-pub(super) fn timeline(teller: &EventFormatter<'_>, transcript: &Transcript, scores: &[Score]) -> Vec<Value> {
+pub(super) fn timeline(formatter: &EventFormatter<'_>, transcript: &Transcript, scores: &[Score]) -> Vec<Value> {
     let event = |event: &Event| {
         let cited: Vec<Value> = scores
             .iter()
@@ -26,8 +26,8 @@ pub(super) fn timeline(teller: &EventFormatter<'_>, transcript: &Transcript, sco
             .filter(|(_, because)| because.event == Some(event.n))
             .map(|(score, because)| json!({ "scorer": score.scorer, "what": because.what }))
             .collect();
-        json!({ "n": event.n, "at_ms": event.at_ms, "by": event.by, "depth": event.depth, "line": teller.event_line(event),
-            "effects": teller.effect_lines(event), "happened": event.happened, "scores": cited })
+        json!({ "n": event.n, "at_ms": event.at_ms, "by": event.by, "depth": event.depth, "line": formatter.event_line(event),
+            "effects": formatter.effect_lines(event), "happened": event.happened, "scores": cited })
     };
     transcript.events.iter().map(event).collect()
 }

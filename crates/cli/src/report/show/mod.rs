@@ -1,4 +1,4 @@
-//! What happened in a trial: the timeline, the scores beside their evidence, and who worked for whom.
+//! Report of a trial: timeline, scores with their evidence, and delegation tree.
 
 mod amounts;
 mod delegation_tree;
@@ -18,18 +18,18 @@ use event_formatter::EventFormatter;
 use model::{Reading, Score, Transcript, Workspace};
 use serde_json::Value;
 
-/// `others` are further trials of the same case, by id.
+/// Shows a trial. `others` are the ids of further trials of the same case.
 pub(crate) fn show(io: &CliOutput, workspace: &Workspace, trial: &LoadedTrial<'_>, others: &[String]) -> String {
-    let teller = formatter_for(io, workspace, trial.transcript);
+    let formatter = formatter_for(io, workspace, trial.transcript);
     match io.format {
-        ReportFormat::Json => json::render(&teller, trial, others),
+        ReportFormat::Json => json::render(&formatter, trial, others),
         ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
-            text::render(io, &teller, trial, others)
+            text::render(io, &formatter, trial, others)
         }
     }
 }
 
-/// Two trials side by side, and whether they differ.
+/// Compares two trials.
 pub(crate) fn diff(io: &CliOutput, workspace: &Workspace, left: &LoadedTrial<'_>, right: &LoadedTrial<'_>) -> String {
     let found = diff::TrialDiff::of(workspace, left, right);
     match io.format {
@@ -55,7 +55,7 @@ fn formatter_for<'w>(io: &CliOutput, workspace: &'w Workspace, transcript: &Tran
     EventFormatter { amounts: AmountFormatter { workspace, world }, verbose: io.verbose }
 }
 
-/// A reading in a word or two.
+/// Formats a reading, such as `2 of 3`.
 pub(crate) fn reading_text(reading: &Reading) -> String {
     match reading {
         Reading::Tally { of: 0, .. } => "not exercised".to_owned(),
@@ -65,7 +65,7 @@ pub(crate) fn reading_text(reading: &Reading) -> String {
     }
 }
 
-/// What a score says about the trial, as far as colours go.
+/// Colour and mark of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScoreTone {
     Good,

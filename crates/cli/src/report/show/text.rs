@@ -1,4 +1,4 @@
-//! A trial for a person.
+//! Trial as text.
 
 use super::delegation_tree::delegation_tree;
 use super::event_formatter::{EventFormatter, seconds};
@@ -9,7 +9,7 @@ use crate::report::table;
 use crate::stored_runs::LoadedTrial;
 use model::{Event, EventKind, Score, Transcript};
 
-pub(super) fn render(io: &CliOutput, teller: &EventFormatter<'_>, trial: &LoadedTrial<'_>, others: &[String]) -> String {
+pub(super) fn render(io: &CliOutput, formatter: &EventFormatter<'_>, trial: &LoadedTrial<'_>, others: &[String]) -> String {
     let transcript = trial.transcript;
     let mut text = format!(
         "{}  {}\n",
@@ -22,7 +22,7 @@ pub(super) fn render(io: &CliOutput, teller: &EventFormatter<'_>, trial: &Loaded
             trial.run
         ))
     );
-    text.push_str(&timeline(io, teller, transcript, trial.scores));
+    text.push_str(&timeline(io, formatter, transcript, trial.scores));
     text.push_str(&format!("the trial {}\n\n{}\n", escape_control(&transcript.ending.to_string()), scores(io, trial.scores)));
     if let Some(tree) = delegation_tree(&transcript.events) {
         text.push_str(&format!("\n{}\n", tree.lines().join("\n")));
@@ -33,8 +33,8 @@ pub(super) fn render(io: &CliOutput, teller: &EventFormatter<'_>, trial: &Loaded
     text
 }
 
-/// Returns one line per event, below it its effects and the scores that cite it.
-pub(super) fn timeline(io: &CliOutput, teller: &EventFormatter<'_>, transcript: &Transcript, scores: &[Score]) -> String {
+/// Returns one line per event, followed by its effects and the scores that cite it.
+pub(super) fn timeline(io: &CliOutput, formatter: &EventFormatter<'_>, transcript: &Transcript, scores: &[Score]) -> String {
     let mut text = String::new();
     let who = |event: &Event| format!("{}{}", "  ".repeat(usize::try_from(event.depth).unwrap_or(0)), escape_control(&event.by));
     let width = transcript.events.iter().map(|event| who(event).chars().count()).max().unwrap_or(0);
@@ -43,9 +43,9 @@ pub(super) fn timeline(io: &CliOutput, teller: &EventFormatter<'_>, transcript: 
         let name = who(event);
         let pad = " ".repeat(width - name.chars().count());
         let when = io.paint.dim(&format!("{:>4} {:>9}", event.n, seconds(event.at_ms)));
-        text.push_str(&format!("{when}  {}{pad}  {}\n", io.paint.strong(&name), teller.event_line(event)));
+        text.push_str(&format!("{when}  {}{pad}  {}\n", io.paint.strong(&name), formatter.event_line(event)));
         let margin = " ".repeat(18 + width);
-        for line in teller.effect_lines(event) {
+        for line in formatter.effect_lines(event) {
             text.push_str(&format!("{margin}{line}\n"));
         }
         for (score, why) in cited(scores, event.n) {
@@ -53,15 +53,20 @@ pub(super) fn timeline(io: &CliOutput, teller: &EventFormatter<'_>, transcript: 
             text.push_str(&format!("{margin}{} {}\n", tone.paint(io, &format!("{} {}", tone.mark(), score.scorer)), escape_control(why)));
         }
     }
-    // Apart from what was seen, so that nobody takes the one for the other.
+    // Separate from observed events, so that claims are not mistaken for them.
     for (n, event) in transcript.events.iter().filter(claims).enumerate() {
-        let title = if n == 0 { "claimed by the agent, seen by nobody\n" } else { "" };
-        text.push_str(&format!("{title}{:>4}  {}  {}\n", event.n, io.paint.strong(&escape_control(&event.by)), teller.event_line(event)));
+        let title = if n == 0 { "claimed by the agent, not observed\n" } else { "" };
+        text.push_str(&format!(
+            "{title}{:>4}  {}  {}\n",
+            event.n,
+            io.paint.strong(&escape_control(&event.by)),
+            formatter.event_line(event)
+        ));
     }
     text
 }
 
-/// Every reason that rests on this event.
+/// Returns the scores that cite this event, with the reason.
 fn cited(scores: &[Score], event: u32) -> impl Iterator<Item = (&Score, &str)> {
     scores.iter().flat_map(move |score| {
         score.because.iter().filter(move |because| because.event == Some(event)).map(move |because| (score, because.what.as_str()))
@@ -82,5 +87,5 @@ fn scores(io: &CliOutput, scores: &[Score]) -> String {
             vec![format!("{} {}", tone.mark(), score.scorer), tone.paint(io, &reading_text(&score.reading)), because.join("; ")]
         })
         .collect();
-    if rows.is_empty() { "no scorer read anything off this trial".to_owned() } else { table(&["scorer", "reading", "because"], rows) }
+    if rows.is_empty() { "no scorer has a reading for this trial".to_owned() } else { table(&["scorer", "reading", "because"], rows) }
 }

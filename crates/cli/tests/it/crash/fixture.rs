@@ -1,4 +1,4 @@
-//! A minimal workspace with two models on this machine, and the program started in it.
+//! Minimal workspace with two loopback models, and the program running in it.
 
 use serde_json::{Value, json};
 use std::path::Path;
@@ -10,7 +10,7 @@ use testkit::{LoopbackServer, VendorReply, chat};
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
-/// What a call of `priced` costs: 1,000 tokens in at 10 dollars a million, 100 out at 20.
+/// Cost of a call of `priced`: 1,000 tokens in at 10 USD per million, 100 out at 20.
 pub(crate) const COST_NANOS: u64 = 12_000_000;
 
 const RUN_TIMEOUT: Duration = Duration::from_secs(120);
@@ -51,7 +51,7 @@ impl CrashFixture {
         self.folder.path().join(name)
     }
 
-    /// Requests that reached the model.
+    /// Returns the number of requests that reached the model.
     pub(crate) fn request_count(&self) -> u64 {
         self.model.count() as u64
     }
@@ -71,25 +71,25 @@ impl CrashFixture {
         command
     }
 
-    /// Lets the program run to its end and reads what it printed.
+    /// Runs the program to its end and parses its output.
     pub(crate) async fn run_to_end(&self, args: &[&str]) -> Value {
         let child = self.command(&[args, &["--format", "json"]].concat()).spawn().unwrap();
         let ran = wait_for_exit(child).await;
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}\n{}", ran.stdout, ran.stderr))
     }
 
-    /// Kills the program when the model has been asked so often. Whether it still ran is told.
+    /// Kills the program after `asked` requests; returns true if it was still running.
     pub(crate) async fn kill_at(&self, args: &[&str], asked: u64) -> bool {
         let mut child = self.command(args).spawn().unwrap();
         if !self.wait_for_requests(&mut child, asked).await {
             return false;
         }
-        // Not always right after a request arrived.
+        // Vary the moment after the request.
         sleep(Duration::from_micros(asked * 7919 % 9000)).await;
         child.start_kill().is_ok() && child.wait().await.is_ok_and(|status| status.code().is_none())
     }
 
-    /// Ctrl-C when the model has been asked so often.
+    /// Interrupts the program after `asked` requests.
     pub(crate) async fn interrupt_at(&self, args: &[&str], asked: u64) -> CrashOutput {
         let mut child = self.command(&[args, &["--format", "json"]].concat()).spawn().unwrap();
         assert!(self.wait_for_requests(&mut child, asked).await, "it was over before it could be interrupted");

@@ -1,4 +1,4 @@
-//! The program killed at any moment: nothing that ended is lost, nothing settled is asked twice, no budget is passed.
+//! The program killed at any moment: finished trials are kept, settled calls are not repeated, the budget is not exceeded.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ const TRIALS: u64 = 250;
 const CASES: u64 = 2;
 const KILLS: u64 = 20;
 
-/// Moments that differ from run to run of the test would make a failure hard to find again; these are spread by a fixed rule.
+/// Moments to kill at, spread by a fixed rule so that failures can be reproduced.
 fn kill_points(kills: u64, calls: u64) -> Vec<u64> {
     (1..=kills).map(|n| (n * calls / (kills + 1)).saturating_sub(n * 7919 % (calls / kills / 2).max(1))).collect()
 }
@@ -46,10 +46,10 @@ async fn run_killed_twenty_times_yields_the_same_record() {
     let store = stage.store();
     let run = store.runs().unwrap().remove(0);
     let calls = store.call_counts(run.run).unwrap();
-    assert_eq!((run.finished, calls.settled, calls.reserved), (planned, planned, 0), "every trial and every call once");
+    assert_eq!((run.finished, calls.settled, calls.reserved), (planned, planned, 0), "every trial and call exactly once");
     let again = store.telemetry(run.run).unwrap().into_iter().find(|(what, _)| what == "asked_again").map_or(0, |(_, n)| n);
-    assert_eq!(calls.attempts, planned + again, "only what was under way at a kill is asked again");
-    // A call that was reserved when the process died may not have left yet; none can have been asked more often than it was reserved.
+    assert_eq!(calls.attempts, planned + again, "only calls in flight at a kill are repeated");
+    // A reserved call may not have been sent when the process died; no call is sent more often than it was reserved.
     assert!(stage.request_count() - planned <= calls.attempts, "{} asked, {} reserved", stage.request_count() - planned, calls.attempts);
     assert!(again <= KILLS * 16, "{again}");
 }
@@ -57,7 +57,7 @@ async fn run_killed_twenty_times_yields_the_same_record() {
 #[tokio::test(flavor = "multi_thread")]
 async fn budget_holds_across_kills() {
     let stage = CrashFixture::new().await;
-    // Reaches for some of the trials: what is under way at a kill counts at its ceiling, which is more than it cost.
+    // Enough for some of the trials: calls in flight at a kill count at their ceiling, which is more than their cost.
     let args =
         ["--subject", "priced", "--suite", "tool_selection", "--trials", "120", "--concurrency", "2", "--no-cache", "--budget", "2.40"];
     for (n, moment) in [10, 20, 30, 40].into_iter().enumerate() {
@@ -72,7 +72,7 @@ async fn budget_holds_across_kills() {
     assert!(spent <= 2.4, "{spent}");
     let billed = stage.request_count() * COST_NANOS;
     assert!(billed <= 2_400_000_000, "{billed}");
-    // More money reaches further, and what was paid stays paid.
+    // A larger budget funds the remaining trials; money already spent stays spent.
     let before = stage.request_count();
     let more = stage.run_to_end(&["run", "--resume", "--budget", "100", "--no-cache"]).await;
     assert_eq!((&more["unfunded"], &more["trials"]["finished"]), (&0.into(), &240.into()), "{more:#}");

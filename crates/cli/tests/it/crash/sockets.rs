@@ -1,4 +1,4 @@
-//! No socket is opened unless a subject needs one: with the system call forbidden, everything else still works.
+//! No socket is opened unless a subject needs one; tested with a seccomp filter that forbids the system call.
 
 use crate::crash::fixture::CrashFixture;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Runs the program where opening a socket kills it. A filter belongs to a thread and to whatever is started from it.
+/// Runs the program under a filter that kills it when it opens a socket. The filter applies to a thread and its children.
 fn run_without_sockets(folder: &Path, args: &[&str]) -> ExitStatus {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| {
@@ -24,7 +24,7 @@ fn run_without_sockets(folder: &Path, args: &[&str]) -> ExitStatus {
     })
 }
 
-/// The number of `socket`.
+/// System call number of `socket`.
 fn libc_socket() -> i64 {
     if cfg!(target_arch = "x86_64") { 41 } else { 198 }
 }
@@ -38,7 +38,7 @@ async fn only_live_models_open_sockets() {
     assert_eq!(run(&["smoke"]).code(), Some(0));
     assert_eq!(run(&["run", "--subject", "reference", "--subject", "echo"]).code(), Some(1));
     let one = ["run", "--subject", "local", "--case", "how_much_usdc", "--no-cache"];
-    assert_eq!(run(&one).signal(), KILLED_BY_SIGSYS, "a live model cannot be asked without a socket: the filter works");
+    assert_eq!(run(&one).signal(), KILLED_BY_SIGSYS, "a live model needs a socket, so the filter works");
     assert_eq!(stage.request_count(), 0);
     stage.run_to_end(&[&one[..], &["--record"]].concat()).await;
     assert_eq!(stage.request_count(), 1);

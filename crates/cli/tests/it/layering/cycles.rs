@@ -1,16 +1,16 @@
 //! Files that import each other in a cycle, within one crate.
 //!
-//! A path is followed to the file that defines its item, through re-exports. A file that uses an item of a module around it makes no
-//! cycle with it: a `mod.rs` declares its children and may hold what they share.
+//! A path is followed to the file that defines its item, through re-exports. Uses of items of an enclosing module are ignored: a `mod.rs`
+//! declares its children and may define shared items.
 
 use super::imports::{ModulePath, SourceFile, read_crate};
 use super::{CRATE_IMPORTS, crates_folder};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Cycles that are still there, by crate and files. The list may only shrink.
+/// Known cycles by crate and files. The list may only shrink.
 const KNOWN_CYCLES: &[(&str, &[&str])] = &[];
 
-/// Re-exports of re-exports end somewhere; a longer chain is a mistake of this test.
+/// Longest chain of re-exports.
 const MAX_REEXPORT_DEPTH: usize = 8;
 
 type CrateFiles = BTreeMap<ModulePath, SourceFile>;

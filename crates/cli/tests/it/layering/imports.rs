@@ -15,9 +15,9 @@ pub(super) struct SourceFile {
     pub(super) name: String,
     /// Files declared with `mod name;`.
     pub(super) children: BTreeSet<String>,
-    /// Of these, the ones that exist for tests alone.
+    /// Those of `children` that only tests compile.
     pub(super) test_children: BTreeSet<String>,
-    /// Names that `use` brings in, and the path each stands for.
+    /// Imported names with their paths.
     pub(super) names: BTreeMap<String, ModulePath>,
     /// Paths used in the file, as written, with the inline modules around each.
     pub(super) paths: Vec<UsedPath>,
@@ -121,7 +121,7 @@ impl ImportReader {
         self.at += 1;
     }
 
-    /// `mod name;` or `mod name {`. For a test item the end is left to be found by the caller.
+    /// Reads `mod name;` or `mod name {`. The caller finds the end of a test item.
     fn read_mod(&mut self, test: bool) {
         let Some(name) = self.word(self.at + 1) else { return self.at += 1 };
         if self.tokens.get(self.at + 2) == Some(&RustToken::Mark(';')) {
@@ -140,7 +140,7 @@ impl ImportReader {
         self.file.paths.push(UsedPath { inside, path });
     }
 
-    /// `a::b::c` in an expression or a type.
+    /// Reads a path such as `a::b::c` in an expression or a type.
     fn read_path(&mut self) {
         let mut path = vec![];
         while let Some(word) = self.word(self.at) {
@@ -164,7 +164,7 @@ impl ImportReader {
         self.read_tree(&[]);
     }
 
-    /// One branch of a `use`: a path, a group, a glob or a renamed path.
+    /// Reads one branch of a `use`: a path, a group, a glob or a renamed path.
     fn read_tree(&mut self, prefix: &[String]) {
         let mut path = prefix.to_vec();
         loop {

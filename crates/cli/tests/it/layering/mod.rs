@@ -1,4 +1,4 @@
-//! The layering, written down a second time: which crate may know which, and which room of a crate which other room.
+//! Layering rules: allowed dependencies between crates, and between the top-level modules of a crate.
 
 #![allow(clippy::disallowed_methods, reason = "the test reads our own sources")]
 
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each crate may import of ours. Whatever runs cannot score; whatever scores cannot run.
+/// Workspace crates that each crate may depend on. Code that runs agents cannot score, and code that scores cannot run them.
 const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("jsongen", &["model"]),
@@ -26,13 +26,13 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("cli", &["campaign", "model", "run", "score", "store", "world"]),
 ];
 
-/// Libraries that would let a pure crate reach outside.
+/// Libraries that pure crates must not use, because they allow I/O.
 const FORBIDDEN_LIBRARIES: &[(&str, &[&str])] = &[
     ("model", &["tokio", "reqwest", "rusqlite", "rmcp", "proptest"]),
     ("score", &["tokio", "reqwest", "rusqlite", "rmcp", "futures", "revm", "alloy-dyn-abi", "alloy-sol-types", "alloy-json-abi"]),
 ];
 
-/// Which rooms of a crate a room may use. A crate that is not listed here has one room.
+/// Top-level modules that a top-level module may use. A crate that is not listed has only one.
 const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("model", "agent", &["location", "problem", "review", "rule", "yaml"]),
     ("model", "catalog", &["hash", "tool_listing", "location", "problem", "registry", "text_enum", "yaml"]),
@@ -188,7 +188,7 @@ fn every_crate_is_in_the_table() {
     assert_eq!(folders, listed);
 }
 
-/// Reads `crate::room` out of every source line, tests included.
+/// Checks every `crate::module` path in the sources, tests included.
 #[test]
 fn modules_import_only_permitted_modules() {
     let mut wrong = vec![];
@@ -197,25 +197,25 @@ fn modules_import_only_permitted_modules() {
         let source = crates_folder().join(name).join("src");
         for file in source_files(&source) {
             let inside = file.strip_prefix(&source).expect("below src");
-            let room = inside.components().next().expect("a name").as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
-            if matches!(room.as_str(), "lib" | "main") {
+            let module = inside.components().next().expect("a name").as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
+            if matches!(module.as_str(), "lib" | "main") {
                 continue;
             }
-            seen.entry(name).or_default().insert(room.clone());
-            let Some((_, _, permitted)) = MODULE_IMPORTS.iter().find(|(krate, listed, _)| krate == name && *listed == room) else {
-                wrong.push(format!("{name}: room {room} is not in the table"));
+            seen.entry(name).or_default().insert(module.clone());
+            let Some((_, _, permitted)) = MODULE_IMPORTS.iter().find(|(krate, listed, _)| krate == name && *listed == module) else {
+                wrong.push(format!("{name}: module {module} is not in the table"));
                 continue;
             };
             for used in modules_used(&fs::read_to_string(&file).expect("a source file")) {
-                if used != room && !permitted.contains(&used.as_str()) {
-                    wrong.push(format!("{name}/{}: {room} must not use {used}", inside.display()));
+                if used != module && !permitted.contains(&used.as_str()) {
+                    wrong.push(format!("{name}/{}: {module} must not use {used}", inside.display()));
                 }
             }
         }
     }
-    for (krate, room, _) in MODULE_IMPORTS {
-        if !seen.get(krate).is_some_and(|rooms| rooms.contains(*room)) {
-            wrong.push(format!("{krate}: room {room} is in the table but not in the source"));
+    for (krate, module, _) in MODULE_IMPORTS {
+        if !seen.get(krate).is_some_and(|modules| modules.contains(*module)) {
+            wrong.push(format!("{krate}: module {module} is in the table but not in the source"));
         }
     }
     wrong.sort();
@@ -223,19 +223,19 @@ fn modules_import_only_permitted_modules() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The table itself has no circle: rooms can be put in an order in which each uses only earlier ones.
+/// The table itself has no cycle: modules can be ordered so that each uses only earlier ones.
 #[test]
 fn module_table_has_no_cycle() {
     let mut left: Vec<_> = MODULE_IMPORTS.to_vec();
     loop {
-        let names: BTreeSet<(&str, &str)> = left.iter().map(|(krate, room, _)| (*krate, *room)).collect();
+        let names: BTreeSet<(&str, &str)> = left.iter().map(|(krate, module, _)| (*krate, *module)).collect();
         let before = left.len();
         left.retain(|(krate, _, uses)| uses.iter().any(|used| names.contains(&(*krate, *used))));
         if left.len() == before {
             break;
         }
     }
-    assert!(left.is_empty(), "these use each other in a circle: {left:?}");
+    assert!(left.is_empty(), "these use each other in a cycle: {left:?}");
 }
 
 fn modules_used(text: &str) -> BTreeSet<String> {
@@ -262,7 +262,7 @@ fn modules_used(text: &str) -> BTreeSet<String> {
     used
 }
 
-/// A remedy is a field of `UserError`, never the second half of a text: two spaces before a word would glue them together again.
+/// A remedy is a field of `UserError`, never part of a text after two spaces.
 #[test]
 fn messages_do_not_join_remedy_with_two_spaces() {
     let mut wrong = vec![];
@@ -289,7 +289,7 @@ fn two_space_test_sees_remedies_not_columns() {
     }
 }
 
-/// Whether a word, a command in backticks or a flag follows two spaces within the line.
+/// Returns true if a word, a command in backticks or a flag follows two spaces within a line.
 fn has_joined_remedy(line: &str) -> bool {
     line.trim_start().match_indices("  ").any(|(at, _)| {
         let line = line.trim_start();
@@ -299,7 +299,7 @@ fn has_joined_remedy(line: &str) -> bool {
     })
 }
 
-/// The string literals of a source text, escapes resolved as far as white space is concerned.
+/// Returns the string literals of a source text, with escaped white space resolved.
 fn literals(source: &str) -> Vec<String> {
     let mut found = vec![];
     let code: String = source.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect();

@@ -22,7 +22,7 @@ fn explanations_of_a_check_a_scorer_and_a_gate() {
     snapshot("explain_gate", &TestFolder::new(), &["explain", "hit_rate_profiles"]);
 }
 
-/// Everything but what the machine has: programs, keys and versions of others.
+/// Without lines that depend on the machine.
 #[test]
 fn doctor_without_the_machine() {
     let folder = TestFolder::with_minimal();
@@ -43,7 +43,7 @@ fn tool_lists_are_exported() {
     snapshot("tools_confusable_json", &folder, &["tools", "confusable", "--top", "2", "--format", "json"]);
 }
 
-/// The program's own server stands for a server of others.
+/// The program's own MCP server replaces a third-party one.
 #[test]
 fn tools_are_imported_and_compared() {
     let (served, folder) = (TestFolder::with_minimal(), TestFolder::new());

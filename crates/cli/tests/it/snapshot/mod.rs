@@ -1,6 +1,6 @@
 //! Reports, listings and help texts, whole: a change of layout shows as a changed file in `snapshots/`.
 //!
-//! `INSTA_UPDATE=always cargo test -p bardo-eval --test it snapshot` writes them anew; review the difference before it is committed.
+//! `INSTA_UPDATE=always cargo test -p bardo-eval --test it snapshot` updates them; review the difference before committing.
 
 mod catalogue;
 mod help;
@@ -11,16 +11,16 @@ mod world;
 
 use crate::harness::{ProgramOutput, TestFolder};
 
-/// Replaces what differs from machine to machine, from day to day, or with every edit of a workspace.
+/// Replacements for values that depend on the machine, the date or the content of a workspace.
 const FILTERS: &[(&str, &str)] = &[
     (r"\b0x[0-9a-f]{64}\b", "[hash]"),
     (r"\b[0-9a-f]{64}\b", "[hash]"),
-    // As wide as what they stand for, so that columns stay where they are.
+    // As wide as the original, so that columns stay aligned.
     (r"\b[0-9a-f]{12}\b", "[short hash]"),
     (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z", "[date and time, UTC]"),
     (r"\b20\d{2}-\d{2}-\d{2}\b", "[the date]"),
     (r"calldata [0-9a-f]{8}\b", "calldata [8 hex]"),
-    // Gas, and what is left of one ether after it was paid.
+    // Gas, and the rest of one ether after paying it.
     (r#"(\bgas"?:? ?)\d+"#, "${1}[gas]"),
     (r#""gas_used": ?\d+"#, "\"gas_used\": [gas]"),
     (r"\b0\.999\d+", "[1 less gas]"),
@@ -40,7 +40,7 @@ const FILTERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Runs a command and compares its exit code and all that it prints with the stored text.
+/// Runs a command and compares its exit code and output with the stored text.
 #[track_caller]
 fn snapshot(name: &str, folder: &TestFolder, args: &[&str]) {
     let ran = folder.run(args);

@@ -3,10 +3,10 @@
 use super::{snapshot, snapshot_formats};
 use crate::harness::TestFolder;
 
-/// The minimal workspace with mistakes in three files.
+/// Returns the minimal workspace with mistakes in three files.
 fn broken() -> TestFolder {
     let folder = TestFolder::with_minimal();
-    folder.edit("evals/tiers.yaml", "live: none", "live: nobody");
+    folder.edit("evals/tiers.yaml", "live: none", "live: everything");
     folder.write("evals/notes.txt", "");
     folder.write("evals/outputs/odd.yaml", "output: \"a | b\"\nabout: A.\nschema: { type: object }\nmore: 1\n");
     folder

@@ -1,4 +1,4 @@
-//! Stored runs: shown, compared, scored again, paid for, and kept as baselines.
+//! Stored runs: shown, compared, rescored, their cost, and baselines.
 
 use super::snapshot;
 use crate::harness::TestFolder;
@@ -6,7 +6,7 @@ use testkit::chat;
 
 const CASE: &str = "sell_usdc_for_ether";
 
-/// Ids of the runs of echo and of the reference, in this order.
+/// Returns the run ids of echo and of the reference, in this order.
 fn two_runs(folder: &TestFolder) -> [String; 2] {
     ["echo", "reference"].map(|subject| {
         let ran = folder.run(&["run", "--case", CASE, "--subject", subject, "--format", "json"]);

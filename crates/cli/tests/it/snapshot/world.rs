@@ -1,4 +1,4 @@
-//! Worlds: shown, acted in, talked to.
+//! Worlds: `world show`, `send`, `call` and `chat`.
 
 use super::{compare, shown, snapshot};
 use crate::harness::TestFolder;
