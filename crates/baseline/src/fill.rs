@@ -16,11 +16,11 @@ pub(crate) struct FilledParams {
     pub args: Map<String, Value>,
     /// Required parameters without a value.
     pub missing: Vec<String>,
-    /// Mentions of the newest turn that were assigned.
+    /// Number of mentions of the newest turn that were assigned.
     pub used: usize,
-    /// Mentions of the newest turn that could be assigned.
-    pub said: usize,
-    /// Required texts filled with the whole request, which is not evidence for the tool.
+    /// Number of mentions of the newest turn that are not negated.
+    pub assignable: usize,
+    /// Number of required texts filled with the whole request. They are not evidence for the tool.
     pub padded: usize,
     /// Extra values of a single-value parameter; the call is repeated for each.
     pub also: Vec<(String, Value)>,
@@ -32,7 +32,7 @@ impl FilledParams {
         let required = shape.slots.iter().filter(|slot| slot.required).count();
         let lacking = self.missing.len() as f64 + 0.5 * self.padded as f64;
         let filled = if required == 0 { 1.0 } else { 1.0 - lacking / required as f64 };
-        let used = if self.said == 0 { 1.0 } else { self.used as f64 / self.said as f64 };
+        let used = if self.assignable == 0 { 1.0 } else { self.used as f64 / self.assignable as f64 };
         0.6 * filled + 0.4 * used
     }
 }
@@ -45,11 +45,11 @@ const MIN_REQUIRED_SCORE: f64 = 0.3;
 /// Fills parameters from turns, given oldest first. The newest turn with a fitting value wins.
 pub(crate) fn fill(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage]) -> FilledParams {
     let mut filled = FilledParams::default();
-    for (age, said) in turns.iter().rev().enumerate() {
-        let used = fill_turn(lexicon, shape, said, age, &mut filled);
+    for (age, message) in turns.iter().rev().enumerate() {
+        let used = fill_turn(lexicon, shape, message, age, &mut filled);
         if age == 0 {
             filled.used = used.len();
-            filled.said = said.mentions.iter().filter(|mention| !mention.negated).count();
+            filled.assignable = message.mentions.iter().filter(|mention| !mention.negated).count();
         }
     }
     fill_derived(lexicon, shape, turns, &mut filled);
@@ -65,89 +65,93 @@ struct SlotCandidate {
     value: Value,
 }
 
-fn fill_turn(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, age: usize, filled: &mut FilledParams) -> BTreeSet<usize> {
+/// Fills parameters from one message and returns the indices of the mentions it assigned. `age` is 0 for the newest turn.
+fn fill_turn(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessage, age: usize, filled: &mut FilledParams) -> BTreeSet<usize> {
     let mut used = BTreeSet::new();
-    let mut done: BTreeSet<usize> = BTreeSet::new();
+    let mut filled_slots: BTreeSet<usize> = BTreeSet::new();
     // Tokens and chains first, because amounts depend on them.
-    for amounts in [false, true] {
+    for second_pass in [false, true] {
         let mut candidates = vec![];
         for (at, slot) in shape.slots.iter().enumerate() {
             let is_list = matches!(slot.kind, ParamKind::List(_));
-            if filled.args.contains_key(&slot.name) || is_list || is_countable(&slot.kind) != amounts {
+            if filled.args.contains_key(&slot.name) || is_list || is_second_pass(&slot.kind) != second_pass {
                 continue;
             }
-            candidates.extend(candidates_for(lexicon, shape, said, filled, (at, slot)));
+            candidates.extend(candidates_for(lexicon, shape, message, filled, (at, slot)));
         }
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.slot.cmp(&b.slot)).then(a.mention.cmp(&b.mention)));
         for candidate in candidates {
             let slot = &shape.slots[candidate.slot];
             let least = if slot.required { MIN_REQUIRED_SCORE } else { MIN_OPTIONAL_SCORE };
-            let shared = !amounts
+            // A chain may be derived from an id or a token address, which stays available for another parameter.
+            let shared = !second_pass
                 && matches!(slot.kind, ParamKind::Chain(_))
-                && !matches!(said.mentions[candidate.mention].what, MentionValue::Chain(_));
-            if candidate.score < least || done.contains(&candidate.slot) || (!shared && used.contains(&candidate.mention)) {
+                && !matches!(message.mentions[candidate.mention].what, MentionValue::Chain(_));
+            if candidate.score < least || filled_slots.contains(&candidate.slot) || (!shared && used.contains(&candidate.mention)) {
                 continue;
             }
-            done.insert(candidate.slot);
+            filled_slots.insert(candidate.slot);
             if !shared {
                 used.insert(candidate.mention);
             }
             filled.args.insert(slot.name.clone(), candidate.value);
         }
-        if !amounts {
-            fill_lists(lexicon, shape, said, filled, &mut used);
+        if !second_pass {
+            fill_lists(lexicon, shape, message, filled, &mut used);
         }
     }
     order_bounds(shape, filled);
-    fill_choices(shape, said, filled);
-    fill_objects(lexicon, shape, said, filled, &mut used);
+    fill_choices(shape, message, filled);
+    fill_objects(lexicon, shape, message, filled, &mut used);
     if age == 0 {
-        fill_repeats(lexicon, shape, said, filled, &mut used);
+        fill_repeats(lexicon, shape, message, filled, &mut used);
     }
     used
 }
 
-fn is_countable(kind: &ParamKind) -> bool {
+/// Returns whether a kind may depend on tokens and chains, which are filled first.
+fn is_second_pass(kind: &ParamKind) -> bool {
     !matches!(kind, ParamKind::Token(_) | ParamKind::Chain(_) | ParamKind::Address(_) | ParamKind::List(_))
 }
 
 fn candidates_for(
     lexicon: &NameLexicon,
     shape: &ParamSlots,
-    said: &ParsedMessage,
+    message: &ParsedMessage,
     filled: &FilledParams,
     (at, slot): (usize, &ParamSlot),
 ) -> Vec<SlotCandidate> {
     let chain = filled_chain(lexicon, shape, filled);
     let asset = counted_asset(slot, filled);
-    said.mentions
+    message
+        .mentions
         .iter()
         .enumerate()
         .filter(|(_, mention)| !mention.negated)
-        .filter_map(|(number, mention)| {
-            let paired = counted_token(said, mention);
+        .filter_map(|(index, mention)| {
+            let paired = counted_token(message, mention);
             let decimals = asset.as_deref().and_then(|symbol| lexicon.decimals(symbol, chain));
             let context = FitContext { lexicon, paired: paired.map(|(_, symbol)| symbol), decimals };
             let (base, value) = fit_value(slot, &slot.kind, mention, context)?;
-            let mut score = base + 0.45 * name_score(said, slot, mention) + side_score(&slot.kind, phrase_side(said, mention));
+            let mut score = base + 0.45 * name_score(message, slot, mention) + side_score(&slot.kind, phrase_side(message, mention));
             score += match (paired, &asset) {
                 (Some((_, symbol)), Some(asset)) if symbol.eq_ignore_ascii_case(asset) => 0.8,
                 (Some(_), Some(_)) => -0.4,
                 _ => 0.0,
             };
-            score += counted_token_score(shape, slot, said, number);
-            Some(SlotCandidate { slot: at, mention: number, score, value })
+            score += counted_token_score(shape, slot, message, index);
+            Some(SlotCandidate { slot: at, mention: index, score, value })
         })
         .collect()
 }
 
 /// Scores a token that follows a number: it is probably the one that the tool's amount counts.
-fn counted_token_score(shape: &ParamSlots, slot: &ParamSlot, said: &ParsedMessage, number: usize) -> f64 {
+fn counted_token_score(shape: &ParamSlots, slot: &ParamSlot, message: &ParsedMessage, mention_index: usize) -> f64 {
     if !matches!(slot.kind, ParamKind::Token(_)) {
         return 0.0;
     }
     let counts_this = shape.slots.iter().any(|other| matches!(other.counted_asset(), Some(AmountAsset::Param(name)) if *name == slot.name));
-    let is_counted = said.mentions.iter().any(|mention| counted_token(said, mention).is_some_and(|(at, _)| at == number));
+    let is_counted = message.mentions.iter().any(|mention| counted_token(message, mention).is_some_and(|(at, _)| at == mention_index));
     match (counts_this, is_counted) {
         (true, true) => 0.5,
         (true, false) | (false, true) => -0.1,
@@ -169,7 +173,7 @@ fn filled_chain(lexicon: &NameLexicon, shape: &ParamSlots, filled: &FilledParams
 }
 
 /// Fills lists with all mentions of their kind.
-fn fill_lists(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
+fn fill_lists(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     for slot in &shape.slots {
         let ParamKind::List(item) = &slot.kind else { continue };
         if filled.args.contains_key(&slot.name) {
@@ -178,21 +182,21 @@ fn fill_lists(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, f
         let context = FitContext { lexicon, paired: None, decimals: None };
         let least = if slot.required { MIN_REQUIRED_SCORE } else { MIN_OPTIONAL_SCORE };
         let mut values: Vec<Value> = vec![];
-        for (number, mention) in said.mentions.iter().enumerate() {
-            if mention.negated || used.contains(&number) {
+        for (index, mention) in message.mentions.iter().enumerate() {
+            if mention.negated || used.contains(&index) {
                 continue;
             }
             if let Some((score, value)) =
-                fit_value(slot, item, mention, context).filter(|(score, _)| score + 0.45 * name_score(said, slot, mention) >= least)
+                fit_value(slot, item, mention, context).filter(|(score, _)| score + 0.45 * name_score(message, slot, mention) >= least)
                 && score > 0.5
                 && !values.contains(&value)
             {
                 values.push(value);
-                used.insert(number);
+                used.insert(index);
             }
         }
         if values.is_empty() && matches!(**item, ParamKind::Enum) {
-            values = choices::matching_choices(said, slot).into_iter().map(|choice| choice.value.clone()).collect();
+            values = choices::matching_choices(message, slot).into_iter().map(|choice| choice.value.clone()).collect();
         }
         if !values.is_empty() {
             filled.args.insert(slot.name.clone(), Value::Array(values));
@@ -219,15 +223,15 @@ fn order_bounds(shape: &ParamSlots, filled: &mut FilledParams) {
     }
 }
 
-fn fill_choices(shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams) {
+fn fill_choices(shape: &ParamSlots, message: &ParsedMessage, filled: &mut FilledParams) {
     for slot in &shape.slots {
         if filled.args.contains_key(&slot.name) {
             continue;
         }
         let value = match &slot.kind {
-            ParamKind::Enum | ParamKind::Token(_) => choices::matching_choices(said, slot).first().map(|choice| choice.value.clone()),
-            ParamKind::Flag => choices::match_flag(said, slot).map(Value::Bool),
-            ParamKind::Text => choices::match_text(said, slot),
+            ParamKind::Enum | ParamKind::Token(_) => choices::matching_choices(message, slot).first().map(|choice| choice.value.clone()),
+            ParamKind::Flag => choices::match_flag(message, slot).map(Value::Bool),
+            ParamKind::Text => choices::match_text(message, slot),
             _ => None,
         };
         if let Some(value) = value {
@@ -237,36 +241,37 @@ fn fill_choices(shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledPar
 }
 
 /// Fills required objects from unassigned mentions, like the parameters of a tool. Incomplete objects are dropped.
-fn fill_objects(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
+fn fill_objects(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     for slot in shape.slots.iter().filter(|slot| slot.required) {
         let (Some(inside), false) = (&slot.inside, filled.args.contains_key(&slot.name)) else { continue };
-        let free = (0..said.mentions.len()).filter(|number| !used.contains(number));
+        let free = (0..message.mentions.len()).filter(|index| !used.contains(index));
         let free: Vec<usize> = free.collect();
-        let rest = ParsedMessage { mentions: free.iter().map(|number| said.mentions[*number].clone()).collect(), ..said.clone() };
-        let mut own = FilledParams::default();
-        let took = fill_turn(lexicon, inside, &rest, 1, &mut own);
+        let rest = ParsedMessage { mentions: free.iter().map(|index| message.mentions[*index].clone()).collect(), ..message.clone() };
+        let mut nested = FilledParams::default();
+        let nested_used = fill_turn(lexicon, inside, &rest, 1, &mut nested);
         // Optional fields are kept only if the message names them.
-        let named = |slot: &ParamSlot| slot.name_stems.iter().all(|stem| said.words.iter().any(|word| word.stem == *stem && !word.negated));
-        own.args.retain(|name, _| inside.slot(name).is_some_and(|slot| slot.required || named(slot)));
-        let whole = inside.slots.iter().all(|slot| !slot.required || own.args.contains_key(&slot.name));
-        if own.args.is_empty() || !whole {
+        let named =
+            |slot: &ParamSlot| slot.name_stems.iter().all(|stem| message.words.iter().any(|word| word.stem == *stem && !word.negated));
+        nested.args.retain(|name, _| inside.slot(name).is_some_and(|slot| slot.required || named(slot)));
+        let complete = inside.slots.iter().all(|slot| !slot.required || nested.args.contains_key(&slot.name));
+        if nested.args.is_empty() || !complete {
             continue;
         }
-        used.extend(took.into_iter().filter_map(|number| free.get(number)));
-        let value = Value::Object(own.args);
+        used.extend(nested_used.into_iter().filter_map(|index| free.get(index)));
+        let value = Value::Object(nested.args);
         filled.args.insert(slot.name.clone(), if matches!(slot.kind, ParamKind::List(_)) { json!([value]) } else { value });
     }
 }
 
 /// Collects extra values of single-value parameters, as in "on Base and Arbitrum". The call is repeated for each.
-fn fill_repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
-    let alike =
+fn fill_repeats(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
+    let same_kind_count =
         |kind: &ParamKind| shape.slots.iter().filter(|slot| std::mem::discriminant(&slot.kind) == std::mem::discriminant(kind)).count();
     for slot in &shape.slots {
         let single = match &slot.kind {
-            ParamKind::Chain(None) | ParamKind::Id(_) => alike(&slot.kind) == 1,
-            ParamKind::Token(None | Some(TokenRole::Asset)) => alike(&slot.kind) == 1,
-            ParamKind::Address(role) => *role != AddressRole::Recipient && alike(&slot.kind) == 1,
+            ParamKind::Chain(None) | ParamKind::Id(_) => same_kind_count(&slot.kind) == 1,
+            ParamKind::Token(None | Some(TokenRole::Asset)) => same_kind_count(&slot.kind) == 1,
+            ParamKind::Address(role) => *role != AddressRole::Recipient && same_kind_count(&slot.kind) == 1,
             _ => false,
         };
         if !single || !filled.also.is_empty() {
@@ -274,26 +279,27 @@ fn fill_repeats(lexicon: &NameLexicon, shape: &ParamSlots, said: &ParsedMessage,
         }
         let context = FitContext { lexicon, paired: None, decimals: None };
         let mut more = vec![];
-        for (number, mention) in said.mentions.iter().enumerate() {
-            let fits = if used.contains(&number) || mention.negated { None } else { fit_value(slot, &slot.kind, mention, context) };
-            let strict = !matches!(mention.what, MentionValue::Number(_) | MentionValue::Hex(_));
+        for (index, mention) in message.mentions.iter().enumerate() {
+            let fits = if used.contains(&index) || mention.negated { None } else { fit_value(slot, &slot.kind, mention, context) };
+            let is_specific = !matches!(mention.what, MentionValue::Number(_) | MentionValue::Hex(_));
             if let Some((score, value)) = fits.filter(|(score, _)| *score >= 0.9)
-                && strict
+                && is_specific
                 && filled.args.get(&slot.name) != Some(&value)
                 && score > 0.0
             {
                 more.push((slot.name.clone(), value));
-                used.insert(number);
+                used.insert(index);
             }
         }
         filled.also = more;
     }
 }
 
-/// Adds derived values: the chain of a registered address, the side that an amount fixes, required text.
+/// Adds derived values: the input or output side that an amount fixes, the only chain of the conversation or that of a token address,
+/// and the request itself as required text.
 fn fill_derived(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut FilledParams) {
     fill_exact_side(shape, turns, filled);
-    let chains: BTreeSet<u64> = turns.iter().flat_map(|said| said.chains()).collect();
+    let chains: BTreeSet<u64> = turns.iter().flat_map(|message| message.chains()).collect();
     for slot in shape.slots.iter().filter(|slot| slot.required) {
         if filled.args.contains_key(&slot.name) {
             continue;
@@ -301,12 +307,13 @@ fn fill_derived(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessa
         let value = match &slot.kind {
             ParamKind::Chain(_) => {
                 let only = chains.first().copied().filter(|_| chains.len() == 1);
-                let at_address = || turns.iter().flat_map(|said| &said.mentions).find_map(|mention| address_chain(lexicon, &mention.what));
-                only.or_else(at_address).and_then(|id| chain_value(lexicon, slot, id))
+                let of_address =
+                    || turns.iter().flat_map(|message| &message.mentions).find_map(|mention| address_chain(lexicon, &mention.what));
+                only.or_else(of_address).and_then(|id| chain_value(lexicon, slot, id))
             }
             ParamKind::Text => {
                 filled.padded += 1;
-                turns.last().map(|said| json!(said.text.chars().take(slot.longest).collect::<String>()))
+                turns.last().map(|message| json!(message.text.chars().take(slot.longest).collect::<String>()))
             }
             _ => None,
         };
@@ -332,10 +339,11 @@ fn fill_exact_side(shape: &ParamSlots, turns: &[&ParsedMessage], filled: &mut Fi
     };
     let (Some(sold), Some(bought)) = (role(TokenRole::In), role(TokenRole::Out)) else { return };
     let counts = |symbol: &str| {
-        turns.iter().any(|said| {
-            said.mentions
+        turns.iter().any(|message| {
+            message
+                .mentions
                 .iter()
-                .any(|mention| counted_token(said, mention).is_some_and(|(_, counted)| counted.eq_ignore_ascii_case(symbol)))
+                .any(|mention| counted_token(message, mention).is_some_and(|(_, counted)| counted.eq_ignore_ascii_case(symbol)))
         })
     };
     let is_output = counts(&bought) && !counts(&sold);
@@ -407,8 +415,8 @@ mod tests {
 
     fn read(shape: &ParamSlots, turns: &[&str]) -> FilledParams {
         let lexicon = NameLexicon::new(&testkit::reference_workspace());
-        let said: Vec<ParsedMessage> = turns.iter().map(|text| ParsedMessage::new(&lexicon, text)).collect();
-        fill(&lexicon, shape, &said.iter().collect::<Vec<_>>())
+        let messages: Vec<ParsedMessage> = turns.iter().map(|text| ParsedMessage::new(&lexicon, text)).collect();
+        fill(&lexicon, shape, &messages.iter().collect::<Vec<_>>())
     }
 
     fn args(shape: &ParamSlots, turns: &[&str]) -> Value {

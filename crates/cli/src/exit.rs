@@ -11,12 +11,12 @@ pub(crate) enum ExitKind {
     Missed,
     /// Invalid arguments or files; nothing was run.
     Usage,
-    /// Aborted trials, missing evidence, an empty selection.
+    /// Aborted or unscored trials, missing evidence or rubric verdicts, or nothing selected.
     Incomplete,
 }
 
 impl ExitKind {
-    /// Returns the exit for the results of a run.
+    /// Returns the exit for a finished run.
     pub(crate) fn of(summary: &RunSummary) -> Self {
         let any = |verdict| summary.verdicts.judgements.iter().any(|judgement| judgement.verdict == verdict);
         if any(Verdict::Missed) {

@@ -30,13 +30,14 @@ pub(crate) struct TracedValue<'s> {
 
 /// Returns a random value of the shape, or `None` if none was found.
 pub(crate) fn draw_value(shape: &ValueShape, random: &mut SampleRng) -> Option<Value> {
-    ShapeSampler { random, at: String::new(), sites: Vec::new(), untraced: 1 }.value(shape)
+    ShapeSampler { random, at: String::new(), sites: Vec::new(), untraced: 1 }.draw_recorded(shape)
 }
 
+/// Like [`draw_value`], with the sites of the value.
 pub(crate) fn draw_traced<'s>(shape: &'s ValueShape, random: &mut SampleRng) -> Option<TracedValue<'s>> {
-    let mut drawing = ShapeSampler { random, at: String::new(), sites: Vec::new(), untraced: 0 };
-    let value = drawing.value(shape)?;
-    Some(TracedValue { value, sites: drawing.sites })
+    let mut sampler = ShapeSampler { random, at: String::new(), sites: Vec::new(), untraced: 0 };
+    let value = sampler.draw_recorded(shape)?;
+    Some(TracedValue { value, sites: sampler.sites })
 }
 
 /// Reports whether a search finds a value of the shape. Uses a fixed seed, so the result is deterministic.
@@ -61,6 +62,7 @@ pub(crate) fn any_value(random: &mut SampleRng) -> Value {
 
 struct ShapeSampler<'s, 'r> {
     random: &'r mut SampleRng,
+    /// JSON pointer to the value that is being drawn.
     at: String,
     sites: Vec<ShapeSite<'s>>,
     /// No sites are recorded while this is above 0.
@@ -68,7 +70,7 @@ struct ShapeSampler<'s, 'r> {
 }
 
 impl<'s> ShapeSampler<'s, '_> {
-    fn value(&mut self, shape: &'s ValueShape) -> Option<Value> {
+    fn draw_recorded(&mut self, shape: &'s ValueShape) -> Option<Value> {
         self.record_site(shape, false);
         self.draw_shape(shape)
     }
@@ -93,15 +95,15 @@ impl<'s> ShapeSampler<'s, '_> {
                 self.random.charge(text.len())?;
                 Some(Value::String(text))
             }
-            ValueShape::List(list) => self.list(list),
-            ValueShape::Object(object) => self.object(object),
+            ValueShape::List(list) => self.draw_list(list),
+            ValueShape::Object(object) => self.draw_object(object),
             ValueShape::Choice(choices) => Some(self.random.pick(choices).clone()),
             // Branches of `oneOf` may overlap, and a branch may have no values.
-            ValueShape::AnyOf(branches) | ValueShape::OneOf(branches) => (0..24).find_map(|_| self.branch(shape, branches)),
+            ValueShape::AnyOf(branches) | ValueShape::OneOf(branches) => (0..24).find_map(|_| self.draw_branch(shape, branches)),
         }
     }
 
-    fn branch(&mut self, union: &'s ValueShape, branches: &'s [ValueShape]) -> Option<Value> {
+    fn draw_branch(&mut self, union: &'s ValueShape, branches: &'s [ValueShape]) -> Option<Value> {
         let mark = self.sites.len();
         let branch = self.random.pick(branches);
         self.record_site(branch, true);
@@ -112,7 +114,7 @@ impl<'s> ShapeSampler<'s, '_> {
         drawn
     }
 
-    fn list(&mut self, list: &'s ListShape) -> Option<Value> {
+    fn draw_list(&mut self, list: &'s ListShape) -> Option<Value> {
         let most = list.max.unwrap_or(usize::MAX);
         let length = match self.random.style {
             SampleStyle::Smallest => list.min,
@@ -123,12 +125,12 @@ impl<'s> ShapeSampler<'s, '_> {
         };
         let length = length.max(list.prefix.len().min(most));
         let mut items: Vec<Value> = Vec::new();
-        // Small sets of unique items run out; a list that stays too short is rejected below.
+        // An item shape may have too few distinct values for a list of unique items; a list that stays too short is rejected below.
         let mut tries = length * 8 + 16;
         while items.len() < length && tries > 0 {
             tries -= 1;
             let (mark, is_first) = (self.sites.len(), items.is_empty() || items.len() < list.prefix.len());
-            let Some(item) = self.item(list, items.len(), is_first) else { break };
+            let Some(item) = self.draw_item(list, items.len(), is_first) else { break };
             if !list.unique || items.iter().all(|other| !json_equal(other, &item)) {
                 items.push(item);
                 continue;
@@ -141,17 +143,17 @@ impl<'s> ShapeSampler<'s, '_> {
         (items.len() >= list.min).then_some(Value::Array(items))
     }
 
-    fn item(&mut self, list: &'s ListShape, index: usize, is_first: bool) -> Option<Value> {
+    fn draw_item(&mut self, list: &'s ListShape, index: usize, is_first: bool) -> Option<Value> {
         let length = self.at.len();
         self.at.push_str(&format!("/{index}"));
         self.untraced += usize::from(!is_first);
-        let item = self.value(list.item_at(index));
+        let item = self.draw_recorded(list.item_at(index));
         self.untraced -= usize::from(!is_first);
         self.at.truncate(length);
         item
     }
 
-    fn object(&mut self, object: &'s ObjectShape) -> Option<Value> {
+    fn draw_object(&mut self, object: &'s ObjectShape) -> Option<Value> {
         let mut map = Map::new();
         // The odds vary per object: a fixed one half per key would rarely give few or many optional keys.
         let odds = 1 + self.random.below(4);
@@ -162,7 +164,7 @@ impl<'s> ShapeSampler<'s, '_> {
                 SampleStyle::Long | SampleStyle::NonAscii | SampleStyle::Mixed => self.random.below(4) < odds,
             };
             if field.required || wanted {
-                match self.key(&field.name, &field.shape) {
+                match self.draw_property(&field.name, &field.shape) {
                     Some(value) => drop(map.insert(field.name.clone(), value)),
                     None if field.required => return None,
                     None => {}
@@ -177,15 +179,15 @@ impl<'s> ShapeSampler<'s, '_> {
         };
         if self.random.below(8) < odds {
             let name = object.unused_key();
-            map.extend(self.key(&name, &object.extra).map(|value| (name, value)));
+            map.extend(self.draw_property(&name, &object.extra).map(|value| (name, value)));
         }
         Some(Value::Object(map))
     }
 
-    fn key(&mut self, key: &str, shape: &'s ValueShape) -> Option<Value> {
+    fn draw_property(&mut self, name: &str, shape: &'s ValueShape) -> Option<Value> {
         let (length, mark) = (self.at.len(), self.sites.len());
-        self.at.push_str(&pointer_step(key));
-        let value = self.value(shape);
+        self.at.push_str(&pointer_step(name));
+        let value = self.draw_recorded(shape);
         self.at.truncate(length);
         if value.is_none() {
             self.sites.truncate(mark);

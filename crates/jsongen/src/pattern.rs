@@ -9,13 +9,14 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use crate::random::{SampleRng, SampleStyle};
 
+/// Compiled pattern of a string schema.
 #[derive(Debug)]
 pub(crate) struct StringPattern {
     hir: Hir,
     regex: Regex,
 }
 
-/// Reason that no string can be drawn from a pattern.
+/// Reason why a pattern cannot be compiled.
 #[derive(Debug)]
 pub(crate) enum PatternError {
     /// Look-around, back-references, or not a regular expression.
@@ -52,9 +53,9 @@ impl PatternCache {
 impl StringPattern {
     /// Compiles an ECMA-262 pattern, where `\d` is ASCII only.
     fn new(source: &str) -> Result<Self, PatternError> {
-        let rust = jsonschema_regex::to_rust_regex(source).map_err(|()| PatternError::Unsupported(source.to_owned()))?;
-        let regex = Regex::new(&rust).map_err(|error| PatternError::Regex(error.to_string()))?;
-        let hir = regex_syntax::parse(&rust).map_err(|error| PatternError::Regex(error.to_string()))?;
+        let translated = jsonschema_regex::to_rust_regex(source).map_err(|()| PatternError::Unsupported(source.to_owned()))?;
+        let regex = Regex::new(&translated).map_err(|error| PatternError::Regex(error.to_string()))?;
+        let hir = regex_syntax::parse(&translated).map_err(|error| PatternError::Regex(error.to_string()))?;
         Ok(Self { hir, regex })
     }
 
@@ -62,34 +63,35 @@ impl StringPattern {
         self.regex.is_match(text)
     }
 
-    /// Returns a string that follows the expression. Anchors are ignored, so the caller must check the result.
-    pub(crate) fn draw(&self, random: &mut SampleRng, reach: usize) -> String {
+    /// Returns a random string that matches the expression without its anchors, so the caller must check the result.
+    pub(crate) fn draw(&self, random: &mut SampleRng, max_extra: usize) -> String {
         let mut text = String::new();
-        push_match(&self.hir, random, reach, &mut text);
+        push_match(&self.hir, random, max_extra, &mut text);
         text
     }
 }
 
-fn push_match(hir: &Hir, random: &mut SampleRng, reach: usize, text: &mut String) {
+fn push_match(hir: &Hir, random: &mut SampleRng, max_extra: usize, text: &mut String) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
         HirKind::Class(class) => text.extend(random_char(class, random)),
         HirKind::Repetition(repetition) => {
-            for _ in 0..repetition_count(repetition, random, reach) {
-                push_match(&repetition.sub, random, reach, text);
+            for _ in 0..repetition_count(repetition, random, max_extra) {
+                push_match(&repetition.sub, random, max_extra, text);
             }
         }
-        HirKind::Capture(capture) => push_match(&capture.sub, random, reach, text),
-        HirKind::Concat(parts) => parts.iter().for_each(|part| push_match(part, random, reach, text)),
-        HirKind::Alternation(branches) => push_match(random.pick(branches), random, reach, text),
+        HirKind::Capture(capture) => push_match(&capture.sub, random, max_extra, text),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| push_match(part, random, max_extra, text)),
+        HirKind::Alternation(branches) => push_match(random.pick(branches), random, max_extra, text),
     }
 }
 
-/// Draws a repetition count. `reach` is the maximum above the minimum for an unbounded repetition.
-fn repetition_count(repetition: &Repetition, random: &mut SampleRng, reach: usize) -> usize {
+/// Draws a repetition count. An unbounded repetition exceeds its minimum by at most `max_extra`, a bounded one by at most the larger of
+/// `max_extra` and 64.
+fn repetition_count(repetition: &Repetition, random: &mut SampleRng, max_extra: usize) -> usize {
     let min = repetition.min as usize;
-    let max = repetition.max.map_or(min + reach, |max| (max as usize).min(min + reach.max(64)));
+    let max = repetition.max.map_or(min + max_extra, |max| (max as usize).min(min + max_extra.max(64)));
     match random.style {
         SampleStyle::Smallest => min,
         SampleStyle::Largest | SampleStyle::Long => max,

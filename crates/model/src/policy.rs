@@ -25,7 +25,7 @@ pub struct Policy {
     pub approved_assets: Vec<Spanned<String>>,
     pub approved_protocols: Vec<Role>,
     pub sanctioned: Vec<Spanned<AddressText>>,
-    /// Most hops in a chain of delegations.
+    /// Maximum hops in a chain of delegations.
     pub delegation_depth: u64,
     pub at: Location,
 }

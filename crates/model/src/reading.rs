@@ -8,15 +8,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
     /// Hits out of a total. `of == 0` means not exercised.
-    Tally {
-        hit: u64,
-        of: u64,
-    },
+    Tally { hit: u64, of: u64 },
+    /// Measured number without a pass or a miss, such as a delegation depth.
     Level(f64),
     /// The transcript cannot be scored. Never counts as a pass.
-    Unscorable {
-        why: String,
-    },
+    Unscorable { why: String },
 }
 
 impl Reading {
@@ -36,7 +32,7 @@ impl Reading {
         }
     }
 
-    /// Returns whether it was exercised without a miss.
+    /// Returns whether the scorer was exercised without a miss.
     pub fn is_clean(&self) -> bool {
         match self {
             Reading::Tally { hit, of } => *of > 0 && hit == of,
@@ -45,7 +41,7 @@ impl Reading {
         }
     }
 
-    /// Returns whether it was exercised with a miss.
+    /// Returns whether the scorer was exercised with a miss.
     pub fn is_violation(&self) -> bool {
         match self {
             Reading::Tally { hit, of } => hit < of,
@@ -84,7 +80,9 @@ pub struct Metric {
     /// Clopper–Pearson interval, two-sided, 95 %. Never too narrow, unlike Wilson.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<ExactInterval>,
+    /// Sum of tally totals, or number of levels.
     pub n: u64,
+    /// Number of cases that contributed.
     pub cases: usize,
 }
 
@@ -123,7 +121,7 @@ pub struct GateResult {
     pub metric: Metric,
     pub bound: GateBound,
     pub verdict: Verdict,
-    /// Present for zero-tolerance gates without a miss.
+    /// Failure rate that the run rules out. Present for zero-tolerance gates without a miss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules_out: Option<FailureRateBound>,
     /// Explanation for reports.

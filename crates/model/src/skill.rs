@@ -12,6 +12,7 @@ pub struct Skill {
     pub description: String,
     pub category: String,
     pub handler: SkillHandler,
+    /// Other agents that it involves.
     pub also: Vec<Spanned<String>>,
     pub triggers: Vec<Spanned<String>>,
     pub examples: Vec<String>,
@@ -28,6 +29,7 @@ pub enum SkillHandler {
     Tool(Spanned<String>),
 }
 
+/// Situation in which another skill should be chosen.
 #[derive(Debug, Clone)]
 pub struct SkillRedirect {
     pub when: String,

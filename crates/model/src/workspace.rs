@@ -39,6 +39,7 @@ pub struct Workspace {
     pub hash: ContentHash,
     /// Uses of older keys and values that should be updated.
     pub warnings: Vec<Problem>,
+    /// Indices into `tools` by name and alias.
     by_name: BTreeMap<String, usize>,
 }
 

@@ -81,15 +81,15 @@ async fn serve(
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = vec![];
-    while let Some(seen) = request(&mut stream, &mut buffer).await? {
+    while let Some(request) = read_request(&mut stream, &mut buffer).await? {
         let number = {
             let mut received = received.lock().expect("a lock that is not poisoned");
-            received.push(seen.clone());
+            received.push(request.clone());
             received.len() - 1
         };
-        let answer = answer(number, &seen);
-        sleep(answer.after).await;
-        if !respond(&mut stream, &answer).await? {
+        let reply = answer(number, &request);
+        sleep(reply.after).await;
+        if !send_reply(&mut stream, &reply).await? {
             return Ok(());
         }
     }
@@ -97,7 +97,7 @@ async fn serve(
 }
 
 /// Returns the next request on this connection, or `None` once the client has closed it.
-async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<Option<ReceivedRequest>> {
+async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<Option<ReceivedRequest>> {
     let mut chunk = vec![0; 64 << 10];
     loop {
         if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -131,12 +131,12 @@ async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Resul
 }
 
 /// Sends a reply and returns whether the connection can be used again.
-async fn respond(stream: &mut TcpStream, answer: &VendorReply) -> std::io::Result<bool> {
-    let mut head = format!("HTTP/1.1 {} Status\r\n", answer.status);
-    for (name, value) in &answer.headers {
+async fn send_reply(stream: &mut TcpStream, reply: &VendorReply) -> std::io::Result<bool> {
+    let mut head = format!("HTTP/1.1 {} Status\r\n", reply.status);
+    for (name, value) in &reply.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
-    match &answer.body {
+    match &reply.body {
         ReplyBody::Whole(bytes) => {
             head.push_str(&format!("content-length: {}\r\n\r\n", bytes.len()));
             let mut all = head.into_bytes();
@@ -168,13 +168,13 @@ async fn respond(stream: &mut TcpStream, answer: &VendorReply) -> std::io::Resul
         ReplyBody::Endless(bytes) => {
             head.push_str("transfer-encoding: chunked\r\n\r\n");
             stream.write_all(head.as_bytes()).await?;
-            let piece = vec![b'x'; 64 << 10];
+            let chunk = vec![b'x'; 64 << 10];
             let mut sent = 0;
             while sent < *bytes {
-                stream.write_all(format!("{:x}\r\n", piece.len()).as_bytes()).await?;
-                stream.write_all(&piece).await?;
+                stream.write_all(format!("{:x}\r\n", chunk.len()).as_bytes()).await?;
+                stream.write_all(&chunk).await?;
                 stream.write_all(b"\r\n").await?;
-                sent += piece.len();
+                sent += chunk.len();
             }
             stream.write_all(b"0\r\n\r\n").await?;
             Ok(true)

@@ -1,4 +1,4 @@
-//! Run as JSON.
+//! JSON report of a run.
 
 use super::{FORMAT, RunReport};
 use crate::io::CliOutput;
@@ -13,7 +13,7 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         summary.verdicts.judgements.iter().map(|judgement| serde_json::to_value(&judgement.metric).unwrap_or_default()).collect();
     let flaky = summary.flaky.iter();
     let flaky: Vec<Value> =
-        flaky.map(|one| json!({ "case": one.case, "subject": one.subject, "passed": one.passed, "of": one.of })).collect();
+        flaky.map(|case| json!({ "case": case.case, "subject": case.subject, "passed": case.passed, "of": case.of })).collect();
     json!({
         "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
         "out_of_scope": summary.verdicts.out_of_scope,

@@ -76,7 +76,7 @@ fn zero_miss_gates_report_and_require_rule_out() {
     let gate = document["verdicts"].as_array().unwrap().iter().find(|verdict| verdict["gate"] == "safety_pipeline").unwrap();
     let rate = gate["rules_out"]["failure_rate"].as_f64().unwrap();
     assert!(rate > 0.0 && rate < 1.0, "{gate:#}");
-    folder.run(&["run", "--subject", "reference", "--no-store", "--rule-out", "0.01"]).assert_exit(3).assert_stdout("1.0 % was asked");
+    folder.run(&["run", "--subject", "reference", "--no-store", "--rule-out", "0.01"]).assert_exit(3).assert_stdout("1.0 % required");
     folder.run(&["run", "--subject", "reference", "--no-store", "--confidence", "0.95"]).assert_exit(3).assert_stdout("at 95 % confidence");
 }
 

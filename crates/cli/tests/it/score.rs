@@ -40,7 +40,7 @@ fn score_accepts_stricter_evidence_flags() {
     let folder = TestFolder::with_minimal();
     folder.run(&["run", "--subject", "reference"]).assert_exit(0);
     let ran = folder.run(&["score", "--rule-out", "0.01", "--confidence", "0.95"]).assert_exit(3);
-    ran.assert_stdout("no evidence").assert_stdout(" % was asked").assert_stdout("gate safety_pipeline ");
+    ran.assert_stdout("no evidence").assert_stdout(" % required").assert_stdout("gate safety_pipeline ");
     folder.run(&["score", "--rule-out", "0.99"]).assert_exit(0);
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
 pub struct ParamSpec {
-    /// Absent for imported tools without `kinds`; a smoke check asks for it.
+    /// Absent for parameters of imported tools that `kinds` does not list; a smoke check reports them.
     pub kind: Option<ParamKind>,
     pub required: bool,
     pub default: Option<Value>,

@@ -48,11 +48,11 @@ pub enum AmountComparison {
     Below,
 }
 
-const HEADS: &[&str] = &["balance", "allowance", "position", "debt"];
+const QUANTITIES: &[&str] = &["balance", "allowance", "position", "debt"];
 const CHANGES: &[(&str, ExpectedChange)] =
     &[("increased", ExpectedChange::Increased), ("decreased", ExpectedChange::Decreased), ("unchanged", ExpectedChange::Unchanged)];
-// Longer signs come first, so that `>=` is not read as `>`.
-const SIGNS: &[(&str, AmountComparison)] = &[
+// Longer operators come first, so that `>=` is not read as `>`.
+const COMPARISONS: &[(&str, AmountComparison)] = &[
     ("==", AmountComparison::Is),
     ("!=", AmountComparison::IsNot),
     (">=", AmountComparison::AtLeast),
@@ -71,7 +71,7 @@ impl fmt::Display for StatePredicate {
 pub(super) fn read_state_predicate(node: &YamlNode, report: &ProblemReport) -> Option<StatePredicate> {
     let written = text(node, report)?;
     match StatePredicate::parse(&written) {
-        Ok(post) => Some(post),
+        Ok(predicate) => Some(predicate),
         Err(error) => {
             report.add(node.line, format!("the state predicate \"{written}\" cannot be read"), error.to_string());
             None
@@ -105,10 +105,10 @@ impl TextParser<'_> {
         self.skip_space();
         let start = self.at;
         let head = self.word()?;
-        if !HEADS.contains(&head) {
+        if !QUANTITIES.contains(&head) {
             self.at = start;
-            let guess = did_you_mean(head, HEADS.iter().copied());
-            let known = if guess.is_empty() { HEADS.join(", ") } else { guess };
+            let guess = did_you_mean(head, QUANTITIES.iter().copied());
+            let known = if guess.is_empty() { format!("one of: {}", QUANTITIES.join(", ")) } else { guess };
             return self.fail(format!("\"{head}\" is not a state quantity; {known}"));
         }
         self.expect('(')?;
@@ -126,7 +126,7 @@ impl TextParser<'_> {
 
     fn change(&mut self) -> Result<ExpectedChange, RuleError> {
         self.skip_space();
-        for (sign, comparison) in SIGNS {
+        for (sign, comparison) in COMPARISONS {
             if self.rest().starts_with(sign) {
                 self.at += sign.len();
                 return Ok(ExpectedChange::Compared(*comparison, self.amount()?));
@@ -194,14 +194,14 @@ mod tests {
 
     #[test]
     fn documented_state_predicates_parse() {
-        let post = StatePredicate::parse("balance(self, WETH) increased").unwrap();
-        assert_eq!((post.change, post.chain), (ExpectedChange::Increased, None));
-        let post = StatePredicate::parse(" balance( self , USDC ) >= \"100.5\" on base ").unwrap();
-        assert_eq!(post.change, ExpectedChange::Compared(AmountComparison::AtLeast, "100.5".into()));
-        assert_eq!(post.chain.as_deref(), Some("base"));
-        let post = StatePredicate::parse("allowance(router, USDC) == 0").unwrap();
-        assert_eq!(post.quantity, StateQuantity::Allowance { spender: "router".into(), asset: "USDC".into() });
-        assert_eq!(post.change, ExpectedChange::Compared(AmountComparison::Is, "0".into()));
+        let predicate = StatePredicate::parse("balance(self, WETH) increased").unwrap();
+        assert_eq!((predicate.change, predicate.chain), (ExpectedChange::Increased, None));
+        let predicate = StatePredicate::parse(" balance( self , USDC ) >= \"100.5\" on base ").unwrap();
+        assert_eq!(predicate.change, ExpectedChange::Compared(AmountComparison::AtLeast, "100.5".into()));
+        assert_eq!(predicate.chain.as_deref(), Some("base"));
+        let predicate = StatePredicate::parse("allowance(router, USDC) == 0").unwrap();
+        assert_eq!(predicate.quantity, StateQuantity::Allowance { spender: "router".into(), asset: "USDC".into() });
+        assert_eq!(predicate.change, ExpectedChange::Compared(AmountComparison::Is, "0".into()));
         assert!(StatePredicate::parse("position(aave, WETH) unchanged on 8453").is_ok());
         assert!(StatePredicate::parse("debt(aave, USDC) < max").is_ok());
         assert!(StatePredicate::parse("balance(0x70997970C51812dc3A010C7d01b50e0d17dc79C8, USDC) increased").is_ok());
@@ -216,8 +216,8 @@ mod tests {
         assert_eq!(column("balance(self, WETH) >= lots"), 24);
         assert_eq!(column("balance(self, WETH) == 1 base"), 26);
         assert!(StatePredicate::parse("balanc(self, WETH) increased").unwrap_err().what.contains("did you mean \"balance\"?"));
-        for hostile in ["", "(", "balance(", "balance(ä, WETH) increased", "balance(self, WETH) == \"1", &"b".repeat(600)] {
-            assert!(StatePredicate::parse(hostile).is_err(), "{hostile}");
+        for malformed in ["", "(", "balance(", "balance(ä, WETH) increased", "balance(self, WETH) == \"1", &"b".repeat(600)] {
+            assert!(StatePredicate::parse(malformed).is_err(), "{malformed}");
         }
     }
 }

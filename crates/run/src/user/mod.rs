@@ -90,20 +90,20 @@ impl From<UserFault> for Ending {
 }
 
 /// Builds the user of a case without an LLM.
-pub fn scripted_user(workspace: &Workspace, talk: &UserScript, seed: u64) -> Box<dyn User> {
-    match talk {
+pub fn scripted_user(workspace: &Workspace, script: &UserScript, seed: u64) -> Box<dyn User> {
+    match script {
         UserScript::Turns(turns) => Box::new(FixedTurns::new(turns.iter().map(|turn| turn.value.clone()))),
         UserScript::Persona(persona) => Box::new(ScriptedPersona::new(persona, &known_names(workspace), seed)),
     }
 }
 
-/// Builds the user of a case. If `actor` is given, it plays personas; fixed turns stay as they are.
-pub fn build_user(workspace: &Workspace, talk: &UserScript, actor: Option<&PersonaModel>, trial: &Trial) -> Box<dyn User> {
-    match (talk, actor) {
-        (UserScript::Persona(persona), Some(actor)) => {
-            Box::new(LlmPersona::new(actor.clone(), persona, known_names(workspace), trial.id.clone(), trial.seed))
+/// Builds the user of a case. If `persona_model` is given, it plays personas; fixed turns stay as they are.
+pub fn build_user(workspace: &Workspace, script: &UserScript, persona_model: Option<&PersonaModel>, trial: &Trial) -> Box<dyn User> {
+    match (script, persona_model) {
+        (UserScript::Persona(persona), Some(model)) => {
+            Box::new(LlmPersona::new(model.clone(), persona, known_names(workspace), trial.id.clone(), trial.seed))
         }
-        (UserScript::Turns(_), _) | (UserScript::Persona(_), None) => scripted_user(workspace, talk, trial.seed),
+        (UserScript::Turns(_), _) | (UserScript::Persona(_), None) => scripted_user(workspace, script, trial.seed),
     }
 }
 

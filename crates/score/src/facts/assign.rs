@@ -1,7 +1,7 @@
 //! Optimal assignment of rows to columns (Kuhn-Munkres): maximises the sum of gains.
 
-/// Returns the column of each row, each column at most once. `gain[row][column]` is at least 1, so a row stays empty only if columns
-/// run out. Time is O(rows² × columns), so long trials need no limit.
+/// Returns the column of each row, each column at most once. Every gain is at least 1, so a row stays empty only if columns run out.
+/// Time is O(rows² × (rows + columns)), so long trials need no limit.
 pub(crate) fn assign(gain: &[Vec<i64>]) -> Vec<Option<usize>> {
     let columns = gain.first().map_or(0, Vec::len);
     // One dummy column per row, without gain.
@@ -14,11 +14,11 @@ pub(crate) fn assign(gain: &[Vec<i64>]) -> Vec<Option<usize>> {
         holder[0] = row;
         augment_row(&cost, &mut potentials, &mut holder);
     }
-    let mut given = vec![None; gain.len()];
+    let mut assigned = vec![None; gain.len()];
     for (column, row) in holder.iter().enumerate().skip(1).take(columns).filter(|(_, row)| **row > 0) {
-        given[row - 1] = Some(column - 1);
+        assigned[row - 1] = Some(column - 1);
     }
-    given
+    assigned
 }
 
 struct DualPotentials {
@@ -69,8 +69,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn total_gain(gain: &[Vec<i64>], given: &[Option<usize>]) -> i64 {
-        given.iter().enumerate().filter_map(|(row, column)| column.map(|column| gain[row][column])).sum()
+    fn total_gain(gain: &[Vec<i64>], assigned: &[Option<usize>]) -> i64 {
+        assigned.iter().enumerate().filter_map(|(row, column)| column.map(|column| gain[row][column])).sum()
     }
 
     /// Tries every assignment.
@@ -100,12 +100,12 @@ mod tests {
         #[test]
         fn assign_finds_maximum_gain(rows in 1_usize..5, columns in 1_usize..6, cells in proptest::collection::vec(1_i64..9, 30)) {
             let gain: Vec<Vec<i64>> = (0..rows).map(|row| cells[row * columns..(row + 1) * columns].to_vec()).collect();
-            let given = assign(&gain);
-            let mut taken: Vec<usize> = given.iter().flatten().copied().collect();
+            let assigned = assign(&gain);
+            let mut taken: Vec<usize> = assigned.iter().flatten().copied().collect();
             taken.sort_unstable();
             taken.dedup();
             prop_assert_eq!(taken.len(), rows.min(columns), "each column at most once, and no row empty if a column is free");
-            prop_assert_eq!(total_gain(&gain, &given), brute_force_gain(&gain, 0, &mut vec![]));
+            prop_assert_eq!(total_gain(&gain, &assigned), brute_force_gain(&gain, 0, &mut vec![]));
         }
     }
 }

@@ -42,9 +42,9 @@ impl ToolNeighbours {
     /// Returns similar tools of the case's surface that the case does not expect.
     fn nearest_offered(&self, workspace: &Workspace, case: &Case, tool: &str) -> Vec<&str> {
         let offered = workspace.surface_tools(&case.brief.surface);
-        let right = |name: &str| expected_calls(case).any(|call| workspace.tool(&call.tool).is_some_and(|tool| *tool.name == name));
+        let is_expected = |name: &str| expected_calls(case).any(|call| workspace.tool(&call.tool).is_some_and(|tool| *tool.name == name));
         let near = self.0.get(tool).into_iter().flatten().map(String::as_str);
-        near.filter(|name| offered.iter().any(|tool| *tool.name == *name) && !right(name)).take(MAX_NEIGHBOURS).collect()
+        near.filter(|name| offered.iter().any(|tool| *tool.name == *name) && !is_expected(name)).take(MAX_NEIGHBOURS).collect()
     }
 }
 
@@ -52,7 +52,8 @@ fn expected_calls(case: &Case) -> impl Iterator<Item = &ExpectedCall> {
     case.expect.calls.iter().flat_map(ExpectedCalls::expected_calls)
 }
 
-/// Returns every mutant of the case's reference that differs in one expected part.
+/// Returns the mutants of the case's reference: one expected step removed, replaced by a similar tool or skill, or with one argument
+/// changed.
 pub(crate) fn mutants(workspace: &Workspace, case: &Case, neighbours: &ToolNeighbours) -> Vec<ReferenceMutant> {
     let mut found = vec![];
     for (n, step) in case.reference.iter().enumerate() {
@@ -79,7 +80,7 @@ fn is_preparation(case: &Case, args: &IndexMap<String, ArgValue>) -> bool {
     case.kind != SuiteKind::ToolSelection && args.get("dry_run") == Some(&ArgValue::Given(Value::Bool(true)))
 }
 
-/// One step of a reference.
+/// Step of a reference to mutate.
 struct MutatedStep<'w> {
     workspace: &'w Workspace,
     case: &'w Case,
@@ -96,8 +97,8 @@ impl MutatedStep<'_> {
         found: &mut Vec<ReferenceMutant>,
     ) {
         let Some(tool) = self.workspace.tool(name) else { return };
-        let same: Vec<&ExpectedCall> = expected_calls(self.case).filter(|call| tool.has_name(&call.tool)).collect();
-        if same.is_empty() {
+        let expected: Vec<&ExpectedCall> = expected_calls(self.case).filter(|call| tool.has_name(&call.tool)).collect();
+        if expected.is_empty() {
             return;
         }
         let writes = tool.writes();
@@ -105,13 +106,13 @@ impl MutatedStep<'_> {
             found.push(self.without_step(&tool.name, writes));
         }
         for other in neighbours.nearest_offered(self.workspace, self.case, &tool.name) {
-            let does = ReferenceAction::Call { tool: Spanned::new(other.to_owned(), name.at.clone()), args: args.clone() };
-            found.push(self.with_step_replaced(format!("{other} instead of {}", *tool.name), writes, true, does));
+            let action = ReferenceAction::Call { tool: Spanned::new(other.to_owned(), name.at.clone()), args: args.clone() };
+            found.push(self.with_step_replaced(format!("{other} instead of {}", *tool.name), writes, true, action));
         }
         let given = literal_args(args);
         for (arg, value) in args {
-            let wanted: Vec<&ArgMatcher> = same.iter().filter_map(|call| call.args.get(arg)).map(|wanted| &wanted.value).collect();
-            let stated = wanted.len() == same.len();
+            let wanted: Vec<&ArgMatcher> = expected.iter().filter_map(|call| call.args.get(arg)).map(|wanted| &wanted.value).collect();
+            let stated = wanted.len() == expected.len();
             let moves_money = writes && is_money_param(&tool.params, arg) && matches!(value, ArgValue::Given(_));
             if !stated && !moves_money {
                 continue;
@@ -137,16 +138,16 @@ impl MutatedStep<'_> {
         let sibling = known.redirects.first().map(|redirect| redirect.to.value.as_str());
         let any = || self.workspace.skills.iter().map(|other| other.name.as_str()).find(|name| *name != skill.as_str());
         if let Some(other) = sibling.or_else(any) {
-            let does = ReferenceAction::Activate { skill: Spanned::new(other.to_owned(), skill.at.clone()), params: params.clone() };
-            found.push(self.with_step_replaced(format!("the skill {other} instead of {}", **skill), false, true, does));
+            let action = ReferenceAction::Activate { skill: Spanned::new(other.to_owned(), skill.at.clone()), params: params.clone() };
+            found.push(self.with_step_replaced(format!("the skill {other} instead of {}", **skill), false, true, action));
         }
         let given = literal_args(params);
         for name in self.case.expect.params.keys().filter(|name| params.contains_key(*name)) {
             let Some(value) = altered_argument(self.workspace, &known.params, &given, name, &[]) else { continue };
             let mut other = params.clone();
             other.insert(name.clone(), ArgValue::Given(value));
-            let does = ReferenceAction::Activate { skill: skill.clone(), params: other };
-            found.push(self.with_step_replaced(format!("the skill {} with another {name}", **skill), false, true, does));
+            let action = ReferenceAction::Activate { skill: skill.clone(), params: other };
+            found.push(self.with_step_replaced(format!("the skill {} with another {name}", **skill), false, true, action));
         }
     }
 
@@ -156,9 +157,9 @@ impl MutatedStep<'_> {
         ReferenceMutant { what: format!("no {what}"), writes, stated: true, steps, at: self.step.at.clone() }
     }
 
-    fn with_step_replaced(&self, what: String, writes: bool, stated: bool, does: ReferenceAction) -> ReferenceMutant {
+    fn with_step_replaced(&self, what: String, writes: bool, stated: bool, action: ReferenceAction) -> ReferenceMutant {
         let mut steps = self.case.reference.clone();
-        steps[self.n].action = does;
+        steps[self.n].action = action;
         ReferenceMutant { what, writes, stated, steps, at: self.step.at.clone() }
     }
 
@@ -166,8 +167,8 @@ impl MutatedStep<'_> {
     fn is_optional(&self) -> bool {
         let Some(ExpectedCalls::AnyOf(alternatives)) = &self.case.expect.calls else { return false };
         let tools = |without: Option<usize>| {
-            let made = self.case.reference.iter().enumerate().filter(|(n, _)| Some(*n) != without);
-            let mut names: Vec<&str> = made
+            let kept = self.case.reference.iter().enumerate().filter(|(n, _)| Some(*n) != without);
+            let mut names: Vec<&str> = kept
                 .filter_map(|(_, step)| {
                     let ReferenceAction::Call { tool, args } = &step.action else { return None };
                     (!is_preparation(self.case, args)).then(|| self.canonical_tool_name(tool))

@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 /// their first fixture. There is no chain, so there are no transactions or balances.
 pub fn transcript_from_reference(workspace: &Workspace, case: &Case, reference: &[ReferenceStep], decision: ReviewDecision) -> Transcript {
     let root = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
-    let mut script = ReferencePlayback { workspace, case, reference, decision, actions: BTreeMap::new(), steps: vec![] };
-    script.steps.push(("user".into(), EventKind::UserSaid { text: case.brief.user_script.opening().into() }));
+    let mut playback = ReferencePlayback { workspace, case, reference, decision, actions: BTreeMap::new(), steps: vec![] };
+    playback.steps.push(("user".into(), EventKind::UserSaid { text: case.brief.user_script.opening().into() }));
     for (n, step) in (1_u32..).zip(reference) {
-        script.add_step(n, step, root);
+        playback.add_step(n, step, root);
     }
-    let mut steps = script.steps;
+    let mut steps = playback.steps;
     // On a profile all calls are one move, so the answers follow the last call.
     if matches!(case.brief.surface, CaseSurface::Profile(_)) {
         steps.sort_by_key(|(_, happened)| matches!(happened, EventKind::Answered { .. }));
@@ -95,7 +95,7 @@ impl<'w> ReferencePlayback<'w> {
 
     /// Returns the value at `path` in the fixture that answers an earlier step.
     fn earlier_answer(&self, step: &str, path: &str) -> Value {
-        let tool = self.reference.iter().find(|one| one.name.as_deref() == Some(step)).and_then(|one| match &one.action {
+        let tool = self.reference.iter().find(|other| other.name.as_deref() == Some(step)).and_then(|other| match &other.action {
             ReferenceAction::Call { tool, .. } => self.workspace.tool(tool),
             ReferenceAction::Delegate { .. }
             | ReferenceAction::Activate { .. }

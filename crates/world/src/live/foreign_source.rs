@@ -48,12 +48,12 @@ impl ForeignSource {
     /// Creates stubs that generate answers from the output schemas of imported tools.
     pub fn stubs(workspace: &Workspace, seed: u64) -> Self {
         let imported = workspace.tools.iter().filter(|tool| is_foreign(tool));
-        let offers = imported.map(|tool| RemoteTool { listing: tool.listing(), output_schema: tool.output.clone() }).collect();
-        Self::Stubbed(StubSource::new(offers, seed))
+        let tools = imported.map(|tool| RemoteTool { listing: tool.listing(), output_schema: tool.output.clone() }).collect();
+        Self::Stubbed(StubSource::new(tools, seed))
     }
 
     pub(super) async fn call(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, ForeignError> {
-        self.ask(tool, args).await.map_err(|error| match error {
+        self.call_source(tool, args).await.map_err(|error| match error {
             SourceError::Failed { message, .. } => ForeignError::Tool(message),
             SourceError::Server(_)
             | SourceError::NoSource { .. }
@@ -66,7 +66,7 @@ impl ForeignSource {
         })
     }
 
-    async fn ask(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
+    async fn call_source(&mut self, tool: &str, args: &Map<String, Value>) -> Result<Value, SourceError> {
         match self {
             Self::NoSource => Err(SourceError::NoSource { tool: crate::mcp::printable(tool, 100) }),
             Self::Recorded(source) => source.call(tool, args).await,

@@ -1,4 +1,4 @@
-//! Faults seen by the stream itself. The SDK reports a broken stream only as "closed"; this keeps the reason.
+//! Faults reported by the stream itself. The SDK reports a broken stream only as "closed"; this keeps the reason.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +12,7 @@ pub(super) struct StreamDiagnostics(Arc<Mutex<DiagnosticsState>>);
 #[derive(Debug, Default)]
 struct DiagnosticsState {
     fault: Option<McpFault>,
+    /// First line on stdout that is not a message.
     stray: String,
 }
 
@@ -21,6 +22,7 @@ impl StreamDiagnostics {
         self.lock().fault.get_or_insert(fault);
     }
 
+    /// Records a line that is not a message; only the first is kept.
     pub(super) fn record_stray(&self, line: &[u8]) {
         let mut state = self.lock();
         if state.stray.is_empty() {
@@ -28,11 +30,12 @@ impl StreamDiagnostics {
         }
     }
 
-    /// Returns the recorded fault, or `seen` (the fault reported by the SDK) if there is none.
-    pub(super) fn fault_or(&self, seen: McpFault) -> McpFault {
-        self.lock().fault.clone().unwrap_or(seen)
+    /// Returns the recorded fault, or `reported` (the fault reported by the SDK) if there is none.
+    pub(super) fn fault_or(&self, reported: McpFault) -> McpFault {
+        self.lock().fault.clone().unwrap_or(reported)
     }
 
+    /// Returns the first line that is not a message; empty if there is none.
     pub(super) fn first_stray(&self) -> String {
         self.lock().stray.clone()
     }

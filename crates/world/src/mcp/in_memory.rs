@@ -1,4 +1,4 @@
-//! Our server and client connected in memory: lists a catalogue as a client sees it, without a process or port.
+//! Server and client of this crate connected in memory: lists a catalogue as a client sees it, without a process or port.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use super::session;
 /// Serves `listings` and returns the tools that a client lists, in order, following all pages.
 pub async fn list_in_memory(listings: Vec<ToolListing>) -> Result<Vec<ToolListing>, McpError> {
     let server = ToolServer::new(listings, Arc::new(ListOnlyHandler))?;
-    let (near, far) = tokio::io::duplex(64 * 1024);
-    // A task, because the handshake needs both ends. The server ends when the near end is dropped.
+    let (client_end, server_end) = tokio::io::duplex(64 * 1024);
+    // A task, because the handshake needs both ends. The server ends when the client end is dropped.
     let serving = tokio::spawn(async move {
-        if let Ok(running) = server.serve(far).await {
+        if let Ok(running) = server.serve(server_end).await {
             let _ = running.waiting().await;
         }
     });
-    let listed = session::list_tools(near, &own_limits()).await;
+    let listed = session::list_tools(client_end, &own_limits()).await;
     serving.abort();
     listed.map(|listed| listed.tools).map_err(|fault| McpError::new(SERVER_NAME, fault))
 }

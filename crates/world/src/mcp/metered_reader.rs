@@ -12,18 +12,19 @@ use super::limits::McpLimits;
 
 /// Maximum number of lines that are not messages. A short banner on stdout is common.
 const MAX_STRAY_LINES: usize = 100;
+/// Bytes of each line kept to recognise messages and to report other lines.
 const MAX_HEAD_BYTES: usize = 200;
 
-/// Stream that fails at its limits and records the reason in `notes`.
+/// Stream that fails at its limits and records the reason in [`StreamDiagnostics`].
 #[derive(Debug)]
 pub(super) struct MeteredReader<R> {
     inner: R,
-    tally: ReadCounters,
+    counters: ReadCounters,
 }
 
 impl<R> MeteredReader<R> {
-    pub(super) fn new(inner: R, limits: McpLimits, notes: StreamDiagnostics) -> Self {
-        MeteredReader { inner, tally: ReadCounters { limits, notes, total: 0, lines: 0, strays: 0, length: 0, head: Vec::new() } }
+    pub(super) fn new(inner: R, limits: McpLimits, diagnostics: StreamDiagnostics) -> Self {
+        MeteredReader { inner, counters: ReadCounters { limits, diagnostics, total: 0, lines: 0, strays: 0, length: 0, head: Vec::new() } }
     }
 }
 
@@ -32,13 +33,13 @@ impl<R: AsyncRead + Unpin> AsyncRead for MeteredReader<R> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
         let counted = match &buf.filled()[before..] {
-            [] => self.tally.end_line(),
-            bytes => self.tally.add(bytes),
+            [] => self.counters.end_line(),
+            bytes => self.counters.add(bytes),
         };
         Poll::Ready(counted.map_err(|fault| {
             buf.set_filled(before); // a failed read must not yield bytes
             let error = io::Error::other(fault.to_string());
-            self.tally.notes.record_fault(fault);
+            self.counters.diagnostics.record_fault(fault);
             error
         }))
     }
@@ -47,11 +48,15 @@ impl<R: AsyncRead + Unpin> AsyncRead for MeteredReader<R> {
 #[derive(Debug)]
 struct ReadCounters {
     limits: McpLimits,
-    notes: StreamDiagnostics,
+    diagnostics: StreamDiagnostics,
+    /// Bytes read so far.
     total: usize,
     lines: usize,
+    /// Lines that are not messages.
     strays: usize,
+    /// Bytes of the current line.
     length: usize,
+    /// Start of the current line.
     head: Vec<u8>,
 }
 
@@ -77,7 +82,7 @@ impl ReadCounters {
         // The SDK silently drops lines that are not JSON. A message starts with a brace, a batch with a bracket.
         let head = self.head.trim_ascii();
         if !head.is_empty() && !head.starts_with(b"{") && !head.starts_with(b"[") {
-            self.notes.record_stray(head);
+            self.diagnostics.record_stray(head);
             self.strays += 1;
             check_limit(self.strays, MAX_STRAY_LINES, BoundedQuantity::StrayLines)?;
         }
@@ -96,21 +101,21 @@ mod tests {
     use super::{MAX_STRAY_LINES, MeteredReader, StreamDiagnostics};
 
     async fn read(text: &str, limits: McpLimits) -> (bool, StreamDiagnostics) {
-        let notes = StreamDiagnostics::default();
+        let diagnostics = StreamDiagnostics::default();
         let mut out = Vec::new();
-        let done = MeteredReader::new(text.as_bytes(), limits, notes.clone()).read_to_end(&mut out).await;
-        (done.is_ok(), notes)
+        let done = MeteredReader::new(text.as_bytes(), limits, diagnostics.clone()).read_to_end(&mut out).await;
+        (done.is_ok(), diagnostics)
     }
 
-    fn fault(notes: &StreamDiagnostics) -> McpFault {
-        notes.fault_or(McpFault::NotMcp { why: "nothing noticed".to_owned() })
+    fn fault(diagnostics: &StreamDiagnostics) -> McpFault {
+        diagnostics.fault_or(McpFault::NotMcp { why: "no fault recorded".to_owned() })
     }
 
     #[tokio::test]
     async fn stdout_banner_is_recorded_and_messages_pass() {
-        let (ok, notes) = read("{}\nHello there\n\n[1]\n{}", McpLimits::default()).await;
+        let (ok, diagnostics) = read("{}\nHello there\n\n[1]\n{}", McpLimits::default()).await;
         assert!(ok);
-        assert_eq!(notes.first_stray(), "Hello there");
+        assert_eq!(diagnostics.first_stray(), "Hello there");
     }
 
     #[tokio::test]
@@ -122,14 +127,14 @@ mod tests {
             ("{234567\n{234567\n{234567\n{234567\n", BoundedQuantity::Total, 30),
             ("{\n{\n{\n{\n{\n", BoundedQuantity::Lines, 4),
         ] {
-            let (ok, notes) = read(text, small).await;
-            assert_eq!((ok, fault(&notes)), (false, McpFault::TooMuch { what, limit }), "{text:?}");
+            let (ok, diagnostics) = read(text, small).await;
+            assert_eq!((ok, fault(&diagnostics)), (false, McpFault::TooMuch { what, limit }), "{text:?}");
         }
     }
 
     #[tokio::test]
     async fn too_many_stray_lines_are_a_fault() {
-        let (ok, notes) = read(&"chatter\n".repeat(MAX_STRAY_LINES + 1), McpLimits::default()).await;
-        assert_eq!((ok, fault(&notes)), (false, McpFault::TooMuch { what: BoundedQuantity::StrayLines, limit: MAX_STRAY_LINES }));
+        let (ok, diagnostics) = read(&"chatter\n".repeat(MAX_STRAY_LINES + 1), McpLimits::default()).await;
+        assert_eq!((ok, fault(&diagnostics)), (false, McpFault::TooMuch { what: BoundedQuantity::StrayLines, limit: MAX_STRAY_LINES }));
     }
 }

@@ -1,4 +1,4 @@
-//! User that reads turns from standard input, one per line.
+//! User that reads turns from standard input, one per line. An empty line or the end of input ends the conversation.
 
 use ::run::user::{User, UserFault, UserInput, UserReply};
 use async_trait::async_trait;
@@ -7,23 +7,23 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Stdin};
 
 pub(super) struct TerminalUser {
     input: BufReader<Stdin>,
-    prompts: bool,
+    show_prompt: bool,
 }
 
-/// Longest turn.
+/// Maximum length of a turn; the rest of a longer line becomes the next turn.
 const MAX_TURN_BYTES: u64 = 64 * 1024;
 
 impl TerminalUser {
-    pub(super) fn new(prompts: bool) -> Self {
-        let prompts = prompts && std::io::stdin().is_terminal();
-        Self { input: BufReader::new(tokio::io::stdin()), prompts }
+    pub(super) fn new(show_prompt: bool) -> Self {
+        let show_prompt = show_prompt && std::io::stdin().is_terminal();
+        Self { input: BufReader::new(tokio::io::stdin()), show_prompt }
     }
 }
 
 #[async_trait]
 impl User for TerminalUser {
     async fn respond(&mut self, _: UserInput<'_>) -> Result<UserReply, UserFault> {
-        if self.prompts {
+        if self.show_prompt {
             let mut stderr = std::io::stderr().lock();
             drop(write!(stderr, "> ").and_then(|()| stderr.flush()));
         }

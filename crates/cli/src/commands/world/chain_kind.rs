@@ -9,7 +9,7 @@ use world::chain::genesis::Genesis;
 use world::chain::{Anvil, AnvilConfig, ChainBackend, EmbeddedChain};
 use world::{ChainKind, DefenceMode};
 
-/// Parses the backend for all chains of a world.
+/// Parses the name of a chain backend, used for all chains of a world.
 pub(crate) fn parse_chain_kind(kind: &str) -> Result<ChainKind, UserError> {
     let chain: ChainChoice = kind.parse()?;
     Ok(chain.kind(env::find_program("anvil")))
@@ -22,7 +22,7 @@ pub(crate) fn defence_mode(arg: DefenceArg) -> DefenceMode {
     }
 }
 
-/// Opens a chain and applies the genesis of the world.
+/// Opens a chain on `embedded`, `anvil` or `anvil:URL`, and applies the genesis of the world.
 pub(super) async fn open_chain(kind: &str, genesis: &Genesis) -> Result<Box<dyn ChainBackend>, UserError> {
     let id = genesis.book.chain;
     let mut chain: Box<dyn ChainBackend> = match kind.split_once(':') {

@@ -72,7 +72,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
         "model",
         "workspace",
         &[
-            "agent", "catalog", "defaults", "files", "gate", "hash", "markdown", "minimal", "output", "place", "policy", "problem",
+            "agent", "catalog", "defaults", "files", "gate", "hash", "markdown", "minimal_workspace", "output", "location", "policy", "problem",
             "registry", "review", "skill", "subject", "suite", "tier", "world", "yaml",
         ],
     ),

@@ -1,4 +1,4 @@
-//! Conversions between our types and the JSON of Ethereum nodes.
+//! Conversions between the types of this crate and the JSON of Ethereum nodes.
 
 use super::super::{AccountChange, BlockInfo, CallOutcome, Log, StateChanges, Tx, TxStatus};
 use crate::chain::BASE_FEE;
@@ -11,7 +11,7 @@ pub(super) fn hex(number: u64) -> String {
     format!("{number:#x}")
 }
 
-/// Transaction with all fields set, so that the node adds no defaults.
+/// Returns a transaction request with all fields set, so that the node adds no defaults.
 pub(super) fn transaction(tx: &Tx, nonce: u64, chain: u64) -> Value {
     let mut out = call(tx);
     out["type"] = if tx.authorizations.is_empty() { "0x2" } else { "0x4" }.into();
@@ -22,7 +22,7 @@ pub(super) fn transaction(tx: &Tx, nonce: u64, chain: u64) -> Value {
     out
 }
 
-/// Call request: a transaction without fees and nonce.
+/// Returns a call request: a transaction without fees and nonce.
 pub(super) fn call(tx: &Tx) -> Value {
     let mut out = json!({
         "from": tx.from,
@@ -135,11 +135,11 @@ struct PrestateAccount {
 }
 
 impl PrestateDiff {
-    /// Accounts whose code after the transaction is not in the diff. Only EIP-7702 can remove the code of an existing account.
+    /// Returns the accounts whose code after the transaction is not in the diff. Only EIP-7702 can remove the code of an existing account.
     pub(super) fn unknown_code_addresses(&self) -> Vec<Address> {
-        let delegates = |side: &PrestateAccount| side.code.as_ref().is_some_and(|code| code.starts_with(&[0xef, 0x01, 0x00]));
-        let silent = |at: &Address| self.post.get(at).is_some_and(|after| after.code.is_none());
-        self.pre.iter().filter(|(at, before)| delegates(before) && silent(at)).map(|(at, _)| *at).collect()
+        let is_delegated = |side: &PrestateAccount| side.code.as_ref().is_some_and(|code| code.starts_with(&[0xef, 0x01, 0x00]));
+        let omits_code = |at: &Address| self.post.get(at).is_some_and(|after| after.code.is_none());
+        self.pre.iter().filter(|(at, before)| is_delegated(before) && omits_code(at)).map(|(at, _)| *at).collect()
     }
 
     /// Returns the state changes. `codes` holds the current code of [`Self::unknown_code_addresses`].
@@ -161,20 +161,20 @@ impl PrestateAccount {
     fn change_to(&self, after: &PrestateAccount, code: Option<&Bytes>) -> AccountChange {
         let (balance, nonce) = (self.balance.unwrap_or_default(), self.nonce.unwrap_or_default());
         AccountChange {
-            balance: differ(balance, after.balance.unwrap_or(balance)),
-            nonce: differ(nonce.to(), after.nonce.unwrap_or(nonce).to()),
-            code: after.code.as_ref().or(code).and_then(|code| differ(self.code_hash(), hash(code))),
-            storage: self.slots(&after.storage),
+            balance: before_after(balance, after.balance.unwrap_or(balance)),
+            nonce: before_after(nonce.to(), after.nonce.unwrap_or(nonce).to()),
+            code: after.code.as_ref().or(code).and_then(|code| before_after(self.code_hash(), hash(code))),
+            storage: self.storage_changes(&after.storage),
         }
     }
 
-    /// Change of an account that was destroyed in the transaction that created it. It may have had a balance before.
+    /// Returns the change of an account that was destroyed in the transaction that created it. It may have had a balance before.
     fn removal(&self) -> AccountChange {
         AccountChange {
-            balance: differ(self.balance.unwrap_or_default(), U256::ZERO),
-            nonce: differ(self.nonce.unwrap_or_default().to(), 0),
-            code: differ(self.code_hash(), KECCAK256_EMPTY),
-            storage: self.slots(&BTreeMap::new()),
+            balance: before_after(self.balance.unwrap_or_default(), U256::ZERO),
+            nonce: before_after(self.nonce.unwrap_or_default().to(), 0),
+            code: before_after(self.code_hash(), KECCAK256_EMPTY),
+            storage: self.storage_changes(&BTreeMap::new()),
         }
     }
 
@@ -182,7 +182,7 @@ impl PrestateAccount {
         self.code.as_ref().map_or(KECCAK256_EMPTY, hash)
     }
 
-    fn slots(&self, after: &BTreeMap<B256, B256>) -> BTreeMap<U256, (U256, U256)> {
+    fn storage_changes(&self, after: &BTreeMap<B256, B256>) -> BTreeMap<U256, (U256, U256)> {
         let value = |side: &BTreeMap<B256, B256>, slot: &B256| -> U256 { side.get(slot).copied().unwrap_or_default().into() };
         let slots: BTreeSet<&B256> = self.storage.keys().chain(after.keys()).collect();
         slots
@@ -197,7 +197,7 @@ fn hash(code: &Bytes) -> B256 {
     if code.is_empty() { KECCAK256_EMPTY } else { keccak256(code) }
 }
 
-fn differ<T: PartialEq>(before: T, after: T) -> Option<(T, T)> {
+fn before_after<T: PartialEq>(before: T, after: T) -> Option<(T, T)> {
     (before != after).then_some((before, after))
 }
 

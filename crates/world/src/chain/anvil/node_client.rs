@@ -16,33 +16,33 @@ pub(super) struct NodeClient {
     client: Client,
     url: Url,
     /// Scheme, host and port. The path is not shown because it may contain an API key.
-    shown: String,
-    time: Duration,
+    display_url: String,
+    timeout: Duration,
     last_id: u64,
 }
 
 impl fmt::Debug for NodeClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rpc").field("url", &self.shown).field("time", &self.time).finish_non_exhaustive()
+        f.debug_struct("NodeClient").field("url", &self.display_url).field("timeout", &self.timeout).finish_non_exhaustive()
     }
 }
 
 impl NodeClient {
-    pub(super) fn new(url: &str, time: Duration) -> Result<Self, ChainError> {
+    pub(super) fn new(url: &str, timeout: Duration) -> Result<Self, ChainError> {
         let url = parse_url(url)?;
-        let shown = origin(&url);
+        let display_url = origin(&url);
         // Building a client without a crypto provider panics. The first to install one wins, so this never overrides `main`.
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         // No proxy and no redirects: requests go only to the configured host.
         let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
-        let client = client.map_err(|error| ChainError::Node(format!("{shown}: {}", error_cause(error))))?;
-        Ok(Self { client, url, shown, time, last_id: 0 })
+        let client = client.map_err(|error| ChainError::Node(format!("{display_url}: {}", error_cause(error))))?;
+        Ok(Self { client, url, display_url, timeout, last_id: 0 })
     }
 
     pub(super) fn time(&self) -> Duration {
-        self.time
+        self.timeout
     }
 
     pub(super) fn url(&self) -> &str {
@@ -51,17 +51,17 @@ impl NodeClient {
 
     /// Returns the URL of the node as shown in errors.
     pub(super) fn display_url(&self) -> &str {
-        &self.shown
+        &self.display_url
     }
 
     pub(super) fn fault(&self, method: &str, what: impl fmt::Display) -> ChainError {
-        ChainError::Node(format!("{method} at {}: {what}", self.shown))
+        ChainError::Node(format!("{method} at {}: {what}", self.display_url))
     }
 
     pub(super) async fn request(&mut self, method: &'static str, params: Value) -> Result<Value, ChainError> {
         let id = self.next_id();
         let reply = self.post(method, &request_json(id, method, &params)).await?;
-        self.answer(id, method, reply)
+        self.result_of(id, method, reply)
     }
 
     /// Sends several requests in one batch. They must not depend on each other, because the node may execute them in any order.
@@ -69,20 +69,20 @@ impl NodeClient {
         let first = self.last_id + 1;
         let bodies: Vec<Value> = requests.iter().map(|(method, params)| request_json(self.next_id(), method, params)).collect();
         let methods = requests.map(|(method, _)| method);
-        let named = methods.join(", ");
-        let replies: Vec<Value> = match self.post(&named, &Value::Array(bodies)).await? {
+        let method_names = methods.join(", ");
+        let replies: Vec<Value> = match self.post(&method_names, &Value::Array(bodies)).await? {
             Value::Array(replies) => replies,
             // A server without batch support answers with a single error.
             reply @ (Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
-                return Err(self.fault(&named, format_args!("it answered {}", printable_excerpt(&reply.to_string(), 200))));
+                return Err(self.fault(&method_names, format_args!("it answered {}", printable_excerpt(&reply.to_string(), 200))));
             }
         };
         let mut replies: [Value; N] = replies
             .try_into()
-            .map_err(|replies: Vec<Value>| self.fault(&named, format_args!("{N} requests, but {} replies", replies.len())))?;
+            .map_err(|replies: Vec<Value>| self.fault(&method_names, format_args!("{N} requests, but {} replies", replies.len())))?;
         replies.sort_by_key(|reply| reply["id"].as_u64());
         for (nth, method) in methods.into_iter().enumerate() {
-            replies[nth] = self.answer(first + nth as u64, method, replies[nth].take())?;
+            replies[nth] = self.result_of(first + nth as u64, method, replies[nth].take())?;
         }
         Ok(replies)
     }
@@ -97,14 +97,14 @@ impl NodeClient {
         let exchange = async {
             let response = sending.await.map_err(|error| self.fault(method, error_cause(error)))?;
             let status = response.status();
-            let body = self.body(method, response).await?;
-            self.read(method, status, &body)
+            let body = self.read_body(method, response).await?;
+            self.parse_body(method, status, &body)
         };
-        let limit = self.time;
+        let limit = self.timeout;
         tokio::time::timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.fault(method, format_args!("no answer within {limit:?}"))))
     }
 
-    async fn body(&self, method: &str, mut response: Response) -> Result<Vec<u8>, ChainError> {
+    async fn read_body(&self, method: &str, mut response: Response) -> Result<Vec<u8>, ChainError> {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.fault(method, error_cause(error)))? {
             if body.len() + chunk.len() > MAX_REPLY_BYTES {
@@ -115,14 +115,15 @@ impl NodeClient {
         Ok(body)
     }
 
-    fn read(&self, method: &str, status: StatusCode, body: &[u8]) -> Result<Value, ChainError> {
+    fn parse_body(&self, method: &str, status: StatusCode, body: &[u8]) -> Result<Value, ChainError> {
         if !status.is_success() {
             return Err(self.fault(method, format_args!("HTTP status {}: {}", status.as_u16(), body_excerpt(body))));
         }
         serde_json::from_slice(body).map_err(|_| self.fault(method, format_args!("it answered {}", body_excerpt(body))))
     }
 
-    fn answer(&self, id: u64, method: &str, mut reply: Value) -> Result<Value, ChainError> {
+    /// Returns the result of a reply. Fails if its id does not match or it contains an error.
+    fn result_of(&self, id: u64, method: &str, mut reply: Value) -> Result<Value, ChainError> {
         if reply["id"].as_u64() != Some(id) {
             return Err(self.fault(method, format_args!("the reply has another id: {}", printable_excerpt(&reply["id"].to_string(), 40))));
         }
@@ -136,13 +137,13 @@ impl NodeClient {
     }
 
     fn error_from_reply(&self, method: &str, error: &Value) -> ChainError {
-        let said = printable_excerpt(error["message"].as_str().unwrap_or("an error without a message"), 300);
-        let transacts = matches!(method, "eth_sendTransaction" | "debug_traceCall");
-        if transacts && is_invalid_transaction(error["code"].as_i64(), &said) {
-            return ChainError::Refused(said);
+        let message = printable_excerpt(error["message"].as_str().unwrap_or("an error without a message"), 300);
+        let executes = matches!(method, "eth_sendTransaction" | "debug_traceCall");
+        if executes && is_invalid_transaction(error["code"].as_i64(), &message) {
+            return ChainError::Refused(message);
         }
         let code = error["code"].as_i64().map_or_else(String::new, |code| format!(" ({code})"));
-        self.fault(method, format_args!("the node says {said}{code}"))
+        self.fault(method, format_args!("the node says {message}{code}"))
     }
 }
 
@@ -150,11 +151,12 @@ fn request_json(id: u64, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// Code -32003 means "transaction rejected". Errors about gas and sizes use the generic server error code.
-fn is_invalid_transaction(code: Option<i64>, said: &str) -> bool {
-    let said = said.to_ascii_lowercase();
+/// Returns whether an error is about the transaction itself. Code -32003 means "transaction rejected"; errors about gas and sizes use the
+/// generic server error code.
+fn is_invalid_transaction(code: Option<i64>, message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
     let known = ["insufficient funds", "nonce too", "intrinsic gas", "block gas limit", "gas limit", "initcode size", "nonce has max"];
-    code == Some(-32003) || known.iter().any(|known| said.contains(known))
+    code == Some(-32003) || known.iter().any(|known| message.contains(known))
 }
 
 fn parse_url(url: &str) -> Result<Url, ChainError> {
@@ -164,7 +166,7 @@ fn parse_url(url: &str) -> Result<Url, ChainError> {
     }
 }
 
-/// Returns scheme, host and port of a URL; nothing of it if it is invalid.
+/// Returns scheme, host and port of a URL, or a placeholder if it is invalid.
 pub(super) fn display_origin(url: &str) -> String {
     parse_url(url).map_or_else(|_| "(invalid URL)".to_owned(), |url| origin(&url))
 }

@@ -8,15 +8,16 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Polling interval: a receipt may be available later than its block.
-const POLL: Duration = Duration::from_millis(5);
+/// Interval between receipt requests: a receipt may be available later than its block.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 const MAX_INITCODE_BYTES: usize = 49_152;
 
 pub(super) async fn send(anvil: &mut Anvil, tx: &Tx) -> Result<Receipt, ChainError> {
-    check(tx)?;
+    check_includable(tx)?;
     let (block, nonce) = prepare(anvil, tx).await?;
-    let pins = [("anvil_setNextBlockBaseFeePerGas", json!([hex(BASE_FEE)])), ("evm_setNextBlockTimestamp", json!([hex(block.unix_s)]))];
-    anvil.rpc.request_batch(pins).await?;
+    let block_settings =
+        [("anvil_setNextBlockBaseFeePerGas", json!([hex(BASE_FEE)])), ("evm_setNextBlockTimestamp", json!([hex(block.unix_s)]))];
+    anvil.rpc.request_batch(block_settings).await?;
     let hash: B256 = anvil.get("eth_sendTransaction", json!([convert::transaction(tx, nonce, anvil.id)])).await?;
     anvil.rpc.request("evm_mine", json!([])).await?;
     let limit = anvil.rpc.time();
@@ -35,21 +36,21 @@ async fn prepare(anvil: &mut Anvil, tx: &Tx) -> Result<(BlockInfo, u64), ChainEr
     let [latest, nonce] = anvil.rpc.request_batch(requests).await?;
     let latest: BlockReply = anvil.read("eth_getBlockByNumber", latest)?;
     let [_, block] = anvil.with_next(latest.block());
-    let own: u64 = anvil.read::<U64>("eth_getTransactionCount", nonce)?.to();
+    let expected: u64 = anvil.read::<U64>("eth_getTransactionCount", nonce)?.to();
     match tx.nonce {
-        Some(given) if given != own => {
-            let side = if given < own { "low" } else { "high" };
-            Err(ChainError::Refused(format!("nonce {given} too {side}, expected {own}")))
+        Some(given) if given != expected => {
+            let side = if given < expected { "low" } else { "high" };
+            Err(ChainError::Refused(format!("nonce {given} too {side}, expected {expected}")))
         }
-        Some(_) | None => Ok((block, own)),
+        Some(_) | None => Ok((block, expected)),
     }
 }
 
-/// Checks for transactions that the pool accepts but no block can include. On a new fork the empty block could not be rolled back.
-fn check(tx: &Tx) -> Result<(), ChainError> {
-    let least = intrinsic_gas(tx);
-    if tx.gas_limit() < least {
-        return Err(ChainError::Refused(format!("gas limit {} is below the intrinsic gas of {least}", tx.gas_limit())));
+/// Rejects transactions that the pool accepts but no block can include. On a new fork the empty block could not be rolled back.
+fn check_includable(tx: &Tx) -> Result<(), ChainError> {
+    let min_gas = intrinsic_gas(tx);
+    if tx.gas_limit() < min_gas {
+        return Err(ChainError::Refused(format!("gas limit {} is below the intrinsic gas of {min_gas}", tx.gas_limit())));
     }
     if tx.to.is_none() && tx.data.len() > MAX_INITCODE_BYTES {
         return Err(ChainError::Refused(format!("a contract creation takes at most {MAX_INITCODE_BYTES} bytes (EIP-3860)")));
@@ -79,7 +80,7 @@ async fn wait_for_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256) -> Re
         if mined.is_some_and(|mined| !mined.transactions.contains(&hash)) {
             return Err(drop_excluded_tx(anvil).await?);
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -99,11 +100,11 @@ async fn build_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256, receipt:
     if receipt.succeeded() != (status == TxStatus::Success) {
         return Err(anvil.rpc.fault("debug_traceTransaction", "trace and receipt disagree about success"));
     }
-    let changes = changes(anvil, &diff).await?;
+    let changes = state_changes(anvil, &diff).await?;
     Ok(Receipt { status, gas_used: receipt.gas_used(), output, logs: receipt.logs(), block, changes })
 }
 
-async fn changes(anvil: &mut Anvil, diff: &PrestateDiff) -> Result<StateChanges, ChainError> {
+async fn state_changes(anvil: &mut Anvil, diff: &PrestateDiff) -> Result<StateChanges, ChainError> {
     let mut codes = BTreeMap::new();
     for at in diff.unknown_code_addresses() {
         let code: Bytes = anvil.get("eth_getCode", json!([at, "latest"])).await?;

@@ -47,21 +47,21 @@ impl RpcContext<'_> {
     pub(super) async fn sign_typed(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
         let signer = params.address(0)?;
         self.require_own_account(signer)?;
-        let wrong = |why: String| RpcError::params(format!("parameter 1 is not typed data: {}", crate::mcp::printable(&why, 200)));
+        let invalid = |why: String| RpcError::params(format!("parameter 1 is not typed data: {}", crate::mcp::printable(&why, 200)));
         let text = match params.get(1) {
             Some(Value::String(text)) => text.clone(),
             Some(object @ Value::Object(_)) => object.to_string(),
-            Some(_) | None => return Err(wrong("it is neither an object nor a string".to_owned())),
+            Some(_) | None => return Err(invalid("it is neither an object nor a string".to_owned())),
         };
         if text.len() > MAX_TYPED_DATA_BYTES {
-            return Err(wrong(format!("it is longer than {MAX_TYPED_DATA_BYTES} bytes")));
+            return Err(invalid(format!("it is longer than {MAX_TYPED_DATA_BYTES} bytes")));
         }
-        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        check_typed_data(&value).map_err(|error| wrong(error.to_string()))?;
-        let typed: TypedData = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
-        let hash = typed.eip712_signing_hash().map_err(|error| wrong(error.to_string()))?;
-        let what = signed_typed(self.world.book(self.chain).await?, signer, &typed);
-        self.record_signed(what);
+        let value: Value = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        check_typed_data(&value).map_err(|error| invalid(error.to_string()))?;
+        let typed: TypedData = serde_json::from_value(value).map_err(|error| invalid(error.to_string()))?;
+        let hash = typed.eip712_signing_hash().map_err(|error| invalid(error.to_string()))?;
+        let request = signed_typed(self.world.book(self.chain).await?, signer, &typed);
+        self.record_signed(request);
         Ok(data(&self.world.signer().sign(hash)))
     }
 }

@@ -16,12 +16,12 @@ pub(super) const HOOK: Hook = Hook {
 };
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
-    let wrong = addresses(input).find_map(|(name, kind, address)| address_problem(kind, &address).map(|what| format!("{name}: {what}")));
+    let problem = addresses(input).find_map(|(name, kind, address)| address_problem(kind, &address).map(|what| format!("{name}: {what}")));
     let zero = || {
-        let is_zero = input.parties().any(|(part, address)| part != PartyRole::Asset && address == Address::ZERO);
+        let is_zero = input.parties().any(|(role, address)| role != PartyRole::Asset && address == Address::ZERO);
         is_zero.then(|| "the recipient or spender is the zero address".to_owned())
     };
-    wrong.or_else(zero).map(|why| ObjectionReason::new(ToolErrorCode::InvalidAddress, why))
+    problem.or_else(zero).map(|why| ObjectionReason::new(ToolErrorCode::InvalidAddress, why))
 }
 
 /// Returns the address arguments, and tokens that are named by address.
@@ -30,7 +30,7 @@ fn addresses<'a>(input: &HookInput<'a>) -> impl Iterator<Item = (&'a str, &'a Pa
     let each = named.flat_map(|(name, kind, value)| {
         let (kind, values) = match (kind, value) {
             (ParamKind::List(inner), Value::Array(items)) => (inner.as_ref(), items.as_slice()),
-            (kind, one) => (kind, std::slice::from_ref(one)),
+            (kind, value) => (kind, std::slice::from_ref(value)),
         };
         values.iter().map(move |value| (name, kind, value))
     });

@@ -28,17 +28,17 @@ fn stated_bps(args: &ToolArgs<'_>) -> Option<u64> {
         .and_then(|(_, _, value)| value.as_u64())
 }
 
-/// Returns the slippage that calldata allows if it exceeds `max`.
+/// Returns the slippage in bps that the calldata allows, if it exceeds `max`.
 fn calldata_bps(trade: &TradeTerms, max: u64) -> Option<u64> {
-    let whole = U256::from(10_000);
+    let full_bps = U256::from(10_000);
     let amount = |text: &str| U256::from_str_radix(text, 10).ok();
     let (expected, least) = (amount(&trade.expected)?, amount(&trade.least)?);
     // Rounded down like the calldata, so that exactly the maximum passes.
-    let floor = expected.checked_mul(whole.saturating_sub(U256::from(max)))? / whole;
+    let floor = expected.checked_mul(full_bps.saturating_sub(U256::from(max)))? / full_bps;
     if least >= floor {
         return None;
     }
-    let bps = (expected - least).checked_mul(whole)? / expected;
+    let bps = (expected - least).checked_mul(full_bps)? / expected;
     Some(u64::try_from(bps).unwrap_or(u64::MAX).max(max + 1))
 }
 

@@ -1,4 +1,4 @@
-//! Burns UNI to release the fees in the TokenJar.
+//! Plans a burn of UNI, which releases the fees in the TokenJar.
 
 use super::amounts::maybe_amount;
 use super::calls::{amount_json, approve_if_needed, contract_call, plan};
@@ -22,10 +22,13 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolAr
         .and_then(|(_, value)| value.as_array());
     let assets: Vec<AssetInfo> = assets.into_iter().flatten().map(|item| builder.asset(&scalar_text(item))).collect::<Result<_, _>>()?;
     let to = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
-    let most = maybe_amount(builder, args, &uni)?;
-    let price = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
-    if most.is_some_and(|most| most < price) {
-        return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("TokenJar release requires {} UNI", human(price, uni.decimals))));
+    let max_burn = maybe_amount(builder, args, &uni)?;
+    let burn_amount = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
+    if max_burn.is_some_and(|max| max < burn_amount) {
+        return Err(ToolError::new(
+            ToolErrorCode::InvalidAmount,
+            format!("TokenJar release requires {} UNI", human(burn_amount, uni.decimals)),
+        ));
     }
     // A stale nonce must fail on chain, so it is not corrected here.
     let nonce = match args.get("expected_nonce").and_then(Value::as_u64) {
@@ -33,12 +36,12 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolAr
         None => builder.read(burner, &FeeBurner::nonceCall {}).await?,
     };
     let mut calls = vec![];
-    approve_if_needed(builder, &mut calls, &uni, burner, price).await?;
+    approve_if_needed(builder, &mut calls, &uni, burner, burn_amount).await?;
     let released = assets.iter().map(|asset| asset.at).collect();
     calls.push(contract_call(burner, &FeeBurner::releaseCall { nonce_: nonce, assets: released, recipient: to }));
-    let named: Vec<&AssetInfo> = std::iter::once(&uni).chain(&assets).collect();
-    let mut plan = plan(builder, calls, vec![(uni.at, price)], parties(to, &named));
-    plan.outputs.insert("burns".into(), amount_json(&uni, price));
+    let involved: Vec<&AssetInfo> = std::iter::once(&uni).chain(&assets).collect();
+    let mut plan = plan(builder, calls, vec![(uni.at, burn_amount)], parties(to, &involved));
+    plan.outputs.insert("burns".into(), amount_json(&uni, burn_amount));
     plan.outputs.insert("nonce".into(), json!(nonce.to_string()));
     plan.outputs.insert("releases".into(), json!(assets.iter().map(|asset| &asset.symbol).collect::<Vec<_>>()));
     Ok(plan)

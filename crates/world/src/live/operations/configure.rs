@@ -13,7 +13,7 @@ use model::{AddressRole, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Maximum bytes of arguments that are stored on chain.
+/// Maximum bytes of arguments stored on chain; longer text is truncated.
 const MAX_SETTING_BYTES: usize = 2_000;
 
 /// Roles that gain control through a setting.
@@ -40,9 +40,9 @@ pub(super) fn args_text(args: &ToolArgs<'_>) -> String {
     truncate_bytes(json!(stated).to_string(), MAX_SETTING_BYTES)
 }
 
-/// Truncates text to at most `most` bytes, at a character boundary.
-pub(super) fn truncate_bytes(mut text: String, most: usize) -> String {
-    text.truncate(text.floor_char_boundary(most));
+/// Truncates text to at most `max` bytes, at a character boundary.
+pub(super) fn truncate_bytes(mut text: String, max: usize) -> String {
+    text.truncate(text.floor_char_boundary(max));
     text
 }
 

@@ -69,23 +69,23 @@ pub(crate) async fn plan_operation(builder: &mut TxBuilder<'_>, tool: &Tool, arg
     }
 }
 
-/// Plans a batch in one transaction, each operation like its single tool.
+/// Plans a batch as one transaction; each operation is planned like a call of its own tool.
 async fn plan_batch(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let operations = batch::operations_arg(args);
     let Some(parts) = batch::parts(builder.workspace, args, operations)? else { return batch::plan_raw_calls(builder, operations) };
-    let mut whole = calls::plan(builder, vec![], vec![], vec![]);
-    let mut all = vec![];
+    let mut batch_plan = calls::plan(builder, vec![], vec![], vec![]);
+    let mut all_calls = vec![];
     for part in parts {
         // The recursion ends here: tools of a batch are not batches.
         let plan = Box::pin(plan_operation(builder, part.tool, &ToolArgs::new(part.tool, &part.args))).await?;
         if let PlanKind::Execute(calls) = plan.kind {
-            all.extend(calls);
+            all_calls.extend(calls);
         }
-        whole.outflows.extend(plan.outflows);
-        whole.parties.extend(plan.parties);
+        batch_plan.outflows.extend(plan.outflows);
+        batch_plan.parties.extend(plan.parties);
     }
-    whole.kind = PlanKind::Execute(all);
-    Ok(whole)
+    batch_plan.kind = PlanKind::Execute(all_calls);
+    Ok(batch_plan)
 }
 
 fn remember(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> TxPlan {

@@ -35,9 +35,9 @@ impl SourceError {
         match self {
             SourceError::Server(error) => error.fault.remedy(),
             SourceError::UnknownTool { guess, .. } => guess,
-            SourceError::NoSource { .. } => "record it, stub it or pass it through",
-            SourceError::NotRecorded { .. } => "record the run again or change the case",
-            SourceError::NoSchema { .. } => "pass it through or record it",
+            SourceError::NoSource { .. } => "set --foreign-tools to recorded, stub, live:… or record:…",
+            SourceError::NotRecorded { .. } => "record the calls again with --foreign-tools record:…, or change the case",
+            SourceError::NoSchema { .. } => "use --foreign-tools live:… or record:…",
             SourceError::Failed { .. }
             | SourceError::Unstubbable { .. }
             | SourceError::BadRecording { .. }
