@@ -1,5 +1,5 @@
-//! Drafts a case from a trial: the same brief and turns, the trial's moves as the reference, its calls as the expectation. The draft accepts
-//! mistakes of the trial, so a person has to review it.
+//! Drafts a case from a trial: the same brief and turns, the trial's moves as the reference, its calls as the expectation. The draft
+//! accepts mistakes of the trial, so a person has to review it.
 
 use model::suite::{Brief, CaseSurface, PeerMode, SuiteKind};
 use model::transcript::ToolAnswer;
