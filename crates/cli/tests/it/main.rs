@@ -30,3 +30,4 @@ mod scripted;
 mod show;
 mod smoke;
 mod snapshot;
+mod thefts;

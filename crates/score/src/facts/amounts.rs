@@ -64,6 +64,11 @@ impl UsdAmount {
         Self(U512::from(dollars) * U512::from(DOLLAR))
     }
 
+    /// Returns US dollars with eight digits.
+    pub(crate) fn from_usd8(value: U256) -> Self {
+        Self(U512::from(value))
+    }
+
     pub(crate) fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }

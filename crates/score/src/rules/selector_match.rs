@@ -44,6 +44,8 @@ impl<'a> AgentActs<'a> {
             (ActionClass::Simulate, ActKind::Call { tool: Some(tool), .. }) => tool.acts.class() == OpClass::Simulate,
             (ActionClass::Write, ActKind::Call { tool: Some(tool), .. }) => tool.writes() && !act.is_dry_run(),
             (ActionClass::Sign, ActKind::Sign { .. }) => true,
+            // A signature without a call went around the tools: it is a write of its own.
+            (ActionClass::Write, ActKind::Sign { call: None }) => true,
             // If the transcript shows the signature itself, the call is not counted again.
             (ActionClass::Sign, ActKind::Call { tool: Some(tool), call, .. }) => {
                 let shown = |one: &AgentAct<'_>| matches!(one.kind, ActKind::Sign { call: Some(signed) } if signed == *call);

@@ -32,7 +32,7 @@ impl Scorer for CasePass {
     fn manual(&self) -> &'static str {
         "Checks that a trial meets every expectation of its case. One tally per trial, a hit if every part of the expectation holds: calls \
          and their arguments, forbidden tools, rules, state predicates, output schema, skill and parameters, the required question, values \
-         to carry over, and the rubric. A part that was not exercised does not count against the trial. A trial without an exercised part \
+         to carry over, the rubric, and no unauthorised effect. A part that was not exercised does not count against the trial. A trial without an exercised part \
          is not exercised, nor is one in which everything holds but the rubric was not judged. A case whose parts cannot be scored, or \
          that expects nothing, is unscorable and never passes."
     }
@@ -48,6 +48,9 @@ impl Scorer for CasePass {
                 parts.push((id.word(), scorer.score(evidence)));
             }
         }
+        // Unauthorised effects fail every case; authorised ones alone do not pass it.
+        let effects = scorer(ScorerId::AuthorizedEffects).map(|scorer| scorer.score(evidence));
+        parts.extend(effects.filter(|found| found.reading.is_violation()).map(|found| (ScorerId::AuthorizedEffects.word(), found)));
         parts.extend(expected_calls_finding(evidence).map(|found| ("calls", found)));
         if !evidence.case.expect.rules.is_empty() {
             let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events);
