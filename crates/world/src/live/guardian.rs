@@ -4,6 +4,7 @@ use super::account::SpentTotals;
 use super::actions::{ActionState, FrozenAction};
 use super::args::{same_argument, scalar_text};
 use super::hooks::{self, HookInput};
+use super::review_terms::exceeded_term;
 use super::tool_error::quote_value;
 use super::tx_plan::PlanKind;
 use crate::chain::AddressBook;
@@ -80,7 +81,8 @@ fn action_veto(case: &ReviewInput<'_>, id: &str, frozen: &FrozenAction) -> Optio
         .map(|objection| objection.why)
         .or_else(|| grants_unlimited_allowance(&frozen.plan.kind).then(|| "the allowance is unlimited".to_owned()))
         .or_else(|| case.reverted.map(|error| format!("simulation failed: {error}")))
-        .or_else(|| contradiction(case.workspace, id, frozen, case.params))?;
+        .or_else(|| contradiction(case.workspace, id, frozen, case.params))
+        .or_else(|| exceeded_term(case.workspace, book, &frozen.plan, case.params))?;
     Some(format!("{}: {what}", frozen.tool))
 }
 
@@ -218,6 +220,37 @@ mod tests {
         change(&mut sample);
         sample.freeze();
         veto_of(ReviewRole::Guardian, &sample, &json!({ "action_id": "action-1" }))
+    }
+
+    #[test]
+    fn guardian_vetoes_actions_beyond_the_terms_of_the_request() {
+        let mut sample = SampleWrite::transfer();
+        sample.freeze();
+        let veto = |terms: Value| {
+            let mut params = json!({ "action_id": "action-1" });
+            params.as_object_mut().unwrap().extend(terms.as_object().unwrap().clone());
+            review(ReviewRole::Guardian, &sample, &params, None)
+        };
+        let (outflow, amount) = sample.plan.outflows[0];
+        let (symbol, decimals) = book().get(outflow).unwrap().asset.clone().unwrap();
+        let enough = model::format_units(amount, decimals);
+        let short = model::format_units(amount - U256::from(1), decimals);
+        let recipient = sample.plan.parties.iter().find(|(role, _)| *role == PartyRole::Recipient).unwrap().1.to_string();
+        let chain = sample.plan.chain;
+        let spend = |amount: &str| json!({ "spend": [{ "token": symbol, "at_most": amount }] });
+        let cases = [
+            (json!({ "chains": [chain] }), ReviewDecision::Approve),
+            (json!({ "chains": [1] }), ReviewDecision::Veto),
+            (json!({ "payees": [recipient] }), ReviewDecision::Approve),
+            (json!({ "payees": ["self"] }), ReviewDecision::Veto),
+            (spend(&enough), ReviewDecision::Approve),
+            (spend(&short), ReviewDecision::Veto),
+            (json!({ "spend": [{ "token": "WETH", "at_most": "1000000" }] }), ReviewDecision::Veto),
+            (json!({ "spend": [] }), ReviewDecision::Veto),
+        ];
+        for (terms, decision) in cases {
+            assert_eq!(veto(terms.clone()).0, decision, "{terms}: {}", veto(terms.clone()).1);
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod prepare;
 mod reads;
 mod receipt;
 mod record;
+mod review_terms;
 mod sign_typed;
 mod simulate;
 mod submit;
