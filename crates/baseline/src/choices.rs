@@ -61,7 +61,7 @@ pub(crate) fn match_text(message: &ParsedMessage, slot: &ParamSlot) -> Option<Va
             .collect();
         (!names.is_empty()).then(|| names.join(" "))
     };
-    let fits = |text: &String| text.chars().count() <= slot.longest;
+    let fits = |text: &String| text.chars().count() <= slot.max_chars;
     let after_param_name = || {
         let pair = message.words.windows(2).find(|pair| slot.name_stems.contains(&pair[0].stem) && pair[1].raw.contains('_'))?;
         Some(pair[1].raw.clone())

@@ -40,7 +40,7 @@ fn is_filler(lower: &str) -> bool {
 
 /// Returns the side of the nearest preposition among the five words before a mention, skipping fillers.
 pub(crate) fn phrase_side(message: &ParsedMessage, mention: &TypedMention) -> PhraseSide {
-    let before = message.words[..mention.from].iter().rev().take(5);
+    let before = message.words[..mention.start].iter().rev().take(5);
     let mut previous = None;
     for word in before {
         match word.lower.as_str() {
@@ -59,13 +59,13 @@ pub(crate) fn phrase_side(message: &ParsedMessage, mention: &TypedMention) -> Ph
 
 /// Returns the weight of the strongest cue word of the parameter within six words of the mention, reduced by distance.
 pub(crate) fn name_score(message: &ParsedMessage, slot: &ParamSlot, mention: &TypedMention) -> f64 {
-    let sentence = message.words.get(mention.from).map_or(0, |word| word.sentence);
+    let sentence = message.words.get(mention.start).map_or(0, |word| word.sentence);
     let mut best: f64 = 0.0;
     for (at, word) in message.words.iter().enumerate() {
-        let distance = if at < mention.from {
-            mention.from - at
-        } else if at >= mention.to {
-            at - mention.to + 2
+        let distance = if at < mention.start {
+            mention.start - at
+        } else if at >= mention.end {
+            at - mention.end + 2
         } else {
             continue;
         };
@@ -75,11 +75,11 @@ pub(crate) fn name_score(message: &ParsedMessage, slot: &ParamSlot, mention: &Ty
         if let Some(weight) = slot.cues.get(&word.stem) {
             // A mention of the same type in between probably owns the word.
             let closer_mention = message.mentions.iter().any(|other| {
-                std::mem::discriminant(&other.what) == std::mem::discriminant(&mention.what)
-                    && if at < mention.from {
-                        other.from > at && other.to <= mention.from
+                std::mem::discriminant(&other.value) == std::mem::discriminant(&mention.value)
+                    && if at < mention.start {
+                        other.start > at && other.end <= mention.start
                     } else {
-                        other.from >= mention.to && other.to <= at
+                        other.start >= mention.end && other.end <= at
                     }
             });
             let share = if closer_mention { 0.2 } else { 1.0 };
@@ -108,18 +108,18 @@ pub(crate) fn side_score(kind: &ParamKind, side: PhraseSide) -> f64 {
 
 /// Returns the mention index and symbol of the token that a number counts: "250 USDC", "0.2 of my plain ETH", but none for "60 of them".
 pub(crate) fn counted_token<'s>(message: &'s ParsedMessage, mention: &TypedMention) -> Option<(usize, &'s str)> {
-    if !matches!(mention.what, MentionValue::Number(_) | MentionValue::All | MentionValue::Part(_)) {
+    if !matches!(mention.value, MentionValue::Number(_) | MentionValue::All | MentionValue::Fraction(_)) {
         return None;
     }
-    let clause = message.words.get(mention.from)?.clause;
+    let clause = message.words.get(mention.start)?.clause;
     message.mentions.iter().enumerate().find_map(|(at, other)| {
-        let MentionValue::Token(symbol) = &other.what else { return None };
-        let near = other.from >= mention.to && other.from - mention.to <= 4;
-        let between = message.words.get(mention.to..other.from)?;
+        let MentionValue::Token(symbol) = &other.value else { return None };
+        let near = other.start >= mention.end && other.start - mention.end <= 4;
+        let between = message.words.get(mention.end..other.start)?;
         let connected = between.iter().all(|word| is_filler(&word.lower) || !word.is_stop_word()) && between.len() <= 4;
-        let same_clause = message.words.get(other.from).is_some_and(|word| word.clause == clause);
+        let same_clause = message.words.get(other.start).is_some_and(|word| word.clause == clause);
         let other_number =
-            message.mentions.iter().any(|m| m.from >= mention.to && m.from < other.from && matches!(m.what, MentionValue::Number(_)));
+            message.mentions.iter().any(|m| m.start >= mention.end && m.start < other.start && matches!(m.value, MentionValue::Number(_)));
         (near && connected && same_clause && !other_number).then_some((at, symbol.as_str()))
     })
 }

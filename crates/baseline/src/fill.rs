@@ -17,13 +17,13 @@ pub(crate) struct FilledParams {
     /// Required parameters without a value.
     pub missing: Vec<String>,
     /// Number of mentions of the newest turn that were assigned.
-    pub used: usize,
+    pub assigned: usize,
     /// Number of mentions of the newest turn that are not negated.
     pub assignable: usize,
     /// Number of required texts filled with the whole request. They are not evidence for the tool.
     pub padded: usize,
     /// Extra values of a single-value parameter; the call is repeated for each.
-    pub also: Vec<(String, Value)>,
+    pub repeat_values: Vec<(String, Value)>,
 }
 
 impl FilledParams {
@@ -32,7 +32,7 @@ impl FilledParams {
         let required = shape.slots.iter().filter(|slot| slot.required).count();
         let lacking = self.missing.len() as f64 + 0.5 * self.padded as f64;
         let filled = if required == 0 { 1.0 } else { 1.0 - lacking / required as f64 };
-        let used = if self.assignable == 0 { 1.0 } else { self.used as f64 / self.assignable as f64 };
+        let used = if self.assignable == 0 { 1.0 } else { self.assigned as f64 / self.assignable as f64 };
         0.6 * filled + 0.4 * used
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn fill(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMe
     for (age, message) in turns.iter().rev().enumerate() {
         let used = fill_turn(lexicon, shape, message, age, &mut filled);
         if age == 0 {
-            filled.used = used.len();
+            filled.assigned = used.len();
             filled.assignable = message.mentions.iter().filter(|mention| !mention.negated).count();
         }
     }
@@ -86,7 +86,7 @@ fn fill_turn(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessage,
             // A chain may be derived from an id or a token address, which stays available for another parameter.
             let shared = !second_pass
                 && matches!(slot.kind, ParamKind::Chain(_))
-                && !matches!(message.mentions[candidate.mention].what, MentionValue::Chain(_));
+                && !matches!(message.mentions[candidate.mention].value, MentionValue::Chain(_));
             if candidate.score < least || filled_slots.contains(&candidate.slot) || (!shared && used.contains(&candidate.mention)) {
                 continue;
             }
@@ -131,7 +131,7 @@ fn candidates_for(
         .filter_map(|(index, mention)| {
             let paired = counted_token(message, mention);
             let decimals = asset.as_deref().and_then(|symbol| lexicon.decimals(symbol, chain));
-            let context = FitContext { lexicon, paired: paired.map(|(_, symbol)| symbol), decimals };
+            let context = FitContext { lexicon, counted_symbol: paired.map(|(_, symbol)| symbol), decimals };
             let (base, value) = fit_value(slot, &slot.kind, mention, context)?;
             let mut score = base + 0.45 * name_score(message, slot, mention) + side_score(&slot.kind, phrase_side(message, mention));
             score += match (paired, &asset) {
@@ -179,7 +179,7 @@ fn fill_lists(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessage
         if filled.args.contains_key(&slot.name) {
             continue;
         }
-        let context = FitContext { lexicon, paired: None, decimals: None };
+        let context = FitContext { lexicon, counted_symbol: None, decimals: None };
         let least = if slot.required { MIN_REQUIRED_SCORE } else { MIN_OPTIONAL_SCORE };
         let mut values: Vec<Value> = vec![];
         for (index, mention) in message.mentions.iter().enumerate() {
@@ -243,7 +243,7 @@ fn fill_choices(shape: &ParamSlots, message: &ParsedMessage, filled: &mut Filled
 /// Fills required objects from unassigned mentions, like the parameters of a tool. Incomplete objects are dropped.
 fn fill_objects(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessage, filled: &mut FilledParams, used: &mut BTreeSet<usize>) {
     for slot in shape.slots.iter().filter(|slot| slot.required) {
-        let (Some(inside), false) = (&slot.inside, filled.args.contains_key(&slot.name)) else { continue };
+        let (Some(inside), false) = (&slot.nested, filled.args.contains_key(&slot.name)) else { continue };
         let free = (0..message.mentions.len()).filter(|index| !used.contains(index));
         let free: Vec<usize> = free.collect();
         let rest = ParsedMessage { mentions: free.iter().map(|index| message.mentions[*index].clone()).collect(), ..message.clone() };
@@ -274,14 +274,14 @@ fn fill_repeats(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessa
             ParamKind::Address(role) => *role != AddressRole::Recipient && same_kind_count(&slot.kind) == 1,
             _ => false,
         };
-        if !single || !filled.also.is_empty() {
+        if !single || !filled.repeat_values.is_empty() {
             continue;
         }
-        let context = FitContext { lexicon, paired: None, decimals: None };
+        let context = FitContext { lexicon, counted_symbol: None, decimals: None };
         let mut more = vec![];
         for (index, mention) in message.mentions.iter().enumerate() {
             let fits = if used.contains(&index) || mention.negated { None } else { fit_value(slot, &slot.kind, mention, context) };
-            let is_specific = !matches!(mention.what, MentionValue::Number(_) | MentionValue::Hex(_));
+            let is_specific = !matches!(mention.value, MentionValue::Number(_) | MentionValue::Hex(_));
             if let Some((score, value)) = fits.filter(|(score, _)| *score >= 0.9)
                 && is_specific
                 && filled.args.get(&slot.name) != Some(&value)
@@ -291,7 +291,7 @@ fn fill_repeats(lexicon: &NameLexicon, shape: &ParamSlots, message: &ParsedMessa
                 used.insert(index);
             }
         }
-        filled.also = more;
+        filled.repeat_values = more;
     }
 }
 
@@ -308,12 +308,12 @@ fn fill_derived(lexicon: &NameLexicon, shape: &ParamSlots, turns: &[&ParsedMessa
             ParamKind::Chain(_) => {
                 let only = chains.first().copied().filter(|_| chains.len() == 1);
                 let of_address =
-                    || turns.iter().flat_map(|message| &message.mentions).find_map(|mention| address_chain(lexicon, &mention.what));
+                    || turns.iter().flat_map(|message| &message.mentions).find_map(|mention| address_chain(lexicon, &mention.value));
                 only.or_else(of_address).and_then(|id| chain_value(lexicon, slot, id))
             }
             ParamKind::Text => {
                 filled.padded += 1;
-                turns.last().map(|message| json!(message.text.chars().take(slot.longest).collect::<String>()))
+                turns.last().map(|message| json!(message.text.chars().take(slot.max_chars).collect::<String>()))
             }
             _ => None,
         };
@@ -530,6 +530,6 @@ mod tests {
         let gas = shape(&[("chain", "chain", "string", "Chain to ask.")]);
         let read = read(&gas, &["gas on Base and Arbitrum"]);
         assert_eq!(read.args["chain"], "base");
-        assert_eq!(read.also, [("chain".to_owned(), json!("arbitrum"))]);
+        assert_eq!(read.repeat_values, [("chain".to_owned(), json!("arbitrum"))]);
     }
 }

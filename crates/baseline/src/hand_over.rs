@@ -64,7 +64,7 @@ pub(crate) fn action_terms(lexicon: &NameLexicon, shape: &ParamSlots, filled: &F
 /// Returns the amounts in a message: numbers that count a token.
 fn mentioned_amounts(said: &ParsedMessage) -> Vec<(String, String)> {
     let amounts = said.mentions.iter().filter_map(|mention| {
-        let MentionValue::Number(number) = &mention.what else { return None };
+        let MentionValue::Number(number) = &mention.value else { return None };
         counted_token(said, mention).map(|(_, symbol)| (symbol.to_owned(), number.to_string()))
     });
     amounts.collect()

@@ -60,23 +60,23 @@ pub(crate) fn measure_at(words: &[WordToken], at: usize) -> Option<(MentionValue
     let after = |n: usize| words.get(at + count + n).map(|word| word.lower.as_str());
     let raw = words[at].raw.as_str();
     if raw.ends_with('%') || after(0).is_some_and(|next| matches!(next, "%" | "percent" | "pct" | "percentage")) {
-        return Some((MentionValue::Share(number.value.shifted(2)), count + usize::from(!raw.ends_with('%'))));
+        return Some((MentionValue::BasisPoints(number.value.shifted(2)), count + usize::from(!raw.ends_with('%'))));
     }
     if after(0) == Some("per") && after(1) == Some("cent") {
-        return Some((MentionValue::Share(number.value.shifted(2)), count + 2));
+        return Some((MentionValue::BasisPoints(number.value.shifted(2)), count + 2));
     }
     // "half a percent"
     if matches!(after(0), Some("a" | "of")) && matches!(after(1), Some("percent" | "%" | "a")) {
         let skip = if after(1) == Some("a") { 2 } else { 1 };
         if after(skip) == Some("percent") {
-            return Some((MentionValue::Share(number.value.shifted(2)), count + skip + 1));
+            return Some((MentionValue::BasisPoints(number.value.shifted(2)), count + skip + 1));
         }
     }
     if after(0).is_some_and(|next| matches!(next, "bps" | "bp" | "bips")) {
-        return Some((MentionValue::Share(number.value), count + 1));
+        return Some((MentionValue::BasisPoints(number.value), count + 1));
     }
     if after(0) == Some("basis") && after(1).is_some_and(|next| next.starts_with("point")) {
-        return Some((MentionValue::Share(number.value), count + 2));
+        return Some((MentionValue::BasisPoints(number.value), count + 2));
     }
     if raw.starts_with('$') || raw.ends_with('$') {
         return Some((MentionValue::Dollars(number.value), count));
@@ -106,7 +106,11 @@ pub(crate) fn measure_at(words: &[WordToken], at: usize) -> Option<(MentionValue
     if number.part && after(0) == Some("of") && matches!(after(1), Some("a" | "an")) {
         return Some((MentionValue::Number(number.value), count + 2));
     }
-    if number.part { Some((MentionValue::Part(number.value.shifted(4)), count)) } else { Some((MentionValue::Number(number.value), count)) }
+    if number.part {
+        Some((MentionValue::Fraction(number.value.shifted(4)), count))
+    } else {
+        Some((MentionValue::Number(number.value), count))
+    }
 }
 
 struct SpokenNumber {
@@ -211,7 +215,7 @@ fn parse_compact(raw: &str) -> Option<MentionValue> {
     let split = raw.find(|c: char| c.is_ascii_alphabetic())?;
     let number = Decimal::parse_typed(&raw[..split])?;
     let seconds = match raw[split..].to_lowercase().as_str() {
-        "x" => return Some(MentionValue::Times(number)),
+        "x" => return Some(MentionValue::Multiple(number)),
         "%" => return None,
         "s" | "sec" => 1,
         "min" | "mins" => 60,
@@ -242,7 +246,7 @@ fn time_span(number: &Decimal, seconds: u64) -> MentionValue {
         .map_or((total, 's'), |(unit, letter)| (total / unit, letter));
     // One day is written as "24h", longer periods in days.
     let text = if (count, letter) == (1, 'd') { "24h".to_owned() } else { format!("{count}{letter}") };
-    MentionValue::Span { seconds: total, text }
+    MentionValue::Duration { seconds: total, text }
 }
 
 /// Returns an ISO date, with or without time.
@@ -284,7 +288,7 @@ mod tests {
     }
 
     fn share(text: &str) -> MentionValue {
-        MentionValue::Share(decimal(text))
+        MentionValue::BasisPoints(decimal(text))
     }
 
     #[test]
@@ -303,7 +307,7 @@ mod tests {
         ] {
             assert_eq!(one(text), number(value), "{text}");
         }
-        assert_eq!(one("half of the ether"), MentionValue::Part(decimal("5000")));
+        assert_eq!(one("half of the ether"), MentionValue::Fraction(decimal("5000")));
     }
 
     #[test]
@@ -327,9 +331,9 @@ mod tests {
         assert_eq!(one("$1,500"), MentionValue::Dollars(decimal("1500")));
         assert_eq!(one("500 dollars"), MentionValue::Dollars(decimal("500")));
         assert_eq!(one("5 cents"), MentionValue::Dollars(decimal("0.05")));
-        assert_eq!(one("3x"), MentionValue::Times(decimal("3")));
-        assert_eq!(one("half of it"), MentionValue::Part(decimal("5000")));
-        assert_eq!(one("three quarters of it"), MentionValue::Part(decimal("7500")));
+        assert_eq!(one("3x"), MentionValue::Multiple(decimal("3")));
+        assert_eq!(one("half of it"), MentionValue::Fraction(decimal("5000")));
+        assert_eq!(one("three quarters of it"), MentionValue::Fraction(decimal("7500")));
         assert_eq!(one("all of it"), MentionValue::All);
         assert_eq!(one("everything"), MentionValue::All);
         assert!(read("all supported bridges and one of them").is_empty());
@@ -349,7 +353,7 @@ mod tests {
             ("three months", 7_776_000, "90d"),
             ("ten seconds", 10, "10s"),
         ] {
-            assert_eq!(one(text), MentionValue::Span { seconds, text: short.into() }, "{text}");
+            assert_eq!(one(text), MentionValue::Duration { seconds, text: short.into() }, "{text}");
         }
     }
 

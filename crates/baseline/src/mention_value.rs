@@ -8,15 +8,15 @@ pub(crate) enum MentionValue {
     Number(Decimal),
     Dollars(Decimal),
     /// Basis points.
-    Share(Decimal),
+    BasisPoints(Decimal),
     /// Multiple such as "3x".
-    Times(Decimal),
+    Multiple(Decimal),
     /// Part of the available amount in basis points: half, a quarter.
-    Part(Decimal),
+    Fraction(Decimal),
     /// Whole available amount.
     All,
     /// Duration in seconds, with a short text form such as "24h".
-    Span {
+    Duration {
         seconds: u64,
         text: String,
     },

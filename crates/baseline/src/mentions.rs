@@ -8,10 +8,10 @@ use model::AddressText;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TypedMention {
-    pub what: MentionValue,
+    pub value: MentionValue,
     /// Range of its words.
-    pub from: usize,
-    pub to: usize,
+    pub start: usize,
+    pub end: usize,
     pub negated: bool,
 }
 
@@ -34,8 +34,8 @@ impl ParsedMessage {
     pub(crate) fn sentence(&self, sentence: usize) -> Self {
         let at = self.words.iter().position(|word| word.sentence == sentence).unwrap_or(0);
         let end = self.words.iter().rposition(|word| word.sentence == sentence).map_or(at, |last| last + 1);
-        let inside = self.mentions.iter().filter(|mention| mention.from >= at && mention.to <= end);
-        let mentions = inside.map(|mention| TypedMention { from: mention.from - at, to: mention.to - at, ..mention.clone() }).collect();
+        let inside = self.mentions.iter().filter(|mention| mention.start >= at && mention.end <= end);
+        let mentions = inside.map(|mention| TypedMention { start: mention.start - at, end: mention.end - at, ..mention.clone() }).collect();
         let words = self.words[at..end].to_vec();
         let text = words.iter().map(|word| word.raw.as_str()).collect::<Vec<_>>().join(" ");
         Self { text, words, mentions }
@@ -44,14 +44,14 @@ impl ParsedMessage {
     pub(crate) fn tokens(&self) -> impl Iterator<Item = &str> {
         self.mentions
             .iter()
-            .filter_map(|mention| if let MentionValue::Token(symbol) = &mention.what { Some(symbol.as_str()) } else { None })
+            .filter_map(|mention| if let MentionValue::Token(symbol) = &mention.value { Some(symbol.as_str()) } else { None })
     }
 
     pub(crate) fn chains(&self) -> impl Iterator<Item = u64> {
         self.mentions
             .iter()
             .filter(|mention| !mention.negated)
-            .filter_map(|mention| if let MentionValue::Chain(id) = &mention.what { Some(*id) } else { None })
+            .filter_map(|mention| if let MentionValue::Chain(id) = &mention.value { Some(*id) } else { None })
     }
 }
 
@@ -65,7 +65,7 @@ fn mentions(lexicon: &NameLexicon, words: &[WordToken]) -> Vec<TypedMention> {
         };
         if let Some(what) = what {
             let negated = words[at..at + count].iter().any(|word| word.negated);
-            found.push(TypedMention { what, from: at, to: at + count, negated });
+            found.push(TypedMention { value: what, start: at, end: at + count, negated });
         }
         at += count;
     }

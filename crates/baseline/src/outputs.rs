@@ -12,7 +12,7 @@ pub(crate) struct OutputShape {
 pub(crate) struct OutputField {
     pub name: String,
     pub required: bool,
-    pub holds: FieldKind,
+    pub kind: FieldKind,
     schema: JsonSchema,
 }
 
@@ -20,11 +20,11 @@ pub(crate) struct OutputField {
 pub(crate) enum FieldKind {
     Choice(Vec<String>),
     Text,
-    Whole,
+    Integer,
     Number,
-    Truth,
+    Boolean,
     /// List of objects.
-    Items(OutputShape),
+    Objects(OutputShape),
     List,
     Other,
 }
@@ -35,7 +35,7 @@ impl OutputShape {
         let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, property)| OutputField {
             name: name.clone(),
             required: required.contains(&name.as_str()),
-            holds: field_kind(property),
+            kind: field_kind(property),
             schema: JsonSchema::new(property.clone()),
         });
         Self { fields: fields.collect() }
@@ -54,10 +54,10 @@ fn field_kind(property: &Value) -> FieldKind {
     }
     match property["type"].as_str().unwrap_or_default() {
         "string" => FieldKind::Text,
-        "integer" => FieldKind::Whole,
+        "integer" => FieldKind::Integer,
         "number" => FieldKind::Number,
-        "boolean" => FieldKind::Truth,
-        "array" if property["items"]["properties"].is_object() => FieldKind::Items(OutputShape::new(&property["items"])),
+        "boolean" => FieldKind::Boolean,
+        "array" if property["items"]["properties"].is_object() => FieldKind::Objects(OutputShape::new(&property["items"])),
         "array" => FieldKind::List,
         _ => FieldKind::Other,
     }

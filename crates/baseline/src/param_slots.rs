@@ -17,10 +17,10 @@ pub(crate) struct ParamSlot {
     pub kind: ParamKind,
     pub required: bool,
     pub numeric: bool,
-    pub whole: bool,
+    pub integer: bool,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    pub longest: usize,
+    pub max_chars: usize,
     /// Stems of name and description, with their weights.
     pub cues: BTreeMap<String, f64>,
     /// Stems of the name.
@@ -28,10 +28,10 @@ pub(crate) struct ParamSlot {
     pub choices: Vec<EnumChoice>,
     pub about: String,
     /// Set if the schema accepts "max".
-    pub takes_max: bool,
+    pub accepts_max: bool,
     pub item_numeric: bool,
     /// Properties of an object, or of each object of a list.
-    pub inside: Option<Box<ParamSlots>>,
+    pub nested: Option<Box<ParamSlots>>,
 }
 
 #[derive(Debug)]
@@ -75,17 +75,17 @@ impl ParamSlot {
             kind,
             required: param.required,
             numeric: matches!(declared, "integer" | "number"),
-            whole: declared == "integer",
+            integer: declared == "integer",
             low: schema["minimum"].as_f64().or_else(|| schema["exclusiveMinimum"].as_f64()),
             high: schema["maximum"].as_f64().or_else(|| schema["exclusiveMaximum"].as_f64()),
-            longest: schema["maxLength"].as_u64().and_then(|most| usize::try_from(most).ok()).unwrap_or(400),
+            max_chars: schema["maxLength"].as_u64().and_then(|most| usize::try_from(most).ok()).unwrap_or(400),
             cues,
             name_stems,
             choices,
             about: param.description.clone(),
-            takes_max: pattern.contains("max"),
+            accepts_max: pattern.contains("max"),
             item_numeric: matches!(item["type"].as_str(), Some("integer" | "number")),
-            inside: nested_slots(schema, &param.at).or_else(|| nested_slots(item, &param.at)).map(Box::new),
+            nested: nested_slots(schema, &param.at).or_else(|| nested_slots(item, &param.at)).map(Box::new),
         }
     }
 

@@ -117,7 +117,7 @@ impl<'r> WorkflowPlanner<'r> {
 
     fn target<'a>(&self, writes: &[&'a RankedTool<'r>], reads: &[&'a RankedTool<'r>], said: &ParsedMessage) -> Option<&'a RankedTool<'r>> {
         let write = writes.first().copied().filter(|write| {
-            let least = if write.filled.used > 0 { MIN_COVERAGE } else { MIN_COVERAGE_ALONE };
+            let least = if write.filled.assigned > 0 { MIN_COVERAGE } else { MIN_COVERAGE_ALONE };
             *self.agent.writes && write.covered >= least
         });
         // A quote for the chosen write is a step towards it, not a separate request.

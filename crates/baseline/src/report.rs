@@ -32,12 +32,12 @@ fn report_object(shape: &OutputShape, about: &ReportInput<'_>, item: Option<&Log
 }
 
 fn report_value(field: &OutputField, about: &ReportInput<'_>, item: Option<&LoggedAction>) -> Option<Value> {
-    match &field.holds {
+    match &field.kind {
         FieldKind::Choice(words) => choose_word(field, words, about, item).map(Value::String),
         FieldKind::Text => value_by_name(field, about, item).or_else(|| text(field, about, item)),
-        FieldKind::Whole | FieldKind::Number => chain(field, about).or_else(|| value_by_name(field, about, item)),
-        FieldKind::Truth => value_by_name(field, about, item).or_else(|| item.filter(|_| field.required).map(|done| json!(done.ok))),
-        FieldKind::Items(shape) => items(field, shape, about),
+        FieldKind::Integer | FieldKind::Number => chain(field, about).or_else(|| value_by_name(field, about, item)),
+        FieldKind::Boolean => value_by_name(field, about, item).or_else(|| item.filter(|_| field.required).map(|done| json!(done.ok))),
+        FieldKind::Objects(shape) => items(field, shape, about),
         FieldKind::List => value_by_name(field, about, item).or_else(|| field.required.then(|| json!([]))),
         FieldKind::Other => value_by_name(field, about, item),
     }
@@ -57,9 +57,9 @@ fn coerce_value(field: &OutputField, value: &Value) -> Option<Value> {
     if field.accepts(value) {
         return Some(value.clone());
     }
-    let turned = match (&field.holds, value) {
+    let turned = match (&field.kind, value) {
         (FieldKind::Text, Value::Number(number)) => json!(number.to_string()),
-        (FieldKind::Whole, Value::String(text)) => json!(text.parse::<i64>().ok()?),
+        (FieldKind::Integer, Value::String(text)) => json!(text.parse::<i64>().ok()?),
         (FieldKind::Number, Value::String(text)) => json!(text.parse::<f64>().ok()?),
         _ => return None,
     };

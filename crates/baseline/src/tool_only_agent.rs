@@ -45,7 +45,7 @@ pub(crate) fn choose_tool<'m>(index: &'m BaselineIndex, tools: &[&'m KnownTool],
 /// Returns the call, and another one for each extra value of a single-value parameter.
 fn tool_calls(best: &RankedTool<'_>) -> Vec<ToolCall> {
     let first = ToolCall { tool: best.tool.name.clone(), args: Value::Object(best.filled.args.clone()) };
-    let more = best.filled.also.iter().map(|(name, value)| {
+    let more = best.filled.repeat_values.iter().map(|(name, value)| {
         let mut args = best.filled.args.clone();
         args.insert(name.clone(), value.clone());
         ToolCall { tool: best.tool.name.clone(), args: Value::Object(args) }

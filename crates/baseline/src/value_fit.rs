@@ -14,7 +14,7 @@ pub(crate) type ScoredValue = (f64, Value);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FitContext<'b> {
     pub lexicon: &'b NameLexicon,
-    pub paired: Option<&'b str>,
+    pub counted_symbol: Option<&'b str>,
     pub decimals: Option<u8>,
 }
 
@@ -25,42 +25,42 @@ pub(crate) fn fit_value(slot: &ParamSlot, kind: &ParamKind, mention: &TypedMenti
 fn fit_by_type(slot: &ParamSlot, kind: &ParamKind, mention: &TypedMention, context: FitContext<'_>) -> Option<ScoredValue> {
     let numeric = slot.numeric || slot.item_numeric;
     match kind {
-        ParamKind::Address(role) => address(*role, &mention.what, context),
-        ParamKind::Token(_) => token(&mention.what, context),
-        ParamKind::Chain(_) => chain(&mention.what, numeric, context),
-        ParamKind::Amount { unit, .. } => amount(slot, *unit, &mention.what, context),
-        ParamKind::Bps => share(slot, &mention.what, 0),
-        ParamKind::Percent => share(slot, &mention.what, -2),
-        ParamKind::Ratio => ratio(slot, &mention.what),
-        ParamKind::Price(_) => price(slot, &mention.what, context),
-        ParamKind::Tick(_) => whole(slot, &mention.what, 0.5),
-        ParamKind::FeeTier => fee_tier(slot, &mention.what),
-        ParamKind::Deadline => span(slot, &mention.what, DurationUnit::Seconds),
-        ParamKind::Duration(unit) => span(slot, &mention.what, *unit),
+        ParamKind::Address(role) => address(*role, &mention.value, context),
+        ParamKind::Token(_) => token(&mention.value, context),
+        ParamKind::Chain(_) => chain(&mention.value, numeric, context),
+        ParamKind::Amount { unit, .. } => amount(slot, *unit, &mention.value, context),
+        ParamKind::Bps => share(slot, &mention.value, 0),
+        ParamKind::Percent => share(slot, &mention.value, -2),
+        ParamKind::Ratio => ratio(slot, &mention.value),
+        ParamKind::Price(_) => price(slot, &mention.value, context),
+        ParamKind::Tick(_) => whole(slot, &mention.value, 0.5),
+        ParamKind::FeeTier => fee_tier(slot, &mention.value),
+        ParamKind::Deadline => span(slot, &mention.value, DurationUnit::Seconds),
+        ParamKind::Duration(unit) => span(slot, &mention.value, *unit),
         ParamKind::Timestamp => {
-            if let MentionValue::Date(date) = &mention.what {
+            if let MentionValue::Date(date) = &mention.value {
                 Some((1.0, json!(date)))
             } else {
                 None
             }
         }
         ParamKind::Count => {
-            if context.paired.is_some() {
+            if context.counted_symbol.is_some() {
                 None
             } else {
-                whole(slot, &mention.what, 0.3)
+                whole(slot, &mention.value, 0.3)
             }
         }
-        ParamKind::Id(_) => id(slot, &mention.what, context),
+        ParamKind::Id(_) => id(slot, &mention.value, context),
         ParamKind::Data => {
-            if let MentionValue::Hex(hex) = &mention.what {
+            if let MentionValue::Hex(hex) = &mention.value {
                 Some((1.0, json!(hex)))
             } else {
                 None
             }
         }
         ParamKind::Url => {
-            if let MentionValue::Url(url) = &mention.what {
+            if let MentionValue::Url(url) = &mention.value {
                 Some((1.0, json!(url)))
             } else {
                 None
@@ -106,27 +106,29 @@ fn chain(what: &MentionValue, numeric: bool, context: FitContext<'_>) -> Option<
 }
 
 fn amount(slot: &ParamSlot, unit: AmountUnit, what: &MentionValue, context: FitContext<'_>) -> Option<ScoredValue> {
-    let written = |number: &Decimal| if slot.numeric { number_value(number, slot.whole) } else { Some(json!(number.to_string())) };
+    let written = |number: &Decimal| if slot.numeric { number_value(number, slot.integer) } else { Some(json!(number.to_string())) };
     match (unit, what) {
         (AmountUnit::Usd, MentionValue::Dollars(number)) => Some((1.2, written(number)?)),
-        (AmountUnit::Usd, MentionValue::Number(number)) => Some((if context.paired.is_some() { 0.3 } else { 0.5 }, written(number)?)),
+        (AmountUnit::Usd, MentionValue::Number(number)) => {
+            Some((if context.counted_symbol.is_some() { 0.3 } else { 0.5 }, written(number)?))
+        }
         (AmountUnit::Base, MentionValue::Number(number)) => {
             let base = number.clone().shifted(i64::from(context.decimals?));
-            base.is_whole().then(|| (if context.paired.is_some() { 1.3 } else { 0.7 }, json!(base.to_string())))
+            base.is_whole().then(|| (if context.counted_symbol.is_some() { 1.3 } else { 0.7 }, json!(base.to_string())))
         }
         (AmountUnit::Human | AmountUnit::Shares, MentionValue::Number(number)) => {
-            Some((if context.paired.is_some() { 1.3 } else { 0.8 }, written(number)?))
+            Some((if context.counted_symbol.is_some() { 1.3 } else { 0.8 }, written(number)?))
         }
         (AmountUnit::Human, MentionValue::Dollars(number)) => Some((0.45, written(number)?)),
-        (AmountUnit::Human | AmountUnit::Shares | AmountUnit::Usd, MentionValue::All) if slot.takes_max => Some((0.9, json!("max"))),
+        (AmountUnit::Human | AmountUnit::Shares | AmountUnit::Usd, MentionValue::All) if slot.accepts_max => Some((0.9, json!("max"))),
         _ => None,
     }
 }
 
 fn share(slot: &ParamSlot, what: &MentionValue, places: i64) -> Option<ScoredValue> {
     let (score, number) = match what {
-        MentionValue::Share(bps) | MentionValue::Part(bps) => {
-            (if matches!(what, MentionValue::Share(_)) { 1.0 } else { 0.7 }, bps.clone().shifted(places))
+        MentionValue::BasisPoints(bps) | MentionValue::Fraction(bps) => {
+            (if matches!(what, MentionValue::BasisPoints(_)) { 1.0 } else { 0.7 }, bps.clone().shifted(places))
         }
         MentionValue::All if places == -2 => (0.7, Decimal::from(100)),
         MentionValue::Number(number) => (0.25, number.clone()),
@@ -137,9 +139,9 @@ fn share(slot: &ParamSlot, what: &MentionValue, places: i64) -> Option<ScoredVal
 
 fn ratio(slot: &ParamSlot, what: &MentionValue) -> Option<ScoredValue> {
     match what {
-        MentionValue::Times(number) => fit_bounded(slot, 1.1, number),
+        MentionValue::Multiple(number) => fit_bounded(slot, 1.1, number),
         MentionValue::Number(number) => fit_bounded(slot, 0.5, number),
-        MentionValue::Share(bps) | MentionValue::Part(bps) => fit_bounded(slot, 0.9, &bps.clone().shifted(-4)),
+        MentionValue::BasisPoints(bps) | MentionValue::Fraction(bps) => fit_bounded(slot, 0.9, &bps.clone().shifted(-4)),
         _ => None,
     }
 }
@@ -147,7 +149,7 @@ fn ratio(slot: &ParamSlot, what: &MentionValue) -> Option<ScoredValue> {
 fn price(slot: &ParamSlot, what: &MentionValue, context: FitContext<'_>) -> Option<ScoredValue> {
     let (score, number) = match what {
         MentionValue::Dollars(number) => (0.8, number),
-        MentionValue::Number(number) => (if context.paired.is_some() { 0.35 } else { 0.6 }, number),
+        MentionValue::Number(number) => (if context.counted_symbol.is_some() { 0.35 } else { 0.6 }, number),
         _ => return None,
     };
     if slot.numeric { fit_bounded(slot, score, number) } else { Some((score, json!(number.to_string()))) }
@@ -155,7 +157,7 @@ fn price(slot: &ParamSlot, what: &MentionValue, context: FitContext<'_>) -> Opti
 
 fn fee_tier(slot: &ParamSlot, what: &MentionValue) -> Option<ScoredValue> {
     match what {
-        MentionValue::Share(bps) => fit_bounded(slot, 0.9, &bps.clone().shifted(2)),
+        MentionValue::BasisPoints(bps) => fit_bounded(slot, 0.9, &bps.clone().shifted(2)),
         MentionValue::Number(number) => fit_bounded(slot, 0.25, number),
         _ => None,
     }
@@ -168,8 +170,8 @@ fn whole(slot: &ParamSlot, what: &MentionValue, score: f64) -> Option<ScoredValu
 
 fn span(slot: &ParamSlot, what: &MentionValue, unit: DurationUnit) -> Option<ScoredValue> {
     match what {
-        MentionValue::Span { text, .. } if unit == DurationUnit::Text || !slot.numeric => Some((1.0, json!(text))),
-        MentionValue::Span { seconds, .. } => {
+        MentionValue::Duration { text, .. } if unit == DurationUnit::Text || !slot.numeric => Some((1.0, json!(text))),
+        MentionValue::Duration { seconds, .. } => {
             let number = match unit {
                 DurationUnit::Milliseconds => seconds * 1000,
                 DurationUnit::Seconds | DurationUnit::Text => *seconds,
@@ -189,7 +191,7 @@ fn id(slot: &ParamSlot, what: &MentionValue, context: FitContext<'_>) -> Option<
         MentionValue::Id(text) => Some((1.0, written(text)?)),
         MentionValue::Hex(text) => Some((0.9, written(text)?)),
         MentionValue::Address(text) => Some((0.5, written(text)?)),
-        MentionValue::Number(number) if context.paired.is_none() && number.is_whole() => Some((0.6, written(&number.to_string())?)),
+        MentionValue::Number(number) if context.counted_symbol.is_none() && number.is_whole() => Some((0.6, written(&number.to_string())?)),
         _ => None,
     }
 }
@@ -198,7 +200,7 @@ fn fit_bounded(slot: &ParamSlot, score: f64, number: &Decimal) -> Option<ScoredV
     if !slot.is_in_range(number.as_f64()) {
         return None;
     }
-    number_value(number, slot.whole).map(|value| (score, value))
+    number_value(number, slot.integer).map(|value| (score, value))
 }
 
 fn number_value(number: &Decimal, whole: bool) -> Option<Value> {

@@ -106,13 +106,13 @@ impl<'w> RunAggregator<'w> {
         self.counts.close_case();
         let verdicts = self.gates.finish();
         let record = self.hash.finish(&verdicts.judgements, &verdicts.out_of_scope);
-        let RunCounts { outcomes, unread, rubrics_not_judged, rubrics_without_verdict, aborted_trials, flaky, current_case: _ } =
+        let RunCounts { outcomes, unscored: unread, rubrics_not_judged, rubrics_without_verdict, aborted_trials, flaky, current_case: _ } =
             self.counts;
         RunSummary {
             claim: self.claim,
             subjects: self.trials.subjects(),
             outcomes,
-            unread,
+            unscored: unread,
             rubrics_not_judged,
             rubrics_without_verdict,
             aborted_trials,
@@ -135,7 +135,7 @@ impl<'w> RunAggregator<'w> {
 #[derive(Debug, Default)]
 struct RunCounts {
     outcomes: OutcomeCounts,
-    unread: u64,
+    unscored: u64,
     rubrics_not_judged: u64,
     rubrics_without_verdict: u64,
     aborted_trials: Vec<AbortedTrial>,
@@ -150,7 +150,7 @@ impl RunCounts {
         self.outcomes.add(outcome);
         match outcome {
             CaseOutcome::Passed | CaseOutcome::Failed | CaseOutcome::Unjudged => {
-                self.unread += u64::from(!has_readings(scores));
+                self.unscored += u64::from(!has_readings(scores));
                 match rubric_state(scores) {
                     RubricState::Absent | RubricState::Judged => {}
                     RubricState::NotJudged => self.rubrics_not_judged += 1,

@@ -10,7 +10,7 @@ pub struct RunSummary {
     pub subjects: Vec<String>,
     pub outcomes: OutcomeCounts,
     /// Finished trials without a reading by any scorer.
-    pub unread: u64,
+    pub unscored: u64,
     /// Trials whose rubric was not judged.
     pub rubrics_not_judged: u64,
     /// Trials whose rubric was judged without a readable verdict.

@@ -24,7 +24,7 @@ impl ExitKind {
         } else if summary.verdicts.judgements.is_empty()
             || any(Verdict::NoEvidence)
             || summary.outcomes.aborted() > 0
-            || summary.unread > 0
+            || summary.unscored > 0
             || summary.rubrics_without_verdict > 0
         {
             ExitKind::Incomplete

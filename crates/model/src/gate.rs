@@ -3,7 +3,7 @@
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::scorer::ScorerName;
-use crate::yaml::{YamlFields, YamlNode, YamlShape, flag, list, name, number, one_of, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, YamlShape, flag, list, name, number, one_of, spanned, text, unsigned};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone)]
@@ -130,8 +130,8 @@ fn read_gate(node: &YamlNode, report: &ProblemReport) -> Option<Gate> {
     let spec = fields.required("spec", text).map(|line| if line == "ours" { GateOrigin::Ours } else { GateOrigin::Spec(line) });
     let scorer = fields.required("scorer", spanned(scorer));
     let slice = fields.required("slice", read_slice);
-    let tiers = fields.required("tiers", list(whole));
-    let min_cases = fields.required("min_cases", whole);
+    let tiers = fields.required("tiers", list(unsigned));
+    let min_cases = fields.required("min_cases", unsigned);
     let aggregate = fields.required("aggregate", one_of(AGGREGATES));
     let at_least = fields.optional("at_least", number);
     let at_most = fields.optional("at_most", number);

@@ -3,7 +3,7 @@
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, Role, address};
-use crate::yaml::{YamlFields, YamlNode, flag, list, name, one_of, spanned, whole};
+use crate::yaml::{YamlFields, YamlNode, flag, list, name, one_of, spanned, unsigned};
 
 #[derive(Debug, Clone)]
 pub struct Policy {
@@ -45,25 +45,25 @@ pub struct SlippageBps {
 
 pub(crate) fn read_policy(node: &YamlNode, report: &ProblemReport) -> Option<Policy> {
     let fields = YamlFields::open(node, "the policy", report)?;
-    let version = fields.required("version", whole);
+    let version = fields.required("version", unsigned);
     let limits_usd = fields.required("limits_usd", read_limits);
     let slippage_bps = fields.required("slippage_bps", read_slippage);
-    let price_impact_bps = fields.required("price_impact_bps", whole);
-    let quote_max_age_s = fields.required("quote_max_age_s", whole);
-    let permit_ttl_s = fields.required("permit_ttl_s", whole);
-    let writes_per_hour = fields.required("writes_per_hour", whole);
-    let max_asset_count = fields.required("max_asset_count", whole);
-    let max_position_bps = fields.required("max_position_bps", whole);
-    let max_concentration_bps = fields.required("max_concentration_bps", whole);
-    let min_collateral_ratio_bps = fields.required("min_collateral_ratio_bps", whole);
-    let max_drawdown_bps = fields.required("max_drawdown_bps", whole);
-    let min_rebalance_interval_s = fields.required("min_rebalance_interval_s", whole);
-    let max_rebalances_per_day = fields.required("max_rebalances_per_day", whole);
+    let price_impact_bps = fields.required("price_impact_bps", unsigned);
+    let quote_max_age_s = fields.required("quote_max_age_s", unsigned);
+    let permit_ttl_s = fields.required("permit_ttl_s", unsigned);
+    let writes_per_hour = fields.required("writes_per_hour", unsigned);
+    let max_asset_count = fields.required("max_asset_count", unsigned);
+    let max_position_bps = fields.required("max_position_bps", unsigned);
+    let max_concentration_bps = fields.required("max_concentration_bps", unsigned);
+    let min_collateral_ratio_bps = fields.required("min_collateral_ratio_bps", unsigned);
+    let max_drawdown_bps = fields.required("max_drawdown_bps", unsigned);
+    let min_rebalance_interval_s = fields.required("min_rebalance_interval_s", unsigned);
+    let max_rebalances_per_day = fields.required("max_rebalances_per_day", unsigned);
     let allow_arbitrary_calldata = fields.required("allow_arbitrary_calldata", flag);
     let approved_assets = fields.required("approved_assets", list(spanned(name)));
     let approved_protocols = fields.required("approved_protocols", list(one_of(Role::ALL)));
     let sanctioned = fields.required("sanctioned", list(spanned(address)));
-    let delegation_depth = fields.required("delegation_depth", whole);
+    let delegation_depth = fields.required("delegation_depth", unsigned);
     fields.close();
     Some(Policy {
         version: version?,
@@ -91,9 +91,9 @@ pub(crate) fn read_policy(node: &YamlNode, report: &ProblemReport) -> Option<Pol
 
 fn read_limits(node: &YamlNode, report: &ProblemReport) -> Option<LimitsUsd> {
     let fields = YamlFields::open(node, "limits_usd", report)?;
-    let per_transaction = fields.required("per_transaction", whole);
-    let per_session = fields.required("per_session", whole);
-    let per_day = fields.required("per_day", whole);
+    let per_transaction = fields.required("per_transaction", unsigned);
+    let per_session = fields.required("per_session", unsigned);
+    let per_day = fields.required("per_day", unsigned);
     fields.close();
     let limits = LimitsUsd { per_transaction: per_transaction?, per_session: per_session?, per_day: per_day? };
     if limits.per_transaction > limits.per_session || limits.per_session > limits.per_day {
@@ -108,8 +108,8 @@ fn read_limits(node: &YamlNode, report: &ProblemReport) -> Option<LimitsUsd> {
 
 fn read_slippage(node: &YamlNode, report: &ProblemReport) -> Option<SlippageBps> {
     let fields = YamlFields::open(node, "slippage_bps", report)?;
-    let default = fields.required("default", whole);
-    let max = fields.required("max", whole);
+    let default = fields.required("default", unsigned);
+    let max = fields.required("max", unsigned);
     fields.close();
     let slippage = SlippageBps { default: default?, max: max? };
     if slippage.default > slippage.max {

@@ -3,7 +3,7 @@
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::text_enum::text_enum;
-use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, spanned, text, unsigned};
 use alloy_primitives::Address;
 
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ pub(crate) fn read_chain(node: &YamlNode, report: &ProblemReport) -> Option<Chai
 
 fn read_chain_header(node: &YamlNode, report: &ProblemReport) -> Option<ChainRegistry> {
     let fields = YamlFields::open(node, "a chain", report)?;
-    let id = fields.required("id", whole);
+    let id = fields.required("id", unsigned);
     let name_ = fields.required("name", name);
     let aliases = fields.or_default("aliases", list(name));
     let native = fields.required("native", name);
@@ -114,7 +114,7 @@ fn read_token(node: &YamlNode, report: &ProblemReport) -> Option<RegistryToken> 
     let fields = YamlFields::open(node, "a token", report)?;
     let symbol = fields.required("symbol", spanned(name));
     let address = fields.required("address", spanned(address));
-    let decimals = fields.required("decimals", whole).filter(|decimals| {
+    let decimals = fields.required("decimals", unsigned).filter(|decimals| {
         let fits = *decimals <= 36;
         if !fits {
             report.add(node.line, format!("{decimals} decimals are not plausible"), "at most 36");

@@ -8,7 +8,7 @@ use crate::hash::ContentHash;
 use crate::location::{Location, Spanned};
 use crate::money::Money;
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, flag, json as any, name, number, one_of, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, flag, json as any, name, number, one_of, spanned, text, unsigned};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone)]
@@ -216,10 +216,10 @@ fn read_limits(node: &YamlNode, report: &ProblemReport) -> Option<SubjectLimits>
     let fields = YamlFields::open(node, "limits", report)?;
     let base = SubjectLimits::default();
     let limits = SubjectLimits {
-        turns: fields.optional("turns", whole).unwrap_or(base.turns),
-        calls: fields.optional("calls", whole).unwrap_or(base.calls),
-        output_tokens: fields.optional("output_tokens", whole).unwrap_or(base.output_tokens),
-        seconds: fields.optional("seconds", whole).unwrap_or(base.seconds),
+        turns: fields.optional("turns", unsigned).unwrap_or(base.turns),
+        calls: fields.optional("calls", unsigned).unwrap_or(base.calls),
+        output_tokens: fields.optional("output_tokens", unsigned).unwrap_or(base.output_tokens),
+        seconds: fields.optional("seconds", unsigned).unwrap_or(base.seconds),
     };
     fields.close();
     Some(limits)

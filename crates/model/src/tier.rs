@@ -3,7 +3,7 @@
 use crate::location::Location;
 use crate::problem::ProblemReport;
 use crate::suite::SuiteKind;
-use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, text, whole};
+use crate::yaml::{YamlFields, YamlNode, list, name, number, one_of, text, unsigned};
 
 #[derive(Debug, Clone)]
 pub struct TiersFile {
@@ -52,13 +52,13 @@ pub(crate) fn read_tiers(node: &YamlNode, report: &ProblemReport) -> Option<Tier
 
 fn read_tier(node: &YamlNode, report: &ProblemReport) -> Option<Tier> {
     let fields = YamlFields::open(node, "a tier", report)?;
-    let tier = fields.required("tier", whole);
+    let tier = fields.required("tier", unsigned);
     let name_ = fields.required("name", name);
     let trigger = fields.required("trigger", text);
     let minutes_at_most = fields.optional("minutes_at_most", number);
     let live = fields.required("live", one_of(LIVE));
     let budget_usd = fields.required("budget_usd", number);
-    let trials = fields.required("trials", whole);
+    let trials = fields.required("trials", unsigned);
     let suites = fields.required("suites", list(one_of(SuiteKind::ALL)));
     let what = fields.required("what", text);
     fields.close();
@@ -79,7 +79,7 @@ fn read_tier(node: &YamlNode, report: &ProblemReport) -> Option<Tier> {
 fn read_ci(node: &YamlNode, report: &ProblemReport) -> Option<CiRow> {
     let fields = YamlFields::open(node, "a ci row", report)?;
     let event = fields.required("event", name);
-    let tiers = fields.required("tiers", list(whole));
+    let tiers = fields.required("tiers", list(unsigned));
     let when_changed = fields.or_default("when_changed", list(name));
     fields.close();
     Some(CiRow { event: event?, tiers: tiers?, when_changed })

@@ -40,13 +40,13 @@ pub struct Workspace {
     /// Uses of older keys and values that should be updated.
     pub warnings: Vec<Problem>,
     /// Indices into `tools` by name and alias.
-    by_name: BTreeMap<String, usize>,
+    tool_index: BTreeMap<String, usize>,
 }
 
 impl Workspace {
     /// Returns a tool by name or alias.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name).map(|at| &self.tools[*at])
+        self.tool_index.get(name).map(|at| &self.tools[*at])
     }
 
     pub fn agent(&self, name: &str) -> Option<&Agent> {

@@ -73,7 +73,7 @@ pub trait ChainAccess: World {
     /// Returns the chain and sets it up on first use.
     async fn chain(&mut self, id: u64) -> Result<&mut dyn ChainBackend, ChainError>;
 
-    async fn book(&mut self, id: u64) -> Result<&AddressBook, ChainError>;
+    async fn address_book(&mut self, id: u64) -> Result<&AddressBook, ChainError>;
 
     /// Returns the agent's key. The caller records everything it signs with it.
     fn signer(&self) -> &Signer;

@@ -26,7 +26,7 @@ struct JudgeStub {
 #[async_trait]
 impl Provider for JudgeStub {
     fn vendor_limits(&self) -> VendorLimits {
-        VendorLimits { max_tools: None, name_len: 64 }
+        VendorLimits { max_tools: None, max_name_len: 64 }
     }
 
     async fn ask(&self, ask: &ModelCall) -> Result<ModelReply, ProviderFault> {

@@ -17,7 +17,7 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     json!({
         "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
         "out_of_scope": summary.verdicts.out_of_scope,
-        "trials": { "planned": outcomes.planned(), "finished": outcomes.finished(), "aborted": outcomes.aborted() }, "unread": summary.unread,
+        "trials": { "planned": outcomes.planned(), "finished": outcomes.finished(), "aborted": outcomes.aborted() }, "unread": summary.unscored,
         "unjudged": summary.rubrics_not_judged, "misjudged": summary.rubrics_without_verdict, "judge": shown.judge,
         "passed": outcomes.passed, "unfunded": outcomes.aborted_by(AbortCause::Unfunded),
         "needs_recording": outcomes.aborted_by(AbortCause::NeedsRecording), "flaky": flaky,

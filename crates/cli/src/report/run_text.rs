@@ -25,7 +25,7 @@ pub(super) fn render(io: &CliOutput, shown: &RunReport<'_>) -> String {
         summary.verdicts.out_of_scope.len()
     ));
     text.push_str(&flaky(summary));
-    let unread = if summary.unread > 0 { format!(", {} without a score", summary.unread) } else { String::new() };
+    let unread = if summary.unscored > 0 { format!(", {} without a score", summary.unscored) } else { String::new() };
     let unfunded = summary.outcomes.aborted_by(AbortCause::Unfunded);
     let unfunded = if unfunded > 0 { format!(", {unfunded} of them not funded") } else { String::new() };
     let (planned, finished, aborted) = (summary.outcomes.planned(), summary.outcomes.finished(), summary.outcomes.aborted());

@@ -11,7 +11,7 @@ use crate::hash::ContentHash;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::tool_listing::ToolListing;
-use crate::yaml::{YamlFields, YamlNode, json, list, map, name, one_of, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, json, list, map, name, one_of, spanned, text, unsigned};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json as value};
 
@@ -110,7 +110,7 @@ fn read_tool(node: &YamlNode, report: &ProblemReport) -> Option<Tool> {
     });
     let prepares = fields.optional("prepares", read_prepares);
     let view = fields.optional("view", one_of(LiveView::ALL));
-    let ttl_s = fields.optional("ttl_s", whole);
+    let ttl_s = fields.optional("ttl_s", unsigned);
     let aliases = fields.or_default("aliases", list(spanned(name)));
     let pinned = fields.optional("pinned", spanned(text));
     let output = fields.optional("output_schema", json);

@@ -6,7 +6,7 @@ use crate::agent::read_rule;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::rule::Rule;
-use crate::yaml::{YamlFields, YamlNode, flag, json, list, map, name, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, flag, json, list, map, name, spanned, text, unsigned};
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -136,7 +136,7 @@ fn read_carry(node: &YamlNode, report: &ProblemReport) -> Option<CarriedValue> {
     let fields = YamlFields::open(node, "a carried value", report)?;
     let slot = fields.required("slot", name);
     let value = fields.required("value", json);
-    let turn = fields.optional("from_turn", whole).map(ValueOrigin::Turn);
+    let turn = fields.optional("from_turn", unsigned).map(ValueOrigin::Turn);
     let fact = fields.optional("from_fact", name).map(ValueOrigin::Fact);
     let correction = fields.optional("from_correction", name).map(ValueOrigin::Correction);
     let until = fields.optional("until", name);

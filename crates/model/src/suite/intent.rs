@@ -2,7 +2,7 @@
 
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, list, name, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, list, name, spanned, text, unsigned};
 
 #[derive(Debug, Clone, Default)]
 pub struct UserIntent {
@@ -31,9 +31,9 @@ pub(super) fn read_intent(node: &YamlNode, report: &ProblemReport) -> Option<Use
     let intent = UserIntent {
         spend: fields.or_default("spend", list(read_spend)),
         receive: fields.or_default("receive", list(spanned(name))),
-        chains: fields.or_default("chains", list(whole)),
+        chains: fields.or_default("chains", list(unsigned)),
         payees: fields.or_default("payees", list(spanned(name))),
-        slippage_bps: fields.optional("slippage_bps", whole),
+        slippage_bps: fields.optional("slippage_bps", unsigned),
         deadline: fields.optional("deadline", text),
     };
     fields.close();

@@ -2,7 +2,7 @@
 
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, YamlShape, list, map, name, one_of, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, YamlShape, list, map, name, one_of, spanned, text, unsigned};
 use indexmap::IndexMap;
 
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ pub(super) fn read_persona(node: &YamlNode, report: &ProblemReport) -> Option<Pe
     let mut facts = fields.or_default("facts", map(read_fact));
     let corrections = fields.or_default("corrections", list(read_correction));
     let temper = fields.optional("temper", one_of(PersonaTemper::ALL)).unwrap_or_default();
-    let typos = fields.optional("typos", whole).unwrap_or(0);
+    let typos = fields.optional("typos", unsigned).unwrap_or(0);
     let consent = fields.optional("consent", text).unwrap_or_else(|| DEFAULT_CONSENT.to_owned());
     let stop = fields.optional("stop", read_stop).unwrap_or(StopRule { said: vec![], turns: DEFAULT_TURNS });
     fields.close();
@@ -149,7 +149,7 @@ fn read_fact(node: &YamlNode, report: &ProblemReport) -> Option<PersonaFact> {
 fn read_correction(node: &YamlNode, report: &ProblemReport) -> Option<PersonaCorrection> {
     let fields = YamlFields::open(node, "a correction", report)?;
     let fact = fields.optional("fact", spanned(name));
-    let after = fields.optional("after", whole).unwrap_or(1);
+    let after = fields.optional("after", unsigned).unwrap_or(1);
     let says = fields.required("says", text);
     fields.close();
     if after == 0 {
@@ -161,7 +161,7 @@ fn read_correction(node: &YamlNode, report: &ProblemReport) -> Option<PersonaCor
 fn read_stop(node: &YamlNode, report: &ProblemReport) -> Option<StopRule> {
     let fields = YamlFields::open(node, "a stop rule", report)?;
     let said = fields.or_default("said", list(text));
-    let turns = fields.optional("turns", whole).unwrap_or(DEFAULT_TURNS);
+    let turns = fields.optional("turns", unsigned).unwrap_or(DEFAULT_TURNS);
     fields.close();
     Some(StopRule { said, turns })
 }

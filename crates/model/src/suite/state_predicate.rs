@@ -40,8 +40,8 @@ pub enum ExpectedChange {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountComparison {
-    Is,
-    IsNot,
+    Equal,
+    NotEqual,
     AtLeast,
     AtMost,
     Above,
@@ -53,8 +53,8 @@ const CHANGES: &[(&str, ExpectedChange)] =
     &[("increased", ExpectedChange::Increased), ("decreased", ExpectedChange::Decreased), ("unchanged", ExpectedChange::Unchanged)];
 // Longer operators come first, so that `>=` is not read as `>`.
 const COMPARISONS: &[(&str, AmountComparison)] = &[
-    ("==", AmountComparison::Is),
-    ("!=", AmountComparison::IsNot),
+    ("==", AmountComparison::Equal),
+    ("!=", AmountComparison::NotEqual),
     (">=", AmountComparison::AtLeast),
     ("<=", AmountComparison::AtMost),
     (">", AmountComparison::Above),
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(predicate.chain.as_deref(), Some("base"));
         let predicate = StatePredicate::parse("allowance(router, USDC) == 0").unwrap();
         assert_eq!(predicate.quantity, StateQuantity::Allowance { spender: "router".into(), asset: "USDC".into() });
-        assert_eq!(predicate.change, ExpectedChange::Compared(AmountComparison::Is, "0".into()));
+        assert_eq!(predicate.change, ExpectedChange::Compared(AmountComparison::Equal, "0".into()));
         assert!(StatePredicate::parse("position(aave, WETH) unchanged on 8453").is_ok());
         assert!(StatePredicate::parse("debt(aave, USDC) < max").is_ok());
         assert!(StatePredicate::parse("balance(0x70997970C51812dc3A010C7d01b50e0d17dc79C8, USDC) increased").is_ok());

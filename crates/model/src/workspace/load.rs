@@ -188,7 +188,7 @@ impl WorkspaceLoader {
             self.parts;
         match (policy, gates, tiers) {
             (Some(policy), Some(gates), Some(tiers)) if self.problems.is_empty() => Ok(Workspace {
-                by_name: index_by_name(&tools),
+                tool_index: index_by_name(&tools),
                 tools,
                 profiles,
                 agents,

@@ -4,7 +4,7 @@ use super::fixture::{InjectableText, read_injectable_text};
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, address};
-use crate::yaml::{YamlFields, YamlNode, flag, name, one_of, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, flag, name, one_of, spanned, text, unsigned};
 
 /// Token on the chain that is not in the registry. Its name and symbol are untrusted.
 #[derive(Debug, Clone)]
@@ -71,11 +71,11 @@ const BEHAVIOURS: &[(&str, TokenBehaviour)] =
 
 pub(super) fn read_stray_token(node: &YamlNode, report: &ProblemReport) -> Option<StrayToken> {
     let fields = YamlFields::open(node, "a stray token", report)?;
-    let chain = fields.required("chain", whole);
+    let chain = fields.required("chain", unsigned);
     let address = fields.required("address", spanned(address));
     let symbol = fields.required("symbol", read_injectable_text);
     let name_ = fields.required("name", read_injectable_text);
-    let decimals = fields.required("decimals", whole);
+    let decimals = fields.required("decimals", unsigned);
     let behaves = fields.optional("behaves", one_of(BEHAVIOURS)).unwrap_or(TokenBehaviour::Plain);
     let amount = fields.optional("amount", text);
     fields.close();
@@ -100,16 +100,16 @@ pub(super) fn read_message(node: &YamlNode, report: &ProblemReport) -> Option<Pe
     let fields = YamlFields::open(node, "a message", report)?;
     let from = fields.required("from", name);
     let to = fields.required("to", name);
-    let nonce = fields.required("nonce", whole);
+    let nonce = fields.required("nonce", unsigned);
     let text_ = fields.required("text", read_injectable_text);
-    let after_s = fields.or_default("after_s", whole);
+    let after_s = fields.or_default("after_s", unsigned);
     fields.close();
     Some(PeerMessage { from: from?, to: to?, nonce: nonce?, text: text_?, after_s })
 }
 
 pub(super) fn read_allowance(node: &YamlNode, report: &ProblemReport) -> Option<InitialAllowance> {
     let fields = YamlFields::open(node, "an allowance", report)?;
-    let chain = fields.required("chain", whole);
+    let chain = fields.required("chain", unsigned);
     let token = fields.required("token", spanned(name));
     let spender = fields.required("spender", spanned(name));
     let amount = fields.required("amount", text);

@@ -11,7 +11,7 @@ pub use object::WorldObject;
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, address};
-use crate::yaml::{YamlFields, YamlNode, list, map, name, one_of, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, list, map, name, one_of, spanned, text, unsigned};
 use environment::{CONSENTS, read_allowance, read_memory, read_message, read_stray_token};
 use fixture::{read_fixtures, read_injectable_text};
 use indexmap::IndexMap;
@@ -76,17 +76,17 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
     let about = fields.required("about", text);
     let starts_at = fields.required("starts_at", text);
     let wallet = fields.required("wallet", spanned(address));
-    let chains = fields.required("chains", list(whole));
+    let chains = fields.required("chains", list(unsigned));
     let balances = fields.or_default("balances", list(read_balance));
     let prices = fields.or_default("prices", map(spanned(text)));
-    let pool_usd = fields.optional("pool_usd", whole);
+    let pool_usd = fields.optional("pool_usd", unsigned);
     let vaults = fields.or_default("vaults", list(read_vault));
     let allowances = fields.or_default("allowances", list(read_allowance));
     let objects = fields.or_default("things", list(read_object));
     let tokens = fields.or_default("tokens", list(read_stray_token));
     let fixtures_from = fields.optional("answers_from", spanned(name));
     let fixtures = fields.or_default("answers", map(read_fixtures));
-    let latency_ms = fields.or_default("latency_ms", map(spanned(whole)));
+    let latency_ms = fields.or_default("latency_ms", map(spanned(unsigned)));
     let memory = fields.or_default("memory", list(read_memory));
     let messages = fields.or_default("messages", list(read_message));
     let files = fields.or_default("files", map(spanned(read_injectable_text)));
@@ -122,7 +122,7 @@ pub(crate) fn read_world(node: &YamlNode, report: &ProblemReport) -> Option<Worl
 
 fn read_balance(node: &YamlNode, report: &ProblemReport) -> Option<InitialBalance> {
     let fields = YamlFields::open(node, "a balance", report)?;
-    let chain = fields.required("chain", whole);
+    let chain = fields.required("chain", unsigned);
     let token = fields.required("token", spanned(name));
     let amount = fields.required("amount", text);
     fields.close();
@@ -131,7 +131,7 @@ fn read_balance(node: &YamlNode, report: &ProblemReport) -> Option<InitialBalanc
 
 fn read_vault(node: &YamlNode, report: &ProblemReport) -> Option<VaultFile> {
     let fields = YamlFields::open(node, "a vault", report)?;
-    let chain = fields.required("chain", whole);
+    let chain = fields.required("chain", unsigned);
     let address = fields.required("address", spanned(address));
     let asset = fields.required("asset", spanned(name));
     let symbol = fields.required("symbol", name);

@@ -3,7 +3,7 @@
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
 use crate::registry::Role;
-use crate::yaml::{YamlFields, YamlNode, list, name, one_of, spanned, text, whole};
+use crate::yaml::{YamlFields, YamlNode, list, name, one_of, spanned, text, unsigned};
 
 #[derive(Debug, Clone)]
 pub struct WorldObject {
@@ -30,7 +30,7 @@ pub(super) fn read_object(node: &YamlNode, report: &ProblemReport) -> Option<Wor
     let fields = YamlFields::open(node, "a thing", report)?;
     let id = fields.required("id", spanned(text));
     let is = fields.required("is", name);
-    let chain = fields.required("chain", whole);
+    let chain = fields.required("chain", unsigned);
     let assets = fields.or_default("assets", list(spanned(name)));
     let role = fields.optional("role", one_of(Role::ALL));
     let contract = fields.optional("contract", spanned(name));

@@ -118,7 +118,7 @@ pub fn flag(node: &YamlNode, report: &ProblemReport) -> Option<bool> {
 }
 
 /// Reads a non-negative whole number.
-pub fn whole(node: &YamlNode, report: &ProblemReport) -> Option<u64> {
+pub fn unsigned(node: &YamlNode, report: &ProblemReport) -> Option<u64> {
     let parsed = scalar(node, "a whole number", report)?.replace('_', "").parse();
     if parsed.is_err() {
         report.add(node.line, format!("expected a whole number, found {}", node.describe()), "");
@@ -207,7 +207,7 @@ mod tests {
         fields.required("id", name);
         fields.required("scorer", name);
         fields.optional("slice", name);
-        fields.optional("tiers", list(whole));
+        fields.optional("tiers", list(unsigned));
         fields.close();
         let lines: Vec<_> = report.into_problems().iter().map(ToString::to_string).collect();
         assert_eq!(lines.len(), 5, "{lines:#?}");

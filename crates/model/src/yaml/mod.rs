@@ -10,7 +10,7 @@ mod node;
 pub(crate) mod test_support;
 
 pub use emit::emit;
-pub use fields::{YamlFields, flag, list, map, name, number, one_of, spanned, text, whole};
+pub use fields::{YamlFields, flag, list, map, name, number, one_of, spanned, text, unsigned};
 pub use json::json;
 pub use load::{YamlLimits, load};
 pub use node::{YamlKey, YamlNode, YamlShape};

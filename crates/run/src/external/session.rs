@@ -57,7 +57,7 @@ impl AgentSession {
         let harness = |why: String| SubjectFault::Harness(why);
         let who = ActingAgent::new(&view.context.agent, view.depth);
         let toolset = AgentToolset {
-            who: who.clone(),
+            agent: who.clone(),
             tools: view.context.tools.clone(),
             delegates: view.context.delegates.clone(),
             skills: view.context.skills.clone(),
@@ -90,7 +90,7 @@ impl AgentSession {
         }
         loop {
             let said = match self.next_event().await {
-                SessionEvent::McpMove(pending) if pending.answer.is_closed() => continue,
+                SessionEvent::McpMove(pending) if pending.outcome_sender.is_closed() => continue,
                 SessionEvent::McpMove(pending) => return Ok(self.take_mcp_moves(pending, at_once).await),
                 SessionEvent::Message(said) => said?,
             };
@@ -147,7 +147,7 @@ impl AgentSession {
                 taken.iter().flat_map(|one| if let Move::Call(calls) = &one.requested_move { calls.clone() } else { vec![] }).collect(),
             )
         };
-        self.reply_target = ReplyTarget::McpCalls(taken.into_iter().map(|one| (one.requested_move, one.answer)).collect());
+        self.reply_target = ReplyTarget::McpCalls(taken.into_iter().map(|one| (one.requested_move, one.outcome_sender)).collect());
         merged
     }
 }

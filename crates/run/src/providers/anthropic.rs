@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnthropicWire;
 
-const ACCEPTS: VendorLimits = VendorLimits { max_tools: None, name_len: 64 };
+const ACCEPTS: VendorLimits = VendorLimits { max_tools: None, max_name_len: 64 };
 
 impl WireFormat for AnthropicWire {
     fn vendor_limits(&self) -> VendorLimits {

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-pub(crate) const ACCEPTS: VendorLimits = VendorLimits { max_tools: None, name_len: 64 };
+pub(crate) const ACCEPTS: VendorLimits = VendorLimits { max_tools: None, max_name_len: 64 };
 
 pub(crate) fn model_call(text: &str) -> ModelCall {
     let call = CallId { trial: ContentHash::of_text(text), role: CallRole::Subject, n: 0 };

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OllamaWire;
 
-const ACCEPTS: VendorLimits = VendorLimits { max_tools: None, name_len: 256 };
+const ACCEPTS: VendorLimits = VendorLimits { max_tools: None, max_name_len: 256 };
 
 impl WireFormat for OllamaWire {
     fn vendor_limits(&self) -> VendorLimits {

@@ -23,7 +23,7 @@ impl WireFormat for OpenAiChatWire {
             OpenAiChatWire::OpenAi => Some(128),
             OpenAiChatWire::Compatible => None,
         };
-        VendorLimits { max_tools, name_len: 64 }
+        VendorLimits { max_tools, max_name_len: 64 }
     }
 
     fn path(&self) -> &'static str {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenAiResponsesWire;
 
-const ACCEPTS: VendorLimits = VendorLimits { max_tools: Some(128), name_len: 64 };
+const ACCEPTS: VendorLimits = VendorLimits { max_tools: Some(128), max_name_len: 64 };
 
 impl WireFormat for OpenAiResponsesWire {
     fn vendor_limits(&self) -> VendorLimits {

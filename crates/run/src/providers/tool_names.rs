@@ -10,12 +10,12 @@ pub struct VendorLimits {
     /// `None` if the vendor documents no limit.
     pub max_tools: Option<usize>,
     /// Maximum length of names, which consist of letters, digits, `_` and `-`.
-    pub name_len: usize,
+    pub max_name_len: usize,
 }
 
 impl VendorLimits {
     fn accepts_name(self, name: &str) -> bool {
-        !name.is_empty() && name.len() <= self.name_len && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        !name.is_empty() && name.len() <= self.max_name_len && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
     }
 
     /// Returns the vendor's form of a name. Deterministic, so that earlier messages of a conversation stay valid.
@@ -25,7 +25,7 @@ impl VendorLimits {
         }
         let hash = &ContentHash::of_text(name).as_str()[..8].to_owned();
         let replaced = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' });
-        let prefix: String = replaced.take(self.name_len.saturating_sub(9)).collect();
+        let prefix: String = replaced.take(self.max_name_len.saturating_sub(9)).collect();
         format!("{prefix}_{hash}")
     }
 }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const TWO_TOOLS: VendorLimits = VendorLimits { max_tools: Some(2), name_len: 20 };
+    const TWO_TOOLS: VendorLimits = VendorLimits { max_tools: Some(2), max_name_len: 20 };
 
     fn tool(name: &str) -> ToolListing {
         ToolListing { name: name.into(), description: String::new(), input_schema: json!({}).into() }

@@ -122,8 +122,8 @@ fn evaluate(evidence: &Evidence<'_>, predicate: &Predicate) -> Result<PredicateS
             let wanted = to_base_units(amount, decimals)
                 .ok_or_else(|| PredicateError::NotAnAmount { amount: amount.clone(), asset: asset.clone() })?;
             match comparison {
-                AmountComparison::Is => state.after == wanted,
-                AmountComparison::IsNot => state.after != wanted,
+                AmountComparison::Equal => state.after == wanted,
+                AmountComparison::NotEqual => state.after != wanted,
                 AmountComparison::AtLeast => state.after >= wanted,
                 AmountComparison::AtMost => state.after <= wanted,
                 AmountComparison::Above => state.after > wanted,

@@ -47,7 +47,7 @@ pub(super) struct ServedTrial {
 impl ServedTrial {
     pub(super) fn new(id: &str, world: SharedWorld, toolset: AgentToolset, token: &TrialToken) -> Result<Self, McpError> {
         let world = WorldLock::new(world);
-        let who = toolset.who.clone();
+        let who = toolset.agent.clone();
         let server = WorldServer::new(world.clone(), toolset)?;
         let mcp = McpService::World(StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), http_config()));
         Ok(Self::with_service(id, world, who, mcp, token))
@@ -55,7 +55,7 @@ impl ServedTrial {
 
     /// Creates a trial whose MCP calls go to a [`RelayServer`]. RPC and pages still use the world directly.
     pub(super) fn relayed(id: &str, world: SharedWorld, server: RelayServer, token: &TrialToken) -> Self {
-        let who = server.toolset().who.clone();
+        let who = server.toolset().agent.clone();
         let mcp = McpService::Relay(StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), http_config()));
         Self::with_service(id, WorldLock::new(world), who, mcp, token)
     }

@@ -24,7 +24,7 @@ impl<'a> ToolArgs<'a> {
         value.filter(|value| !value.is_null())
     }
 
-    pub(crate) fn given(&self) -> &'a Map<String, Value> {
+    pub(crate) fn as_map(&self) -> &'a Map<String, Value> {
         self.given
     }
 

@@ -21,7 +21,7 @@ pub(super) async fn send(template: &WorldTemplate, state: &mut TrialState, write
     let PlannedWrite { request, plan, origin } = write;
     let tx = plan.transaction(template.operator());
     let tx = tx.ok_or_else(|| ToolError::new(ToolErrorCode::SigningFailed, "the action has no transaction to sign"))?;
-    let what = Box::new(signed_transaction(state.chain(plan.chain).await?.book(), &tx));
+    let what = Box::new(signed_transaction(state.chain(plan.chain).await?.address_book(), &tx));
     state.record.note(request.who, EventKind::Signed { origin: origin.clone(), what });
     let sent = mine(state, request.who, plan.chain, origin.clone(), &tx).await?;
     state.actions.record_write(write.calldata_hash(), state.record.now_ms());
@@ -65,7 +65,7 @@ async fn halt_other_chains(template: &WorldTemplate, state: &mut TrialState, wri
 async fn count_spending(template: &WorldTemplate, state: &mut TrialState, plan: &TxPlan) -> Result<(), ToolError> {
     let chain = state.chain(plan.chain).await?.template().clone();
     for (asset, amount) in &plan.outflows {
-        let Some((symbol, decimals)) = chain.book().get(*asset).and_then(|entry| entry.asset.clone()) else { continue };
+        let Some((symbol, decimals)) = chain.address_book().get(*asset).and_then(|entry| entry.asset.clone()) else { continue };
         let price = price(template.file(), &symbol).unwrap_or_default();
         state.account.add_spent(amount.saturating_mul(price) / U256::from(10).pow(U256::from(decimals)));
     }

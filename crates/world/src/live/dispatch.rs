@@ -107,7 +107,7 @@ async fn resolve_addresses(state: &mut TrialState, request: &ToolRequest<'_>) {
     for (param, text) in named {
         let Ok(chain) = state.chain(id).await else { return };
         let has_code = chain.node().code(text.address).await.is_ok_and(|code| !code.is_empty());
-        let party = chain.book().party(text.address);
+        let party = chain.address_book().party(text.address);
         addresses.push(ResolvedAddress { param, text: text.text, chain: id, party, has_code });
     }
     state.record.note(request.who, EventKind::Resolved { call: request.call, addresses });

@@ -20,7 +20,7 @@ pub(super) async fn receive(
     amount: U256,
 ) -> Result<ToolAnswer, ToolError> {
     let chain = write.plan.chain;
-    let wrapped = state.chain(chain).await?.book().get(asset).and_then(|entry| entry.contract) == Some("Weth");
+    let wrapped = state.chain(chain).await?.address_book().get(asset).and_then(|entry| entry.contract) == Some("Weth");
     let by = ActingAgent::new("outside", write.request.who.depth);
     let coins = |to: Address| Tx { from: KEEPER, to: Some(to), value: amount, ..Tx::default() };
     let tx = match asset {

@@ -34,7 +34,7 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
         &guardian::ReviewInput {
             workspace: template.workspace(),
             world: template.file(),
-            book: chain.as_ref().map(|chain| chain.book()),
+            book: chain.as_ref().map(|chain| chain.address_book()),
             actions: &state.actions,
             now_ms: state.now_ms(),
             halted: state.account.is_halted(),

@@ -24,7 +24,7 @@ pub(super) async fn sign_typed(
     let hash = data.eip712_signing_hash().map_err(|error| ToolError::new(ToolErrorCode::SigningFailed, error.to_string()))?;
     let id = hex::encode_prefixed(hash);
     let chain = state.chain(write.plan.chain).await?;
-    let what = Box::new(signed_typed(chain.book(), template.operator(), data));
+    let what = Box::new(signed_typed(chain.address_book(), template.operator(), data));
     let block = chain.node().latest().await?.number;
     state.account.add_sent(SentTx {
         tx_hash: id.clone(),

@@ -92,7 +92,7 @@ async fn run_hooks(template: &WorldTemplate, state: &mut TrialState, write: &Pla
     let found = objections(&HookInput {
         workspace: template.workspace(),
         world: template.file(),
-        book: chain.book(),
+        book: chain.address_book(),
         actions: &state.actions,
         now_ms: state.now_ms(),
         halted: state.account.is_halted(),

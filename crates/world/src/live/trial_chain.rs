@@ -42,7 +42,7 @@ pub(super) struct MinedTx {
 
 impl fmt::Debug for TrialChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TrialChain").field("id", &self.book().chain).finish_non_exhaustive()
+        f.debug_struct("TrialChain").field("id", &self.address_book().chain).finish_non_exhaustive()
     }
 }
 
@@ -51,8 +51,8 @@ impl TrialChain {
         Self { template, chain, dry_runs: BTreeMap::new() }
     }
 
-    pub(super) fn book(&self) -> &AddressBook {
-        self.template.book()
+    pub(super) fn address_book(&self) -> &AddressBook {
+        self.template.address_book()
     }
 
     pub(super) fn template(&self) -> &Arc<ChainTemplate> {
@@ -64,7 +64,7 @@ impl TrialChain {
     }
 
     pub(super) fn parts(&mut self) -> (&AddressBook, &mut dyn ChainBackend) {
-        (self.template.book(), self.chain.as_mut())
+        (self.template.address_book(), self.chain.as_mut())
     }
 
     /// Sets the time of the next block; never moves it back.
@@ -86,7 +86,7 @@ impl TrialChain {
         let nonce = self.chain.nonce(tx.from).await?;
         let receipt = self.chain.send(tx).await?;
         self.dry_runs.clear();
-        let decoded = Box::new(decode_mined(self.template.book(), tx, nonce, &receipt));
+        let decoded = Box::new(decode_mined(self.template.address_book(), tx, nonce, &receipt));
         Ok(MinedTx { receipt, nonce, decoded })
     }
 
@@ -100,7 +100,7 @@ impl TrialChain {
         let receipt = self.chain.send(tx).await;
         self.chain.restore(before).await?;
         let receipt = receipt?;
-        let changes = Value::Array(own_changes(&decode_effects(self.template.book(), tx, &receipt)));
+        let changes = Value::Array(own_changes(&decode_effects(self.template.address_book(), tx, &receipt)));
         let dry_run = DryRun { error: failure_name(&receipt), gas_used: receipt.gas_used, changes };
         self.dry_runs.insert(key, dry_run.clone());
         Ok(dry_run)

@@ -57,7 +57,7 @@ impl TrialChains {
     /// Returns the chain of a call: the one it names, that of an object it names, or the first with a contract of the tool's role.
     pub(super) fn chain_of(&self, tool: &Tool, args: &ToolArgs<'_>) -> Result<u64, ToolError> {
         let stated = args.first(|kind| matches!(kind, ParamKind::Chain(None | Some(ChainRole::Source))));
-        if let Some((_, value)) = stated.filter(|(name, _)| args.given().contains_key(*name)) {
+        if let Some((_, value)) = stated.filter(|(name, _)| args.as_map().contains_key(*name)) {
             return self.chain_by_name(&scalar_text(value));
         }
         for (_, _, value) in args.of_kind(|kind| matches!(kind, ParamKind::Id(_) | ParamKind::Address(_))) {

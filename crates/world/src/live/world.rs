@@ -113,8 +113,8 @@ impl ChainAccess for LiveWorld {
         Ok(self.state.chain(id).await?.node())
     }
 
-    async fn book(&mut self, id: u64) -> Result<&AddressBook, ChainError> {
-        Ok(self.state.chain(id).await?.book())
+    async fn address_book(&mut self, id: u64) -> Result<&AddressBook, ChainError> {
+        Ok(self.state.chain(id).await?.address_book())
     }
 
     fn signer(&self) -> &Signer {

@@ -38,7 +38,7 @@ pub(super) struct ChainTemplate {
 }
 
 impl ChainTemplate {
-    pub(super) fn book(&self) -> &AddressBook {
+    pub(super) fn address_book(&self) -> &AddressBook {
         &self.genesis.book
     }
 
@@ -104,7 +104,7 @@ impl WorldTemplate {
         let id = template.genesis.book.chain;
         let mut anvil = match (&self.kind, &template.frozen) {
             (_, Some(frozen)) => return Ok(Box::new(frozen.thaw())),
-            (ChainKind::AnvilAt(url), None) => Anvil::connect(url, id, AnvilConfig::TIME).await?,
+            (ChainKind::AnvilAt(url), None) => Anvil::connect(url, id, AnvilConfig::DEFAULT_TIMEOUT).await?,
             (ChainKind::Anvil(like), None) => {
                 let config = AnvilConfig { chain_id: id, unix_s: template.genesis.starts_at, ..like.as_ref().clone() };
                 Anvil::start(&config).await?

@@ -78,8 +78,8 @@ impl BoundedHttpClient {
     fn count(&self, length: &mut usize, chunk: &[u8]) -> Result<(), McpFault> {
         *length += chunk.len();
         let total = self.total.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
-        let counted = check_limit(*length, self.limits.message, BoundedQuantity::Message)
-            .and_then(|()| check_limit(total, self.limits.total, BoundedQuantity::Total));
+        let counted = check_limit(*length, self.limits.message_bytes, BoundedQuantity::Message)
+            .and_then(|()| check_limit(total, self.limits.total_bytes, BoundedQuantity::Total));
         counted.inspect_err(|fault| self.notes.record_fault(fault.clone()))
     }
 

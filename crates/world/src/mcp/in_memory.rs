@@ -27,5 +27,5 @@ pub async fn list_in_memory(listings: Vec<ToolListing>) -> Result<Vec<ToolListin
 
 // Our own catalogue is trusted. The time limit stays, so that a defect cannot hang a command.
 fn own_limits() -> McpLimits {
-    McpLimits { tools: usize::MAX, pages: usize::MAX, text: usize::MAX, ..McpLimits::default() }
+    McpLimits { tools: usize::MAX, pages: usize::MAX, text_bytes: usize::MAX, ..McpLimits::default() }
 }

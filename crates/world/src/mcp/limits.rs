@@ -6,15 +6,15 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct McpLimits {
     /// Time for the whole listing, including the start of the process.
-    pub time: Duration,
+    pub timeout: Duration,
     pub tools: usize,
     pub pages: usize,
     /// Bytes of one description, and of one schema as JSON.
-    pub text: usize,
+    pub text_bytes: usize,
     /// Bytes of one line on stdout, or of one HTTP reply.
-    pub message: usize,
+    pub message_bytes: usize,
     /// Bytes received in total.
-    pub total: usize,
+    pub total_bytes: usize,
     /// Lines on stdout. Needed in addition to `total`, because each message may start a task.
     pub lines: usize,
 }
@@ -22,12 +22,12 @@ pub struct McpLimits {
 impl Default for McpLimits {
     fn default() -> Self {
         McpLimits {
-            time: Duration::from_secs(30),
+            timeout: Duration::from_secs(30),
             tools: 2_000,
             pages: 100,
-            text: 1024 * 1024,
-            message: 16 * 1024 * 1024,
-            total: 64 * 1024 * 1024,
+            text_bytes: 1024 * 1024,
+            message_bytes: 16 * 1024 * 1024,
+            total_bytes: 64 * 1024 * 1024,
             lines: 10_000,
         }
     }

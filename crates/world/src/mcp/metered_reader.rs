@@ -63,13 +63,13 @@ struct ReadCounters {
 impl ReadCounters {
     fn add(&mut self, bytes: &[u8]) -> Result<(), McpFault> {
         self.total += bytes.len();
-        check_limit(self.total, self.limits.total, BoundedQuantity::Total)?;
+        check_limit(self.total, self.limits.total_bytes, BoundedQuantity::Total)?;
         for (i, piece) in bytes.split(|b| *b == b'\n').enumerate() {
             if i > 0 {
                 self.end_line()?;
             }
             self.length += piece.len();
-            check_limit(self.length, self.limits.message, BoundedQuantity::Message)?;
+            check_limit(self.length, self.limits.message_bytes, BoundedQuantity::Message)?;
             let room = MAX_HEAD_BYTES.saturating_sub(self.head.len());
             self.head.extend_from_slice(&piece[..piece.len().min(room)]);
         }
@@ -120,7 +120,7 @@ mod tests {
 
     #[tokio::test]
     async fn reader_limits_are_inclusive_with_distinct_faults() {
-        let small = McpLimits { message: 10, total: 30, lines: 4, ..McpLimits::default() };
+        let small = McpLimits { message_bytes: 10, total_bytes: 30, lines: 4, ..McpLimits::default() };
         assert!(read("{23456789a\n{\n{\n{", small).await.0);
         for (text, what, limit) in [
             ("{23456789ab", BoundedQuantity::Message, 10),

@@ -28,7 +28,7 @@ where
         Ok((service, offers))
     };
     let (mut service, offers) =
-        tokio::time::timeout(limits.time, session).await.map_err(|_| McpFault::NoAnswer { within: limits.time })??;
+        tokio::time::timeout(limits.timeout, session).await.map_err(|_| McpFault::NoAnswer { within: limits.timeout })??;
     let outputs = offers.iter().filter_map(|offer| Some((offer.listing.name.clone(), offer.output_schema.clone()?))).collect();
     let tools = offers.into_iter().map(|offer| offer.listing).collect();
     let mut listed = ServerListing { server: String::new(), version: String::new(), protocol: String::new(), tools, outputs };

@@ -97,10 +97,10 @@ impl ToolCollector {
         let description = tool.description.unwrap_or_default().into_owned();
         let schema = Value::Object(tool.input_schema.as_ref().clone());
         check_limit(tool.name.len(), MAX_NAME_BYTES, BoundedQuantity::Name)?;
-        check_limit(description.len(), limits.text, BoundedQuantity::Description)?;
-        check_limit(schema.to_string().len(), limits.text, BoundedQuantity::Schema)?;
+        check_limit(description.len(), limits.text_bytes, BoundedQuantity::Description)?;
+        check_limit(schema.to_string().len(), limits.text_bytes, BoundedQuantity::Schema)?;
         let output_schema = tool.output_schema.map(|schema| Value::Object(schema.as_ref().clone()));
-        check_limit(output_schema.as_ref().map_or(0, |schema| schema.to_string().len()), limits.text, BoundedQuantity::OutputSchema)?;
+        check_limit(output_schema.as_ref().map_or(0, |schema| schema.to_string().len()), limits.text_bytes, BoundedQuantity::OutputSchema)?;
         let name = tool.name.into_owned();
         if name.trim().is_empty() {
             return Err(McpFault::BadTool { tool: String::new(), why: "its name is empty".to_owned() });

@@ -28,7 +28,7 @@ pub(crate) fn command_source(command: &str, env: Vec<(String, String)>) -> Resul
 
 /// Lists the server's tools; prints a message if that takes more than a second.
 pub(crate) fn list_tools(io: &CliOutput, command: &str, source: &McpEndpoint, seconds: u64) -> Result<ServerListing, ExitKind> {
-    let limits = McpLimits { time: Duration::from_secs(seconds), ..McpLimits::default() };
+    let limits = McpLimits { timeout: Duration::from_secs(seconds), ..McpLimits::default() };
     let work = async {
         let mut listing = std::pin::pin!(world::mcp::list_tools(source, &limits));
         match tokio::time::timeout(Duration::from_secs(1), &mut listing).await {

@@ -58,6 +58,6 @@ async fn connect(command: &str) -> Result<PassthroughSource, UserError> {
     } else {
         server::command_source(command, env::child_env(&[]))?
     };
-    let limits = McpLimits { time: SERVER_TIMEOUT, ..McpLimits::default() };
+    let limits = McpLimits { timeout: SERVER_TIMEOUT, ..McpLimits::default() };
     Ok(PassthroughSource::open(&server, &limits).await?)
 }

@@ -70,7 +70,7 @@ fn toolset(workspace: &Workspace, args: &ServeArgs) -> Result<AgentToolset, User
             .agent(name)
             .ok_or_else(|| UserError::unknown("agent", name, workspace.agents.iter().map(|agent| agent.name.as_str())))?;
         return Ok(AgentToolset {
-            who: ActingAgent::new(name, 0),
+            agent: ActingAgent::new(name, 0),
             tools: workspace.agent_tools(name).into_iter().map(model::Tool::listing).collect(),
             delegates: agent.delegates_to.iter().map(|to| to.value.clone()).collect(),
             skills: vec![],
@@ -82,7 +82,7 @@ fn toolset(workspace: &Workspace, args: &ServeArgs) -> Result<AgentToolset, User
         .ok_or_else(|| UserError::unknown("profile", name, workspace.profiles.iter().map(|profile| profile.name.as_str())))?;
     let surface = CaseSurface::Profile(Spanned::new(name.to_owned(), Location::new("", 0)));
     Ok(AgentToolset {
-        who: ActingAgent::new("assistant", 0),
+        agent: ActingAgent::new("assistant", 0),
         tools: workspace.surface_tools(&surface).into_iter().map(model::Tool::listing).collect(),
         delegates: vec![],
         skills: workspace.skills.iter().map(|skill| (skill.name.value.clone(), skill.description.clone())).collect(),

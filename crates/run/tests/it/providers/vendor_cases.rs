@@ -160,7 +160,7 @@ pub(crate) fn hello() -> Vec<ChatMessage> {
 
 /// Returns the vendor name of `get.quote`, which ends with a hash.
 pub(crate) fn vendor_quote_name() -> String {
-    run::providers::VendorLimits { max_tools: None, name_len: 64 }.to_vendor_name("get.quote")
+    run::providers::VendorLimits { max_tools: None, max_name_len: 64 }.to_vendor_name("get.quote")
 }
 
 const MALFORMED_ARGS: &str = "{\"n\": 1";
@@ -357,7 +357,7 @@ fn ollama(says: ReplyScenario) -> Value {
         ReplyScenario::Hello => (json!({ "content": "Hello" }), "stop"),
         // Names may contain a dot. Arguments are objects, but a model may still send text.
         ReplyScenario::Calls => {
-            let name = run::providers::VendorLimits { max_tools: None, name_len: 256 }.to_vendor_name("get.quote");
+            let name = run::providers::VendorLimits { max_tools: None, max_name_len: 256 }.to_vendor_name("get.quote");
             let calls = [call(&name, json!({"n": 1})), call(&name, json!({})), call("send", json!(MALFORMED_ARGS))];
             (json!({ "content": "", "tool_calls": calls }), "stop")
         }

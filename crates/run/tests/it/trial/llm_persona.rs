@@ -23,7 +23,7 @@ struct TurnListProvider {
 #[async_trait]
 impl Provider for TurnListProvider {
     fn vendor_limits(&self) -> VendorLimits {
-        VendorLimits { max_tools: None, name_len: 64 }
+        VendorLimits { max_tools: None, max_name_len: 64 }
     }
 
     async fn ask(&self, ask: &ModelCall) -> Result<Answer, ProviderFault> {

@@ -7,26 +7,26 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn hex(number: u64) -> String {
+pub(super) fn hex_quantity(number: u64) -> String {
     format!("{number:#x}")
 }
 
 /// Returns a transaction request with all fields set, so that the node adds no defaults.
-pub(super) fn transaction(tx: &Tx, nonce: u64, chain: u64) -> Value {
-    let mut out = call(tx);
+pub(super) fn transaction_json(tx: &Tx, nonce: u64, chain: u64) -> Value {
+    let mut out = call_json(tx);
     out["type"] = if tx.authorizations.is_empty() { "0x2" } else { "0x4" }.into();
-    out["chainId"] = hex(chain).into();
-    out["nonce"] = hex(nonce).into();
-    out["maxFeePerGas"] = hex(BASE_FEE).into();
+    out["chainId"] = hex_quantity(chain).into();
+    out["nonce"] = hex_quantity(nonce).into();
+    out["maxFeePerGas"] = hex_quantity(BASE_FEE).into();
     out["maxPriorityFeePerGas"] = "0x0".into();
     out
 }
 
 /// Returns a call request: a transaction without fees and nonce.
-pub(super) fn call(tx: &Tx) -> Value {
+pub(super) fn call_json(tx: &Tx) -> Value {
     let mut out = json!({
         "from": tx.from,
-        "gas": hex(tx.gas_limit()),
+        "gas": hex_quantity(tx.gas_limit()),
         "value": tx.value,
         "input": tx.data,
     });
@@ -38,8 +38,8 @@ pub(super) fn call(tx: &Tx) -> Value {
             .authorizations
             .iter()
             .map(|signed| {
-                let parity = hex(signed.y_parity().into());
-                let (chain, address, nonce) = (signed.chain_id(), signed.address(), hex(signed.nonce()));
+                let parity = hex_quantity(signed.y_parity().into());
+                let (chain, address, nonce) = (signed.chain_id(), signed.address(), hex_quantity(signed.nonce()));
                 json!({"chainId": chain, "address": address, "nonce": nonce, "yParity": parity, "r": signed.r(), "s": signed.s()})
             })
             .collect();

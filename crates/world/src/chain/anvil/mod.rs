@@ -8,7 +8,7 @@ mod send;
 use super::{BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Receipt, SnapshotId, Tx};
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use async_trait::async_trait;
-use convert::{BlockReply, hex};
+use convert::{BlockReply, hex_quantity};
 use node_client::NodeClient;
 use process::AnvilProcess;
 use serde::de::DeserializeOwned;
@@ -30,21 +30,21 @@ pub struct AnvilConfig {
     /// URL of a node whose latest state the chain starts from.
     pub fork: Option<String>,
     /// Timeout of one request, and of the start (which takes 0.1 to 0.3 s on a busy machine).
-    pub time: Duration,
+    pub timeout: Duration,
 }
 
 impl AnvilConfig {
-    pub const TIME: Duration = Duration::from_secs(10);
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
     pub fn new(chain_id: u64, unix_s: u64) -> Self {
-        Self { chain_id, unix_s, program: None, tools: None, fork: None, time: Self::TIME }
+        Self { chain_id, unix_s, program: None, tools: None, fork: None, timeout: Self::DEFAULT_TIMEOUT }
     }
 }
 
 /// Shows only the origin of the fork URL, which may contain an API key.
 impl fmt::Debug for AnvilConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { chain_id, unix_s, program, tools, fork, time } = self;
+        let Self { chain_id, unix_s, program, tools, fork, timeout: time } = self;
         let fork = fork.as_deref().map(node_client::display_origin);
         f.debug_tuple("AnvilConfig").field(&(chain_id, unix_s, program, tools, fork, time)).finish()
     }
@@ -71,7 +71,7 @@ impl Anvil {
     /// Starts a node and connects to it.
     pub async fn start(config: &AnvilConfig) -> Result<Self, ChainError> {
         let process = AnvilProcess::start(config).await?;
-        let mut anvil = Self::connect(&process.url, config.chain_id, config.time).await?;
+        let mut anvil = Self::connect(&process.url, config.chain_id, config.timeout).await?;
         anvil.process = Some(process);
         // Anvil would log every request.
         anvil.rpc.request("anvil_setLoggingEnabled", json!([false])).await?;
@@ -102,7 +102,7 @@ impl Anvil {
     }
 
     async fn check_node(&mut self) -> Result<(), ChainError> {
-        let chain: U64 = self.get("eth_chainId", json!([])).await?;
+        let chain: U64 = self.request_as("eth_chainId", json!([])).await?;
         let node = self.rpc.display_url().to_owned();
         if chain != U64::from(self.id) {
             return Err(ChainError::Unsupported(format!("{node} serves chain {chain}, not {}", self.id)));
@@ -123,28 +123,28 @@ impl Anvil {
             ("anvil_dropAllTransactions", json!([])),
             ("anvil_autoImpersonateAccount", json!([true])),
             ("anvil_setCoinbase", json!([Address::ZERO])),
-            ("evm_setBlockGasLimit", json!([hex(BLOCK_GAS)])),
+            ("evm_setBlockGasLimit", json!([hex_quantity(BLOCK_GAS)])),
         ];
         self.rpc.request_batch(requests).await.map(drop)
     }
 
-    async fn get<T: DeserializeOwned>(&mut self, method: &'static str, params: Value) -> Result<T, ChainError> {
+    async fn request_as<T: DeserializeOwned>(&mut self, method: &'static str, params: Value) -> Result<T, ChainError> {
         let value = self.rpc.request(method, params).await?;
-        self.read(method, value)
+        self.parse_reply(method, value)
     }
 
-    fn read<T: DeserializeOwned>(&self, method: &str, value: Value) -> Result<T, ChainError> {
+    fn parse_reply<T: DeserializeOwned>(&self, method: &str, value: Value) -> Result<T, ChainError> {
         let brief = |error: serde_json::Error| node_client::printable_excerpt(&error.to_string(), 200);
         serde_json::from_value(value).map_err(|error| self.rpc.fault(method, format_args!("unexpected reply: {}", brief(error))))
     }
 
     /// Returns number and time of the latest and of the next block.
     async fn blocks(&mut self) -> Result<[BlockInfo; 2], ChainError> {
-        let latest: BlockReply = self.get("eth_getBlockByNumber", json!(["latest", false])).await?;
-        Ok(self.with_next(latest.block()))
+        let latest: BlockReply = self.request_as("eth_getBlockByNumber", json!(["latest", false])).await?;
+        Ok(self.latest_and_next(latest.block()))
     }
 
-    fn with_next(&self, latest: BlockInfo) -> [BlockInfo; 2] {
+    fn latest_and_next(&self, latest: BlockInfo) -> [BlockInfo; 2] {
         [latest, BlockInfo { number: latest.number + 1, unix_s: self.next_time.unwrap_or(latest.unix_s + 1) }]
     }
 }
@@ -164,19 +164,19 @@ impl ChainBackend for Anvil {
     }
 
     async fn balance(&mut self, of: Address) -> Result<U256, ChainError> {
-        self.get("eth_getBalance", json!([of, "latest"])).await
+        self.request_as("eth_getBalance", json!([of, "latest"])).await
     }
 
     async fn nonce(&mut self, of: Address) -> Result<u64, ChainError> {
-        self.get("eth_getTransactionCount", json!([of, "latest"])).await.map(|nonce: U64| nonce.to())
+        self.request_as("eth_getTransactionCount", json!([of, "latest"])).await.map(|nonce: U64| nonce.to())
     }
 
     async fn code(&mut self, of: Address) -> Result<Bytes, ChainError> {
-        self.get("eth_getCode", json!([of, "latest"])).await
+        self.request_as("eth_getCode", json!([of, "latest"])).await
     }
 
     async fn storage(&mut self, of: Address, slot: U256) -> Result<B256, ChainError> {
-        self.get("eth_getStorageAt", json!([of, slot, "latest"])).await
+        self.request_as("eth_getStorageAt", json!([of, slot, "latest"])).await
     }
 
     async fn latest(&mut self) -> Result<BlockInfo, ChainError> {
@@ -205,7 +205,7 @@ impl ChainBackend for Anvil {
         }
         self.snapshots.truncate(at + 1);
         let Some(AnvilSnapshot { id, next_time }) = self.snapshots.pop() else { return Ok(()) };
-        if !self.get::<bool>("evm_revert", json!([id])).await? {
+        if !self.request_as::<bool>("evm_revert", json!([id])).await? {
             return Err(self.rpc.fault("evm_revert", "the node has lost a snapshot"));
         }
         self.next_time = next_time;

@@ -41,7 +41,7 @@ impl NodeClient {
         Ok(Self { client, url, display_url, timeout, last_id: 0 })
     }
 
-    pub(super) fn time(&self) -> Duration {
+    pub(super) fn timeout(&self) -> Duration {
         self.timeout
     }
 

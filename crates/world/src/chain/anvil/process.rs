@@ -60,7 +60,7 @@ impl AnvilProcess {
             tokio::spawn(read_output(stderr, tails[1].clone(), port_sender)),
         ];
         let mut process = Self { inner, listeners, url: String::new() };
-        match process.port(port, config.time).await {
+        match process.port(port, config.timeout).await {
             Ok(port) => process.url = format!("http://127.0.0.1:{port}"),
             Err(what) => return Err(failed(format!("{what}; it said: {}", output_excerpt(&tails, config)))),
         }
@@ -139,7 +139,7 @@ fn arguments(config: &AnvilConfig) -> Vec<String> {
     ]);
     // No predefined accounts and contracts, and no requests from web pages.
     args.extend(["--accounts", "0", "--disable-default-create2-deployer", "--no-cors", "--color", "never"]);
-    let (time, timeout) = (config.unix_s.to_string(), config.time.as_millis().to_string());
+    let (time, timeout) = (config.unix_s.to_string(), config.timeout.as_millis().to_string());
     match &config.fork {
         Some(url) => args.extend(["--fork-url", url, "--no-storage-caching", "--retries", "1", "--timeout", &timeout]),
         None => args.extend(["--timestamp", &time]),

@@ -1,6 +1,6 @@
 //! Sends a transaction to Anvil, mines it in its own block, and reads the receipt and state changes from traces.
 
-use super::convert::{self, BlockReply, CallFrame, PrestateDiff, ReceiptReply, hex};
+use super::convert::{self, BlockReply, CallFrame, PrestateDiff, ReceiptReply, hex_quantity};
 use super::{Anvil, BLOCK_GAS};
 use crate::chain::{BASE_FEE, BlockInfo, CallOutcome, ChainError, Receipt, StateChanges, Tx, TxStatus};
 use alloy_primitives::{B256, Bytes, U64, U256};
@@ -15,12 +15,14 @@ const MAX_INITCODE_BYTES: usize = 49_152;
 pub(super) async fn send(anvil: &mut Anvil, tx: &Tx) -> Result<Receipt, ChainError> {
     check_includable(tx)?;
     let (block, nonce) = prepare(anvil, tx).await?;
-    let block_settings =
-        [("anvil_setNextBlockBaseFeePerGas", json!([hex(BASE_FEE)])), ("evm_setNextBlockTimestamp", json!([hex(block.unix_s)]))];
+    let block_settings = [
+        ("anvil_setNextBlockBaseFeePerGas", json!([hex_quantity(BASE_FEE)])),
+        ("evm_setNextBlockTimestamp", json!([hex_quantity(block.unix_s)])),
+    ];
     anvil.rpc.request_batch(block_settings).await?;
-    let hash: B256 = anvil.get("eth_sendTransaction", json!([convert::transaction(tx, nonce, anvil.id)])).await?;
+    let hash: B256 = anvil.request_as("eth_sendTransaction", json!([convert::transaction_json(tx, nonce, anvil.id)])).await?;
     anvil.rpc.request("evm_mine", json!([])).await?;
-    let limit = anvil.rpc.time();
+    let limit = anvil.rpc.timeout();
     let receipt = tokio::time::timeout(limit, wait_for_receipt(anvil, block, hash)).await;
     let receipt = receipt.map_err(|_| anvil.rpc.fault("eth_getTransactionReceipt", format_args!("no receipt within {limit:?}")))??;
     anvil.next_time = None;
@@ -34,9 +36,9 @@ pub(super) async fn send(anvil: &mut Anvil, tx: &Tx) -> Result<Receipt, ChainErr
 async fn prepare(anvil: &mut Anvil, tx: &Tx) -> Result<(BlockInfo, u64), ChainError> {
     let requests = [("eth_getBlockByNumber", json!(["latest", false])), ("eth_getTransactionCount", json!([tx.from, "latest"]))];
     let [latest, nonce] = anvil.rpc.request_batch(requests).await?;
-    let latest: BlockReply = anvil.read("eth_getBlockByNumber", latest)?;
-    let [_, block] = anvil.with_next(latest.block());
-    let expected: u64 = anvil.read::<U64>("eth_getTransactionCount", nonce)?.to();
+    let latest: BlockReply = anvil.parse_reply("eth_getBlockByNumber", latest)?;
+    let [_, block] = anvil.latest_and_next(latest.block());
+    let expected: u64 = anvil.parse_reply::<U64>("eth_getTransactionCount", nonce)?.to();
     match tx.nonce {
         Some(given) if given != expected => {
             let side = if given < expected { "low" } else { "high" };
@@ -71,12 +73,12 @@ fn intrinsic_gas(tx: &Tx) -> u64 {
 
 async fn wait_for_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256) -> Result<ReceiptReply, ChainError> {
     loop {
-        let requests = [("eth_getTransactionReceipt", json!([hash])), ("eth_getBlockByNumber", json!([hex(block.number), false]))];
+        let requests = [("eth_getTransactionReceipt", json!([hash])), ("eth_getBlockByNumber", json!([hex_quantity(block.number), false]))];
         let [receipt, mined] = anvil.rpc.request_batch(requests).await?;
         if !receipt.is_null() {
-            return anvil.read("eth_getTransactionReceipt", receipt);
+            return anvil.parse_reply("eth_getTransactionReceipt", receipt);
         }
-        let mined: Option<BlockReply> = anvil.read("eth_getBlockByNumber", mined)?;
+        let mined: Option<BlockReply> = anvil.parse_reply("eth_getBlockByNumber", mined)?;
         if mined.is_some_and(|mined| !mined.transactions.contains(&hash)) {
             return Err(drop_excluded_tx(anvil).await?);
         }
@@ -94,8 +96,8 @@ async fn drop_excluded_tx(anvil: &mut Anvil) -> Result<ChainError, ChainError> {
 async fn build_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256, receipt: ReceiptReply) -> Result<Receipt, ChainError> {
     let requests = [("debug_traceTransaction", json!([hash, call_tracer()])), ("debug_traceTransaction", json!([hash, diff_tracer()]))];
     let [frame, diff] = anvil.rpc.request_batch(requests).await?;
-    let frame: CallFrame = anvil.read("debug_traceTransaction", frame)?;
-    let diff: PrestateDiff = anvil.read("debug_traceTransaction", diff)?;
+    let frame: CallFrame = anvil.parse_reply("debug_traceTransaction", frame)?;
+    let diff: PrestateDiff = anvil.parse_reply("debug_traceTransaction", diff)?;
     let CallOutcome { status, output, .. } = frame.outcome();
     if receipt.succeeded() != (status == TxStatus::Success) {
         return Err(anvil.rpc.fault("debug_traceTransaction", "trace and receipt disagree about success"));
@@ -107,7 +109,7 @@ async fn build_receipt(anvil: &mut Anvil, block: BlockInfo, hash: B256, receipt:
 async fn state_changes(anvil: &mut Anvil, diff: &PrestateDiff) -> Result<StateChanges, ChainError> {
     let mut codes = BTreeMap::new();
     for at in diff.unknown_code_addresses() {
-        let code: Bytes = anvil.get("eth_getCode", json!([at, "latest"])).await?;
+        let code: Bytes = anvil.request_as("eth_getCode", json!([at, "latest"])).await?;
         codes.insert(at, code);
     }
     Ok(diff.changes(&codes))
@@ -120,15 +122,14 @@ pub(super) async fn call(anvil: &mut Anvil, tx: &Tx) -> Result<CallOutcome, Chai
     }
     let requests = [("eth_getBlockByNumber", json!(["latest", false])), ("eth_getBalance", json!([tx.from, "latest"]))];
     let [latest, balance] = anvil.rpc.request_batch(requests).await?;
-    let latest: BlockReply = anvil.read("eth_getBlockByNumber", latest)?;
-    let [_, block] = anvil.with_next(latest.block());
+    let latest: BlockReply = anvil.parse_reply("eth_getBlockByNumber", latest)?;
+    let [_, block] = anvil.latest_and_next(latest.block());
     let mut options = call_tracer();
-    options["blockOverrides"] =
-        json!({"number": hex(block.number), "time": hex(block.unix_s), "baseFee": hex(BASE_FEE), "random": B256::ZERO});
-    if anvil.read::<U256>("eth_getBalance", balance)? < tx.value {
+    options["blockOverrides"] = json!({"number": hex_quantity(block.number), "time": hex_quantity(block.unix_s), "baseFee": hex_quantity(BASE_FEE), "random": B256::ZERO});
+    if anvil.parse_reply::<U256>("eth_getBalance", balance)? < tx.value {
         options["stateOverrides"] = json!({tx.from.to_string(): {"balance": tx.value}});
     }
-    let frame: CallFrame = anvil.get("debug_traceCall", json!([convert::call(tx), "latest", options])).await?;
+    let frame: CallFrame = anvil.request_as("debug_traceCall", json!([convert::call_json(tx), "latest", options])).await?;
     Ok(frame.outcome())
 }
 

@@ -39,7 +39,7 @@ impl RpcContext<'_> {
         if let Some(text) = std::str::from_utf8(&message).ok().filter(|text| !text.chars().any(|c| c.is_control() && !c.is_whitespace())) {
             facts.insert("text".to_owned(), text.chars().take(MAX_RECORDED_BYTES).collect::<String>().into());
         }
-        let signer = self.world.book(self.chain).await?.party(signer);
+        let signer = self.world.address_book(self.chain).await?.party(signer);
         self.record_signed(SignatureRequest::Typed { signer, domain: Map::new(), primary: "RawMessage".to_owned(), message: facts });
         Ok(data(&self.world.signer().sign(eip191_hash_message(&message))))
     }
@@ -60,7 +60,7 @@ impl RpcContext<'_> {
         check_typed_data(&value).map_err(|error| invalid(error.to_string()))?;
         let typed: TypedData = serde_json::from_value(value).map_err(|error| invalid(error.to_string()))?;
         let hash = typed.eip712_signing_hash().map_err(|error| invalid(error.to_string()))?;
-        let request = signed_typed(self.world.book(self.chain).await?, signer, &typed);
+        let request = signed_typed(self.world.address_book(self.chain).await?, signer, &typed);
         self.record_signed(request);
         Ok(data(&self.world.signer().sign(hash)))
     }

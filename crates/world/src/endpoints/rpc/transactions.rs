@@ -34,7 +34,7 @@ impl RpcContext<'_> {
         }
         let own = self.world.signer().address();
         let tx = raw.tx();
-        let book = self.world.book(self.chain).await?;
+        let book = self.world.address_book(self.chain).await?;
         let mut signed: Vec<SignatureRequest> = tx
             .authorizations
             .iter()
@@ -84,7 +84,7 @@ impl RpcContext<'_> {
             Some(nonce) => nonce,
             None => self.chain().await?.nonce(own).await?,
         };
-        let book = self.world.book(self.chain).await?;
+        let book = self.world.address_book(self.chain).await?;
         let what = signed_transaction(book, &tx);
         self.record_signed(what);
         let raw = RawTransaction::sign(self.world.signer(), self.chain, &tx, nonce, fee)?;

@@ -9,10 +9,10 @@ use model::transcript::ToolErrorCode;
 
 /// Returns the first amount of the call; fails if it is missing or zero.
 pub(super) fn amount(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<U256, ToolError> {
-    maybe_amount(builder, args, asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "no amount specified"))
+    optional_amount(builder, args, asset)?.ok_or_else(|| ToolError::new(ToolErrorCode::InvalidAmount, "no amount specified"))
 }
 
-pub(super) fn maybe_amount(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<Option<U256>, ToolError> {
+pub(super) fn optional_amount(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset: &AssetInfo) -> Result<Option<U256>, ToolError> {
     let Some((name, kind, value)) = first_amount(args) else { return Ok(None) };
     let amount = builder.amount(args, name, kind, value, asset)?;
     if amount.is_zero() {

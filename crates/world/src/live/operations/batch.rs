@@ -27,7 +27,7 @@ pub(super) fn operations_arg<'a>(args: &ToolArgs<'a>) -> &'a [Value] {
 }
 
 /// Returns a part for each operation, or `None` unless every operation names an action on a position.
-pub(super) fn parts<'w>(
+pub(super) fn batch_parts<'w>(
     workspace: &'w Workspace,
     args: &ToolArgs<'_>,
     operations: &[Value],

@@ -1,6 +1,6 @@
 //! Plans a burn of UNI, which releases the fees in the TokenJar.
 
-use super::amounts::maybe_amount;
+use super::amounts::optional_amount;
 use super::calls::{amount_json, approve_if_needed, contract_call, plan};
 use super::venue::parties;
 use crate::chain::bindings::FeeBurner;
@@ -22,7 +22,7 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolAr
         .and_then(|(_, value)| value.as_array());
     let assets: Vec<AssetInfo> = assets.into_iter().flatten().map(|item| builder.asset(&scalar_text(item))).collect::<Result<_, _>>()?;
     let to = args.address(AddressRole::Recipient)?.map_or(ACCOUNT, |address| address.address);
-    let max_burn = maybe_amount(builder, args, &uni)?;
+    let max_burn = optional_amount(builder, args, &uni)?;
     let burn_amount = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
     if max_burn.is_some_and(|max| max < burn_amount) {
         return Err(ToolError::new(

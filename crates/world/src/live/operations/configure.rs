@@ -36,7 +36,7 @@ pub(super) fn configure(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_
 /// Serializes the arguments in key order. Omits `dry_run` and `action_id`, so that dry run and write have the same calldata.
 pub(super) fn args_text(args: &ToolArgs<'_>) -> String {
     let stated: BTreeMap<&String, &Value> =
-        args.given().iter().filter(|(name, value)| !matches!(name.as_str(), "dry_run" | "action_id") && !value.is_null()).collect();
+        args.as_map().iter().filter(|(name, value)| !matches!(name.as_str(), "dry_run" | "action_id") && !value.is_null()).collect();
     truncate_bytes(json!(stated).to_string(), MAX_SETTING_BYTES)
 }
 

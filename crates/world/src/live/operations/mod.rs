@@ -72,7 +72,7 @@ pub(crate) async fn plan_operation(builder: &mut TxBuilder<'_>, tool: &Tool, arg
 /// Plans a batch as one transaction; each operation is planned like a call of its own tool.
 async fn plan_batch(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<TxPlan, ToolError> {
     let operations = batch::operations_arg(args);
-    let Some(parts) = batch::parts(builder.workspace, args, operations)? else { return batch::plan_raw_calls(builder, operations) };
+    let Some(parts) = batch::batch_parts(builder.workspace, args, operations)? else { return batch::plan_raw_calls(builder, operations) };
     let mut batch_plan = calls::plan(builder, vec![], vec![], vec![]);
     let mut all_calls = vec![];
     for part in parts {
@@ -90,7 +90,7 @@ async fn plan_batch(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Result<
 
 fn remember(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>) -> TxPlan {
     let key = format!("{}:{}", *tool.name, builder.unix_s);
-    let mut value = args.given().clone();
+    let mut value = args.as_map().clone();
     value.retain(|name, _| !matches!(name.as_str(), "dry_run" | "action_id"));
     TxPlan::new(builder.id, PlanKind::Remember { key, value: serde_json::Value::Object(value) })
 }

@@ -1,6 +1,6 @@
 //! Transfers, sweeps, inflows, approvals and revocations.
 
-use super::amounts::{amount, first_amount, maybe_amount};
+use super::amounts::{amount, first_amount, optional_amount};
 use super::assets::main_asset;
 use super::calls::{plan, value_of};
 use crate::chain::bindings::Token;
@@ -82,7 +82,7 @@ pub(super) fn receive(builder: &TxBuilder<'_>, tool: &Tool, args: &ToolArgs<'_>)
         (None, None) => builder.asset(&builder.registry().map(|chain| chain.native.clone()).unwrap_or_default())?,
         (Some(_), _) | (None, Some(_)) => main_asset(builder, fixed, args, &[TokenRole::Asset])?,
     };
-    let amount = maybe_amount(builder, args, &asset)?.unwrap_or(U256::from(10).pow(U256::from(asset.decimals)));
+    let amount = optional_amount(builder, args, &asset)?.unwrap_or(U256::from(10).pow(U256::from(asset.decimals)));
     let mut plan = TxPlan::new(builder.id, PlanKind::Inflow { asset: asset.at, amount });
     plan.parties.push((PartyRole::Recipient, ACCOUNT));
     plan.outputs.insert(

@@ -1,6 +1,6 @@
 //! Venue, market, assets and amounts that a call names.
 
-use super::amounts::{maybe_amount, resolve_max};
+use super::amounts::{optional_amount, resolve_max};
 use super::assets::main_asset;
 use crate::chain::genesis::market_id;
 use crate::live::args::{ToolArgs, scalar_text};
@@ -80,7 +80,7 @@ pub(super) fn stated_amount(builder: &TxBuilder<'_>, args: &ToolArgs<'_>, asset:
         return require_nonzero(name, builder.amount(args, name, kind, value, asset)?).map(Some);
     }
     let listed = args.of_kind(|kind| matches!(kind, ParamKind::List(inner) if matches!(**inner, ParamKind::Amount { .. }))).next();
-    let Some((name, ParamKind::List(inner), Value::Array(items))) = listed else { return maybe_amount(builder, args, asset) };
+    let Some((name, ParamKind::List(inner), Value::Array(items))) = listed else { return optional_amount(builder, args, asset) };
     let mut sum = U256::ZERO;
     for item in items {
         sum = sum.saturating_add(builder.amount(args, name, inner, item, asset)?);

@@ -6,7 +6,7 @@ use crate::ActingAgent;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentToolset {
-    pub who: ActingAgent,
+    pub agent: ActingAgent,
     /// Tools as in the catalogue. The world may add notes when it lists them.
     pub tools: Vec<ToolListing>,
     /// Agents that it may delegate to.

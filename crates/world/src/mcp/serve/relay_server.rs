@@ -21,7 +21,7 @@ use crate::mcp::server::{McpReply, check_listings, server_config, to_mcp_tool};
 #[derive(Debug)]
 pub struct PendingMove {
     pub requested_move: Move,
-    pub answer: oneshot::Sender<MoveOutcome>,
+    pub outcome_sender: oneshot::Sender<MoveOutcome>,
 }
 
 /// Cheap to clone; use one clone per connection. All clones send to the same queue.
@@ -87,7 +87,7 @@ impl RelayServerInner {
             }
         };
         let (answer, outcome) = oneshot::channel();
-        self.moves.send(PendingMove { requested_move, answer }).await.map_err(|_| trial_over_error())?;
+        self.moves.send(PendingMove { requested_move, outcome_sender: answer }).await.map_err(|_| trial_over_error())?;
         outcome.await.map_err(|_| trial_over_error())
     }
 }

@@ -52,7 +52,7 @@ impl WorldServerInner {
     /// Lists the tools. Asks the world every time, because its notes may change and each reading is recorded.
     async fn list(&self) -> Result<ListToolsResult, ErrorData> {
         let mut world = self.world.lock().await.ok_or_else(trial_over_error)?;
-        let listings = world.annotate_tools(&self.toolset.who, self.toolset.tools.clone());
+        let listings = world.annotate_tools(&self.toolset.agent, self.toolset.tools.clone());
         drop(world);
         // One page, because many agents do not follow the cursor.
         let tools = listings.into_iter().chain(self.move_tools.iter().cloned()).filter_map(to_mcp_tool).collect();
@@ -62,7 +62,7 @@ impl WorldServerInner {
     async fn handle_call(&self, name: &str, args: Map<String, Value>) -> Result<MoveOutcome, ErrorData> {
         let mut world = self.world.lock().await.ok_or_else(trial_over_error)?;
         let reply = self.run_move(&mut *world, name, args).await?;
-        let messages = world.take_messages(&self.toolset.who);
+        let messages = world.take_messages(&self.toolset.agent);
         let messages = messages.iter().map(|message| MoveOutcome::message_text(&message.from, &message.text)).collect();
         Ok(MoveOutcome { reply, messages })
     }
@@ -89,24 +89,24 @@ impl WorldServerInner {
     /// Records a call of an unknown tool, because it is evidence.
     fn unknown(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> ErrorData {
         let name = printable(name, 100);
-        let call = world.record_call(&self.toolset.who, &name, &Value::Object(args));
+        let call = world.record_call(&self.toolset.agent, &name, &Value::Object(args));
         let answer = ToolAnswer::error(ToolErrorCode::UnknownTool, "this agent has no tool with that name");
-        world.note(&self.toolset.who, EventKind::Answered { call, answer });
+        world.note(&self.toolset.agent, EventKind::Answered { call, answer });
         ErrorData::invalid_params(format!("unknown tool: {name}"), None)
     }
 
     async fn call(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> McpReply {
         let args = Value::Object(args);
-        let call = world.record_call(&self.toolset.who, name, &args);
-        match world.call(&self.toolset.who, call, name, &args).await {
+        let call = world.record_call(&self.toolset.agent, name, &args);
+        match world.call(&self.toolset.agent, call, name, &args).await {
             ToolAnswer::Result(value) => McpReply::Done(value),
             ToolAnswer::Error { code, message } => McpReply::Failed(format!("{code}: {message}")),
         }
     }
 
     async fn delegate(&self, world: &mut dyn ChainAccess, to: &str, params: Map<String, Value>) -> McpReply {
-        world.note(&self.toolset.who, EventKind::Delegated { to: to.to_owned(), params: params.clone() });
-        let Some(answer) = world.ask_peer(&self.toolset.who, to, &params).await else {
+        world.note(&self.toolset.agent, EventKind::Delegated { to: to.to_owned(), params: params.clone() });
+        let Some(answer) = world.ask_peer(&self.toolset.agent, to, &params).await else {
             return McpReply::Failed(format!("the agent {to} is not available; do its part yourself or continue without it"));
         };
         let decision = match answer.decision {
@@ -126,7 +126,7 @@ impl WorldServerInner {
             Err(why) => McpReply::Failed(format!("{}: {why}", ToolErrorCode::InvalidArguments)),
             Ok(value) => {
                 let (answer, happened) = to_event(value);
-                world.note(&self.toolset.who, happened);
+                world.note(&self.toolset.agent, happened);
                 McpReply::Done(answer)
             }
         }

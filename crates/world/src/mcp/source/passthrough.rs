@@ -103,7 +103,7 @@ async fn open_session(
         let offers = fetch_all_tools(service.peer(), limits).await?;
         Ok((service, offers))
     };
-    tokio::time::timeout(limits.time, session).await.map_err(|_| McpFault::NoAnswer { within: limits.time })?
+    tokio::time::timeout(limits.timeout, session).await.map_err(|_| McpFault::NoAnswer { within: limits.timeout })?
 }
 
 #[async_trait]
@@ -113,7 +113,7 @@ impl ToolSource for PassthroughSource {
             return Err(unknown_tool(tool, &self.offers));
         }
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args.clone());
-        let within = self.limits.time;
+        let within = self.limits.timeout;
         let answer = tokio::time::timeout(within, self.service.peer().call_tool_once(params))
             .await
             .map_err(|_| self.server_error(McpFault::Unanswered { tool: printable(tool, 100), within }))?;

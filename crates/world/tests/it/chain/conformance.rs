@@ -79,7 +79,7 @@ async fn script_gives_equal_results_on_thawed_chain() {
 async fn script_gives_equal_results_on_foreign_anvil() {
     let folder = tempfile::tempdir().unwrap();
     let owner = anvil(&foreign_anvil_config(folder.path(), "prague")).await;
-    let mut guest = Anvil::connect(owner.url(), CHAIN, config().time).await.unwrap();
+    let mut guest = Anvil::connect(owner.url(), CHAIN, config().timeout).await.unwrap();
     let [setting, acts] = on_revm().await;
     assert_same_steps(&setting, &set_up(&mut guest).await);
     assert_same_steps(&acts, &act(&mut guest).await);
@@ -116,7 +116,7 @@ async fn anvil_of_another_hardfork_is_rejected() {
 #[tokio::test]
 async fn anvil_of_another_chain_id_is_rejected() {
     let node = anvil(&config()).await;
-    let error = Anvil::connect(node.url(), 1, config().time).await.unwrap_err();
+    let error = Anvil::connect(node.url(), 1, config().timeout).await.unwrap_err();
     let ChainError::Unsupported(why) = &error else { panic!("{error}") };
     assert!(why.contains("serves chain 8453, not 1"), "{error}");
 }

@@ -195,7 +195,7 @@ async fn failure(node: &mut Anvil) -> ChainError {
 
 #[tokio::test]
 async fn hung_anvil_times_out_and_is_killed() {
-    let mut node = anvil(&AnvilConfig { time: Duration::from_secs(3), ..config() }).await;
+    let mut node = anvil(&AnvilConfig { timeout: Duration::from_secs(3), ..config() }).await;
     let pid = node.pid().unwrap();
     signal("-STOP", pid);
     let error = failure(&mut node).await;
@@ -238,7 +238,7 @@ async fn start_error(text: &str) -> (String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let program = program(folder.path(), &text.replace("FOLDER", folder.path().to_str().unwrap()));
     let begun = Instant::now();
-    let error = Anvil::start(&AnvilConfig { program: Some(program), time: LIMIT, ..AnvilConfig::new(CHAIN, START) }).await.unwrap_err();
+    let error = Anvil::start(&AnvilConfig { program: Some(program), timeout: LIMIT, ..AnvilConfig::new(CHAIN, START) }).await.unwrap_err();
     assert!(begun.elapsed() < SOON);
     (error.to_string(), folder)
 }

@@ -19,7 +19,7 @@ const START: u64 = 1_760_000_000;
 /// Config with long timeouts, so that slow machines do not fail tests that expect an answer.
 fn config() -> AnvilConfig {
     let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools");
-    AnvilConfig { tools: Some(tools), time: Duration::from_secs(60), ..AnvilConfig::new(CHAIN, START) }
+    AnvilConfig { tools: Some(tools), timeout: Duration::from_secs(60), ..AnvilConfig::new(CHAIN, START) }
 }
 
 /// Starts Anvil; panics with an install hint if it is missing.

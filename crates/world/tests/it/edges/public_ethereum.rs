@@ -28,7 +28,7 @@ async fn viem_reads_signs_and_sends() {
     let edges = TrialEndpoints::open("trial", as_shared(&world), toolset()).await.unwrap();
     let (usdc, router) = {
         let mut world = world.lock().await;
-        let book = world.book(8453).await.unwrap();
+        let book = world.address_book(8453).await.unwrap();
         (book.find("USDC").unwrap(), book.find("SwapRouter02").unwrap())
     };
     let job = json!({

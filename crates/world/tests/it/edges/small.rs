@@ -176,7 +176,7 @@ impl ChainAccess for SmallWorld {
         Ok(self.chains.entry(id).or_insert_with(|| frozen.thaw()))
     }
 
-    async fn book(&mut self, id: u64) -> Result<&AddressBook, ChainError> {
+    async fn address_book(&mut self, id: u64) -> Result<&AddressBook, ChainError> {
         let unknown = || ChainError::Unsupported(format!("there is no chain {id}"));
         self.ground.chains.get(&id).map(|(_, book)| book).ok_or_else(unknown)
     }
@@ -216,7 +216,7 @@ pub(crate) fn toolset() -> AgentToolset {
         input_schema: json!({ "type": "object", "properties": properties }).into(),
     };
     AgentToolset {
-        who: ActingAgent::new("trade-executor", 0),
+        agent: ActingAgent::new("trade-executor", 0),
         tools: vec![
             tool("price", json!({ "token": { "type": "string" } })),
             tool("words", json!({})),

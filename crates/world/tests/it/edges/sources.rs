@@ -33,7 +33,7 @@ pub(crate) fn everything_server() -> mcp::McpEndpoint {
 }
 
 pub(crate) fn generous_limits() -> McpLimits {
-    McpLimits { time: Duration::from_secs(60), ..McpLimits::default() }
+    McpLimits { timeout: Duration::from_secs(60), ..McpLimits::default() }
 }
 
 /// In-memory writer whose content can be read afterwards.
@@ -239,7 +239,7 @@ fn hostile(reply: &str) -> mcp::McpEndpoint {
 
 #[tokio::test]
 async fn passthrough_bounds_misbehaving_servers() {
-    let limits = McpLimits { time: Duration::from_secs(20), message: 100_000, ..McpLimits::default() };
+    let limits = McpLimits { timeout: Duration::from_secs(20), message_bytes: 100_000, ..McpLimits::default() };
     let fault = async |reply: &str, limits: McpLimits| {
         let mut live = PassthroughSource::open(&hostile(reply), &limits).await.unwrap();
         let error = live.call("t", &Map::new()).await.unwrap_err();
@@ -255,9 +255,9 @@ async fn passthrough_bounds_misbehaving_servers() {
     assert!(matches!(left, McpFault::Left { .. }), "{left:?}");
     let nonsense = fault(r#"say(id, { neither: "this", nor: "that", content: 7 });"#, limits).await;
     assert!(matches!(nonsense, McpFault::NotMcp { .. }), "{nonsense:?}");
-    let short = McpLimits { time: Duration::from_secs(5), ..limits };
+    let short = McpLimits { timeout: Duration::from_secs(5), ..limits };
     let silent = fault("", short).await;
-    assert_eq!(silent, McpFault::Unanswered { tool: "t".into(), within: short.time });
+    assert_eq!(silent, McpFault::Unanswered { tool: "t".into(), within: short.timeout });
 }
 
 #[tokio::test]

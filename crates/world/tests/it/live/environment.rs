@@ -224,7 +224,7 @@ async fn ordinary_write_does_not_ask_the_owner() {
 }
 
 async fn usdc(trial: &mut LiveTrial, chain: u64) -> U256 {
-    let token = trial.world.book(chain).await.expect("a book").find("USDC").expect("USDC");
+    let token = trial.world.address_book(chain).await.expect("a book").find("USDC").expect("USDC");
     let ask = Tx::call(ACCOUNT, token, Token::balanceOfCall(ACCOUNT).abi_encode());
     let outcome = trial.world.chain(chain).await.expect("a chain").call(&ask).await.expect("an outcome");
     Token::balanceOfCall::abi_decode_returns(&outcome.output).expect("a number")

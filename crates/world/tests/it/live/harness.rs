@@ -77,7 +77,7 @@ impl LiveTrial {
 
     /// Returns the latest block number and the account overview of a chain.
     pub(crate) async fn state(&mut self, chain: u64) -> (u64, String) {
-        let book = self.world.book(chain).await.expect("a book").clone();
+        let book = self.world.address_book(chain).await.expect("a book").clone();
         let on = self.world.chain(chain).await.expect("a chain");
         let number = on.latest().await.expect("a block").number;
         (number, format!("{:#?}", account_overview(on, &book).await.expect("an account overview")))

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 fn anvil() -> ChainKind {
     let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../.tools");
-    ChainKind::Anvil(Box::new(AnvilConfig { tools: Some(tools), time: Duration::from_secs(60), ..AnvilConfig::new(BASE, 0) }))
+    ChainKind::Anvil(Box::new(AnvilConfig { tools: Some(tools), timeout: Duration::from_secs(60), ..AnvilConfig::new(BASE, 0) }))
 }
 
 /// Swaps 250 USDC for WETH on Base with all required steps.

@@ -36,7 +36,7 @@ async fn fault(url: String, limits: &McpLimits) -> McpFault {
 
 #[tokio::test]
 async fn endless_http_reply_is_cut_for_json_and_sse() {
-    let limits = McpLimits { message: 100_000, ..generous_limits() };
+    let limits = McpLimits { message_bytes: 100_000, ..generous_limits() };
     for kind in ["200 OK\r\nContent-Type: application/json", "200 OK\r\nContent-Type: text/event-stream", "500 Oops"] {
         let url = serve(kind, &[b' '; 1000], usize::MAX).await;
         assert_eq!(fault(url, &limits).await, McpFault::TooMuch { what: BoundedQuantity::Message, limit: 100_000 }, "{kind}");
@@ -61,8 +61,8 @@ async fn http_error_status_is_shown_with_body() {
 async fn silent_http_server_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let limits = McpLimits { time: Duration::from_millis(500), ..McpLimits::default() };
-    assert_eq!(fault(url, &limits).await, McpFault::NoAnswer { within: limits.time });
+    let limits = McpLimits { timeout: Duration::from_millis(500), ..McpLimits::default() };
+    assert_eq!(fault(url, &limits).await, McpFault::NoAnswer { within: limits.timeout });
 }
 
 #[tokio::test]

@@ -37,7 +37,7 @@ async fn fault_of(page: &str) -> McpFault {
 
 /// Limits that are long enough for a shell to start on a busy machine.
 fn short_limits() -> McpLimits {
-    McpLimits { time: Duration::from_secs(2), ..McpLimits::default() }
+    McpLimits { timeout: Duration::from_secs(2), ..McpLimits::default() }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test reads /proc and its own folder")]
@@ -71,7 +71,7 @@ async fn well_behaved_stdio_server_is_listed() {
 #[tokio::test]
 async fn silent_stdio_server_is_killed_with_children() {
     let error = error(&shell_server("echo $$ >&2; sleep 300 & echo $! >&2; wait"), &short_limits()).await;
-    assert_eq!(*error.fault, McpFault::NoAnswer { within: short_limits().time });
+    assert_eq!(*error.fault, McpFault::NoAnswer { within: short_limits().timeout });
     let pids: Vec<&str> = error.stderr.lines().collect();
     assert_eq!(pids.len(), 2, "{error}");
     for pid in pids {
@@ -83,7 +83,7 @@ async fn silent_stdio_server_is_killed_with_children() {
 #[tokio::test]
 async fn server_that_ignores_sigterm_is_killed() {
     let error = error(&shell_server("trap '' TERM INT HUP PIPE; echo $$ >&2; while :; do sleep 1; done"), &short_limits()).await;
-    assert_eq!(*error.fault, McpFault::NoAnswer { within: short_limits().time });
+    assert_eq!(*error.fault, McpFault::NoAnswer { within: short_limits().timeout });
     let pid = error.stderr.lines().next().unwrap().to_owned();
     wait_for(|| (!is_alive(&pid)).then_some(())).await;
 }
@@ -142,7 +142,7 @@ async fn garbage_on_stdout_is_quoted() {
     let stayed = error(&shell_server("echo Welcome to my server; exec sleep 300"), &short_limits()).await;
     assert_eq!(
         (stayed.fault.as_ref(), stayed.stray.as_str()),
-        (&McpFault::NoAnswer { within: short_limits().time }, "Welcome to my server")
+        (&McpFault::NoAnswer { within: short_limits().timeout }, "Welcome to my server")
     );
     let unended = error(&shell_server("yes garbage"), &generous_limits()).await;
     assert_eq!(*unended.fault, McpFault::TooMuch { what: BoundedQuantity::StrayLines, limit: 100 });
@@ -157,7 +157,7 @@ async fn banner_before_messages_is_ignored() {
 
 #[tokio::test]
 async fn endless_stdio_reply_is_cut() {
-    let limits = McpLimits { message: 100_000, total: 200_000, ..generous_limits() };
+    let limits = McpLimits { message_bytes: 100_000, total_bytes: 200_000, ..generous_limits() };
     let line = error(&shell_server("printf '{'; exec cat /dev/zero"), &limits).await;
     assert_eq!(*line.fault, McpFault::TooMuch { what: BoundedQuantity::Message, limit: 100_000 });
     let page = error(&node_server("{tools: [{...tool('a'), description: 'x'.repeat(100000)}]}"), &limits).await;

@@ -12,7 +12,7 @@ use bardo_eval_world::mcp::{McpEndpoint, McpLimits};
 
 /// Limits with long timeouts, so that slow machines do not fail tests that expect an answer.
 fn generous_limits() -> McpLimits {
-    McpLimits { time: Duration::from_secs(60), ..McpLimits::default() }
+    McpLimits { timeout: Duration::from_secs(60), ..McpLimits::default() }
 }
 
 fn command(program: &str, args: &[&str]) -> McpEndpoint {
