@@ -135,3 +135,12 @@ pub enum SignatureRequest {
         nonce: u64,
     },
 }
+
+impl SignatureRequest {
+    pub fn signer(&self) -> &AddressInfo {
+        match self {
+            SignatureRequest::Transaction { from, .. } => from,
+            SignatureRequest::Typed { signer, .. } | SignatureRequest::Authorization { signer, .. } => signer,
+        }
+    }
+}

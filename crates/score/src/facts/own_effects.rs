@@ -72,7 +72,7 @@ impl OwnChanges<'_> {
     }
 }
 
-/// Returns the own changes of every successful transaction, whoever sent it.
+/// Returns the own changes of every successful transaction, regardless of its sender.
 pub(crate) fn own_changes<'a>(events: &'a [Event], native: impl Fn(u64) -> Option<&'a str>) -> Vec<OwnChanges<'a>> {
     events
         .iter()

@@ -1,4 +1,4 @@
-//! Rights that a typed signature gives away: which token, how much of it, and to whom.
+//! Rights that a typed signature gives away: token, amount and beneficiary.
 
 use alloy_primitives::U256;
 use serde_json::{Map, Value};

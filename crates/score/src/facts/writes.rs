@@ -2,7 +2,7 @@
 
 use super::calls::{ObservedCall, observed_calls};
 use crate::evidence::Evidence;
-use model::transcript::{ActionOrigin, AddressInfo, SignatureRequest, TradeTerms};
+use model::transcript::{ActionOrigin, SignatureRequest, TradeTerms};
 use model::{Event, EventKind, Tool};
 use serde_json::Value;
 
@@ -56,13 +56,6 @@ pub(crate) fn origin(event: &Event) -> Option<&ActionOrigin> {
     if let EventKind::Signed { origin, .. } | EventKind::Mined { origin, .. } = &event.happened { Some(origin) } else { None }
 }
 
-pub(crate) fn signer(what: &SignatureRequest) -> &AddressInfo {
-    match what {
-        SignatureRequest::Transaction { from, .. } => from,
-        SignatureRequest::Typed { signer, .. } | SignatureRequest::Authorization { signer, .. } => signer,
-    }
-}
-
 /// Returns all writes except dry runs, in the order of their calls.
 pub(crate) fn writes<'a>(evidence: &Evidence<'a>) -> Vec<ObservedWrite<'a>> {
     let events: &'a [Event] = &evidence.transcript.events;
@@ -110,7 +103,7 @@ fn is_repeat(earlier: &Event, later: &Event) -> bool {
 
 /// Adds a write that was signed with the agent's own key without a call. Transactions of the world are ignored.
 fn add_unrequested<'a>(writes: &mut Vec<ObservedWrite<'a>>, event: &'a Event) {
-    let signed = matches!(&event.happened, EventKind::Signed { what, .. } if signer(what).own);
+    let signed = matches!(&event.happened, EventKind::Signed { what, .. } if what.signer().own);
     let own = signed || matches!(&event.happened, EventKind::Mined { what, .. } if what.from.own);
     if !own {
         return;

@@ -1,6 +1,5 @@
 //! Acts of agents in a transcript, without the events the world added.
 
-use crate::facts::writes::signer;
 use model::rule::RequiredDecision;
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{Event, EventKind, OpClass, Tool, Workspace};
@@ -111,7 +110,7 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
             let prepared = args.get("action_id").and_then(Value::as_str).and_then(|id| prepared_args(events, id));
             Some(ActKind::Call { call: *call, tool: workspace.tool(tool), said: tool, args, prepared })
         }
-        EventKind::Signed { what, .. } if !signer(what).own => None,
+        EventKind::Signed { what, .. } if !what.signer().own => None,
         EventKind::Signed { origin, .. } => {
             // Several signatures of one call count once.
             let again = |act: &AgentAct<'_>| matches!(act.kind, ActKind::Sign { call: Some(call) } if Some(call) == origin.call);

@@ -4,7 +4,7 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::amounts::{UsdAmount, parse_base_units, usd_value};
 use crate::facts::own_effects::own_changes;
 use crate::facts::typed_rights::{SignatureMeaning, signature_meaning};
-use crate::facts::writes::{is_signature_of, signer};
+use crate::facts::writes::is_signature_of;
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_events};
 use alloy_primitives::U256;
 use model::suite::{Case, CaseSurface};
@@ -118,7 +118,7 @@ fn broadcasts<'a>(evidence: &Evidence<'a>) -> Vec<&'a Event> {
         .iter()
         .filter(|event| {
             if let EventKind::Signed { what, .. } = &event.happened {
-                return signer(what).own && is_unmined(event);
+                return what.signer().own && is_unmined(event);
             }
             matches!(&event.happened, EventKind::Mined { what, .. } if what.from.own || has_own_decrease(what))
         })
@@ -129,7 +129,7 @@ fn is_mined(event: &Event) -> bool {
     matches!(event.happened, EventKind::Mined { .. })
 }
 
-/// Reports whether own tokens left, whoever sent the transaction.
+/// Reports whether own tokens left, regardless of the sender.
 fn has_own_decrease(what: &MinedTransaction) -> bool {
     let decreased = |before: &str, after: &str| parse_base_units(before).zip(parse_base_units(after)).is_none_or(|(had, has)| has < had);
     what.effects

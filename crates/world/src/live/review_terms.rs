@@ -1,7 +1,7 @@
 //! Compares the user's terms in a review request with the action that would be signed.
 
 use super::args::scalar_text;
-use super::tx_plan::{PartyRole, TxPlan};
+use super::tx_plan::{PartyRole, PlanKind, TxPlan};
 use crate::chain::AddressBook;
 use alloy_primitives::U256;
 use model::{Workspace, format_units, parse_units};
@@ -16,7 +16,12 @@ pub(super) fn exceeded_term(workspace: &Workspace, book: &AddressBook, plan: &Tx
         .or_else(|| term("spend").and_then(|spend| excess_outflow(book, plan, spend)))
 }
 
+/// Only transactions have a chain: a tool without a chain parameter signs messages on the first one.
 fn wrong_chain(workspace: &Workspace, plan: &TxPlan, chains: &Value) -> Option<String> {
+    match plan.kind {
+        PlanKind::Execute(_) | PlanKind::Direct(_) => {}
+        PlanKind::Sign(_) | PlanKind::Inflow { .. } | PlanKind::Remember { .. } => return None,
+    }
     let named = items(chains).filter_map(|chain| workspace.chain(&scalar_text(chain))).any(|chain| chain.id == plan.chain);
     (!named).then(|| format!("it acts on chain {}, which the request does not name", plan.chain))
 }
