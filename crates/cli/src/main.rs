@@ -25,6 +25,9 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let source = WorkspaceSource::choose(&cli.global);
     let io = CliOutput::new(&cli.global, &source);
+    for warning in args::former_flag_warnings(std::env::args()) {
+        io.print_message(&warning);
+    }
     let has_reports = matches!(cli.command, CliCommand::Smoke(_) | CliCommand::Run(_) | CliCommand::Score(_));
     let is_plan = matches!(cli.command, CliCommand::Ci(args::CiCommand::Plan(_)));
     let fits = match cli.global.format {

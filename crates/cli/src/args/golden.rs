@@ -23,9 +23,9 @@ pub(crate) struct GoldenRunArgs {
     /// Run, by id prefix [default: the last stored run]
     pub run: Option<String>,
     /// Run every case first and use that run
-    #[arg(long, conflicts_with = "run")]
+    #[arg(long = "run-first", alias = "play", conflicts_with = "run")]
     pub play: bool,
-    /// Subject to run with --play, or to pick from a run with several subjects [default: baseline for --play]
+    /// Subject to run with --run-first, or to pick from a run with several subjects [default: baseline for --run-first]
     #[arg(long, value_name = "NAME")]
     pub subject: Option<String>,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 mod chat;
 mod ci;
 mod evidence;
+mod former_flags;
 mod golden;
 mod list;
 mod run;
@@ -13,6 +14,7 @@ mod world;
 
 pub(crate) use chat::{CalibrateArgs, CaseCommand, CaseNewArgs, ChatArgs, JudgeCommand};
 pub(crate) use ci::{CiCommand, CiGithubArgs, CiPlanArgs};
+pub(crate) use former_flags::former_flag_warnings;
 pub(crate) use golden::{GoldenCommand, GoldenDiffArgs, GoldenRunArgs};
 pub(crate) use list::{ListArgs, ListTarget};
 pub(crate) use run::{DefenceArg, RunArgs, SmokeArgs};
@@ -121,7 +123,7 @@ pub(crate) enum CliCommand {
     /// Store a run as the baseline and compare later runs with it
     #[command(
         subcommand,
-        after_help = "Examples:\n  bardo-eval golden status\n  bardo-eval golden diff --play\n  bardo-eval golden update 8d41f0"
+        after_help = "Examples:\n  bardo-eval golden status\n  bardo-eval golden diff --run-first\n  bardo-eval golden update 8d41f0"
     )]
     Golden(GoldenCommand),
     /// Chat with a subject in a world, one line per turn, and watch what it does

@@ -104,7 +104,7 @@ pub(crate) struct RunArgs {
 pub(crate) struct ImportedToolArgs {
     /// Source of responses for imported tools: auto (recordings if there are any, else stubs), recorded, stub, live:CMD or live:URL
     /// (the server itself), or record:CMD (live, and recorded in cassettes/tools.jsonl)
-    #[arg(long = "foreign-tools", value_name = "FROM", default_value = "auto")]
+    #[arg(long = "imported-tools", alias = "foreign-tools", value_name = "FROM", default_value = "auto")]
     pub foreign: String,
 }
 

@@ -8,7 +8,7 @@ use testkit::chat;
 
 fn with_baseline() -> TestFolder {
     let folder = TestFolder::with_minimal();
-    folder.run(&["golden", "update", "--play", "--subject", "reference"]).assert_exit(0).assert_stdout("written from run");
+    folder.run(&["golden", "update", "--run-first", "--subject", "reference"]).assert_exit(0).assert_stdout("written from run");
     folder
 }
 
@@ -76,7 +76,7 @@ fn golden_status_detects_stale_baselines() {
         .assert_stdout("golden/all/composition.jsonl  desk may now delegate to safety-guardian");
     ran.assert_stdout("4 baselines, 2 stale");
     folder
-        .run(&["golden", "diff", "--play", "--subject", "reference"])
+        .run(&["golden", "diff", "--run-first", "--subject", "reference"])
         .assert_exit(0)
         .assert_stdout("desk may now delegate to safety-guardian");
 }
@@ -114,7 +114,7 @@ const AFTER: &str = r#"{"status": "success"}"#;
 fn with_reworded_baseline(judge: &str) -> TestFolder {
     let folder = TestFolder::with_minimal();
     folder.write("evals/subjects/judge.yaml", chat::subject_file("judge", judge));
-    folder.run(&["golden", "update", "--play", "--subject", "reference"]).assert_exit(0);
+    folder.run(&["golden", "update", "--run-first", "--subject", "reference"]).assert_exit(0);
     let (file, after) = ("evals/golden/all/behavior.jsonl", json!(AFTER).to_string());
     folder.edit(file, &after, &json!(BEFORE).to_string());
     folder

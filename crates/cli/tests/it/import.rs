@@ -190,23 +190,23 @@ fn world_call_imported_tool_live_record_replay_stub() {
         .assert_stdout("no output schema");
     folder.run(&["world", "call", "get-structured-content", "location=Chicago"]).assert_exit(0).assert_stdout("temperature");
     folder
-        .run(&["world", "call", "echo", "message=hello", "--foreign-tools", "recorded"])
+        .run(&["world", "call", "echo", "message=hello", "--imported-tools", "recorded"])
         .assert_exit(2)
         .assert_stderr("there is no cassettes/tools.jsonl");
     folder
-        .run(&["world", "call", "echo", "message=hello", "--foreign-tools", &format!("live:{}", server_everything_command())])
+        .run(&["world", "call", "echo", "message=hello", "--imported-tools", &format!("live:{}", server_everything_command())])
         .assert_exit(0)
         .assert_stdout("Echo: hello");
     assert!(!folder.files().contains(&"evals/cassettes/tools.jsonl".to_owned()));
     folder
-        .run(&["world", "call", "echo", "message=hello", "--foreign-tools", &format!("record:{}", server_everything_command())])
+        .run(&["world", "call", "echo", "message=hello", "--imported-tools", &format!("record:{}", server_everything_command())])
         .assert_exit(0)
         .assert_stdout("Echo: hello");
     // From now on only the recording answers.
     folder.run(&["world", "call", "echo", "message=hello"]).assert_exit(0).assert_stdout("Echo: hello");
     folder.run(&["world", "call", "echo", "message=other"]).assert_exit(3).assert_stdout("no recording of echo");
     folder
-        .run(&["world", "call", "echo", "message=hello", "--foreign-tools", "someone"])
+        .run(&["world", "call", "echo", "message=hello", "--imported-tools", "someone"])
         .assert_exit(2)
         .assert_stderr("auto, recorded, stub, live:CMD or record:CMD");
 }
@@ -232,7 +232,7 @@ fn run_uses_the_foreign_tools_option() {
     let folder = with_cases();
     let run = |case: &str, from: Option<&str>| {
         let mut args = vec!["run", "--subject", "reference", "--case", case, "--format", "json"];
-        args.extend(from.iter().flat_map(|from| ["--foreign-tools", from]));
+        args.extend(from.iter().flat_map(|from| ["--imported-tools", from]));
         let ran = folder.run(&args);
         let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
         (document["trials"]["finished"].as_u64().unwrap(), document["trials"]["aborted"].as_u64().unwrap())

@@ -25,7 +25,7 @@ fn runs_are_listed_shown_and_removed() {
 #[test]
 fn refused_run_is_not_stored() {
     let folder = TestFolder::with_minimal();
-    for wrong in [["--foreign-tools", "nonsense"], ["--subject", "unknown"], ["--chain", "hardhat"], ["--judge", "unknown"]] {
+    for wrong in [["--imported-tools", "nonsense"], ["--subject", "unknown"], ["--chain", "hardhat"], ["--judge", "unknown"]] {
         folder.run(&[&["run", "--case", "how_much_usdc"], &wrong[..]].concat()).assert_exit(2);
         folder.run(&["runs", "list"]).assert_exit(2).assert_stderr("no runs in ");
     }

@@ -15,7 +15,7 @@ use clap::Parser;
 use model::{Location, SubjectFile, UserError, Workspace};
 use score::golden::{GoldenFile, GoldenPath};
 
-/// Subject of `--play` by default; it needs no API key.
+/// Subject of `--run-first` by default; it needs no API key.
 const DEFAULT_SUBJECT: &str = "baseline";
 
 pub(crate) fn golden(io: &CliOutput, source: &WorkspaceSource, command: &GoldenCommand) -> ExitKind {

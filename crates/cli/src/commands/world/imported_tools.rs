@@ -14,7 +14,7 @@ use world::{ForeignSource, LiveSource, is_foreign};
 const RECORDING_PATH: &str = "cassettes/tools.jsonl";
 const SERVER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Parses `--foreign-tools`. `auto` never contacts a server: recordings if there are any, else stubs.
+/// Parses `--imported-tools`. `auto` never contacts a server: recordings if there are any, else stubs.
 pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Workspace, from: &str) -> Result<ForeignSource, UserError> {
     match from.split_once(':') {
         None if from == "auto" && !workspace.tools.iter().any(is_foreign) => Ok(ForeignSource::NoSource),
@@ -33,7 +33,7 @@ pub(crate) async fn parse_tool_answers(source: &WorkspaceSource, workspace: &Wor
             Ok(ForeignSource::Live(LiveSource::new(RecordingSource::new(connect(command).await?, out))))
         }
         None | Some(_) => {
-            Err(UserError::new(format!("invalid --foreign-tools \"{from}\""), "expected auto, recorded, stub, live:CMD or record:CMD"))
+            Err(UserError::new(format!("invalid --imported-tools \"{from}\""), "expected auto, recorded, stub, live:CMD or record:CMD"))
         }
     }
 }

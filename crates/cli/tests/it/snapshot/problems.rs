@@ -34,7 +34,7 @@ fn refused_arguments() {
         ("refused_run", &["score", "ffff"]),
         ("refused_show", &["show", "sell_usdc"]),
         ("refused_explain", &["explain", "safety_pipelin"]),
-        ("refused_foreign", &["run", "--subject", "echo", "--foreign-tools", "elsewhere"]),
+        ("refused_foreign", &["run", "--subject", "echo", "--imported-tools", "elsewhere"]),
         ("refused_format", &["list", "tools", "--format", "junit"]),
     ] {
         snapshot(name, &folder, args);

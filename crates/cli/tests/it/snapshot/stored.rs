@@ -69,7 +69,7 @@ fn cost_of_kept_runs() {
 fn golden_baselines() {
     let folder = TestFolder::with_minimal();
     snapshot("golden_status_none", &folder, &["golden", "status"]);
-    snapshot("golden_update", &folder, &["golden", "update", "--play", "--subject", "reference"]);
+    snapshot("golden_update", &folder, &["golden", "update", "--run-first", "--subject", "reference"]);
     folder.edit("evals/agents/desk.md", "delegates_to: [trader]", "delegates_to: [trader, safety-guardian]");
     snapshot("golden_status_text", &folder, &["golden", "status"]);
     snapshot("golden_status_json", &folder, &["golden", "status", "--format", "json"]);

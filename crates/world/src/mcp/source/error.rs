@@ -35,9 +35,9 @@ impl SourceError {
         match self {
             SourceError::Server(error) => error.fault.remedy(),
             SourceError::UnknownTool { guess, .. } => guess,
-            SourceError::NoSource { .. } => "set --foreign-tools to recorded, stub, live:… or record:…",
-            SourceError::NotRecorded { .. } => "record the calls again with --foreign-tools record:…, or change the case",
-            SourceError::NoSchema { .. } => "use --foreign-tools live:… or record:…",
+            SourceError::NoSource { .. } => "set --imported-tools to recorded, stub, live:… or record:…",
+            SourceError::NotRecorded { .. } => "record the calls again with --imported-tools record:…, or change the case",
+            SourceError::NoSchema { .. } => "use --imported-tools live:… or record:…",
             SourceError::Failed { .. }
             | SourceError::Unstubbable { .. }
             | SourceError::BadRecording { .. }
