@@ -8,6 +8,7 @@ mod files;
 mod io;
 mod paint;
 mod report;
+mod signals;
 mod stored_runs;
 mod workspace_source;
 

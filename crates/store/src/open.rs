@@ -21,6 +21,7 @@ impl Store {
     ///
     /// Fails if the file is not a store, or was written by a newer version.
     pub fn open(path: &Path, outcome: OutcomeRule) -> Result<Self, StoreError> {
+        create_private(path);
         let mut attempt = 1;
         loop {
             match Connection::open(path).map_err(StoreError::from).and_then(|connection| prepare_connection(connection, outcome)) {
@@ -39,6 +40,16 @@ impl Store {
         let nothing_to_convert = |_: &Ending, _: &[Score]| CaseOutcome::Unjudged;
         Ok(Self { connection: prepare_connection(Connection::open_in_memory()?, nothing_to_convert)?, path: None })
     }
+}
+
+/// Creates the file so that only its owner can read it: transcripts and replies are in it. SQLite gives its other files the same mode.
+/// A failure is reported when SQLite opens the file.
+fn create_private(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _existing = options.open(path);
 }
 
 fn prepare_connection(mut connection: Connection, outcome: OutcomeRule) -> Result<Connection, StoreError> {
@@ -76,6 +87,19 @@ fn has_runs(connection: &Connection) -> Result<bool, StoreError> {
 mod tests {
     use super::*;
     use crate::tests::all_pass;
+
+    #[cfg(unix)]
+    #[test]
+    fn new_store_is_private_to_its_owner() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        let _store = Store::open(&path, all_pass).unwrap();
+        for name in ["store.sqlite", "store.sqlite-wal", "store.sqlite-shm"] {
+            let mode = folder.path().join(name).metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+    }
 
     #[test]
     fn concurrent_opens_create_one_store() {

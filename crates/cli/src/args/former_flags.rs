@@ -15,16 +15,3 @@ pub(crate) fn former_flag_warnings(args: impl Iterator<Item = String>) -> Vec<St
     };
     used.map(|(former, current)| warning(former, current)).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::former_flag_warnings;
-
-    #[test]
-    fn former_flags_are_named_with_their_current_names() {
-        let warnings = |args: &[&str]| former_flag_warnings(args.iter().map(|arg| (*arg).to_owned()));
-        assert!(warnings(&["run", "--foreign-tools=stub"])[0].starts_with("warning: --foreign-tools is now --imported-tools"));
-        assert_eq!(warnings(&["golden", "diff", "--play"]).len(), 1);
-        assert!(warnings(&["run", "--imported-tools", "stub", "--case", "play"]).is_empty());
-    }
-}

@@ -188,3 +188,12 @@ fn golden_diff_without_verdict_is_incomplete() {
     folder.run(&["golden", "diff", "--judge", "echo"]).assert_exit(2).assert_stderr("echo cannot judge");
     folder.run(&["golden", "diff", "--budget", "1"]).assert_exit(2).assert_stderr("--judge");
 }
+
+#[test]
+fn former_flag_names_are_read_with_a_warning() {
+    let folder = TestFolder::with_minimal();
+    let ran = folder.run(&["golden", "update", "--play", "--subject", "reference"]).assert_exit(0);
+    ran.assert_stderr("warning: --play is now --run-first");
+    let ran = folder.run(&["run", "--subject", "reference", "--foreign-tools=stub", "--no-store"]).assert_exit(0);
+    ran.assert_stderr("warning: --foreign-tools is now --imported-tools");
+}

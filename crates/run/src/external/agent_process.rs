@@ -25,7 +25,7 @@ pub(super) struct AgentHome {
 
 impl AgentHome {
     pub(super) fn new() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("bardo-eval-").tempdir()?;
+        let folder = sync_fs::private_folder()?;
         for name in ["work", "home", "tmp"] {
             sync_fs::create(&folder.path().join(name))?;
         }
@@ -52,6 +52,15 @@ impl AgentHome {
 /// Synchronous file access, limited to the agent's temporary folder.
 mod sync_fs {
     #![expect(clippy::disallowed_methods, reason = "temporary folder for the agent process")]
+
+    /// Creates a folder that other users of the machine cannot enter: it holds the token of the trial.
+    pub(super) fn private_folder() -> std::io::Result<tempfile::TempDir> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("bardo-eval-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        builder.tempdir()
+    }
 
     pub(super) fn create(path: &std::path::Path) -> std::io::Result<()> {
         std::fs::create_dir(path)

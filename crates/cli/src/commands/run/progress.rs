@@ -12,7 +12,7 @@ use store::StoreError;
 /// Minimum time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Executes the run. Ctrl-C cancels it; trials that have ended are stored.
+/// Executes the run. Ctrl-C, SIGTERM and SIGHUP cancel it; trials that have ended are stored.
 pub(super) async fn execute_watched(
     io: &CliOutput,
     args: &RunArgs,
@@ -26,7 +26,7 @@ pub(super) async fn execute_watched(
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();
     let listener = tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
+        if crate::signals::stop_requested().await.is_ok() {
             interrupt.cancel();
         }
     });

@@ -45,7 +45,11 @@ pub(super) async fn serve(
 
 async fn serve_stdio(world: SharedWorld, toolset: AgentToolset) -> Result<(), UserError> {
     let server = WorldServer::new(WorldLock::new(world), toolset).map_err(UserError::caused_by)?;
-    serve_streams(server, tokio::io::stdin(), tokio::io::stdout()).await.map_err(UserError::caused_by)
+    // A signal ends the service like the end of input does, so that the events are written.
+    tokio::select! {
+        served = serve_streams(server, tokio::io::stdin(), tokio::io::stdout()) => served.map_err(UserError::caused_by),
+        stopped = crate::signals::stop_requested() => stopped.map_err(UserError::caused_by),
+    }
 }
 
 async fn serve_http(io: &CliOutput, world: SharedWorld, toolset: AgentToolset, name: &str, port: u16) -> Result<(), UserError> {
@@ -60,7 +64,7 @@ async fn serve_http(io: &CliOutput, world: SharedWorld, toolset: AgentToolset, n
     text.push_str(&format!("  pages  {}\n", endpoints.pages_url()));
     io.print_result(&text, ExitKind::Clean);
     io.print_message("press Ctrl-C to stop");
-    tokio::signal::ctrl_c().await.map_err(|error| UserError::caused_by(error).with_context("waiting for Ctrl-C"))
+    crate::signals::stop_requested().await.map_err(|error| UserError::caused_by(error).with_context("waiting for a signal"))
 }
 
 /// Returns the tools to serve: those of an agent with its delegations, or of a profile with every skill.

@@ -89,12 +89,12 @@ impl CrashFixture {
         child.start_kill().is_ok() && child.wait().await.is_ok_and(|status| status.code().is_none())
     }
 
-    /// Interrupts the program after `asked` requests.
-    pub(crate) async fn interrupt_at(&self, args: &[&str], asked: u64) -> CrashOutput {
+    /// Sends a signal to the program after `asked` requests.
+    pub(crate) async fn signal_at(&self, signal: &str, args: &[&str], asked: u64) -> CrashOutput {
         let mut child = self.command(&[args, &["--format", "json"]].concat()).spawn().unwrap();
         assert!(self.wait_for_requests(&mut child, asked).await, "it was over before it could be interrupted");
         let id = child.id().unwrap().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().await.unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().await.unwrap().success());
         wait_for_exit(child).await
     }
 

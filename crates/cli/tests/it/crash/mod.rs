@@ -81,9 +81,15 @@ async fn budget_holds_across_kills() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupted_run_keeps_ended_trials() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        stop_and_resume(signal).await;
+    }
+}
+
+async fn stop_and_resume(signal: &str) {
     let stage = CrashFixture::new().await;
     let args = ["run", "--subject", "local", "--suite", "tool_selection", "--trials", "100", "--concurrency", "8"];
-    let ran = stage.interrupt_at(&args, 40).await;
+    let ran = stage.signal_at(signal, &args, 40).await;
     assert_eq!(ran.code, Some(3), "{}\n{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.contains("--resume"), "{}", ran.stderr);
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
