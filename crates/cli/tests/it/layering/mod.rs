@@ -150,7 +150,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("campaign", "watcher", &[]),
     ("campaign", "wording", &["golden", "judging"]),
     ("cli", "args", &[]),
-    ("cli", "commands", &["args", "env", "exit", "files", "io", "stored_runs", "workspace_source", "report"]),
+    ("cli", "commands", &["args", "env", "exit", "files", "io", "stored_runs", "workspace_source", "report", "signals"]),
     ("cli", "env", &[]),
     ("cli", "exit", &[]),
     ("cli", "files", &[]),
@@ -159,6 +159,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("cli", "workspace_source", &["args", "files"]),
     ("cli", "paint", &["args"]),
     ("cli", "report", &["args", "exit", "io", "stored_runs", "workspace_source", "paint"]),
+    ("cli", "signals", &[]),
 ];
 
 fn crates_folder() -> PathBuf {
