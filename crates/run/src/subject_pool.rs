@@ -98,6 +98,20 @@ impl SubjectPool {
         if missing.is_empty() { Ok(Self { kinds }) } else { Err(missing) }
     }
 
+    /// Reports whether an external agent acts in a trial. Its world must have an operator whose key it cannot know.
+    pub fn has_external(&self, trial: &Trial, brief: &Brief) -> bool {
+        let is_external = |name: &String| matches!(self.kinds.get(name), Some(SubjectKind::External(..)));
+        is_external(&trial.subject) || self.peer_subject(trial, brief).is_some_and(is_external)
+    }
+
+    fn peer_subject<'b>(&self, trial: &Trial, brief: &'b Brief) -> Option<&'b String> {
+        match &brief.peers {
+            // The reference script contains the steps of the peers.
+            PeerMode::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference)) => Some(name),
+            PeerMode::Subject(_) | PeerMode::Stub | PeerMode::Own => None,
+        }
+    }
+
     /// Returns the subject of a trial and the world it must be used with. If the brief names a subject for the peers, that one plays them.
     pub async fn instantiate<W: ChainAccess + 'static>(
         &self,
@@ -106,15 +120,9 @@ impl SubjectPool {
         world: W,
         script: impl FnOnce() -> ReferenceSubject,
     ) -> Result<SubjectInWorld, SubjectUnavailable> {
-        let peers = match &brief.peers {
-            // The reference script contains the steps of the peers.
-            PeerMode::Subject(name) if !matches!(self.kinds.get(&trial.subject), Some(SubjectKind::Reference)) => Some(name),
-            PeerMode::Subject(_) | PeerMode::Stub | PeerMode::Own => None,
-        };
+        let peers = self.peer_subject(trial, brief);
         // Only external agents act on the world directly and need shared access.
-        let is_external = |name: &String| matches!(self.kinds.get(name), Some(SubjectKind::External(..)));
-        let (lent, world): (Option<LeasedWorld>, Option<Box<dyn World>>) = if is_external(&trial.subject) || peers.is_some_and(is_external)
-        {
+        let (lent, world): (Option<LeasedWorld>, Option<Box<dyn World>>) = if self.has_external(trial, brief) {
             (Some(LeasedWorld::new(Arc::new(Mutex::new(world))).await), None)
         } else {
             (None, Some(Box::new(world)))

@@ -7,8 +7,8 @@ mod log;
 pub mod mcp;
 
 pub use live::{
-    ChainKind, DefenceMode, ForeignSource, HOOKS, HoleFills, Hook, HookScope, LiveSource, LiveWorld, UnknownWorld, WorldSettings,
-    WorldTemplate, is_foreign,
+    ChainKind, DefenceMode, ForeignSource, HOOKS, HoleFills, Hook, HookScope, LiveSource, LiveWorld, RandomOperator, RandomOperatorError,
+    UnknownWorld, WorldOperator, WorldSettings, WorldTemplate, is_foreign,
 };
 pub use log::EventLog;
 
@@ -17,6 +17,7 @@ use chain::{AddressBook, ChainBackend, ChainError, Receipt, Signer, Tx};
 use model::transcript::{ActionOrigin, Event, EventKind, ReviewDecision, ToolAnswer};
 use model::{ToolListing, Workspace};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Everything that a trial acts on. There is one world per trial, and it records all events of that trial.
 #[async_trait]
@@ -77,6 +78,16 @@ pub trait ChainAccess: World {
 
     /// Returns the agent's key. The caller records everything it signs with it.
     fn signer(&self) -> &Signer;
+
+    /// Returns the operator if records name it by another address than the chain does.
+    fn renamed_operator(&self) -> Option<Arc<WorldOperator>> {
+        None
+    }
+
+    /// Records an event with the addresses of the chain.
+    fn note_on_chain(&mut self, who: &ActingAgent, happened: EventKind) {
+        self.note(who, happened);
+    }
 
     /// Broadcasts a signed transaction and records it.
     async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: Tx) -> Result<Receipt, ChainError>;

@@ -78,7 +78,10 @@ impl TrialRunner {
     async fn set_up(&self, trial: &Trial, case: usize, subject: usize) -> Result<TrialSetup<'_>, TrialSetupError> {
         let (plan, parts, prepared) = (self.prepared.plan(), self.prepared.parts(), self.prepared.case(case));
         let (case, file) = (plan.case(case), &plan.subjects()[subject]);
-        let world = prepared.world.as_ref().ok_or_else(|| TrialSetupError::NoWorld(case.brief.world.value.clone()))?;
+        let missing = || TrialSetupError::NoWorld(case.brief.world.value.clone());
+        let world = prepared.world.as_ref().ok_or_else(missing)?;
+        let external = parts.subjects.has_external(trial, &case.brief);
+        let world = if external { prepared.external_world.as_ref().ok_or(TrialSetupError::NoKey)? } else { world };
         let defence = if plan.spec().settings.enforce { DefenceMode::Enforce } else { DefenceMode::Observe };
         let world = LiveWorld::new(
             world,
@@ -95,6 +98,8 @@ impl TrialRunner {
 enum TrialSetupError {
     #[error("world {0} is not in the workspace")]
     NoWorld(String),
+    #[error("no random key could be made for the operator")]
+    NoKey,
     #[error(transparent)]
     Subject(#[from] SubjectUnavailable),
 }

@@ -13,7 +13,7 @@ use run::providers::{CassetteMode, ProviderConfig};
 use run::{Clock, SubjectDeps, SubjectPool, check_tool_limit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use world::{ChainKind, ForeignSource};
+use world::{ChainKind, ForeignSource, RandomOperator};
 
 /// Run ready to execute. Clones share all state.
 #[derive(Debug, Clone)]
@@ -34,6 +34,8 @@ pub struct RunParts {
     pub funds: RunFunds,
     pub clock: Clock,
     pub process: u32,
+    /// Key of the operator in worlds of external agents.
+    pub operator: Option<RandomOperator>,
 }
 
 impl RunParts {
@@ -47,13 +49,14 @@ impl RunParts {
             funds: RunFunds::new(None, clock, 0),
             clock,
             process: 0,
+            operator: RandomOperator::new().ok(),
         }
     }
 }
 
 impl PreparedRun {
     pub fn new(plan: RunPlan, parts: RunParts) -> Self {
-        let cases = prepared_cases(&plan, &parts.chains);
+        let cases = prepared_cases(&plan, &parts.chains, parts.operator.as_ref());
         Self { plan: Arc::new(plan), cases, parts }
     }
 
@@ -97,7 +100,14 @@ pub async fn prepare(
     let chains = settings.chain.kind(environment.anvil.clone());
     let foreign = foreign.await.map_err(|why| vec![why])?;
     let (clock, process) = (environment.clock, environment.process);
-    Ok(PreparedRun::new(plan, RunParts { subjects, models, chains, foreign, funds, clock, process }))
+    let operator = random_operator(&plan).map_err(|why| vec![why])?;
+    Ok(PreparedRun::new(plan, RunParts { subjects, models, chains, foreign, funds, clock, process, operator }))
+}
+
+/// Returns a random operator if the run has external agents.
+fn random_operator(plan: &RunPlan) -> Result<Option<RandomOperator>, UserError> {
+    let needed = plan.acting_subjects().iter().any(|subject| subject.external.is_some());
+    needed.then(RandomOperator::new).transpose().map_err(UserError::caused_by)
 }
 
 /// Components of a run that may call a model.

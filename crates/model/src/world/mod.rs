@@ -2,10 +2,12 @@
 
 mod environment;
 mod fixture;
+mod map_texts;
 mod object;
 
 pub use environment::{InitialAllowance, InitialMemory, OwnerConsent, PeerMessage, StrayToken, TokenBehaviour};
 pub use fixture::{FixtureResult, FixtureRow, InjectableText, ToolFixtures};
+pub use map_texts::map_value;
 pub use object::WorldObject;
 
 use crate::location::{Location, Spanned};

@@ -9,7 +9,7 @@ use super::one_shot_transport::OneShotTransport;
 use super::stdio_transport::StdioTransport;
 use crate::subjects::SubjectFault;
 use model::transcript::Move;
-use model::view::{AgentContext, Observation};
+use model::view::Observation;
 use model::{AgentEndpoint, ExternalAgent, ProviderKind};
 use serde_json::{Value, json};
 use world::endpoints::TrialEndpoints;
@@ -36,8 +36,7 @@ enum ConnectionState {
 }
 
 impl AgentConnection {
-    pub(super) fn new(agent: &ExternalAgent, kind: ProviderKind, seat: &AgentContext, edges: &TrialEndpoints, chains: Vec<u64>) -> Self {
-        let hello = message::hello(seat, edges, &chains);
+    pub(super) fn new(agent: &ExternalAgent, kind: ProviderKind, hello: Value, chains: Vec<u64>) -> Self {
         Self { agent: agent.clone(), kind, chains, hello, heard: vec![], dialogue: vec![], home: None, state: ConnectionState::Closed }
     }
 

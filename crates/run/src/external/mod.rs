@@ -6,6 +6,7 @@ mod http_transport;
 mod launch;
 mod message;
 mod one_shot_transport;
+mod operator_names;
 mod orphans;
 mod session;
 mod stdio_transport;

@@ -3,6 +3,7 @@
 use super::AgentHost;
 use super::connection::AgentConnection;
 use super::message::{self, AgentMessage};
+use super::operator_names::OperatorNames;
 use super::world_lease::WorldLease;
 use crate::subjects::SubjectFault;
 use model::transcript::{Move, ToolAnswer};
@@ -34,6 +35,7 @@ pub(super) struct AgentSession {
     deferred: VecDeque<PendingMove>,
     who: ActingAgent,
     delivered: usize,
+    names: OperatorNames,
     reply_target: ReplyTarget,
 }
 
@@ -63,15 +65,20 @@ impl AgentSession {
             skills: view.context.skills.clone(),
         };
         let (sender, pending_moves) = mpsc::channel(MAX_PENDING_MOVES);
-        let relay = RelayServer::new(toolset, message::instructions(view.context), sender).map_err(|error| harness(error.to_string()))?;
+        let world = lease.world.lock().await;
+        let (names, chains) = (OperatorNames(world.renamed_operator()), ChainAccess::chain_ids(&*world));
+        drop(world);
+        let relay = RelayServer::new(toolset, names.text(message::instructions(view.context)), sender)
+            .map_err(|error| harness(error.to_string()))?;
         let server = host.server().await?;
         let token = TrialToken::random().map_err(|error| harness(error.to_string()))?;
         // Random name, because agents must not see ids of trials and cases.
         let id = TrialToken::random().map_err(|error| harness(error.to_string()))?;
         let edges = server.add_relayed_trial(id.as_str(), lease.world.clone(), relay, token).map_err(|error| harness(error.to_string()))?;
-        let chains = ChainAccess::chain_ids(&*lease.world.lock().await);
-        let connection = AgentConnection::new(agent, kind, view.context, &edges, chains);
-        Ok(Self { edges, connection, pending_moves, deferred: VecDeque::new(), who, delivered: 0, reply_target: ReplyTarget::Connection })
+        let hello = names.value(message::hello(view.context, &edges, &chains));
+        let connection = AgentConnection::new(agent, kind, hello, chains);
+        let (deferred, reply_target) = (VecDeque::new(), ReplyTarget::Connection);
+        Ok(Self { edges, connection, pending_moves, deferred, who, delivered: 0, names, reply_target })
     }
 
     /// Delivers new observations and waits for the next move. With `at_once`, parallel calls become one move.
@@ -82,7 +89,8 @@ impl AgentSession {
         observations: &[Observation],
         at_once: bool,
     ) -> Result<Move, SubjectFault> {
-        let fresh = &observations[self.delivered.min(observations.len())..];
+        let fresh = self.names.observations(&observations[self.delivered.min(observations.len())..]);
+        let fresh = fresh.as_ref();
         self.delivered = observations.len();
         match std::mem::replace(&mut self.reply_target, ReplyTarget::Connection) {
             ReplyTarget::Connection => self.connection.deliver(host, &self.edges, fresh)?,
@@ -91,15 +99,18 @@ impl AgentSession {
         loop {
             let said = match self.next_event().await {
                 SessionEvent::McpMove(pending) if pending.outcome_sender.is_closed() => continue,
-                SessionEvent::McpMove(pending) => return Ok(self.take_mcp_moves(pending, at_once).await),
+                SessionEvent::McpMove(pending) => {
+                    let chosen = self.take_mcp_moves(pending, at_once).await;
+                    return Ok(self.names.chosen_move(chosen));
+                }
                 SessionEvent::Message(said) => said?,
             };
             let AgentMessage { next_move, claims } = said;
-            for claim in claims {
+            for claim in claims.into_iter().map(|claim| self.names.claim(claim)) {
                 lease.world.lock().await.note(&self.who, EventKind::Claimed { what: Box::new(claim) });
             }
             if let Some(next_move) = next_move {
-                return Ok(next_move);
+                return Ok(self.names.chosen_move(next_move));
             }
         }
     }

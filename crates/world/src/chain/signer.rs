@@ -11,19 +11,24 @@ use std::fmt;
 /// EIP-712 data as `eth_signTypedData_v4` takes it.
 pub use alloy_dyn_abi::TypedData;
 
-/// Signing key of a simulated world. It is a public development key, never a real one.
+/// Signing key of a simulated world, never a real one.
 pub struct Signer {
     key: SigningKey,
 }
 
-/// First of the well-known development keys. Worlds use its account as operator.
+/// First of the well-known development keys.
 const DEVELOPMENT_KEY: [u8; 32] = hex!("ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
 
 impl Signer {
-    /// Returns the key of the world's operator.
+    /// Returns the well-known key, for subjects that cannot sign by themselves.
     pub fn development() -> Self {
         // Cannot fail: the constant is a valid scalar.
         Self { key: SigningKey::from_bytes(&DEVELOPMENT_KEY.into()).unwrap_or_else(|error| panic!("the development key: {error}")) }
+    }
+
+    /// Returns the key with these bytes, if they are one.
+    pub(crate) fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
+        SigningKey::from_bytes(&(*bytes).into()).ok().map(|key| Self { key })
     }
 
     pub fn address(&self) -> Address {

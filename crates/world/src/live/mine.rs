@@ -4,7 +4,7 @@ use super::trial_chain::MinedTx;
 use super::trial_state::TrialState;
 use crate::ActingAgent;
 use crate::chain::{ChainError, Receipt, Tx};
-use alloy_primitives::{hex, keccak256};
+use alloy_primitives::{Address, hex, keccak256};
 use model::EventKind;
 use model::transcript::ActionOrigin;
 
@@ -27,10 +27,10 @@ pub(super) async fn mine(
 ) -> Result<RecordedTx, ChainError> {
     let MinedTx { receipt, nonce, decoded } = state.chain(chain).await?.send(tx).await?;
     state.record.note(who, EventKind::Mined { origin, what: decoded });
-    Ok(RecordedTx { chain, receipt, nonce, id: transaction_id(chain, nonce, tx) })
+    Ok(RecordedTx { chain, receipt, nonce, id: transaction_id(chain, state.record.named_address(tx.from), nonce, tx) })
 }
 
-fn transaction_id(chain: u64, nonce: u64, tx: &Tx) -> String {
-    let parts = [&chain.to_be_bytes()[..], tx.from.as_slice(), &nonce.to_be_bytes()[..], tx.data.as_ref()].concat();
+fn transaction_id(chain: u64, from: Address, nonce: u64, tx: &Tx) -> String {
+    let parts = [&chain.to_be_bytes()[..], from.as_slice(), &nonce.to_be_bytes()[..], tx.data.as_ref()].concat();
     hex::encode_prefixed(keccak256(parts))
 }

@@ -1,19 +1,27 @@
 //! Records events with the trial's virtual time.
 
 use super::fixtures::HoleRead;
+use super::operator::WorldOperator;
 use crate::{ActingAgent, EventLog};
+use alloy_primitives::Address;
 use model::transcript::Effect;
 use model::{Event, EventKind};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Event log and virtual clock of a trial. Time advances only through `advance`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TrialRecord {
     log: EventLog,
     now_ms: u64,
+    operator: Arc<WorldOperator>,
 }
 
 impl TrialRecord {
+    pub(super) fn new(operator: Arc<WorldOperator>) -> Self {
+        Self { log: EventLog::default(), now_ms: 0, operator }
+    }
+
     /// Returns the virtual milliseconds since the trial began.
     pub(super) fn now_ms(&self) -> u64 {
         self.now_ms
@@ -23,7 +31,13 @@ impl TrialRecord {
         self.now_ms += ms;
     }
 
+    /// Records an event with the addresses of the chain.
     pub(super) fn note(&mut self, who: &ActingAgent, happened: EventKind) {
+        self.log.note(self.now_ms, who, self.operator.swap_event(happened));
+    }
+
+    /// Records an event that names the operator as records do.
+    pub(super) fn note_named(&mut self, who: &ActingAgent, happened: EventKind) {
         self.log.note(self.now_ms, who, happened);
     }
 
@@ -45,6 +59,11 @@ impl TrialRecord {
             (what.chain == chain && what.nonce == nonce).then_some(what.effects.as_slice())
         });
         mined.unwrap_or_default()
+    }
+
+    /// Returns the address that the record names for one on the chain.
+    pub(super) fn named_address(&self, address: Address) -> Address {
+        self.operator.swap_address(address)
     }
 
     pub(super) fn calls(&self) -> u64 {

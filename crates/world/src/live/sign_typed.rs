@@ -5,15 +5,11 @@ use super::planned_write::PlannedWrite;
 use super::tool_error::ToolError;
 use super::trial_state::TrialState;
 use super::world_template::WorldTemplate;
-use crate::chain::{Signer, TypedData, signed_typed};
+use crate::chain::{TypedData, signed_typed};
 use alloy_primitives::hex;
 use model::EventKind;
 use model::transcript::{ToolAnswer, ToolErrorCode};
 use serde_json::{Value, json};
-use std::sync::LazyLock;
-
-/// Signing key of the agent.
-pub(super) static OPERATOR: LazyLock<Signer> = LazyLock::new(Signer::development);
 
 pub(super) async fn sign_typed(
     template: &WorldTemplate,
@@ -40,7 +36,7 @@ pub(super) async fn sign_typed(
     let mut answer = write.plan.outputs.clone();
     answer.insert("status".into(), json!("signed"));
     answer.insert("order_id".into(), json!(id));
-    answer.insert("signature".into(), json!(hex::encode_prefixed(OPERATOR.sign(hash))));
+    answer.insert("signature".into(), json!(hex::encode_prefixed(template.signer().sign(hash))));
     answer.insert("chain_id".into(), json!(write.plan.chain));
     Ok(ToolAnswer::Result(Value::Object(answer)))
 }

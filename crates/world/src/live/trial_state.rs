@@ -35,7 +35,7 @@ impl TrialState {
         let chains = TrialChains::new(template.clone(), stray_token_renames(template, &setup.fills));
         Self {
             setup,
-            record: TrialRecord::default(),
+            record: TrialRecord::new(template.world_operator().clone()),
             chains,
             actions: ActionState::default(),
             account: AccountState::default(),

@@ -2,8 +2,8 @@
 
 use super::dispatch::{self, RawRequest};
 use super::mine::mine;
+use super::operator::WorldOperator;
 use super::peers::{self, PeerRequest};
-use super::sign_typed::OPERATOR;
 use super::tool_error::ToolError;
 use super::trial_state::TrialState;
 use super::world_settings::{THINK_MS, WorldSettings};
@@ -42,7 +42,7 @@ impl LiveWorld {
 #[async_trait]
 impl World for LiveWorld {
     fn note(&mut self, who: &ActingAgent, happened: EventKind) {
-        self.state.record.note(who, happened);
+        self.state.record.note_named(who, happened);
     }
 
     fn record_call(&mut self, who: &ActingAgent, tool: &str, args: &Value) -> u32 {
@@ -52,8 +52,11 @@ impl World for LiveWorld {
     async fn call(&mut self, who: &ActingAgent, call: u32, tool: &str, args: &Value) -> ToolAnswer {
         let latency = self.template.file().latency_ms.get(tool).map(|ms| ms.value);
         self.state.record.advance(latency.unwrap_or(TOOL_MS));
-        let request = RawRequest { who, call, tool, args };
+        let operator = self.template.world_operator().clone();
+        let args = operator.swap_value(args);
+        let request = RawRequest { who, call, tool, args: args.as_ref() };
         let answer = dispatch::answer(&self.template, &mut self.state, request).await.unwrap_or_else(ToolError::answer);
+        let answer = operator.swap_answer(answer);
         self.note(who, EventKind::Answered { call, answer: answer.clone() });
         answer
     }
@@ -61,21 +64,33 @@ impl World for LiveWorld {
     async fn ask_peer(&mut self, who: &ActingAgent, to: &str, params: &Map<String, Value>) -> Option<PeerAnswer> {
         let role = self.template.workspace().review_role(to).filter(|_| self.state.setup.peers == PeerMode::Stub)?;
         self.state.record.advance(THINK_MS);
-        Some(peers::ask(&self.template, &mut self.state, PeerRequest { who, to, role, params }).await)
+        let operator = self.template.world_operator().clone();
+        let mut params = params.clone();
+        operator.swap_fields(&mut params);
+        let answer = peers::ask(&self.template, &mut self.state, PeerRequest { who, to, role, params: &params }).await;
+        Some(PeerAnswer { reason: operator.swap_text(&answer.reason), ..answer })
     }
 
     fn record_decision(&mut self, who: &ActingAgent, action_id: Option<String>, decision: ReviewDecision, reason: String) {
+        let reason = self.template.world_operator().swap_text(&reason);
         let answer = PeerAnswer { action_id, decision, reason };
         let role = self.template.workspace().review_role(&who.agent);
         peers::record_decision(&self.template, &mut self.state, who, role, answer);
     }
 
     fn take_messages(&mut self, who: &ActingAgent) -> Vec<InboundMessage> {
-        world_texts::take_messages(&self.template, &mut self.state, who)
+        let mut messages = world_texts::take_messages(&self.template, &mut self.state, who);
+        for message in &mut messages {
+            message.text = self.template.world_operator().swap_text(&message.text);
+        }
+        messages
     }
 
     fn annotate_tools(&mut self, who: &ActingAgent, listings: Vec<ToolListing>) -> Vec<ToolListing> {
-        world_texts::with_tool_notes(&self.template, &mut self.state, who, listings)
+        let operator = self.template.world_operator().clone();
+        let swap = |listing: ToolListing| ToolListing { description: operator.swap_text(&listing.description), ..listing };
+        let listings = listings.into_iter().map(swap).collect();
+        world_texts::with_tool_notes(&self.template, &mut self.state, who, listings).into_iter().map(swap).collect()
     }
 
     fn now_ms(&self) -> u64 {
@@ -118,7 +133,15 @@ impl ChainAccess for LiveWorld {
     }
 
     fn signer(&self) -> &Signer {
-        &OPERATOR
+        self.template.signer()
+    }
+
+    fn renamed_operator(&self) -> Option<Arc<WorldOperator>> {
+        Some(self.template.world_operator().clone()).filter(|operator| operator.is_renamed())
+    }
+
+    fn note_on_chain(&mut self, who: &ActingAgent, happened: EventKind) {
+        self.state.record.note(who, happened);
     }
 
     async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: Tx) -> Result<Receipt, ChainError> {

@@ -1,7 +1,8 @@
 //! State shared by the trials of one world: chains are set up once per process and copied for each trial.
 
+use super::operator::{RandomOperator, WorldOperator};
 use crate::chain::genesis::Genesis;
-use crate::chain::{AddressBook, Anvil, AnvilConfig, ChainBackend, ChainError, FrozenChain};
+use crate::chain::{AddressBook, Anvil, AnvilConfig, ChainBackend, ChainError, FrozenChain, Signer};
 use alloy_primitives::Address;
 use model::{UserError, Workspace, WorldFile, WorldObject};
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ pub enum ChainKind {
 pub struct WorldTemplate {
     workspace: Arc<Workspace>,
     name: String,
+    operator: Arc<WorldOperator>,
     kind: ChainKind,
     /// Shared by all trials; copied if a trial adds an object.
     things: Arc<Vec<WorldObject>>,
@@ -62,9 +64,46 @@ impl From<UnknownWorld> for UserError {
 impl WorldTemplate {
     pub fn new(workspace: Arc<Workspace>, world: &str, kind: ChainKind) -> Result<Arc<Self>, UnknownWorld> {
         let file = workspace.world(world).ok_or_else(|| UnknownWorld(world.to_owned()))?;
+        let operator = WorldOperator::pinned(file.wallet.address);
+        Ok(Self::with_operator(workspace.clone(), file, operator, kind))
+    }
+
+    /// Returns a template whose operator has a random key, for agents outside of this process. Records name the wallet of the world file.
+    pub fn with_random_operator(
+        workspace: &Workspace,
+        world: &str,
+        operator: &RandomOperator,
+        kind: ChainKind,
+    ) -> Result<Arc<Self>, UnknownWorld> {
+        let wallet = workspace.world(world).ok_or_else(|| UnknownWorld(world.to_owned()))?.wallet.address;
+        Self::with_wallet(workspace, world, (operator, operator.named(wallet)), kind)
+    }
+
+    /// Like [`Self::with_random_operator`], with the operator's own address in records.
+    pub fn with_visible_operator(
+        workspace: &Workspace,
+        world: &str,
+        operator: &RandomOperator,
+        kind: ChainKind,
+    ) -> Result<Arc<Self>, UnknownWorld> {
+        Self::with_wallet(workspace, world, (operator, operator.unnamed()), kind)
+    }
+
+    fn with_wallet(
+        workspace: &Workspace,
+        world: &str,
+        (random, operator): (&RandomOperator, WorldOperator),
+        kind: ChainKind,
+    ) -> Result<Arc<Self>, UnknownWorld> {
+        let workspace = Arc::new(random.workspace_with_wallet(workspace, world));
+        let file = workspace.world(world).ok_or_else(|| UnknownWorld(world.to_owned()))?;
+        Ok(Self::with_operator(workspace.clone(), file, operator, kind))
+    }
+
+    fn with_operator(workspace: Arc<Workspace>, file: &WorldFile, operator: WorldOperator, kind: ChainKind) -> Arc<Self> {
         let chains = file.chains.iter().map(|id| (*id, OnceCell::new())).collect();
         let things = Arc::new(file.objects.clone());
-        Ok(Arc::new(Self { workspace, name: world.to_owned(), kind, things, chains }))
+        Arc::new(Self { workspace, name: file.name.value.clone(), operator: Arc::new(operator), kind, things, chains })
     }
 
     pub(super) fn workspace(&self) -> &Workspace {
@@ -78,7 +117,15 @@ impl WorldTemplate {
 
     /// Returns the address of the agent's key.
     pub(super) fn operator(&self) -> Address {
-        self.file().wallet.address
+        self.operator.address
+    }
+
+    pub(super) fn world_operator(&self) -> &Arc<WorldOperator> {
+        &self.operator
+    }
+
+    pub(super) fn signer(&self) -> &Signer {
+        self.operator.signer()
     }
 
     pub(super) fn things(&self) -> &Arc<Vec<WorldObject>> {

@@ -23,7 +23,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use terminal::TerminalUser;
-use world::{LiveWorld, WorldSettings, WorldTemplate};
+use world::{LiveWorld, RandomOperator, WorldSettings, WorldTemplate};
 
 pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) -> ExitKind {
     let workspace = match super::open_workspace(io, source, "chat") {
@@ -75,7 +75,12 @@ fn run_conversation(io: &CliOutput, workspace: &Arc<Workspace>, args: &ChatArgs)
     let at_once = matches!(scenario.brief.surface, CaseSurface::Profile(_));
     let trial = Trial { id: ContentHash::of_text(&scenario.name), case: scenario.name.clone(), subject: file.name.value.clone(), seed: 0 };
     let chains = super::world::chain_kind::parse_chain_kind(&args.chain)?;
-    let template = WorldTemplate::new(workspace.clone(), &scenario.brief.world, chains)?;
+    let template = if pool.has_external(&trial, &scenario.brief) {
+        let operator = RandomOperator::new().map_err(UserError::caused_by)?;
+        WorldTemplate::with_random_operator(workspace, &scenario.brief.world, &operator, chains)?
+    } else {
+        WorldTemplate::new(workspace.clone(), &scenario.brief.world, chains)?
+    };
     let setup = WorldSettings {
         peers: scenario.brief.peers.clone(),
         defence: super::world::chain_kind::defence_mode(args.defence),

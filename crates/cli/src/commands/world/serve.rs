@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use world::endpoints::EndpointServer;
 use world::endpoints::TrialToken;
 use world::mcp::serve::{AgentToolset, SharedWorld, WorldLock, WorldServer, serve_streams};
-use world::{ActingAgent, ChainAccess, LiveWorld, World, WorldSettings, WorldTemplate};
+use world::{ActingAgent, ChainAccess, LiveWorld, RandomOperator, World, WorldSettings, WorldTemplate};
 
 pub(super) async fn serve(
     io: &CliOutput,
@@ -24,7 +24,9 @@ pub(super) async fn serve(
     let name = find_world(&workspace, args.live.world.as_deref())?.name.value.clone();
     let toolset = toolset(&workspace, args)?;
     let foreign = imported_tools::parse_tool_answers(source, &workspace, &args.live.foreign.foreign).await?;
-    let template = WorldTemplate::new(workspace, &name, chain_kind::parse_chain_kind(&args.live.chain)?)?;
+    // The agent is outside of this process, so it must not know the operator's key.
+    let operator = RandomOperator::new().map_err(UserError::caused_by)?;
+    let template = WorldTemplate::with_visible_operator(&workspace, &name, &operator, chain_kind::parse_chain_kind(&args.live.chain)?)?;
     let world = Arc::new(Mutex::new(LiveWorld::new(
         &template,
         WorldSettings { defence: chain_kind::defence_mode(args.live.defence), foreign, ..WorldSettings::default() },

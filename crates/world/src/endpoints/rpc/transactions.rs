@@ -15,7 +15,7 @@ use crate::chain::{BASE_FEE, signed_authorization, signed_transaction};
 
 impl RpcContext<'_> {
     pub(super) fn record_signed(&mut self, what: SignatureRequest) {
-        self.world.note(self.who, EventKind::Signed { origin: ActionOrigin::default(), what: Box::new(what) });
+        self.world.note_on_chain(self.who, EventKind::Signed { origin: ActionOrigin::default(), what: Box::new(what) });
     }
 
     pub(super) async fn send_raw(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
