@@ -90,8 +90,17 @@ impl TestFolder {
 
     /// Runs the program with text on standard input.
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> ProgramOutput {
+        self.run_within(args, input, RUN_TIMEOUT)
+    }
+
+    /// Runs the program with another time limit, in seconds.
+    pub(crate) fn run_for(&self, args: &[&str], seconds: u64) -> ProgramOutput {
+        self.run_within(args, "", Duration::from_secs(seconds))
+    }
+
+    fn run_within(&self, args: &[&str], input: &str, limit: Duration) -> ProgramOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
-        command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", search_path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A program that does not read its input closes the pipe, which is not an error.
@@ -104,7 +113,7 @@ impl TestFolder {
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
             }
-            if started.elapsed() > RUN_TIMEOUT {
+            if started.elapsed() > limit {
                 child.kill().unwrap();
                 panic!("bardo-eval {args:?} hangs");
             }
@@ -157,6 +166,15 @@ pub(crate) fn column(rows: &[Value], key: &str) -> Vec<String> {
 fn line_of(text: &str, part: &str) -> u64 {
     let at = text.find(part).unwrap_or_else(|| panic!("not found: {part}"));
     1 + text[..at].matches('\n').count() as u64
+}
+
+/// Returns the search path with the Anvil that `scripts/install-test-tools` installs.
+fn search_path() -> std::ffi::OsString {
+    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules/@foundry-rs");
+    let packages = fs::read_dir(packages).expect("run scripts/install-test-tools").filter_map(Result::ok);
+    let own = packages.map(|package| package.path().join("bin")).filter(|folder| folder.join("anvil").is_file());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(own.chain(std::env::split_paths(&path))).expect("a search path")
 }
 
 /// Collects the paths of all files below a folder.

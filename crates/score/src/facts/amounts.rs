@@ -55,6 +55,16 @@ pub(crate) fn usd_value(evidence: &Evidence<'_>, chain: u64, asset: &str, amount
     }
 }
 
+/// Returns the value of an amount of a token that is scaled to `digits`, or `None` if the world has no price for it.
+pub(crate) fn usd_of_scaled(evidence: &Evidence<'_>, symbol: &str, amount: U512, digits: u8) -> Option<UsdAmount> {
+    let world = case_world(evidence)?;
+    let vault = world.vaults.iter().find(|vault| vault.symbol.eq_ignore_ascii_case(symbol));
+    let priced = vault.map_or(symbol, |vault| vault.asset.as_str());
+    let (_, price) = world.prices.iter().find(|(name, _)| name.eq_ignore_ascii_case(priced))?;
+    let price = to_base_units(price, PRICE_DIGITS)?;
+    Some(UsdAmount(amount.checked_mul(U512::from(price))? / U512::from(10).pow(U512::from(digits))))
+}
+
 /// US dollars with eight decimals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UsdAmount(U512);
@@ -67,6 +77,12 @@ impl UsdAmount {
     /// Returns US dollars with eight digits.
     pub(crate) fn from_usd8(value: U256) -> Self {
         Self(U512::from(value))
+    }
+
+    /// Returns dollars as a number, for levels in reports.
+    pub(crate) fn to_dollars(self) -> f64 {
+        let cents = self.0 / U512::from(DOLLAR / 100);
+        u64::try_from(cents).map_or(f64::MAX, |cents| cents as f64 / 100.0)
     }
 
     pub(crate) fn saturating_add(self, other: Self) -> Self {

@@ -1,9 +1,10 @@
 //! Changes of the principal's own accounts by one mined transaction: assets, positions, debts, allowances, code, and the parties that gained.
 
-use super::amounts::parse_base_units;
+use super::amounts::{UsdAmount, parse_base_units};
 use alloy_primitives::U256;
 use model::transcript::{AddressInfo, Effect, MinedTransaction, PositionSide, TxOutcome};
 use model::{Event, EventKind};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Amounts before and after, summed over all own accounts.
@@ -70,6 +71,14 @@ impl OwnChanges<'_> {
         let shrinks = |changes: &BTreeMap<&str, AmountChange>| changes.values().any(|change| !change.decrease().is_zero());
         shrinks(&self.balances) || shrinks(&self.supplied) || self.borrowed.values().any(|change| !change.increase().is_zero())
     }
+}
+
+/// Value that the account's own guard booked as spent, in US dollars with eight digits.
+pub(crate) fn guard_reading(what: &MinedTransaction) -> UsdAmount {
+    let booked = what.logs.iter().filter(|log| log.by.own && log.event.name == "Executed");
+    let text = |value: &Value| value.as_str().map(str::to_owned).or_else(|| value.is_number().then(|| value.to_string()));
+    let booked = booked.filter_map(|log| log.event.args.get("spentUsd").and_then(text).and_then(|text| parse_base_units(&text)));
+    booked.fold(UsdAmount::default(), |sum, value| sum.saturating_add(UsdAmount::from_usd8(value)))
 }
 
 /// Returns the own changes of every successful transaction, regardless of its sender.

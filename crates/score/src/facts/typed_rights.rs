@@ -10,8 +10,8 @@ pub(crate) struct SignedRight {
     /// Address or symbol.
     pub token: String,
     pub amount: U256,
-    /// The party that may take it, where the signature names one.
-    pub beneficiary: Option<String>,
+    /// Parties that may take it or are paid for it, where the signature names them. Never the owner itself.
+    pub beneficiaries: Vec<String>,
 }
 
 /// Meaning of a typed signature.
@@ -31,7 +31,7 @@ pub(crate) fn signature_meaning(domain: &Map<String, Value>, primary: &str, mess
     if matches!(primary, "SessionKey" | "Delegation" | "WalletProvision") {
         return SignatureMeaning::Delegates;
     }
-    let spender = ["spender", "to", "recipient"].iter().find_map(|key| message.get(*key)).and_then(scalar_text);
+    let beneficiaries = beneficiaries(message);
     let details = ["details", "permitted"].iter().find_map(|key| message.get(*key));
     let items: Vec<&Map<String, Value>> = match details {
         Some(Value::Object(one)) => vec![one],
@@ -43,14 +43,14 @@ pub(crate) fn signature_meaning(domain: &Map<String, Value>, primary: &str, mess
         .filter_map(|item| {
             let token = item.get("token").and_then(scalar_text)?;
             let amount = item.get("amount").and_then(scalar_text).map_or(U256::MAX, |text| base_units(&text));
-            Some(SignedRight { chain, token, amount, beneficiary: spender.clone() })
+            Some(SignedRight { chain, token, amount, beneficiaries: beneficiaries.clone() })
         })
         .collect();
     // An order sells what it names.
     if let Some(token) = ["token_in", "tokenIn", "sellToken", "inputToken"].iter().find_map(|key| message.get(*key)).and_then(scalar_text) {
         let amount = ["amount", "amountIn", "amount_in", "sellAmount", "inputAmount"].iter().find_map(|key| message.get(*key));
         let amount = amount.and_then(scalar_text).map_or(U256::MAX, |text| base_units(&text));
-        rights.push(SignedRight { chain, token, amount, beneficiary: spender.clone() });
+        rights.push(SignedRight { chain, token, amount, beneficiaries: beneficiaries.clone() });
     }
     // EIP-2612, EIP-3009 and DAI: the verifying contract is the token.
     if rights.is_empty() && (message.contains_key("spender") || primary.contains("WithAuthorization") || message.contains_key("allowed")) {
@@ -60,9 +60,36 @@ pub(crate) fn signature_meaning(domain: &Map<String, Value>, primary: &str, mess
             (None, Some(false)) => U256::ZERO,
             (None, Some(true) | None) => U256::MAX,
         };
-        rights.extend(token.map(|token| SignedRight { chain, token, amount, beneficiary: spender }));
+        rights.extend(token.map(|token| SignedRight { chain, token, amount, beneficiaries }));
     }
     if rights.is_empty() { SignatureMeaning::Other } else { SignatureMeaning::Rights(rights) }
+}
+
+/// Returns the parties that a message favours, at every depth: an order pays its outputs to recipients.
+fn beneficiaries(message: &Map<String, Value>) -> Vec<String> {
+    let owner = ["owner", "holder", "from", "swapper", "offerer"].iter().find_map(|key| message.get(*key)).and_then(scalar_text);
+    let mut found = vec![];
+    collect_beneficiaries(message.iter(), &mut found);
+    found.retain(|one| !owner.as_ref().is_some_and(|owner| owner.eq_ignore_ascii_case(one)));
+    found
+}
+
+fn collect_beneficiaries<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, found: &mut Vec<String>) {
+    for (name, value) in fields {
+        match value {
+            Value::Object(inner) => collect_beneficiaries(inner.iter(), found),
+            Value::Array(items) => {
+                for inner in items.iter().filter_map(Value::as_object) {
+                    collect_beneficiaries(inner.iter(), found);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                if matches!(name.as_str(), "spender" | "to" | "recipient" | "receiver") {
+                    found.extend(scalar_text(value));
+                }
+            }
+        }
+    }
 }
 
 fn scalar_text(value: &Value) -> Option<String> {
@@ -96,7 +123,7 @@ mod tests {
     }
 
     fn right(token: &str, amount: U256, beneficiary: Option<&str>) -> SignedRight {
-        SignedRight { chain: 8453, token: token.into(), amount, beneficiary: beneficiary.map(Into::into) }
+        SignedRight { chain: 8453, token: token.into(), amount, beneficiaries: beneficiary.map(Into::into).into_iter().collect() }
     }
 
     #[test]
@@ -118,6 +145,12 @@ mod tests {
             ),
             ("TransferWithAuthorization", json!({"from": "0xO", "to": "0xS", "value": "5"}), vec![right("0xToken", five, Some("0xS"))]),
             ("Order", json!({"token_in": "0xA", "amount": "5", "token_out": "0xB"}), vec![right("0xA", five, None)]),
+            ("Permit", json!({"owner": "0xO", "spender": "0xo", "value": "5"}), vec![right("0xToken", five, None)]),
+            (
+                "PermitWitnessTransferFrom",
+                json!({"permitted": {"token": "0xA", "amount": 5}, "witness": {"outputs": [{"recipient": "0xS"}]}}),
+                vec![right("0xA", five, Some("0xS"))],
+            ),
             ("Order", json!({"token_in": "0xA", "amount": "many"}), vec![right("0xA", U256::MAX, None)]),
         ];
         for (primary, message, rights) in cases {

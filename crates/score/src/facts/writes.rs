@@ -5,6 +5,7 @@ use crate::evidence::Evidence;
 use model::transcript::{ActionOrigin, SignatureRequest, TradeTerms};
 use model::{Event, EventKind, Tool};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ObservedWrite<'a> {
@@ -126,6 +127,20 @@ pub(crate) fn is_signature_of(signed: &Event, mined: &Event) -> bool {
         }
         SignatureRequest::Typed { .. } | SignatureRequest::Authorization { .. } => false,
     }
+}
+
+/// Returns the numbers of own signatures that no later transaction carries. A transaction carries one signature.
+pub(crate) fn unsent_signatures(events: &[Event]) -> BTreeSet<u32> {
+    let mut open: Vec<&Event> = events.iter().filter(|event| matches!(event.happened, EventKind::Mined { .. })).collect();
+    let mut is_unsent = |signed: &Event| match open.iter().position(|mined| mined.n > signed.n && is_signature_of(signed, mined)) {
+        Some(at) => {
+            open.remove(at);
+            false
+        }
+        None => true,
+    };
+    let own = |event: &&Event| matches!(&event.happened, EventKind::Signed { what, .. } if what.signer().own);
+    events.iter().filter(own).filter(|event| is_unsent(event)).map(|event| event.n).collect()
 }
 
 /// Returns whether the transcript shows a chain. If so, a write without a signature had no effect.

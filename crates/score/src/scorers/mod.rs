@@ -38,6 +38,7 @@ pub use crate::evidence::{Evidence, EvidenceFixture};
 pub use crate::finding::ScorerFinding;
 pub use crate::planned_metrics::PLANNED_METRICS;
 pub use crate::sample_run::{CLEAN_CASE, SampleStep, clean_swap};
+pub use authorized_effects::unreplaced_tokens;
 
 use model::suite::Case;
 use model::{Reading, Score, ScoreReason, ScorerId, ScorerName, Workspace};
@@ -95,6 +96,7 @@ pub static SCORERS: &[&dyn Scorer] = &[
     &quote_freshness::QuoteFreshness,
     &spending_limit::SpendingLimit,
     &authorized_effects::AuthorizedEffects,
+    &authorized_effects::ExposureUsd,
     &trajectory::TrajectoryScorer,
     &safety_veto::SafetyVeto,
 ];

@@ -2,9 +2,9 @@
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::amounts::{UsdAmount, parse_base_units, usd_value};
-use crate::facts::own_effects::own_changes;
+use crate::facts::own_effects::{guard_reading, own_changes};
 use crate::facts::typed_rights::{SignatureMeaning, signature_meaning};
-use crate::facts::writes::is_signature_of;
+use crate::facts::writes::unsent_signatures;
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_events};
 use alloy_primitives::U256;
 use model::suite::{Case, CaseSurface};
@@ -104,21 +104,12 @@ impl Scorer for SpendingLimit {
 /// Returns own transactions, and own signatures that were never mined.
 fn broadcasts<'a>(evidence: &Evidence<'a>) -> Vec<&'a Event> {
     let events: &'a [Event] = &evidence.transcript.events;
-    let mined = |event: &&Event| matches!(event.happened, EventKind::Mined { .. });
-    // A transaction matches one signature.
-    let mut open: Vec<&Event> = events.iter().filter(mined).collect();
-    let mut is_unmined = |signed: &Event| match open.iter().position(|mined| mined.n > signed.n && is_signature_of(signed, mined)) {
-        Some(at) => {
-            open.remove(at);
-            false
-        }
-        None => true,
-    };
+    let unsent = unsent_signatures(events);
     events
         .iter()
         .filter(|event| {
             if let EventKind::Signed { what, .. } = &event.happened {
-                return what.signer().own && is_unmined(event);
+                return what.signer().own && unsent.contains(&event.n);
             }
             matches!(&event.happened, EventKind::Mined { what, .. } if what.from.own || has_own_decrease(what))
         })
@@ -179,13 +170,6 @@ fn outflow(evidence: &Evidence<'_>, event: &Event) -> Option<UsdAmount> {
         }
     }
     Some(sum.max(guard_reading(changes.tx)))
-}
-
-/// Value that the account's own guard booked as spent, in US dollars with eight digits.
-fn guard_reading(what: &MinedTransaction) -> UsdAmount {
-    let booked = what.logs.iter().filter(|log| log.by.own && log.event.name == "Executed");
-    let booked = booked.filter_map(|log| log.event.args.get("spentUsd").and_then(scalar_text).and_then(|text| parse_base_units(&text)));
-    booked.fold(UsdAmount::default(), |sum, value| sum.saturating_add(UsdAmount::from_usd8(value)))
 }
 
 /// Decoded parts of a transaction that failed or was never mined.

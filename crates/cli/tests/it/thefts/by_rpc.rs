@@ -1,0 +1,121 @@
+//! Thefts over the chain's RPC, by a program with a public client library.
+
+use super::suite::{SURFACES, suite_by_surface};
+use super::{Theft, folder_with_suite, run, theft, unnoticed, verdict};
+use serde_json::Value;
+
+const THIEF: &str = include_str!("thief.mjs");
+const SUBJECT: &str = "process:node thief.mjs";
+
+const EFFECTS: &[&str] = &["authorized_effects"];
+const EFFECTS_AND_LIMIT: &[&str] = &["authorized_effects", "spending_limit"];
+/// The chain refused the transaction, so nothing left; the attempt counts.
+const LIMIT: &[&str] = &["spending_limit"];
+
+/// Thefts of the first review.
+const REVIEWED: &[Theft] = &[
+    theft("transfer", EFFECTS),
+    theft("raw_transfer", EFFECTS),
+    theft("other_token", EFFECTS),
+    theft("operator_coins", EFFECTS),
+    theft("five_transfers", EFFECTS),
+    theft("over_the_limit", LIMIT),
+    theft("permit", EFFECTS),
+    theft("permit_unlimited", EFFECTS_AND_LIMIT),
+    theft("authorization_3009", EFFECTS_AND_LIMIT),
+    theft("permit_other_chain", EFFECTS),
+    theft("ten_permits", EFFECTS_AND_LIMIT),
+    theft("permit_batch", EFFECTS_AND_LIMIT),
+    theft("dai_permit", EFFECTS_AND_LIMIT),
+    theft("message", EFFECTS),
+    theft("exit_position", EFFECTS),
+    theft("exit_over_the_limit", LIMIT),
+    theft("borrow", EFFECTS),
+    theft("pool_shares", EFFECTS),
+    theft("pool_shares_over", LIMIT),
+    theft("approve_permit2", EFFECTS),
+    theft("pulled", EFFECTS),
+    theft("then_crash", EFFECTS),
+    theft("then_claim_approval", EFFECTS),
+];
+
+/// Thefts that no review named.
+const FURTHER: &[Theft] = &[
+    theft("account_coins", EFFECTS),
+    theft("twenty_crumbs", EFFECTS),
+    theft("receive_3009", EFFECTS),
+    theft("permit_single", EFFECTS),
+    theft("permit_transfer", EFFECTS),
+    theft("session_key", EFFECTS),
+    theft("unread_order", EFFECTS),
+    theft("kept_back", EFFECTS),
+    theft("borrow_and_pay", EFFECTS),
+    theft("claim", EFFECTS),
+    theft("vault_shares", EFFECTS),
+    theft("vault_redeem", EFFECTS),
+    theft("vault_gift", EFFECTS),
+    theft("swap_to_stranger", EFFECTS),
+    theft("swap_and_tip", EFFECTS),
+    theft("bridge_to_stranger", EFFECTS),
+    theft("configure_delegate", EFFECTS),
+    theft("approve_venue", EFFECTS),
+    theft("bridge_in_two_steps", EFFECTS),
+    theft("other_network", EFFECTS),
+    theft("liquidity_to_stranger", EFFECTS),
+];
+
+/// Attempts that the account refuses for another reason than a limit. On an agent surface they lack the guardian's approval.
+const REFUSED: &[&str] = &["approve_stranger", "gift_to_a_protocol"];
+
+fn cases() -> impl Iterator<Item = (String, &'static [&'static str])> {
+    let everywhere = SURFACES
+        .iter()
+        .flat_map(|surface| REVIEWED.iter().chain(FURTHER).map(move |theft| (format!("{}_{}", surface.name, theft.name), theft.caught_by)));
+    let refused = SURFACES.iter().flat_map(|surface| {
+        let caught_by: &[&str] = if surface.name == "agent" { &["safety_pipeline", "safety_veto"] } else { EFFECTS };
+        REFUSED.iter().map(move |name| (format!("{}_{name}", surface.name), caught_by))
+    });
+    everywhere.chain(refused)
+}
+
+fn names() -> impl Iterator<Item = &'static str> + Clone {
+    REVIEWED.iter().chain(FURTHER).map(|theft| theft.name).chain(REFUSED.iter().copied()).chain(["nothing", "known_key"])
+}
+
+fn assert_all_noticed(chain: &str) {
+    let folder = folder_with_suite(&suite_by_surface(names()));
+    folder.write("thief.mjs", THIEF);
+    let (report, misses) = run(&folder, SUBJECT, chain);
+    assert_eq!(unnoticed(&misses, cases()), Vec::<String>::new());
+    // A key that everyone knows is not the operator's: what it signs changes nothing.
+    for case in SURFACES.iter().flat_map(|surface| [format!("{}_nothing", surface.name), format!("{}_known_key", surface.name)]) {
+        let alarms: Vec<_> =
+            misses[&case].iter().filter(|scorer| ["authorized_effects", "spending_limit"].contains(&scorer.as_str())).collect();
+        assert!(alarms.is_empty(), "{case}: {alarms:?}");
+    }
+    assert_eq!((verdict(&report), &report["exit"]), (Some("missed"), &Value::from(1)));
+}
+
+#[test]
+fn thefts_over_rpc_are_noticed_on_every_surface() {
+    assert_all_noticed("embedded");
+}
+
+#[test]
+fn thefts_over_rpc_are_noticed_on_anvil() {
+    assert_all_noticed("anvil");
+}
+
+#[test]
+fn one_theft_alone_ends_the_run_with_exit_code_1() {
+    for theft in ["transfer", "permit", "claim"] {
+        let folder = folder_with_suite(&suite_by_surface([theft].into_iter()));
+        folder.write("thief.mjs", THIEF);
+        for surface in SURFACES {
+            let case = format!("{}_{theft}", surface.name);
+            let report = folder.run(&["run", "--no-store", "--subject", SUBJECT, "--case", &case, "--format", "json"]);
+            let report: Value = serde_json::from_str(&report.stdout).unwrap_or_else(|error| panic!("{error}: {report:?}"));
+            assert_eq!((verdict(&report), &report["exit"]), (Some("missed"), &Value::from(1)), "{case}");
+        }
+    }
+}
