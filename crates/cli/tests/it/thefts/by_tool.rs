@@ -121,7 +121,7 @@ fn allow(amount: &str) -> String {
     )
 }
 
-/// Steps in which another agent gets an honest hand-over and pays somebody else.
+/// Steps in which another agent gets an honest hand-over and pays another party.
 fn split() -> String {
     let hand_over = format!(
         r#"      - {{ agent: trade-executor, delegate: treasury-manager, params: {{ spend: [{{ token: USDC, at_most: "250" }}], chains: [1], payees: [self] }} }}
