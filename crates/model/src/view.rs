@@ -87,6 +87,22 @@ impl AgentContext {
         }
     }
 
+    /// Returns the instructions for an agent that connects over MCP: prompt, possible delegates and output schema.
+    pub fn instructions(&self) -> String {
+        let mut parts = vec![self.prompt.trim().to_owned()];
+        if !self.delegate_infos.is_empty() {
+            let line = |one: &DelegateInfo| format!("- {}: {} It needs: {}.", one.name, one.role, one.needs.join(", "));
+            parts.push(format!("You can delegate to:\n{}", self.delegate_infos.iter().map(line).collect::<Vec<_>>().join("\n")));
+        }
+        if let Some(schema) = &self.output {
+            parts.push(format!(
+                "Your final answer must be a single JSON object that matches this schema, with no text before or after it: {schema}"
+            ));
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.join("\n\n")
+    }
+
     /// Returns the context of an agent of the workspace.
     pub fn for_agent(workspace: &Workspace, name: &str) -> Self {
         let agent = workspace.agent(name);

@@ -12,7 +12,7 @@ use bardo_eval_world::mcp::serve::{WorldLock, WorldServer, serve_streams};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let world = small::SmallWorld::shared().await;
     let lock = WorldLock::new(small::as_shared(&world));
-    let server = WorldServer::new(lock.clone(), small::toolset())?;
+    let server = WorldServer::new(lock.clone(), small::toolset(), None)?;
     serve_streams(server, tokio::io::stdin(), tokio::io::stdout()).await?;
     lock.close();
     for event in world.lock().await.take_events() {

@@ -13,7 +13,7 @@ pub use live::{
 pub use log::EventLog;
 
 use async_trait::async_trait;
-use chain::{AddressBook, ChainBackend, ChainError, Receipt, Signer, Tx};
+use chain::{AddressBook, ChainBackend, ChainError, ChainLedger, Receipt, Signer, TxSubmission};
 use model::transcript::{ActionOrigin, Event, EventKind, ReviewDecision, ToolAnswer};
 use model::{ToolListing, Workspace};
 use serde_json::{Map, Value};
@@ -76,6 +76,9 @@ pub trait ChainAccess: World {
 
     async fn address_book(&mut self, id: u64) -> Result<&AddressBook, ChainError>;
 
+    /// Returns the transactions of the trial on a chain.
+    async fn ledger(&mut self, id: u64) -> Result<&ChainLedger, ChainError>;
+
     /// Returns the agent's key. The caller records everything it signs with it.
     fn signer(&self) -> &Signer;
 
@@ -90,7 +93,7 @@ pub trait ChainAccess: World {
     }
 
     /// Broadcasts a signed transaction and records it.
-    async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: Tx) -> Result<Receipt, ChainError>;
+    async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: TxSubmission) -> Result<Receipt, ChainError>;
 
     /// Returns the file or page at `path` with its holes filled.
     fn read_file(&mut self, who: &ActingAgent, path: &str) -> Option<String>;

@@ -78,22 +78,6 @@ pub(super) fn hello(context: &AgentContext, edges: &TrialEndpoints, chains: &[u6
     })
 }
 
-/// Builds the instructions of the MCP server: prompt, possible delegates and output schema.
-pub(super) fn instructions(context: &AgentContext) -> String {
-    let mut parts = vec![context.prompt.trim().to_owned()];
-    if !context.delegate_infos.is_empty() {
-        let line = |one: &model::view::DelegateInfo| format!("- {}: {} It needs: {}.", one.name, one.role, one.needs.join(", "));
-        parts.push(format!("You can delegate to:\n{}", context.delegate_infos.iter().map(line).collect::<Vec<_>>().join("\n")));
-    }
-    if let Some(schema) = &context.output {
-        parts.push(format!(
-            "Your final answer must be a single JSON object that matches this schema, with no text before or after it: {schema}"
-        ));
-    }
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n\n")
-}
-
 /// Returns an observation as protocol JSON.
 pub(super) fn observation_json(observation: &Observation) -> Value {
     match observation {

@@ -68,7 +68,7 @@ impl AgentSession {
         let world = lease.world.lock().await;
         let (names, chains) = (OperatorNames(world.renamed_operator()), ChainAccess::chain_ids(&*world));
         drop(world);
-        let relay = RelayServer::new(toolset, names.text(message::instructions(view.context)), sender)
+        let relay = RelayServer::new(toolset, names.text(view.context.instructions()), sender)
             .map_err(|error| harness(error.to_string()))?;
         let server = host.server().await?;
         let token = TrialToken::random().map_err(|error| harness(error.to_string()))?;

@@ -11,6 +11,7 @@ sol!(FeeToken, "../../contracts/artifacts/FeeToken.json");
 sol!(HookToken, "../../contracts/artifacts/HookToken.json");
 sol!(IdentityRegistry, "../../contracts/artifacts/IdentityRegistry.json");
 sol!(LyingToken, "../../contracts/artifacts/LyingToken.json");
+sol!(Multicall3, "../../contracts/artifacts/Multicall3.json");
 sol!(Permit2, "../../contracts/artifacts/Permit2.json");
 sol!(PolicyCage, "../../contracts/artifacts/PolicyCage.json");
 sol!(SanctionsList, "../../contracts/artifacts/SanctionsList.json");

@@ -32,6 +32,7 @@ static ARTIFACTS: &[(&str, &str)] = artifacts![
     "HookToken",
     "IdentityRegistry",
     "LyingToken",
+    "Multicall3",
     "Permit2",
     "PolicyCage",
     "SanctionsList",

@@ -66,7 +66,7 @@ fn own_contract_first<'i, T>(candidates: &'i [T], contract: Option<&'i str>, of:
     own.chain(candidates.iter().filter(move |one| contract != Some(of(one))))
 }
 
-/// Decodes the call of a transaction, and the inner calls if it is an account's `execute` or `executeBatch`.
+/// Decodes the call of a transaction, and the inner calls if it is an account's `execute` or `executeBatch`, or a batch of Multicall3.
 pub(crate) fn decode_calls(book: &AddressBook, to: Option<Address>, data: &[u8]) -> (Option<DecodedItem>, Vec<InnerCall>) {
     let Some((ready, values)) = decode_function(book, to, data) else { return (None, vec![]) };
     let inner = match (ready.contract, ready.function.name.as_str(), values.as_slice()) {
@@ -74,9 +74,20 @@ pub(crate) fn decode_calls(book: &AddressBook, to: Option<Address>, data: &[u8])
         ("PolicyCage", "executeBatch", [DynSolValue::Array(calls)]) => {
             calls.iter().filter_map(|call| call.as_tuple().and_then(|parts| decode_inner_call(book, parts))).collect()
         }
+        ("Multicall3", _, [DynSolValue::Array(calls)] | [_, DynSolValue::Array(calls)]) => {
+            calls.iter().filter_map(|call| decode_inner_call(book, struct_fields(call)?)).collect()
+        }
         (_, _, _) => vec![],
     };
     (Some(ready.to_decoded(book, &values)), inner)
+}
+
+/// Returns the fields of a struct, which is a tuple with names if the ABI names it.
+fn struct_fields(value: &DynSolValue) -> Option<&[DynSolValue]> {
+    match value {
+        DynSolValue::CustomStruct { tuple, .. } => Some(tuple),
+        other => other.as_tuple(),
+    }
 }
 
 fn decode_function(book: &AddressBook, to: Option<Address>, data: &[u8]) -> Option<(&'static ResolvedFunction, Vec<DynSolValue>)> {
@@ -92,7 +103,13 @@ pub(crate) fn revert_name(data: &[u8]) -> String {
 }
 
 fn decode_inner_call(book: &AddressBook, parts: &[DynSolValue]) -> Option<InnerCall> {
-    let [DynSolValue::Address(to), DynSolValue::Uint(value, _), DynSolValue::Bytes(data)] = parts else { return None };
+    let (to, value, data) = match parts {
+        [DynSolValue::Address(to), DynSolValue::Uint(value, _), DynSolValue::Bytes(data)]
+        | [DynSolValue::Address(to), DynSolValue::Bool(_), DynSolValue::Uint(value, _), DynSolValue::Bytes(data)] => (to, *value, data),
+        [DynSolValue::Address(to), DynSolValue::Bytes(data)]
+        | [DynSolValue::Address(to), DynSolValue::Bool(_), DynSolValue::Bytes(data)] => (to, U256::ZERO, data),
+        _ => return None,
+    };
     Some(InnerCall {
         to: book.party(*to),
         value: value.to_string(),

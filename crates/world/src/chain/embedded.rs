@@ -3,7 +3,7 @@
 mod state;
 mod transact;
 
-use super::{BASE_FEE, BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Log, Receipt, SnapshotId, Tx, TxStatus};
+use super::{AccessedState, BASE_FEE, BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Log, Receipt, SnapshotId, Tx, TxStatus};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use async_trait::async_trait;
 use revm::context::result::{ExecutionResult, Output, ResultAndState};
@@ -114,7 +114,7 @@ impl EmbeddedChain {
     }
 
     fn db(&self) -> OverlayDb<'_> {
-        OverlayDb { base: &self.base, overlay: &self.overlay }
+        OverlayDb { chain: self.id, base: &self.base, overlay: &self.overlay }
     }
 
     /// Runs a transaction on the current state without committing it.
@@ -150,6 +150,16 @@ impl ChainBackend for EmbeddedChain {
 
     async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError> {
         self.execute(tx, true).map(|done| outcome(&done.result))
+    }
+
+    async fn accessed(&mut self, tx: &Tx) -> Result<AccessedState, ChainError> {
+        let state = self.execute(tx, true)?.state;
+        Ok(state.iter().map(|(at, account)| (*at, account.storage.keys().map(|slot| (*slot).into()).collect())).collect())
+    }
+
+    async fn mine_empty(&mut self, blocks: u64) -> Result<(), ChainError> {
+        self.latest.number += blocks;
+        Ok(())
     }
 
     async fn balance(&mut self, of: Address) -> Result<U256, ChainError> {

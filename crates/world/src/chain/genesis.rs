@@ -17,6 +17,8 @@ use model::{Role, Workspace, WorldFile};
 pub const KEEPER: Address = address!("C0FFEE000000000000000000000000000000C0FF");
 /// Agent's account: the cage that holds its funds.
 pub const ACCOUNT: Address = address!("CA9E00000000000000000000000000000000CA9E");
+/// Usual address of Multicall3, which clients assume on every chain.
+pub const MULTICALL3: Address = address!("cA11bde05977b3631167028862bE2a173976CA11");
 /// Address of the AMM factory if the registry has none for the chain.
 const FACTORY: Address = address!("FAC700000000000000000000000000000000FAC7");
 
@@ -76,11 +78,39 @@ pub struct Genesis {
 }
 
 /// Time between set-up and trial, long enough that the set-up does not count for the daily limits.
-const SETUP_LEAD_S: u64 = 2 * 86_400;
+const SETUP_LEAD_S: u64 = 2 * DAY_S;
+const DAY_S: u64 = 86_400;
 
 impl Genesis {
     pub fn from_world(workspace: &Workspace, world: &WorldFile, chain_id: u64) -> Result<Self, ChainError> {
         GenesisBuilder::new(workspace, world, chain_id)?.build()
+    }
+
+    /// Returns the same set-up at a time after `unix_s`, the latest block of a node. Moves by whole days, so that the time of day is kept.
+    /// Returns it unchanged if it is later anyway.
+    pub fn after(&self, unix_s: u64) -> Self {
+        let mut moved = self.clone();
+        let days = (unix_s + 1).saturating_sub(self.starts_at).div_ceil(DAY_S);
+        let shift = days * DAY_S;
+        (moved.starts_at, moved.opens_at) = (moved.starts_at + shift, moved.opens_at + shift);
+        for step in &mut moved.steps {
+            if let GenesisStep::At { unix_s } = step {
+                *unix_s += shift;
+            }
+        }
+        moved
+    }
+
+    /// Executes the steps on a node that may have blocks already, at a time after them. Returns the time at which the trial starts.
+    pub async fn apply_after_latest(&self, chain: &mut dyn ChainBackend) -> Result<u64, ChainError> {
+        let latest = chain.latest().await?.unix_s;
+        let moved = self.after(latest.saturating_sub(1));
+        if latest < moved.starts_at {
+            // The first block has the same time as on an embedded chain.
+            chain.set_time(moved.starts_at + 1).await?;
+        }
+        moved.apply(chain).await?;
+        Ok(moved.opens_at)
     }
 
     /// Executes the steps on a chain.
@@ -212,6 +242,7 @@ impl<'b> GenesisBuilder<'b> {
             self.add_contract(self.factory, "AmmFactory", Some(Role::Factory), Some("AmmFactory"), None);
             self.send(self.factory, AmmFactory::initCall {}.abi_encode(), U256::ZERO, "the factory");
         }
+        self.add_contract(MULTICALL3, "Multicall3", None, Some("Multicall3"), None);
         for contract in &self.chain.contracts {
             let at = contract.address.address;
             if self.book.get(at).is_some() {
@@ -511,6 +542,18 @@ fn pair_address(factory: Address, a: Address, b: Address) -> Address {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn genesis_moves_by_whole_days_after_a_node() {
+        let steps = vec![GenesisStep::At { unix_s: 1_000_000 }];
+        let genesis = Genesis { book: AddressBook::new(1), steps, starts_at: 1_000_000 - SETUP_LEAD_S, opens_at: 1_000_000 };
+        for (latest, days) in [(0, 0), (genesis.starts_at - 1, 0), (genesis.starts_at, 1), (genesis.starts_at + 3 * DAY_S, 4)] {
+            let moved = genesis.after(latest);
+            assert_eq!((moved.starts_at, moved.opens_at), (genesis.starts_at + days * DAY_S, genesis.opens_at + days * DAY_S), "{latest}");
+            assert!(moved.starts_at > latest);
+            assert!(matches!(moved.steps[..], [GenesisStep::At { unix_s }] if unix_s == moved.opens_at));
+        }
+    }
 
     #[test]
     fn timestamps_become_unix_seconds() {

@@ -10,6 +10,7 @@ mod effects;
 mod embedded;
 pub mod encode;
 pub mod genesis;
+mod ledger;
 mod signer;
 mod tx;
 
@@ -20,11 +21,13 @@ pub(crate) use decode::revert_name;
 pub use effects::{decode_effects, decode_mined};
 pub use embedded::{EmbeddedChain, FrozenChain};
 pub use genesis::execute;
+pub use ledger::{CONFIRMATION_BLOCKS, ChainLedger, LedgerTx, SignedForm, TxSubmission};
 pub use signer::{Signer, TypedData, signed_authorization, signed_transaction, signed_typed};
 pub use tx::{AccountChange, BlockInfo, CallOutcome, Log, Receipt, StateChanges, Tx, TxStatus};
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use async_trait::async_trait;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Base fee in wei. Pinned, so that gas costs the same on every chain.
 pub const BASE_FEE: u64 = 1_000_000_000;
@@ -51,6 +54,12 @@ pub trait ChainBackend: Send {
     /// Executes without committing, at the time of the next block.
     async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError>;
 
+    /// Executes without committing and returns the accounts and storage slots that were accessed.
+    async fn accessed(&mut self, tx: &Tx) -> Result<AccessedState, ChainError>;
+
+    /// Mines empty blocks with the time of the latest one. The time set for the next block is kept.
+    async fn mine_empty(&mut self, blocks: u64) -> Result<(), ChainError>;
+
     async fn balance(&mut self, of: Address) -> Result<U256, ChainError>;
     async fn nonce(&mut self, of: Address) -> Result<u64, ChainError>;
     async fn code(&mut self, of: Address) -> Result<Bytes, ChainError>;
@@ -70,6 +79,9 @@ pub trait ChainBackend: Send {
     async fn etch(&mut self, at: Address, code: Bytes) -> Result<(), ChainError>;
     async fn set_balance(&mut self, of: Address, wei: U256) -> Result<(), ChainError>;
 }
+
+/// Accessed storage slots by account.
+pub type AccessedState = BTreeMap<Address, BTreeSet<B256>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotId(pub u64);

@@ -45,10 +45,16 @@ pub(super) struct ServedTrial {
 }
 
 impl ServedTrial {
-    pub(super) fn new(id: &str, world: SharedWorld, toolset: AgentToolset, token: &TrialToken) -> Result<Self, McpError> {
+    pub(super) fn new(
+        id: &str,
+        world: SharedWorld,
+        toolset: AgentToolset,
+        instructions: Option<String>,
+        token: &TrialToken,
+    ) -> Result<Self, McpError> {
         let world = WorldLock::new(world);
         let who = toolset.agent.clone();
-        let server = WorldServer::new(world.clone(), toolset)?;
+        let server = WorldServer::new(world.clone(), toolset, instructions)?;
         let mcp = McpService::World(StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), http_config()));
         Ok(Self::with_service(id, world, who, mcp, token))
     }

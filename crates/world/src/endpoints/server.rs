@@ -69,7 +69,7 @@ impl EndpointServer {
         Ok(Self { port: Arc::new(OpenPort { at, trials, accepting }) })
     }
 
-    /// Opens the endpoints of a trial whose calls are executed in the world.
+    /// Opens the endpoints of a trial whose calls are executed in the world. MCP clients get the instructions in the handshake.
     ///
     /// # Errors
     ///
@@ -79,9 +79,10 @@ impl EndpointServer {
         id: &str,
         world: SharedWorld,
         toolset: AgentToolset,
+        instructions: Option<String>,
         token: TrialToken,
     ) -> Result<TrialEndpoints, EndpointError> {
-        self.register(ServedTrial::new(id, world, toolset, &token)?, token)
+        self.register(ServedTrial::new(id, world, toolset, instructions, &token)?, token)
     }
 
     /// Opens the endpoints of a trial whose calls go to a [`RelayServer`].
@@ -113,7 +114,7 @@ impl EndpointServer {
 impl TrialEndpoints {
     /// Opens a separate port for one trial, with a random token.
     pub async fn open(id: &str, world: SharedWorld, toolset: AgentToolset) -> Result<Self, EndpointError> {
-        EndpointServer::open().await?.add_trial(id, world, toolset, TrialToken::random()?)
+        EndpointServer::open().await?.add_trial(id, world, toolset, None, TrialToken::random()?)
     }
 
     /// Returns the URL for MCP over streamable HTTP. The token goes into the header `Authorization: Bearer`.

@@ -3,8 +3,7 @@
 use super::trial_chain::MinedTx;
 use super::trial_state::TrialState;
 use crate::ActingAgent;
-use crate::chain::{ChainError, Receipt, Tx};
-use alloy_primitives::{Address, hex, keccak256};
+use crate::chain::{ChainError, Receipt, Tx, TxSubmission};
 use model::EventKind;
 use model::transcript::ActionOrigin;
 
@@ -14,7 +13,7 @@ pub(super) struct RecordedTx {
     pub chain: u64,
     pub receipt: Receipt,
     pub nonce: u64,
-    /// Id derived from chain, sender, nonce and data, so that it is equal on every chain backend.
+    /// Hash under which the ledger lists it.
     pub id: String,
 }
 
@@ -25,12 +24,17 @@ pub(super) async fn mine(
     origin: ActionOrigin,
     tx: &Tx,
 ) -> Result<RecordedTx, ChainError> {
-    let MinedTx { receipt, nonce, decoded } = state.chain(chain).await?.send(tx).await?;
-    state.record.note(who, EventKind::Mined { origin, what: decoded });
-    Ok(RecordedTx { chain, receipt, nonce, id: transaction_id(chain, state.record.named_address(tx.from), nonce, tx) })
+    mine_submission(state, who, chain, origin, &tx.clone().into()).await
 }
 
-fn transaction_id(chain: u64, from: Address, nonce: u64, tx: &Tx) -> String {
-    let parts = [&chain.to_be_bytes()[..], from.as_slice(), &nonce.to_be_bytes()[..], tx.data.as_ref()].concat();
-    hex::encode_prefixed(keccak256(parts))
+pub(super) async fn mine_submission(
+    state: &mut TrialState,
+    who: &ActingAgent,
+    chain: u64,
+    origin: ActionOrigin,
+    submission: &TxSubmission,
+) -> Result<RecordedTx, ChainError> {
+    let MinedTx { hash, receipt, nonce, decoded } = state.chain(chain).await?.send(submission).await?;
+    state.record.note(who, EventKind::Mined { origin, what: decoded });
+    Ok(RecordedTx { chain, receipt, nonce, id: hash.to_string() })
 }

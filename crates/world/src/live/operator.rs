@@ -144,15 +144,6 @@ impl WorldOperator {
         let value = serde_json::to_value(&happened).unwrap_or_else(|error| panic!("an event is always JSON: {error}"));
         serde_json::from_value(self.swap_value(&value).into_owned()).unwrap_or_else(|error| panic!("an event can be read: {error}"))
     }
-
-    /// Returns the address that records name for one on the chain.
-    pub(super) fn swap_address(&self, address: Address) -> Address {
-        match address {
-            one if one == self.address => self.named,
-            one if one == self.named => self.address,
-            other => other,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -173,7 +164,6 @@ mod tests {
         assert_eq!(operator.swap_text(&swapped), text);
         assert_eq!(operator.swap_text("nothing to exchange: 0x00, ü"), "nothing to exchange: 0x00, ü");
         assert_eq!(operator.swap_value(&json!({ "to": [own] })).into_owned(), json!({ "to": [WALLET] }));
-        assert_eq!((operator.swap_address(own), operator.swap_address(WALLET)), (WALLET, own));
     }
 
     #[test]

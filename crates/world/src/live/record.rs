@@ -3,7 +3,6 @@
 use super::fixtures::HoleRead;
 use super::operator::WorldOperator;
 use crate::{ActingAgent, EventLog};
-use alloy_primitives::Address;
 use model::transcript::Effect;
 use model::{Event, EventKind};
 use serde_json::Value;
@@ -59,11 +58,6 @@ impl TrialRecord {
             (what.chain == chain && what.nonce == nonce).then_some(what.effects.as_slice())
         });
         mined.unwrap_or_default()
-    }
-
-    /// Returns the address that the record names for one on the chain.
-    pub(super) fn named_address(&self, address: Address) -> Address {
-        self.operator.swap_address(address)
     }
 
     pub(super) fn calls(&self) -> u64 {

@@ -2,7 +2,11 @@
 
 use super::own_changes::own_changes;
 use super::world_template::ChainTemplate;
-use crate::chain::{AddressBook, ChainBackend, ChainError, Receipt, Tx, TxStatus, decode_effects, decode_mined, revert_name};
+use crate::chain::{
+    AddressBook, ChainBackend, ChainError, ChainLedger, LedgerTx, Receipt, Tx, TxStatus, TxSubmission, decode_effects, decode_mined,
+    revert_name,
+};
+use alloy_primitives::B256;
 use model::transcript::MinedTransaction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -12,6 +16,9 @@ use std::sync::Arc;
 pub(super) struct TrialChain {
     template: Arc<ChainTemplate>,
     chain: Box<dyn ChainBackend>,
+    ledger: ChainLedger,
+    /// Unix time at which the trial starts.
+    opens_at: u64,
     /// Dry runs by block number and calldata hash; state is constant between blocks.
     dry_runs: BTreeMap<(u64, String), DryRun>,
 }
@@ -35,6 +42,7 @@ impl DryRun {
 /// Mined transaction.
 #[derive(Debug)]
 pub(super) struct MinedTx {
+    pub hash: B256,
     pub receipt: Receipt,
     pub nonce: u64,
     pub decoded: Box<MinedTransaction>,
@@ -47,8 +55,13 @@ impl fmt::Debug for TrialChain {
 }
 
 impl TrialChain {
-    pub(super) fn new(template: Arc<ChainTemplate>, chain: Box<dyn ChainBackend>) -> Self {
-        Self { template, chain, dry_runs: BTreeMap::new() }
+    pub(super) async fn open(template: Arc<ChainTemplate>, mut chain: Box<dyn ChainBackend>, opens_at: u64) -> Result<Self, ChainError> {
+        let ledger = ChainLedger::new(chain.id(), chain.latest().await?);
+        Ok(Self { template, chain, ledger, opens_at, dry_runs: BTreeMap::new() })
+    }
+
+    pub(super) fn ledger(&self) -> &ChainLedger {
+        &self.ledger
     }
 
     pub(super) fn address_book(&self) -> &AddressBook {
@@ -69,7 +82,7 @@ impl TrialChain {
 
     /// Sets the time of the next block; never moves it back.
     pub(super) async fn advance_to(&mut self, now_ms: u64) -> Result<(), ChainError> {
-        let wanted = self.template.opens_at() + now_ms / 1000;
+        let wanted = self.opens_at + now_ms / 1000;
         if wanted > self.chain.latest().await?.unix_s {
             self.chain.set_time(wanted).await?;
         }
@@ -79,15 +92,14 @@ impl TrialChain {
     /// Returns the later of the trial's time and the latest block's timestamp.
     pub(super) async fn unix_s(&mut self, now_ms: u64) -> Result<u64, ChainError> {
         let latest = self.chain.latest().await?.unix_s;
-        Ok(latest.max(self.template.opens_at() + now_ms / 1000))
+        Ok(latest.max(self.opens_at + now_ms / 1000))
     }
 
-    pub(super) async fn send(&mut self, tx: &Tx) -> Result<MinedTx, ChainError> {
-        let nonce = self.chain.nonce(tx.from).await?;
-        let receipt = self.chain.send(tx).await?;
+    pub(super) async fn send(&mut self, submission: &TxSubmission) -> Result<MinedTx, ChainError> {
+        let LedgerTx { hash, nonce, receipt, .. } = self.ledger.send(self.chain.as_mut(), submission).await?;
         self.dry_runs.clear();
-        let decoded = Box::new(decode_mined(self.template.address_book(), tx, nonce, &receipt));
-        Ok(MinedTx { receipt, nonce, decoded })
+        let decoded = Box::new(decode_mined(self.template.address_book(), &submission.tx, *nonce, receipt));
+        Ok(MinedTx { hash: *hash, receipt: receipt.clone(), nonce: *nonce, decoded })
     }
 
     /// Runs a transaction and rolls it back. The outcome is cached until the next block.

@@ -31,11 +31,11 @@ impl TrialChains {
     pub(super) async fn at(&mut self, id: u64, now_ms: u64) -> Result<&mut TrialChain, ChainError> {
         if !self.open.contains_key(&id) {
             let template = self.template.chain_template(id).await?;
-            let mut chain = self.template.open_chain(&template).await?;
+            let (mut chain, opens_at) = self.template.open_chain(&template).await?;
             for tx in self.first_txs.get(&id).into_iter().flatten() {
                 chain.send(tx).await?;
             }
-            self.open.insert(id, TrialChain::new(template, chain));
+            self.open.insert(id, TrialChain::open(template, chain, opens_at).await?);
         }
         let chain = self.open.get_mut(&id).ok_or_else(|| ChainError::Unsupported(format!("chain {id} is not supported")))?;
         chain.advance_to(now_ms).await?;

@@ -1,7 +1,7 @@
 //! World of one trial: implements [`World`] and [`ChainAccess`] on the trial state.
 
 use super::dispatch::{self, RawRequest};
-use super::mine::mine;
+use super::mine::mine_submission;
 use super::operator::WorldOperator;
 use super::peers::{self, PeerRequest};
 use super::tool_error::ToolError;
@@ -9,7 +9,7 @@ use super::trial_state::TrialState;
 use super::world_settings::{THINK_MS, WorldSettings};
 use super::world_template::WorldTemplate;
 use super::world_texts;
-use crate::chain::{AddressBook, ChainBackend, ChainError, Receipt, Signer, Tx};
+use crate::chain::{AddressBook, ChainBackend, ChainError, ChainLedger, Receipt, Signer, TxSubmission};
 use crate::{ActingAgent, ChainAccess, InboundMessage, PeerAnswer, World};
 use async_trait::async_trait;
 use model::suite::PeerMode;
@@ -132,6 +132,10 @@ impl ChainAccess for LiveWorld {
         Ok(self.state.chain(id).await?.address_book())
     }
 
+    async fn ledger(&mut self, id: u64) -> Result<&ChainLedger, ChainError> {
+        Ok(self.state.chain(id).await?.ledger())
+    }
+
     fn signer(&self) -> &Signer {
         self.template.signer()
     }
@@ -144,8 +148,8 @@ impl ChainAccess for LiveWorld {
         self.state.record.note(who, happened);
     }
 
-    async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: Tx) -> Result<Receipt, ChainError> {
-        Ok(mine(&mut self.state, who, chain, origin, &tx).await?.receipt)
+    async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: TxSubmission) -> Result<Receipt, ChainError> {
+        Ok(mine_submission(&mut self.state, who, chain, origin, &tx).await?.receipt)
     }
 
     fn read_file(&mut self, who: &ActingAgent, path: &str) -> Option<String> {

@@ -17,7 +17,7 @@ pub enum ChainKind {
     Embedded,
     /// One Anvil per chain and trial, started with this config on first use. Chain id and time come from the world.
     Anvil(Box<AnvilConfig>),
-    /// URL of a running, empty Anvil for one chain of one trial.
+    /// URL of a running Anvil for one chain, used by one trial at a time.
     AnvilAt(String),
 }
 
@@ -42,11 +42,6 @@ pub(super) struct ChainTemplate {
 impl ChainTemplate {
     pub(super) fn address_book(&self) -> &AddressBook {
         &self.genesis.book
-    }
-
-    /// Returns the Unix time at which trials begin.
-    pub(super) fn opens_at(&self) -> u64 {
-        self.genesis.opens_at
     }
 }
 
@@ -146,19 +141,19 @@ impl WorldTemplate {
         .cloned()
     }
 
-    /// Creates a separate chain for one trial.
-    pub(super) async fn open_chain(&self, template: &ChainTemplate) -> Result<Box<dyn ChainBackend>, ChainError> {
+    /// Creates a separate chain for one trial. Returns it with the Unix time at which the trial starts: a node with later blocks moves it.
+    pub(super) async fn open_chain(&self, template: &ChainTemplate) -> Result<(Box<dyn ChainBackend>, u64), ChainError> {
         let id = template.genesis.book.chain;
         let mut anvil = match (&self.kind, &template.frozen) {
-            (_, Some(frozen)) => return Ok(Box::new(frozen.thaw())),
-            (ChainKind::AnvilAt(url), None) => Anvil::connect(url, id, AnvilConfig::DEFAULT_TIMEOUT).await?,
+            (_, Some(frozen)) => return Ok((Box::new(frozen.thaw()), template.genesis.opens_at)),
+            (ChainKind::AnvilAt(url), None) => Anvil::claim(url, id, AnvilConfig::DEFAULT_TIMEOUT).await?,
             (ChainKind::Anvil(like), None) => {
                 let config = AnvilConfig { chain_id: id, unix_s: template.genesis.starts_at, ..like.as_ref().clone() };
                 Anvil::start(&config).await?
             }
             (ChainKind::Embedded, None) => return Err(ChainError::Unsupported("the embedded chain was not set up".to_owned())),
         };
-        template.genesis.apply(&mut anvil).await?;
-        Ok(Box::new(anvil))
+        let opens_at = template.genesis.apply_after_latest(&mut anvil).await?;
+        Ok((Box::new(anvil), opens_at))
     }
 }

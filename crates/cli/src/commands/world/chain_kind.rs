@@ -32,9 +32,9 @@ pub(super) async fn open_chain(kind: &str, genesis: &Genesis) -> Result<Box<dyn 
             let config = AnvilConfig { program: env::find_program("anvil"), tools, ..AnvilConfig::new(id, genesis.starts_at) };
             Box::new(Anvil::start(&config).await?)
         }
-        Some(("anvil", url)) => Box::new(Anvil::connect(url, id, AnvilConfig::DEFAULT_TIMEOUT).await?),
+        Some(("anvil", url)) => Box::new(Anvil::claim(url, id, AnvilConfig::DEFAULT_TIMEOUT).await?),
         None | Some(_) => return Err(UnknownChain::new(kind).into()),
     };
-    genesis.apply(chain.as_mut()).await?;
+    genesis.apply_after_latest(chain.as_mut()).await?;
     Ok(chain)
 }

@@ -1,17 +1,19 @@
 //! `world serve`: serves a world to an agent or a person until stopped.
 
 use super::{chain_kind, find_world, imported_tools};
-use crate::args::ServeArgs;
+use crate::args::{ReportFormat, ServeArgs};
 use crate::exit::ExitKind;
 use crate::files;
 use crate::io::CliOutput;
+use crate::report::FORMAT;
 use crate::workspace_source::WorkspaceSource;
 use model::suite::CaseSurface;
+use model::view::AgentContext;
 use model::{Location, Spanned, UserError, Workspace};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use world::endpoints::EndpointServer;
-use world::endpoints::TrialToken;
+use world::endpoints::{EndpointServer, TrialEndpoints, TrialToken};
 use world::mcp::serve::{AgentToolset, SharedWorld, WorldLock, WorldServer, serve_streams};
 use world::{ActingAgent, ChainAccess, LiveWorld, RandomOperator, World, WorldSettings, WorldTemplate};
 
@@ -23,6 +25,7 @@ pub(super) async fn serve(
 ) -> Result<ExitKind, UserError> {
     let name = find_world(&workspace, args.live.world.as_deref())?.name.value.clone();
     let toolset = toolset(&workspace, args)?;
+    let instructions = args.agent.as_ref().map(|agent| AgentContext::for_agent(&workspace, agent).instructions());
     let foreign = imported_tools::parse_tool_answers(source, &workspace, &args.live.foreign.foreign).await?;
     // The agent is outside of this process, so it must not know the operator's key.
     let operator = RandomOperator::new().map_err(UserError::caused_by)?;
@@ -33,9 +36,9 @@ pub(super) async fn serve(
     )));
     let shared: SharedWorld = world.clone();
     if args.stdio {
-        serve_stdio(shared, toolset).await?
+        serve_stdio(shared, toolset, instructions).await?
     } else {
-        serve_http(io, shared, toolset, &name, args.port).await?
+        serve_http(io, shared, toolset, instructions, (&name, args.port)).await?
     }
     if let Some(file) = &args.events {
         let events = World::take_events(&mut *world.lock().await);
@@ -45,8 +48,8 @@ pub(super) async fn serve(
     Ok(ExitKind::Clean)
 }
 
-async fn serve_stdio(world: SharedWorld, toolset: AgentToolset) -> Result<(), UserError> {
-    let server = WorldServer::new(WorldLock::new(world), toolset).map_err(UserError::caused_by)?;
+async fn serve_stdio(world: SharedWorld, toolset: AgentToolset, instructions: Option<String>) -> Result<(), UserError> {
+    let server = WorldServer::new(WorldLock::new(world), toolset, instructions).map_err(UserError::caused_by)?;
     // A signal ends the service like the end of input does, so that the events are written.
     tokio::select! {
         served = serve_streams(server, tokio::io::stdin(), tokio::io::stdout()) => served.map_err(UserError::caused_by),
@@ -54,19 +57,43 @@ async fn serve_stdio(world: SharedWorld, toolset: AgentToolset) -> Result<(), Us
     }
 }
 
-async fn serve_http(io: &CliOutput, world: SharedWorld, toolset: AgentToolset, name: &str, port: u16) -> Result<(), UserError> {
+async fn serve_http(
+    io: &CliOutput,
+    world: SharedWorld,
+    toolset: AgentToolset,
+    instructions: Option<String>,
+    (name, port): (&str, u16),
+) -> Result<(), UserError> {
     let chains = ChainAccess::chain_ids(&*world.lock().await);
     let server = EndpointServer::open_on(port).await.map_err(UserError::caused_by)?;
     let token = TrialToken::random().map_err(UserError::caused_by)?;
-    let endpoints = server.add_trial("world", world, toolset, token).map_err(UserError::caused_by)?;
-    let mut text = format!("world {name}\n  MCP    {}  (Authorization: Bearer {})\n", endpoints.mcp_url(), endpoints.token.as_str());
-    for chain in chains {
-        text.push_str(&format!("  RPC    {}  (chain {chain})\n", endpoints.rpc_url(chain)));
-    }
-    text.push_str(&format!("  pages  {}\n", endpoints.pages_url()));
+    let endpoints = server.add_trial("world", world, toolset, instructions, token).map_err(UserError::caused_by)?;
+    let text = match io.format {
+        ReportFormat::Json => format!("{:#}\n", as_json(name, &endpoints, &chains)),
+        ReportFormat::Text | ReportFormat::Junit | ReportFormat::Markdown | ReportFormat::Github | ReportFormat::Sarif => {
+            as_text(name, &endpoints, &chains)
+        }
+    };
     io.print_result(&text, ExitKind::Clean);
     io.print_message("press Ctrl-C to stop");
     crate::signals::stop_requested().await.map_err(|error| UserError::caused_by(error).with_context("waiting for a signal"))
+}
+
+fn as_text(name: &str, endpoints: &TrialEndpoints, chains: &[u64]) -> String {
+    let mut text = format!("world {name}\n  MCP    {}  (Authorization: Bearer {})\n", endpoints.mcp_url(), endpoints.token.as_str());
+    for chain in chains {
+        text.push_str(&format!("  RPC    {}  (chain {chain})\n", endpoints.rpc_url(*chain)));
+    }
+    text.push_str(&format!("  pages  {}\n", endpoints.pages_url()));
+    text
+}
+
+fn as_json(name: &str, endpoints: &TrialEndpoints, chains: &[u64]) -> Value {
+    let rpc: Map<String, Value> = chains.iter().map(|chain| (chain.to_string(), endpoints.rpc_url(*chain).into())).collect();
+    json!({
+        "format": FORMAT, "command": "world serve", "world": name, "token": endpoints.token.as_str(), "mcp": endpoints.mcp_url(), "rpc": rpc,
+        "pages": endpoints.pages_url(),
+    })
 }
 
 /// Returns the tools to serve: those of an agent with its delegations, or of a profile with every skill.

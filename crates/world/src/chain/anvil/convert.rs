@@ -1,7 +1,7 @@
 //! Conversions between the types of this crate and the JSON of Ethereum nodes.
 
 use super::super::{AccountChange, BlockInfo, CallOutcome, Log, StateChanges, Tx, TxStatus};
-use crate::chain::BASE_FEE;
+use crate::chain::{AccessedState, BASE_FEE};
 use alloy_primitives::{Address, B256, Bytes, KECCAK256_EMPTY, U64, U256, keccak256};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -132,6 +132,12 @@ struct PrestateAccount {
     code: Option<Bytes>,
     #[serde(default)]
     storage: BTreeMap<B256, B256>,
+}
+
+/// Converts the result of geth's `prestateTracer` without `diffMode`: all accounts of a call with the slots it read or wrote.
+pub(super) fn accessed_state(touched: Value) -> Result<AccessedState, serde_json::Error> {
+    let accounts: BTreeMap<Address, PrestateAccount> = serde_json::from_value(touched)?;
+    Ok(accounts.into_iter().map(|(at, account)| (at, account.storage.into_keys().collect())).collect())
 }
 
 impl PrestateDiff {

@@ -1,14 +1,16 @@
 //! Chain on an Anvil node that we start or connect to.
 
 mod convert;
+mod node_claim;
 mod node_client;
 mod process;
 mod send;
 
-use super::{BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Receipt, SnapshotId, Tx};
+use super::{AccessedState, BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Receipt, SnapshotId, Tx};
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use async_trait::async_trait;
 use convert::{BlockReply, hex_quantity};
+use node_claim::NodeClaim;
 use node_client::NodeClient;
 use process::AnvilProcess;
 use serde::de::DeserializeOwned;
@@ -58,6 +60,8 @@ pub struct Anvil {
     snapshots: Vec<AnvilSnapshot>,
     /// Killed on drop. `None` if we connected to a running node.
     process: Option<AnvilProcess>,
+    /// Exclusive use of a running node.
+    claim: Option<NodeClaim>,
 }
 
 /// Snapshot on our own stack: Anvil accepts snapshots newer than one already restored, and its chain is broken afterwards.
@@ -82,12 +86,27 @@ impl Anvil {
     ///
     /// # Errors
     ///
-    /// Fails if the node is not an Anvil of this chain with the Prague hardfork.
+    /// Fails if the node is not an Anvil of this chain with the Prague hardfork or a later one.
     pub async fn connect(url: &str, chain_id: u64, time: Duration) -> Result<Self, ChainError> {
         let rpc = NodeClient::new(url, time)?;
-        let mut anvil = Self { id: chain_id, rpc, next_time: None, snapshots: vec![], process: None };
+        let mut anvil = Self { id: chain_id, rpc, next_time: None, snapshots: vec![], process: None, claim: None };
         anvil.check_node().await?;
         anvil.configure_node().await?;
+        Ok(anvil)
+    }
+
+    /// Claims a running node for one trial: waits until no other trial of this process uses it, and undoes what the last one did.
+    /// A node with Anvil's default chain id takes that of the world.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Self::connect`].
+    pub async fn claim(url: &str, chain_id: u64, time: Duration) -> Result<Self, ChainError> {
+        let claim = NodeClaim::wait(url).await;
+        node_claim::adopt_chain_id(&mut NodeClient::new(url, time)?, chain_id).await?;
+        let mut anvil = Self::connect(url, chain_id, time).await?;
+        node_claim::undo_last_trial(&mut anvil).await?;
+        anvil.claim = Some(claim);
         Ok(anvil)
     }
 
@@ -102,15 +121,16 @@ impl Anvil {
     }
 
     async fn check_node(&mut self) -> Result<(), ChainError> {
-        let chain: U64 = self.request_as("eth_chainId", json!([])).await?;
-        let node = self.rpc.display_url().to_owned();
-        if chain != U64::from(self.id) {
-            return Err(ChainError::Unsupported(format!("{node} serves chain {chain}, not {}", self.id)));
+        let (id, node) = (self.id, self.rpc.display_url().to_owned());
+        let chain: U64 = self.request_as("eth_chainId", json!([])).await.map_err(|error| node_claim::with_remedy(error, id))?;
+        if chain != U64::from(id) {
+            return Err(ChainError::Unsupported(format!("{node} serves chain {chain}, not {id}: start it with --chain-id {id}")));
         }
-        let info = self.rpc.request("anvil_nodeInfo", json!([])).await?;
-        let fork = info["hardFork"].as_str().unwrap_or_default();
-        if !fork.eq_ignore_ascii_case("prague") {
-            let fork = node_client::printable_excerpt(fork, 40);
+        let info = self.rpc.request("anvil_nodeInfo", json!([])).await.map_err(|error| node_claim::with_remedy(error, id))?;
+        let fork = info["hardFork"].as_str().unwrap_or_default().to_ascii_lowercase();
+        // Later forks change nothing that the contracts of a world use.
+        if !matches!(fork.as_str(), "prague" | "osaka") && !fork.starts_with("bpo") {
+            let fork = node_client::printable_excerpt(&fork, 40);
             return Err(ChainError::Unsupported(format!("{node} runs hardfork {fork:?}: start it with --hardfork prague")));
         }
         Ok(())
@@ -124,6 +144,8 @@ impl Anvil {
             ("anvil_autoImpersonateAccount", json!([true])),
             ("anvil_setCoinbase", json!([Address::ZERO])),
             ("evm_setBlockGasLimit", json!([hex_quantity(BLOCK_GAS)])),
+            // Empty blocks have the time of the block before them. Blocks with a transaction get theirs explicitly.
+            ("anvil_setBlockTimestampInterval", json!([0])),
         ];
         self.rpc.request_batch(requests).await.map(drop)
     }
@@ -161,6 +183,17 @@ impl ChainBackend for Anvil {
 
     async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError> {
         send::call(self, tx).await
+    }
+
+    async fn accessed(&mut self, tx: &Tx) -> Result<AccessedState, ChainError> {
+        send::accessed(self, tx).await
+    }
+
+    async fn mine_empty(&mut self, blocks: u64) -> Result<(), ChainError> {
+        if blocks == 0 {
+            return Ok(());
+        }
+        self.rpc.request("anvil_mine", json!([hex_quantity(blocks)])).await.map(drop)
     }
 
     async fn balance(&mut self, of: Address) -> Result<U256, ChainError> {

@@ -17,6 +17,8 @@ use tokio::task::JoinHandle;
 const MAX_TAIL_BYTES: usize = 2048;
 /// Blocks whose state Anvil keeps in memory. Without a limit it writes older ones to the home folder.
 const HISTORY_BLOCKS: &str = "64";
+const NOT_INSTALLED: &str =
+    "anvil is neither in PATH nor in .tools: install it, for example with `npm install -g @foundry-rs/anvil` or with foundryup";
 const LISTENING_PREFIX: &str = "Listening on ";
 
 #[derive(Debug)]
@@ -102,8 +104,7 @@ impl AnvilConfig {
         let installed = self.tools.as_ref().map(|tools| tools.join(package));
         match self.program.clone().or(installed) {
             Some(program) if program.is_file() => Ok(program),
-            Some(program) => Err(ChainError::Node(format!("{} is missing: run scripts/install-test-tools", program.display()))),
-            None => Err(ChainError::Node("anvil not found: set its path or run scripts/install-test-tools".to_owned())),
+            Some(_) | None => Err(ChainError::Node(NOT_INSTALLED.to_owned())),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::convert::{self, BlockReply, CallFrame, PrestateDiff, ReceiptReply, hex_quantity};
 use super::{Anvil, BLOCK_GAS};
-use crate::chain::{BASE_FEE, BlockInfo, CallOutcome, ChainError, Receipt, StateChanges, Tx, TxStatus};
+use crate::chain::{AccessedState, BASE_FEE, BlockInfo, CallOutcome, ChainError, Receipt, StateChanges, Tx, TxStatus};
 use alloy_primitives::{B256, Bytes, U64, U256};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -117,6 +117,16 @@ async fn state_changes(anvil: &mut Anvil, diff: &PrestateDiff) -> Result<StateCh
 
 /// Runs a call with `debug_traceCall`, because `eth_call` returns neither the gas used nor the kind of failure.
 pub(super) async fn call(anvil: &mut Anvil, tx: &Tx) -> Result<CallOutcome, ChainError> {
+    let frame = trace_call(anvil, tx, call_tracer()).await?;
+    Ok(anvil.parse_reply::<CallFrame>("debug_traceCall", frame)?.outcome())
+}
+
+pub(super) async fn accessed(anvil: &mut Anvil, tx: &Tx) -> Result<AccessedState, ChainError> {
+    let touched = trace_call(anvil, tx, json!({"tracer": "prestateTracer"})).await?;
+    convert::accessed_state(touched).map_err(|error| anvil.rpc.fault("debug_traceCall", error))
+}
+
+async fn trace_call(anvil: &mut Anvil, tx: &Tx, mut options: Value) -> Result<Value, ChainError> {
     if tx.gas_limit() > BLOCK_GAS {
         return Err(ChainError::Refused(format!("gas limit {} exceeds the block gas limit of {BLOCK_GAS}", tx.gas_limit())));
     }
@@ -124,13 +134,11 @@ pub(super) async fn call(anvil: &mut Anvil, tx: &Tx) -> Result<CallOutcome, Chai
     let [latest, balance] = anvil.rpc.request_batch(requests).await?;
     let latest: BlockReply = anvil.parse_reply("eth_getBlockByNumber", latest)?;
     let [_, block] = anvil.latest_and_next(latest.block());
-    let mut options = call_tracer();
     options["blockOverrides"] = json!({"number": hex_quantity(block.number), "time": hex_quantity(block.unix_s), "baseFee": hex_quantity(BASE_FEE), "random": B256::ZERO});
     if anvil.parse_reply::<U256>("eth_getBalance", balance)? < tx.value {
         options["stateOverrides"] = json!({tx.from.to_string(): {"balance": tx.value}});
     }
-    let frame: CallFrame = anvil.request_as("debug_traceCall", json!([convert::call_json(tx), "latest", options])).await?;
-    Ok(frame.outcome())
+    anvil.rpc.request("debug_traceCall", json!([convert::call_json(tx), "latest", options])).await
 }
 
 /// Tracer without inner calls: they are not used, and a thousand of them would exceed the nesting limit of the JSON parser.

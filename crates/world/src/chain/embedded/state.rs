@@ -1,7 +1,8 @@
 //! State of an embedded chain: a base shared by all trials of a process, and an overlay with the changes of one trial.
 
+use crate::chain::ledger::block_hash;
 use alloy_primitives::map::{AddressMap, U256Map};
-use alloy_primitives::{Address, B256, U256, keccak256};
+use alloy_primitives::{Address, B256, U256};
 use revm::DatabaseRef;
 use revm::bytecode::Bytecode;
 use revm::state::{Account, AccountInfo};
@@ -102,6 +103,7 @@ impl StateOverlay {
 /// revm database over base and overlay.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OverlayDb<'s> {
+    pub(super) chain: u64,
     pub(super) base: &'s BaseState,
     pub(super) overlay: &'s StateOverlay,
 }
@@ -122,8 +124,8 @@ impl DatabaseRef for OverlayDb<'_> {
         Ok(self.overlay.slot(self.base, address, at))
     }
 
-    // Blocks have no hashes here; a fixed one per number keeps runs deterministic.
+    // The same hash as over RPC.
     fn block_hash_ref(&self, number: u64) -> Result<B256, Infallible> {
-        Ok(keccak256(number.to_string()))
+        Ok(block_hash(self.chain, number))
     }
 }

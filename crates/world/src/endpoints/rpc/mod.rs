@@ -1,8 +1,11 @@
 //! Ethereum JSON-RPC endpoint for the chains of a world. Signatures and transactions are decoded and recorded as events.
 
 mod blocks;
+mod client_state;
 mod error;
-mod history;
+mod filters;
+mod ledger_json;
+mod log_filter;
 mod params;
 mod raw_transaction;
 mod reads;
@@ -20,9 +23,9 @@ use tokio::sync::Mutex;
 
 use crate::mcp::serve::WorldLock;
 use crate::{ActingAgent, ChainAccess};
+use client_state::{ClientState, FilterKind};
 use error::RpcError;
-use history::ChainHistory;
-use params::RpcParams;
+use params::{BlockSelector, RpcParams};
 use request::RpcRequest;
 
 /// Maximum size of a request or batch. The largest transaction takes a quarter of it.
@@ -36,7 +39,7 @@ pub(super) struct RpcEndpoint {
     world: WorldLock,
     who: ActingAgent,
     /// Locked only while the world is locked.
-    histories: Mutex<BTreeMap<u64, ChainHistory>>,
+    clients: Mutex<BTreeMap<u64, ClientState>>,
 }
 
 /// Context for answering one request.
@@ -44,12 +47,12 @@ pub(super) struct RpcContext<'t> {
     world: &'t mut dyn ChainAccess,
     who: &'t ActingAgent,
     chain: u64,
-    history: &'t mut ChainHistory,
+    client: &'t mut ClientState,
 }
 
 impl RpcEndpoint {
     pub(super) fn new(world: WorldLock, who: ActingAgent) -> Self {
-        Self { world, who, histories: Mutex::default() }
+        Self { world, who, clients: Mutex::default() }
     }
 
     /// Answers a request or batch. Returns `None` if the trial is over or has no such chain.
@@ -85,9 +88,9 @@ impl RpcEndpoint {
 
     async fn answer_one(&self, chain: u64, value: &Value) -> Option<Value> {
         let mut world = self.world.lock().await?;
-        let mut histories = self.histories.lock().await;
-        let history = histories.entry(chain).or_insert_with(|| ChainHistory::new(chain));
-        let mut context = RpcContext { world: &mut *world, who: &self.who, chain, history };
+        let mut clients = self.clients.lock().await;
+        let client = clients.entry(chain).or_default();
+        let mut context = RpcContext { world: &mut *world, who: &self.who, chain, client };
         let answer = match RpcRequest::read(value) {
             Ok(request) => context.answer_method(request.method, RpcParams(request.params)).await,
             Err(error) => Err(error),
@@ -105,6 +108,7 @@ impl RpcContext<'_> {
         match method {
             "eth_chainId" => Ok(params::quantity(self.chain)),
             "net_version" => Ok(self.chain.to_string().into()),
+            "net_listening" => Ok(true.into()),
             "web3_clientVersion" => Ok(concat!("bardo-eval/", env!("CARGO_PKG_VERSION")).into()),
             "eth_syncing" => Ok(false.into()),
             "eth_accounts" | "eth_requestAccounts" => Ok(json!([self.world.signer().address()])),
@@ -120,10 +124,26 @@ impl RpcContext<'_> {
             "eth_gasPrice" => Ok(params::quantity(crate::chain::BASE_FEE)),
             "eth_maxPriorityFeePerGas" => Ok(params::quantity(0)),
             "eth_feeHistory" => self.fee_history(params).await,
-            "eth_getTransactionReceipt" => Ok(self.history.receipt(params.hash(0)?)),
-            "eth_getTransactionByHash" => Ok(self.history.transaction(params.hash(0)?)),
+            "eth_blobBaseFee" => Ok(params::quantity(1)),
+            "eth_getTransactionReceipt" => self.receipt(params.hash(0)?).await,
+            "eth_getTransactionByHash" => self.transaction_by_hash(params.hash(0)?).await,
+            "eth_getTransactionByBlockNumberAndIndex" => self.transaction_at(BlockSelector::read(params.get(0))?, params.number(1)?).await,
+            "eth_getTransactionByBlockHashAndIndex" => self.transaction_at(BlockSelector::Hash(params.hash(0)?), params.number(1)?).await,
+            "eth_getBlockTransactionCountByNumber" => self.transaction_count_of_block(BlockSelector::read(params.get(0))?).await,
+            "eth_getBlockTransactionCountByHash" => self.transaction_count_of_block(BlockSelector::Hash(params.hash(0)?)).await,
+            "eth_getUncleCountByBlockNumber" => self.uncle_count(BlockSelector::read(params.get(0))?).await,
+            "eth_getUncleCountByBlockHash" => self.uncle_count(BlockSelector::Hash(params.hash(0)?)).await,
+            "eth_getBlockReceipts" => self.block_receipts(params).await,
+            "eth_createAccessList" => self.access_list(params).await,
             "eth_getLogs" => self.logs(params).await,
+            "eth_newFilter" => self.new_log_filter(params).await,
+            "eth_newBlockFilter" => self.install(FilterKind::Blocks).await,
+            "eth_newPendingTransactionFilter" => self.install(FilterKind::Transactions).await,
+            "eth_getFilterChanges" => self.filter_changes(params).await,
+            "eth_getFilterLogs" => self.filter_logs(params).await,
+            "eth_uninstallFilter" => Ok(self.client.uninstall(params.number(0)?).into()),
             "eth_sendRawTransaction" => self.send_raw(params).await,
+            "eth_sendRawTransactionSync" => self.send_raw_and_wait(params).await,
             "eth_sendTransaction" => self.send(params).await,
             "eth_signTransaction" => self.sign_transaction(params).await,
             "eth_sign" => self.sign_message(method, params.address(0)?, params.text(1)?).await,

@@ -1,5 +1,6 @@
 //! Strict parsing of positional parameters. Errors name the position.
 
+use alloy_eip7702::{Authorization, SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, U64, U256, hex};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -66,6 +67,14 @@ impl<'p> RpcParams<'p> {
         self.read(at, "a transaction")
     }
 
+    /// Parses a block given by number, tag, object or bare hash.
+    pub(super) fn block_or_hash(self, at: usize) -> Result<BlockSelector, RpcError> {
+        match self.get(at) {
+            Some(Value::String(text)) if text.len() == 66 => self.hash(at).map(BlockSelector::Hash),
+            other => BlockSelector::read(other),
+        }
+    }
+
     /// Parses the parameters of `personal_sign`: message, then signer. Old clients send them in the other order.
     pub(super) fn message_and_signer(self) -> Result<(&'p str, Address), RpcError> {
         match (self.address(1), self.address(0)) {
@@ -126,7 +135,7 @@ pub(super) struct CallRequest {
     chain_id: Option<U64>,
     pub(super) gas_price: Option<U256>,
     pub(super) max_fee_per_gas: Option<U256>,
-    authorization_list: Option<Vec<Value>>,
+    authorization_list: Option<Vec<AuthorizationRequest>>,
     blob_versioned_hashes: Option<Vec<Value>>,
 }
 
@@ -136,10 +145,11 @@ impl CallRequest {
         if self.chain_id.is_some_and(|id| id.to::<u64>() != chain) {
             return Err(RpcError::params(format!("chainId must be {chain} at this endpoint")));
         }
-        let listed = |list: &Option<Vec<Value>>| list.as_ref().is_some_and(|list| !list.is_empty());
-        if listed(&self.authorization_list) || listed(&self.blob_versioned_hashes) {
-            return Err(RpcError::params("authorizations and blobs are only accepted in raw transactions"));
+        if self.blob_versioned_hashes.is_some_and(|hashes| !hashes.is_empty()) {
+            return Err(RpcError::refused("transaction type not supported: blobs (EIP-4844)"));
         }
+        let authorizations = self.authorization_list.unwrap_or_default().into_iter().map(AuthorizationRequest::signed);
+        let authorizations = authorizations.collect::<Result<_, _>>()?;
         let input = match (self.data, self.input) {
             (Some(data), Some(input)) if data != input => return Err(RpcError::params("data and input differ")),
             (Some(bytes), _) | (None, Some(bytes)) => bytes,
@@ -152,8 +162,35 @@ impl CallRequest {
             value: self.value.unwrap_or_default(),
             data: input,
             gas,
+            authorizations,
             ..Tx::default()
         })
+    }
+}
+
+/// Signed authorization of EIP-7702 as clients write it: with `yParity`, with `v`, or with both.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AuthorizationRequest {
+    chain_id: U256,
+    address: Address,
+    nonce: U64,
+    y_parity: Option<U64>,
+    v: Option<U64>,
+    r: U256,
+    s: U256,
+}
+
+impl AuthorizationRequest {
+    fn signed(self) -> Result<SignedAuthorization, RpcError> {
+        let Self { chain_id, address, nonce, y_parity, v, r, s } = self;
+        let parity = match (y_parity.map(|parity| parity.to::<u64>()), v.map(|v| v.to::<u64>())) {
+            (Some(parity @ (0 | 1)), _) | (None, Some(parity @ (0 | 1))) => parity,
+            (None, Some(v @ (27 | 28))) => v - 27,
+            (Some(_) | None, Some(_) | None) => return Err(RpcError::params("an authorization needs yParity 0 or 1")),
+        };
+        let authorization = Authorization { chain_id, address, nonce: nonce.to() };
+        Ok(SignedAuthorization::new_unchecked(authorization, u8::from(parity == 1), r, s))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Signed transactions as bytes: decoded from a client, or signed with our key.
 
 use alloy_consensus::transaction::SignerRecoverable;
-use alloy_consensus::{SignableTransaction, Signed, Transaction, TxEip1559, TxEnvelope};
+use alloy_consensus::{SignableTransaction, Transaction, TxEip1559, TxEip7702, TxEnvelope};
 use alloy_eips::Decodable2718;
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, keccak256};
@@ -37,21 +37,42 @@ impl RawTransaction {
 
     /// Signs with our key. The caller must have recorded the request.
     pub(super) fn sign(signer: &Signer, chain: u64, tx: &Tx, nonce: u64, max_fee: u128) -> Result<Self, RpcError> {
-        let unsigned = TxEip1559 {
-            chain_id: chain,
-            nonce,
-            gas_limit: tx.gas_limit(),
-            max_fee_per_gas: max_fee,
-            max_priority_fee_per_gas: 0,
-            to: tx.to.map_or(TxKind::Create, TxKind::Call),
-            value: tx.value,
-            access_list: Default::default(),
-            input: tx.data.clone(),
+        let (gas_limit, value, input) = (tx.gas_limit(), tx.value, tx.data.clone());
+        let sign_hash =
+            |hash: B256| Signature::try_from(signer.sign(hash).as_slice()).map_err(|error| RpcError::internal(error.to_string()));
+        let envelope = match tx.to {
+            Some(to) if !tx.authorizations.is_empty() => {
+                let unsigned = TxEip7702 {
+                    chain_id: chain,
+                    nonce,
+                    gas_limit,
+                    max_fee_per_gas: max_fee,
+                    max_priority_fee_per_gas: 0,
+                    to,
+                    value,
+                    access_list: Default::default(),
+                    authorization_list: tx.authorizations.clone(),
+                    input,
+                };
+                let signature = sign_hash(unsigned.signature_hash())?;
+                TxEnvelope::from(unsigned.into_signed(signature))
+            }
+            Some(_) | None => {
+                let unsigned = TxEip1559 {
+                    chain_id: chain,
+                    nonce,
+                    gas_limit,
+                    max_fee_per_gas: max_fee,
+                    max_priority_fee_per_gas: 0,
+                    to: tx.to.map_or(TxKind::Create, TxKind::Call),
+                    value,
+                    access_list: Default::default(),
+                    input,
+                };
+                let signature = sign_hash(unsigned.signature_hash())?;
+                TxEnvelope::from(unsigned.into_signed(signature))
+            }
         };
-        let signature = Signature::try_from(signer.sign(unsigned.signature_hash()).as_slice());
-        let signature = signature.map_err(|error| RpcError::internal(error.to_string()))?;
-        let signed: Signed<TxEip1559> = unsigned.into_signed(signature);
-        let envelope = TxEnvelope::from(signed);
         let bytes = Bytes::from(envelope.encoded_2718());
         Ok(Self { hash: keccak256(&bytes), bytes, envelope, from: signer.address() })
     }

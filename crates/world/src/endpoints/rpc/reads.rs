@@ -1,6 +1,7 @@
 //! Read-only RPC methods: accounts, storage, `eth_call` and gas estimates.
 
-use serde_json::Value;
+use alloy_primitives::Address;
+use serde_json::{Value, json};
 
 use super::RpcContext;
 use super::error::RpcError;
@@ -41,7 +42,30 @@ impl RpcContext<'_> {
         if tx.gas == 0 {
             tx.gas = BLOCK_GAS;
         }
+        self.record_authorizations(&tx).await?;
         Ok(tx)
+    }
+
+    /// Returns the accounts and slots that a call accesses. A call that fails is reported in the answer, as by real nodes.
+    pub(super) async fn access_list(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {
+        let tx = self.call_tx(params).await?;
+        let chain = self.chain().await?;
+        let (accessed, outcome) = (chain.accessed(&tx).await?, chain.call(&tx).await?);
+        let precompile = |at: &Address| at[..18] == [0; 18];
+        // Sender and target are always warm; they are listed only for their slots.
+        let listed = |at: &Address, slots: usize| !precompile(at) && (slots > 0 || (*at != tx.from && Some(*at) != tx.to));
+        let list: Vec<Value> = accessed
+            .iter()
+            .filter(|(at, slots)| listed(at, slots.len()))
+            .map(|(at, slots)| json!({ "address": at, "storageKeys": slots }))
+            .collect();
+        let mut answer = json!({ "accessList": list, "gasUsed": quantity(outcome.gas_used) });
+        match outcome.status {
+            TxStatus::Success => {}
+            TxStatus::Reverted => answer["error"] = "execution reverted".into(),
+            TxStatus::Halted => answer["error"] = "out of gas or invalid opcode".into(),
+        }
+        Ok(answer)
     }
 
     pub(super) async fn call(&mut self, params: RpcParams<'_>) -> Result<Value, RpcError> {

@@ -38,7 +38,11 @@ pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Re
     require_same_chain(builder, args)?;
     let exact_out = args.flag("exact_output") || args.text("trade_type").is_some_and(|word| word.eq_ignore_ascii_case("EXACT_OUTPUT"));
     let (router, quoter) = (builder.router()?, builder.quoter()?);
-    let path = path(builder, &sell, &buy)?;
+    let path = path(builder, &sell, &buy).map_err(|error| {
+        let asked = |role: TokenRole| quote_value(&args.token(role).unwrap_or_default());
+        let names = format!("no route from {} to {} on chain {}", asked(TokenRole::In), asked(TokenRole::Out), builder.id);
+        ToolError::new(error.code, names)
+    })?;
     let slippage = args.bps().unwrap_or(builder.workspace.policy.slippage_bps.default).min(10_000);
     let deadline = deadline(args, builder.unix_s);
     let counted = if exact_out { &buy } else { &sell };

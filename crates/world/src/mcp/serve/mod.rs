@@ -1,8 +1,10 @@
 //! MCP servers for external agents: list the tools of an agent and execute its calls in the world, which records them.
 
 mod agent_toolset;
+mod line_limit;
 mod move_outcome;
 mod move_tools;
+mod parallel_calls;
 mod relay_server;
 mod transport;
 mod world_lock;

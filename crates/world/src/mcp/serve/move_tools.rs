@@ -4,6 +4,7 @@ use model::ToolListing;
 use serde_json::{Map, Value, json};
 
 use super::agent_toolset::AgentToolset;
+use crate::mcp::printable::printable;
 
 pub(super) const USE_SKILL: &str = "use_skill";
 pub(super) const REPORT: &str = "report_suspicious";
@@ -98,8 +99,8 @@ pub(super) enum ArgumentError {
     UnknownSkill { guess: String },
     #[error("params: must be an object")]
     ParamsNotObject,
-    #[error("text: required; must not be empty")]
-    NoText,
+    #[error("text: required; pass the text as \"text\"{}{given}", if given.is_empty() { ", not empty" } else { ", not as " })]
+    NoText { given: String },
     #[error("text: must be at most {MAX_TEXT_BYTES} bytes")]
     TooLong,
 }
@@ -119,9 +120,30 @@ pub(super) fn parse_skill(toolset: &AgentToolset, args: &Map<String, Value>) -> 
 }
 
 pub(super) fn parse_text(args: &Map<String, Value>) -> Result<String, ArgumentError> {
-    let text = args.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()).ok_or(ArgumentError::NoText)?;
+    let text = args.get("text").and_then(Value::as_str).filter(|text| !text.trim().is_empty()).ok_or_else(|| no_text(args))?;
     if text.len() > MAX_TEXT_BYTES {
         return Err(ArgumentError::TooLong);
     }
     Ok(text.to_owned())
+}
+
+/// Names the arguments that were given instead of `text`.
+fn no_text(args: &Map<String, Value>) -> ArgumentError {
+    let others = args.keys().filter(|name| *name != "text").take(3).map(|name| format!("\"{}\"", printable(name, 40)));
+    ArgumentError::NoText { given: others.collect::<Vec<_>>().join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_text;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn wrong_argument_name_is_answered_with_the_right_one() {
+        let error = |args: Value| parse_text(args.as_object().unwrap()).unwrap_err().to_string();
+        assert_eq!(error(json!({ "question": "Which chain?" })), "text: required; pass the text as \"text\", not as \"question\"");
+        assert_eq!(error(json!({ "text": " " })), "text: required; pass the text as \"text\", not empty");
+        assert_eq!(error(json!({ "text": 7 })), "text: required; pass the text as \"text\", not empty");
+        assert_eq!(parse_text(json!({ "text": "Which chain?" }).as_object().unwrap()).unwrap(), "Which chain?");
+    }
 }

@@ -5,6 +5,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::task::JoinHandle;
 
+use super::line_limit::limit_lines;
 use super::world_server::WorldServer;
 use crate::mcp::error::{McpError, McpFault};
 use crate::mcp::printable::printable;
@@ -19,10 +20,14 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let transport = AsyncRwTransport::new(input, output).with_max_line_length(MAX_LINE_BYTES);
+    let (input, output, copying) = limit_lines(input, output, MAX_LINE_BYTES);
+    let transport = AsyncRwTransport::new(input, output).with_max_line_length(MAX_LINE_BYTES + 1);
     let failed = |why: String| McpError::new(SERVER_NAME, McpFault::NotMcp { why: printable(&why, 300) });
     let running = server.serve(transport).await.map_err(|error| failed(error.to_string()))?;
-    running.waiting().await.map(|_| ()).map_err(|error| failed(error.to_string()))
+    let ended = running.waiting().await.map(|_| ()).map_err(|error| failed(error.to_string()));
+    // The last answers are still being written.
+    let _ = copying.await;
+    ended
 }
 
 /// Serves in this process and returns the client's end. The server stops when that end is dropped.

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::agent_toolset::AgentToolset;
 use super::move_outcome::{MoveOutcome, trial_over_error};
 use super::move_tools::{self, MoveKind};
+use super::parallel_calls::ParallelCalls;
 use super::world_lock::WorldLock;
 use crate::ChainAccess;
 use crate::mcp::error::McpError;
@@ -31,20 +32,25 @@ struct WorldServerInner {
     toolset: AgentToolset,
     move_tools: Vec<ToolListing>,
     move_kinds: BTreeMap<String, MoveKind>,
+    /// Sent to the client in the handshake.
+    instructions: Option<String>,
+    parallel: ParallelCalls,
 }
 
 impl WorldServer {
     /// # Errors
     ///
     /// Fails if two tools, including the move tools, have the same name or a schema is not an object.
-    pub fn new(world: WorldLock, toolset: AgentToolset) -> Result<Self, McpError> {
+    pub fn new(world: WorldLock, toolset: AgentToolset, instructions: Option<String>) -> Result<Self, McpError> {
         let extras = move_tools::for_toolset(&toolset);
         check_listings(toolset.tools.iter().chain(extras.iter().map(|(listing, _)| listing)))?;
         let mut move_kinds: BTreeMap<String, MoveKind> =
             toolset.tools.iter().map(|listing| (listing.name.clone(), MoveKind::Call)).collect();
         move_kinds.extend(extras.iter().map(|(listing, kind)| (listing.name.clone(), kind.clone())));
         let move_tools = extras.into_iter().map(|(listing, _)| listing).collect();
-        Ok(Self { inner: Arc::new(WorldServerInner { world, toolset, move_tools, move_kinds }) })
+        let instructions = instructions.filter(|text| !text.is_empty());
+        let parallel = ParallelCalls::default();
+        Ok(Self { inner: Arc::new(WorldServerInner { world, toolset, move_tools, move_kinds, instructions, parallel }) })
     }
 }
 
@@ -60,7 +66,12 @@ impl WorldServerInner {
     }
 
     async fn handle_call(&self, name: &str, args: Map<String, Value>) -> Result<MoveOutcome, ErrorData> {
+        let joined = self.parallel.join().await;
         let mut world = self.world.lock().await.ok_or_else(trial_over_error)?;
+        // Thinking time of an external agent is not observable, so it is charged per move. Parallel calls are one move.
+        if joined.is_first() {
+            world.think();
+        }
         let reply = self.run_move(&mut *world, name, args).await?;
         let messages = world.take_messages(&self.toolset.agent);
         let messages = messages.iter().map(|message| MoveOutcome::message_text(&message.from, &message.text)).collect();
@@ -68,8 +79,6 @@ impl WorldServerInner {
     }
 
     async fn run_move(&self, world: &mut dyn ChainAccess, name: &str, args: Map<String, Value>) -> Result<McpReply, ErrorData> {
-        // Thinking time of an external agent is not observable, so it is charged per move.
-        world.think();
         match self.move_kinds.get(name) {
             None => Err(self.unknown(world, name, args)),
             Some(MoveKind::Call) => Ok(self.call(world, name, args).await),
@@ -135,7 +144,10 @@ impl WorldServerInner {
 
 impl ServerHandler for WorldServer {
     fn get_info(&self) -> ServerConfig {
-        server_config()
+        match &self.inner.instructions {
+            Some(instructions) => server_config().with_instructions(instructions.clone()),
+            None => server_config(),
+        }
     }
 
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {

@@ -4,8 +4,8 @@ use crate::chain::CHAIN;
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use async_trait::async_trait;
 use bardo_eval_world::chain::{
-    AccountChange, BASE_FEE, BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Log, Receipt, SnapshotId, StateChanges, Tx,
-    TxStatus,
+    AccessedState, AccountChange, BASE_FEE, BLOCK_GAS, BlockInfo, CallOutcome, ChainBackend, ChainError, Log, Receipt, SnapshotId,
+    StateChanges, Tx, TxStatus,
 };
 use revm::context::result::{ExecutionResult, ResultAndState};
 use revm::context::{BlockEnv, TxEnv};
@@ -134,6 +134,16 @@ impl ChainBackend for PlainRevm {
 
     async fn call(&mut self, tx: &Tx) -> Result<CallOutcome, ChainError> {
         self.transact(tx, true).map(|done| outcome(&done.result))
+    }
+
+    async fn accessed(&mut self, tx: &Tx) -> Result<AccessedState, ChainError> {
+        let state = self.transact(tx, true)?.state;
+        Ok(state.into_iter().map(|(at, account)| (at, account.storage.into_keys().map(B256::from).collect())).collect())
+    }
+
+    async fn mine_empty(&mut self, blocks: u64) -> Result<(), ChainError> {
+        self.latest.number += blocks;
+        Ok(())
     }
 
     async fn balance(&mut self, of: Address) -> Result<U256, ChainError> {

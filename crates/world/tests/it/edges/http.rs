@@ -64,8 +64,8 @@ async fn page_reads_are_recorded() {
 async fn wrong_host_origin_path_or_token_is_refused() {
     let server = EndpointServer::open().await.unwrap();
     let (one, other) = (SmallWorld::shared().await, SmallWorld::shared().await);
-    let first = server.add_trial("first", as_shared(&one), toolset(), TrialToken::random().unwrap()).unwrap();
-    let second = server.add_trial("second", as_shared(&other), toolset(), TrialToken::random().unwrap()).unwrap();
+    let first = server.add_trial("first", as_shared(&one), toolset(), None, TrialToken::random().unwrap()).unwrap();
+    let second = server.add_trial("second", as_shared(&other), toolset(), None, TrialToken::random().unwrap()).unwrap();
     let home = socket_addr(&first);
     assert!(home.ip().is_loopback());
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_chainId" }).to_string();
@@ -111,8 +111,8 @@ async fn trial_ids_and_tokens_are_unique_until_dropped() {
     let server = EndpointServer::open().await.unwrap();
     let world = SmallWorld::shared().await;
     let token = TrialToken::random().unwrap();
-    let first = server.add_trial("one", as_shared(&world), toolset(), token.clone()).unwrap();
-    let again = |id: &str, token: &TrialToken| server.add_trial(id, as_shared(&world), toolset(), token.clone());
+    let first = server.add_trial("one", as_shared(&world), toolset(), None, token.clone()).unwrap();
+    let again = |id: &str, token: &TrialToken| server.add_trial(id, as_shared(&world), toolset(), None, token.clone());
     assert!(matches!(again("one", &TrialToken::random().unwrap()), Err(EndpointError::RepeatedId(_))));
     assert!(matches!(again("two", &token), Err(EndpointError::RepeatedToken)));
     for bad in ["", "a/b", "ä", &"x".repeat(129)] {

@@ -18,7 +18,7 @@ use crate::edges::small::{SmallWorld, as_shared, toolset};
 #[tokio::test]
 async fn in_memory_tool_call_acts_in_the_world() {
     let world = SmallWorld::shared().await;
-    let server = WorldServer::new(WorldLock::new(as_shared(&world)), toolset()).unwrap();
+    let server = WorldServer::new(WorldLock::new(as_shared(&world)), toolset(), None).unwrap();
     let (near, serving) = serve_in_memory(server);
     let client = ().serve(near).await.unwrap();
     assert_eq!(client.list_all_tools().await.unwrap().len(), 9);
@@ -34,7 +34,7 @@ async fn in_memory_tool_call_acts_in_the_world() {
 async fn peer_messages_come_once_with_the_next_answer() {
     let world = SmallWorld::shared().await;
     world.lock().await.messages = vec![InboundMessage { from: "vault-watchdog".into(), nonce: 7, text: "The peg slips.".into() }];
-    let (near, _serving) = serve_in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), toolset()).unwrap());
+    let (near, _serving) = serve_in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), toolset(), None).unwrap());
     let client = ().serve(near).await.unwrap();
     let ask = || CallToolRequestParams::new("price").with_arguments(json!({ "token": "WETH" }).as_object().unwrap().clone());
     let first = client.call_tool(ask()).await.unwrap();
@@ -49,7 +49,7 @@ async fn peer_messages_come_once_with_the_next_answer() {
 #[tokio::test]
 async fn each_tools_list_is_recorded_as_a_read() {
     let world = SmallWorld::shared().await;
-    let (near, _serving) = serve_in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), toolset()).unwrap());
+    let (near, _serving) = serve_in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), toolset(), None).unwrap());
     let client = ().serve(near).await.unwrap();
     for _ in 0..3 {
         client.list_all_tools().await.unwrap();
@@ -61,7 +61,7 @@ async fn each_tools_list_is_recorded_as_a_read() {
 async fn closed_trial_rejects_calls() {
     let world = SmallWorld::shared().await;
     let lock = WorldLock::new(as_shared(&world));
-    let (near, _serving) = serve_in_memory(WorldServer::new(lock.clone(), toolset()).unwrap());
+    let (near, _serving) = serve_in_memory(WorldServer::new(lock.clone(), toolset(), None).unwrap());
     let client = ().serve(near).await.unwrap();
     // The lock is closed while the world is in use; the waiting call must not be executed.
     let inside = world.clone().lock_owned().await;
@@ -79,7 +79,7 @@ async fn closed_trial_rejects_calls() {
 #[tokio::test]
 async fn garbage_on_stdio_does_not_end_the_server() {
     let world = SmallWorld::shared().await;
-    let (mut near, _serving) = serve_in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), toolset()).unwrap());
+    let (mut near, _serving) = serve_in_memory(WorldServer::new(WorldLock::new(as_shared(&world)), toolset(), None).unwrap());
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } } });
     near.write_all(format!("{hello}\n").as_bytes()).await.unwrap();
@@ -107,19 +107,35 @@ async fn garbage_on_stdio_does_not_end_the_server() {
 }
 
 #[tokio::test]
+async fn parallel_calls_cost_thinking_time_once() {
+    let world = SmallWorld::shared().await;
+    let server = WorldServer::new(WorldLock::new(as_shared(&world)), toolset(), Some("Trade carefully.".into())).unwrap();
+    let (near, _serving) = serve_in_memory(server);
+    let client = ().serve(near).await.unwrap();
+    assert_eq!(client.peer_info().unwrap().instructions.as_deref(), Some("Trade carefully."));
+    let call = || client.call_tool(CallToolRequestParams::new("words"));
+    futures::future::join_all((0..15).map(|_| call())).await.into_iter().for_each(|answer| drop(answer.unwrap()));
+    // One move of 2 s with 15 calls of 0.2 s.
+    assert_eq!(world.lock().await.now_ms(), 2_000 + 15 * 200);
+    call().await.unwrap();
+    call().await.unwrap();
+    assert_eq!(world.lock().await.now_ms(), 3 * 2_000 + 17 * 200);
+}
+
+#[tokio::test]
 async fn world_server_rejects_invalid_tool_list() {
     let world = SmallWorld::shared().await;
     let mut clashing = toolset();
     clashing.tools[0].name = "use_skill".into();
-    let error = WorldServer::new(WorldLock::new(as_shared(&world)), clashing).unwrap_err();
+    let error = WorldServer::new(WorldLock::new(as_shared(&world)), clashing, None).unwrap_err();
     assert_eq!(*error.fault, McpFault::RepeatedTool { tool: "use_skill".into() });
     let mut skewed = toolset();
     skewed.tools[0].input_schema = json!([]).into();
-    assert!(matches!(*WorldServer::new(WorldLock::new(as_shared(&world)), skewed).unwrap_err().fault, McpFault::BadTool { .. }));
+    assert!(matches!(*WorldServer::new(WorldLock::new(as_shared(&world)), skewed, None).unwrap_err().fault, McpFault::BadTool { .. }));
     let mut plain = toolset();
     plain.skills.clear();
     plain.delegates.clear();
-    assert!(WorldServer::new(WorldLock::new(as_shared(&world)), plain.clone()).is_ok());
+    assert!(WorldServer::new(WorldLock::new(as_shared(&world)), plain.clone(), None).is_ok());
     assert_eq!(list_in_memory(plain.tools.clone()).await.unwrap(), plain.tools);
 }
 

@@ -5,6 +5,7 @@ mod hostile_clients;
 mod http;
 mod imported_tools;
 mod mcp_server;
+mod node_parity;
 mod public_ethereum;
 mod public_mcp;
 mod small;

@@ -1,6 +1,7 @@
 //! viem reads, signs and sends through the RPC; every signature and transaction is recorded as an event.
 
 use alloy_primitives::{Address, U256, address};
+use bardo_eval_world::chain::CONFIRMATION_BLOCKS;
 use bardo_eval_world::chain::genesis::ACCOUNT;
 use bardo_eval_world::endpoints::TrialEndpoints;
 use bardo_eval_world::{ChainAccess, World};
@@ -50,7 +51,7 @@ async fn viem_reads_signs_and_sends() {
     for (at, kind) in ["eip1559", "legacy", "eip2930"].iter().enumerate() {
         assert_eq!((&raw[at]["right"], &raw[at]["status"]), (&json!(true), &json!("success")), "{kind}");
         assert_eq!((&raw[at]["type"], &raw[at]["typed"]), (&json!(kind), &json!(kind)));
-        assert_eq!(raw[at]["block"], (block + 1 + at as u64).to_string());
+        assert_eq!(raw[at]["block"], (block + 1 + at as u64 * (1 + CONFIRMATION_BLOCKS)).to_string());
     }
     assert_eq!(raw[0]["gas"], "21000");
     assert_eq!(seen["received"], "3000");

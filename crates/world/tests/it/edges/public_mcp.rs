@@ -124,8 +124,8 @@ async fn public_mcp_client_over_stdio() {
 async fn token_opens_only_its_own_trial() {
     let server = EndpointServer::open().await.unwrap();
     let (one, other) = (SmallWorld::shared().await, SmallWorld::shared().await);
-    let first = server.add_trial("first", as_shared(&one), toolset(), TrialToken::random().unwrap()).unwrap();
-    let second = server.add_trial("second", as_shared(&other), toolset(), TrialToken::from_text(&"s".repeat(64)).unwrap()).unwrap();
+    let first = server.add_trial("first", as_shared(&one), toolset(), None, TrialToken::random().unwrap()).unwrap();
+    let second = server.add_trial("second", as_shared(&other), toolset(), None, TrialToken::from_text(&"s".repeat(64)).unwrap()).unwrap();
     let own = format!("Bearer {}", first.token.as_str());
     let base = json!({ "tools": node_modules("@modelcontextprotocol/sdk"), "url": first.mcp_url(), "calls": [] });
     for (headers, status) in [

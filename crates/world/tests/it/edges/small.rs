@@ -7,7 +7,8 @@ use alloy_primitives::{Address, U256};
 use async_trait::async_trait;
 use bardo_eval_world::chain::genesis::Genesis;
 use bardo_eval_world::chain::{
-    AddressBook, ChainBackend, ChainError, EmbeddedChain, FrozenChain, Receipt, Signer, Tx, decode_mined, signed_transaction,
+    AddressBook, ChainBackend, ChainError, ChainLedger, EmbeddedChain, FrozenChain, LedgerTx, Receipt, Signer, Tx, TxSubmission,
+    decode_mined, signed_transaction,
 };
 use bardo_eval_world::mcp::serve::{AgentToolset, SharedWorld};
 use bardo_eval_world::{ActingAgent, ChainAccess, EventLog, InboundMessage, PeerAnswer, World};
@@ -44,6 +45,7 @@ pub(crate) const SLOW_WEI: u64 = 77;
 pub(crate) struct SmallWorld {
     ground: &'static SharedChains,
     chains: BTreeMap<u64, EmbeddedChain>,
+    ledgers: BTreeMap<u64, ChainLedger>,
     signer: Signer,
     log: EventLog,
     now_ms: u64,
@@ -58,6 +60,7 @@ impl SmallWorld {
         Self {
             ground: shared_chains().await,
             chains: BTreeMap::new(),
+            ledgers: BTreeMap::new(),
             signer: Signer::development(),
             log: EventLog::default(),
             now_ms: 0,
@@ -85,7 +88,7 @@ impl SmallWorld {
             Ok(chain) => chain.nonce(tx.from).await.ok(),
             Err(_) => None,
         };
-        match self.broadcast(who, 8453, origin, tx).await {
+        match self.broadcast(who, 8453, origin, tx.into()).await {
             Ok(receipt) => ToolAnswer::Result(json!({ "block": receipt.block.number, "nonce": nonce })),
             Err(error) => ToolAnswer::Error { code: "EXECUTION_REFUSED".into(), message: error.to_string() },
         }
@@ -185,15 +188,29 @@ impl ChainAccess for SmallWorld {
         &self.signer
     }
 
-    async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: Tx) -> Result<Receipt, ChainError> {
-        let on = self.chain(chain).await?;
-        let nonce = on.nonce(tx.from).await?;
-        let receipt = on.send(&tx).await?;
+    async fn ledger(&mut self, id: u64) -> Result<&ChainLedger, ChainError> {
+        let opened = self.chain(id).await?.latest().await?;
+        Ok(self.ledgers.entry(id).or_insert_with(|| ChainLedger::new(id, opened)))
+    }
+
+    async fn broadcast(
+        &mut self,
+        who: &ActingAgent,
+        chain: u64,
+        origin: ActionOrigin,
+        submission: TxSubmission,
+    ) -> Result<Receipt, ChainError> {
+        self.ledger(chain).await?;
+        let Self { ground, chains, ledgers, .. } = self;
+        let (Some(on), Some(ledger)) = (chains.get_mut(&chain), ledgers.get_mut(&chain)) else {
+            return Err(ChainError::Unsupported(format!("there is no chain {chain}")));
+        };
+        let LedgerTx { nonce, receipt, tx, .. } = ledger.send(on, &submission).await?;
+        let (what, receipt) = (Box::new(decode_mined(&ground.chains[&chain].1, tx, *nonce, receipt)), receipt.clone());
         // A payment of this amount simulates a slow node.
-        if tx.value == U256::from(SLOW_WEI) {
+        if submission.tx.value == U256::from(SLOW_WEI) {
             tokio::time::sleep(std::time::Duration::from_millis(self.slow_ms)).await;
         }
-        let what = Box::new(decode_mined(&self.ground.chains[&chain].1, &tx, nonce, &receipt));
         self.note(who, EventKind::Mined { origin, what });
         Ok(receipt)
     }
