@@ -51,10 +51,10 @@ pub(crate) struct RunArgs {
     /// Trials in flight at once
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub concurrency: u64,
-    /// Chain backend: embedded, or anvil (one node per chain and trial)
+    /// Chain backend: embedded, anvil (one node per chain and trial), or anvil:URL (a running Anvil or fork of yours, for one chain)
     #[arg(long, value_name = "KIND", default_value = "embedded")]
     pub chain: String,
-    /// Safety hooks: observe reports violations, enforce blocks them
+    /// Safety hooks on tool calls: observe reports violations, enforce blocks them. Transactions sent over RPC pass no hooks, only the account's on-chain policy
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
     /// Spending limit in US dollars; trials beyond it are not funded [default: set by the tier or bardo-eval.yaml]

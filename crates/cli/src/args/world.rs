@@ -16,12 +16,12 @@ pub(crate) enum WorldCommand {
     Send(SendArgs),
     /// Call one tool and show its answer, events and effects; nothing is stored
     #[command(
-        after_help = "Examples:\n  bardo-eval world call data_get_token_price token=WETH chain_id=8453\n  bardo-eval world call uniswap_execute_swap token_in=USDC token_out=WETH amount=250 chain=base\n  bardo-eval world call wallet_transfer_token --args '{\"token\": \"USDC\", \"recipient\": \"0x70997970C51812dc3A010C7d01b50e0d17dc79C8\", \"amount\": \"5\", \"chain_id\": 8453}' --defence enforce"
+        after_help = "Examples:\n  bardo-eval world call data_get_token_price token=WETH chain=base\n  bardo-eval world call uniswap_execute_swap token_in=USDC token_out=WETH amount=250 chain=base\n  bardo-eval world call wallet_transfer_token --args '{\"token\": \"USDC\", \"recipient\": \"0x70997970C51812dc3A010C7d01b50e0d17dc79C8\", \"amount\": \"5\", \"chain_id\": 8453}' --defence enforce"
     )]
     Call(CallArgs),
     /// Serve a world to an agent or a person: tools over MCP, chains over JSON-RPC, pages over HTTP
     #[command(
-        after_help = "Examples:\n  bardo-eval world serve --agent trade-executor            # MCP, RPC and pages on a loopback port; ends with Ctrl-C\n  bardo-eval world serve --profile trader --stdio          # MCP on stdin and stdout, for clients that start a command"
+        after_help = "Examples:\n  bardo-eval world serve --agent trade-executor            # MCP, RPC and pages on a loopback port; ends with Ctrl-C\n  bardo-eval world serve --agent trade-executor --format json  # token and addresses as one JSON document\n  bardo-eval world serve --profile trader --stdio          # MCP on stdin and stdout, for clients that start a command"
     )]
     Serve(ServeArgs),
 }
@@ -32,10 +32,10 @@ pub(crate) struct LiveArgs {
     /// World [default: the first world]
     #[arg(long, value_name = "NAME")]
     pub world: Option<String>,
-    /// Chain backend: embedded, or anvil (started by this command)
+    /// Chain backend: embedded, anvil (started by this command), or anvil:URL (a running Anvil or fork of yours, for one chain)
     #[arg(long, value_name = "KIND", default_value = "embedded")]
     pub chain: String,
-    /// Safety hooks: observe reports violations, enforce blocks them
+    /// Safety hooks on tool calls: observe reports violations, enforce blocks them. Transactions sent over RPC pass no hooks, only the account's on-chain policy
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(crate) struct LiveArgs {
 pub(crate) struct CallArgs {
     /// Tool, by its name or a former name
     pub tool: String,
-    /// Arguments as NAME=VALUE; values that parse as JSON are passed as JSON
+    /// Arguments as NAME=VALUE; values that parse as JSON are passed as JSON, except where the tool wants text
     #[arg(value_name = "NAME=VALUE")]
     pub pairs: Vec<String>,
     /// All arguments as one JSON object
@@ -85,7 +85,7 @@ pub(crate) struct WorldArgs {
     /// Chain of the world, by name or id [default: all for show, the first for send]
     #[arg(long, value_name = "CHAIN")]
     pub on: Option<String>,
-    /// Chain backend: embedded, anvil (started by this command), or anvil:URL (an empty node of yours)
+    /// Chain backend: embedded, anvil (started by this command), or anvil:URL (a running Anvil or fork of yours, for one chain)
     #[arg(long, value_name = "KIND", default_value = "embedded")]
     pub chain: String,
 }

@@ -55,18 +55,20 @@ fn row(what: &str, state: DoctorState, note: &str) -> DoctorRow {
 
 fn subject_rows(subject: &SubjectFile) -> Vec<DoctorRow> {
     let name = &subject.name.value;
-    let mut rows = match run::subjects::runnable_subject(subject) {
-        Ok(_) => vec![row(&format!("subject {name}"), DoctorState::Ok, &subject.about)],
-        Err(error) => vec![row(&format!("subject {name}"), DoctorState::Missing, &error.to_string())],
-    };
+    let mut rows = vec![row(&format!("subject {name}"), DoctorState::Ok, &subject.about)];
     rows.extend(subject.external.iter().flat_map(|agent| external_agent_rows(name, agent)));
     if !subject.provider.is_llm() {
         return rows;
     }
+    let provider = subject.provider.word();
     let key = match &subject.key_env {
-        Some(variable) if env::is_set(variable) => row(&format!("key of {name}"), DoctorState::Ok, &format!("{variable} is set")),
-        Some(variable) => row(&format!("key of {name}"), DoctorState::Missing, &format!("set {variable} to run it")),
-        None => row(&format!("key of {name}"), DoctorState::Ok, "none needed"),
+        Some(variable) if env::is_set(variable) => {
+            row(&format!("key of {name}"), DoctorState::Ok, &format!("{variable} is set, for provider {provider}"))
+        }
+        Some(variable) => row(&format!("key of {name}"), DoctorState::Missing, &format!("set {variable} to run it (provider {provider})")),
+        None => {
+            row(&format!("key of {name}"), DoctorState::Ok, &format!("none needed for provider {provider}; its server must be running"))
+        }
     };
     let price = match &subject.price {
         Some(price) => {

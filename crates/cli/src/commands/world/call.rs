@@ -20,10 +20,10 @@ pub(super) async fn call(
     args: &CallArgs,
 ) -> Result<ExitKind, UserError> {
     let name = find_world(&workspace, args.live.world.as_deref())?.name.value.clone();
-    if workspace.tool(&args.tool).is_none() {
+    let Some(tool) = workspace.tool(&args.tool) else {
         return Err(UserError::unknown("tool", &args.tool, workspace.tools.iter().map(|tool| tool.name.as_str())));
-    }
-    let given = parse_arguments(args)?;
+    };
+    let given = parse_arguments(args, &tool.listing().input_schema)?;
     let foreign = imported_tools::parse_tool_answers(source, &workspace, &args.live.foreign.foreign).await?;
     let template = WorldTemplate::new(workspace, &name, chain_kind::parse_chain_kind(&args.live.chain)?)?;
     let mut world = LiveWorld::new(
@@ -50,18 +50,30 @@ pub(super) async fn call(
     Ok(io.print_result(&text, exit))
 }
 
-fn parse_arguments(args: &CallArgs) -> Result<Value, UserError> {
+fn parse_arguments(args: &CallArgs, schema: &Value) -> Result<Value, UserError> {
     if let Some(text) = &args.args {
         return serde_json::from_str(text).map_err(|error| UserError::without_remedy(format!("--args is not JSON: {error}")));
     }
     let mut map = Map::new();
     for pair in &args.pairs {
         let (name, text) = pair.split_once('=').ok_or_else(|| UserError::without_remedy(format!("\"{pair}\" is not NAME=VALUE")))?;
-        // Most tools take amounts as text, so a bare number may be rejected; the tool's answer says so.
-        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
-        map.insert(name.to_owned(), value);
+        map.insert(name.to_owned(), parse_value(text, &schema["properties"][name]));
     }
     Ok(Value::Object(map))
+}
+
+/// Parses a value as JSON, unless it is none or the schema wants text: `amount=250` is the text "250".
+fn parse_value(text: &str, schema: &Value) -> Value {
+    let is_text = |kind: &Value| kind == "string";
+    let wants_text = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().all(|kind| is_text(kind) || kind == "null") && kinds.iter().any(is_text),
+        kind => is_text(kind),
+    };
+    match serde_json::from_str(text) {
+        Ok(Value::String(quoted)) => Value::String(quoted),
+        Ok(value) if !wants_text => value,
+        Ok(_) | Err(_) => Value::String(text.to_owned()),
+    }
 }
 
 fn as_text(io: &CliOutput, answer: &ToolAnswer, events: &[Event]) -> String {
@@ -128,4 +140,28 @@ fn event_line(event: &Event) -> String {
         | EventKind::Messaged { .. } => return String::new(),
     };
     format!("{:>6} ms  {line}\n", event.at_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_value;
+    use serde_json::json;
+
+    #[test]
+    fn values_become_text_where_the_schema_wants_text() {
+        let text = json!({ "type": "string" });
+        for (value, schema, parsed) in [
+            ("250", &text, json!("250")),
+            ("\"250\"", &text, json!("250")),
+            ("true", &text, json!("true")),
+            ("{}", &text, json!("{}")),
+            ("250", &json!({ "type": ["string", "null"] }), json!("250")),
+            ("250", &json!({ "type": ["string", "integer"] }), json!(250)),
+            ("250", &json!({ "type": "integer" }), json!(250)),
+            ("250", &json!(null), json!(250)),
+            ("WETH", &json!(null), json!("WETH")),
+        ] {
+            assert_eq!(parse_value(value, schema), parsed, "{value} {schema}");
+        }
+    }
 }
