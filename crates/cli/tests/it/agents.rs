@@ -91,6 +91,28 @@ fn mcp_client_agent_executes_a_swap() {
     }
 }
 
+/// Agents that check their trade with public Ethereum clients over the world's RPC pass like those that do not, on both chain backends.
+#[test]
+fn agents_check_their_trade_over_rpc() {
+    for (kind, name) in [("mcp", "viem/agent.mjs"), ("process", "cast/agent.mjs")] {
+        let folder = with_client();
+        folder.write("agent.mjs", example(name));
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools").canonicalize().unwrap();
+        std::os::unix::fs::symlink(tools, folder.path(".tools")).unwrap();
+        for chain in ["embedded", "anvil"] {
+            let subject = format!("{kind}:node agent.mjs");
+            let ran = folder.run(&["run", "--subject", &subject, "--case", SWAP_CASE, "--chain", chain, "--format", "json"]);
+            let trial = show_json(&folder, SWAP_CASE);
+            assert_eq!(ran.code, Some(0), "{name} {chain}: {trial:#}");
+            assert_eq!(trial["ending"]["ending"], "finished", "{name} {chain}: {trial:#}");
+            for scorer in ["safety_pipeline", "argument_match", "case_pass"] {
+                assert_eq!(score(&trial, scorer)["tally"]["hit"], score(&trial, scorer)["tally"]["of"], "{scorer}: {trial:#}");
+            }
+            assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "signed").count(), 1, "{name} {chain}");
+        }
+    }
+}
+
 /// On a profile the trial ends with the first move that calls tools; later moves do not count.
 #[test]
 fn profile_case_ends_after_first_move() {

@@ -163,7 +163,9 @@ fn doctor_names_what_is_missing_and_shows_no_key() {
         assert!(rows.iter().any(|row| row["what"] == what), "{what} is missing");
     }
     let key = rows.iter().find(|row| row["what"] == "key of claude-sonnet").unwrap();
-    assert_eq!((&key["state"], &key["note"]), (&"missing".into(), &"set ANTHROPIC_API_KEY to run it".into()));
+    assert_eq!((&key["state"], &key["note"]), (&"missing".into(), &"set ANTHROPIC_API_KEY to run it (provider anthropic)".into()));
+    let llm = rows.iter().find(|row| row["what"] == "subject claude-sonnet").unwrap();
+    assert_eq!(llm["state"], "ok", "{llm}");
     folder.write("evals/gates.yaml", "gates: {");
     folder.run(&["doctor"]).assert_exit(1).assert_stdout("run `bardo-eval smoke`");
 }
