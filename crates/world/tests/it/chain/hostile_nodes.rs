@@ -270,10 +270,10 @@ async fn program_with_wrong_port_is_an_error() {
 }
 
 #[tokio::test]
-async fn missing_anvil_error_names_the_install_script() {
+async fn missing_anvil_error_says_how_to_install_it() {
     let config = AnvilConfig { tools: Some(PathBuf::from("/nowhere")), ..AnvilConfig::new(CHAIN, START) };
-    assert!(Anvil::start(&config).await.unwrap_err().to_string().contains("scripts/install-test-tools"));
-    assert!(Anvil::start(&AnvilConfig::new(CHAIN, START)).await.unwrap_err().to_string().contains("scripts/install-test-tools"));
+    assert!(Anvil::start(&config).await.unwrap_err().to_string().contains("npm install -g @foundry-rs/anvil"));
+    assert!(Anvil::start(&AnvilConfig::new(CHAIN, START)).await.unwrap_err().to_string().contains("npm install -g @foundry-rs/anvil"));
 }
 
 #[tokio::test]
