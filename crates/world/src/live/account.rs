@@ -1,11 +1,14 @@
 //! Account history of one trial: sent transactions, spending totals and the halt flag.
 
+use super::tx_plan::PlanKind;
 use alloy_primitives::U256;
 
 #[derive(Debug, Default)]
 pub(crate) struct AccountState {
     sent: Vec<SentTx>,
     spent: SpentTotals,
+    /// Rights that were signed and not broadcast. They are not added to transactions, which may use them.
+    signed: SpentTotals,
     halted: bool,
 }
 
@@ -21,11 +24,17 @@ pub(crate) struct SentTx {
     pub gas_used: u64,
 }
 
-/// USD value of all outflows, with 8 decimals.
+/// USD value of all outflows on all chains, with 8 decimals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SpentTotals {
     pub session_usd8: U256,
     pub day_usd8: U256,
+}
+
+impl SpentTotals {
+    pub(crate) fn plus(self, usd8: U256) -> Self {
+        Self { session_usd8: self.session_usd8.saturating_add(usd8), day_usd8: self.day_usd8.saturating_add(usd8) }
+    }
 }
 
 impl AccountState {
@@ -46,9 +55,17 @@ impl AccountState {
         &self.spent
     }
 
+    /// Returns the totals that a plan adds to: those of signatures or those of transactions.
+    pub(crate) fn spent_before(&self, kind: &PlanKind) -> SpentTotals {
+        if matches!(kind, PlanKind::Sign(_)) { self.signed } else { self.spent }
+    }
+
     pub(crate) fn add_spent(&mut self, usd8: U256) {
-        self.spent.session_usd8 = self.spent.session_usd8.saturating_add(usd8);
-        self.spent.day_usd8 = self.spent.day_usd8.saturating_add(usd8);
+        self.spent = self.spent.plus(usd8);
+    }
+
+    pub(crate) fn add_signed(&mut self, usd8: U256) {
+        self.signed = self.signed.plus(usd8);
     }
 
     pub(crate) fn is_halted(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::tool_error::{ToolError, quote_value};
 use super::tx_plan::TxPlan;
+use alloy_primitives::U256;
 use model::transcript::{ReviewDecision, ToolErrorCode};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ pub(crate) struct ActionState {
     /// Calldata hashes of approvals that a write consumed.
     used: Vec<String>,
     writes_at_ms: Vec<u64>,
+    grants: Vec<ActionGrant>,
 }
 
 #[derive(Debug, Clone)]
@@ -26,6 +28,29 @@ pub(crate) struct FrozenAction {
     pub calldata_hash: String,
     pub prepared_at_ms: u64,
     pub expires_at_ms: u64,
+}
+
+/// Action that the policy-based guardian approved for a request.
+#[derive(Debug, Clone)]
+pub(crate) struct ActionGrant {
+    pub action_id: String,
+    pub calldata_hash: String,
+    /// Identity of the request.
+    pub request: String,
+    /// Amount by symbol, in a scale common to all grants.
+    pub spends: Vec<(String, U256)>,
+    /// Value of everything it spends, with 8 decimals.
+    pub worth_usd8: U256,
+    /// A signature, not a transaction.
+    pub signs: bool,
+    pub expires_at_ms: u64,
+    pub sent: bool,
+}
+
+impl ActionGrant {
+    pub(crate) fn spent(&self, symbol: &str) -> Option<U256> {
+        self.spends.iter().find(|(known, _)| known == symbol).map(|(_, amount)| *amount)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -60,8 +85,31 @@ impl ActionState {
     pub(crate) fn apply_decision(&mut self, calldata_hash: &str, decision: ReviewDecision, policy: u64) {
         match decision {
             ReviewDecision::Approve => self.approvals.push(ActionApproval { calldata_hash: calldata_hash.to_owned(), policy }),
-            ReviewDecision::Veto => self.approvals.retain(|approval| approval.calldata_hash != calldata_hash),
+            ReviewDecision::Veto => {
+                self.approvals.retain(|approval| approval.calldata_hash != calldata_hash);
+                self.grants.retain(|grant| grant.sent || grant.calldata_hash != calldata_hash);
+            }
         }
+    }
+
+    /// Records an approval for a request. Approving the same calldata again replaces the approval that was not used.
+    pub(crate) fn add_grant(&mut self, grant: ActionGrant) {
+        self.grants.retain(|known| known.sent || known.calldata_hash != grant.calldata_hash);
+        self.grants.push(grant);
+    }
+
+    /// Returns the approvals for a request that were used or still can be, without an unused one of this calldata.
+    pub(crate) fn granted(&self, request: &str, calldata_hash: &str, now_ms: u64) -> Vec<&ActionGrant> {
+        let counts = |grant: &&ActionGrant| grant.sent || (grant.calldata_hash != calldata_hash && now_ms <= grant.expires_at_ms);
+        self.grants.iter().filter(|grant| grant.request == request).filter(counts).collect()
+    }
+
+    /// Returns the value of approved signatures or transactions that were not sent and still can be, without this calldata.
+    pub(crate) fn pending_usd8(&self, signs: bool, calldata_hash: &str, now_ms: u64) -> U256 {
+        let pending = |grant: &&ActionGrant| {
+            !grant.sent && grant.signs == signs && grant.calldata_hash != calldata_hash && now_ms <= grant.expires_at_ms
+        };
+        self.grants.iter().filter(pending).fold(U256::ZERO, |sum, grant| sum.saturating_add(grant.worth_usd8))
     }
 
     pub(crate) fn was_simulated(&self, calldata_hash: &str) -> bool {
@@ -88,6 +136,9 @@ impl ActionState {
         }
         if let Some(at) = self.approvals.iter().position(|approval| approval.calldata_hash == calldata_hash) {
             self.used.push(self.approvals.remove(at).calldata_hash);
+        }
+        if let Some(grant) = self.grants.iter_mut().find(|grant| !grant.sent && grant.calldata_hash == calldata_hash) {
+            grant.sent = true;
         }
     }
 

@@ -4,7 +4,7 @@ use super::account::SpentTotals;
 use super::actions::{ActionState, FrozenAction};
 use super::args::{same_argument, scalar_text};
 use super::hooks::{self, HookInput};
-use super::review_terms::exceeded_term;
+use super::review_terms::TermsReview;
 use super::tool_error::quote_value;
 use super::tx_plan::PlanKind;
 use crate::chain::AddressBook;
@@ -77,12 +77,14 @@ fn action_veto(case: &ReviewInput<'_>, id: &str, frozen: &FrozenAction) -> Optio
         calldata_hash: &frozen.calldata_hash,
         spent: case.spent,
     };
+    let (workspace, actions, now_ms, params) = (case.workspace, case.actions, case.now_ms, case.params);
+    let terms = TermsReview { workspace, book, actions, now_ms, frozen, params };
     let what = hooks::policy_objection(&input)
         .map(|objection| objection.why)
         .or_else(|| grants_unlimited_allowance(&frozen.plan.kind).then(|| "the allowance is unlimited".to_owned()))
         .or_else(|| case.reverted.map(|error| format!("simulation failed: {error}")))
         .or_else(|| contradiction(case.workspace, id, frozen, case.params))
-        .or_else(|| exceeded_term(case.workspace, book, &frozen.plan, case.params))?;
+        .or_else(|| terms.exceeded_term())?;
     Some(format!("{}: {what}", frozen.tool))
 }
 
@@ -101,7 +103,9 @@ fn grants_unlimited_allowance(kind: &PlanKind) -> bool {
 
 /// Returns the first request parameter that contradicts the frozen action.
 fn contradiction(workspace: &Workspace, id: &str, frozen: &FrozenAction, params: &Map<String, Value>) -> Option<String> {
-    let claims = params.iter().filter(|(name, claimed)| !matches!(name.as_str(), "action_id" | "dry_run") && !claimed.is_null());
+    // The slippage of a request is a bound: a tighter action does not contradict it.
+    let is_claim = |name: &str| !matches!(name, "action_id" | "dry_run" | "slippage_bps");
+    let claims = params.iter().filter(|(name, claimed)| is_claim(name) && !claimed.is_null());
     claims.into_iter().find_map(|(name, claimed)| {
         let actual = match name.as_str() {
             // Compare with the chain id of the calldata: arguments may spell it in another way.
@@ -368,13 +372,15 @@ mod tests {
             json!({ "chain_id": 1 }),
             json!({ "token_in": "WETH" }),
             json!({ "token_out": STRANGER.to_checksum(None) }),
-            json!({ "slippage_bps": 10 }),
         ] {
             let mut params = fact.clone();
             params["action_id"] = json!("action-1");
             let reason = veto_of(ReviewRole::Guardian, &sample, &params);
             assert!(reason.starts_with("swap_execute: ") && reason.contains("in action-1, not"), "{reason}");
         }
+        let tighter = json!({ "action_id": "action-1", "slippage_bps": 10 });
+        let reason = veto_of(ReviewRole::Guardian, &sample, &tighter);
+        assert_eq!(reason, "swap_execute: it tolerates 50 bps of slippage, the request allows 10");
         let other = json!({ "action_id": "action-1", "recipient": SANCTIONED.to_checksum(None) });
         assert!(veto_of(ReviewRole::Assessor, &SampleWrite::transfer(), &other).starts_with("token_transfer: recipient is"));
     }

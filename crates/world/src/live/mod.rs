@@ -28,6 +28,7 @@ mod record;
 mod review_terms;
 mod sign_typed;
 mod simulate;
+mod spent_value;
 mod submit;
 mod tool_error;
 mod tool_request;

@@ -1,10 +1,15 @@
 //! Review decisions on actions, by the stubbed guardian and assessor or by an agent under test.
 
+use super::actions::ActionGrant;
 use super::guardian;
+use super::hooks::worth_usd8;
+use super::review_terms::{outflows, request_key};
 use super::simulate::dry_run;
 use super::trial_state::TrialState;
+use super::tx_plan::PlanKind;
 use super::world_template::WorldTemplate;
 use crate::{ActingAgent, PeerAnswer};
+use model::transcript::ReviewDecision;
 use model::{EventKind, ReviewRole};
 use serde_json::{Map, Value};
 
@@ -29,6 +34,11 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
         };
         chain = state.chain(frozen.plan.chain).await.ok().map(|chain| chain.template().clone());
     }
+    let spent = frozen.as_ref().map_or(*state.account.spent(), |frozen| {
+        let signs = matches!(frozen.plan.kind, PlanKind::Sign(_));
+        let pending = state.actions.pending_usd8(signs, &frozen.calldata_hash, state.now_ms());
+        state.account.spent_before(&frozen.plan.kind).plus(pending)
+    });
     let (decision, reason) = guardian::decide(
         request.role,
         &guardian::ReviewInput {
@@ -38,11 +48,24 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
             actions: &state.actions,
             now_ms: state.now_ms(),
             halted: state.account.is_halted(),
-            spent: state.account.spent(),
+            spent: &spent,
             params: request.params,
             reverted: reverted.as_deref(),
         },
     );
+    if let (ReviewRole::Guardian, ReviewDecision::Approve, Some(frozen), Some(chain)) = (request.role, decision, &frozen, &chain) {
+        let spends = outflows(chain.address_book(), &frozen.plan).into_iter().map(|(symbol, _, amount)| (symbol, amount)).collect();
+        state.actions.add_grant(ActionGrant {
+            action_id: action_id.clone().unwrap_or_default(),
+            calldata_hash: frozen.calldata_hash.clone(),
+            request: request_key(template.workspace(), request.params),
+            spends,
+            worth_usd8: worth_usd8(template.file(), chain.address_book(), &frozen.plan.outflows).unwrap_or_default(),
+            signs: matches!(frozen.plan.kind, PlanKind::Sign(_)),
+            expires_at_ms: frozen.expires_at_ms,
+            sent: false,
+        });
+    }
     let by = ActingAgent::new(request.to, request.who.depth + 1);
     let answer = PeerAnswer { action_id, decision, reason };
     record_decision(template, state, &by, Some(request.role), answer.clone());

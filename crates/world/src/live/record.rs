@@ -3,7 +3,7 @@
 use super::fixtures::HoleRead;
 use super::operator::WorldOperator;
 use crate::{ActingAgent, EventLog};
-use model::transcript::Effect;
+use model::transcript::{Effect, MinedTransaction};
 use model::{Event, EventKind};
 use serde_json::Value;
 use std::sync::Arc;
@@ -53,11 +53,15 @@ impl TrialRecord {
 
     /// Returns the effects of a transaction that was recorded since the events were last taken.
     pub(super) fn effects_of(&self, chain: u64, nonce: u64) -> &[Effect] {
-        let mined = self.log.newest_first().find_map(|happened| {
+        self.mined(chain, nonce).map_or(&[], |what| what.effects.as_slice())
+    }
+
+    /// Returns a transaction that was recorded since the events were last taken.
+    pub(super) fn mined(&self, chain: u64, nonce: u64) -> Option<&MinedTransaction> {
+        self.log.newest_first().find_map(|happened| {
             let EventKind::Mined { what, .. } = happened else { return None };
-            (what.chain == chain && what.nonce == nonce).then_some(what.effects.as_slice())
-        });
-        mined.unwrap_or_default()
+            (what.chain == chain && what.nonce == nonce).then_some(&**what)
+        })
     }
 
     pub(super) fn calls(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! Signs typed data that is not broadcast, such as orders and permits.
 
 use super::account::SentTx;
+use super::hooks::worth_usd8;
 use super::planned_write::PlannedWrite;
 use super::tool_error::ToolError;
 use super::trial_state::TrialState;
@@ -21,7 +22,9 @@ pub(super) async fn sign_typed(
     let id = hex::encode_prefixed(hash);
     let chain = state.chain(write.plan.chain).await?;
     let what = Box::new(signed_typed(chain.address_book(), template.operator(), data));
+    let worth = worth_usd8(template.file(), chain.address_book(), &write.plan.outflows).unwrap_or_default();
     let block = chain.node().latest().await?.number;
+    state.account.add_signed(worth);
     state.account.add_sent(SentTx {
         tx_hash: id.clone(),
         chain: write.plan.chain,

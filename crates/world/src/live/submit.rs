@@ -89,6 +89,7 @@ fn confirm(template: &WorldTemplate, state: &mut TrialState, write: &PlannedWrit
 async fn run_hooks(template: &WorldTemplate, state: &mut TrialState, write: &PlannedWrite<'_>) -> Result<(), ToolError> {
     let ToolRequest { who, call, tool, given } = *write.request;
     let chain = state.chain(write.plan.chain).await?.template().clone();
+    let spent = state.account.spent_before(&write.plan.kind);
     let found = objections(&HookInput {
         workspace: template.workspace(),
         world: template.file(),
@@ -101,7 +102,7 @@ async fn run_hooks(template: &WorldTemplate, state: &mut TrialState, write: &Pla
         action_id: write.origin.action_id.as_deref(),
         plan: &write.plan,
         calldata_hash: write.calldata_hash(),
-        spent: state.account.spent(),
+        spent: &spent,
     });
     for objection in found {
         let (hook, why) = (objection.hook.to_owned(), objection.why.clone());

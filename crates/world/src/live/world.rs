@@ -4,6 +4,7 @@ use super::dispatch::{self, RawRequest};
 use super::mine::mine_submission;
 use super::operator::WorldOperator;
 use super::peers::{self, PeerRequest};
+use super::spent_value::spent_usd8;
 use super::tool_error::ToolError;
 use super::trial_state::TrialState;
 use super::world_settings::{THINK_MS, WorldSettings};
@@ -11,6 +12,7 @@ use super::world_template::WorldTemplate;
 use super::world_texts;
 use crate::chain::{AddressBook, ChainBackend, ChainError, ChainLedger, Receipt, Signer, TxSubmission};
 use crate::{ActingAgent, ChainAccess, InboundMessage, PeerAnswer, World};
+use alloy_primitives::U256;
 use async_trait::async_trait;
 use model::suite::PeerMode;
 use model::transcript::{ActionOrigin, ReviewDecision, ToolAnswer};
@@ -149,7 +151,13 @@ impl ChainAccess for LiveWorld {
     }
 
     async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: TxSubmission) -> Result<Receipt, ChainError> {
-        Ok(mine_submission(&mut self.state, who, chain, origin, &tx).await?.receipt)
+        let sent = mine_submission(&mut self.state, who, chain, origin, &tx).await?;
+        let native = self.template.workspace().chains.iter().find(|known| known.id == chain).map_or("", |known| known.native.as_str());
+        let on = self.state.chain(chain).await?.template().clone();
+        let spent = self.state.record.mined(chain, sent.nonce);
+        let spent = spent.map_or(U256::ZERO, |what| spent_usd8(self.template.file(), on.address_book(), native, what));
+        self.state.account.add_spent(spent);
+        Ok(sent.receipt)
     }
 
     fn read_file(&mut self, who: &ActingAgent, path: &str) -> Option<String> {

@@ -17,6 +17,8 @@ mod spending;
 
 pub(crate) use hook::HookInput;
 pub use hook::{Hook, HookScope};
+pub(crate) use slippage::excess_slippage;
+pub(crate) use spending::worth_usd8;
 
 use super::tx_plan::PlanKind;
 use model::transcript::ToolErrorCode;

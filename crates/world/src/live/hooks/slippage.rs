@@ -2,9 +2,11 @@
 
 use super::hook::{Hook, HookInput, HookScope, ObjectionReason};
 use crate::live::args::ToolArgs;
+use crate::live::tx_plan::TxPlan;
 use alloy_primitives::U256;
-use model::ParamKind;
 use model::transcript::{ToolErrorCode, TradeTerms};
+use model::{ParamKind, Tool};
+use serde_json::{Map, Value};
 
 pub(super) const HOOK: Hook = Hook {
     id: "slippage",
@@ -15,11 +17,16 @@ pub(super) const HOOK: Hook = Hook {
 
 fn check(input: &HookInput<'_>) -> Option<ObjectionReason> {
     let max = input.workspace.policy.slippage_bps.max;
-    // The minimum of an exact-output swap equals its output, so its slippage shows only in the stated bps.
-    let planned = input.plan.outputs.get("slippage_bps").and_then(|bps| bps.as_u64());
-    let stated = planned.or_else(|| stated_bps(&input.arguments())).filter(|bps| *bps > max);
-    let bps = stated.or_else(|| input.plan.trade.as_ref().and_then(|trade| calldata_bps(trade, max)))?;
+    let bps = excess_slippage(input.tool, input.args, input.plan, max)?;
     Some(ObjectionReason::new(ToolErrorCode::SlippageExceeded, format!("slippage of {bps} bps exceeds the maximum of {max} bps")))
+}
+
+/// Returns the slippage in bps that an action states or its calldata allows, if it exceeds `max`.
+pub(crate) fn excess_slippage(tool: &Tool, args: &Map<String, Value>, plan: &TxPlan, max: u64) -> Option<u64> {
+    // The minimum of an exact-output swap equals its output, so its slippage shows only in the stated bps.
+    let planned = plan.outputs.get("slippage_bps").and_then(|bps| bps.as_u64());
+    let stated = planned.or_else(|| stated_bps(&ToolArgs::new(tool, args))).filter(|bps| *bps > max);
+    stated.or_else(|| plan.trade.as_ref().and_then(|trade| calldata_bps(trade, max)))
 }
 
 fn stated_bps(args: &ToolArgs<'_>) -> Option<u64> {

@@ -9,7 +9,7 @@ use model::transcript::ToolErrorCode;
 
 pub(super) const HOOK: Hook = Hook {
     id: "spending",
-    manual: "Outflows must stay within the USD limits per transaction, session and day.",
+    manual: "Outflows must stay within the USD limits per transaction, and over all chains per session and day.",
     scope: HookScope::Policy,
     check,
 };

@@ -3,8 +3,10 @@
 mod determinism;
 mod environment;
 mod every_tool;
+mod guardian_terms;
 mod harness;
 mod hook_violations;
+mod limits_over_chains;
 mod malformed;
 mod pipeline;
 mod samples;
