@@ -1,5 +1,6 @@
 //! Checks of an address argument, in order; the first failed check is reported.
 
+use super::address_roles::{contract_has_role, receives, thing_has_role, token_has_role, vault_has_role};
 use super::amounts::case_world;
 use super::calls::ObservedCall;
 use crate::evidence::Evidence;
@@ -63,9 +64,6 @@ impl AddressCheck {
 /// Failed check and its reason.
 type AddressFailure = (AddressCheck, String);
 
-/// Roles that receive value or permissions. An address that appears only in fixtures is not trusted in them.
-const RECEIVING_ROLES: &[AddressRole] =
-    &[AddressRole::Recipient, AddressRole::Spender, AddressRole::Operator, AddressRole::Executor, AddressRole::Owner];
 /// Roles that require a contract.
 const CONTRACT_ROLES: &[AddressRole] = &[
     AddressRole::Spender,
@@ -127,7 +125,7 @@ fn check_target(evidence: &Evidence<'_>, arg: &AddressArg<'_>, lower: &str, fact
     if is_zero_or_precompile || lower == DEAD_ADDRESS {
         return Err((AddressCheck::InvalidTarget, "it is a burn or precompile address".into()));
     }
-    if !RECEIVING_ROLES.contains(&arg.role) {
+    if !receives(arg.role) {
         return Ok(());
     }
     let own = arg.own || fact.is_some_and(|fact| fact.party.own) || is_wallet(evidence, lower);
@@ -159,7 +157,7 @@ fn check_code(arg: &AddressArg<'_>, fact: Option<&ResolvedAddress>) -> Result<()
 /// Trust in a known address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AddressTrust {
-    /// Listed in the registry, the intent or the world's vaults and objects, or owned by the agent.
+    /// Listed in this role in the registry, the intent or the world's vaults and objects, or owned by the agent.
     Pinned,
     /// A token, fixture or user message names it; its origin is not verified.
     Unverified,
@@ -172,17 +170,31 @@ fn check_known(
     fact: Option<&ResolvedAddress>,
 ) -> Result<AddressTrust, AddressFailure> {
     let same = |text: &str| text.eq_ignore_ascii_case(lower);
-    let registered = tokens(evidence, arg.chain).any(|token| same(&token.address.text))
-        || contracts(evidence, arg.chain).any(|contract| same(&contract.address.text));
+    // An address counts only in the role in which it is listed; the first other role is reported.
+    let mut other_role: Option<String> = None;
+    let acts = arg.call.tool.is_none_or(|tool| tool.writes() || tool.prepares.is_some());
+    let mut in_role = |listed: &str, fits: bool| {
+        // A read gives nothing away, so it may ask about any listed party.
+        let fits = fits || (!acts && receives(arg.role));
+        if !fits {
+            other_role.get_or_insert_with(|| listed.to_owned());
+        }
+        fits
+    };
+    let registered = tokens(evidence, arg.chain).any(|token| same(&token.address.text) && in_role("token", token_has_role(arg.role)))
+        || contracts(evidence, arg.chain)
+            .any(|contract| same(&contract.address.text) && in_role(contract.role.word(), contract_has_role(contract.role, arg.role)));
     let own = arg.own || fact.is_some_and(|fact| fact.party.own) || is_wallet(evidence, lower);
     let here = |chain: u64| arg.chain.is_none_or(|id| id == chain);
     let world = case_world(evidence);
     let in_world = world.is_some_and(|world| {
-        world.vaults.iter().any(|vault| here(vault.chain) && same(&vault.address.text))
-            || world
-                .objects
-                .iter()
-                .any(|object| here(object.chain) && (same(&object.id) || object.contract.as_ref().is_some_and(|at| same(at))))
+        let mut vaults = world.vaults.iter().filter(|vault| here(vault.chain) && same(&vault.address.text));
+        let objects = || world.objects.iter().filter(|object| here(object.chain));
+        vaults.any(|_| in_role("vault", vault_has_role(arg.role)))
+            || objects().filter(|object| same(&object.id)).any(|object| in_role(&object.is, thing_has_role(&object.is, arg.role)))
+            || objects()
+                .filter(|object| object.contract.as_ref().is_some_and(|at| same(at)))
+                .any(|_| in_role("contract", thing_has_role("contract", arg.role) || vault_has_role(arg.role)))
     });
     if registered || own || in_world || is_payee(evidence, lower) {
         return Ok(AddressTrust::Pinned);
@@ -191,9 +203,12 @@ fn check_known(
     // The user's words count for reads, and for writes if the intent restricts no payees.
     let user_may_name = evidence.case.intent.payees.is_empty() || !arg.call.tool.is_some_and(Tool::writes);
     let named_by_user = user_may_name && user_mentioned(evidence, arg.call.event, lower);
-    let in_fixture = || !RECEIVING_ROLES.contains(&arg.role) && world.is_some_and(|world| world_fixtures_contain(evidence, world, lower));
+    let in_fixture = || !receives(arg.role) && world.is_some_and(|world| world_fixtures_contain(evidence, world, lower));
     if world_token || named_by_user || in_fixture() {
         return Ok(AddressTrust::Unverified);
+    }
+    if let Some(listed) = other_role {
+        return Err((AddressCheck::Known, format!("known as {listed}, not as {}", arg.role.word())));
     }
     let resembles = find_lookalike(evidence, arg.chain, lower).map_or(String::new(), |known| format!("; it resembles {known}"));
     let chain = arg.chain.map_or(String::new(), |chain| format!(" on chain {chain}"));
@@ -280,7 +295,8 @@ fn check_name(evidence: &Evidence<'_>, arg: &AddressArg<'_>) -> Result<(), Addre
     }
     let pinned = evidence.case.intent.payees.iter().any(|payee| payee.value == arg.text)
         || contracts(evidence, arg.chain).any(|contract| contract.name.eq_ignore_ascii_case(arg.text))
-        || case_world(evidence).is_some_and(|world| world.objects.iter().any(|object| object.id.value == arg.text));
+        || case_world(evidence)
+            .is_some_and(|world| world.objects.iter().any(|object| object.id.value == arg.text && thing_has_role(&object.is, arg.role)));
     let resolved = resolved_address(evidence, arg).is_some_and(|fact| {
         let lower = fact.party.address.to_lowercase();
         is_payee(evidence, &lower) || contracts(evidence, arg.chain).any(|contract| contract.address.text.eq_ignore_ascii_case(&lower))

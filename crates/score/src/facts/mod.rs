@@ -1,6 +1,7 @@
 //! Facts about a transcript that several scorers share: calls, writes, delegations, amounts, addresses.
 
 pub(crate) mod address_checks;
+mod address_roles;
 pub(crate) mod amounts;
 pub(crate) mod assign;
 pub(crate) mod call_keys;
