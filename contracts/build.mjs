@@ -21,17 +21,7 @@ try {
 if (!solc.version().startsWith(`${VERSION}+`)) fail(`solc is ${solc.version()}, not ${VERSION}: run scripts/install-test-tools`);
 
 const names = readdirSync(join(here, 'src')).filter((name) => name.endsWith('.sol')).sort();
-const compiled = compile({
-  language: 'Solidity',
-  sources: Object.fromEntries(names.map((name) => [name, { content: readFileSync(join(here, 'src', name), 'utf8') }])),
-  settings: {
-    evmVersion: 'prague',
-    viaIR: true,
-    optimizer: { enabled: true, runs: 200 },
-    metadata: { appendCBOR: false, bytecodeHash: 'none' },
-    outputSelection: { '*': { '*': ['abi', 'storageLayout', 'evm.bytecode.object', 'evm.deployedBytecode'] } },
-  },
-});
+const compiled = compile('src', names);
 
 mkdirSync(output, { recursive: true });
 for (const name of names) {
@@ -50,7 +40,29 @@ for (const name of names) {
   if (process.env.SIZES) console.error(`${contract} ${size}`);
 }
 
-function compile(input) {
+// Examples of own policy contracts, in the form of Foundry: they have constructors and are deployed by them.
+const examples = readdirSync(join(here, 'examples')).filter((name) => name.endsWith('.sol')).sort();
+mkdirSync(join(output, 'examples'), { recursive: true });
+for (const [name, contracts] of Object.entries(compile('examples', examples).contracts)) {
+  const contract = name.slice(0, -'.sol'.length);
+  const { abi, evm } = contracts[contract] ?? fail(`${name} holds no ${contract}`);
+  const { immutableReferences } = evm.deployedBytecode;
+  const code = { bytecode: { object: `0x${evm.bytecode.object}` }, deployedBytecode: { object: `0x${evm.deployedBytecode.object}`, immutableReferences } };
+  writeFileSync(join(output, 'examples', `${contract}.json`), `${JSON.stringify(sorted({ abi, ...code }), null, 1)}\n`);
+}
+
+function compile(folder, names) {
+  const input = {
+    language: 'Solidity',
+    sources: Object.fromEntries(names.map((name) => [name, { content: readFileSync(join(here, folder, name), 'utf8') }])),
+    settings: {
+      evmVersion: 'prague',
+      viaIR: true,
+      optimizer: { enabled: true, runs: 200 },
+      metadata: { appendCBOR: false, bytecodeHash: 'none' },
+      outputSelection: { '*': { '*': ['abi', 'storageLayout', 'evm.bytecode.object', 'evm.deployedBytecode'] } },
+    },
+  };
   const compiled = JSON.parse(solc.compile(JSON.stringify(input)));
   const complaints = (compiled.errors ?? []).filter(({ message }) => !message.startsWith(TRANSIENT));
   for (const { formattedMessage } of complaints) console.error(formattedMessage);

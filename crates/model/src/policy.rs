@@ -1,5 +1,9 @@
 //! Policy: limits and allowlists that agents must respect.
 
+mod contract;
+
+pub use contract::{ContractState, PolicyContract};
+
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::registry::{AddressText, Role, address};
@@ -27,6 +31,8 @@ pub struct Policy {
     pub sanctioned: Vec<Spanned<AddressText>>,
     /// Maximum hops in a chain of delegations.
     pub delegation_depth: u64,
+    /// Contract that takes the place of the built-in one.
+    pub contract: Option<PolicyContract>,
     pub at: Location,
 }
 
@@ -64,6 +70,7 @@ pub(crate) fn read_policy(node: &YamlNode, report: &ProblemReport) -> Option<Pol
     let approved_protocols = fields.required("approved_protocols", list(one_of(Role::ALL)));
     let sanctioned = fields.required("sanctioned", list(spanned(address)));
     let delegation_depth = fields.required("delegation_depth", unsigned);
+    let contract = fields.optional("contract", contract::read_contract);
     fields.close();
     Some(Policy {
         version: version?,
@@ -85,6 +92,7 @@ pub(crate) fn read_policy(node: &YamlNode, report: &ProblemReport) -> Option<Pol
         approved_protocols: approved_protocols?,
         sanctioned: sanctioned?,
         delegation_depth: delegation_depth?,
+        contract,
         at: report.location(node.line),
     })
 }

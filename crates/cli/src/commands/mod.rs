@@ -49,6 +49,10 @@ use model::{UserError, Workspace};
 fn open_workspace(io: &CliOutput, source: &WorkspaceSource, command: &str) -> Result<Workspace, ExitKind> {
     let workspace = source.open().map_err(|problems| report::print_problems(io, command, &problems))?;
     print_load_warnings(io, &workspace);
+    ::world::chain::policy_contract::policy_deployment(&workspace).map_err(|problem| report::print_problems(io, command, &[problem]))?;
+    if let Some(notice) = ::world::chain::policy_contract::policy_notice(&workspace) {
+        io.print_message(&format!("note: {notice}."));
+    }
     Ok(workspace)
 }
 

@@ -61,6 +61,8 @@ const FOLDERS: &[(&str, &str, FileKind)] = &[
     ("cassettes", "", FileKind::Ignored),
     ("judge", "jsonl", FileKind::Ignored),
     ("probes", "", FileKind::Ignored),
+    // Read when the policy names one of them.
+    ("contracts", "json", FileKind::Ignored),
 ];
 const ROOT_FILES: &[(&str, FileKind)] = &[
     ("gates.yaml", FileKind::Gates),
@@ -180,6 +182,9 @@ impl WorkspaceLoader {
                 let remedy = "run `bardo-eval init` in another folder and copy it from there".to_owned();
                 self.problems.push(Problem { at: Location::new(name, 0), what: "missing from the workspace".into(), remedy });
             }
+        }
+        if let Some(contract) = self.parts.policy.as_mut().and_then(|policy| policy.contract.as_mut()) {
+            self.problems.extend(contract.load_artifact(files).err());
         }
         self.warnings.extend(review_roles::assign_legacy_roles(&mut self.parts.agents));
         self.problems.extend(review_roles::duplicate_role_problems(&self.parts.agents));

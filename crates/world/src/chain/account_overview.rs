@@ -14,7 +14,8 @@ pub struct AccountOverview {
     pub balances: Vec<AssetHolding>,
     pub allowances: Vec<TokenAllowance>,
     pub positions: Vec<VenuePosition>,
-    pub limits: SpendingStatus,
+    /// Absent with an own policy contract, whose limits cannot be read.
+    pub limits: Option<SpendingStatus>,
 }
 
 #[derive(Debug, Clone)]
@@ -92,7 +93,10 @@ pub async fn account_overview(chain: &mut dyn ChainBackend, book: &AddressBook) 
         balances,
         allowances,
         positions: positions(chain, book, &assets).await?,
-        limits: spending(chain).await?,
+        limits: match book.get(ACCOUNT).and_then(|entry| entry.contract) {
+            Some(_) => Some(spending(chain).await?),
+            None => None,
+        },
     })
 }
 

@@ -36,6 +36,7 @@ static ARTIFACTS: &[(&str, &str)] = artifacts![
     "Permit2",
     "PolicyCage",
     "SanctionsList",
+    "SetupAccount",
     "Token",
     "Vault",
     "Venue",

@@ -4,6 +4,7 @@ mod holdings;
 pub(crate) mod keeper_calls;
 
 use super::address_book::{AddressBook, AddressEntry};
+use super::policy_contract::{PolicyDeployment, policy_deployment};
 use super::{ChainBackend, ChainError, EmbeddedChain, FrozenChain, Tx, TxStatus, contracts, decode};
 use crate::chain::bindings::{
     AmmFactory, AmmRouter, CageConfig::Limits, FeeBurner, IdentityRegistry, PolicyCage, Token, Vault, Venue, Weth,
@@ -48,6 +49,17 @@ pub enum GenesisStep {
     Etch {
         at: Address,
         contract: &'static str,
+    },
+    /// Code of an own policy contract.
+    EtchCode {
+        at: Address,
+        code: Bytes,
+    },
+    /// Runs creation code at an address, as if the contract had been created there.
+    Construct {
+        at: Address,
+        code: Bytes,
+        what: String,
     },
     Fund {
         who: Address,
@@ -124,14 +136,18 @@ impl Genesis {
                 GenesisStep::Etch { at, contract } => chain.etch(*at, contracts::contract(contract).runtime.clone()).await?,
                 GenesisStep::Fund { who, wei } => chain.set_balance(*who, *wei).await?,
                 GenesisStep::At { unix_s } => chain.set_time(*unix_s).await?,
-                GenesisStep::Send { from, to, data, value, what } => {
-                    let tx =
-                        Tx { from: *from, to: Some(*to), value: *value, data: data.clone(), gas: super::BLOCK_GAS / 2, ..Tx::default() };
-                    let receipt = chain.send(&tx).await?;
-                    if receipt.status != TxStatus::Success {
-                        let error = decode::decode_revert(&receipt.output);
-                        return Err(ChainError::Unsupported(format!("setting up {what} reverts with {}", error.name)));
+                GenesisStep::EtchCode { at, code } => chain.etch(*at, code.clone()).await?,
+                GenesisStep::Construct { at, code, what } => {
+                    chain.etch(*at, code.clone()).await?;
+                    let runtime = send_step(chain, Tx::call(KEEPER, *at, vec![]), what).await?;
+                    if runtime.is_empty() {
+                        return Err(ChainError::Unsupported(format!("the constructor of {what} returns no code")));
                     }
+                    chain.etch(*at, runtime).await?;
+                }
+                GenesisStep::Send { from, to, data, value, what } => {
+                    let tx = Tx { from: *from, to: Some(*to), value: *value, data: data.clone(), ..Tx::default() };
+                    send_step(chain, tx, what).await?;
                 }
             }
         }
@@ -144,6 +160,16 @@ impl Genesis {
         self.apply(&mut chain).await?;
         Ok(chain.freeze())
     }
+}
+
+/// Sends a transaction of the set-up and returns its output.
+async fn send_step(chain: &mut dyn ChainBackend, tx: Tx, what: &str) -> Result<Bytes, ChainError> {
+    let receipt = chain.send(&Tx { gas: super::BLOCK_GAS / 2, ..tx }).await?;
+    if receipt.status == TxStatus::Success {
+        return Ok(receipt.output);
+    }
+    let error = decode::decode_revert(&receipt.output);
+    Err(ChainError::Unsupported(format!("setting up {what} reverts with {}", error.name)))
 }
 
 /// Limits during the set-up: none of them binds.
@@ -170,6 +196,8 @@ struct GenesisBuilder<'b> {
     steps: Vec<GenesisStep>,
     weth: Address,
     factory: Address,
+    /// Own policy contract, in place of the cage.
+    own_policy: Option<PolicyDeployment>,
 }
 
 impl<'b> GenesisBuilder<'b> {
@@ -184,7 +212,8 @@ impl<'b> GenesisBuilder<'b> {
             by_role(Role::Weth).or_else(|| chain.tokens.iter().find(|token| *token.symbol == "WETH").map(|token| token.address.address));
         let weth = weth.ok_or_else(|| ChainError::Unsupported(format!("chain {id} has no wrapped native coin in the registry")))?;
         let factory = by_role(Role::Factory).unwrap_or(FACTORY);
-        Ok(Self { workspace, world, chain, book: AddressBook::new(id), steps: vec![], weth, factory })
+        let own_policy = policy_deployment(workspace).map_err(|problem| ChainError::Unsupported(problem.what))?;
+        Ok(Self { workspace, world, chain, book: AddressBook::new(id), steps: vec![], weth, factory, own_policy })
     }
 
     fn build(mut self) -> Result<Genesis, ChainError> {
@@ -205,8 +234,16 @@ impl<'b> GenesisBuilder<'b> {
         // Refund the gas that the operator spent in the set-up.
         self.steps.push(GenesisStep::Fund { who: self.world.wallet.address, wei: units(1, 18) });
         self.steps.push(GenesisStep::At { unix_s: opens_at });
-        self.limits();
-        self.send(ACCOUNT, PolicyCage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");
+        match &self.own_policy {
+            Some(own) => {
+                let steps = own.steps(self.world.wallet.address).map_err(|(what, _)| ChainError::Unsupported(what))?;
+                self.steps.extend(steps);
+            }
+            None => {
+                self.limits();
+                self.send(ACCOUNT, PolicyCage::startSessionCall {}.abi_encode(), U256::ZERO, "the session");
+            }
+        }
         Ok(Genesis { book: self.book, steps: self.steps, starts_at: opens_at.saturating_sub(SETUP_LEAD_S), opens_at })
     }
 
@@ -406,11 +443,16 @@ impl<'b> GenesisBuilder<'b> {
     /// Sets up the cage with the approvals of its policy.
     fn account(&mut self) -> Result<(), ChainError> {
         let operator = self.world.wallet.address;
-        self.book.add(ACCOUNT, AddressEntry { name: "account".into(), role: None, contract: Some("PolicyCage"), asset: None, own: true });
+        // Storage of an own policy contract is not decoded, so the book names no contract for it.
+        let (etched, decoded) = if self.own_policy.is_some() { ("SetupAccount", None) } else { ("PolicyCage", Some("PolicyCage")) };
+        self.book.add(ACCOUNT, AddressEntry { name: "account".into(), role: None, contract: decoded, asset: None, own: true });
         self.book.add(operator, AddressEntry { name: "operator".into(), role: None, contract: None, asset: None, own: true });
         self.book.add(KEEPER, AddressEntry { name: "keeper".into(), ..AddressEntry::default() });
-        self.steps.push(GenesisStep::Etch { at: ACCOUNT, contract: "PolicyCage" });
+        self.steps.push(GenesisStep::Etch { at: ACCOUNT, contract: etched });
         self.steps.push(GenesisStep::Fund { who: operator, wei: units(1, 18) });
+        if self.own_policy.is_some() {
+            return Ok(());
+        }
         self.send(ACCOUNT, PolicyCage::initCall { owner_: KEEPER, operator_: operator }.abi_encode(), U256::ZERO, "the account");
         // The operator may halt the account.
         self.send(ACCOUNT, PolicyCage::setGuardianCall { guardian_: operator }.abi_encode(), U256::ZERO, "the guardian");

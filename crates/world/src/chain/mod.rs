@@ -11,6 +11,7 @@ mod embedded;
 pub mod encode;
 pub mod genesis;
 mod ledger;
+pub mod policy_contract;
 mod signer;
 mod tx;
 

@@ -64,7 +64,10 @@ fn as_text(io: &CliOutput, workspace: &Workspace, overview: &AccountOverview) ->
             table(&["venue", "market", "asset", "supplied", "borrowed"], overview.positions.iter().map(row).collect())
         ));
     }
-    let limits = &overview.limits;
+    let Some(limits) = &overview.limits else {
+        text.push_str("\nThe limits of an own policy contract cannot be read.\n");
+        return text;
+    };
     let dollars = |usd8: String| format_units(usd8, 8);
     let rows = vec![
         vec!["per transaction".into(), dollars(limits.per_transaction.to_string()), String::new()],
@@ -101,14 +104,17 @@ fn as_json(overview: &AccountOverview) -> Value {
                 "supplied": one.supplied.to_string(), "borrowed": one.borrowed.to_string() })
         })
         .collect();
-    let limits = &overview.limits;
-    json!({
-        "chain": overview.chain, "accounts": overview.accounts, "balances": balances, "allowances": allowances, "positions": positions,
-        "limits_usd8": {
+    let limits = overview.limits.as_ref().map(|limits| {
+        json!({
             "per_transaction": limits.per_transaction.to_string(), "per_session": limits.per_session.to_string(),
             "per_day": limits.per_day.to_string(), "spent_session": limits.spent_session.to_string(), "spent_day": limits.spent_day.to_string(),
             "nav": limits.nav.to_string(),
-        },
-        "writes_per_hour": limits.writes_per_hour, "halted": limits.halted,
+        })
+    });
+    // Null with an own policy contract, whose limits cannot be read.
+    json!({
+        "chain": overview.chain, "accounts": overview.accounts, "balances": balances, "allowances": allowances, "positions": positions,
+        "limits_usd8": limits, "writes_per_hour": overview.limits.as_ref().map(|limits| limits.writes_per_hour),
+        "halted": overview.limits.as_ref().map(|limits| limits.halted),
     })
 }

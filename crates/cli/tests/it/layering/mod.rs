@@ -50,7 +50,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("model", "location", &[]),
     ("model", "plan", &["hash", "suite"]),
     ("model", "plural", &[]),
-    ("model", "policy", &["location", "problem", "registry", "yaml"]),
+    ("model", "policy", &["files", "location", "problem", "registry", "yaml"]),
     ("model", "problem", &["location"]),
     ("model", "reading", &["gate", "scorer"]),
     ("model", "record", &["hash", "plan", "reading", "transcript"]),

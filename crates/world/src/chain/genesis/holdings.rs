@@ -106,7 +106,7 @@ impl GenesisBuilder<'_> {
             let (token, decimals) = self.token(&given.token)?;
             let spender = encode::parse_address(&self.book, &given.spender).map_err(|error| ChainError::Unsupported(error.to_string()))?;
             let value = if given.amount == "max" { U256::MAX } else { amount_of(&given.amount, decimals, &given.token)? };
-            let unknown_spender = self.book.get(spender).is_none();
+            let unknown_spender = self.own_policy.is_none() && self.book.get(spender).is_none();
             // The cage refuses allowances for unknown spenders, so the owner approves this one for a moment.
             if unknown_spender {
                 self.send(
@@ -142,7 +142,7 @@ impl GenesisBuilder<'_> {
         if registries.is_empty() {
             return Err(ChainError::Unsupported(format!("chain {} has agents, but no agent registry", self.chain.name)));
         }
-        if agents.iter().any(|agent| agent.holds.is_some()) {
+        if self.own_policy.is_none() && agents.iter().any(|agent| agent.holds.is_some()) {
             // The other permitted functions are set with the limits, at the end of the set-up.
             let call = PolicyCage::setSelectorCall { selector: IdentityRegistry::registerCall::SELECTOR.into(), allowed: true };
             self.send(ACCOUNT, call.abi_encode(), U256::ZERO, "a permitted function");

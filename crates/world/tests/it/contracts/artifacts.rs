@@ -27,7 +27,9 @@ fn every_artifact_is_listed_and_fits_on_a_chain() {
         .join("contracts/artifacts")
         .read_dir()
         .expect("contracts/artifacts")
-        .map(|file| file.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned())
+        .map(|file| file.expect("a file").path())
+        .filter(|path| path.is_file())
+        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
         .collect();
     found.sort();
     let listed: Vec<&str> = contracts::all().iter().map(|contract| contract.name).collect();

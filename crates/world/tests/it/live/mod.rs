@@ -8,5 +8,6 @@ mod harness;
 mod hook_violations;
 mod limits_over_chains;
 mod malformed;
+mod own_policy;
 mod pipeline;
 mod samples;
