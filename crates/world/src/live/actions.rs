@@ -92,23 +92,28 @@ impl ActionState {
         }
     }
 
-    /// Records an approval for a request. Approving the same calldata again replaces the approval that was not used.
+    /// Records an approval for a request, before its decision is applied. Approving the same action again replaces the unused approval, so
+    /// that it allows one write.
     pub(crate) fn add_grant(&mut self, grant: ActionGrant) {
-        self.grants.retain(|known| known.sent || known.calldata_hash != grant.calldata_hash);
+        if let Some(at) = self.grants.iter().position(|known| !known.sent && known.action_id == grant.action_id) {
+            let replaced = self.grants.remove(at);
+            if let Some(at) = self.approvals.iter().position(|approval| approval.calldata_hash == replaced.calldata_hash) {
+                self.approvals.remove(at);
+            }
+        }
         self.grants.push(grant);
     }
 
-    /// Returns the approvals for a request that were used or still can be, without an unused one of this calldata.
-    pub(crate) fn granted(&self, request: &str, calldata_hash: &str, now_ms: u64) -> Vec<&ActionGrant> {
-        let counts = |grant: &&ActionGrant| grant.sent || (grant.calldata_hash != calldata_hash && now_ms <= grant.expires_at_ms);
+    /// Returns the approvals for a request that were used or still can be, without an unused one of this action.
+    pub(crate) fn granted(&self, request: &str, action_id: &str, now_ms: u64) -> Vec<&ActionGrant> {
+        let counts = |grant: &&ActionGrant| grant.sent || (grant.action_id != action_id && now_ms <= grant.expires_at_ms);
         self.grants.iter().filter(|grant| grant.request == request).filter(counts).collect()
     }
 
-    /// Returns the value of approved signatures or transactions that were not sent and still can be, without this calldata.
-    pub(crate) fn pending_usd8(&self, signs: bool, calldata_hash: &str, now_ms: u64) -> U256 {
-        let pending = |grant: &&ActionGrant| {
-            !grant.sent && grant.signs == signs && grant.calldata_hash != calldata_hash && now_ms <= grant.expires_at_ms
-        };
+    /// Returns the value of approved signatures or transactions that were not sent and still can be, without this action.
+    pub(crate) fn pending_usd8(&self, signs: bool, action_id: &str, now_ms: u64) -> U256 {
+        let pending =
+            |grant: &&ActionGrant| !grant.sent && grant.signs == signs && grant.action_id != action_id && now_ms <= grant.expires_at_ms;
         self.grants.iter().filter(pending).fold(U256::ZERO, |sum, grant| sum.saturating_add(grant.worth_usd8))
     }
 

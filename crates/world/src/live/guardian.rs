@@ -78,7 +78,7 @@ fn action_veto(case: &ReviewInput<'_>, id: &str, frozen: &FrozenAction) -> Optio
         spent: case.spent,
     };
     let (workspace, actions, now_ms, params) = (case.workspace, case.actions, case.now_ms, case.params);
-    let terms = TermsReview { workspace, book, actions, now_ms, frozen, params };
+    let terms = TermsReview { workspace, book, actions, now_ms, action_id: id, frozen, params };
     let what = hooks::policy_objection(&input)
         .map(|objection| objection.why)
         .or_else(|| grants_unlimited_allowance(&frozen.plan.kind).then(|| "the allowance is unlimited".to_owned()))

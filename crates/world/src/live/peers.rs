@@ -36,7 +36,7 @@ pub(super) async fn ask(template: &WorldTemplate, state: &mut TrialState, reques
     }
     let spent = frozen.as_ref().map_or(*state.account.spent(), |frozen| {
         let signs = matches!(frozen.plan.kind, PlanKind::Sign(_));
-        let pending = state.actions.pending_usd8(signs, &frozen.calldata_hash, state.now_ms());
+        let pending = state.actions.pending_usd8(signs, action_id.as_deref().unwrap_or_default(), state.now_ms());
         state.account.spent_before(&frozen.plan.kind).plus(pending)
     });
     let (decision, reason) = guardian::decide(

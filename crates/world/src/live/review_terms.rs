@@ -21,6 +21,7 @@ pub(super) struct TermsReview<'a> {
     pub book: &'a AddressBook,
     pub actions: &'a ActionState,
     pub now_ms: u64,
+    pub action_id: &'a str,
     pub frozen: &'a FrozenAction,
     pub params: &'a Map<String, Value>,
 }
@@ -41,7 +42,7 @@ impl TermsReview<'_> {
 
     /// Compares what leaves with `spend`, alone and together with the actions that were approved for the same request.
     fn excess_outflow(&self, spend: &Value) -> Option<String> {
-        let earlier = self.actions.granted(&request_key(self.workspace, self.params), &self.frozen.calldata_hash, self.now_ms);
+        let earlier = self.actions.granted(&request_key(self.workspace, self.params), self.action_id, self.now_ms);
         outflows(self.book, &self.frozen.plan).into_iter().find_map(|(symbol, asset, amount)| {
             let limits = items(spend).filter(|limit| names_asset(limit, &symbol, asset));
             let allowed = limits.fold(U256::ZERO, |sum, limit| sum.saturating_add(limit_of(limit)));

@@ -88,7 +88,10 @@ fn bad_settings_get_a_clear_error() {
             "{ artifact: contracts/Own.json, constructor: [operator, much] }",
             "constructor of contracts/Own.json: much is not of type uint256",
         ),
-        ("{ artifact: contracts/Own.json, constructor: [someone, 1] }", "constructor of contracts/Own.json: someone is not of type address"),
+        (
+            "{ artifact: contracts/Own.json, constructor: [someone, 1] }",
+            "constructor of contracts/Own.json: someone is not of type address",
+        ),
         ("{ artifact: contracts/Own.json, storage: { x: 1 } }", "storage of contracts/Own.json: x is not a number of 32 bytes"),
         ("{ artifact: contracts/Own.json, constructor: [], storage: {} }", "the policy contract has a constructor and storage"),
         (

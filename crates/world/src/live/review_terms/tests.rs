@@ -7,7 +7,8 @@ use serde_json::json;
 fn exceeded(sample: &SampleWrite, terms: &Value) -> Option<String> {
     let frozen = sample.actions.get("action-1").expect("a frozen action");
     let (actions, params) = (&sample.actions, terms.as_object().expect("terms"));
-    TermsReview { workspace: &WORKSPACE, book: book(), actions, now_ms: sample.now_ms, frozen, params }.exceeded_term()
+    TermsReview { workspace: &WORKSPACE, book: book(), actions, now_ms: sample.now_ms, action_id: "action-1", frozen, params }
+        .exceeded_term()
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn approved_actions_of_one_request_are_added_up() {
     assert_eq!(exceeded(&sent, &respelled).as_deref(), Some(both), "the same terms in other words");
     let lapsed = after(&terms, |grant| grant.expires_at_ms = 0);
     assert_eq!(exceeded(&lapsed, &terms), None, "an approval that expired unused");
-    let again = after(&terms, |grant| grant.calldata_hash = SampleWrite::swap().calldata_hash);
+    let again = after(&terms, |grant| grant.action_id = "action-1".into());
     assert_eq!(exceeded(&again, &terms), None, "the same action is reviewed again");
     let wider = json!({ "spend": [{ "token": "USDC", "at_most": "500" }], "payees": ["self"], "chains": [8453] });
     assert_eq!(exceeded(&after(&wider, |_| ()), &wider), None);

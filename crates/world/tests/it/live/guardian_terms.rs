@@ -33,7 +33,7 @@ async fn splitting_a_request_is_vetoed() {
         let second = quote(&mut trial, "100").await;
         let (decision, reason) = review(&mut trial, &second, &terms).await;
         assert_eq!(decision, ReviewDecision::Veto, "{reason}");
-        // Equal calldata is one action until it is sent.
+        // Both actions may have the same calldata.
         let expected = format!("together with {first}, approved for the same request, it spends 200 USDC, the request allows 150");
         assert!(reason.ends_with(&expected), "{reason}");
         let rest = quote(&mut trial, "50").await;
