@@ -25,6 +25,17 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.is_file())
 }
 
+/// Returns true if this process is to launch a program instead of evaluating.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_launcher() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == launcher::LAUNCHER_ARGUMENT)
+}
+
+/// Returns the file of this program.
+pub(crate) fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().ok()
+}
+
 /// Returns the environment of a child process: PATH, HOME and the variables named in `pass`.
 pub(crate) fn child_env(pass: &[String]) -> Vec<(String, String)> {
     ["PATH", "HOME"]

@@ -164,6 +164,24 @@ pub(crate) fn open_append(path: &Path) -> io::Result<Box<dyn Write + Send>> {
     Ok(Box::new(fs::OpenOptions::new().create(true).append(true).open(path)?))
 }
 
+/// File that is written line by line, each in one piece and without a buffer.
+#[derive(Debug)]
+pub(crate) struct LineFile(fs::File);
+
+/// Creates a file of lines, replacing one of that name, and its folder if missing.
+pub(crate) fn create_lines(path: &Path) -> io::Result<LineFile> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::File::create(path).map(LineFile)
+}
+
+impl LineFile {
+    pub(crate) fn append(&mut self, line: &str) -> io::Result<()> {
+        self.0.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }

@@ -8,6 +8,7 @@ mod files;
 mod io;
 mod paint;
 mod report;
+mod sandbox;
 mod signals;
 mod stored_runs;
 mod workspace_source;
@@ -21,6 +22,13 @@ use std::process::ExitCode;
 use workspace_source::WorkspaceSource;
 
 fn main() -> ExitCode {
+    // Before anything else: the launcher is started for every agent and node, and must not wait for what it does not need.
+    #[cfg(target_os = "linux")]
+    if env::is_launcher() {
+        return launcher::run_launcher();
+    }
+    launcher::hide_process();
+    launcher::enable_launcher();
     ::run::providers::install_tls_provider();
     world::chain::limit_hash_cache();
     let cli = Cli::parse();

@@ -164,7 +164,7 @@ impl SubjectFile {
             prompt: None,
             extra: Map::new(),
             price: None,
-            external: Some(ExternalAgent { endpoint, env: vec![] }),
+            external: Some(ExternalAgent::new(endpoint)),
             about: "External agent given on the command line.".to_owned(),
             at,
         }

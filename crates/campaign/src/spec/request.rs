@@ -3,7 +3,8 @@
 use super::chain::UnknownChain;
 use super::run_spec::{RunOptions, RunSettings, RunSpec};
 use super::select::CaseSelection;
-use model::{Money, RunClaim, Tier, Workspace};
+use super::inline_subject::inline_subject;
+use model::{Money, ProviderKind, RunClaim, Tier, Workspace};
 
 /// Judge and subject if neither the user nor the workspace names one.
 const DEFAULT_JUDGE: &str = "claude-sonnet";
@@ -23,6 +24,8 @@ pub struct RunRequest {
     pub budget: Option<Money>,
     pub judge: JudgeRequest,
     pub user: Option<String>,
+    /// Sandbox of agents that are programs, stored if there are any.
+    pub sandbox: Option<String>,
     pub options: RunOptions,
 }
 
@@ -44,6 +47,7 @@ impl RunRequest {
             (true, Some(subject)) => vec![subject.value.clone()],
             (true, None) => vec![DEFAULT_SUBJECT.to_owned()],
         };
+        let sandbox = self.sandbox.filter(|_| subjects.iter().any(|name| is_program(workspace, name)));
         let judge = match self.judge {
             JudgeRequest::Off => None,
             JudgeRequest::Default => Some(default_judge(workspace).to_owned()),
@@ -66,9 +70,17 @@ impl RunRequest {
             budget: self.budget.or(tier.map(tier_budget)).or(defaults.budget),
             judge,
             user: self.user,
+            sandbox,
         };
         Ok(RunSpec { settings, options: self.options })
     }
+}
+
+/// Returns true if a subject is a program that we start.
+fn is_program(workspace: &Workspace, name: &str) -> bool {
+    let inline = inline_subject(name).and_then(Result::ok).map(|file| file.provider);
+    let provider = inline.or_else(|| workspace.subject(name).map(|file| file.provider));
+    matches!(provider, Some(ProviderKind::Process | ProviderKind::Mcp))
 }
 
 /// Returns the judge used if the request names none.
@@ -100,6 +112,7 @@ mod tests {
             budget: None,
             judge: JudgeRequest::Off,
             user: None,
+            sandbox: Some("landlock".to_owned()),
             options: RunOptions::default(),
         }
     }
@@ -120,6 +133,17 @@ mod tests {
         let of_tier = RunRequest { selection: CaseSelection { tier: Some(tier.tier), ..CaseSelection::default() }, ..request() };
         let spec = of_tier.resolve(&own).expect("a spec");
         assert_eq!((spec.settings.trials, spec.settings.budget), (tier.trials, Some(tier_budget(tier))));
+    }
+
+    #[test]
+    fn sandbox_is_stored_for_programs_only() {
+        let bare = ExampleWorkspace::minimal().load().expect("a workspace");
+        let sandbox = |subject: &str| {
+            let spec = RunRequest { subjects: vec![subject.to_owned()], ..request() }.resolve(&bare).expect("a spec");
+            spec.settings.sandbox
+        };
+        assert_eq!(sandbox("mcp:node agent.mjs").as_deref(), Some("landlock"));
+        assert_eq!((sandbox("echo"), sandbox("http://127.0.0.1:1")), (None, None));
     }
 
     #[test]

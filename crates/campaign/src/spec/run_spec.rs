@@ -36,6 +36,9 @@ pub struct RunSettings {
     /// Model that plays personas; `None` makes them follow their script.
     #[serde(default)]
     pub user: Option<String>,
+    /// Sandbox of the agents that are programs; `None` if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
 }
 
 /// Part of a specification that affects execution, not results.
@@ -86,6 +89,7 @@ impl RunSpec {
             budget: None,
             judge: None,
             user: None,
+            sandbox: None,
         };
         Self { settings, options: RunOptions::default() }
     }

@@ -170,7 +170,7 @@ async fn run_subject(workspace: &Arc<Workspace>, subject: &str) -> Vec<Transcrip
     let subjects: Vec<&SubjectFile> = vec![workspace.subject(subject).expect("a subject")];
     let RunSpec { settings, options } = RunSpec::new(&[]);
     let spec = RunSpec { settings: RunSettings { seed: 7, ..settings }, options: RunOptions { concurrency: 2, ..options } };
-    let around = HostEnvironment { variable: |name| std::env::var(name).ok().filter(|_| name == "PATH"), folder: Default::default() };
+    let around = HostEnvironment { variable: |name| std::env::var(name).ok().filter(|_| name == "PATH"), ..HostEnvironment::default() };
     let clock = Clock::system();
     let terms = ProviderConfig::new(Budget::new(None), Arc::new(MemoryLedger::default()), clock);
     let deps = SubjectDeps { host: Arc::new(AgentHost::new(around, clock)), provider_config: Some(terms), ..SubjectDeps::offline(clock) };

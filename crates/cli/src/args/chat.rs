@@ -3,6 +3,7 @@
 use super::run::DefenceArg;
 use super::store::StoreArgs;
 use clap::{Args, Subcommand};
+use launcher::SandboxMode;
 use model::Money;
 use std::path::PathBuf;
 
@@ -32,6 +33,9 @@ pub(crate) struct ChatArgs {
     /// Safety hooks: observe reports violations, enforce blocks them
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
+    /// Confinement of agents that are programs: landlock, bwrap or none [default: landlock where the kernel has it]
+    #[arg(long, value_name = "MODE")]
+    pub sandbox: Option<SandboxMode>,
     /// Spending limit for model calls, in US dollars
     #[arg(long, value_name = "USD", default_value = "1")]
     pub budget: Money,

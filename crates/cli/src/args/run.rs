@@ -3,6 +3,7 @@
 use super::evidence::EvidenceArgs;
 use super::store::StoreArgs;
 use clap::Args;
+use launcher::SandboxMode;
 use model::Money;
 
 #[derive(Debug, Args)]
@@ -57,6 +58,9 @@ pub(crate) struct RunArgs {
     /// Safety hooks on tool calls: observe reports violations, enforce blocks them. Transactions sent over RPC pass no hooks, only the account's on-chain policy
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub defence: DefenceArg,
+    /// Confinement of agents that are programs: landlock, bwrap or none [default: landlock where the kernel has it]
+    #[arg(long, value_name = "MODE")]
+    pub sandbox: Option<SandboxMode>,
     /// Spending limit in US dollars; trials beyond it are not funded [default: set by the tier or bardo-eval.yaml]
     #[arg(long, value_name = "USD")]
     pub budget: Option<Money>,

@@ -72,7 +72,7 @@ pub(crate) struct ServeArgs {
     pub port: u16,
     #[command(flatten)]
     pub live: LiveArgs,
-    /// Write the events to this file as JSON lines on exit
+    /// Write the events to this file as JSON lines, each as it happens
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
 }

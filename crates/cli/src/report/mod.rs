@@ -64,6 +64,8 @@ pub(crate) struct RunReport<'r> {
     pub spent: Money,
     /// Calibration of the judge in one line, if one was used.
     pub judge: Option<String>,
+    /// Sandbox of the agents, if some are programs.
+    pub sandbox: Option<&'r str>,
     pub exit: ExitKind,
 }
 

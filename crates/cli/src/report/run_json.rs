@@ -14,7 +14,7 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
     let flaky = summary.flaky.iter();
     let flaky: Vec<Value> =
         flaky.map(|case| json!({ "case": case.case, "subject": case.subject, "passed": case.passed, "of": case.of })).collect();
-    json!({
+    let mut document = json!({
         "format": FORMAT, "command": shown.command, "record": summary.record, "verdicts": verdicts, "metrics": metrics,
         "out_of_scope": summary.verdicts.out_of_scope,
         "trials": { "planned": outcomes.planned(), "finished": outcomes.finished(), "aborted": outcomes.aborted() }, "unread": summary.unscored,
@@ -22,7 +22,11 @@ pub(super) fn document(io: &CliOutput, shown: &RunReport<'_>) -> Value {
         "passed": outcomes.passed, "unfunded": outcomes.aborted_by(AbortCause::Unfunded),
         "needs_recording": outcomes.aborted_by(AbortCause::NeedsRecording), "flaky": flaky,
         "claim": summary.claim, "spent_usd": spent.as_usd(), "exit": shown.exit.code(),
-    })
+    });
+    if let Some(sandbox) = shown.sandbox {
+        document["sandbox"] = sandbox.into();
+    }
+    document
 }
 
 fn verdict(io: &CliOutput, shown: &RunReport<'_>, judgement: &GateResult) -> Value {

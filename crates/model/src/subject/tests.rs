@@ -21,6 +21,8 @@ const PROGRAM: &str = "subject: mine
 provider: process
 command: [node, agent.mjs]
 env: [MY_KEY]
+read: [~/.my-agent, data]
+connect: [443, 8443]
 about: A program.
 ";
 
@@ -74,11 +76,12 @@ fn every_provider_has_one_word() {
 fn external_agent_has_a_command_or_a_url() {
     let program = read_ok(PROGRAM, read_subject).external;
     let command = AgentEndpoint::Command(vec!["node".into(), "agent.mjs".into()]);
-    assert_eq!(program, Some(ExternalAgent { endpoint: command.clone(), env: vec!["MY_KEY".into()] }));
+    let (env, read) = (vec!["MY_KEY".into()], vec!["~/.my-agent".into(), "data".into()]);
+    assert_eq!(program, Some(ExternalAgent { endpoint: command.clone(), env, read, connect: vec![443, 8443] }));
     let mcp = read_ok(&PROGRAM.replace("process", "mcp"), read_subject);
     assert_eq!((mcp.provider, mcp.external.map(|agent| agent.endpoint)), (ProviderKind::Mcp, Some(command)));
     let service = read_ok(SERVICE, read_subject).external;
-    assert_eq!(service, Some(ExternalAgent { endpoint: AgentEndpoint::Url("http://127.0.0.1:8000/ask".into()), env: vec![] }));
+    assert_eq!(service, Some(ExternalAgent::new(AgentEndpoint::Url("http://127.0.0.1:8000/ask".into()))));
 }
 
 /// The identity is part of trial ids, so it must change with behaviour and with nothing else.
@@ -110,6 +113,8 @@ fn subject_identity_covers_what_changes_behaviour() {
         assert_ne!(identity(&MODEL.replace(from, to)), same, "{from}");
     }
     assert_ne!(identity(PROGRAM), identity(&PROGRAM.replace("agent.mjs", "other.mjs")));
+    assert_ne!(identity(PROGRAM), identity(&PROGRAM.replace("connect: [443, 8443]\n", "")));
+    assert_ne!(identity(PROGRAM), identity(&PROGRAM.replace("read: [~/.my-agent, data]\n", "")));
     assert_ne!(identity(SERVICE), identity(&SERVICE.replace("8000", "8001")));
 }
 
@@ -165,6 +170,10 @@ fn broken_external_agents_say_what_is_wrong() {
             ("[node, agent.mjs]", "[]", command),
             ("command: [node, agent.mjs]", "command: [node]\nurl: http://127.0.0.1:1", command),
             ("provider: process", "provider: http", address),
+            ("~/.my-agent", "/", "5: read grants \"/\" as a whole | name the files or folders that the agent needs"),
+            ("~/.my-agent", "~/", "5: read grants \"~/\" as a whole | name the files or folders that the agent needs"),
+            ("8443", "0", "6: 0 is not a TCP port | write a number from 1 to 65535, such as 443"),
+            ("8443", "70000", "6: 70000 is not a TCP port | write a number from 1 to 65535, such as 443"),
             (
                 "MY_KEY",
                 "my-key",
@@ -173,13 +182,21 @@ fn broken_external_agents_say_what_is_wrong() {
             (
                 "provider: process",
                 "provider: echo",
-                "1: command, url and env are only for external agents | remove them, or use provider: process, http or mcp",
+                "1: command, url, env, read and connect are only for external agents | remove them, or use provider: process, http or mcp",
             ),
         ],
     );
     assert_problems(
         SERVICE,
         read_subject,
-        &[("http://127.0.0.1:8000/ask", "ftp://127.0.0.1", address), ("http://127.0.0.1:8000/ask", "http://", address)],
+        &[
+            ("http://127.0.0.1:8000/ask", "ftp://127.0.0.1", address),
+            ("http://127.0.0.1:8000/ask", "http://", address),
+            (
+                "about:",
+                "connect: [443]\nabout:",
+                "1: read and connect are only for programs that we start | remove them: a service has the rights that you gave it",
+            ),
+        ],
     );
 }

@@ -1,15 +1,16 @@
 //! Process of an external agent: empty working folder, minimal environment, separate session, and killed with all its descendants.
 
 use super::orphans;
-use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use launcher::{LaunchRequest, LaunchedProgram, Lifeline, ProgramInput, ProgramLaunch};
+use process_wrap::tokio::ChildWrapper;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 
 /// Size of the stderr tail that is kept for the exit summary.
@@ -30,6 +31,11 @@ impl AgentHome {
             sync_fs::create(&folder.path().join(name))?;
         }
         Ok(Self { folder })
+    }
+
+    /// Returns the folder that holds all others.
+    pub(super) fn root(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Returns the working folder. Empty at first, and the same for all turns of a trial.
@@ -74,6 +80,8 @@ mod sync_fs {
 #[derive(Debug)]
 pub(super) struct AgentProcess {
     inner: Box<dyn ChildWrapper>,
+    /// Ends the program when it is closed, also by the death of this process.
+    _lifeline: Lifeline,
     pid: Option<u32>,
     /// Value of [`orphans::AGENT_ENV_VAR`], inherited by children unless they remove it.
     env_mark: String,
@@ -82,38 +90,32 @@ pub(super) struct AgentProcess {
 }
 
 impl AgentProcess {
-    pub(super) fn spawn(
-        command: &[String],
-        env: &[(String, String)],
+    /// Starts the program. `env` is its complete environment but for the mark.
+    pub(super) async fn start(
+        request: &LaunchRequest,
+        mut env: Vec<(String, String)>,
         mark: &str,
         work: &Path,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
         orphans::become_subreaper();
-        let (program, args) = command.split_first().ok_or_else(|| io::Error::other("the command is empty"))?;
-        let mut command = Command::new(program);
-        command
-            .args(args)
-            .env_clear()
-            .envs(env.iter().map(|(name, value)| (name, value)))
-            .env(orphans::AGENT_ENV_VAR, mark)
-            .current_dir(work);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut command = CommandWrap::from(command);
-        #[cfg(unix)]
-        command.wrap(process_wrap::tokio::ProcessSession);
-        #[cfg(windows)]
-        command.wrap(process_wrap::tokio::JobObject);
-        let mut inner = command.spawn()?;
-        let pid = inner.id();
+        env.push((orphans::AGENT_ENV_VAR.to_owned(), mark.to_owned()));
+        let launch = ProgramLaunch { request, env: &env, folder: Some(work), input: ProgramInput::Piped };
+        let LaunchedProgram { child, stdin, stdout, stderr, lifeline } = LaunchedProgram::start(launch).await?;
+        let pid = child.id();
         if let Some(pid) = pid {
             orphans::register_agent(pid);
         }
-        let missing = || io::Error::other("a pipe is missing");
-        let (stdin, stdout, stderr) = (inner.stdin().take(), inner.stdout().take(), inner.stderr().take());
         let tail = Arc::<Mutex<Vec<u8>>>::default();
-        let listener = tokio::spawn(collect_stderr(stderr.ok_or_else(missing)?, tail.clone()));
-        let child = Self { inner, pid, env_mark: mark.to_owned(), stderr_tail: tail, stderr_task: listener };
-        Ok((child, stdin.ok_or_else(missing)?, stdout.ok_or_else(missing)?))
+        let listener = tokio::spawn(collect_stderr(stderr, tail.clone()));
+        let process = Self {
+            inner: child,
+            _lifeline: lifeline,
+            pid,
+            env_mark: mark.to_owned(),
+            stderr_tail: tail,
+            stderr_task: listener,
+        };
+        Ok((process, stdin.ok_or_else(|| io::Error::other("a pipe is missing"))?, stdout))
     }
 
     pub(super) fn is_busy(&self) -> bool {

@@ -5,19 +5,46 @@ use super::agent_process::{AgentHome, AgentProcess};
 use super::http_transport::HttpTransport;
 use super::launch::{LaunchContext, PROMPT_PLACEHOLDER};
 use super::message::{self, AgentMessage};
+use super::sandbox::{AgentStart, confinement};
 use super::one_shot_transport::OneShotTransport;
 use super::stdio_transport::StdioTransport;
 use crate::subjects::SubjectFault;
+use launcher::{LaunchRequest, ResourceLimits};
 use model::transcript::Move;
 use model::view::Observation;
 use model::{AgentEndpoint, ExternalAgent, ProviderKind};
 use serde_json::{Value, json};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use world::endpoints::TrialEndpoints;
+
+/// Agent of a trial. Clones share the knowledge whether it has been started.
+#[derive(Debug, Clone)]
+pub(super) struct AgentProgram {
+    agent: ExternalAgent,
+    kind: ProviderKind,
+    has_started: Arc<AtomicBool>,
+}
+
+impl AgentProgram {
+    pub(super) fn new(agent: ExternalAgent, kind: ProviderKind) -> Self {
+        Self { agent, kind, has_started: Arc::default() }
+    }
+
+    /// Returns the fault of a failed start. A program that ran in this trial may have removed itself, so later failures are its own.
+    fn start_fault(&self, what: &str, error: &io::Error) -> SubjectFault {
+        if self.has_started.load(Ordering::Relaxed) {
+            SubjectFault::Crashed(format!("it could not be started again: {error}"))
+        } else {
+            SubjectFault::Harness(format!("{what}: {error}"))
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct AgentConnection {
-    agent: ExternalAgent,
-    kind: ProviderKind,
+    program: AgentProgram,
     chains: Vec<u64>,
     hello: Value,
     /// Observations delivered so far as JSON; `dialogue` has them as text.
@@ -36,24 +63,24 @@ enum ConnectionState {
 }
 
 impl AgentConnection {
-    pub(super) fn new(agent: &ExternalAgent, kind: ProviderKind, hello: Value, chains: Vec<u64>) -> Self {
-        Self { agent: agent.clone(), kind, chains, hello, heard: vec![], dialogue: vec![], home: None, state: ConnectionState::Closed }
+    pub(super) fn new(program: &AgentProgram, hello: Value, chains: Vec<u64>) -> Self {
+        Self { program: program.clone(), chains, hello, heard: vec![], dialogue: vec![], home: None, state: ConnectionState::Closed }
     }
 
     /// Sends the observations since the agent's last move; starts the agent if needed.
-    pub(super) fn deliver(&mut self, host: &AgentHost, edges: &TrialEndpoints, observations: &[Observation]) -> Result<(), SubjectFault> {
+    pub(super) async fn deliver(&mut self, host: &AgentHost, edges: &TrialEndpoints, observations: &[Observation]) -> Result<(), SubjectFault> {
         let news: Vec<Value> = observations.iter().map(message::observation_json).collect();
         let first = self.heard.is_empty();
         self.heard.extend(news.iter().cloned());
-        if self.kind == ProviderKind::Http {
+        if self.program.kind == ProviderKind::Http {
             return self.send_http(news.len());
         }
-        if self.kind == ProviderKind::Process {
+        if self.program.kind == ProviderKind::Process {
             let message = if first { json!({ "hello": self.hello, "news": news }) } else { json!({ "news": news }) };
-            return self.send_stdio(host, edges, &message);
+            return self.send_stdio(host, edges, &message).await;
         }
         self.dialogue.extend(observations.iter().filter_map(message::observation_text).map(|text| ("User", text)));
-        self.start_one_shot(host, edges)
+        self.start_one_shot(host, edges).await
     }
 
     /// Reports whether the agent's process is busy. Always false for HTTP services, which cannot be inspected.
@@ -84,7 +111,7 @@ impl AgentConnection {
     }
 
     fn send_http(&mut self, new: usize) -> Result<(), SubjectFault> {
-        let AgentEndpoint::Url(url) = &self.agent.endpoint else { return Err(missing_endpoint()) };
+        let AgentEndpoint::Url(url) = &self.program.agent.endpoint else { return Err(missing_endpoint()) };
         if matches!(self.state, ConnectionState::Closed) {
             self.state = ConnectionState::Http(Box::new(HttpTransport::new(url)?));
         }
@@ -96,9 +123,9 @@ impl AgentConnection {
         Ok(())
     }
 
-    fn send_stdio(&mut self, host: &AgentHost, edges: &TrialEndpoints, message: &Value) -> Result<(), SubjectFault> {
+    async fn send_stdio(&mut self, host: &AgentHost, edges: &TrialEndpoints, message: &Value) -> Result<(), SubjectFault> {
         if matches!(self.state, ConnectionState::Closed) {
-            let (child, stdin, stdout) = self.spawn(host, edges, None)?;
+            let (child, stdin, stdout) = self.start(host, edges, None).await?;
             self.state = ConnectionState::Stdio(Box::new(StdioTransport::new(child, stdin, stdout)));
         }
         if let ConnectionState::Stdio(process) = &self.state {
@@ -107,33 +134,42 @@ impl AgentConnection {
         Ok(())
     }
 
-    fn start_one_shot(&mut self, host: &AgentHost, edges: &TrialEndpoints) -> Result<(), SubjectFault> {
+    async fn start_one_shot(&mut self, host: &AgentHost, edges: &TrialEndpoints) -> Result<(), SubjectFault> {
         let prompt = match self.dialogue.as_slice() {
             [(_, only)] => only.clone(),
             all => all.iter().map(|(who, text)| format!("{who}: {text}")).collect::<Vec<_>>().join("\n\n"),
         };
-        let (child, stdin, stdout) = self.spawn(host, edges, Some(&prompt))?;
+        let (child, stdin, stdout) = self.start(host, edges, Some(&prompt)).await?;
         let in_arguments =
-            matches!(&self.agent.endpoint, AgentEndpoint::Command(words) if words.iter().any(|word| word.contains(PROMPT_PLACEHOLDER)));
+            matches!(&self.program.agent.endpoint, AgentEndpoint::Command(words) if words.iter().any(|word| word.contains(PROMPT_PLACEHOLDER)));
         let input = if in_arguments { String::new() } else { prompt };
         self.state = ConnectionState::OneShot(Box::new(OneShotTransport::new(child, stdin, stdout, input)));
         Ok(())
     }
 
-    fn spawn(&mut self, host: &AgentHost, edges: &TrialEndpoints, prompt: Option<&str>) -> Result<SpawnedAgent, SubjectFault> {
-        let AgentEndpoint::Command(command) = &self.agent.endpoint else { return Err(missing_endpoint()) };
-        let failed = |what: &str, error: std::io::Error| SubjectFault::Harness(format!("{what}: {error}"));
-        if self.home.is_none() {
-            self.home = Some(AgentHome::new().map_err(|error| failed("cannot create the agent's folder", error))?);
-        }
-        let Some(home) = &self.home else { return Err(missing_endpoint()) };
-        let launch = LaunchContext { edges, chains: &self.chains, home, allowed: &self.agent.env };
-        let config = launch.write_mcp_config().map_err(|error| failed("cannot create the agent's folder", error))?;
+    async fn start(&mut self, host: &AgentHost, edges: &TrialEndpoints, prompt: Option<&str>) -> Result<SpawnedAgent, SubjectFault> {
+        let agent = &self.program.agent;
+        let AgentEndpoint::Command(command) = &agent.endpoint else { return Err(missing_endpoint()) };
+        let folder_failed = |error| self.program.start_fault("cannot create the agent's folder", &error);
+        let home = match self.home.take() {
+            Some(home) => home,
+            None => AgentHome::new().map_err(folder_failed)?,
+        };
+        let launch = LaunchContext { edges, chains: &self.chains, home: &home, allowed: &agent.env };
+        let config = launch.write_mcp_config().map_err(folder_failed)?;
         let filled = launch.command(&host.environment, command, &config, prompt);
         let env = launch.environment(&host.environment, &config);
+        let failed = |error| self.program.start_fault(&format!("cannot start {}", command[0]), &error);
+        let port = launch.port().map_err(failed)?;
+        let start = AgentStart { agent, command: &filled, env: &env, own_folder: home.root(), port };
+        let confinement = confinement(&host.environment, &start).map_err(failed)?;
+        let remove = Some(home.root().to_owned());
+        let request = LaunchRequest { command: filled, remove, limits: ResourceLimits::AGENT, confinement };
         // The token is unique to this agent, so it also marks its processes.
-        let started = AgentProcess::spawn(&filled, &env, edges.token.as_str(), &home.work_dir());
-        started.map_err(|error| failed(&format!("cannot start {}", command[0]), error))
+        let started = AgentProcess::start(&request, env, edges.token.as_str(), &home.work_dir()).await.map_err(failed)?;
+        self.program.has_started.store(true, Ordering::Relaxed);
+        self.home = Some(home);
+        Ok(started)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Command line and environment of an external agent process.
 
 use super::agent_process::AgentHome;
+use super::sandbox::AgentSandbox;
 use serde_json::json;
 use std::io;
 use std::path::Path;
@@ -9,17 +10,18 @@ use world::endpoints::TrialEndpoints;
 /// Environment variables that are always passed through.
 const DEFAULT_VARIABLES: &[&str] = &["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT"];
 
-/// Environment of the harness: access to its variables, and the base folder for relative paths in commands.
+/// Environment of the harness: access to its variables, the base folder for relative paths in commands, and the sandbox of agents.
 #[derive(Debug, Clone)]
 pub struct HostEnvironment {
     pub variable: fn(&str) -> Option<String>,
     pub folder: std::path::PathBuf,
+    pub sandbox: AgentSandbox,
 }
 
 impl Default for HostEnvironment {
-    /// No variables, and the current folder.
+    /// No variables, the current folder, and no sandbox.
     fn default() -> Self {
-        Self { variable: |_| None, folder: std::path::PathBuf::new() }
+        Self { variable: |_| None, folder: std::path::PathBuf::new(), sandbox: AgentSandbox::unconfined() }
     }
 }
 
@@ -34,6 +36,13 @@ pub(super) struct LaunchContext<'p> {
 }
 
 impl LaunchContext<'_> {
+    /// Returns the port of the trial's endpoints.
+    pub(super) fn port(&self) -> io::Result<u16> {
+        let url = self.edges.mcp_url();
+        let port = url.split('/').nth(2).and_then(|host| host.rsplit_once(':')).and_then(|(_, port)| port.parse().ok());
+        port.ok_or_else(|| io::Error::other("the endpoints have no port"))
+    }
+
     /// Writes the MCP server config in the common `mcpServers` format and returns its path.
     pub(super) fn write_mcp_config(&self) -> io::Result<String> {
         let headers = json!({ "Authorization": format!("Bearer {}", self.edges.token.as_str()) });

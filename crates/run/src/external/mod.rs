@@ -8,21 +8,24 @@ mod message;
 mod one_shot_transport;
 mod operator_names;
 mod orphans;
+mod sandbox;
 mod session;
 mod stdio_transport;
 mod world_lease;
 
 pub use launch::HostEnvironment;
+pub use sandbox::AgentSandbox;
 pub use world_lease::LeasedWorld;
 
 use crate::clock::{Clock, Stopwatch};
 use crate::limits::SubjectUsage;
 use crate::subjects::{Subject, SubjectFault};
 use async_trait::async_trait;
+use connection::AgentProgram;
 use model::suite::CaseSurface;
 use model::transcript::{LimitKind, Move};
 use model::view::View;
-use model::{ExternalAgent, ProviderKind, SubjectFile};
+use model::SubjectFile;
 use session::AgentSession;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -54,8 +57,7 @@ impl AgentHost {
 #[derive(Debug)]
 pub struct ExternalSubject {
     host: Arc<AgentHost>,
-    agent: ExternalAgent,
-    kind: ProviderKind,
+    program: AgentProgram,
     lease: WorldLease,
     /// Sessions by delegation depth.
     sessions: BTreeMap<u32, AgentSession>,
@@ -80,7 +82,8 @@ impl ExternalSubject {
         let agent = file.external.clone()?;
         let at_once = matches!(surface, CaseSurface::Profile(_));
         let time = Duration::from_secs(file.limits.seconds);
-        Some(Self { host, agent, kind: file.provider, lease: world.lease(), sessions: BTreeMap::new(), at_once, time, timing: None })
+        let program = AgentProgram::new(agent, file.provider);
+        Some(Self { host, program, lease: world.lease(), sessions: BTreeMap::new(), at_once, time, timing: None })
     }
 
     async fn next_move(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
@@ -88,7 +91,7 @@ impl ExternalSubject {
         self.sessions.retain(|depth, _| *depth <= view.depth);
         let session = match self.sessions.entry(view.depth) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(AgentSession::open(&self.host, &self.lease, &self.agent, self.kind, view).await?),
+            Entry::Vacant(entry) => entry.insert(AgentSession::open(&self.host, &self.lease, &self.program, view).await?),
         };
         let next = session.next(&self.host, &self.lease, view.observations, self.at_once).await?;
         if view.depth > 0 && matches!(next, Move::Say(_)) {

@@ -1,14 +1,14 @@
 //! Session with one external agent: its MCP calls and protocol messages become [`Move`]s; results are sent back.
 
 use super::AgentHost;
-use super::connection::AgentConnection;
+use super::connection::{AgentConnection, AgentProgram};
 use super::message::{self, AgentMessage};
 use super::operator_names::OperatorNames;
 use super::world_lease::WorldLease;
 use crate::subjects::SubjectFault;
 use model::transcript::{Move, ToolAnswer};
 use model::view::{Observation, View};
-use model::{EventKind, ExternalAgent, ProviderKind};
+use model::EventKind;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -52,8 +52,7 @@ impl AgentSession {
     pub(super) async fn open(
         host: &AgentHost,
         lease: &WorldLease,
-        agent: &ExternalAgent,
-        kind: ProviderKind,
+        program: &AgentProgram,
         view: &View<'_>,
     ) -> Result<Self, SubjectFault> {
         let harness = |why: String| SubjectFault::Harness(why);
@@ -76,7 +75,7 @@ impl AgentSession {
         let id = TrialToken::random().map_err(|error| harness(error.to_string()))?;
         let edges = server.add_relayed_trial(id.as_str(), lease.world.clone(), relay, token).map_err(|error| harness(error.to_string()))?;
         let hello = names.value(message::hello(view.context, &edges, &chains));
-        let connection = AgentConnection::new(agent, kind, hello, chains);
+        let connection = AgentConnection::new(program, hello, chains);
         let (deferred, reply_target) = (VecDeque::new(), ReplyTarget::Connection);
         Ok(Self { edges, connection, pending_moves, deferred, who, delivered: 0, names, reply_target })
     }
@@ -93,7 +92,7 @@ impl AgentSession {
         let fresh = fresh.as_ref();
         self.delivered = observations.len();
         match std::mem::replace(&mut self.reply_target, ReplyTarget::Connection) {
-            ReplyTarget::Connection => self.connection.deliver(host, &self.edges, fresh)?,
+            ReplyTarget::Connection => self.connection.deliver(host, &self.edges, fresh).await?,
             ReplyTarget::McpCalls(calls) => answer_mcp_calls(calls, fresh),
         }
         loop {

@@ -11,7 +11,7 @@ use crate::exit::ExitKind;
 use crate::io::CliOutput;
 use crate::report;
 use crate::workspace_source::WorkspaceSource;
-use crate::{env, files};
+use crate::{env, files, sandbox};
 use ::run::external::{AgentHost, HostEnvironment};
 use ::run::providers::CassetteMode;
 use ::run::subjects::{ReferenceSubject, SubjectUnavailable};
@@ -30,7 +30,7 @@ pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) ->
         Ok(workspace) => Arc::new(workspace),
         Err(exit) => return exit,
     };
-    let transcript = match run_conversation(io, &workspace, args) {
+    let transcript = match run_conversation(io, source, &workspace, args) {
         Ok(transcript) => transcript,
         Err(why) => return report::print_refusal(io, "chat", &[why]),
     };
@@ -54,14 +54,18 @@ pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) ->
     ended
 }
 
-fn run_conversation(io: &CliOutput, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, UserError> {
+fn run_conversation(io: &CliOutput, source: &WorkspaceSource, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, UserError> {
     let scenario = ChatScenario::from_args(workspace, args)?;
     let inline = inline_subject(&args.subject).transpose()?;
     let file = match &inline {
         Some(file) => file,
         None => models::find_subject(workspace, &args.subject)?,
     };
-    let host = Arc::new(AgentHost::new(HostEnvironment { variable: env::var, folder: env::current_dir() }, Clock::system()));
+    let sandbox = sandbox::agent_sandbox(args.sandbox, source, &args.store.store)?;
+    if file.external.is_some() {
+        sandbox::print_fallback(io, &sandbox.choice);
+    }
+    let host = Arc::new(AgentHost::new(HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox }, Clock::system()));
     let deps = SubjectDeps {
         provider_config: Some(models::provider_config(Some(args.budget))),
         key: &models::read_key,

@@ -32,7 +32,7 @@ pub(crate) fn run(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs) -> E
 }
 
 fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace: &Arc<Workspace>) -> Result<ExitKind, RunStop> {
-    let RunStart { spec, origin } = RunStart::of(args, workspace)?;
+    let RunStart { spec, origin, sandbox } = RunStart::of(args, source, workspace)?;
     let plan = RunPlan::resolve(spec, workspace.clone())?;
     if plan.is_empty() {
         return Err(RunStop::Empty);
@@ -40,9 +40,12 @@ fn evaluate(io: &CliOutput, source: &WorkspaceSource, args: &RunArgs, workspace:
     if args.dry_run {
         return Ok(io.print_result(&report::plan(io, &plan, &plan.forecast()), ExitKind::Clean));
     }
+    if plan.spec().settings.sandbox.is_some() {
+        crate::sandbox::print_fallback(io, &sandbox.choice);
+    }
     super::block_on(async {
         let prepared =
-            prepare(plan, &run_environment(source), imported_tools::parse_tool_answers(source, workspace, &args.foreign.foreign)).await?;
+            prepare(plan, &run_environment(source, sandbox), imported_tools::parse_tool_answers(source, workspace, &args.foreign.foreign)).await?;
         let handle = RunHandle::open(origin, &prepared)?;
         let summary = execute_watched(io, args, &prepared, &handle).await?;
         Ok(print_run_report(io, source, args, &ExecutedRun { prepared: &prepared, handle: &handle, summary: &summary }))

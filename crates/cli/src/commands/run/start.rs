@@ -4,9 +4,9 @@ use super::last_failed;
 use super::outcome::RunStop;
 use crate::args::{DefenceArg, RunArgs};
 use crate::workspace_source::WorkspaceSource;
-use crate::{env, stored_runs};
+use crate::{env, sandbox, stored_runs};
 use ::run::Clock;
-use ::run::external::HostEnvironment;
+use ::run::external::{AgentSandbox, HostEnvironment};
 use campaign::{
     CaseSelection, JudgeRequest, LockedRun, RecordingMode, RunDestination, RunEnvironment, RunOptions, RunOrigin, RunRequest, RunSpec,
 };
@@ -15,21 +15,26 @@ use model::{UserError, Workspace};
 pub(super) struct RunStart {
     pub spec: RunSpec,
     pub origin: RunOrigin,
+    pub sandbox: AgentSandbox,
 }
 
 impl RunStart {
     /// Resolves the arguments. A run to resume is found and locked here.
-    pub(super) fn of(args: &RunArgs, workspace: &Workspace) -> Result<Self, RunStop> {
+    pub(super) fn of(args: &RunArgs, source: &WorkspaceSource, workspace: &Workspace) -> Result<Self, RunStop> {
         if let Some(wanted) = &args.resume {
             let (store, run) = stored_runs::find_unfinished_run(&args.store.store, wanted.as_deref())?;
             let locked = LockedRun::lock(store, &run)?;
             let spec = RunSpec::from_stored(&locked.run().settings, args.budget, run_options(args));
             let spec = spec.map_err(|error| UserError::without_remedy(format!("run {} cannot be resumed: {error}", run.short_id())))?;
-            return Ok(Self { spec, origin: RunOrigin::Resumed(Box::new(locked)) });
+            let wish = args.sandbox.or_else(|| sandbox::stored_mode(spec.settings.sandbox.as_deref()));
+            let sandbox = sandbox::agent_sandbox(wish, source, &args.store.store)?;
+            return Ok(Self { spec, origin: RunOrigin::Resumed(Box::new(locked)), sandbox });
         }
-        let spec = run_request(args, workspace)?.resolve(workspace).map_err(UserError::from)?;
+        let sandbox = sandbox::agent_sandbox(args.sandbox, source, &args.store.store)?;
+        let request = RunRequest { sandbox: Some(sandbox.choice.mode.word().to_owned()), ..run_request(args, workspace)? };
+        let spec = request.resolve(workspace).map_err(UserError::from)?;
         let destination = if args.no_store { RunDestination::Memory } else { RunDestination::File(args.store.store.clone()) };
-        Ok(Self { spec, origin: RunOrigin::New(destination) })
+        Ok(Self { spec, origin: RunOrigin::New(destination), sandbox })
     }
 }
 
@@ -61,6 +66,7 @@ fn run_request(args: &RunArgs, workspace: &Workspace) -> Result<RunRequest, User
             Some(Some(name)) => JudgeRequest::Named(name.clone()),
         },
         user: args.user.clone(),
+        sandbox: None,
         options: run_options(args),
     })
 }
@@ -80,11 +86,11 @@ fn run_options(args: &RunArgs) -> RunOptions {
 }
 
 /// Returns everything of the machine that a run may use.
-pub(super) fn run_environment(source: &WorkspaceSource) -> RunEnvironment {
+pub(super) fn run_environment(source: &WorkspaceSource, sandbox: AgentSandbox) -> RunEnvironment {
     let cassettes = match source {
         WorkspaceSource::Folder(folder) => Some(folder.join("cassettes")),
         WorkspaceSource::Embedded => None,
     };
-    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir() };
+    let surroundings = HostEnvironment { variable: env::var, folder: env::current_dir(), sandbox };
     RunEnvironment { clock: Clock::system(), surroundings, cassettes, anvil: env::find_program("anvil"), process: std::process::id() }
 }

@@ -9,13 +9,14 @@ use crate::report::FORMAT;
 use crate::workspace_source::WorkspaceSource;
 use model::suite::CaseSurface;
 use model::view::AgentContext;
-use model::{Location, Spanned, UserError, Workspace};
+use model::{Event, Location, Spanned, UserError, Workspace};
 use serde_json::{Map, Value, json};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 use world::endpoints::{EndpointServer, TrialEndpoints, TrialToken};
 use world::mcp::serve::{AgentToolset, SharedWorld, WorldLock, WorldServer, serve_streams};
-use world::{ActingAgent, ChainAccess, LiveWorld, RandomOperator, World, WorldSettings, WorldTemplate};
+use world::{ActingAgent, ChainAccess, LiveWorld, RandomOperator, WorldSettings, WorldTemplate};
 
 pub(super) async fn serve(
     io: &CliOutput,
@@ -30,22 +31,29 @@ pub(super) async fn serve(
     // The agent is outside of this process, so it must not know the operator's key.
     let operator = RandomOperator::new().map_err(UserError::caused_by)?;
     let template = WorldTemplate::with_visible_operator(&workspace, &name, &operator, chain_kind::parse_chain_kind(&args.live.chain)?)?;
-    let world = Arc::new(Mutex::new(LiveWorld::new(
-        &template,
-        WorldSettings { defence: chain_kind::defence_mode(args.live.defence), foreign, ..WorldSettings::default() },
-    )));
-    let shared: SharedWorld = world.clone();
+    let settings = WorldSettings { defence: chain_kind::defence_mode(args.live.defence), foreign, ..WorldSettings::default() };
+    let mut world = LiveWorld::new(&template, settings);
+    if let Some(file) = &args.events {
+        world.set_listener(event_writer(file)?);
+    }
+    let shared: SharedWorld = Arc::new(Mutex::new(world));
     if args.stdio {
         serve_stdio(shared, toolset, instructions).await?
     } else {
         serve_http(io, shared, toolset, instructions, (&name, args.port)).await?
     }
-    if let Some(file) = &args.events {
-        let events = World::take_events(&mut *world.lock().await);
-        let lines: String = events.iter().filter_map(|event| serde_json::to_string(event).ok()).map(|line| line + "\n").collect();
-        files::write(file, &lines).map_err(|error| UserError::caused_by(error).with_context(file.display()))?;
-    }
     Ok(ExitKind::Clean)
+}
+
+/// Returns a listener that appends each event to a new file as it happens, so that the file is complete however this process ends.
+fn event_writer(path: &Path) -> Result<Box<dyn FnMut(&Event) + Send>, UserError> {
+    let mut lines = files::create_lines(path).map_err(|error| UserError::caused_by(error).with_context(path.display()))?;
+    Ok(Box::new(move |event| {
+        // A full disk must not end the service.
+        if let Ok(line) = serde_json::to_string(event) {
+            let _ = lines.append(&line);
+        }
+    }))
 }
 
 async fn serve_stdio(world: SharedWorld, toolset: AgentToolset, instructions: Option<String>) -> Result<(), UserError> {

@@ -3,13 +3,12 @@
 use super::super::{BASE_FEE, BLOCK_GAS, ChainError};
 use super::AnvilConfig;
 use super::node_client::{display_origin, printable_excerpt};
-use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use launcher::{LaunchRequest, LaunchedProgram, Lifeline, ProgramConfinement, ProgramInput, ProgramLaunch, ResourceLimits};
+use process_wrap::tokio::ChildWrapper;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -24,6 +23,8 @@ const LISTENING_PREFIX: &str = "Listening on ";
 #[derive(Debug)]
 pub(super) struct AnvilProcess {
     inner: Box<dyn ChildWrapper>,
+    /// Ends the node when it is closed, also by the death of this process.
+    _lifeline: Lifeline,
     listeners: [JoinHandle<()>; 2],
     pub(super) url: String,
 }
@@ -42,18 +43,13 @@ impl AnvilProcess {
     pub(super) async fn start(config: &AnvilConfig) -> Result<Self, ChainError> {
         let program = config.find()?;
         let failed = |what: String| ChainError::Node(format!("{}: {what}", program.display()));
-        let mut command = Command::new(&program);
-        command.args(arguments(config)).env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut command = CommandWrap::from(command);
-        // The launcher of the npm package starts the program as a grandchild, so the whole process group must be killed.
-        #[cfg(unix)]
-        command.wrap(process_wrap::tokio::ProcessGroup::leader());
-        #[cfg(windows)]
-        command.wrap(process_wrap::tokio::JobObject);
-        let mut inner = command.spawn().map_err(|error| failed(error.to_string()))?;
-        let (Some(stdout), Some(stderr)) = (inner.stdout().take(), inner.stderr().take()) else {
-            return Err(failed("a pipe is missing".to_owned()));
-        };
+        let command = std::iter::once(program.display().to_string()).chain(arguments(config)).collect();
+        let request =
+            LaunchRequest { command, remove: None, limits: ResourceLimits::default(), confinement: ProgramConfinement::Unconfined };
+        // In a session of its own: the launcher of the npm package starts the program as a grandchild, so all of it must be killed.
+        let launch = ProgramLaunch { request: &request, env: &[], folder: None, input: ProgramInput::Null };
+        let started = LaunchedProgram::start(launch).await.map_err(|error| failed(error.to_string()))?;
+        let LaunchedProgram { child: inner, stdout, stderr, lifeline, .. } = started;
         let (port_sender, port) = watch::channel(None);
         let port_sender = Arc::new(port_sender);
         let tails = [OutputTail::default(), OutputTail::default()];
@@ -61,7 +57,7 @@ impl AnvilProcess {
             tokio::spawn(read_output(stdout, tails[0].clone(), Arc::clone(&port_sender))),
             tokio::spawn(read_output(stderr, tails[1].clone(), port_sender)),
         ];
-        let mut process = Self { inner, listeners, url: String::new() };
+        let mut process = Self { inner, _lifeline: lifeline, listeners, url: String::new() };
         match process.port(port, config.timeout).await {
             Ok(port) => process.url = format!("http://127.0.0.1:{port}"),
             Err(what) => return Err(failed(format!("{what}; it said: {}", output_excerpt(&tails, config)))),
