@@ -32,7 +32,9 @@ pub(crate) fn agent_sandbox(wish: Option<SandboxMode>, source: &WorkspaceSource,
 /// Says once that agents are not confined because this machine cannot.
 pub(crate) fn print_fallback(io: &CliOutput, choice: &SandboxChoice) {
     if choice.is_fallback {
-        io.print_message("agents run without a sandbox: this kernel has no Landlock; --sandbox bwrap confines them, --sandbox none says that you know");
+        io.print_message(
+            "agents run without a sandbox: this kernel has no Landlock; --sandbox bwrap confines them, --sandbox none says that you know",
+        );
     }
 }
 

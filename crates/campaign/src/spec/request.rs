@@ -1,9 +1,9 @@
 //! Run as requested on the command line, before defaults are applied.
 
 use super::chain::UnknownChain;
+use super::inline_subject::inline_subject;
 use super::run_spec::{RunOptions, RunSettings, RunSpec};
 use super::select::CaseSelection;
-use super::inline_subject::inline_subject;
 use model::{Money, ProviderKind, RunClaim, Tier, Workspace};
 
 /// Judge and subject if neither the user nor the workspace names one.

@@ -34,7 +34,17 @@ pub(crate) fn score(io: &CliOutput, source: &WorkspaceSource, args: &ScoreArgs) 
     };
     let lines = if report::needs_trial_lines(io) { pairs.map(line).collect() } else { vec![] };
     let spent = Money::from_nanos(stored.run.spent);
-    let shown =
-        RunReport { command: "score", source, workspace: &workspace, summary: &summary, lines, show_flags, spent, judge: None, sandbox: None, exit };
+    let shown = RunReport {
+        command: "score",
+        source,
+        workspace: &workspace,
+        summary: &summary,
+        lines,
+        show_flags,
+        spent,
+        judge: None,
+        sandbox: None,
+        exit,
+    };
     io.print_result(&report::rescored(io, &shown, &stored, &changes), exit)
 }

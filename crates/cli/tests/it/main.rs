@@ -16,6 +16,7 @@ mod help;
 mod hostile;
 mod import;
 mod init;
+mod isolation;
 mod judge;
 mod layering;
 mod older_tools;

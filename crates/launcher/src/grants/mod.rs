@@ -44,10 +44,11 @@ impl GrantRequest<'_> {
         grants.write.push(self.own_folder.to_owned());
         grants.read.extend(self.read.iter().cloned());
         let broad = TooBroad { home: self.home };
-        let scripts = program::add_program(&mut grants, &self.command[0], self.search_path, broad)?;
+        let program = program::add_program(&mut grants, &self.command[0], self.search_path, broad)?;
         let named = self.named_paths();
-        let script = scripts.first().cloned().or_else(|| named.iter().find(|path| path.is_file()).cloned());
-        if let Some(script) = script {
+        // The script is the program itself or the first file among its arguments; further files come alone.
+        let script = named.iter().find(|path| path.is_file()).cloned();
+        for script in program.into_iter().chain(script) {
             package::add_package(&mut grants, &script, broad);
         }
         for path in named {
@@ -106,7 +107,8 @@ mod tests {
 
     #[test]
     fn package_is_granted_without_workspace_store_and_history() {
-        let folder = folder_with(&["package.json", "dist/agent.js", "node_modules/a/a.js", "evals/suite.yaml", ".store/s.sqlite", ".git/x"]);
+        let folder =
+            folder_with(&["package.json", "dist/agent.js", "node_modules/a/a.js", "evals/suite.yaml", ".store/s.sqlite", ".git/x"]);
         let root = folder.path();
         let grants = resolve(root, "dist/agent.js", &["evals", ".store"]);
         for granted in ["dist/agent.js", "node_modules/a/a.js", "package.json"] {
@@ -153,8 +155,15 @@ mod tests {
     fn missing_program_is_an_error() {
         let command = ["no-such-program-anywhere".to_owned()];
         let own_folder = Path::new("/nowhere");
-        let request =
-            GrantRequest { command: &command, search_path: Some("/usr/bin"), own_folder, home: None, read: &[], withheld: &[], connect: &[] };
+        let request = GrantRequest {
+            command: &command,
+            search_path: Some("/usr/bin"),
+            own_folder,
+            home: None,
+            read: &[],
+            withheld: &[],
+            connect: &[],
+        };
         assert_eq!(request.resolve().unwrap_err().kind(), std::io::ErrorKind::NotFound);
     }
 }

@@ -14,14 +14,14 @@ const MAX_DEPTH: usize = 4;
 /// Symbolic links that are followed.
 const MAX_LINKS: usize = 16;
 
-/// Adds the program and its interpreters. Returns those of them that are scripts outside of the system.
+/// Adds the program and its interpreters. Returns the program if it is a script given by its path.
 pub(super) fn add_program(
     grants: &mut FileGrants,
     program: &str,
     search_path: Option<&str>,
     broad: TooBroad<'_>,
-) -> io::Result<Vec<PathBuf>> {
-    let mut scripts = vec![];
+) -> io::Result<Option<PathBuf>> {
+    let mut script = None;
     let mut next = Some(program.to_owned());
     for depth in 0..MAX_DEPTH {
         let Some(name) = next.take() else { break };
@@ -36,11 +36,11 @@ pub(super) fn add_program(
             grants.files.push(hop);
         }
         next = interpreter(&file);
-        if next.is_some() && !is_system(&file) {
-            scripts.push(file);
+        if depth == 0 && next.is_some() && name.contains('/') {
+            script = Some(file);
         }
     }
-    Ok(scripts)
+    Ok(script)
 }
 
 fn find(name: &str, search_path: Option<&str>) -> Option<PathBuf> {

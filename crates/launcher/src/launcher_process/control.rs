@@ -2,7 +2,7 @@
 
 use crate::request::{LaunchReply, LaunchRequest};
 use rustix::io::{Errno, read, write};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recv, recvmsg};
 use rustix::stdio::stdin;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -42,6 +42,12 @@ pub(super) fn reply(reply: &LaunchReply) {
     line.push(b'\n');
     // A short line always fits; an evaluator that is gone is noticed by `wait_for_close`.
     let _ = write(stdin(), &line);
+}
+
+/// Returns true if the evaluator has closed the connection or has died.
+pub(super) fn is_closed() -> bool {
+    let mut byte = [0];
+    !matches!(recv(stdin(), &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT), Ok((1.., _)) | Err(Errno::AGAIN | Errno::INTR))
 }
 
 /// Returns when the evaluator has closed the connection or has died.

@@ -12,8 +12,8 @@ pub(crate) use landlock_rules::landlock_is_available;
 use crate::hide_process;
 use crate::request::{LaunchReply, LaunchRequest};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_child_subreaper, wait};
-use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Exit code if there is no program to report about.
 const FAILED: u8 = 127;
@@ -32,23 +32,30 @@ pub fn run_launcher() -> ExitCode {
         }
     };
     control::reply(&LaunchReply::Started);
-    std::thread::spawn(move || end_with_evaluator(&request));
+    let request = Arc::new(request);
+    let watched = request.clone();
+    std::thread::spawn(move || {
+        control::wait_for_close();
+        clean_up(&watched);
+        let _ = kill_process(getpid(), Signal::KILL);
+    });
     let status = wait_for(program);
-    descendants::end_all();
+    clean_up(&request);
     exit_like(status)
 }
 
-/// Waits for the end of the evaluator, then ends the program and all its descendants and removes its folder.
-fn end_with_evaluator(request: &LaunchRequest) {
-    control::wait_for_close();
+/// Ends all descendants of the program, and removes its folder if the evaluator is gone and cannot.
+fn clean_up(request: &LaunchRequest) {
+    // The program may end because the evaluator did: whichever thread is second waits for the first.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     descendants::end_all();
-    request.remove.as_deref().map(remove_folder);
-    let _ = kill_process(getpid(), Signal::KILL);
-}
-
-fn remove_folder(folder: &Path) {
-    // Nothing is left to report a failure to.
-    let _ = std::fs::remove_dir_all(folder);
+    if control::is_closed()
+        && let Some(folder) = &request.remove
+    {
+        // Nothing is left to report a failure to.
+        let _ = std::fs::remove_dir_all(folder);
+    }
 }
 
 /// Reaps children until the program itself has exited.

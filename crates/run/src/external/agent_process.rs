@@ -107,14 +107,7 @@ impl AgentProcess {
         }
         let tail = Arc::<Mutex<Vec<u8>>>::default();
         let listener = tokio::spawn(collect_stderr(stderr, tail.clone()));
-        let process = Self {
-            inner: child,
-            _lifeline: lifeline,
-            pid,
-            env_mark: mark.to_owned(),
-            stderr_tail: tail,
-            stderr_task: listener,
-        };
+        let process = Self { inner: child, _lifeline: lifeline, pid, env_mark: mark.to_owned(), stderr_tail: tail, stderr_task: listener };
         Ok((process, stdin.ok_or_else(|| io::Error::other("a pipe is missing"))?, stdout))
     }
 

@@ -5,8 +5,8 @@ use super::agent_process::{AgentHome, AgentProcess};
 use super::http_transport::HttpTransport;
 use super::launch::{LaunchContext, PROMPT_PLACEHOLDER};
 use super::message::{self, AgentMessage};
-use super::sandbox::{AgentStart, confinement};
 use super::one_shot_transport::OneShotTransport;
+use super::sandbox::{AgentStart, confinement};
 use super::stdio_transport::StdioTransport;
 use crate::subjects::SubjectFault;
 use launcher::{LaunchRequest, ResourceLimits};
@@ -68,7 +68,12 @@ impl AgentConnection {
     }
 
     /// Sends the observations since the agent's last move; starts the agent if needed.
-    pub(super) async fn deliver(&mut self, host: &AgentHost, edges: &TrialEndpoints, observations: &[Observation]) -> Result<(), SubjectFault> {
+    pub(super) async fn deliver(
+        &mut self,
+        host: &AgentHost,
+        edges: &TrialEndpoints,
+        observations: &[Observation],
+    ) -> Result<(), SubjectFault> {
         let news: Vec<Value> = observations.iter().map(message::observation_json).collect();
         let first = self.heard.is_empty();
         self.heard.extend(news.iter().cloned());
@@ -140,8 +145,7 @@ impl AgentConnection {
             all => all.iter().map(|(who, text)| format!("{who}: {text}")).collect::<Vec<_>>().join("\n\n"),
         };
         let (child, stdin, stdout) = self.start(host, edges, Some(&prompt)).await?;
-        let in_arguments =
-            matches!(&self.program.agent.endpoint, AgentEndpoint::Command(words) if words.iter().any(|word| word.contains(PROMPT_PLACEHOLDER)));
+        let in_arguments = matches!(&self.program.agent.endpoint, AgentEndpoint::Command(words) if words.iter().any(|word| word.contains(PROMPT_PLACEHOLDER)));
         let input = if in_arguments { String::new() } else { prompt };
         self.state = ConnectionState::OneShot(Box::new(OneShotTransport::new(child, stdin, stdout, input)));
         Ok(())

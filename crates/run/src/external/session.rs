@@ -6,9 +6,9 @@ use super::message::{self, AgentMessage};
 use super::operator_names::OperatorNames;
 use super::world_lease::WorldLease;
 use crate::subjects::SubjectFault;
+use model::EventKind;
 use model::transcript::{Move, ToolAnswer};
 use model::view::{Observation, View};
-use model::EventKind;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -49,12 +49,7 @@ enum ReplyTarget {
 }
 
 impl AgentSession {
-    pub(super) async fn open(
-        host: &AgentHost,
-        lease: &WorldLease,
-        program: &AgentProgram,
-        view: &View<'_>,
-    ) -> Result<Self, SubjectFault> {
+    pub(super) async fn open(host: &AgentHost, lease: &WorldLease, program: &AgentProgram, view: &View<'_>) -> Result<Self, SubjectFault> {
         let harness = |why: String| SubjectFault::Harness(why);
         let who = ActingAgent::new(&view.context.agent, view.depth);
         let toolset = AgentToolset {

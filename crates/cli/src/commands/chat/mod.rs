@@ -54,7 +54,12 @@ pub(crate) fn chat(io: &CliOutput, source: &WorkspaceSource, args: &ChatArgs) ->
     ended
 }
 
-fn run_conversation(io: &CliOutput, source: &WorkspaceSource, workspace: &Arc<Workspace>, args: &ChatArgs) -> Result<Transcript, UserError> {
+fn run_conversation(
+    io: &CliOutput,
+    source: &WorkspaceSource,
+    workspace: &Arc<Workspace>,
+    args: &ChatArgs,
+) -> Result<Transcript, UserError> {
     let scenario = ChatScenario::from_args(workspace, args)?;
     let inline = inline_subject(&args.subject).transpose()?;
     let file = match &inline {

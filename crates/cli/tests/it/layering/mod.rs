@@ -18,12 +18,13 @@ const CRATE_IMPORTS: &[(&str, &[&str])] = &[
     ("lexical", &[]),
     ("baseline", &["lexical", "model"]),
     ("score", &["jsongen", "lexical", "model"]),
-    ("world", &["jsongen", "model"]),
+    ("launcher", &[]),
+    ("world", &["jsongen", "launcher", "model"]),
     ("store", &["model"]),
-    ("run", &["baseline", "lexical", "model", "store", "world"]),
+    ("run", &["baseline", "launcher", "lexical", "model", "store", "world"]),
     ("campaign", &["model", "run", "score", "store", "world"]),
     ("testkit", &["model"]),
-    ("cli", &["campaign", "model", "run", "score", "store", "world"]),
+    ("cli", &["campaign", "launcher", "model", "run", "score", "store", "world"]),
 ];
 
 /// Libraries that pure crates must not use, because they allow I/O.
@@ -114,6 +115,12 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("score", "sample_run", &[]),
     ("score", "scorers", &["compare", "evidence", "example", "facts", "finding", "planned_metrics", "questions", "rules", "sample_run"]),
     ("score", "trial", &["scorers"]),
+    ("launcher", "grants", &["request"]),
+    ("launcher", "hardening", &[]),
+    ("launcher", "launcher_process", &["grants", "hardening", "request"]),
+    ("launcher", "request", &[]),
+    ("launcher", "sandbox_mode", &["launcher_process"]),
+    ("launcher", "spawn", &["request"]),
     ("world", "chain", &[]),
     ("world", "mcp", &[]),
     ("world", "endpoints", &["chain", "mcp"]),
@@ -150,7 +157,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("campaign", "watcher", &[]),
     ("campaign", "wording", &["golden", "judging"]),
     ("cli", "args", &[]),
-    ("cli", "commands", &["args", "env", "exit", "files", "io", "stored_runs", "workspace_source", "report", "signals"]),
+    ("cli", "commands", &["args", "env", "exit", "files", "io", "stored_runs", "workspace_source", "report", "sandbox", "signals"]),
     ("cli", "env", &[]),
     ("cli", "exit", &[]),
     ("cli", "files", &[]),
@@ -159,6 +166,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("cli", "workspace_source", &["args", "files"]),
     ("cli", "paint", &["args"]),
     ("cli", "report", &["args", "exit", "io", "stored_runs", "workspace_source", "paint"]),
+    ("cli", "sandbox", &["env", "io", "workspace_source"]),
     ("cli", "signals", &[]),
 ];
 

@@ -1,0 +1,9 @@
+//! External agents as spies: what an agent, another user of the machine and a killed evaluator leave readable or running.
+
+mod bubblewrap;
+mod endings;
+mod other_user;
+mod processes;
+mod second_start;
+mod spy;
+mod unprivileged;
