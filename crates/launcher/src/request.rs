@@ -51,6 +51,7 @@ pub struct FileGrants {
 }
 
 /// Answer of the launcher.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum LaunchReply {
     Started,

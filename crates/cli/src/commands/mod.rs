@@ -84,6 +84,17 @@ fn open_checked_workspace(io: &CliOutput, source: &WorkspaceSource, command: &st
     if broken.is_empty() { Ok(workspace) } else { Err(report::print_refusal(io, command, &broken)) }
 }
 
+/// Runs a future to completion on a new runtime, and does not wait for a pending read of standard input, which no signal ends.
+fn block_on_with_stdin<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_timeout(STDIN_PATIENCE);
+    Ok(done)
+}
+
+/// Time for everything but the read to end.
+const STDIN_PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// Runs a future to completion on a new runtime.
 fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work))

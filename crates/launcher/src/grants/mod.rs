@@ -1,11 +1,13 @@
 //! Files and ports that an external agent needs: the system's programs and libraries, its interpreter, its own code and its own folder.
 
 mod breadth;
+#[cfg(target_os = "linux")]
 mod expand;
 mod package;
 mod program;
 mod system;
 
+#[cfg(target_os = "linux")]
 pub(crate) use expand::granted_paths;
 
 use crate::FileGrants;
@@ -68,7 +70,7 @@ impl GrantRequest<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::{GrantRequest, granted_paths};
     use crate::FileGrants;

@@ -9,7 +9,7 @@ mod start;
 
 pub(crate) use landlock_rules::landlock_is_available;
 
-use crate::hide_process;
+use crate::hardening::hide_process;
 use crate::request::{LaunchReply, LaunchRequest};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_child_subreaper, wait};
 use std::process::ExitCode;

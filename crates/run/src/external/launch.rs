@@ -1,7 +1,7 @@
 //! Command line and environment of an external agent process.
 
 use super::agent_process::AgentHome;
-use super::sandbox::AgentSandbox;
+use super::host_environment::HostEnvironment;
 use serde_json::json;
 use std::io;
 use std::path::Path;
@@ -9,21 +9,6 @@ use world::endpoints::TrialEndpoints;
 
 /// Environment variables that are always passed through.
 const DEFAULT_VARIABLES: &[&str] = &["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT"];
-
-/// Environment of the harness: access to its variables, the base folder for relative paths in commands, and the sandbox of agents.
-#[derive(Debug, Clone)]
-pub struct HostEnvironment {
-    pub variable: fn(&str) -> Option<String>,
-    pub folder: std::path::PathBuf,
-    pub sandbox: AgentSandbox,
-}
-
-impl Default for HostEnvironment {
-    /// No variables, the current folder, and no sandbox.
-    fn default() -> Self {
-        Self { variable: |_| None, folder: std::path::PathBuf::new(), sandbox: AgentSandbox::unconfined() }
-    }
-}
 
 /// Inputs for starting an agent.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 mod agent_process;
 mod connection;
+mod host_environment;
 mod http_transport;
 mod launch;
 mod message;
@@ -13,8 +14,7 @@ mod session;
 mod stdio_transport;
 mod world_lease;
 
-pub use launch::HostEnvironment;
-pub use sandbox::AgentSandbox;
+pub use host_environment::{AgentSandbox, HostEnvironment};
 pub use world_lease::LeasedWorld;
 
 use crate::clock::{Clock, Stopwatch};

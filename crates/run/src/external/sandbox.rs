@@ -1,24 +1,10 @@
 //! Confinement of an external agent: the sandbox of the run, with the grants of its command and its subject file.
 
-use super::launch::HostEnvironment;
-use launcher::{GrantRequest, ProgramConfinement, SandboxChoice, SandboxMode};
+use super::host_environment::HostEnvironment;
+use launcher::{GrantRequest, ProgramConfinement, SandboxMode};
 use model::ExternalAgent;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Sandbox of the agents of a run.
-#[derive(Debug, Clone)]
-pub struct AgentSandbox {
-    pub choice: SandboxChoice,
-    /// Files and folders that no agent may read: workspace, store and evaluator.
-    pub withheld: Vec<PathBuf>,
-}
-
-impl AgentSandbox {
-    pub fn unconfined() -> Self {
-        Self { choice: SandboxChoice::unconfined(), withheld: vec![] }
-    }
-}
 
 /// Agent that is about to be started.
 #[derive(Debug)]

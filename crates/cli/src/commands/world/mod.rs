@@ -21,7 +21,7 @@ pub(crate) fn world(io: &CliOutput, source: &WorkspaceSource, command: &WorldCom
         Ok(workspace) => workspace,
         Err(exit) => return exit,
     };
-    let done = super::block_on(async {
+    let done = super::block_on_with_stdin(async {
         match command {
             WorldCommand::Show(args) => show::show(io, &workspace, args).await,
             WorldCommand::Send(args) => send::send(io, &workspace, args).await,

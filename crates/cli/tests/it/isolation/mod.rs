@@ -2,6 +2,7 @@
 
 mod bubblewrap;
 mod endings;
+mod no_landlock;
 mod other_user;
 mod processes;
 mod second_start;

@@ -1,0 +1,33 @@
+//! What a run gives to its external agents: variables, a base folder and a sandbox.
+
+use launcher::SandboxChoice;
+use std::path::PathBuf;
+
+/// Environment of the harness: access to its variables, the base folder for relative paths in commands, and the sandbox of agents.
+#[derive(Debug, Clone)]
+pub struct HostEnvironment {
+    pub variable: fn(&str) -> Option<String>,
+    pub folder: PathBuf,
+    pub sandbox: AgentSandbox,
+}
+
+impl Default for HostEnvironment {
+    /// No variables, the current folder, and no sandbox.
+    fn default() -> Self {
+        Self { variable: |_| None, folder: PathBuf::new(), sandbox: AgentSandbox::unconfined() }
+    }
+}
+
+/// Sandbox of the agents of a run.
+#[derive(Debug, Clone)]
+pub struct AgentSandbox {
+    pub choice: SandboxChoice,
+    /// Files and folders that no agent may read: workspace, store and evaluator.
+    pub withheld: Vec<PathBuf>,
+}
+
+impl AgentSandbox {
+    pub fn unconfined() -> Self {
+        Self { choice: SandboxChoice::unconfined(), withheld: vec![] }
+    }
+}
