@@ -1,4 +1,4 @@
-//! What a run gives to its external agents: variables, a base folder and a sandbox.
+//! Variables, base folder and sandbox that a run gives to its external agents.
 
 use launcher::SandboxChoice;
 use std::path::PathBuf;
