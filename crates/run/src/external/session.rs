@@ -62,8 +62,8 @@ impl AgentSession {
         let world = lease.world.lock().await;
         let (names, chains) = (OperatorNames(world.renamed_operator()), ChainAccess::chain_ids(&*world));
         drop(world);
-        let relay = RelayServer::new(toolset, names.text(view.context.instructions()), sender)
-            .map_err(|error| harness(error.to_string()))?;
+        let relay =
+            RelayServer::new(toolset, names.text(view.context.instructions()), sender).map_err(|error| harness(error.to_string()))?;
         let server = host.server().await?;
         let token = TrialToken::random().map_err(|error| harness(error.to_string()))?;
         // Random name, because agents must not see ids of trials and cases.

@@ -72,7 +72,7 @@ pub(crate) fn decode_calls(book: &AddressBook, to: Option<Address>, data: &[u8])
     let inner = match (ready.contract, ready.function.name.as_str(), values.as_slice()) {
         ("PolicyCage", "execute", parts) => decode_inner_call(book, parts).into_iter().collect(),
         ("PolicyCage", "executeBatch", [DynSolValue::Array(calls)]) => {
-            calls.iter().filter_map(|call| call.as_tuple().and_then(|parts| decode_inner_call(book, parts))).collect()
+            calls.iter().filter_map(|call| decode_inner_call(book, struct_fields(call)?)).collect()
         }
         ("Multicall3", _, [DynSolValue::Array(calls)] | [_, DynSolValue::Array(calls)]) => {
             calls.iter().filter_map(|call| decode_inner_call(book, struct_fields(call)?)).collect()

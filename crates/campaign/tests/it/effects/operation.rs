@@ -210,7 +210,7 @@ impl Sequence {
             self.note_signed(what);
         }
         let before = self.state(chain).await;
-        let receipt = self.world.broadcast(&self.who.clone(), chain, ActionOrigin::default(), tx).await.unwrap();
+        let receipt = self.world.broadcast(&self.who.clone(), chain, ActionOrigin::default(), tx.into()).await.unwrap();
         self.judge_change(chain, own, &before, &receipt).await;
     }
 
