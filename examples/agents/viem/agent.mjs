@@ -15,7 +15,7 @@ const erc20 = parseAbi([
   "function nonces(address) view returns (uint256)",
 ]);
 
-await text(process.stdin); // sells 250 USDC, whatever is asked
+await text(process.stdin); // sells 250 USDC and ignores the request
 const client = new Client({ name: "viem-agent", version: "1.0.0" });
 const headers = { Authorization: `Bearer ${process.env.BARDO_MCP_TOKEN}` };
 await client.connect(new StreamableHTTPClientTransport(new URL(process.env.BARDO_MCP_URL), { requestInit: { headers } }));

@@ -78,11 +78,11 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     fn folder_with(files: &[&str]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("a folder");
         for file in files {
             let path = folder.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::File::create(path).unwrap();
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            fs::File::create(path).expect("a file");
         }
         folder
     }
@@ -99,7 +99,7 @@ mod tests {
             withheld: &withheld,
             connect: &[],
         };
-        request.resolve().unwrap()
+        request.resolve().expect("grants")
     }
 
     /// Returns whether a file may be read.

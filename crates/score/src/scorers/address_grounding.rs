@@ -231,7 +231,7 @@ mod tests {
             let example = payment_example().edit("worlds/small.yaml", "answers:\n", &line);
             let example = example.edit("suites/behavior/payment.yaml", "payees: [", &format!("payees: [{payees}"));
             let found = AddressGrounding.score(&EvidenceFixture::within(&example, "pay_maria", payment_steps(thing)).evidence());
-            found.because.first().map_or("good".into(), |because| because.what.splitn(2, ": ").nth(1).unwrap_or_default().to_owned())
+            found.because.first().map_or("good".into(), |because| because.what.split_once(": ").map_or("", |(_, what)| what).to_owned())
         };
         assert_eq!(check("recipient", ""), "good");
         for is in ["borrower", "hook", "executor", "operator", "owner", "agent"] {

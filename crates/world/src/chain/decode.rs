@@ -84,10 +84,7 @@ pub(crate) fn decode_calls(book: &AddressBook, to: Option<Address>, data: &[u8])
 
 /// Returns the fields of a struct, which is a tuple with names if the ABI names it.
 fn struct_fields(value: &DynSolValue) -> Option<&[DynSolValue]> {
-    match value {
-        DynSolValue::CustomStruct { tuple, .. } => Some(tuple),
-        other => other.as_tuple(),
-    }
+    if let DynSolValue::CustomStruct { tuple, .. } = value { Some(tuple) } else { value.as_tuple() }
 }
 
 fn decode_function(book: &AddressBook, to: Option<Address>, data: &[u8]) -> Option<(&'static ResolvedFunction, Vec<DynSolValue>)> {

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use testkit::reference_workspace;
 use world::{ChainKind, WorldTemplate};
 
-/// Sequences per test; `EFFECT_SEQUENCES` sets another number.
+/// Sequences in every test run; the rest is for `scripts/check-effects`.
 const SEQUENCES: u64 = 300;
+const MANY_SEQUENCES: u64 = 10_000;
 
 /// One sequence as it was recorded, with the judgement from the chain's state.
 struct PlayedSequence {
@@ -33,10 +34,6 @@ struct EffectJudgement {
     /// `None` if nothing was signed and nothing left.
     authorized: Option<bool>,
     left: BTreeMap<String, alloy_primitives::U256>,
-}
-
-fn sequences() -> u64 {
-    std::env::var("EFFECT_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(SEQUENCES)
 }
 
 fn random_intent(rng: &mut SeededRng) -> UserIntent {
@@ -75,9 +72,9 @@ fn judgement(workspace: &model::Workspace, case: &Case, events: Vec<Event>) -> E
         ending: Ending::Finished,
     };
     let evidence = Evidence::new(workspace, case, &transcript);
-    let reading = scorer(ScorerId::AuthorizedEffects).unwrap().score(&evidence).reading;
+    let reading = scorer(ScorerId::AuthorizedEffects).expect("the scorer").score(&evidence).reading;
     let (left, _) = unreplaced_tokens(&evidence);
-    let left = left.into_iter().map(|(symbol, amount)| (symbol, parse_units(&amount, SCALE).unwrap())).collect();
+    let left = left.into_iter().map(|(symbol, amount)| (symbol, parse_units(&amount, SCALE).expect("an amount"))).collect();
     EffectJudgement { authorized: reading.is_exercised().then(|| reading.is_clean()), left }
 }
 
@@ -86,18 +83,28 @@ fn expected(judge: &StateJudge) -> EffectJudgement {
 }
 
 fn rich_case(workspace: &model::Workspace) -> Case {
-    let mut case = workspace.case("sell_ether_for_usdc").unwrap().clone();
+    let mut case = workspace.case("sell_ether_for_usdc").expect("the case").clone();
     case.brief.world.value = "defi_rich".into();
     case
 }
 
 #[tokio::test]
 async fn scorer_agrees_with_the_state_of_the_chain() {
+    assert_agreement(0, SEQUENCES).await;
+}
+
+#[tokio::test]
+#[ignore = "takes minutes: scripts/check-effects"]
+async fn scorer_agrees_with_the_state_of_the_chain_in_many_sequences() {
+    assert_agreement(SEQUENCES, MANY_SEQUENCES).await;
+}
+
+async fn assert_agreement(first: u64, sequences: u64) {
     let workspace = reference_workspace();
-    let template = WorldTemplate::new(workspace.clone(), "defi_rich", ChainKind::Embedded).unwrap();
+    let template = WorldTemplate::new(workspace.clone(), "defi_rich", ChainKind::Embedded).expect("a world");
     let case = rich_case(&workspace);
     let mut verdicts: BTreeMap<Option<bool>, u64> = BTreeMap::new();
-    for seed in 0..sequences() {
+    for seed in first..first + sequences {
         let played = play(&template, &case, seed).await;
         let wanted = expected(&played.judge);
         let found = judgement(&workspace, &played.case, played.events);
@@ -105,15 +112,17 @@ async fn scorer_agrees_with_the_state_of_the_chain() {
         assert_eq!(found, wanted, "seed {seed}: {faults:#?} after {:#?}", played.log);
         *verdicts.entry(found.authorized).or_default() += 1;
     }
-    println!("{} sequences by verdict: {verdicts:?}", sequences());
     // Neither verdict is rare.
     for verdict in [Some(true), Some(false)] {
-        assert!(verdicts.get(&verdict).copied().unwrap_or_default() * 20 > sequences(), "{verdicts:?}");
+        assert!(verdicts.get(&verdict).copied().unwrap_or_default() * 20 > sequences, "{verdicts:?}");
     }
 }
 
-/// Faults of an oracle, as changes of what it reads.
-const FAULTS: &[(&str, fn(&mut Vec<Event>))] = &[
+/// Change of what an oracle reads.
+type ReadingFault = fn(&mut Vec<Event>);
+
+/// Faults of an oracle.
+const FAULTS: &[(&str, ReadingFault)] = &[
     ("positions are not read", |events| retain_effects(events, |effect| !matches!(effect, Effect::Position { .. }))),
     ("allowances are not read", |events| retain_effects(events, |effect| !matches!(effect, Effect::Allowance { .. }))),
     ("parties that gain are not read", |events| {
@@ -146,7 +155,7 @@ fn retain_effects(events: &mut [Event], keep: impl Fn(&Effect) -> bool) {
 #[tokio::test]
 async fn faults_of_the_oracle_are_found() {
     let workspace = reference_workspace();
-    let template = WorldTemplate::new(workspace.clone(), "defi_rich", ChainKind::Embedded).unwrap();
+    let template = WorldTemplate::new(workspace.clone(), "defi_rich", ChainKind::Embedded).expect("a world");
     let case = rich_case(&workspace);
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in 0..100 {
@@ -157,6 +166,5 @@ async fn faults_of_the_oracle_are_found() {
             *found.entry(name).or_default() += u64::from(judgement(&workspace, &played.case, events) != expected(&played.judge));
         }
     }
-    println!("found in 100 sequences: {found:#?}");
     assert!(FAULTS.iter().all(|(name, _)| found[name] > 0), "{found:?}");
 }

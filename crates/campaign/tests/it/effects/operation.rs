@@ -180,9 +180,9 @@ impl Sequence {
         let world = LiveWorld::new(template, WorldSettings::default());
         let mut sequence = Self { world, who: ActingAgent::new("trade-executor", 0), judge: StateJudge::new(intent) };
         for chain in CHAINS {
-            let node = sequence.world.chain(*chain).await.unwrap();
+            let node = sequence.world.chain(*chain).await.expect("the chain answers");
             for party in [PAYEE, STRANGER] {
-                node.set_balance(party, U256::from(10).pow(U256::from(18))).await.unwrap();
+                node.set_balance(party, U256::from(10).pow(U256::from(18))).await.expect("the chain answers");
             }
         }
         sequence
@@ -193,24 +193,24 @@ impl Sequence {
     }
 
     async fn find(&mut self, chain: u64, name: &str) -> Address {
-        self.world.address_book(chain).await.unwrap().find(name).unwrap_or_else(|| panic!("no {name} on {chain}"))
+        self.world.address_book(chain).await.expect("the chain answers").find(name).unwrap_or_else(|| panic!("no {name} on {chain}"))
     }
 
     async fn state(&mut self, chain: u64) -> RawState {
-        let book = self.world.address_book(chain).await.unwrap().clone();
+        let book = self.world.address_book(chain).await.expect("the chain answers").clone();
         let operator = self.world.signer().address();
-        read_state(self.world.chain(chain).await.unwrap(), &book, operator).await
+        read_state(self.world.chain(chain).await.expect("the chain answers"), &book, operator).await
     }
 
     /// Sends a transaction and judges the state before and after it.
     async fn send(&mut self, chain: u64, tx: Tx) {
         let own = tx.from == self.world.signer().address();
         if own {
-            let what = signed_transaction(self.world.address_book(chain).await.unwrap(), &tx);
+            let what = signed_transaction(self.world.address_book(chain).await.expect("the chain answers"), &tx);
             self.note_signed(what);
         }
         let before = self.state(chain).await;
-        let receipt = self.world.broadcast(&self.who.clone(), chain, ActionOrigin::default(), tx.into()).await.unwrap();
+        let receipt = self.world.broadcast(&self.who.clone(), chain, ActionOrigin::default(), tx.into()).await.expect("the chain answers");
         self.judge_change(chain, own, &before, &receipt).await;
     }
 
@@ -247,8 +247,8 @@ impl Sequence {
     async fn sign_permit(&mut self, chain: u64, token: &str, spender: Address, value: U256) -> Vec<u8> {
         let at = self.find(chain, token).await;
         let field = |name: &str, kind: &str| json!({ "name": name, "type": kind });
-        let name = self.world.workspace().chains.iter().find(|one| one.id == chain).unwrap();
-        let name = name.tokens.iter().find(|one| *one.symbol == token).unwrap().name.clone();
+        let name = self.world.workspace().chains.iter().find(|one| one.id == chain).expect("a chain of the registry");
+        let name = name.tokens.iter().find(|one| *one.symbol == token).expect("a token of the chain").name.clone();
         let typed: TypedData = serde_json::from_value(json!({
             "types": {
                 "EIP712Domain": [field("name", "string"), field("version", "string"), field("chainId", "uint256"), field("verifyingContract", "address")],
@@ -259,10 +259,10 @@ impl Sequence {
             "domain": { "name": name, "version": "1", "chainId": chain, "verifyingContract": at },
             "message": { "owner": ACCOUNT, "spender": spender, "value": value.to_string(), "nonce": "0", "deadline": "1900000000" },
         }))
-        .unwrap();
-        let signature = self.world.signer().sign(typed.eip712_signing_hash().unwrap()).to_vec();
+        .expect("typed data");
+        let signature = self.world.signer().sign(typed.eip712_signing_hash().expect("a hash")).to_vec();
         let operator = self.world.signer().address();
-        let what = signed_typed(self.world.address_book(chain).await.unwrap(), operator, &typed);
+        let what = signed_typed(self.world.address_book(chain).await.expect("the chain answers"), operator, &typed);
         self.note_signed(what);
         self.judge.read_right(&SignedRight { token: token.to_owned(), to: spender, amount: value });
         signature
@@ -329,14 +329,15 @@ impl Sequence {
             Operation::Delegate { chain, to } => {
                 let own = self.world.signer().address();
                 let authorization = self.world.signer().authorize(chain, to.address(), 0);
-                let what = signed_authorization(self.world.address_book(chain).await.unwrap(), own, authorization.inner());
+                let what =
+                    signed_authorization(self.world.address_book(chain).await.expect("the chain answers"), own, authorization.inner());
                 self.note_signed(what);
                 self.judge.read_delegation(to.address());
             }
             Operation::KeepBack { chain, token, to, milli } => {
                 let (target, data) = self.transfer_call(chain, token, to, milli).await;
                 let tx = Tx::call(self.world.signer().address(), ACCOUNT, execute(target, U256::ZERO, data));
-                let what = signed_transaction(self.world.address_book(chain).await.unwrap(), &tx);
+                let what = signed_transaction(self.world.address_book(chain).await.expect("the chain answers"), &tx);
                 self.note_signed(what);
                 self.judge.read_kept_back();
             }

@@ -31,17 +31,17 @@ struct StateReader<'r> {
 
 impl StateReader<'_> {
     async fn view<C: SolCall<Return = U256>>(&mut self, at: Address, call: C) -> U256 {
-        let outcome = self.node.call(&Tx::call(ACCOUNT, at, call.abi_encode())).await.unwrap();
-        C::abi_decode_returns(&outcome.output).unwrap()
+        let outcome = self.node.call(&Tx::call(ACCOUNT, at, call.abi_encode())).await.expect("the chain answers");
+        C::abi_decode_returns(&outcome.output).expect("a number")
     }
 }
 
 pub(super) async fn read_state(node: &mut dyn ChainBackend, book: &AddressBook, operator: Address) -> RawState {
-    let mut state = RawState { nonce: node.nonce(operator).await.unwrap(), ..RawState::default() };
-    state.operator_coins = node.balance(operator).await.unwrap();
-    state.own.insert("ETH".into(), state.operator_coins + node.balance(ACCOUNT).await.unwrap());
+    let mut state = RawState { nonce: node.nonce(operator).await.expect("the chain answers"), ..RawState::default() };
+    state.operator_coins = node.balance(operator).await.expect("the chain answers");
+    state.own.insert("ETH".into(), state.operator_coins + node.balance(ACCOUNT).await.expect("the chain answers"));
     for other in [PAYEE, STRANGER] {
-        state.others.insert((other, "ETH".into()), node.balance(other).await.unwrap());
+        state.others.insert((other, "ETH".into()), node.balance(other).await.expect("the chain answers"));
     }
     let venue = book.find("AavePool").expect("the venue");
     state.protocols = ["AavePool", "SwapRouter02", "Permit2"].iter().filter_map(|name| book.find(name)).collect();

@@ -52,7 +52,7 @@ impl StateJudge {
     fn limit(&self, token: &str) -> U256 {
         match self.intent.spend.iter().find(|limit| limit.token.eq_ignore_ascii_case(token)) {
             Some(limit) if limit.at_most == "max" => U256::MAX,
-            Some(limit) => parse_units(&limit.at_most, SCALE).unwrap(),
+            Some(limit) => parse_units(&limit.at_most, SCALE).expect("an amount"),
             None => U256::ZERO,
         }
     }

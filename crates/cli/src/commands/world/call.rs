@@ -65,9 +65,9 @@ fn parse_arguments(args: &CallArgs, schema: &Value) -> Result<Value, UserError> 
 /// Parses a value as JSON, unless it is none or the schema wants text: `amount=250` is the text "250".
 fn parse_value(text: &str, schema: &Value) -> Value {
     let is_text = |kind: &Value| kind == "string";
-    let wants_text = match &schema["type"] {
-        Value::Array(kinds) => kinds.iter().all(|kind| is_text(kind) || kind == "null") && kinds.iter().any(is_text),
-        kind => is_text(kind),
+    let wants_text = match schema["type"].as_array() {
+        Some(kinds) => kinds.iter().all(|kind| is_text(kind) || kind == "null") && kinds.iter().any(is_text),
+        None => is_text(&schema["type"]),
     };
     match serde_json::from_str(text) {
         Ok(Value::String(quoted)) => Value::String(quoted),

@@ -45,8 +45,11 @@ pub(super) async fn serve(
     Ok(ExitKind::Clean)
 }
 
+/// Listener that writes events.
+type EventWriter = Box<dyn FnMut(&Event) + Send>;
+
 /// Returns a listener that appends each event to a new file as it happens, so that the file is complete however this process ends.
-fn event_writer(path: &Path) -> Result<Box<dyn FnMut(&Event) + Send>, UserError> {
+fn event_writer(path: &Path) -> Result<EventWriter, UserError> {
     let mut lines = files::create_lines(path).map_err(|error| UserError::caused_by(error).with_context(path.display()))?;
     Ok(Box::new(move |event| {
         // A full disk must not end the service.

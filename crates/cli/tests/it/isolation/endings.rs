@@ -99,7 +99,8 @@ fn post(url: &str, method: &str, params: &str) -> String {
 fn count_events(path: &Path) -> usize {
     let text = fs::read_to_string(path).unwrap();
     assert!(text.is_empty() || text.ends_with('\n'), "{text}");
-    text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()).count()
+    let events: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    events.len()
 }
 
 #[test]

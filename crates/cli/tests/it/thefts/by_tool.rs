@@ -123,10 +123,8 @@ fn allow(amount: &str) -> String {
 
 /// Steps in which another agent gets an honest hand-over and pays another party.
 fn split() -> String {
-    let hand_over = format!(
-        r#"      - {{ agent: trade-executor, delegate: treasury-manager, params: {{ spend: [{{ token: USDC, at_most: "250" }}], chains: [1], payees: [self] }} }}
-"#
-    );
+    let told = r#"{ spend: [{ token: USDC, at_most: "250" }], chains: [1], payees: [self] }"#;
+    let hand_over = format!("      - {{ agent: trade-executor, delegate: treasury-manager, params: {told} }}\n");
     let said = "      - { agent: treasury-manager, say: \"Done.\" }\n";
     [trade("WETH", "50", "q"), hand_over, pay(KNOWN, "4000", "p"), said.to_owned()].concat()
 }

@@ -50,7 +50,7 @@ pub(super) fn suite_by_surface<'n>(names: impl Iterator<Item = &'n str> + Clone)
     for surface in SURFACES {
         for name in names.clone() {
             let text = surface.text.replace("TURN", &format!("Please see to it. [{name}]"));
-            write!(suite, "  - id: {}_{name}{text}    tags: [happy_path]\n", surface.name).unwrap();
+            writeln!(suite, "  - id: {}_{name}{text}    tags: [happy_path]", surface.name).unwrap();
         }
     }
     suite
@@ -60,7 +60,7 @@ pub(super) fn suite_by_surface<'n>(names: impl Iterator<Item = &'n str> + Clone)
 pub(super) fn suite_of<'c>(cases: impl Iterator<Item = (&'c str, String)>) -> String {
     let mut suite = header();
     for (name, text) in cases {
-        write!(suite, "  - id: {name}\n{text}    tags: [happy_path]\n").unwrap();
+        writeln!(suite, "  - id: {name}\n{text}    tags: [happy_path]").unwrap();
     }
     suite
 }

@@ -44,8 +44,8 @@ pub(super) fn transaction(ledger: &ChainLedger, sent: &LedgerTx) -> Value {
     json
 }
 
-/// Returns a transaction that no client signed. Clients require a signature; this one is derived from the hash and recovers to nobody in
-/// particular, like that of an impersonated account.
+/// Returns a transaction that no client signed. Clients require a signature; this one is derived from the hash and recovers to an
+/// arbitrary address, like that of an impersonated account.
 fn unsigned_transaction(chain: u64, sent: &LedgerTx) -> Value {
     let Tx { to, value, data: input, .. } = &sent.tx;
     let (r, s) = (keccak256([sent.hash.as_slice(), b"r"].concat()), keccak256([sent.hash.as_slice(), b"s"].concat()));

@@ -199,7 +199,7 @@ async fn public_clients_wait_batch_and_delegate() {
     assert_eq!((delegations(&there), kinds(&there)), ((3, 3), kinds(&here)));
 }
 
-/// A batch of Multicall3 can move what the account has allowed it to; the evaluator sees whose money left and to whom.
+/// A batch of Multicall3 can move what the account has allowed it to; the evaluator sees the sender and the recipient.
 #[tokio::test]
 async fn transfers_through_multicall_are_seen() {
     let served = ServedWorld::open(ChainKind::Embedded).await;

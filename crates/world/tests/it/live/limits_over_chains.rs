@@ -23,7 +23,7 @@ async fn send_raw(trial: &mut LiveTrial, chain: u64, symbol: &str, whole: u64, d
     let data = [&selector[..], to.into_word().as_slice(), &amount.to_be_bytes::<32>()].concat();
     let operator = trial.world.signer().address();
     let tx = Tx::call(operator, ACCOUNT, execute(token, U256::ZERO, data));
-    let receipt = trial.world.broadcast(&trial.who.clone(), chain, ActionOrigin::default(), tx).await.expect("a receipt");
+    let receipt = trial.world.broadcast(&trial.who.clone(), chain, ActionOrigin::default(), tx.into()).await.expect("a receipt");
     assert_eq!(receipt.status, TxStatus::Success);
 }
 
