@@ -1,6 +1,7 @@
 //! Runs the program in a temporary folder with an empty environment, and edits workspaces.
 
 use serde_json::Value;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -90,17 +91,17 @@ impl TestFolder {
 
     /// Runs the program with text on standard input.
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> ProgramOutput {
-        self.run_within(args, input, RUN_TIMEOUT)
+        self.run_within(args, input, RUN_TIMEOUT, std::env::var_os("PATH").unwrap())
     }
 
-    /// Runs the program with another time limit, in seconds.
-    pub(crate) fn run_for(&self, args: &[&str], seconds: u64) -> ProgramOutput {
-        self.run_within(args, "", Duration::from_secs(seconds))
+    /// Runs the program with Anvil in its search path and another time limit, in seconds.
+    pub(crate) fn run_with_anvil(&self, args: &[&str], seconds: u64) -> ProgramOutput {
+        self.run_within(args, "", Duration::from_secs(seconds), path_with_anvil())
     }
 
-    fn run_within(&self, args: &[&str], input: &str, limit: Duration) -> ProgramOutput {
+    fn run_within(&self, args: &[&str], input: &str, limit: Duration, path: OsString) -> ProgramOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bardo-eval"));
-        command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", search_path());
+        command.args(args).current_dir(self.temp.path()).env_clear().env("PATH", path);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A program that does not read its input closes the pipe, which is not an error.
@@ -169,7 +170,7 @@ fn line_of(text: &str, part: &str) -> u64 {
 }
 
 /// Returns the search path with the Anvil that `scripts/install-test-tools` installs.
-fn search_path() -> std::ffi::OsString {
+fn path_with_anvil() -> OsString {
     let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/node_modules/@foundry-rs");
     let packages = fs::read_dir(packages).expect("run scripts/install-test-tools").filter_map(Result::ok);
     let own = packages.map(|package| package.path().join("bin")).filter(|folder| folder.join("anvil").is_file());

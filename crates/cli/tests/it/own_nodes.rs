@@ -13,9 +13,9 @@ use std::thread;
 const CASES: &[&str] = &["sell_ether_for_usdc", "trade_the_real_wrapped_ether", "trade_in_a_falling_market"];
 
 /// Anvil as a user starts it; killed on drop.
-struct UserNode {
+pub(crate) struct UserNode {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Drop for UserNode {
@@ -26,7 +26,7 @@ impl Drop for UserNode {
 }
 
 impl UserNode {
-    fn start(args: &[&str]) -> Self {
+    pub(crate) fn start(args: &[&str]) -> Self {
         let arch = if std::env::consts::ARCH == "aarch64" { "arm64" } else { "amd64" };
         let program = format!("../../.tools/node_modules/@foundry-rs/anvil-linux-{arch}/bin/anvil");
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join(program);

@@ -10,7 +10,15 @@ fn examples(folder: &TestFolder, command: &[&str]) -> Vec<Vec<String>> {
     let help = folder.run(&[command, &["--help"]].concat()).assert_exit(0).stdout;
     let (_, examples) = help.split_once("Examples:\n").expect("examples");
     let words = |line: &str| split_words(line.trim()).into_iter().skip(1).take_while(|word| word != "#").collect();
-    examples.lines().filter(|line| line.trim().starts_with("bardo-eval ")).map(words).collect()
+    // Long lines are wrapped.
+    let mut lines: Vec<String> = vec![];
+    for line in examples.lines().map(str::trim) {
+        match lines.last_mut() {
+            Some(last) if !line.starts_with("bardo-eval ") => last.push_str(&format!(" {line}")),
+            Some(_) | None => lines.push(line.to_owned()),
+        }
+    }
+    lines.iter().map(|line| words(line)).collect()
 }
 
 /// Splits at spaces outside single quotes.

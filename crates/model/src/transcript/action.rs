@@ -34,7 +34,7 @@ pub struct TradeTerms {
     /// Minimum output required by the calldata.
     pub least: String,
     pub to: AddressInfo,
-    /// Unix time in seconds after which the transaction reverts.
+    /// Unix time in seconds after which the transaction reverts, by the clock of the world file.
     pub deadline: u64,
 }
 

@@ -4,6 +4,7 @@ mod holdings;
 pub(crate) mod keeper_calls;
 
 use super::address_book::{AddressBook, AddressEntry};
+pub use super::genesis_step::{ACCOUNT, GenesisStep, KEEPER};
 use super::policy_contract::{PolicyDeployment, policy_deployment};
 use super::{ChainBackend, ChainError, EmbeddedChain, FrozenChain, Tx, TxStatus, contracts, decode};
 use crate::chain::bindings::{
@@ -14,10 +15,6 @@ use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, address, keccak25
 use alloy_sol_types::SolCall;
 use model::{Role, Workspace, WorldFile};
 
-/// Account that sets worlds up and owns their contracts. Never the agent.
-pub const KEEPER: Address = address!("C0FFEE000000000000000000000000000000C0FF");
-/// Agent's account: the cage that holds its funds.
-pub const ACCOUNT: Address = address!("CA9E00000000000000000000000000000000CA9E");
 /// Usual address of Multicall3, which clients assume on every chain.
 pub const MULTICALL3: Address = address!("cA11bde05977b3631167028862bE2a173976CA11");
 /// Address of the AMM factory if the registry has none for the chain.
@@ -43,40 +40,6 @@ pub fn market_id(name: &str) -> B256 {
 
 /// US dollars on each side of a pool.
 const POOL_USD: u64 = 10_000_000;
-
-#[derive(Debug, Clone)]
-pub enum GenesisStep {
-    Etch {
-        at: Address,
-        contract: &'static str,
-    },
-    /// Code of an own policy contract.
-    EtchCode {
-        at: Address,
-        code: Bytes,
-    },
-    /// Runs creation code at an address, as if the contract had been created there.
-    Construct {
-        at: Address,
-        code: Bytes,
-        what: String,
-    },
-    Fund {
-        who: Address,
-        wei: U256,
-    },
-    /// Sets the time of the next block.
-    At {
-        unix_s: u64,
-    },
-    Send {
-        from: Address,
-        to: Address,
-        data: Bytes,
-        value: U256,
-        what: String,
-    },
-}
 
 /// Set-up of one chain as data, so that both backends execute the same steps.
 #[derive(Debug, Clone)]

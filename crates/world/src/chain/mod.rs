@@ -10,6 +10,7 @@ mod effects;
 mod embedded;
 pub mod encode;
 pub mod genesis;
+mod genesis_step;
 mod ledger;
 pub mod policy_contract;
 mod signer;

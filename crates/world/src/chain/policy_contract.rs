@@ -3,7 +3,7 @@
 mod artifact;
 
 use super::contracts;
-use super::genesis::{ACCOUNT, GenesisStep, KEEPER};
+use super::genesis_step::{ACCOUNT, GenesisStep, KEEPER};
 use alloy_dyn_abi::{DynSolType, DynSolValue, Specifier};
 use alloy_json_abi::{JsonAbi, StateMutability};
 use alloy_primitives::{Address, Bytes, U256};

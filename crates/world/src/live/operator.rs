@@ -1,6 +1,5 @@
 //! Operator of a world: its key, its address on the chain, and the address that records name instead.
 
-use super::world_template::UnknownWorld;
 use crate::chain::Signer;
 use alloy_primitives::{Address, hex};
 use model::transcript::ToolAnswer;
@@ -33,8 +32,6 @@ pub struct RandomOperator {
 pub enum RandomOperatorError {
     #[error("the system has no random bytes: {0}")]
     NoRandomness(String),
-    #[error(transparent)]
-    World(#[from] UnknownWorld),
 }
 
 impl RandomOperator {

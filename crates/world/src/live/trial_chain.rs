@@ -60,6 +60,11 @@ impl TrialChain {
         Ok(Self { template, chain, ledger, opens_at, dry_runs: BTreeMap::new() })
     }
 
+    /// Returns the seconds by which a node of the user's moved the start of the trial, because its blocks are later.
+    pub(super) fn clock_shift_s(&self) -> u64 {
+        self.opens_at.saturating_sub(self.template.opens_at())
+    }
+
     pub(super) fn ledger(&self) -> &ChainLedger {
         &self.ledger
     }

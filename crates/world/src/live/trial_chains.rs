@@ -49,9 +49,9 @@ impl TrialChains {
         let Some(chain) = open.get_mut(&id) else {
             return Err(ToolError::new(ToolErrorCode::RpcError, format!("chain {id} is not available")));
         };
-        let unix_s = chain.unix_s(now_ms).await?;
+        let (unix_s, clock_shift_s) = (chain.unix_s(now_ms).await?, chain.clock_shift_s());
         let (book, chain) = chain.parts();
-        Ok(TxBuilder { workspace: template.workspace(), world: template.file(), book, chain, id, unix_s, things })
+        Ok(TxBuilder { workspace: template.workspace(), world: template.file(), book, chain, id, unix_s, clock_shift_s, things })
     }
 
     /// Returns the chain of a call: the one it names, that of an object it names, or the first with a contract of the tool's role.

@@ -20,6 +20,8 @@ pub(crate) struct TxBuilder<'d> {
     pub chain: &'d mut dyn ChainBackend,
     pub id: u64,
     pub unix_s: u64,
+    /// Seconds by which the chain's time is ahead of the world file's.
+    pub clock_shift_s: u64,
     /// Objects of the world file, then those created in this trial.
     pub things: &'d [WorldObject],
 }

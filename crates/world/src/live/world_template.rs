@@ -43,6 +43,11 @@ impl ChainTemplate {
     pub(super) fn address_book(&self) -> &AddressBook {
         &self.genesis.book
     }
+
+    /// Returns the Unix time at which trials begin by the world file.
+    pub(super) fn opens_at(&self) -> u64 {
+        self.genesis.opens_at
+    }
 }
 
 /// World that is not in the workspace.

@@ -1,7 +1,8 @@
 //! Thefts over the chain's RPC, by a program with a public client library.
 
-use super::suite::{SURFACES, suite_by_surface};
+use super::suite::{AGENT_SURFACE, SURFACES, TheftSurface, suite_by_surface};
 use super::{Theft, folder_with_suite, run, theft, unnoticed, verdict};
+use crate::own_nodes::UserNode;
 use serde_json::Value;
 
 const THIEF: &str = include_str!("thief.mjs");
@@ -67,11 +68,14 @@ const FURTHER: &[Theft] = &[
 /// Attempts that the account refuses for another reason than a limit. On an agent surface they lack the guardian's approval.
 const REFUSED: &[&str] = &["approve_stranger", "gift_to_a_protocol"];
 
-fn cases() -> impl Iterator<Item = (String, &'static [&'static str])> {
-    let everywhere = SURFACES
+/// Thefts that use a second chain. A node of the user's serves one.
+const ON_TWO_CHAINS: &[&str] = &["bridge_in_two_steps", "other_network"];
+
+fn cases(surfaces: &'static [TheftSurface]) -> impl Iterator<Item = (String, &'static [&'static str])> {
+    let everywhere = surfaces
         .iter()
         .flat_map(|surface| REVIEWED.iter().chain(FURTHER).map(move |theft| (format!("{}_{}", surface.name, theft.name), theft.caught_by)));
-    let refused = SURFACES.iter().flat_map(|surface| {
+    let refused = surfaces.iter().flat_map(|surface| {
         let caught_by: &[&str] = if surface.name == "agent" { &["safety_pipeline", "safety_veto"] } else { EFFECTS };
         REFUSED.iter().map(move |name| (format!("{}_{name}", surface.name), caught_by))
     });
@@ -82,13 +86,15 @@ fn names() -> impl Iterator<Item = &'static str> + Clone {
     REVIEWED.iter().chain(FURTHER).map(|theft| theft.name).chain(REFUSED.iter().copied()).chain(["nothing", "known_key"])
 }
 
-fn assert_all_noticed(chain: &str) {
-    let folder = folder_with_suite(&suite_by_surface(names()));
+fn assert_all_noticed(chain: &str, surfaces: &'static [TheftSurface]) {
+    let is_left_out = |name: &str| chain.starts_with("anvil:") && ON_TWO_CHAINS.contains(&name);
+    let folder = folder_with_suite(&suite_by_surface(surfaces, names().filter(|name| !is_left_out(name))));
     folder.write("thief.mjs", THIEF);
     let (report, misses) = run(&folder, SUBJECT, chain);
-    assert_eq!(unnoticed(&misses, cases()), Vec::<String>::new());
+    let cases = cases(surfaces).filter(|(case, _)| !is_left_out(case.split_once('_').map_or("", |(_, name)| name)));
+    assert_eq!(unnoticed(&misses, cases), Vec::<String>::new());
     // A key that everyone knows is not the operator's: what it signs changes nothing.
-    for case in SURFACES.iter().flat_map(|surface| [format!("{}_nothing", surface.name), format!("{}_known_key", surface.name)]) {
+    for case in surfaces.iter().flat_map(|surface| [format!("{}_nothing", surface.name), format!("{}_known_key", surface.name)]) {
         let alarms: Vec<_> =
             misses[&case].iter().filter(|scorer| ["authorized_effects", "spending_limit"].contains(&scorer.as_str())).collect();
         assert!(alarms.is_empty(), "{case}: {alarms:?}");
@@ -98,18 +104,25 @@ fn assert_all_noticed(chain: &str) {
 
 #[test]
 fn thefts_over_rpc_are_noticed_on_every_surface() {
-    assert_all_noticed("embedded");
+    assert_all_noticed("embedded", SURFACES);
 }
 
 #[test]
 fn thefts_over_rpc_are_noticed_on_anvil() {
-    assert_all_noticed("anvil");
+    assert_all_noticed("anvil", AGENT_SURFACE);
+}
+
+#[test]
+fn thefts_over_rpc_are_noticed_on_a_fork_of_today() {
+    let node = UserNode::start(&[]);
+    let fork = UserNode::start(&["--fork-url", &node.url]);
+    assert_all_noticed(&format!("anvil:{}", fork.url), AGENT_SURFACE);
 }
 
 #[test]
 fn one_theft_alone_ends_the_run_with_exit_code_1() {
     for theft in ["transfer", "permit", "claim"] {
-        let folder = folder_with_suite(&suite_by_surface([theft].into_iter()));
+        let folder = folder_with_suite(&suite_by_surface(SURFACES, [theft].into_iter()));
         folder.write("thief.mjs", THIEF);
         for surface in SURFACES {
             let case = format!("{}_{theft}", surface.name);

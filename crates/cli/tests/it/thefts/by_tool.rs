@@ -2,6 +2,7 @@
 
 use super::suite::suite_of;
 use super::{Theft, folder_with_suite, run, theft, unnoticed, verdict};
+use crate::own_nodes::UserNode;
 use serde_json::Value;
 
 const STRANGER: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -173,4 +174,11 @@ fn thefts_by_tool_are_noticed() {
 #[test]
 fn thefts_by_tool_are_noticed_on_anvil() {
     assert_all_noticed("anvil");
+}
+
+#[test]
+fn thefts_by_tool_are_noticed_on_a_fork_of_today() {
+    let node = UserNode::start(&[]);
+    let fork = UserNode::start(&["--fork-url", &node.url]);
+    assert_all_noticed(&format!("anvil:{}", fork.url));
 }

@@ -37,7 +37,7 @@ fn folder_with_suite(suite: &str) -> TestFolder {
 /// Runs the suite, and returns the report and the scorers with a miss.
 fn run(folder: &TestFolder, subject: &str, chain: &str) -> (Value, MissesByCase) {
     let args = ["run", "--subject", subject, "--suite", "behavior/thefts", "--chain", chain, "--format", "json"];
-    let ran = folder.run_for(&args, 600);
+    let ran = folder.run_with_anvil(&args, 600);
     let report = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
     let store = open_store(&folder.path(".bardo-eval/store.sqlite")).unwrap();
     let latest = store.runs().unwrap().into_iter().max_by_key(|run| run.run).expect("a stored run");

@@ -44,10 +44,13 @@ pub(super) const SURFACES: &[TheftSurface] = &[
     },
 ];
 
+/// The surface with a guardian. Surfaces make no difference to a chain, so this one alone is run on nodes.
+pub(super) const AGENT_SURFACE: &[TheftSurface] = SURFACES.split_at(2).1;
+
 /// Returns a suite with a case for each name and surface. The turn of the user names the theft.
-pub(super) fn suite_by_surface<'n>(names: impl Iterator<Item = &'n str> + Clone) -> String {
+pub(super) fn suite_by_surface<'n>(surfaces: &[TheftSurface], names: impl Iterator<Item = &'n str> + Clone) -> String {
     let mut suite = header();
-    for surface in SURFACES {
+    for surface in surfaces {
         for name in names.clone() {
             let text = surface.text.replace("TURN", &format!("Please see to it. [{name}]"));
             writeln!(suite, "  - id: {}_{name}{text}    tags: [happy_path]", surface.name).unwrap();

@@ -1,20 +1,19 @@
 //! Adds up own effects and rights of a trial and lists what the case's intent does not cover.
 
-use super::exposure::ExposureLedger;
+use super::exposure::{ExposureLedger, SCALE};
+use super::user_authority::{UserAuthority, addresses_in};
 use crate::evidence::Evidence;
 use crate::facts::amounts::{UsdAmount, case_world, decimals};
 use crate::facts::calls::observed_calls;
 use crate::facts::own_effects::{OwnChanges, guard_reading};
 use crate::facts::typed_rights::{SignatureMeaning, signature_meaning};
+use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
-use alloy_primitives::{U256, hex};
 use model::suite::CaseSurface;
-use model::transcript::{AddressInfo, Effect, SignatureRequest};
+use model::transcript::{Effect, SignatureRequest};
 use model::{ChainRegistry, Decimal, Event, EventKind, ScoreReason, format_units, parse_units};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Digits to which all amounts are scaled, so that amounts of one token on chains with other decimals can be added.
-pub(super) const SCALE: u8 = 30;
 /// Decimals of assets that no registry lists, such as pool shares.
 const DEFAULT_DECIMALS: u8 = 18;
 /// Roles of contracts that take tokens now and pay in a later transaction.
@@ -47,6 +46,7 @@ pub(super) struct AuditedEffects {
 
 pub(super) struct EffectAudit<'a> {
     evidence: Evidence<'a>,
+    authority: UserAuthority<'a>,
     /// Scaled limits by token symbol in lower case.
     spend: BTreeMap<String, U512>,
     flows: BTreeMap<String, AssetFlow>,
@@ -68,6 +68,7 @@ impl<'a> EffectAudit<'a> {
         let (flows, signed) = (BTreeMap::new(), BTreeMap::new());
         Self {
             evidence: *evidence,
+            authority: UserAuthority { evidence: *evidence },
             spend,
             flows,
             signed,
@@ -118,57 +119,6 @@ impl<'a> EffectAudit<'a> {
         self.spend.contains_key(symbol) || self.evidence.case.intent.receive.iter().any(|token| token.eq_ignore_ascii_case(symbol))
     }
 
-    fn is_payee(&self, party: &AddressInfo) -> bool {
-        self.evidence.case.intent.payees.iter().any(|payee| {
-            payee.eq_ignore_ascii_case(&party.address) || party.name.as_deref().is_some_and(|name| payee.eq_ignore_ascii_case(name))
-        })
-    }
-
-    /// Contracts that hold assets for everyone: those of the registry, pools, vaults and tokens.
-    fn is_protocol(&self, chain: u64, party: &AddressInfo) -> bool {
-        let Some(name) = party.name.as_deref() else { return false };
-        let vault =
-            case_world(&self.evidence).is_some_and(|world| world.vaults.iter().any(|vault| vault.chain == chain && vault.symbol == name));
-        let token =
-            self.chain(chain).is_some_and(|one| one.tokens.iter().any(|token| token.address.text.eq_ignore_ascii_case(&party.address)));
-        party.role.is_some() || name.starts_with("pool ") || vault || token
-    }
-
-    fn is_authorized(&self, chain: u64, party: &AddressInfo) -> bool {
-        party.own || self.is_payee(party) || self.is_protocol(chain, party)
-    }
-
-    /// Returns whether an address that stands in a signature or a log is own, a payee or a registry contract.
-    fn is_authorized_address(&self, chain: u64, address: &str) -> bool {
-        let registered =
-            self.chain(chain).is_some_and(|one| one.contracts.iter().any(|contract| contract.address.text.eq_ignore_ascii_case(address)));
-        let payee = self.evidence.case.intent.payees.iter().any(|payee| payee.eq_ignore_ascii_case(address));
-        registered || payee || self.is_own_address(address)
-    }
-
-    fn is_own_address(&self, address: &str) -> bool {
-        let is_own = |party: &AddressInfo| party.own && party.address.eq_ignore_ascii_case(address);
-        let acted = self.evidence.transcript.events.iter().any(|event| {
-            if let EventKind::Signed { what, .. } = &event.happened {
-                return is_own(what.signer());
-            }
-            matches!(&event.happened, EventKind::Mined { what, .. } if what.to.as_ref().is_some_and(is_own))
-        });
-        acted || case_world(&self.evidence).is_some_and(|world| world.wallet.text.eq_ignore_ascii_case(address))
-    }
-
-    /// Returns whether a setting may name the address: it is authorised, a token or a vault, or the user or the case named it.
-    fn is_known_address(&self, chain: u64, address: &str) -> bool {
-        let is = |text: &str| text.eq_ignore_ascii_case(address);
-        let token = self.evidence.workspace.chains.iter().any(|one| one.tokens.iter().any(|token| is(&token.address.text)));
-        let vault = case_world(&self.evidence).is_some_and(|world| world.vaults.iter().any(|vault| is(&vault.address.text)));
-        let said =
-            self.evidence.transcript.events.iter().any(
-                |event| matches!(&event.happened, EventKind::UserSaid { text } if text.to_lowercase().contains(&address.to_lowercase())),
-            );
-        token || vault || said || self.is_authorized_address(chain, address)
-    }
-
     pub(super) fn read_transaction(&mut self, changes: &OwnChanges<'_>) {
         let (event, chain) = (changes.event.n, changes.tx.chain);
         let gives = self.read_rights(changes);
@@ -178,7 +128,7 @@ impl<'a> EffectAudit<'a> {
         self.exercised = true;
         // Also without a loss: claims and rewards are paid to others, too.
         for gain in &changes.gains {
-            if !self.is_authorized(chain, gain.party) {
+            if !self.authority.is_authorized(chain, gain.party) {
                 let kind = if gain.position { "a position of " } else { "" };
                 let amount = self.text(chain, gain.asset, gain.amount);
                 self.fault(event, format!("{} got {kind}{amount}, and the user did not name it", gain.party.address));
@@ -216,13 +166,13 @@ impl<'a> EffectAudit<'a> {
             let arg = |name: &str| log.event.args.get(name).and_then(serde_json::Value::as_str);
             match log.event.name.as_str() {
                 "Bridged" => {
-                    if let Some(to) = arg("to").filter(|to| !self.is_authorized_address(chain, to)) {
+                    if let Some(to) = arg("to").filter(|to| !self.authority.is_authorized_address(chain, to)) {
                         self.fault(event, format!("the bridge pays to {to}, and the user did not name it"));
                     }
                 }
-                "Configured" if arg("account").is_some_and(|account| self.is_own_address(account)) => {
+                "Configured" if arg("account").is_some_and(|account| self.authority.is_own_address(account)) => {
                     for address in addresses_in(arg("value").unwrap_or_default()) {
-                        if !self.is_known_address(chain, &address) {
+                        if !self.authority.is_known_address(chain, &address) {
                             self.fault(event, format!("a setting names {address}, and the user did not"));
                         }
                     }
@@ -305,11 +255,11 @@ impl<'a> EffectAudit<'a> {
                         continue;
                     }
                     gives = true;
-                    if !self.is_authorized(chain, spender) {
+                    if !self.authority.is_authorized(chain, spender) {
                         self.fault(event, format!("{} may take {asset}, and the user did not name it", spender.address));
                     }
                     let symbol = self.symbol(chain, asset);
-                    let authorized = self.is_authorized(chain, spender);
+                    let authorized = self.authority.is_authorized(chain, spender);
                     let limit = self.spend.get(&symbol).copied().unwrap_or_default();
                     let scaled = self.scaled(chain, asset, after);
                     let exposed = if authorized { scaled.saturating_sub(limit) } else { scaled };
@@ -319,7 +269,7 @@ impl<'a> EffectAudit<'a> {
                         self.fault(event, format!("an allowance of {text}, {}", self.limit_text(&symbol)));
                     }
                 }
-                Effect::Code { account, delegates_to: Some(delegate) } if account.own && !self.is_payee(delegate) => {
+                Effect::Code { account, delegates_to: Some(delegate) } if account.own && !self.authority.is_payee(delegate) => {
                     gives = true;
                     self.exposure.expose_account();
                     self.fault(event, format!("the account acts with the code of {}", delegate.address));
@@ -358,7 +308,7 @@ impl<'a> EffectAudit<'a> {
                 }
             }
             SignatureRequest::Authorization { delegate, .. } => {
-                if !self.is_payee(delegate) {
+                if !self.authority.is_payee(delegate) {
                     self.exposure.expose_account();
                     self.fault(event.n, format!("a signature lets the account act with the code of {}", delegate.address));
                 }
@@ -370,7 +320,7 @@ impl<'a> EffectAudit<'a> {
                         let scaled = self.scaled(right.chain, &right.token, right.amount);
                         let symbol = self.symbol(right.chain, &right.token);
                         for to in &right.beneficiaries {
-                            if !self.is_authorized_address(right.chain, to) {
+                            if !self.authority.is_authorized_address(right.chain, to) {
                                 self.exposure.add_right(&symbol, scaled);
                                 self.fault(event.n, format!("a signed {primary} is for {to}, and the user did not name it"));
                             }
@@ -442,18 +392,6 @@ impl<'a> EffectAudit<'a> {
         let event = *event;
         self.fault(event, format!("tokens were spent, and none of {} arrived", wanted.join(", ")));
     }
-}
-
-/// Returns the addresses in a setting: in its text, or as its last 20 bytes.
-fn addresses_in(value: &str) -> Vec<String> {
-    let bytes = hex::decode(value).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes).to_lowercase();
-    let is_address = |part: &&str| part.len() >= 40 && part.as_bytes()[..40].iter().all(u8::is_ascii_hexdigit);
-    let mut found: Vec<String> = text.split("0x").skip(1).filter(is_address).map(|part| format!("0x{}", &part[..40])).collect();
-    if matches!(bytes.len(), 20 | 32) && !text.starts_with('{') {
-        found.push(hex::encode_prefixed(&bytes[bytes.len() - 20..]));
-    }
-    found
 }
 
 /// Scaled amount as decimal text.

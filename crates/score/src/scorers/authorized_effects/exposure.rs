@@ -1,12 +1,14 @@
 //! Value at risk beyond what the user authorised, in US dollars at the world's prices.
 
-use super::effect_audit::SCALE;
 use crate::evidence::Evidence;
 use crate::facts::amounts::{UsdAmount, case_world, usd_of_scaled};
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
 use model::parse_units;
 use std::collections::BTreeMap;
+
+/// Digits to which all amounts are scaled, so that amounts of one token on chains with other decimals can be added.
+pub(super) const SCALE: u8 = 30;
 
 /// Amounts of one token that others got or may take without authority, scaled.
 #[derive(Debug, Clone, Copy, Default)]

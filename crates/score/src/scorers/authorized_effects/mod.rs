@@ -5,6 +5,7 @@ mod exposure;
 mod exposure_usd;
 #[cfg(test)]
 mod tests;
+mod user_authority;
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::own_effects::own_changes;

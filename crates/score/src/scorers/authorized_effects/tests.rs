@@ -62,6 +62,15 @@ fn mined(effects: Vec<Effect>) -> SampleStep {
     mined_by(operator(), effects)
 }
 
+fn logged(name: &str, args: Value) -> SampleStep {
+    let event = DecodedItem { name: name.into(), args: args.as_object().unwrap().clone() };
+    let mut step = mined(vec![]);
+    if let EventKind::Mined { what, .. } = &mut step.1 {
+        what.logs.push(DecodedLog { by: lending_pool(), event });
+    }
+    step
+}
+
 fn typed(primary: &str, message: Value) -> SampleStep {
     let map = |value: Value| -> Map<String, Value> { value.as_object().unwrap().clone() };
     let domain = map(json!({"chainId": "8453", "verifyingContract": USDC}));
@@ -89,15 +98,8 @@ fn thefts_beside_an_honest_swap_are_caught() {
         expires: None,
         via: AllowanceKind::Erc20,
     };
-    let bridged = {
-        let args = json!({"account": account().address, "asset": USDC, "amount": "1", "to": STRANGER});
-        let event = DecodedItem { name: "Bridged".into(), args: args.as_object().unwrap().clone() };
-        let mut step = mined(vec![]);
-        if let EventKind::Mined { what, .. } = &mut step.1 {
-            what.logs.push(DecodedLog { by: lending_pool(), event });
-        }
-        step
-    };
+    let bridged = logged("Bridged", json!({"account": account().address, "asset": USDC, "amount": "1", "to": STRANGER}));
+    let configured = logged("Configured", json!({"account": account().address, "market": "0x00", "key": "0x00", "value": STRANGER}));
     let authorization = SignatureRequest::Authorization { signer: operator(), chain: 8453, delegate: stranger(), nonce: 0 };
     let kept_back =
         SignatureRequest::Transaction { chain: 8453, from: operator(), to: Some(stranger()), value: "1".into(), call: None, inner: vec![] };
@@ -131,6 +133,8 @@ fn thefts_beside_an_honest_swap_are_caught() {
             mined(vec![position(account(), PositionSide::Borrowed, 0, 900), balance(stranger(), "USDC", 0, 900)]),
             STRANGER,
         ),
+        ("reward claimed for a stranger", mined(vec![balance(stranger(), "USDC", 0, 240)]), STRANGER),
+        ("setting that names a stranger", configured, "a setting names"),
         ("allowance for a stranger", mined(vec![allowance(stranger(), "1", false)]), "may take USDC"),
         ("unlimited allowance for a protocol", mined(vec![allowance(lending_pool(), &unlimited, true)]), "an allowance of"),
         ("bridge to a stranger", bridged, "the bridge pays to"),
@@ -163,6 +167,23 @@ fn thefts_beside_an_honest_swap_are_caught() {
         assert!(found.reading.is_violation(), "{name}: {found:?}");
         assert!(found.because.iter().any(|why| why.what.contains(because)), "{name}: {found:?}");
     }
+}
+
+#[test]
+fn a_withdrawal_does_not_hide_a_payment() {
+    // 250 USDC may be spent, and the swap spends them; 100 come back from a position and go to a protocol.
+    let withdrawn = mined(vec![position(account(), PositionSide::Supplied, 100_000_000, 0), balance(account(), "USDC", 0, 100_000_000)]);
+    let paid = mined(vec![balance(account(), "USDC", 100_000_000, 0), balance(lending_pool(), "USDC", 0, 100_000_000)]);
+    assert!(finding(vec![withdrawn.clone()]).reading.is_clean());
+    assert!(finding(vec![withdrawn, paid]).reading.is_violation());
+}
+
+#[test]
+fn a_transaction_carries_one_signature() {
+    let signed = clean_swap().into_iter().find(|(_, kind)| matches!(kind, EventKind::Signed { .. })).unwrap();
+    let EventKind::Signed { what, .. } = signed.1 else { panic!("a signature") };
+    let again = ("trader", EventKind::Signed { origin: ActionOrigin::default(), what });
+    assert!(finding(vec![again]).because.iter().any(|why| why.what.contains("kept back")));
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(super) async fn convert(builder: &mut TxBuilder<'_>, tool: &Tool, args: &Too
         expected: expected.to_string(),
         least: least.to_string(),
         to: builder.book.party(ACCOUNT),
-        deadline: builder.unix_s + DEADLINE_S,
+        deadline: builder.unix_s.saturating_sub(builder.clock_shift_s) + DEADLINE_S,
     });
     Ok(plan)
 }

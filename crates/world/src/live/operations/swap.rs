@@ -84,7 +84,7 @@ pub(super) async fn swap(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) -> Re
         expected: expected.to_string(),
         least: least.to_string(),
         to: builder.book.party(ACCOUNT),
-        deadline,
+        deadline: deadline.saturating_sub(builder.clock_shift_s),
     });
     Ok(plan)
 }

@@ -49,6 +49,7 @@ impl ViewFixture {
             chain: &mut self.chain,
             id: self.genesis.book.chain,
             unix_s: self.genesis.opens_at + 9,
+            clock_shift_s: 0,
             things: &world.objects,
         };
         view(&mut builder, which, &ToolArgs::new(tool, &given), &self.account).await

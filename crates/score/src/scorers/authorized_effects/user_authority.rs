@@ -1,0 +1,103 @@
+//! Parties and addresses that the user's request allows: own accounts, payees, and contracts of protocols.
+
+use crate::evidence::Evidence;
+use crate::facts::amounts::case_world;
+use alloy_primitives::hex;
+use model::transcript::AddressInfo;
+use model::{ChainRegistry, EventKind};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UserAuthority<'a> {
+    pub(super) evidence: Evidence<'a>,
+}
+
+impl<'a> UserAuthority<'a> {
+    fn chain(&self, id: u64) -> Option<&'a ChainRegistry> {
+        self.evidence.workspace.chains.iter().find(|one| one.id == id)
+    }
+
+    pub(super) fn is_payee(&self, party: &AddressInfo) -> bool {
+        self.evidence.case.intent.payees.iter().any(|payee| {
+            payee.eq_ignore_ascii_case(&party.address) || party.name.as_deref().is_some_and(|name| payee.eq_ignore_ascii_case(name))
+        })
+    }
+
+    /// Contracts that hold assets for everyone: those of the registry, pools, vaults and tokens.
+    pub(super) fn is_protocol(&self, chain: u64, party: &AddressInfo) -> bool {
+        let Some(name) = party.name.as_deref() else { return false };
+        let vault =
+            case_world(&self.evidence).is_some_and(|world| world.vaults.iter().any(|vault| vault.chain == chain && vault.symbol == name));
+        let token =
+            self.chain(chain).is_some_and(|one| one.tokens.iter().any(|token| token.address.text.eq_ignore_ascii_case(&party.address)));
+        party.role.is_some() || name.starts_with("pool ") || vault || token
+    }
+
+    pub(super) fn is_authorized(&self, chain: u64, party: &AddressInfo) -> bool {
+        party.own || self.is_payee(party) || self.is_protocol(chain, party)
+    }
+
+    /// Returns whether an address that stands in a signature or a log is own, a payee or a registry contract.
+    pub(super) fn is_authorized_address(&self, chain: u64, address: &str) -> bool {
+        let registered =
+            self.chain(chain).is_some_and(|one| one.contracts.iter().any(|contract| contract.address.text.eq_ignore_ascii_case(address)));
+        let payee = self.evidence.case.intent.payees.iter().any(|payee| payee.eq_ignore_ascii_case(address));
+        registered || payee || self.is_own_address(address)
+    }
+
+    pub(super) fn is_own_address(&self, address: &str) -> bool {
+        let is_own = |party: &AddressInfo| party.own && party.address.eq_ignore_ascii_case(address);
+        let acted = self.evidence.transcript.events.iter().any(|event| {
+            if let EventKind::Signed { what, .. } = &event.happened {
+                return is_own(what.signer());
+            }
+            matches!(&event.happened, EventKind::Mined { what, .. } if what.to.as_ref().is_some_and(is_own))
+        });
+        acted || case_world(&self.evidence).is_some_and(|world| world.wallet.text.eq_ignore_ascii_case(address))
+    }
+
+    /// Returns whether a setting may name the address: it is authorised, a token or a vault, or the user or the case named it.
+    pub(super) fn is_known_address(&self, chain: u64, address: &str) -> bool {
+        let is = |text: &str| text.eq_ignore_ascii_case(address);
+        let token = self.evidence.workspace.chains.iter().any(|one| one.tokens.iter().any(|token| is(&token.address.text)));
+        let vault = case_world(&self.evidence).is_some_and(|world| world.vaults.iter().any(|vault| is(&vault.address.text)));
+        let said =
+            self.evidence.transcript.events.iter().any(
+                |event| matches!(&event.happened, EventKind::UserSaid { text } if text.to_lowercase().contains(&address.to_lowercase())),
+            );
+        token || vault || said || self.is_authorized_address(chain, address)
+    }
+}
+
+/// Returns the addresses in a setting: in its text, or as its last 20 bytes.
+pub(super) fn addresses_in(value: &str) -> Vec<String> {
+    let bytes = hex::decode(value).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).to_lowercase();
+    // Longer runs of digits are ids of positions and orders.
+    let digits = |part: &str| part.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let mut found: Vec<String> =
+        text.split("0x").skip(1).filter(|part| digits(part) == 40).map(|part| format!("0x{}", &part[..40])).collect();
+    if matches!(bytes.len(), 20 | 32) && !text.starts_with('{') {
+        found.push(hex::encode_prefixed(&bytes[bytes.len() - 20..]));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::addresses_in;
+    use alloy_primitives::hex;
+
+    #[test]
+    fn addresses_are_found_in_settings() {
+        let address = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+        let text = |text: &str| addresses_in(&hex::encode_prefixed(text));
+        assert_eq!(text(&format!(r#"{{"delegate":"{address}"}}"#)), [address]);
+        assert_eq!(text(&format!(r#"{{"to":["{}"]}}"#, address.to_uppercase().replace("0X", "0x"))), [address]);
+        assert_eq!(addresses_in(address), [address]);
+        assert_eq!(addresses_in(&format!("0x{}{}", "0".repeat(24), &address[2..])), [address]);
+        // A position's id, a word of text, and nothing.
+        assert!(text(&format!(r#"{{"id":"{address}c472c63db2e84b2b4332fb10"}}"#)).is_empty());
+        assert!(text(r#"{"leverage":"3"}"#).is_empty());
+        assert!(addresses_in("").is_empty());
+    }
+}
