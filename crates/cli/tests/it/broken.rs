@@ -237,7 +237,7 @@ fn schema_errors_of_all_files_are_reported_together() {
     let folder = TestFolder::with_reference();
     let key = folder.edit("evals/policy.yaml", "slippage_bps:", "slipage_bps:");
     let number = folder.edit("evals/gates.yaml", "min_cases: 74", "min_cases: many");
-    let word = folder.edit("evals/gates.yaml", "aggregate: max", "aggregate: maxx");
+    let word = folder.edit("evals/gates.yaml", "aggregate: max\n    at_most: 3", "aggregate: maxx\n    at_most: 3");
     let ran = folder.run(&["smoke"]).assert_exit(2);
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
     ran.assert_stderr(&format!("evals/policy.yaml:{key}  "))
