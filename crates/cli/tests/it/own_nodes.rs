@@ -71,8 +71,21 @@ fn plain_node_and_fork_of_today_give_the_verdicts_of_the_embedded_chain() {
     assert_eq!(verdicts(&folder, &on_node), here, "plain");
     // The node is used again, from the state its user gave it; several trials at once wait for each other.
     assert_eq!(verdicts(&folder, &on_node), here, "again");
-    let fork = UserNode::start(&["--fork-url", &node.url]);
+    let origin = UserNode::start(&[]);
+    let fork = UserNode::start(&["--fork-url", &origin.url]);
     assert_eq!(verdicts(&folder, &format!("anvil:{}", fork.url)), here, "fork");
+    // A fork of the used node holds a world that cannot be undone there. That is no result of the subject.
+    let fork = UserNode::start(&["--fork-url", &node.url]);
+    let args = ["run", "--subject", "reference", "--chain", &format!("anvil:{}", fork.url), "--case", CASES[0]];
+    let ran = folder.run(&args).assert_exit(3);
+    ran.assert_stdout("1 aborted trial").assert_stdout("fork one that no run has used");
+}
+
+#[test]
+fn missing_anvil_aborts_the_trials() {
+    let folder = TestFolder::new();
+    let ran = folder.run(&["run", "--subject", "reference", "--chain", "anvil", "--case", CASES[0]]).assert_exit(3);
+    ran.assert_stdout("1 aborted trial").assert_stdout("npm install -g @foundry-rs/anvil");
 }
 
 #[test]

@@ -7,11 +7,13 @@ use model::transcript::{ToolAnswer, ToolErrorCode};
 pub(crate) struct ToolError {
     pub code: ToolErrorCode,
     pub message: String,
+    /// The chain's node failed, which is no fault of the caller.
+    pub node_failed: bool,
 }
 
 impl ToolError {
     pub(crate) fn new(code: ToolErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: truncated(message.into()) }
+        Self { code, message: truncated(message.into()), node_failed: false }
     }
 
     pub(crate) fn answer(self) -> ToolAnswer {
@@ -24,7 +26,7 @@ impl From<ChainError> for ToolError {
         match error {
             ChainError::Refused(why) => ToolError::new(ToolErrorCode::TxRefused, why),
             ChainError::Unsupported(why) => ToolError::new(ToolErrorCode::ChainNotSupported, why),
-            ChainError::Node(why) => ToolError::new(ToolErrorCode::RpcError, why),
+            ChainError::Node(why) => ToolError { node_failed: true, ..ToolError::new(ToolErrorCode::RpcError, why) },
         }
     }
 }

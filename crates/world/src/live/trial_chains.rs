@@ -21,6 +21,13 @@ pub(super) struct TrialChains {
     open: BTreeMap<u64, TrialChain>,
 }
 
+/// A chain of the world that cannot be opened is a failure of its node, never of the caller.
+fn node_failure(error: ChainError) -> ChainError {
+    match error {
+        ChainError::Node(why) | ChainError::Refused(why) | ChainError::Unsupported(why) => ChainError::Node(why),
+    }
+}
+
 impl TrialChains {
     pub(super) fn new(template: Arc<WorldTemplate>, first_txs: BTreeMap<u64, Vec<Tx>>) -> Self {
         let things = template.things().clone();
@@ -31,7 +38,7 @@ impl TrialChains {
     pub(super) async fn at(&mut self, id: u64, now_ms: u64) -> Result<&mut TrialChain, ChainError> {
         if !self.open.contains_key(&id) {
             let template = self.template.chain_template(id).await?;
-            let (mut chain, opens_at) = self.template.open_chain(&template).await?;
+            let (mut chain, opens_at) = self.template.open_chain(&template).await.map_err(node_failure)?;
             for tx in self.first_txs.get(&id).into_iter().flatten() {
                 chain.send(tx).await?;
             }

@@ -57,6 +57,14 @@ impl TrialState {
         self.chains.at(id, self.record.now_ms()).await
     }
 
+    /// Keeps the failure of a chain's node as one of the harness, and returns it.
+    pub(super) fn note_failure(&mut self, error: ChainError) -> ChainError {
+        if let ChainError::Node(why) = &error {
+            self.harness_fault.get_or_insert_with(|| why.clone());
+        }
+        error
+    }
+
     pub(super) async fn builder(&mut self, id: u64) -> Result<TxBuilder<'_>, ToolError> {
         self.chains.builder(id, self.record.now_ms()).await
     }

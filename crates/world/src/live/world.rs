@@ -5,7 +5,6 @@ use super::mine::mine_submission;
 use super::operator::WorldOperator;
 use super::peers::{self, PeerRequest};
 use super::spent_value::spent_usd8;
-use super::tool_error::ToolError;
 use super::trial_state::TrialState;
 use super::world_settings::{THINK_MS, WorldSettings};
 use super::world_template::WorldTemplate;
@@ -57,7 +56,13 @@ impl World for LiveWorld {
         let operator = self.template.world_operator().clone();
         let args = operator.swap_value(args);
         let request = RawRequest { who, call, tool, args: args.as_ref() };
-        let answer = dispatch::answer(&self.template, &mut self.state, request).await.unwrap_or_else(ToolError::answer);
+        let answer = dispatch::answer(&self.template, &mut self.state, request).await;
+        let answer = answer.unwrap_or_else(|error| {
+            if error.node_failed {
+                self.state.harness_fault.get_or_insert_with(|| error.message.clone());
+            }
+            error.answer()
+        });
         let answer = operator.swap_answer(answer);
         self.note(who, EventKind::Answered { call, answer: answer.clone() });
         answer
@@ -127,6 +132,9 @@ impl ChainAccess for LiveWorld {
     }
 
     async fn chain(&mut self, id: u64) -> Result<&mut dyn ChainBackend, ChainError> {
+        if let Err(error) = self.state.chain(id).await {
+            return Err(self.state.note_failure(error));
+        }
         Ok(self.state.chain(id).await?.node())
     }
 
@@ -151,7 +159,8 @@ impl ChainAccess for LiveWorld {
     }
 
     async fn broadcast(&mut self, who: &ActingAgent, chain: u64, origin: ActionOrigin, tx: TxSubmission) -> Result<Receipt, ChainError> {
-        let sent = mine_submission(&mut self.state, who, chain, origin, &tx).await?;
+        let sent = mine_submission(&mut self.state, who, chain, origin, &tx).await;
+        let sent = sent.map_err(|error| self.state.note_failure(error))?;
         let native = self.template.workspace().chains.iter().find(|known| known.id == chain).map_or("", |known| known.native.as_str());
         let on = self.state.chain(chain).await?.template().clone();
         let spent = self.state.record.mined(chain, sent.nonce);

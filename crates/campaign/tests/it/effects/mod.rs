@@ -158,7 +158,7 @@ async fn faults_of_the_oracle_are_found() {
     let template = WorldTemplate::new(workspace.clone(), "defi_rich", ChainKind::Embedded).expect("a world");
     let case = rich_case(&workspace);
     let mut found: BTreeMap<&str, u64> = BTreeMap::new();
-    for seed in 0..100 {
+    for seed in 0..SEQUENCES {
         let played = play(&template, &case, seed).await;
         for (name, fault) in FAULTS {
             let mut events = played.events.clone();

@@ -145,12 +145,12 @@ fn random_operation(rng: &mut SeededRng, chains: usize) -> Operation {
     // Up to 3 whole coins and up to 3,000 dollars.
     let (coins, dollars) = (1 + rng.below(3_000) as u64, 1 + rng.below(3_000_000) as u64);
     let milli = if token == "WETH" { coins } else { dollars };
-    match rng.below(20) {
+    match rng.below(23) {
         0..=2 => Operation::Transfer { chain, token, to, milli },
         3 => Operation::ToolTransfer { chain, token, to, whole: 1 + milli / 1000 },
         4 => Operation::Coins { chain, to, milli: coins },
         5 => Operation::OperatorCoins { chain, to, milli: coins / 10 },
-        6 => Operation::Approve { chain, token, spender: ["AavePool", "SwapRouter02", "Permit2"][rng.below(3)], milli },
+        6 | 20..=22 => Operation::Approve { chain, token, spender: ["AavePool", "SwapRouter02", "Permit2"][rng.below(3)], milli },
         7..=9 => {
             let into = TOKENS[(TOKENS.iter().position(|one| *one == token).unwrap_or_default() + 1) % TOKENS.len()];
             Operation::Swap { chain, from: token, into, to, milli }

@@ -15,9 +15,13 @@ use node_client::NodeClient;
 use process::AnvilProcess;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Slots that are cleared where a contract is replaced: more than the fixed ones of any of our contracts.
+const CLEARED_SLOTS: usize = 48;
 
 /// Settings for starting Anvil.
 #[derive(Clone)]
@@ -62,6 +66,8 @@ pub struct Anvil {
     process: Option<AnvilProcess>,
     /// Exclusive use of a running node.
     claim: Option<NodeClaim>,
+    /// Addresses with our contracts.
+    etched: BTreeSet<Address>,
 }
 
 /// Snapshot on our own stack: Anvil accepts snapshots newer than one already restored, and its chain is broken afterwards.
@@ -89,7 +95,7 @@ impl Anvil {
     /// Fails if the node is not an Anvil of this chain with the Prague hardfork or a later one.
     pub async fn connect(url: &str, chain_id: u64, time: Duration) -> Result<Self, ChainError> {
         let rpc = NodeClient::new(url, time)?;
-        let mut anvil = Self { id: chain_id, rpc, next_time: None, snapshots: vec![], process: None, claim: None };
+        let mut anvil = Self { id: chain_id, rpc, next_time: None, snapshots: vec![], process: None, claim: None, etched: BTreeSet::new() };
         anvil.check_node().await?;
         anvil.configure_node().await?;
         Ok(anvil)
@@ -246,6 +252,11 @@ impl ChainBackend for Anvil {
     }
 
     async fn etch(&mut self, at: Address, code: Bytes) -> Result<(), ChainError> {
+        // A fork has contracts of its own at well-known addresses, and their storage would be read as that of ours.
+        if self.claim.is_some() && self.etched.insert(at) && !self.code(at).await?.is_empty() {
+            let zero = |slot: usize| ("anvil_setStorageAt", json!([at, format!("{slot:#x}"), B256::ZERO]));
+            self.rpc.request_batch(std::array::from_fn::<_, CLEARED_SLOTS, _>(zero)).await?;
+        }
         self.rpc.request("anvil_setCode", json!([at, code])).await.map(drop)
     }
 

@@ -45,7 +45,9 @@ pub(super) async fn undo_last_trial(anvil: &mut Anvil) -> Result<(), ChainError>
         let undone: bool = anvil.request_as("evm_revert", json!([id])).await?;
         if !undone {
             let node = anvil.rpc.display_url();
-            return Err(ChainError::Unsupported(format!("{node} still holds the world of another run: restart the node")));
+            return Err(ChainError::Unsupported(format!(
+                "{node} still holds the world of another run: restart the node, or fork one that no run has used"
+            )));
         }
     }
     let id: U256 = anvil.request_as("evm_snapshot", json!([])).await?;

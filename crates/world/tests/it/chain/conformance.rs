@@ -3,7 +3,9 @@
 use crate::chain::plain_revm::PlainRevm;
 use crate::chain::recorder::{ChainRecorder, RecordedStep};
 use crate::chain::{CHAIN, START, anvil, config, contracts_setup, program, script};
-use bardo_eval_world::chain::{Anvil, AnvilConfig, ChainBackend, ChainError, EmbeddedChain};
+use alloy_primitives::{Address, B256, Bytes, U256};
+use bardo_eval_world::chain::genesis::KEEPER;
+use bardo_eval_world::chain::{Anvil, AnvilConfig, ChainBackend, ChainError, EmbeddedChain, Tx};
 use std::path::Path;
 
 async fn set_up(chain: &mut dyn ChainBackend) -> Vec<RecordedStep> {
@@ -119,4 +121,25 @@ async fn anvil_of_another_chain_id_is_rejected() {
     let error = Anvil::connect(node.url(), 1, config().timeout).await.unwrap_err();
     let ChainError::Unsupported(why) = &error else { panic!("{error}") };
     assert!(why.contains("serves chain 8453, not 1"), "{error}");
+}
+
+/// A fork has contracts of its own at well-known addresses. Ours must not read their storage.
+#[tokio::test]
+async fn storage_of_replaced_contracts_is_cleared() {
+    let mut node = anvil(&config()).await;
+    let at = Address::repeat_byte(0x77);
+    // Adds 1 to slot 0.
+    let counter = Bytes::from_static(&[0x60, 0x01, 0x5f, 0x54, 0x01, 0x5f, 0x55, 0x00]);
+    let add = Tx::call(KEEPER, at, vec![]);
+    node.set_balance(KEEPER, U256::from(10).pow(U256::from(18))).await.unwrap();
+    node.etch(at, counter.clone()).await.unwrap();
+    node.send(&add).await.unwrap();
+    let mut claimed = Anvil::claim(node.url(), CHAIN, AnvilConfig::DEFAULT_TIMEOUT).await.unwrap();
+    assert_eq!(claimed.storage(at, U256::ZERO).await.unwrap(), B256::from(U256::ONE), "of the user's contract");
+    claimed.etch(at, counter.clone()).await.unwrap();
+    assert_eq!(claimed.storage(at, U256::ZERO).await.unwrap(), B256::ZERO);
+    // A trial may replace its own code and keep the storage.
+    claimed.send(&add).await.unwrap();
+    claimed.etch(at, counter).await.unwrap();
+    assert_eq!(claimed.storage(at, U256::ZERO).await.unwrap(), B256::from(U256::ONE));
 }
