@@ -124,13 +124,13 @@ mod tests {
         let (mut server_input, server_output, copying) = limit_lines(input, output, 100);
         let long = format!("{{\"id\":1,\"x\":\"{}\"}}\n", "x".repeat(300_000));
         client.write_all(format!("{{\"id\":0}}\n{long}{{\"id\":2}}\n").as_bytes()).await.unwrap();
-        let mut passed = vec![0; 20];
+        let mut passed = vec![0; 18];
         server_input.read_exact(&mut passed).await.unwrap();
         assert_eq!(passed, b"{\"id\":0}\n{\"id\":2}\n");
         let mut answer = vec![0; 24];
         client.read_exact(&mut answer).await.unwrap();
         assert_eq!(answer, b"{\"error\":{\"code\":-32600,");
-        drop((server_input, server_output));
+        drop((client, server_input, server_output));
         copying.await.unwrap();
     }
 }
