@@ -134,8 +134,8 @@ impl Anvil {
         }
         let info = self.rpc.request("anvil_nodeInfo", json!([])).await.map_err(|error| node_claim::with_remedy(error, id))?;
         let fork = info["hardFork"].as_str().unwrap_or_default().to_ascii_lowercase();
-        // Later forks change nothing that the contracts of a world use.
-        if !matches!(fork.as_str(), "prague" | "osaka") && !fork.starts_with("bpo") {
+        // Later forks change nothing that the contracts of a world use. Isthmus and Jovian are those of OP chains such as Base.
+        if !matches!(fork.as_str(), "prague" | "osaka" | "isthmus" | "jovian") && !fork.starts_with("bpo") {
             let fork = node_client::printable_excerpt(&fork, 40);
             return Err(ChainError::Unsupported(format!("{node} runs hardfork {fork:?}: start it with --hardfork prague")));
         }
