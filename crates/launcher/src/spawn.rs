@@ -122,12 +122,26 @@ mod launched {
     /// Our own binary, also if its file was replaced meanwhile.
     const OWN_PROGRAM: &str = "/proc/self/exe";
 
+    /// Starts of the launcher before it counts as failed. On a machine with many short processes it was seen to end before it answered.
+    const MAX_STARTS: usize = 3;
+
     pub(super) async fn start(launch: ProgramLaunch<'_>) -> io::Result<LaunchedProgram> {
+        let mut starts = 1;
+        loop {
+            match start_once(&launch).await {
+                // Without an answer no program was started.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted && starts < MAX_STARTS => starts += 1,
+                started => return started,
+            }
+        }
+    }
+
+    async fn start_once(launch: &ProgramLaunch<'_>) -> io::Result<LaunchedProgram> {
         // If this future is dropped, the socket closes and the launcher ends what it has started.
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(OWN_PROGRAM);
         command.arg0("bardo-eval").arg(LAUNCHER_ARGUMENT).stdin(Stdio::from(OwnedFd::from(theirs)));
-        let child = spawn(command, &launch)?;
+        let mut child = spawn(command, launch)?;
         let stdin = match launch.input {
             ProgramInput::Null => {
                 send_input(&ours, None)?;
@@ -144,7 +158,11 @@ mod launched {
         let mut request = serde_json::to_vec(launch.request)?;
         request.push(b'\n');
         socket.write_all(&request).await?;
-        match read_reply(&mut socket).await? {
+        let reply = read_reply(&mut socket).await;
+        if reply.is_err() {
+            let _ = child.start_kill();
+        }
+        match reply? {
             LaunchReply::Started => LaunchedProgram::with_pipes(child, stdin, Lifeline { _socket: Some(socket) }),
             LaunchReply::Failed(why) => Err(io::Error::other(why)),
         }
@@ -167,7 +185,10 @@ mod launched {
     async fn read_reply(socket: &mut tokio::net::UnixStream) -> io::Result<LaunchReply> {
         let mut line = vec![];
         loop {
-            let byte = socket.read_u8().await.map_err(|_| io::Error::other("the launcher ended before it answered"))?;
+            let byte = socket
+                .read_u8()
+                .await
+                .map_err(|_| io::Error::new(io::ErrorKind::ConnectionAborted, "the launcher ended before it answered"))?;
             if byte == b'\n' {
                 return Ok(serde_json::from_slice(&line)?);
             }
