@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 /// Changes of one asset over all own accounts.
 #[derive(Debug, Default)]
 struct AssetChange {
-    balance: NetChange,
-    supplied: NetChange,
-    borrowed: NetChange,
+    balance: HoldingChange,
+    supplied: HoldingChange,
+    borrowed: HoldingChange,
     /// Increase of other parties' balances.
     gained: U256,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct NetChange {
+struct HoldingChange {
     before: U256,
     after: U256,
 }
 
-impl NetChange {
+impl HoldingChange {
     fn add(&mut self, before: &str, after: &str) {
         let amount = |text: &str| U256::from_str_radix(text, 10).unwrap_or_default();
         self.before = self.before.saturating_add(amount(before));
@@ -78,7 +78,7 @@ fn changes(effects: &[Effect]) -> BTreeMap<&str, AssetChange> {
                 if holder.own {
                     change.balance.add(before, after);
                 } else {
-                    let mut other = NetChange::default();
+                    let mut other = HoldingChange::default();
                     other.add(before, after);
                     change.gained = change.gained.saturating_add(other.increase());
                 }
