@@ -8,6 +8,7 @@ mod launcher_process;
 mod request;
 mod sandbox_mode;
 mod spawn;
+mod started_programs;
 
 pub use grants::GrantRequest;
 pub use hardening::hide_process;
@@ -16,6 +17,7 @@ pub use launcher_process::run_launcher;
 pub use request::{FileGrants, LaunchRequest, ProgramConfinement, ResourceLimits};
 pub use sandbox_mode::{SandboxChoice, SandboxError, SandboxMode};
 pub use spawn::{LaunchedProgram, Lifeline, ProgramInput, ProgramLaunch, enable_launcher};
+pub use started_programs::with_started_programs;
 
 /// Hidden first argument with which our binary becomes the launcher.
 pub const LAUNCHER_ARGUMENT: &str = "__launch";

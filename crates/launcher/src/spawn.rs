@@ -1,6 +1,7 @@
 //! Evaluator's side: starts a program through the launcher, or directly where our binary is not the evaluator or the system is not Linux.
 
 use crate::LaunchRequest;
+use crate::started_programs::StartedProgram;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use std::io;
 use std::path::Path;
@@ -46,6 +47,7 @@ pub struct LaunchedProgram {
 /// Connection to the launcher. When it closes, also because this process was killed, the launcher ends the program.
 #[derive(Debug)]
 pub struct Lifeline {
+    _started: StartedProgram,
     #[cfg(target_os = "linux")]
     _socket: Option<tokio::net::UnixStream>,
 }
@@ -70,9 +72,9 @@ impl LaunchedProgram {
             ProgramInput::Null => Stdio::null(),
             ProgramInput::Piped => Stdio::piped(),
         });
-        let mut child = spawn(command, launch)?;
+        let (mut child, started) = spawn(command, launch)?;
         let stdin = child.stdin().take();
-        Self::with_pipes(child, stdin, Lifeline::none())
+        Self::with_pipes(child, stdin, Lifeline::without_launcher(started))
     }
 
     fn with_pipes(mut child: Box<dyn ChildWrapper>, stdin: Option<ChildStdin>, lifeline: Lifeline) -> io::Result<Self> {
@@ -83,15 +85,16 @@ impl LaunchedProgram {
 }
 
 impl Lifeline {
-    fn none() -> Self {
+    fn without_launcher(started: StartedProgram) -> Self {
         Self {
+            _started: started,
             #[cfg(target_os = "linux")]
             _socket: None,
         }
     }
 }
 
-fn spawn(mut command: Command, launch: &ProgramLaunch<'_>) -> io::Result<Box<dyn ChildWrapper>> {
+fn spawn(mut command: Command, launch: &ProgramLaunch<'_>) -> io::Result<(Box<dyn ChildWrapper>, StartedProgram)> {
     command.env_clear().envs(launch.env.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = launch.folder {
         command.current_dir(folder);
@@ -102,7 +105,7 @@ fn spawn(mut command: Command, launch: &ProgramLaunch<'_>) -> io::Result<Box<dyn
     command.wrap(process_wrap::tokio::ProcessSession);
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
-    command.spawn()
+    StartedProgram::enter(|| command.spawn(), |child| child.id())
 }
 
 #[cfg(target_os = "linux")]
@@ -122,26 +125,12 @@ mod launched {
     /// Our own binary, also if its file was replaced meanwhile.
     const OWN_PROGRAM: &str = "/proc/self/exe";
 
-    /// Starts of the launcher before it counts as failed. On a machine with many short processes it was seen to end before it answered.
-    const MAX_STARTS: usize = 3;
-
     pub(super) async fn start(launch: ProgramLaunch<'_>) -> io::Result<LaunchedProgram> {
-        let mut starts = 1;
-        loop {
-            match start_once(&launch).await {
-                // Without an answer no program was started.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted && starts < MAX_STARTS => starts += 1,
-                started => return started,
-            }
-        }
-    }
-
-    async fn start_once(launch: &ProgramLaunch<'_>) -> io::Result<LaunchedProgram> {
         // If this future is dropped, the socket closes and the launcher ends what it has started.
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(OWN_PROGRAM);
         command.arg0("bardo-eval").arg(LAUNCHER_ARGUMENT).stdin(Stdio::from(OwnedFd::from(theirs)));
-        let mut child = spawn(command, launch)?;
+        let (mut child, started) = spawn(command, &launch)?;
         let stdin = match launch.input {
             ProgramInput::Null => {
                 send_input(&ours, None)?;
@@ -163,7 +152,7 @@ mod launched {
             let _ = child.start_kill();
         }
         match reply? {
-            LaunchReply::Started => LaunchedProgram::with_pipes(child, stdin, Lifeline { _socket: Some(socket) }),
+            LaunchReply::Started => LaunchedProgram::with_pipes(child, stdin, Lifeline { _started: started, _socket: Some(socket) }),
             LaunchReply::Failed(why) => Err(io::Error::other(why)),
         }
     }
@@ -185,10 +174,7 @@ mod launched {
     async fn read_reply(socket: &mut tokio::net::UnixStream) -> io::Result<LaunchReply> {
         let mut line = vec![];
         loop {
-            let byte = socket
-                .read_u8()
-                .await
-                .map_err(|_| io::Error::new(io::ErrorKind::ConnectionAborted, "the launcher ended before it answered"))?;
+            let byte = socket.read_u8().await.map_err(|_| io::Error::other("the launcher ended before it answered"))?;
             if byte == b'\n' {
                 return Ok(serde_json::from_slice(&line)?);
             }

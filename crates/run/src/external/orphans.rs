@@ -27,6 +27,7 @@ mod linux {
     #![expect(clippy::disallowed_methods, reason = "the process list is only available in /proc")]
 
     use super::AGENT_ENV_VAR;
+    use launcher::with_started_programs;
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid};
     use std::collections::BTreeSet;
     use std::fs;
@@ -90,7 +91,8 @@ mod linux {
             }
         }
         let us = own_pid_and_session();
-        found.extend(stray_processes(&all, us).filter(|one| has_agent_mark(one.pid, mark)).map(|one| one.pid).collect::<Vec<_>>());
+        let strays = with_started_programs(|started| all.iter().filter(|one| is_stray(one, us, started)).copied().collect::<Vec<_>>());
+        found.extend(strays.iter().filter(|one| has_agent_mark(one.pid, mark)).map(|one| one.pid));
         found.into_iter().filter(|pid| *pid != agent && *pid != us.0).collect()
     }
 
@@ -103,28 +105,35 @@ mod linux {
         let mut left = family;
         for _ in 0..MAX_KILL_ROUNDS {
             kill_group(agent);
-            for pid in &left {
-                kill(*pid);
-            }
+            left.iter().for_each(|pid| kill(*pid));
             std::thread::sleep(KILL_PAUSE);
-            let all = processes();
-            let us = own_pid_and_session();
-            for one in stray_processes(&all, us).filter(|one| one.dead && one.parent == us.0 && one.pid != agent) {
-                reap(one.pid);
-            }
-            let known: BTreeSet<u32> = left.iter().copied().collect();
-            let joined = |one: &&ProcessStat| {
-                !one.dead
-                    && (known.contains(&one.pid)
-                        || known.contains(&one.parent)
-                        || one.session == agent
-                        || (is_stray(one, us) && (last && one.parent == us.0 || has_agent_mark(one.pid, mark))))
-            };
-            left = all.iter().filter(joined).filter(|one| one.pid != us.0).map(|one| one.pid).collect();
+            // Until the kill no program is started, so that a child that is unknown now is a stray and stays one.
+            left = with_started_programs(|started| {
+                let left = joined_processes(agent, mark, &left, last, started);
+                left.iter().for_each(|pid| kill(*pid));
+                left
+            });
             if left.is_empty() {
                 return;
             }
         }
+    }
+
+    /// Reaps dead strays and returns the processes that belong to the agent now, or to none if it was the last.
+    fn joined_processes(agent: u32, mark: &str, left: &[u32], last: bool, started: &BTreeSet<u32>) -> Vec<u32> {
+        let all = processes();
+        let us = own_pid_and_session();
+        let is_stray = |one: &ProcessStat| is_stray(one, us, started);
+        for one in all.iter().filter(|one| one.dead && one.parent == us.0 && is_stray(one)) {
+            reap(one.pid);
+        }
+        let joined = |one: &&ProcessStat| {
+            left.contains(&one.pid)
+                || left.contains(&one.parent)
+                || one.session == agent
+                || (is_stray(one) && (last && one.parent == us.0 || has_agent_mark(one.pid, mark)))
+        };
+        all.iter().filter(|one| !one.dead && one.pid != us.0).filter(joined).map(|one| one.pid).collect()
     }
 
     /// Returns our own pid and session. Processes of the harness share its session; agents do not.
@@ -133,12 +142,9 @@ mod linux {
         (us, fs::read_to_string("/proc/self/stat").ok().and_then(|stat| parse_stat(us, &stat)).map_or(0, |one| one.session))
     }
 
-    fn is_stray(one: &ProcessStat, us: (u32, u32)) -> bool {
-        (one.parent == us.0 || one.parent == 1) && one.session != us.1 && !with_running_agents(|all| all.contains(&one.pid))
-    }
-
-    fn stray_processes(all: &[ProcessStat], us: (u32, u32)) -> impl Iterator<Item = &ProcessStat> {
-        all.iter().filter(move |one| is_stray(one, us))
+    /// Reports whether the process is a child of ours or of init that we did not start: agents and chain nodes are started programs.
+    fn is_stray(one: &ProcessStat, us: (u32, u32), started: &BTreeSet<u32>) -> bool {
+        (one.parent == us.0 || one.parent == 1) && one.session != us.1 && !started.contains(&one.pid)
     }
 
     fn has_agent_mark(pid: u32, mark: &str) -> bool {

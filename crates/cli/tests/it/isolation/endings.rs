@@ -70,6 +70,16 @@ fn agents_and_nodes_end_with_a_run() {
     }
 }
 
+#[test]
+fn end_of_one_trial_leaves_the_programs_of_others_alone() {
+    let folder = TestFolder::with_minimal();
+    folder.write("agent.sh", "while read -r line; do echo '{\"say\": \"Done.\"}'; done\n");
+    let args =
+        ["run", "--subject", "process:sh agent.sh", "--case", "sell_usdc_for_ether", "--no-store", "--trials", "60", "--concurrency", "6"];
+    let report = folder.run(&args);
+    report.assert_stdout("60 planned, 60 finished, 0 aborted");
+}
+
 fn wait_for_empty(path: &Path, what: &str) {
     for _ in 0..100 {
         if fs::read_dir(path).unwrap().next().is_none() {
