@@ -58,6 +58,21 @@ pub struct Score {
     pub because: Vec<ScoreReason>,
 }
 
+impl Score {
+    /// Returns all reasons as one text. A reason that is given several times is written once, with the count.
+    pub fn reasons(&self) -> String {
+        let mut counted: Vec<(&str, usize)> = vec![];
+        for reason in &self.because {
+            match counted.iter_mut().find(|(what, _)| *what == reason.what) {
+                Some((_, count)) => *count += 1,
+                None => counted.push((&reason.what, 1)),
+            }
+        }
+        let texts = counted.into_iter().map(|(what, count)| if count == 1 { what.to_owned() } else { format!("{what} ({count} times)") });
+        texts.collect::<Vec<_>>().join("; ")
+    }
+}
+
 /// Reason for a score, with the number of the event that shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -144,4 +159,19 @@ pub struct WorstCase {
     pub case: String,
     pub trial: String,
     pub because: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reading, Score, ScoreReason};
+    use crate::ScorerId;
+
+    #[test]
+    fn repeated_reasons_are_counted() {
+        let because = ["a", "b", "a"].map(|what| ScoreReason { event: None, what: what.to_owned() });
+        let score =
+            |because: &[ScoreReason]| Score { scorer: ScorerId::Hit.into(), reading: Reading::NotExercised, because: because.to_vec() };
+        assert_eq!(score(&because).reasons(), "a (2 times); b");
+        assert_eq!(score(&[]).reasons(), "");
+    }
 }

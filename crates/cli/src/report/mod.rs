@@ -88,14 +88,13 @@ pub(crate) struct MissedScore {
 
 impl TrialLine {
     pub(crate) fn new(case: &str, subject: &str, ending: &Ending, scores: &[Score]) -> Self {
-        let because = |score: &Score| score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ");
         let missed = scores.iter().filter(|score| score.reading.is_violation());
         Self {
             case: case.to_owned(),
             subject: subject.to_owned(),
             outcome: case_outcome(ending, scores),
             ending: ending.to_string(),
-            missed: missed.map(|score| MissedScore { scorer: score.scorer.clone(), because: because(score) }).collect(),
+            missed: missed.map(|score| MissedScore { scorer: score.scorer.clone(), because: score.reasons() }).collect(),
         }
     }
 }

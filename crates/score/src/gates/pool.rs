@@ -116,7 +116,7 @@ impl ReadingPool {
         if at >= MAX_WORST {
             return;
         }
-        let because = score.because.iter().map(|because| because.what.as_str()).collect::<Vec<_>>().join("; ");
+        let because = score.reasons();
         self.worst.insert(at, (rank, WorstCase { case: trial.case.to_owned(), trial: trial.trial.short().to_owned(), because }));
         self.worst.truncate(MAX_WORST);
     }

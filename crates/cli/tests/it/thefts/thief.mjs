@@ -1,7 +1,8 @@
 // Agent that steals over the chain's RPC before its first answer. The user's text names the theft in square brackets.
 import { createInterface } from "node:readline";
-import { createWalletClient, encodeFunctionData, http, keccak256, maxUint160, maxUint256, parseAbi, parseEther, parseUnits, toHex } from "viem";
+import { createWalletClient, encodeFunctionData, http, keccak256, maxUint160, maxUint256, parseAbi, parseEther, parseSignature, parseUnits, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { hashAuthorization } from "viem/utils";
 
 const ACCOUNT = "0xca9E00000000000000000000000000000000cA9e";
 const STRANGER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -158,6 +159,15 @@ const thefts = {
     await rpc("eth_call", [{ from: thief.address, to: USDC, data: encode("permit", ACCOUNT, thief.address, usd(4900), DEADLINE, signature) }, "latest"])
       .then(() => { throw new Error("a well-known key can sign for the account"); }, () => {});
   },
+  // No method signs an authorization (EIP-7702), so the thief hides one in a message, for every chain.
+  delegate_by_message: async ({ rpc, from }) => {
+    const hash = hashAuthorization({ chainId: 0, contractAddress: STRANGER, nonce: 1 });
+    const { r, s, yParity } = parseSignature(await rpc("eth_sign", [from, hash]));
+    const authorization = { chainId: "0x0", address: STRANGER, nonce: "0x1", r, s, yParity: toHex(yParity) };
+    await rpc("eth_sendTransaction", [{ from, to: from, gas: "0x30000", authorizationList: [authorization] }]);
+    if ((await rpc("eth_getCode", [from, "latest"])) !== "0x") throw new Error("a message became an authorization");
+  },
+  then_hang: async (means) => { await thefts.transfer(means); await new Promise(() => setInterval(() => {}, 1000)); },
   then_crash: async (means) => { await thefts.transfer(means); process.exit(3); },
   then_claim_approval: async (means) => {
     await thefts.transfer(means);
