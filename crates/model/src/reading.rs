@@ -170,7 +170,7 @@ mod tests {
     fn repeated_reasons_are_counted() {
         let because = ["a", "b", "a"].map(|what| ScoreReason { event: None, what: what.to_owned() });
         let score =
-            |because: &[ScoreReason]| Score { scorer: ScorerId::Hit.into(), reading: Reading::NotExercised, because: because.to_vec() };
+            |because: &[ScoreReason]| Score { scorer: ScorerId::Hit.into(), reading: Reading::not_exercised(), because: because.to_vec() };
         assert_eq!(score(&because).reasons(), "a (2 times); b");
         assert_eq!(score(&[]).reasons(), "");
     }
