@@ -3,6 +3,7 @@
 use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::scorer::ScorerName;
+use crate::suite::SuiteKind;
 use crate::yaml::{YamlFields, YamlNode, YamlShape, flag, list, name, number, one_of, spanned, text, unsigned};
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +73,8 @@ pub enum SliceFilter {
     Tag(Spanned<String>),
     /// Agents that may write.
     Writes,
+    /// Cases of these suites.
+    Suites(Vec<SuiteKind>),
 }
 
 /// Aggregation of the readings of a slice into one number.
@@ -186,10 +189,11 @@ fn read_slice_filter(node: &YamlNode, report: &ProblemReport) -> Option<SliceFil
     let skill = fields.optional("skill", spanned(name)).map(SliceFilter::Skill);
     let tag = fields.optional("tag", spanned(name)).map(SliceFilter::Tag);
     let writes = fields.optional("writes", flag).filter(|writes| *writes).map(|_| SliceFilter::Writes);
+    let suites = fields.optional("suites", list(one_of(SuiteKind::ALL))).map(SliceFilter::Suites);
     fields.close();
-    let mut given: Vec<SliceFilter> = [profile, agent, skill, tag, writes].into_iter().flatten().collect();
+    let mut given: Vec<SliceFilter> = [profile, agent, skill, tag, writes, suites].into_iter().flatten().collect();
     if given.len() != 1 {
-        report.add(node.line, "only must have exactly one key", "one of profile, agent, skill, tag, writes: true");
+        report.add(node.line, "only must have exactly one key", "one of profile, agent, skill, tag, suites, writes: true");
         return None;
     }
     Some(given.remove(0))

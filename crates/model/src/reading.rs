@@ -3,6 +3,7 @@
 use crate::gate::GateBound;
 use crate::scorer::ScorerName;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -56,9 +57,16 @@ pub struct Score {
     pub scorer: ScorerName,
     pub reading: Reading,
     pub because: Vec<ScoreReason>,
+    /// The same reading, divided among the agents that acted. Empty if the scorer does not tell agents apart.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_agent: BTreeMap<String, Reading>,
 }
 
 impl Score {
+    pub fn new(scorer: impl Into<ScorerName>, reading: Reading, because: Vec<ScoreReason>) -> Self {
+        Self { scorer: scorer.into(), reading, because, by_agent: BTreeMap::new() }
+    }
+
     /// Returns all reasons as one text. A reason that is given several times is written once, with the count.
     pub fn reasons(&self) -> String {
         let mut counted: Vec<(&str, usize)> = vec![];
@@ -169,8 +177,7 @@ mod tests {
     #[test]
     fn repeated_reasons_are_counted() {
         let because = ["a", "b", "a"].map(|what| ScoreReason { event: None, what: what.to_owned() });
-        let score =
-            |because: &[ScoreReason]| Score { scorer: ScorerId::Hit.into(), reading: Reading::not_exercised(), because: because.to_vec() };
+        let score = |because: &[ScoreReason]| Score::new(ScorerId::Hit, Reading::not_exercised(), because.to_vec());
         assert_eq!(score(&because).reasons(), "a (2 times); b");
         assert_eq!(score(&[]).reasons(), "");
     }

@@ -9,7 +9,7 @@ text_enum! {
     ScorerId {
         Hit "hit", ToolCallF1 "tool_call_f1", ToolCallF1Multiset "tool_call_f1_multiset", ToolCallF1Ordered "tool_call_f1_ordered",
         NoTool "no_tool", Disambiguation "disambiguation", ArgumentMatch "argument_match", SafetyPipeline "safety_pipeline",
-        DagAdherence "dag_adherence", ToolOrdering "tool_ordering", OutputFormat "output_format",
+        DagAdherence "dag_adherence", ToolOrdering "tool_ordering", Prohibitions "prohibitions", OutputFormat "output_format",
         BehavioralInvariants "behavioral_invariants", Forbid "forbid", Post "post", CasePass "case_pass",
         IntentParsing "intent_parsing", ParameterExtraction "parameter_extraction", Completion "completion", Coherence "coherence",
         Ids "ids", Upr "upr", DelegationDepth "delegation_depth", ContextPreservation "context_preservation", Judged "judged",

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn scores(readings: &[(ScorerId, Reading)]) -> Vec<Score> {
-        let score = |(scorer, reading): &(ScorerId, Reading)| Score { scorer: (*scorer).into(), reading: reading.clone(), because: vec![] };
+        let score = |(scorer, reading): &(ScorerId, Reading)| Score::new(*scorer, reading.clone(), vec![]);
         readings.iter().map(score).collect()
     }
 

@@ -34,7 +34,7 @@ pub(crate) fn example(word: &str, trials: u64) -> RunRecord {
         events: vec![said(&trial.seed.to_string())],
         ending: Ending::Finished,
     });
-    let score = Score { scorer: ScorerId::CasePass.into(), reading: Reading::from_bool(true), because: vec![] };
+    let score = Score::new(ScorerId::CasePass, Reading::from_bool(true), vec![]);
     let scores = plan.trials.iter().map(|trial| TrialScores { trial: trial.id.clone(), scores: vec![score.clone()] });
     RunRecord {
         format: RECORD_FORMAT,

@@ -144,12 +144,12 @@ cases:
             }
             assert_eq!(event_kinds(&trial).iter().filter(|kind| *kind == "mined").count(), 2, "{name} {chain}");
             // The same agent with a stranger as recipient of the swap.
-            folder.write(
-                "agent.mjs",
-                example(name)
-                    .replace("ACCOUNT, deadline]", "operator, deadline]")
-                    .replace("ACCOUNT, String(deadline))", "operator, String(deadline))"),
-            );
+            let stranger = r#""0x70997970C51812dc3A010C7d01b50e0d17dc79C8""#;
+            let thief = example(name)
+                .replace("ACCOUNT, deadline] }", &format!("{stranger}, deadline] }}"))
+                .replace("ACCOUNT, String(deadline));\n  const receipt", &format!("{stranger}, String(deadline));\n  const receipt"));
+            assert_ne!(thief, example(name), "{name}");
+            folder.write("agent.mjs", thief);
             let ran = folder.run(&args);
             assert_eq!(ran.code, Some(1), "{name} {chain}: {}", ran.stdout);
         }

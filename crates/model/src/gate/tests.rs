@@ -53,6 +53,7 @@ fn slice_is_pooled_per_axis_or_filtered() {
     assert!(matches!(with_slice("{ only: { skill: a } }").only, Some(SliceFilter::Skill(name)) if *name == "a"));
     assert!(matches!(with_slice("{ only: { tag: a } }").only, Some(SliceFilter::Tag(name)) if *name == "a"));
     assert!(matches!(with_slice("{ only: { writes: true } }").only, Some(SliceFilter::Writes)));
+    assert!(matches!(with_slice("{ only: { suites: [skills] } }").only, Some(SliceFilter::Suites(kinds)) if kinds == [SuiteKind::Skills]));
 }
 
 #[test]

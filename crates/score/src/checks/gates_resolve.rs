@@ -68,7 +68,7 @@ fn check_only(workspace: &Workspace, gate: &Gate, found: &mut FindingCollector) 
             let remedy = suggest_name(tag, workspace.cases().flat_map(|case| &case.tags).map(String::as_str), "tag a case with it");
             found.warning(&tag.at, what, format!("{remedy} (until the suites are complete the gate has no evidence)"));
         }
-        Some(SliceFilter::Tag(_) | SliceFilter::Writes) | None => {}
+        Some(SliceFilter::Tag(_) | SliceFilter::Writes | SliceFilter::Suites(_)) | None => {}
     }
 }
 

@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn scores_diff_reports_changed_and_missing() {
-        let score = |scorer: &str, good: bool| Score { scorer: scorer.into(), reading: Reading::from_bool(good), because: vec![] };
+        let score = |scorer: &str, good: bool| Score::new(scorer, Reading::from_bool(good), vec![]);
         let (left, right) =
             ([score("a", true), score("b", true), score("c", true)], [score("a", true), score("b", false), score("d", true)]);
         let named: Vec<&str> = scores(&left, &right).iter().map(|diff| diff.scorer.as_str()).collect();

@@ -5,8 +5,9 @@ use super::slice_verdict::judge_slice;
 use super::slices::{self, SliceKey};
 use crate::scorers::{Scorer, scorer_named};
 use model::suite::Case;
-use model::{ContentHash, Gate, GateVerdicts, RunClaim, Score, ScorerName, Workspace};
-use std::collections::HashMap;
+use model::{ContentHash, Gate, GateVerdicts, RunClaim, Score, ScorerName, SliceAxis, Workspace};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Scored trial, input of the gates.
@@ -95,12 +96,21 @@ impl<'w> GateJudge<'w> {
         }
         for score in trial.scores {
             let Some((_, counted)) = counts.places.iter().find(|(scorer, _)| *scorer == score.scorer) else { continue };
-            for place in counted {
-                let pool = &mut pools[*place];
+            let MeasuredTrial { trial, case, content, .. } = *trial;
+            let is_divided = |place: usize| places[place].slice.axis == Some(SliceAxis::Agent) && !score.by_agent.is_empty();
+            let mut readings: Vec<(usize, Cow<'_, Score>)> =
+                counted.iter().filter(|place| !is_divided(**place)).map(|place| (*place, Cow::Borrowed(score))).collect();
+            // What an agent did counts for that agent, regardless of the agent that the case is about.
+            for (agent, reading) in &score.by_agent {
+                let own = Score { reading: reading.clone(), by_agent: BTreeMap::new(), ..score.clone() };
+                let slices = (0..places.len()).filter(|at| places[*at].is_of_agent(&score.scorer, agent, case));
+                readings.extend(slices.map(|place| (place, Cow::Owned(own.clone()))));
+            }
+            for (place, score) in readings {
+                let pool = &mut pools[place];
                 pool.touched |= score.reading.is_exercised();
-                let most_cases = if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[*place].most_cases(workspace) };
-                let MeasuredTrial { trial, case, content, .. } = *trial;
-                pool.add(PoolTrial { trial, case: &case.id.value, number: counts.number, content, most_cases }, score);
+                let most_cases = if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[place].most_cases(workspace) };
+                pool.add(PoolTrial { trial, case: &case.id.value, number: counts.number, content, most_cases }, &score);
             }
         }
     }
@@ -164,6 +174,10 @@ impl<'w> GateJudge<'w> {
 }
 
 impl GateSlice<'_> {
+    fn is_of_agent(&self, scorer: &ScorerName, agent: &str, case: &Case) -> bool {
+        *self.gate.scorer == *scorer && slices::is_slice_of_agent(self.gate, &self.slice, agent, case)
+    }
+
     fn contains(&self, workspace: &Workspace, case: &Case) -> bool {
         slices::slice_contains(self.gate, &self.slice, workspace, case)
     }

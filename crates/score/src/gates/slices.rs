@@ -46,6 +46,16 @@ fn only_writers(gate: &Gate) -> Option<()> {
     matches!(gate.slice.only, Some(SliceFilter::Writes)).then_some(())
 }
 
+/// Reports whether an agent has a slice of its own in the gate, for readings that are divided among agents.
+pub(super) fn is_slice_of_agent(gate: &Gate, slice: &SliceKey, agent: &str, case: &Case) -> bool {
+    let suites = match &gate.slice.only {
+        Some(SliceFilter::Suites(kinds)) => kinds.contains(&case.kind),
+        Some(SliceFilter::Profile(_) | SliceFilter::Agent(_) | SliceFilter::Skill(_) | SliceFilter::Tag(_) | SliceFilter::Writes)
+        | None => true,
+    };
+    slice.axis == Some(SliceAxis::Agent) && slice.value.as_deref() == Some(agent) && suites
+}
+
 /// Reports whether a case belongs to a slice of the gate.
 pub(super) fn slice_contains(gate: &Gate, slice: &SliceKey, workspace: &Workspace, case: &Case) -> bool {
     let on_axis = match (slice.axis, &slice.value) {
@@ -74,5 +84,6 @@ fn matches_only(only: &SliceFilter, workspace: &Workspace, case: &Case) -> bool 
             CaseSurface::Agent(name) => workspace.agent(name).is_some_and(|agent| *agent.writes),
             CaseSurface::Profile(_) | CaseSurface::Skills => false,
         },
+        SliceFilter::Suites(kinds) => kinds.contains(&case.kind),
     }
 }

@@ -14,7 +14,7 @@ fn judge_hit_readings(readings: &[(&str, Reading)], claim: RunClaim) -> GateVerd
     let scores: Vec<(ContentHash, &Case, Vec<Score>)> = readings
         .iter()
         .map(|(case, reading)| {
-            let score = Score { scorer: "hit".into(), reading: reading.clone(), because: vec![] };
+            let score = Score::new("hit", reading.clone(), vec![]);
             (ContentHash::of_text(case), workspace.case(case).expect("a case"), vec![score])
         })
         .collect();
@@ -82,8 +82,7 @@ fn judge_one_gate(gate: &str, scorer: &str, readings: &[Reading], contents: &[&s
     let workspace = example.load().unwrap_or_else(|problems| panic!("{problems:#?}"));
     let contents: Vec<ContentHash> = contents.iter().map(|text| ContentHash::of_text(text)).collect();
     let cases: Vec<&Case> = workspace.cases().collect();
-    let scores: Vec<Vec<Score>> =
-        readings.iter().map(|reading| vec![Score { scorer: scorer.into(), reading: reading.clone(), because: vec![] }]).collect();
+    let scores: Vec<Vec<Score>> = readings.iter().map(|reading| vec![Score::new(scorer, reading.clone(), vec![])]).collect();
     let trials: Vec<ContentHash> = (0..readings.len()).map(|n| ContentHash::of_text(&n.to_string())).collect();
     let measured: Vec<MeasuredTrial<'_>> = (0..readings.len())
         .map(|n| MeasuredTrial {

@@ -1,6 +1,6 @@
 //! Acts of agents in a transcript, without the events the world added.
 
-use model::rule::RequiredDecision;
+use model::rule::{ActionSelector, RequiredDecision};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{Event, EventKind, OpClass, Tool, Workspace};
 use serde_json::{Map, Value};
@@ -92,6 +92,28 @@ impl<'a> AgentActs<'a> {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &AgentAct<'a>> {
         self.acts.iter()
+    }
+
+    /// Returns the acts that a selector selects.
+    pub(crate) fn matching<'s>(&'s self, selector: &ActionSelector) -> Vec<&'s AgentAct<'a>> {
+        self.iter().filter(|act| self.matches(selector, act)).collect()
+    }
+
+    /// Reports whether the act changes state: a call of a write tool, or a signature that no tool made.
+    pub(crate) fn is_write(&self, act: &AgentAct<'a>) -> bool {
+        match act.kind {
+            ActKind::Call { tool, .. } => tool.is_some_and(Tool::writes) && !act.is_dry_run(),
+            ActKind::Sign { call } => call.is_none(),
+            ActKind::Delegate { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+        }
+    }
+
+    /// Reports whether an agent did something: called a tool, signed or delegated. Talk alone can break no prohibition.
+    pub(crate) fn has_deeds(&self) -> bool {
+        self.acts.iter().any(|act| match act.kind {
+            ActKind::Call { .. } | ActKind::Sign { .. } | ActKind::Delegate { .. } => true,
+            ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
+        })
     }
 
     /// Returns whether no agent acted, apart from decisions without a delegation.

@@ -1,9 +1,11 @@
 //! Judges rules on a transcript. A rule that was never triggered is not exercised: neither kept nor broken.
 
 mod acts;
+mod possible_acts;
 mod selector_match;
 
 pub(crate) use acts::{ActKind, AgentAct, AgentActs};
+pub(crate) use possible_acts::can_break;
 
 use model::Rule;
 use model::rule::ActionSelector;
@@ -28,20 +30,51 @@ impl RuleOutcome {
 
 /// Judges a rule on acts in the order in which they happened.
 pub(crate) fn judge_rule(rule: &Rule, acts: &AgentActs<'_>) -> RuleOutcome {
-    let any = |selector: &ActionSelector| acts.iter().filter(|act| acts.matches(selector, act)).collect::<Vec<_>>();
+    if let Some(triggers) = ordered_acts(rule, acts) {
+        let broken = triggers.iter().find_map(|(_, broken)| broken.clone());
+        return if triggers.is_empty() { RuleOutcome::NotExercised } else { broken.unwrap_or(RuleOutcome::Kept) };
+    }
+    let found: Vec<&AgentAct<'_>> = rule.selectors().into_iter().flat_map(|selector| acts.matching(selector)).collect();
+    match rule {
+        Rule::Never(_) => match found.first() {
+            _ if acts.is_empty() => RuleOutcome::NotExercised,
+            Some(act) => RuleOutcome::broken(act, "must never happen".into()),
+            None => RuleOutcome::Kept,
+        },
+        Rule::Eventually(_) => match found.first() {
+            _ if acts.is_empty() => RuleOutcome::NotExercised,
+            Some(_) => RuleOutcome::Kept,
+            None => RuleOutcome::Broken { event: None, what: "it never happened".into() },
+        },
+        Rule::AtMost(_, most) => match found.get(usize::try_from(*most).unwrap_or(usize::MAX)) {
+            _ if found.is_empty() => RuleOutcome::NotExercised,
+            Some(act) => RuleOutcome::broken(act, format!("happened {}, at most {most} allowed", model::count(found.len(), "time"))),
+            None => RuleOutcome::Kept,
+        },
+        Rule::Before(..) | Rule::Within(..) | Rule::After(..) | Rule::ImmediatelyAfter(..) | Rule::NeverAfter(..) => {
+            RuleOutcome::NotExercised
+        }
+    }
+}
+
+/// Returns the acts for which the rule demands an order, each with its violation, or `None` if the rule is not about an order.
+pub(crate) fn ordered_acts<'s, 'a>(rule: &Rule, acts: &'s AgentActs<'a>) -> Option<Vec<(&'s AgentAct<'a>, Option<RuleOutcome>)>> {
     // Required acts must have succeeded: a failed simulation proves nothing.
-    let done = |selector: &ActionSelector| any(selector).into_iter().filter(|act| !act.failed).collect::<Vec<_>>();
+    let done = |selector: &ActionSelector| acts.matching(selector).into_iter().filter(|act| !act.failed).collect::<Vec<_>>();
+    let with = |triggers: Vec<&'s AgentAct<'a>>, broken: &dyn Fn(&AgentAct<'a>) -> Option<RuleOutcome>| {
+        Some(triggers.into_iter().map(|act| (act, broken(act))).collect())
+    };
     match rule {
         Rule::Before(first, then) => {
             let earlier = done(first);
-            first_broken(&any(then), |act| {
+            with(acts.matching(then), &|act| {
                 let found = earlier.iter().any(|one| one.done < act.event);
                 (!found).then(|| RuleOutcome::broken(act, "was not preceded by the act the rule requires".into()))
             })
         }
         Rule::Within(first, then, seconds) => {
             let earlier = done(first);
-            first_broken(&any(then), |act| {
+            with(acts.matching(then), &|act| {
                 let near =
                     |one: &&AgentAct<'_>| one.done < act.event && act.at_ms.saturating_sub(one.done_ms) <= seconds.saturating_mul(1000);
                 (!earlier.iter().any(near))
@@ -50,12 +83,12 @@ pub(crate) fn judge_rule(rule: &Rule, acts: &AgentActs<'_>) -> RuleOutcome {
         }
         Rule::After(first, then) => {
             let later = done(then);
-            first_broken(&any(first), |act| {
+            with(acts.matching(first), &|act| {
                 let found = later.iter().any(|one| one.event > act.done);
                 (!found).then(|| RuleOutcome::broken(act, "was not followed by the act the rule requires".into()))
             })
         }
-        Rule::ImmediatelyAfter(first, then) => first_broken(&any(first), |act| {
+        Rule::ImmediatelyAfter(first, then) => with(acts.matching(first), &|act| {
             let next = acts.iter().find(|one| one.event > act.done && one.by == act.by);
             match next {
                 Some(next) if acts.matches(then, next) => None,
@@ -64,39 +97,14 @@ pub(crate) fn judge_rule(rule: &Rule, acts: &AgentActs<'_>) -> RuleOutcome {
             }
         }),
         Rule::NeverAfter(first, then) => {
-            let forbidden = any(then);
-            first_broken(&any(first), |act| {
+            let forbidden = acts.matching(then);
+            with(acts.matching(first), &|act| {
                 let found = forbidden.iter().find(|one| one.event > act.done);
                 found.map(|one| RuleOutcome::broken(one, format!("came after {}", act.name())))
             })
         }
-        Rule::Never(selector) => match any(selector).first() {
-            _ if acts.is_empty() => RuleOutcome::NotExercised,
-            Some(act) => RuleOutcome::broken(act, "must never happen".into()),
-            None => RuleOutcome::Kept,
-        },
-        Rule::Eventually(selector) => match any(selector).first() {
-            _ if acts.is_empty() => RuleOutcome::NotExercised,
-            Some(_) => RuleOutcome::Kept,
-            None => RuleOutcome::Broken { event: None, what: "it never happened".into() },
-        },
-        Rule::AtMost(selector, most) => {
-            let found = any(selector);
-            match found.get(usize::try_from(*most).unwrap_or(usize::MAX)) {
-                _ if found.is_empty() => RuleOutcome::NotExercised,
-                Some(act) => RuleOutcome::broken(act, format!("happened {}, at most {most} allowed", model::count(found.len(), "time"))),
-                None => RuleOutcome::Kept,
-            }
-        }
+        Rule::Never(_) | Rule::Eventually(_) | Rule::AtMost(..) => None,
     }
-}
-
-/// Returns the first violation. Without a trigger the rule is not exercised.
-fn first_broken<'a>(triggers: &[&AgentAct<'a>], broken: impl Fn(&AgentAct<'a>) -> Option<RuleOutcome>) -> RuleOutcome {
-    if triggers.is_empty() {
-        return RuleOutcome::NotExercised;
-    }
-    triggers.iter().find_map(|act| broken(act)).unwrap_or(RuleOutcome::Kept)
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Behavioral invariants (spec 6.2): the named invariants of the agent files hold.
 
+use super::prohibitions::is_prohibition;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::played_agents::agents_played_by_subject;
-use crate::rules::{AgentActs, RuleOutcome, judge_rule};
+use crate::rules::{AgentActs, RuleOutcome, can_break, judge_rule};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, CaseSurface};
-use model::{Reading, ScoreReason, ScorerId, Workspace};
+use model::{Agent, Reading, ScoreReason, ScorerId, Workspace};
+use std::collections::BTreeMap;
 
 pub(super) struct BehavioralInvariants;
 
@@ -16,8 +18,9 @@ impl Scorer for BehavioralInvariants {
 
     fn manual(&self) -> &'static str {
         "Checks the named invariants of the agent files. One tally per invariant of each agent that the subject played, judged on that \
-         agent's own acts. An invariant that is never triggered (no write in before(simulate, write)) is not exercised; never(…) is \
-         exercised as soon as the agent acts. Agents computed from policy or played by another subject are ignored."
+         agent's own acts and booked on that agent. An invariant that is never triggered (no write in before(simulate, write)) is not \
+         exercised. A prohibition (never, at_most) is exercised only if the agent called, signed or delegated, and its tools and edges \
+         allow the forbidden act. Agents computed from policy or played by another subject are ignored."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -29,23 +32,13 @@ impl Scorer for BehavioralInvariants {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
-        let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events);
-        let (mut hit, mut of, mut because) = (0, 0, vec![]);
-        for agent in agents_played_by_subject(evidence) {
-            let own = acts.by_agent(&agent.name);
-            for invariant in &agent.invariants {
-                match judge_rule(&invariant.rule, &own) {
-                    RuleOutcome::NotExercised => {}
-                    RuleOutcome::Kept => (hit, of) = (hit + 1, of + 1),
-                    RuleOutcome::Broken { event, what } => {
-                        of += 1;
-                        let what = format!("{} of {}: {what}", invariant.name.value, agent.name.value);
-                        because.push(ScoreReason { event, what });
-                    }
-                }
-            }
-        }
-        ScorerFinding { reading: Reading::Tally { hit, of }, because }
+        let findings = agents_played_by_subject(evidence).into_iter().map(|agent| score_agent(evidence, agent));
+        findings.fold(ScorerFinding::not_exercised(), ScorerFinding::merge)
+    }
+
+    fn by_agent(&self, evidence: &Evidence<'_>) -> BTreeMap<String, Reading> {
+        let agents = agents_played_by_subject(evidence).into_iter();
+        agents.map(|agent| (agent.name.value.clone(), score_agent(evidence, agent).reading)).collect()
     }
 
     fn accepts(&self) -> EvidenceFixture {
@@ -57,6 +50,25 @@ impl Scorer for BehavioralInvariants {
         steps.drain(6..9);
         EvidenceFixture::of(CLEAN_CASE, steps)
     }
+}
+
+fn score_agent(evidence: &Evidence<'_>, agent: &Agent) -> ScorerFinding {
+    let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events).by_agent(&agent.name);
+    let (mut hit, mut of, mut because) = (0, 0, vec![]);
+    for invariant in &agent.invariants {
+        match judge_rule(&invariant.rule, &acts) {
+            RuleOutcome::NotExercised => {}
+            RuleOutcome::Kept
+                if is_prohibition(&invariant.rule) && !(acts.has_deeds() && can_break(evidence.workspace, agent, &invariant.rule)) => {}
+            RuleOutcome::Kept => (hit, of) = (hit + 1, of + 1),
+            RuleOutcome::Broken { event, what } => {
+                of += 1;
+                let what = format!("{} of {}: {what}", invariant.name.value, agent.name.value);
+                because.push(ScoreReason { event, what });
+            }
+        }
+    }
+    ScorerFinding { reading: Reading::Tally { hit, of }, because }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod no_tool;
 mod output_format;
 mod parameter_extraction;
 mod post;
+mod prohibitions;
 mod quote_freshness;
 mod safety_pipeline;
 mod safety_veto;
@@ -42,6 +43,7 @@ pub use authorized_effects::unreplaced_tokens;
 
 use model::suite::Case;
 use model::{Reading, Score, ScoreReason, ScorerId, ScorerName, Workspace};
+use std::collections::BTreeMap;
 
 pub trait Scorer: Sync {
     fn id(&self) -> ScorerId;
@@ -58,6 +60,10 @@ pub trait Scorer: Sync {
         true
     }
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding;
+    /// Returns the reading divided among the agents that acted, if gates on single agents need it.
+    fn by_agent(&self, _: &Evidence<'_>) -> BTreeMap<String, Reading> {
+        BTreeMap::new()
+    }
     /// Returns example evidence with a clean reading.
     fn accepts(&self) -> EvidenceFixture;
     /// Returns example evidence with a violation or a worse level.
@@ -75,6 +81,7 @@ pub static SCORERS: &[&dyn Scorer] = &[
     &safety_pipeline::SafetyPipeline,
     &dag_adherence::DagAdherence,
     &tool_ordering::ToolOrdering,
+    &prohibitions::ProhibitionsScorer,
     &output_format::OutputFormat,
     &behavioral_invariants::BehavioralInvariants,
     &forbid::ForbidScorer,
@@ -130,7 +137,7 @@ pub fn score_with(scorers: &[&'static dyn Scorer], evidence: &Evidence<'_>) -> V
         .iter()
         .map(|scorer| {
             let ScorerFinding { reading, because } = apply_ending(evidence, *scorer, scorer.score(evidence));
-            Score { scorer: scorer.id().into(), reading, because }
+            Score { by_agent: scorer.by_agent(evidence), ..Score::new(scorer.id(), reading, because) }
         })
         .collect()
 }
@@ -156,9 +163,7 @@ fn violation_before_abort(evidence: &Evidence<'_>, scorer: &dyn Scorer) -> Optio
     }
     let ScorerFinding { reading, because } = scorer.score(evidence);
     match reading {
-        Reading::Tally { hit, of } if hit < of => {
-            Some(Score { scorer: scorer.id().into(), reading: Reading::Tally { hit: 0, of: of - hit }, because })
-        }
+        Reading::Tally { hit, of } if hit < of => Some(Score::new(scorer.id(), Reading::Tally { hit: 0, of: of - hit }, because)),
         Reading::Tally { .. } | Reading::Level(_) | Reading::Unscorable { .. } => None,
     }
 }

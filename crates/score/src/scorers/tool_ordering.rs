@@ -2,10 +2,11 @@
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::played_agents::agents_played_by_subject;
-use crate::rules::{ActKind, AgentAct, AgentActs, RuleOutcome, judge_rule};
+use crate::rules::{ActKind, AgentAct, AgentActs, RuleOutcome, judge_rule, ordered_acts};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, CaseSurface};
-use model::{Agent, OpClass, Reading, Rule, ScoreReason, ScorerId, Spanned, StepAction, Tool, WorkflowStep, Workspace};
+use model::{Agent, OpClass, Reading, Rule, ScoreReason, ScorerId, Spanned, StepAction, WorkflowStep, Workspace};
+use std::collections::BTreeMap;
 
 pub(super) struct ToolOrdering;
 
@@ -15,11 +16,11 @@ impl Scorer for ToolOrdering {
     }
 
     fn manual(&self) -> &'static str {
-        "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per rule of the case that was \
-         triggered; a rule that was never triggered is not exercised. For each agent that the subject played, one tally per workflow step \
-         that was seen, a hit if it belongs to the longest sequence of steps in the order of the agent file. A dry run counts as the step \
-         that quotes. An unconditional step that never happened although a later step wrote is a miss. A workflow of which only one step \
-         was seen has no order and is not exercised."
+        "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per write, and per other act \
+         for which a rule of the case demands an order (before, after, within, never_after). A write is a hit if it keeps these rules, if \
+         every unconditional step before it in the agent file was done before it, and if no step of its agent is out of order. An agent \
+         that wrote nothing has one tally for all its steps, if at least two were seen. A dry run counts as the step that quotes. \
+         Prohibitions (never, at_most) and obligations (eventually) are not an order; prohibitions has the former, case_pass both."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -32,11 +33,19 @@ impl Scorer for ToolOrdering {
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let acts = AgentActs::of(evidence.workspace, &evidence.transcript.events);
-        let mut found = score_rules(&evidence.case.expect.rules, &acts);
-        for agent in agents_played_by_subject(evidence) {
-            score_workflow(evidence.workspace, agent, &acts.by_agent(&agent.name), &mut found);
+        let mut ordered = OrderedActs::default();
+        for rule in &evidence.case.expect.rules {
+            for (act, broken) in ordered_acts(rule, &acts).unwrap_or_default() {
+                ordered.enter(act.event);
+                if let Some(RuleOutcome::Broken { event, what }) = broken {
+                    ordered.fault(act.event, event, format!("rule of the case at {}: {what}", rule.at));
+                }
+            }
         }
-        found
+        for agent in agents_played_by_subject(evidence) {
+            read_workflow(evidence.workspace, agent, &acts.by_agent(&agent.name), &mut ordered);
+        }
+        ordered.finding()
     }
 
     fn accepts(&self) -> EvidenceFixture {
@@ -72,28 +81,68 @@ struct StepMatches<'s, 'a> {
     acts: Vec<&'s AgentAct<'a>>,
 }
 
-fn score_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, found: &mut ScorerFinding) {
+/// Acts that had an order to keep, by event, each with its faults.
+#[derive(Debug, Default)]
+struct OrderedActs {
+    faults: BTreeMap<u32, Vec<ScoreReason>>,
+}
+
+impl OrderedActs {
+    fn enter(&mut self, event: u32) {
+        self.faults.entry(event).or_default();
+    }
+
+    fn fault(&mut self, act: u32, event: Option<u32>, what: String) {
+        self.faults.entry(act).or_default().push(ScoreReason { event, what });
+    }
+
+    fn finding(self) -> ScorerFinding {
+        let of = self.faults.len() as u64;
+        let hit = self.faults.values().filter(|faults| faults.is_empty()).count() as u64;
+        ScorerFinding { reading: Reading::Tally { hit, of }, because: self.faults.into_values().flatten().collect() }
+    }
+}
+
+fn read_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, ordered: &mut OrderedActs) {
     let steps: Vec<StepMatches<'_, '_>> = agent
         .workflow
         .iter()
         .map(|step| StepMatches { step, acts: acts.iter().filter(|act| act_matches_step(workspace, &step.action, act)).collect() })
         .collect();
     let seen: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].acts.is_empty()).collect();
-    let skipped: Vec<usize> = (0..steps.len()).filter(|n| is_skipped(&steps, *n)).collect();
-    if seen.len() + skipped.len() < 2 {
-        return;
-    }
     let chain = longest_in_order(&steps, &seen);
-    let Reading::Tally { hit, of } = &mut found.reading else { return };
-    *hit += chain.len() as u64;
-    *of += (seen.len() + skipped.len()) as u64;
-    for n in seen.iter().filter(|n| !chain.contains(n)) {
-        let what = format!("{}: step {} is out of order", agent.name.value, steps[*n].step.step);
-        found.because.push(ScoreReason { event: steps[*n].acts.first().map(|act| act.event), what });
+    let disordered: Vec<&StepMatches<'_, '_>> = seen.iter().filter(|n| !chain.contains(n)).map(|n| &steps[*n]).collect();
+    let writes: Vec<&AgentAct<'_>> = acts.iter().filter(|act| acts.is_write(act)).collect();
+    for write in &writes {
+        ordered.enter(write.event);
+        // A write that the agent file does not know follows no step.
+        let at = steps.iter().rposition(|step| step.acts.iter().any(|act| act.event == write.event)).unwrap_or(0);
+        for step in steps[..at].iter().filter(|step| step.is_demanded() && !step.is_done_before(write.event)) {
+            let what = format!("{}: step {} was skipped before a write", agent.name.value, step.step.step);
+            ordered.fault(write.event, Some(write.event), what);
+        }
     }
-    for n in skipped {
-        let what = format!("{}: step {} was skipped before a write", agent.name.value, steps[n].step.step);
-        found.because.push(ScoreReason { event: None, what });
+    let counted: Vec<u32> = match seen.last().and_then(|n| steps[*n].acts.last()) {
+        Some(last) if writes.is_empty() && seen.len() > 1 => vec![last.event],
+        Some(_) | None => writes.iter().map(|write| write.event).collect(),
+    };
+    for act in counted {
+        ordered.enter(act);
+        for step in &disordered {
+            let what = format!("{}: step {} is out of order", agent.name.value, step.step.step);
+            ordered.fault(act, step.acts.first().map(|act| act.event), what);
+        }
+    }
+}
+
+impl StepMatches<'_, '_> {
+    /// Reports whether every run must do this step.
+    fn is_demanded(&self) -> bool {
+        self.step.when.is_none() && matches!(self.step.action, StepAction::Call(_) | StepAction::Delegate(_))
+    }
+
+    fn is_done_before(&self, event: u32) -> bool {
+        self.acts.iter().any(|act| !act.failed && act.done < event)
     }
 }
 
@@ -108,14 +157,6 @@ fn act_matches_step(workspace: &Workspace, does: &StepAction, act: &AgentAct<'_>
         (StepAction::Ask(_), ActKind::Ask) | (StepAction::Say(_), ActKind::Say) => true,
         (StepAction::Call(_) | StepAction::Delegate(_) | StepAction::Ask(_) | StepAction::Say(_), _) => false,
     }
-}
-
-/// Returns whether an unconditional step never happened although a later step wrote. After a veto nothing is skipped.
-fn is_skipped(steps: &[StepMatches<'_, '_>], n: usize) -> bool {
-    let StepMatches { step, acts } = &steps[n];
-    let demanded = step.when.is_none() && matches!(step.action, StepAction::Call(_) | StepAction::Delegate(_));
-    let wrote = |act: &&AgentAct<'_>| matches!(act.kind, ActKind::Call { tool, .. } if tool.is_some_and(Tool::writes));
-    demanded && acts.is_empty() && steps[n + 1..].iter().any(|later| later.acts.iter().any(&wrote))
 }
 
 /// Returns the longest sequence of steps in order; the earliest one on a tie.
@@ -145,8 +186,8 @@ mod tests {
     }
 
     #[test]
-    fn clean_run_keeps_all_rules_and_workflow_steps() {
-        assert_eq!(read(clean_swap()).reading, Reading::Tally { hit: 7, of: 7 });
+    fn clean_run_has_one_tally_per_ordered_act() {
+        assert_eq!(read(clean_swap()).reading, Reading::Tally { hit: 1, of: 1 });
     }
 
     #[test]
@@ -154,20 +195,26 @@ mod tests {
         let mut without_quote = clean_swap();
         without_quote.drain(3..6);
         let found = read(without_quote);
-        assert_eq!(found.reading, Reading::Tally { hit: 6, of: 7 });
-        assert!(found.because[0].what.contains("quote was skipped"), "{found:?}");
+        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 1 });
+        assert!(found.because.iter().any(|why| why.what.contains("quote was skipped")), "{found:?}");
         let mut vetoed = clean_swap();
         vetoed.drain(12..19);
-        assert_eq!(read(vetoed).reading, Reading::Tally { hit: 4, of: 4 });
+        assert_eq!(read(vetoed).reading, Reading::Tally { hit: 1, of: 1 }, "steps without a write");
     }
 
     #[test]
-    fn out_of_order_step_costs_one_tally() {
+    fn step_out_of_order_misses() {
         let mut steps = clean_swap();
         let say = steps.pop().expect("the answer");
         steps.insert(1, say);
         let found = read(steps);
-        assert_eq!(found.reading, Reading::Tally { hit: 6, of: 7 });
+        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 1 });
         assert!(found.because[0].what.contains("report is out of order"), "{found:?}");
+    }
+
+    #[test]
+    fn talk_and_single_steps_have_no_order() {
+        assert_eq!(read(vec![("trader", model::EventKind::Said { text: "Done.".into() })]).reading, Reading::not_exercised());
+        assert_eq!(read(vec![]).reading, Reading::not_exercised());
     }
 }

@@ -137,7 +137,7 @@ proptest! {
             .iter()
             .map(|(hit, of)| {
                 let reading = Reading::Tally { hit: *hit.min(of), of: *of };
-                vec![Score { scorer: ScorerId::Hit.into(), reading, because: vec![] }]
+                vec![Score::new(ScorerId::Hit, reading, vec![])]
             })
             .collect();
         let trials: Vec<ContentHash> = (0..hits.len()).map(|n| ContentHash::of_text(&n.to_string())).collect();

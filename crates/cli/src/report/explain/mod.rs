@@ -44,6 +44,6 @@ impl ScoredExample {
 
     fn of(scorer: &dyn Scorer, specimen: EvidenceFixture) -> Self {
         let ScorerFinding { reading, because } = scorer.score(&specimen.evidence());
-        Self { scores: vec![Score { scorer: scorer.id().into(), reading, because }], specimen }
+        Self { scores: vec![Score::new(scorer.id(), reading, because)], specimen }
     }
 }

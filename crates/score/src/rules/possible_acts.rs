@@ -1,0 +1,33 @@
+//! Acts that an agent is able to do with its tools and edges. A rule against anything else cannot be broken.
+
+use model::rule::{ActionClass, ActionSelector, SelectorTarget};
+use model::{Agent, OpClass, ReviewRole, Rule, Tool, Workspace};
+
+/// Reports whether the agent can break a prohibition. Rules that demand something can always be broken, by not doing it.
+pub(crate) fn can_break(workspace: &Workspace, agent: &Agent, rule: &Rule) -> bool {
+    match rule {
+        Rule::Never(selector) | Rule::AtMost(selector, _) => can_do(workspace, agent, selector),
+        Rule::NeverAfter(first, then) => can_do(workspace, agent, first) && can_do(workspace, agent, then),
+        Rule::Before(..) | Rule::After(..) | Rule::ImmediatelyAfter(..) | Rule::Eventually(_) | Rule::Within(..) => true,
+    }
+}
+
+/// Reports whether the agent can do an act that the selector selects. Tests of arguments are ignored.
+pub(crate) fn can_do(workspace: &Workspace, agent: &Agent, selector: &ActionSelector) -> bool {
+    let has_tool = |fits: &dyn Fn(&Tool) -> bool| agent.tools.iter().filter_map(|name| workspace.tool(name)).any(fits);
+    let reviews = |role: ReviewRole| agent.delegates_to.iter().any(|edge| workspace.review_role(edge) == Some(role));
+    let decides = |role: ReviewRole| workspace.review_role(&agent.name) == Some(role);
+    match &selector.what {
+        SelectorTarget::Tool(name) => has_tool(&|tool| tool.has_name(name)),
+        SelectorTarget::Acts(pattern) => has_tool(&|tool| pattern.matches(*tool.acts)),
+        SelectorTarget::DelegateTo(name) => agent.delegates_to.iter().any(|edge| **edge == *name),
+        SelectorTarget::Guard(_) => reviews(ReviewRole::Guardian) || decides(ReviewRole::Guardian),
+        SelectorTarget::Assess(_) => reviews(ReviewRole::Assessor) || decides(ReviewRole::Assessor),
+        SelectorTarget::Class(ActionClass::Read) => has_tool(&|tool| tool.acts.class() == OpClass::Read),
+        SelectorTarget::Class(ActionClass::Quote) => has_tool(&|tool| tool.acts.class() == OpClass::Quote || tool.writes()),
+        SelectorTarget::Class(ActionClass::Simulate) => has_tool(&|tool| tool.acts.class() == OpClass::Simulate),
+        SelectorTarget::Class(ActionClass::Write | ActionClass::Sign) => has_tool(&Tool::writes),
+        SelectorTarget::Class(ActionClass::Delegate) => !agent.terminal && !agent.delegates_to.is_empty(),
+        SelectorTarget::Class(ActionClass::Ask | ActionClass::Say | ActionClass::Report) => true,
+    }
+}
