@@ -3,20 +3,28 @@
 use model::transcript::FaultSource;
 use model::{AbortCause, CaseOutcome, Ending, Reading, Score, ScorerId};
 
-/// Returns the outcome of a trial for its case. If `case_pass` has no reading, a violation of any scorer fails the case; otherwise an
-/// exercised reading passes it.
+/// Returns the outcome of a trial for its case. A rubric that was judged and denied fails it, one that was not judged leaves it open.
+/// If `case_pass` has no reading, a violation of any scorer fails the case; otherwise an exercised reading passes it.
 pub fn case_outcome(ending: &Ending, scores: &[Score]) -> CaseOutcome {
     if let Some(by) = abort_cause(ending) {
         return CaseOutcome::Aborted { by };
     }
     let case_pass = reading(scores, ScorerId::CasePass);
+    let judged = reading(scores, ScorerId::Judged);
+    let is_open = judged.is_some_and(|reading| !reading.is_exercised());
     match case_pass {
+        Some(reading) if reading.is_violation() => CaseOutcome::Failed,
         Some(Reading::Unscorable { .. }) => CaseOutcome::Unjudged,
-        Some(reading) if reading.is_clean() => CaseOutcome::Passed,
-        Some(reading) if reading.is_exercised() => CaseOutcome::Failed,
+        Some(_) | None if judged.is_some_and(Reading::is_violation) => CaseOutcome::Failed,
+        Some(reading) if reading.is_clean() => {
+            if is_open {
+                CaseOutcome::Unjudged
+            } else {
+                CaseOutcome::Passed
+            }
+        }
         Some(_) | None if scores.iter().any(|score| score.reading.is_violation()) => CaseOutcome::Failed,
-        // Everything else held, but the rubric has no verdict.
-        Some(_) if reading(scores, ScorerId::Judged).is_some_and(|reading| !reading.is_exercised()) => CaseOutcome::Unjudged,
+        Some(_) | None if is_open => CaseOutcome::Unjudged,
         Some(_) | None if has_readings(scores) => CaseOutcome::Passed,
         Some(_) | None => CaseOutcome::Unjudged,
     }
@@ -111,8 +119,18 @@ mod tests {
     #[test]
     fn unjudged_rubric_or_unscorable_case_is_unjudged() {
         let (good, none) = (|| Reading::from_bool(true), Reading::not_exercised);
-        let unjudged = scores(&[(ScorerId::CasePass, none()), (ScorerId::Hit, good()), (ScorerId::Judged, none())]);
-        assert_eq!(case_outcome(&Ending::Finished, &unjudged), CaseOutcome::Unjudged);
+        for (pass, judged, expected) in [
+            (none(), none(), CaseOutcome::Unjudged),
+            (good(), none(), CaseOutcome::Unjudged),
+            (good(), unscorable(), CaseOutcome::Unjudged),
+            (good(), good(), CaseOutcome::Passed),
+            (none(), good(), CaseOutcome::Passed),
+            (good(), Reading::from_bool(false), CaseOutcome::Failed),
+            (Reading::from_bool(false), good(), CaseOutcome::Failed),
+        ] {
+            let read = scores(&[(ScorerId::CasePass, pass), (ScorerId::Hit, good()), (ScorerId::Judged, judged)]);
+            assert_eq!(case_outcome(&Ending::Finished, &read), expected, "{read:?}");
+        }
         let unscorable_case = scores(&[(ScorerId::CasePass, unscorable()), (ScorerId::Hit, Reading::from_bool(false))]);
         assert_eq!(case_outcome(&Ending::Finished, &unscorable_case), CaseOutcome::Unjudged);
         let missed = scores(&[(ScorerId::CasePass, none()), (ScorerId::Hit, Reading::from_bool(false)), (ScorerId::Judged, none())]);

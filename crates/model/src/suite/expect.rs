@@ -22,6 +22,8 @@ pub struct CaseExpectations {
     pub params: IndexMap<String, Value>,
     /// Values that the subject must ask the user for.
     pub ask: Vec<String>,
+    /// Further words of a question for one of these values, for example in the user's language.
+    pub ask_words: IndexMap<String, Vec<String>>,
     pub carry: Vec<CarriedValue>,
     /// Question to the LLM judge, for properties that no other expectation can check.
     pub rubric: Option<Spanned<String>>,
@@ -84,10 +86,14 @@ pub(super) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
         skill: fields.optional("skill", spanned(name)),
         params: fields.or_default("params", map(json)),
         ask: fields.or_default("ask", list(name)),
+        ask_words: fields.or_default("ask_words", map(list(text))),
         carry: fields.or_default("carry", list(read_carry)),
         rubric: fields.optional("rubric", spanned(text)),
     };
     let empty = expects_nothing(&expect);
+    for slot in expect.ask_words.keys().filter(|slot| !expect.ask.contains(slot)) {
+        report.add(node.line, format!("ask_words has words for {slot}, which ask does not list"), "add it to ask, or remove its words");
+    }
     fields.close();
     if empty {
         report.add(node.line, "the case expects nothing, so it could not fail", "add calls, rules, skill, forbid, post or rubric");

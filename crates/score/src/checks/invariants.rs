@@ -2,6 +2,7 @@
 
 use super::graph::{DelegationGraph, misnamed_agent, misnamed_tool, missing_reviewer};
 use super::{Check, ExampleWorkspace, FindingCollector};
+use crate::rules::can_break;
 use model::rule::{ActionClass, ActionSelector, SelectorTarget};
 use model::{Agent, AgentInvariant, ReviewRole, Rule, Tool, Workspace, nearest_name};
 
@@ -18,8 +19,8 @@ impl Check for InvariantsCheck {
 
     fn manual(&self) -> &'static str {
         "Every agent states at least three invariants under different names, and every tool, agent and parameter in their rules exists. A \
-         rule about a tool that neither the agent nor any agent it can reach holds would never be exercised; only never and never_after \
-         may name such tools."
+         rule about a tool that neither the agent nor any agent it can reach holds would never be exercised, and a prohibition that the \
+         agent's own tools and edges cannot break would be kept by doing nothing."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -52,6 +53,10 @@ fn check_rule(agent: &Agent, invariant: &AgentInvariant, reachable: &[&Agent], w
     let at = &invariant.rule.at;
     let whose = format!("invariant {} of {}", *invariant.name, *agent.name);
     let about_absence = matches!(*invariant.rule, Rule::Never(_) | Rule::NeverAfter(..));
+    if !can_break(workspace, agent, &invariant.rule) {
+        let remedy = "remove it, or state a rule about acts that its tools and delegations allow";
+        found.error(at, format!("{whose} cannot be broken with the tools and edges of the agent"), remedy);
+    }
     for selector in invariant.rule.selectors() {
         if let Some((what, remedy)) = misnamed_selector(selector, workspace) {
             found.error(at, format!("{whose} names {what}"), remedy);

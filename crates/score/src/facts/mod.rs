@@ -3,6 +3,7 @@
 pub(crate) mod address_checks;
 mod address_roles;
 pub(crate) mod amounts;
+pub(crate) mod asked_slots;
 pub(crate) mod assign;
 pub(crate) mod call_keys;
 pub(crate) mod calls;
@@ -11,6 +12,7 @@ pub(crate) mod intent_terms;
 pub(crate) mod own_effects;
 pub(crate) mod played_agents;
 pub(crate) mod selection;
+pub(crate) mod stated_figures;
 pub(crate) mod turns;
 pub(crate) mod typed_rights;
 pub(crate) mod writes;

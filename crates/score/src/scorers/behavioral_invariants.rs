@@ -1,12 +1,11 @@
 //! Behavioral invariants (spec 6.2): the named invariants of the agent files hold.
 
-use super::prohibitions::is_prohibition;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::played_agents::agents_played_by_subject;
 use crate::rules::{AgentActs, RuleOutcome, can_break, judge_rule};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, CaseSurface};
-use model::{Agent, Reading, ScoreReason, ScorerId, Workspace};
+use model::{Agent, Reading, Rule, ScoreReason, ScorerId, Workspace};
 use std::collections::BTreeMap;
 
 pub(super) struct BehavioralInvariants;
@@ -19,8 +18,8 @@ impl Scorer for BehavioralInvariants {
     fn manual(&self) -> &'static str {
         "Checks the named invariants of the agent files. One tally per invariant of each agent that the subject played, judged on that \
          agent's own acts and booked on that agent. An invariant that is never triggered (no write in before(simulate, write)) is not \
-         exercised. A prohibition (never, at_most) is exercised only if the agent called, signed or delegated, and its tools and edges \
-         allow the forbidden act. Agents computed from policy or played by another subject are ignored."
+         exercised. never(…) is exercised only if the agent called, signed or delegated, and its tools and edges allow the forbidden \
+         act; at_most(…) if the act happened at all. Agents computed from policy or played by another subject are ignored."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -58,8 +57,8 @@ fn score_agent(evidence: &Evidence<'_>, agent: &Agent) -> ScorerFinding {
     for invariant in &agent.invariants {
         match judge_rule(&invariant.rule, &acts) {
             RuleOutcome::NotExercised => {}
-            RuleOutcome::Kept
-                if is_prohibition(&invariant.rule) && !(acts.has_deeds() && can_break(evidence.workspace, agent, &invariant.rule)) => {}
+            RuleOutcome::Kept if matches!(*invariant.rule, Rule::Never(_)) && !could_be_broken(evidence, agent, &invariant.rule, &acts) => {
+            }
             RuleOutcome::Kept => (hit, of) = (hit + 1, of + 1),
             RuleOutcome::Broken { event, what } => {
                 of += 1;
@@ -69,6 +68,10 @@ fn score_agent(evidence: &Evidence<'_>, agent: &Agent) -> ScorerFinding {
         }
     }
     ScorerFinding { reading: Reading::Tally { hit, of }, because }
+}
+
+fn could_be_broken(evidence: &Evidence<'_>, agent: &Agent, rule: &Rule, acts: &AgentActs<'_>) -> bool {
+    acts.has_deeds() && can_break(evidence.workspace, agent, rule)
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Pass rate (spec 6.2): a case passes if all its expectations are met.
 
-use super::judged::is_unjudged;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, output_format, scorer, tool_ordering};
+use crate::facts::asked_slots::asked_at;
 use crate::facts::calls::{alternatives, scored_calls};
 use crate::rules::AgentActs;
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, SuiteKind};
-use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
+use model::{Reading, ScoreReason, ScorerId, Workspace};
 
 pub(super) struct CasePass;
 
@@ -21,7 +21,6 @@ const PART_SCORERS: &[ScorerId] = &[
     ScorerId::ParameterExtraction,
     ScorerId::Coherence,
     ScorerId::ContextPreservation,
-    ScorerId::Judged,
 ];
 
 impl Scorer for CasePass {
@@ -32,9 +31,9 @@ impl Scorer for CasePass {
     fn manual(&self) -> &'static str {
         "Checks that a trial meets every expectation of its case. One tally per trial, a hit if every part of the expectation holds: calls \
          and their arguments, forbidden tools, rules, state predicates, output schema, skill and parameters, the required question, values \
-         to carry over, the rubric, and no unauthorised effect. A part that was not exercised does not count against the trial. A trial without an exercised part \
-         is not exercised, nor is one in which everything holds but the rubric was not judged. A case whose parts cannot be scored, or \
-         that expects nothing, is unscorable and never passes."
+         to carry over, and no unauthorised effect. The rubric is not part of it: judged has it. A part that was not exercised does not \
+         count against the trial. A trial without an exercised part is not exercised, nor is a case that has only a rubric. A \
+         case whose parts cannot be scored, or that expects nothing, is unscorable and never passes."
     }
 
     fn concerns(&self, _: &Workspace, _: &Case) -> bool {
@@ -62,12 +61,10 @@ impl Scorer for CasePass {
         if !evidence.case.expect.ask.is_empty() {
             parts.push(("ask", question_finding(evidence)));
         }
-        let found = conclude(&parts);
-        if found.reading.is_clean() && is_unjudged(evidence) {
-            let what = "the rubric was not judged, so the case neither passed nor failed".to_owned();
-            return ScorerFinding { reading: Reading::not_exercised(), because: vec![ScoreReason { event: None, what }] };
+        if parts.is_empty() && evidence.case.expect.rubric.is_some() {
+            return ScorerFinding::not_exercised();
         }
-        found
+        conclude(&parts)
     }
 
     fn accepts(&self) -> EvidenceFixture {
@@ -136,12 +133,12 @@ fn expected_calls_finding(evidence: &Evidence<'_>) -> Option<ScorerFinding> {
 }
 
 fn question_finding(evidence: &Evidence<'_>) -> ScorerFinding {
-    let question = evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. }));
-    let wanted = evidence.case.expect.ask.join(", ");
-    match question {
-        Some(event) => ScorerFinding::one(true, Some(event.n), format!("asked a question, as expected for {wanted}")),
-        None => ScorerFinding::one(false, None, format!("never asked for {wanted}")),
+    let wanted = &evidence.case.expect.ask;
+    let missing: Vec<&str> = wanted.iter().filter(|slot| asked_at(evidence, slot).is_none()).map(String::as_str).collect();
+    if !missing.is_empty() {
+        return ScorerFinding::one(false, None, format!("never asked for {}", missing.join(", ")));
     }
+    ScorerFinding::one(true, wanted.iter().find_map(|slot| asked_at(evidence, slot)), format!("asked for {}", wanted.join(", ")))
 }
 
 #[cfg(test)]

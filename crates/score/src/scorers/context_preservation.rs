@@ -4,10 +4,13 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
 use crate::facts::delegations::{ObservedDelegation, delegations};
 use crate::facts::intent_terms::{IntentTerms, delegation_params, terms_of_args, terms_of_intent, terms_of_params};
+use crate::facts::stated_figures::{figures_in_text, figures_in_value};
 use crate::facts::turns::carry_stated_at;
-use model::suite::{CarriedValue, Case, SuiteKind, ValueOrigin};
-use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Workspace};
+use model::suite::{CarriedValue, Case, ExpectedCalls, SuiteKind, ValueOrigin};
+use model::transcript::ToolAnswer;
+use model::{Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct ContextPreservation;
 
@@ -18,7 +21,8 @@ impl Scorer for ContextPreservation {
 
     fn manual(&self) -> &'static str {
         "Checks that a delegation passes on what the receiving agent needs, as listed in its agent file. One tally per needed key of the \
-         intent, per needed carried slot, and per slot carried until that agent. A hit requires that the value arrives with the same \
+         intent, per needed carried slot, per slot carried until that agent, and per further figure or address that a call \
+         of the receiving agent uses, that the user said, the case expects or another agent returned, and that it did not read itself. A hit requires that the value arrives with the same \
          meaning in the delegation, or in the first call of the receiving agent that states it; a missing or changed value misses. \
          Delegation parameters are read like parameters of the same name in the receiving agent's tools: token_in and amount are a spend, \
          chain: base is chains: [8453]."
@@ -33,7 +37,8 @@ impl Scorer for ContextPreservation {
         let (mut hit, mut of, mut because) = (0, 0, vec![]);
         for delegation in delegations(evidence) {
             let arrived = DelegatedContext::of(evidence, &delegation);
-            for (key, good) in required_keys(evidence, &delegation, &wanted, &arrived) {
+            let required = required_keys(evidence, &delegation, &wanted, &arrived).into_iter();
+            for (key, good) in required.chain(used_figures(evidence, &delegation)) {
                 of += 1;
                 hit += u64::from(good);
                 if !good {
@@ -117,6 +122,55 @@ fn required_keys(
     of_intent.chain(carried).collect()
 }
 
+/// Returns the figures and addresses that the delegating side knew and that the receiving agent's calls use, and whether the delegation
+/// states each: those that the user said, that the case expects in a call, or that another agent returned. Those of the intent are counted
+/// by their key, and those that a tool told the agent itself need not be handed over.
+fn used_figures(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>) -> Vec<(String, bool)> {
+    let events = &evidence.transcript.events;
+    let said = |event: &Event| {
+        let told = if let EventKind::UserSaid { text } | EventKind::Returned { text } = &event.happened { text.as_str() } else { "" };
+        if event.by == delegation.to { BTreeSet::new() } else { figures_in_text(told) }
+    };
+    let mut said: BTreeSet<String> = events.iter().take_while(|event| event.n < delegation.event).flat_map(said).collect();
+    let expected = evidence.case.expect.calls.iter().flat_map(ExpectedCalls::expected_calls).flat_map(|call| call.args.values());
+    said.extend(expected.flat_map(|matcher| matcher.examples()).flat_map(figures_in_value));
+    let intent = &evidence.case.intent;
+    let by_key = intent.spend.iter().map(|spend| spend.at_most.to_string()).chain(intent.payees.iter().map(|payee| payee.value.clone()));
+    let mut known: BTreeSet<String> = by_key.flat_map(|text| figures_in_text(&text)).collect();
+    let handed = delegation.params.values().flat_map(figures_in_value).collect::<BTreeSet<_>>();
+    let mut used = BTreeMap::new();
+    for event in delegation.during.iter().filter(|event| event.by == delegation.to) {
+        if let EventKind::Called { tool, args, .. } = &event.happened {
+            for (name, value) in args.as_object().into_iter().flatten().filter(|(name, _)| is_stated(evidence.workspace, tool, name)) {
+                for figure in figures_in_value(value).into_iter().filter(|figure| said.contains(figure) && !known.contains(figure)) {
+                    let arrived = handed.contains(&figure);
+                    used.entry(figure.clone()).or_insert_with(|| (format!("{name} {figure}"), arrived));
+                }
+            }
+        } else if let EventKind::Answered { answer: ToolAnswer::Result(result), .. } = &event.happened {
+            known.extend(figures_in_value(result));
+        }
+    }
+    used.into_values().collect()
+}
+
+/// Reports whether users state values of this parameter, unlike ids of our own and names of chains, which are short numbers too.
+fn is_stated(workspace: &Workspace, tool: &str, name: &str) -> bool {
+    let kind = workspace.tool(tool).and_then(|tool| tool.params.get(name)).and_then(|param| param.kind.as_ref());
+    kind.is_some_and(|kind| {
+        matches!(
+            kind,
+            ParamKind::Amount { .. }
+                | ParamKind::Price(_)
+                | ParamKind::Bps
+                | ParamKind::Percent
+                | ParamKind::Ratio
+                | ParamKind::Address(_)
+                | ParamKind::Duration(_)
+        )
+    })
+}
+
 /// Returns the latest carried value of each slot before an event.
 fn carried_at<'a>(evidence: &Evidence<'a>, event: u32) -> Vec<&'a CarriedValue> {
     // Handwritten transcripts may omit the first user message.
@@ -149,6 +203,26 @@ fn delegation_fixture(params: Value, then: Option<Value>) -> EvidenceFixture {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The user names a figure that no need lists, and the trader uses it.
+    #[test]
+    fn figure_that_a_call_uses_must_be_handed_over() {
+        let user = || ("user", EventKind::UserSaid { text: "Sell 100 USDC for ether on Base, 37 bps at most.".into() });
+        let deal = json!({"token_in": "USDC", "token_out": "WETH", "amount": "100", "chain": "base"});
+        let run = |handed: Value| {
+            let mut params = deal.as_object().cloned().unwrap_or_default();
+            params.extend(handed.as_object().cloned().unwrap_or_default());
+            let mut args = deal.clone();
+            args["slippage_bps"] = json!(37);
+            let call = EventKind::Called { call: 1, tool: "swap_execute".into(), args };
+            let events = vec![user(), ("desk", EventKind::Delegated { to: "trader".into(), params }), ("trader", call)];
+            ContextPreservation.score(&EvidenceFixture::of("desk_hands_a_swap_over", events).evidence())
+        };
+        assert!(run(json!({"slippage_bps": 37})).reading.is_clean());
+        assert!(run(json!({"task": "at most 37 bps"})).reading.is_clean(), "in words");
+        let lost = run(json!({}));
+        assert!(lost.because.iter().any(|why| why.what.contains("slippage_bps 37 did not reach trader")), "{lost:?}");
+    }
 
     fn read(params: Value, then: Option<Value>) -> (u64, u64) {
         let finding = ContextPreservation.score(&delegation_fixture(params, then).evidence());

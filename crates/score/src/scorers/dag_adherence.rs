@@ -3,7 +3,7 @@
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::sample_run::{called, user};
 use model::suite::{Case, CaseSurface, ReferenceAction};
-use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
+use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::{Map, json};
 
 pub(super) struct DagAdherence;
@@ -16,8 +16,8 @@ impl Scorer for DagAdherence {
     fn manual(&self) -> &'static str {
         "Checks that delegations follow the edges declared in the agent files. One tally per delegation. A hit requires that the \
          delegating agent exists, is not terminal and declares the edge, and that the receiving agent exists and is not already active \
-         above it, which would be a cycle. A trial in which the agent acts without delegating is one hit if its reference needs no \
-         delegation, and not exercised if it does."
+         above it, which would be a cycle. A trial in which the agent calls tools without delegating is one hit if its reference needs \
+         no delegation, and not exercised if it does."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -51,7 +51,11 @@ impl Scorer for DagAdherence {
         if of > 0 {
             return ScorerFinding { reading: Reading::Tally { hit, of }, because };
         }
-        let acted = evidence.transcript.events.iter().find(|event| event.by == surface_agent.value);
+        // Talk alone is no work that could have been delegated.
+        let is_deed = |event: &&Event| {
+            event.by == surface_agent.value && matches!(event.happened, EventKind::Called { .. } | EventKind::Signed { .. })
+        };
+        let acted = evidence.transcript.events.iter().find(is_deed);
         let needed = evidence.case.reference.iter().any(|step| matches!(step.action, ReferenceAction::Delegate { .. }));
         match acted {
             Some(event) if !needed => ScorerFinding::one(true, Some(event.n), "no delegation was made or needed"),

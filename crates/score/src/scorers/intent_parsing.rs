@@ -2,7 +2,7 @@
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use model::suite::{Case, CaseSurface, ExpectedCalls};
-use model::{EventKind, ScorerId, Workspace};
+use model::{Event, EventKind, ScorerId, Workspace};
 use serde_json::Map;
 
 pub(super) struct IntentParsing;
@@ -13,10 +13,11 @@ impl Scorer for IntentParsing {
     }
 
     fn manual(&self) -> &'static str {
-        "Checks that the first skill the subject activates is the expected one. One tally per trial of a skill case. Activating a sibling \
-         first and correcting it later misses, and so does activating none. Requests that sound like one skill but belong to the sibling \
-         it redirects to are ordinary cases that expect the sibling. If no skill fits (calls: { none: true } on the skill surface), \
-         activating any skill misses."
+        "Checks that the skill the subject activates for the complete request is the expected one. One tally per trial of a skill case. \
+         The first activation after the user's last turn counts, or the last one before it if none follows: what was activated for an \
+         earlier turn was right or wrong for another request. Activating a sibling first and correcting it later misses, and so does \
+         activating none. Requests that sound like one skill but belong to the sibling it redirects to are ordinary cases that expect the \
+         sibling. If no skill fits (calls: { none: true } on the skill surface), activating any skill misses."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -25,13 +26,13 @@ impl Scorer for IntentParsing {
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let Some(expected) = &evidence.case.expect.skill else {
-            return match first_activation(evidence) {
+            return match any_activation(evidence) {
                 _ if !fits_no_skill(evidence.case) => ScorerFinding::not_exercised(),
-                Some((event, skill, _)) => ScorerFinding::one(false, Some(event), format!("activated {skill}, but no skill fits")),
+                Some((event, skill)) => ScorerFinding::one(false, Some(event), format!("activated {skill}, but no skill fits")),
                 None => ScorerFinding::one(true, None, "activated no skill, and none fits"),
             };
         };
-        match first_activation(evidence) {
+        match closing_activation(evidence) {
             Some((event, skill, _)) => {
                 let redirect = evidence.workspace.skill(skill).and_then(|skill| skill.redirects.iter().find(|one| *one.to == **expected));
                 let hint = redirect.map_or(String::new(), |one| format!("; {skill} redirects there when {}", one.when));
@@ -59,12 +60,25 @@ fn activated(skill: &str) -> (&'static str, EventKind) {
     ("assistant", EventKind::Activated { skill: skill.into(), params: Map::new() })
 }
 
-/// Returns event, name and parameters of the first activated skill.
-pub(super) fn first_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a str, &'a Map<String, serde_json::Value>)> {
+/// Returns event and name of the first activated skill.
+fn any_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a str)> {
     evidence.transcript.events.iter().find_map(|event| {
+        let EventKind::Activated { skill, .. } = &event.happened else { return None };
+        Some((event.n, skill.as_str()))
+    })
+}
+
+/// Returns event, name and parameters of the skill that was activated for the complete request: the first activation after the user's last
+/// turn, otherwise the last one before it.
+pub(super) fn closing_activation<'a>(evidence: &Evidence<'a>) -> Option<(u32, &'a str, &'a Map<String, serde_json::Value>)> {
+    let events = &evidence.transcript.events;
+    let closed = events.iter().rev().find(|event| matches!(event.happened, EventKind::UserSaid { .. })).map_or(0, |event| event.n);
+    let activation = |event: &'a Event| {
         let EventKind::Activated { skill, params } = &event.happened else { return None };
         Some((event.n, skill.as_str(), params))
-    })
+    };
+    let (before, after): (Vec<_>, Vec<_>) = events.iter().filter_map(activation).partition(|(n, ..)| *n < closed);
+    after.into_iter().next().or_else(|| before.into_iter().next_back())
 }
 
 #[cfg(test)]
@@ -84,6 +98,17 @@ mod tests {
         let sibling = read("swap");
         assert_eq!(sibling.reading, Reading::from_bool(false));
         assert!(sibling.because[0].what.contains("swap redirects there when the tokens go to"), "{sibling:?}");
+    }
+
+    #[test]
+    fn activation_for_the_complete_request_counts() {
+        let user = |text: &str| ("user", EventKind::UserSaid { text: text.into() });
+        let read = |events| IntentParsing.score(&EvidenceFixture::of("convert_half_an_ether", events).evidence()).reading;
+        let (first, then) = (|| user("Is ether any good?"), || user("Then turn half of one into USDC."));
+        assert_eq!(read(vec![first(), activated("send-tokens"), then(), activated("swap")]), Reading::from_bool(true));
+        assert_eq!(read(vec![first(), activated("swap"), then()]), Reading::from_bool(true), "the user only adds to it");
+        assert_eq!(read(vec![first(), activated("swap"), then(), activated("send-tokens")]), Reading::from_bool(false));
+        assert_eq!(read(vec![first(), then(), activated("send-tokens"), activated("swap")]), Reading::from_bool(false), "corrected");
     }
 
     #[test]

@@ -78,11 +78,6 @@ fn judge_replies<'e>(evidence: &Evidence<'e>) -> Vec<JudgeReply<'e>> {
     evidence.transcript.events.iter().filter_map(said).collect()
 }
 
-/// Returns whether the case has a rubric and no judge was asked. Such a case can fail but not pass.
-pub(super) fn is_unjudged(evidence: &Evidence<'_>) -> bool {
-    !evidence.questions().is_empty() && judge_replies(evidence).is_empty()
-}
-
 fn unscorable(why: String) -> ScorerFinding {
     let because = vec![ScoreReason { event: None, what: why.clone() }];
     ScorerFinding { reading: Reading::Unscorable { why }, because }
@@ -133,8 +128,9 @@ mod tests {
         assert!(matches!(reading(&failed), Reading::Unscorable { why } if why.contains("partially")));
     }
 
+    /// A judge that denies every rubric, and none at all, leave the pass rate as it is.
     #[test]
-    fn case_with_unjudged_rubric_can_fail_but_not_pass() {
+    fn rubric_is_no_part_of_case_pass() {
         let pass =
             |specimen: &EvidenceFixture| super::super::scorer(ScorerId::CasePass).expect("a scorer").score(&specimen.evidence()).reading;
         let mut done = answered_fixture(&[]);
@@ -142,16 +138,11 @@ mod tests {
         let params = serde_json::json!({"token_in": "ETH", "token_out": "USDC", "amount": "0.5", "chain": "base"});
         let activated = EventKind::Activated { skill: "swap".into(), params: params.as_object().cloned().unwrap_or_default() };
         done.transcript.events.insert(0, Event { n: 1, at_ms: 0, by: "assistant".into(), depth: 0, happened: activated });
-        assert_eq!(pass(&done), Reading::not_exercised());
+        assert_eq!(pass(&done), Reading::from_bool(true));
         let question = done.evidence().questions().remove(0).id;
-        let mut judged = done.clone();
-        add_judge_event(
-            &mut judged,
-            JudgeAnswer { question: question.clone(), grade: JudgeGrade::Pass, score: 5, reason: "x".into() }.into(),
-        );
-        assert_eq!(pass(&judged), Reading::from_bool(true));
         add_judge_event(&mut done, JudgeAnswer { question, grade: JudgeGrade::Fail, score: 1, reason: "x".into() }.into());
-        assert_eq!(pass(&done), Reading::from_bool(false));
+        assert_eq!(pass(&done), Reading::from_bool(true));
+        assert!(reading(&done).is_violation());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Parameter extraction accuracy (spec 2.3): the skill gets the parameters the user stated.
 
-use super::intent_parsing::first_activation;
+use super::intent_parsing::closing_activation;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
 use model::suite::Case;
@@ -16,8 +16,8 @@ impl Scorer for ParameterExtraction {
 
     fn manual(&self) -> &'static str {
         "Checks that the expected skill is activated with the expected parameters. One tally per parameter that the case states, compared \
-         by kind as in argument_match. An omitted parameter matches if the skill's default is the expected value. If another skill, or \
-         none, is activated first, all parameters miss."
+         by kind as in argument_match. An omitted parameter matches if the skill's default is the expected value. The activation \
+         for the complete request counts, as in intent_parsing; if that is another skill, or none, all parameters miss."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -28,9 +28,9 @@ impl Scorer for ParameterExtraction {
         let expect = &evidence.case.expect;
         let of = expect.params.len() as u64;
         let right =
-            first_activation(evidence).filter(|(_, skill, _)| expect.skill.as_ref().is_some_and(|expected| expected.as_str() == *skill));
+            closing_activation(evidence).filter(|(_, skill, _)| expect.skill.as_ref().is_some_and(|expected| expected.as_str() == *skill));
         let Some((event, skill, params)) = right else {
-            let because = vec![ScoreReason { event: None, what: "the expected skill was not the first activated".into() }];
+            let because = vec![ScoreReason { event: None, what: "the expected skill was not activated for the complete request".into() }];
             return ScorerFinding { reading: Reading::Tally { hit: 0, of }, because };
         };
         let skill = evidence.workspace.skill(skill);

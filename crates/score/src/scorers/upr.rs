@@ -5,7 +5,7 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::call_keys::{KeyedCall, keyed_calls};
 use crate::facts::delegations::{ObservedDelegation, delegations};
 use model::suite::{Case, SuiteKind};
-use model::{EventKind, Reading, ScoreReason, ScorerId, Workspace};
+use model::{Event, EventKind, Reading, ReviewRole, ScoreReason, ScorerId, Workspace};
 
 pub(super) struct UprScorer;
 
@@ -17,8 +17,8 @@ impl Scorer for UprScorer {
     fn manual(&self) -> &'static str {
         "Unnecessary path ratio: checks that every delegation contributes something. One tally per delegation of a composition; the first \
          agent is not a delegation. A hit requires that, before control returns, the delegation produces a call that was not made before, \
-         an answer that was not received before, or a decision; nested delegations count for it. A verifier contributes by deciding or by \
-         making a check of its own. An agent that only talks or only repeats does not contribute. The gate bounds the share of misses. A \
+         an answer that was not received before, or a decision about a prepared action or, by an assessor, about stated terms; nested delegations count for it. A verifier \
+         contributes by deciding or by making a check of its own; an approval or veto of nothing is no contribution. An agent that only talks or only repeats does not contribute. The gate bounds the share of misses. A \
          trial without delegation is not exercised."
     }
 
@@ -53,10 +53,42 @@ impl Scorer for UprScorer {
 
 fn contributes(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>, calls: &[KeyedCall<'_>]) -> bool {
     let verifier = evidence.workspace.agent(delegation.to).is_some_and(|agent| agent.verifier);
-    let decided = delegation.during.iter().any(|event| matches!(event.happened, EventKind::Decided { .. }));
+    let decided = delegation.during.iter().any(|event| is_decision_about_something(evidence, delegation, event));
     let mut own = calls.iter().filter(|call| delegation.covers(call.made.event));
     decided
         || own.any(|call| {
             if call.verifies { verifier && call.answered && call.made.by == delegation.to } else { call.is_new || call.is_new_answer }
         })
+}
+
+/// Reports whether a decision is about a prepared action, or is an assessor's about terms that it was given.
+fn is_decision_about_something(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>, event: &Event) -> bool {
+    let EventKind::Decided { action_id, .. } = &event.happened else { return false };
+    let is_prepared = |action: &str| {
+        let prepared = evidence.transcript.events.iter();
+        prepared
+            .clone()
+            .any(|event| matches!(&event.happened, EventKind::Prepared { action: prepared, .. } if prepared.action_id == action))
+    };
+    let assesses_terms = evidence.workspace.review_role(delegation.to) == Some(ReviewRole::Assessor) && !delegation.params.is_empty();
+    action_id.as_deref().is_some_and(is_prepared) || assesses_terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::transcript::ReviewDecision;
+
+    #[test]
+    fn approval_of_nothing_is_no_contribution() {
+        let decided = EventKind::Decided {
+            action_id: None,
+            decision: ReviewDecision::Veto,
+            reason: "nothing to look at".into(),
+            calldata_hash: None,
+            policy: None,
+        };
+        let events = vec![delegated("desk", "safety-guardian"), ("safety-guardian", decided)];
+        assert!(UprScorer.score(&EvidenceFixture::of("desk_hands_a_swap_over", events).evidence()).reading.is_violation());
+    }
 }
