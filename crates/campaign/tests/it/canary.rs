@@ -88,6 +88,7 @@ cases:
       skill: canaryq7_skill
       params: {{ canaryq7_param: 7700705 }}
       ask: [canaryq7_ask]
+      ask_words: {{ canaryq7_ask: [canaryq7_word] }}
       carry: [{{ slot: canaryq7_slot, value: canaryq7_carried, from_turn: 7700706, until: canaryq7_until }}]
       rubric: canaryq7 rubric
     reference:
@@ -119,7 +120,7 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
 fn assert_canaries_planted(suite: &Suite, case: &Case) {
     let Case { id, kind: _, brief: _, intent, expect, reference, tags, hash: _, at } = case;
     let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
-    let CaseExpectations { calls, forbid, rules, post, output_schema, skill, params, ask, carry, rubric } = expect;
+    let CaseExpectations { calls, forbid, rules, post, output_schema, skill, params, ask, ask_words, carry, rubric } = expect;
     let parts = [
         format!("{id:?}"),
         format!("{tags:?}"),
@@ -141,6 +142,7 @@ fn assert_canaries_planted(suite: &Suite, case: &Case) {
         format!("{skill:?}"),
         format!("{params:?}"),
         format!("{ask:?}"),
+        format!("{ask_words:?}"),
         format!("{carry:?}"),
         format!("{rubric:?}"),
     ];
