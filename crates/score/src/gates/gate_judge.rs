@@ -5,7 +5,7 @@ use super::slice_verdict::judge_slice;
 use super::slices::{self, SliceKey};
 use crate::scorers::{Scorer, scorer_named};
 use model::suite::Case;
-use model::{ContentHash, Gate, GateVerdicts, RunClaim, Score, ScorerName, SliceAxis, Workspace};
+use model::{ContentHash, Gate, GateVerdicts, Reading, RunClaim, Score, ScorerName, SliceAxis, Workspace};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl<'w> GateJudge<'w> {
         let Self { workspace, places, subjects, .. } = self;
         let pools = &mut subjects[at].1;
         for place in &counts.concerned {
-            pools[*place].touched = true;
+            pools[*place].touched |= !places[*place].scorer.is_some_and(Scorer::needs_judge);
             pools[*place].aborted += usize::from(trial.aborted);
         }
         for score in trial.scores {
@@ -108,7 +108,7 @@ impl<'w> GateJudge<'w> {
             }
             for (place, score) in readings {
                 let pool = &mut pools[place];
-                pool.touched |= score.reading.is_exercised();
+                pool.touched |= score.reading != Reading::not_exercised();
                 let most_cases = if pool.distinct_contents() < SMALL_POOL { SMALL_POOL } else { places[place].most_cases(workspace) };
                 pool.add(PoolTrial { trial, case: &case.id.value, number: counts.number, content, most_cases }, &score);
             }

@@ -25,6 +25,10 @@ impl Scorer for JudgedScorer {
         case.expect.rubric.is_some()
     }
 
+    fn needs_judge(&self) -> bool {
+        true
+    }
+
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let ending = &evidence.transcript.ending;
         if !ending.is_orderly() {

@@ -59,6 +59,10 @@ pub trait Scorer: Sync {
     fn is_utility(&self) -> bool {
         true
     }
+    /// Returns whether only a judge can decide it. Outside of a tier, a gate on it is judged only if a judge was asked.
+    fn needs_judge(&self) -> bool {
+        false
+    }
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding;
     /// Returns the reading divided among the agents that acted, if gates on single agents need it.
     fn by_agent(&self, _: &Evidence<'_>) -> BTreeMap<String, Reading> {
