@@ -5,7 +5,7 @@ use crate::facts::played_agents::agents_played_by_subject;
 use crate::rules::{ActKind, AgentAct, AgentActs, RuleOutcome, judge_rule, ordered_acts};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, CaseSurface};
-use model::{Agent, OpClass, Reading, Rule, ScoreReason, ScorerId, Spanned, StepAction, WorkflowStep, Workspace};
+use model::{Agent, OpClass, Reading, ReviewRole, Rule, ScoreReason, ScorerId, Spanned, StepAction, WorkflowStep, Workspace};
 use std::collections::BTreeMap;
 
 pub(super) struct ToolOrdering;
@@ -16,8 +16,8 @@ impl Scorer for ToolOrdering {
     }
 
     fn manual(&self) -> &'static str {
-        "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per write, and per other act \
-         for which a rule of the case demands an order (before, after, within, never_after). A write is a hit if it keeps these rules, if \
+        "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per write, per request to the \
+         guardian, and per other act for which a rule of the case demands an order (before, after, within, never_after). A write or request is a hit if it keeps these rules, if \
          every unconditional step before it in the agent file was done before it, and if no step of its agent is out of order. An agent \
          that wrote nothing has one tally for all its steps, if at least two were seen. A dry run counts as the step that quotes. \
          Prohibitions (never, at_most) and obligations (eventually) are not an order; prohibitions has the former, case_pass both."
@@ -112,13 +112,15 @@ fn read_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, ord
     let seen: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].acts.is_empty()).collect();
     let chain = longest_in_order(&steps, &seen);
     let disordered: Vec<&StepMatches<'_, '_>> = seen.iter().filter(|n| !chain.contains(n)).map(|n| &steps[*n]).collect();
-    let writes: Vec<&AgentAct<'_>> = acts.iter().filter(|act| acts.is_write(act)).collect();
+    let is_reviewed =
+        |act: &AgentAct<'_>| matches!(act.kind, ActKind::Delegate { to, .. } if workspace.review_role(to) == Some(ReviewRole::Guardian));
+    let writes: Vec<&AgentAct<'_>> = acts.iter().filter(|act| acts.is_write(act) || is_reviewed(act)).collect();
     for write in &writes {
         ordered.enter(write.event);
         // A write that the agent file does not know follows no step.
         let at = steps.iter().rposition(|step| step.acts.iter().any(|act| act.event == write.event)).unwrap_or(0);
         for step in steps[..at].iter().filter(|step| step.is_demanded() && !step.is_done_before(write.event)) {
-            let what = format!("{}: step {} was skipped before a write", agent.name.value, step.step.step);
+            let what = format!("{}: step {} was skipped before {}", agent.name.value, step.step.step, write.name());
             ordered.fault(write.event, Some(write.event), what);
         }
     }
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn clean_run_has_one_tally_per_ordered_act() {
-        assert_eq!(read(clean_swap()).reading, Reading::Tally { hit: 1, of: 1 });
+        assert_eq!(read(clean_swap()).reading, Reading::Tally { hit: 2, of: 2 });
     }
 
     #[test]
@@ -195,11 +197,11 @@ mod tests {
         let mut without_quote = clean_swap();
         without_quote.drain(3..6);
         let found = read(without_quote);
-        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 1 });
+        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 2 }, "the guardian was asked about nothing");
         assert!(found.because.iter().any(|why| why.what.contains("quote was skipped")), "{found:?}");
         let mut vetoed = clean_swap();
         vetoed.drain(12..19);
-        assert_eq!(read(vetoed).reading, Reading::Tally { hit: 1, of: 1 }, "steps without a write");
+        assert_eq!(read(vetoed).reading, Reading::Tally { hit: 1, of: 1 }, "the request to the guardian");
     }
 
     #[test]
@@ -208,7 +210,7 @@ mod tests {
         let say = steps.pop().expect("the answer");
         steps.insert(1, say);
         let found = read(steps);
-        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 1 });
+        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 2 });
         assert!(found.because[0].what.contains("report is out of order"), "{found:?}");
     }
 
