@@ -5,7 +5,7 @@ use crate::facts::played_agents::agents_played_by_subject;
 use crate::rules::{ActKind, AgentAct, AgentActs, RuleOutcome, judge_rule, ordered_acts};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::{Case, CaseSurface};
-use model::{Agent, OpClass, Reading, ReviewRole, Rule, ScoreReason, ScorerId, Spanned, StepAction, WorkflowStep, Workspace};
+use model::{Agent, OpClass, Reading, ReviewRole, Rule, ScoreReason, ScorerId, Spanned, StepAction, Tool, WorkflowStep, Workspace};
 use std::collections::BTreeMap;
 
 pub(super) struct ToolOrdering;
@@ -17,9 +17,9 @@ impl Scorer for ToolOrdering {
 
     fn manual(&self) -> &'static str {
         "Checks that acts follow the order required by the case's rules and the agents' workflows. One tally per write, per request to the \
-         guardian, and per other act for which a rule of the case demands an order (before, after, within, never_after). A write or request is a hit if it keeps these rules, if \
-         every unconditional step before it in the agent file was done before it, and if no step of its agent is out of order. An agent \
-         that wrote nothing has one tally for all its steps, if at least two were seen. A dry run counts as the step that quotes. \
+         guardian, and per other act for which a rule of the case demands an order (before, after, within, never_after). A write is a hit \
+         if it keeps these rules, if every unconditional step before it in the agent file was done before it, and if no step of its agent \
+         is out of order; a request to the guardian needs one such step before it. An agent without either has one tally for all its steps, if at least two were seen. A dry run counts as the step that quotes. \
          Prohibitions (never, at_most) and obligations (eventually) are not an order; prohibitions has the former, case_pass both."
     }
 
@@ -112,14 +112,18 @@ fn read_workflow(workspace: &Workspace, agent: &Agent, acts: &AgentActs<'_>, ord
     let seen: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].acts.is_empty()).collect();
     let chain = longest_in_order(&steps, &seen);
     let disordered: Vec<&StepMatches<'_, '_>> = seen.iter().filter(|n| !chain.contains(n)).map(|n| &steps[*n]).collect();
-    let is_reviewed =
+    let is_request =
         |act: &AgentAct<'_>| matches!(act.kind, ActKind::Delegate { to, .. } if workspace.review_role(to) == Some(ReviewRole::Guardian));
-    let writes: Vec<&AgentAct<'_>> = acts.iter().filter(|act| acts.is_write(act) || is_reviewed(act)).collect();
+    let writes: Vec<&AgentAct<'_>> = acts.iter().filter(|act| acts.is_write(act) || is_request(act)).collect();
+    let first_write = steps.iter().position(|step| step.writes(workspace)).unwrap_or(0);
     for write in &writes {
         ordered.enter(write.event);
-        // A write that the agent file does not know follows no step.
-        let at = steps.iter().rposition(|step| step.acts.iter().any(|act| act.event == write.event)).unwrap_or(0);
-        for step in steps[..at].iter().filter(|step| step.is_demanded() && !step.is_done_before(write.event)) {
+        // A write that the agent file does not know follows what the first write there follows.
+        let at = steps.iter().rposition(|step| step.acts.iter().any(|act| act.event == write.event)).unwrap_or(first_write);
+        let demanded: Vec<&StepMatches<'_, '_>> = steps[..at].iter().filter(|step| step.is_demanded()).collect();
+        // The guardian may be asked early, but not about nothing.
+        let may_be_early = is_request(write) && demanded.iter().any(|step| step.is_done_before(write.event));
+        for step in demanded.iter().filter(|step| !may_be_early && !step.is_done_before(write.event)) {
             let what = format!("{}: step {} was skipped before {}", agent.name.value, step.step.step, write.name());
             ordered.fault(write.event, Some(write.event), what);
         }
@@ -141,6 +145,11 @@ impl StepMatches<'_, '_> {
     /// Reports whether every run must do this step.
     fn is_demanded(&self) -> bool {
         self.step.when.is_none() && matches!(self.step.action, StepAction::Call(_) | StepAction::Delegate(_))
+    }
+
+    fn writes(&self, workspace: &Workspace) -> bool {
+        let StepAction::Call(tools) = &self.step.action else { return false };
+        tools.iter().filter_map(|name| workspace.tool(name)).any(Tool::writes)
     }
 
     fn is_done_before(&self, event: u32) -> bool {

@@ -5,7 +5,9 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::call_keys::{KeyedCall, keyed_calls};
 use crate::facts::delegations::{ObservedDelegation, delegations};
 use model::suite::{Case, SuiteKind};
+use model::transcript::ToolAnswer;
 use model::{Event, EventKind, Reading, ReviewRole, ScoreReason, ScorerId, Workspace};
+use serde_json::Value;
 
 pub(super) struct UprScorer;
 
@@ -64,14 +66,17 @@ fn contributes(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>, cal
 /// Reports whether a decision is about a prepared action, or is an assessor's about terms that it was given.
 fn is_decision_about_something(evidence: &Evidence<'_>, delegation: &ObservedDelegation<'_>, event: &Event) -> bool {
     let EventKind::Decided { action_id, .. } = &event.happened else { return false };
-    let is_prepared = |action: &str| {
-        let prepared = evidence.transcript.events.iter();
-        prepared
-            .clone()
-            .any(|event| matches!(&event.happened, EventKind::Prepared { action: prepared, .. } if prepared.action_id == action))
-    };
+    let is_prepared = |action: &str| evidence.transcript.events.iter().any(|event| prepares(event, action));
     let assesses_terms = evidence.workspace.review_role(delegation.to) == Some(ReviewRole::Assessor) && !delegation.params.is_empty();
     action_id.as_deref().is_some_and(is_prepared) || assesses_terms
+}
+
+/// Reports whether the event prepares the action, or is the answer of a tool that names it.
+fn prepares(event: &Event, action: &str) -> bool {
+    if let EventKind::Answered { answer: ToolAnswer::Result(result), .. } = &event.happened {
+        return result.get("action_id").and_then(Value::as_str) == Some(action);
+    }
+    matches!(&event.happened, EventKind::Prepared { action: prepared, .. } if prepared.action_id == action)
 }
 
 #[cfg(test)]

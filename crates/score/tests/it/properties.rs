@@ -3,7 +3,7 @@
 use bardo_eval_score::example::ExampleWorkspace;
 use bardo_eval_score::gates::{MeasuredTrial, judge_gates};
 use bardo_eval_score::scorers::{CLEAN_CASE, Evidence, EvidenceFixture, SCORERS, SampleStep, clean_swap, score};
-use model::suite::{Case, CaseSurface, PeerMode};
+use model::suite::{Case, CaseExpectations, CaseSurface, PeerMode};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{
     ContentHash, Ending, Event, EventKind, GateVerdicts, Location, Reading, Rule, RunClaim, Score, ScorerId, Spanned, Transcript, Verdict,
@@ -184,8 +184,9 @@ fn case_rules(workspace: &Workspace, case: &Case, transcript: &Transcript) -> Re
     let mut case = case.clone();
     case.brief.surface = CaseSurface::Skills;
     case.brief.peers = PeerMode::Subject("other".into());
+    case.expect = CaseExpectations { rules: case.expect.rules, ..CaseExpectations::default() };
     let scores = score(&Evidence::new(workspace, &case, transcript));
-    scores.into_iter().find(|score| score.scorer == ScorerId::ToolOrdering).expect("a score").reading
+    scores.into_iter().find(|score| score.scorer == ScorerId::CasePass).expect("a score").reading
 }
 
 proptest! {
@@ -258,9 +259,10 @@ fn a_rule_and_its_negation_never_agree() {
         for selector in selectors {
             let good = |rule: &str| {
                 let mut case = specimen.case().clone();
-                case.expect.rules = vec![Spanned::new(Rule::parse(rule).expect("a rule"), Location::new("x", 1))];
+                let rules = vec![Spanned::new(Rule::parse(rule).expect("a rule"), Location::new("x", 1))];
+                case.expect = CaseExpectations { rules, ..CaseExpectations::default() };
                 let scores = score(&Evidence { case: &case, ..specimen.evidence() });
-                let own = scores.into_iter().find(|score| score.scorer == ScorerId::ToolOrdering).expect("a score");
+                let own = scores.into_iter().find(|score| score.scorer == ScorerId::CasePass).expect("a score");
                 assert!(own.reading.is_exercised(), "{rule} is not exercised");
                 own.reading.is_clean()
             };
