@@ -206,7 +206,7 @@ mod tests {
         let mut without_quote = clean_swap();
         without_quote.drain(3..6);
         let found = read(without_quote);
-        assert_eq!(found.reading, Reading::Tally { hit: 0, of: 2 }, "the guardian was asked about nothing");
+        assert_eq!(found.reading, Reading::Tally { hit: 1, of: 2 }, "the guardian was asked about a simulated action");
         assert!(found.because.iter().any(|why| why.what.contains("quote was skipped")), "{found:?}");
         let mut vetoed = clean_swap();
         vetoed.drain(12..19);
