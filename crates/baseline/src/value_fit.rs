@@ -32,6 +32,7 @@ fn fit_by_type(slot: &ParamSlot, kind: &ParamKind, mention: &TypedMention, conte
         ParamKind::Bps => share(slot, &mention.value, 0),
         ParamKind::Percent => share(slot, &mention.value, -2),
         ParamKind::Ratio => ratio(slot, &mention.value),
+        ParamKind::Number => plain_number(slot, &mention.value),
         ParamKind::Price(_) => price(slot, &mention.value, context),
         ParamKind::Tick(_) => whole(slot, &mention.value, 0.5),
         ParamKind::FeeTier => fee_tier(slot, &mention.value),
@@ -144,6 +145,11 @@ fn ratio(slot: &ParamSlot, what: &MentionValue) -> Option<ScoredValue> {
         MentionValue::BasisPoints(bps) | MentionValue::Fraction(bps) => fit_bounded(slot, 0.9, &bps.clone().shifted(-4)),
         _ => None,
     }
+}
+
+fn plain_number(slot: &ParamSlot, what: &MentionValue) -> Option<ScoredValue> {
+    let MentionValue::Number(number) = what else { return None };
+    if slot.numeric || slot.item_numeric { fit_bounded(slot, 0.4, number) } else { Some((0.4, json!(number.to_string()))) }
 }
 
 fn price(slot: &ParamSlot, what: &MentionValue, context: FitContext<'_>) -> Option<ScoredValue> {

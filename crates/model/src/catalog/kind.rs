@@ -25,6 +25,8 @@ pub enum ParamKind {
     Duration(DurationUnit),
     Timestamp,
     Count,
+    /// Number without a unit.
+    Number,
     Id(IdKind),
     Flag,
     Enum,
@@ -65,6 +67,7 @@ const HEADS: &[&str] = &[
     "duration",
     "timestamp",
     "count",
+    "number",
     "id",
     "flag",
     "enum",
@@ -126,6 +129,7 @@ impl FromStr for ParamKind {
             "duration" => parse_required_role(head, inner, DurationUnit::ALL).map(ParamKind::Duration),
             "timestamp" => bare(ParamKind::Timestamp),
             "count" => bare(ParamKind::Count),
+            "number" => bare(ParamKind::Number),
             "id" => parse_required_role(head, inner, IdKind::ALL).map(ParamKind::Id),
             "flag" => bare(ParamKind::Flag),
             "enum" => bare(ParamKind::Enum),
@@ -210,6 +214,7 @@ impl fmt::Display for ParamKind {
             ParamKind::Duration(unit) => write!(f, "duration({unit})"),
             ParamKind::Timestamp => f.write_str("timestamp"),
             ParamKind::Count => f.write_str("count"),
+            ParamKind::Number => f.write_str("number"),
             ParamKind::Id(what) => write!(f, "id({what})"),
             ParamKind::Flag => f.write_str("flag"),
             ParamKind::Enum => f.write_str("enum"),
@@ -248,6 +253,8 @@ mod tests {
             "id(action)",
             "list(amount(base))",
             "fee_tier",
+            "number",
+            "list(number)",
         ] {
             assert_eq!(text.parse::<ParamKind>().unwrap().to_string(), text);
         }

@@ -50,6 +50,7 @@ fn bounds(kind: &ParamKind, declared: &str) -> Vec<(&'static str, Value)> {
         | ParamKind::FeeTier
         | ParamKind::Deadline
         | ParamKind::Count
+        | ParamKind::Number
         | ParamKind::Flag
         | ParamKind::Enum
         | ParamKind::Object => vec![],
@@ -63,7 +64,7 @@ pub(super) fn permitted_types(kind: &ParamKind) -> &'static [&'static str] {
         ParamKind::Chain(_) | ParamKind::Deadline | ParamKind::Timestamp | ParamKind::Duration(_) | ParamKind::Id(_) => {
             &["string", "integer"]
         }
-        ParamKind::Amount { .. } => &["string", "number", "integer"],
+        ParamKind::Amount { .. } | ParamKind::Number => &["string", "number", "integer"],
         ParamKind::Price(_) => &["string", "number"],
         ParamKind::Bps | ParamKind::Tick(_) | ParamKind::FeeTier | ParamKind::Count => &["integer"],
         ParamKind::Percent | ParamKind::Ratio => &["integer", "number"],

@@ -1,6 +1,10 @@
 //! Parsers for three notations of decimals: plain digits, thousands separators, and numbers as typed by users.
 
 use super::Decimal;
+use serde_json::Number;
+
+/// Largest integer up to which a float represents every integer exactly.
+const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 impl Decimal {
     /// Parses `250`, `-0.5`, `.5`: plain digits, one point, an optional minus sign.
@@ -24,6 +28,15 @@ impl Decimal {
             Some(fraction) => format!("{sign}{whole}.{fraction}"),
             None => format!("{sign}{whole}"),
         })
+    }
+
+    /// Returns a JSON number; `None` for a float beyond 2^53, since it may stand for several integers.
+    pub fn from_json(number: &Number) -> Option<Self> {
+        if let Some(float) = number.as_f64().filter(|_| number.is_f64()) {
+            // `Display` of a float writes no exponent.
+            return if float.abs() < MAX_EXACT_FLOAT { Self::parse_strict(&float.to_string()) } else { None };
+        }
+        Self::parse_strict(&number.to_string())
     }
 
     /// Parses numbers as typed by users: `1,250.50`, `1'000`, `0,5`, `1.250,75`.
@@ -97,6 +110,24 @@ mod tests {
         }
         for text in ["", ".", "-", "+1", "1,000", "1_000", "1e3", "0x1", "--1", "1.2.3", "٣"] {
             assert_eq!(Decimal::parse_strict(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn json_numbers_are_exact_or_refused() {
+        let read = |text: &str| Decimal::from_json(&serde_json::from_str(text).unwrap()).map(|number| number.to_string());
+        for (text, number) in [
+            ("5", "5"),
+            ("5.0", "5"),
+            ("1e3", "1000"),
+            ("-0.0", "0"),
+            ("1e-7", "0.0000001"),
+            ("18446744073709551615", "18446744073709551615"),
+        ] {
+            assert_eq!(read(text).as_deref(), Some(number), "{text}");
+        }
+        for text in ["9007199254740993.0", "1e18", "115792089237316195423570985008687907853269984665640564039457584007913129639935"] {
+            assert_eq!(read(text), None, "{text}");
         }
     }
 

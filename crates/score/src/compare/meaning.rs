@@ -25,7 +25,7 @@ pub(crate) enum ValueMeaning {
     Time(Decimal),
     Word(String),
     List(Vec<ValueMeaning>),
-    /// Canonical JSON: keys sorted.
+    /// Canonical JSON: keys sorted, numbers in one notation.
     Json(String),
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn meaning(context: &ValueContext<'_>, kind: Option<&ParamKind>, valu
         // Hundredths of a basis point.
         ParamKind::FeeTier => share(&text, -2),
         ParamKind::Price(_) => number(text.strip_prefix('$').unwrap_or(&text)),
-        ParamKind::Tick(_) | ParamKind::Count => number(&text),
+        ParamKind::Tick(_) | ParamKind::Count | ParamKind::Number => number(&text),
         ParamKind::Deadline => deadline(&text),
         ParamKind::Duration(unit) => parse_duration_ms(&text, *unit).map_or_else(|| normalized_text(&text), ValueMeaning::Time),
         ParamKind::Timestamp => {
@@ -90,13 +90,30 @@ pub(crate) fn meaning(context: &ValueContext<'_>, kind: Option<&ParamKind>, valu
 
 /// Returns a JSON string or number as text, without quotes.
 fn value_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned())
+    match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => Decimal::from_json(number).map_or_else(|| number.to_string(), |number| number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
 }
 
 fn json(value: &Value) -> ValueMeaning {
-    let mut sorted = value.clone();
+    let mut sorted = canonical_numbers(value);
     sorted.sort_all_objects();
     ValueMeaning::Json(sorted.to_string())
+}
+
+/// Writes whole floats as integers at every depth, so that 5 equals 5.0. Integers and fractions stay as they are.
+fn canonical_numbers(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = Decimal::from_json(number).and_then(|number| number.as_i64());
+            whole.map_or_else(|| value.clone(), Value::from)
+        }
+        Value::Array(items) => Value::Array(items.iter().map(canonical_numbers).collect()),
+        Value::Object(entries) => Value::Object(entries.iter().map(|(key, value)| (key.clone(), canonical_numbers(value))).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
 }
 
 /// Normalises free text: letter case and white space are ignored.

@@ -103,6 +103,7 @@ pub(crate) fn terms_of_args(evidence: &Evidence<'_>, given: &TypedArgs<'_>) -> I
             | ParamKind::Duration(_)
             | ParamKind::Timestamp
             | ParamKind::Count
+            | ParamKind::Number
             | ParamKind::Id(_)
             | ParamKind::Flag
             | ParamKind::Enum

@@ -196,6 +196,7 @@ fn question_phrases(kind: &ParamKind) -> &'static [&'static str] {
         | ParamKind::Tick(_)
         | ParamKind::FeeTier
         | ParamKind::Count
+        | ParamKind::Number
         | ParamKind::Id(_)
         | ParamKind::Flag
         | ParamKind::Enum

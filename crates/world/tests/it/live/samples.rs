@@ -160,6 +160,8 @@ impl<'w> ArgSampler<'w> {
             ParamKind::Bps => bounded(50.0, schema, true),
             ParamKind::Percent => bounded(50.0, schema, whole),
             ParamKind::Ratio => bounded(1.5, schema, whole),
+            ParamKind::Number if numeric => bounded(7.0, schema, whole),
+            ParamKind::Number => json!("7"),
             ParamKind::Price(bound) => {
                 let price = match bound {
                     Some(RangeBound::Lower) => 2500,
