@@ -76,7 +76,7 @@ fn reimport_keeps_manual_annotations() {
         .replace("capability: \"read\"", "capability: \"write\"")
         .replace("risk: \"layer1\"", "risk: \"layer3\"")
         .replace("acts: \"read\"", "acts: \"configure\"")
-        .replace("a: \"ratio\"", "a: \"percent\"");
+        .replace("a: \"number\"", "a: \"percent\"");
     assert_ne!(tool, said);
     folder.edit(file, &tool, &said);
     folder.run(&["tools", "import", "--mcp", &server_everything_command()]).assert_exit(0);

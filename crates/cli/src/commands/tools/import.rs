@@ -1,5 +1,6 @@
 //! `tools import`: imports the tools of an MCP server, pinned by hash.
 
+use super::kind_guess::guess_kind;
 use super::server;
 use crate::args::ImportArgs;
 use crate::commands::open_workspace;
@@ -139,28 +140,4 @@ fn looks_read_only(name: &str) -> bool {
     name.to_lowercase()
         .split(['_', '-', '.'])
         .any(|word| words.iter().any(|known| word == *known || (word.starts_with(known) && word.len() <= known.len() + 2)))
-}
-
-fn guess_kind(name: &str, schema: &Value) -> String {
-    let name = name.to_lowercase();
-    let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    match schema["type"].as_str() {
-        _ if schema.get("enum").is_some() && schema["type"] == "string" => "enum",
-        Some("boolean") => "flag",
-        Some("integer") if is(&["chain"]) => "chain",
-        Some("integer") if is(&["bps"]) => "bps",
-        Some("integer") => "count",
-        Some("number") => "ratio",
-        Some("array") => "list(text)",
-        Some("object") => "object",
-        Some("string") if is(&["recipient", "payee"]) => "address(recipient)",
-        Some("string") if is(&["spender"]) => "address(spender)",
-        Some("string") if is(&["address", "wallet"]) => "address(wallet)",
-        Some("string") if is(&["token", "asset", "coin"]) => "token",
-        Some("string") if is(&["chain", "network"]) => "chain",
-        Some("string") if is(&["amount"]) => "amount(human)",
-        Some("string") if is(&["url", "uri", "path"]) => "url",
-        Some(_) | None => "text",
-    }
-    .to_owned()
 }

@@ -4,6 +4,7 @@ mod confusable;
 mod diff;
 mod export;
 mod import;
+mod kind_guess;
 pub(crate) mod server;
 
 pub(crate) use import::{file_name, tool_file};
