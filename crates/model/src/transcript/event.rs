@@ -140,6 +140,15 @@ pub enum EventKind {
         hole: String,
         filled: bool,
     },
+    /// The answer to this call comes from a fixture of the case, numbered from 1, and not from the world.
+    FixtureUsed {
+        call: u32,
+        fixture: u32,
+    },
+    /// An external agent was told this id for the trial. Recorded for the user, because no agent acted.
+    SessionOpened {
+        opaque_trial: String,
+    },
     /// Unobserved claim of an external agent. Ignored by scorers unless claims are trusted.
     Claimed {
         what: Box<AgentClaim>,
@@ -181,6 +190,11 @@ pub enum ToolAnswer {
 }
 
 impl ToolAnswer {
+    /// Returns whether the tool refused the call as invalid, before anything happened.
+    pub fn refuses_call(&self) -> bool {
+        matches!(self, ToolAnswer::Error { code, .. } if ToolErrorCode::is_invalid_call(code))
+    }
+
     /// Returns a failure with a code of the harness.
     pub fn error(code: ToolErrorCode, message: impl Into<String>) -> Self {
         Self::Error { code: code.text().to_owned(), message: message.into() }

@@ -22,6 +22,17 @@ macro_rules! codes {
     };
 }
 
+/// Codes of calls that are refused before anything happens, because the call itself is wrong.
+const INVALID_CALL: [ToolErrorCode; 4] =
+    [ToolErrorCode::UnknownTool, ToolErrorCode::InvalidArguments, ToolErrorCode::InvalidAddress, ToolErrorCode::InvalidAmount];
+
+impl ToolErrorCode {
+    /// Returns whether an answer with this code refuses an invalid call. Failures of the world, such as an unknown chain, do not.
+    pub fn is_invalid_call(code: &str) -> bool {
+        INVALID_CALL.iter().any(|known| known.text() == code)
+    }
+}
+
 codes! {
     /// An earlier write used the approval of this calldata.
     ApprovalExpired => "CAP_EXPIRED",

@@ -56,6 +56,8 @@ fn takes_turn(event: &Event) -> bool {
         | EventKind::Remembered { .. }
         | EventKind::Recalled { .. }
         | EventKind::HoleRead { .. }
+        | EventKind::FixtureUsed { .. }
+        | EventKind::SessionOpened { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
         | EventKind::Claimed { .. }

@@ -71,6 +71,8 @@ impl GoldenEntry {
                 | EventKind::Remembered { .. }
                 | EventKind::Recalled { .. }
                 | EventKind::HoleRead { .. }
+                | EventKind::FixtureUsed { .. }
+                | EventKind::SessionOpened { .. }
                 | EventKind::Claimed { .. }
                 | EventKind::Signed { .. }
                 | EventKind::Mined { .. }

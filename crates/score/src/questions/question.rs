@@ -124,6 +124,8 @@ fn event_material(event: &Event) -> Option<QuestionMaterial> {
         | EventKind::Remembered { .. }
         | EventKind::Recalled { .. }
         | EventKind::HoleRead { .. }
+        | EventKind::FixtureUsed { .. }
+        | EventKind::SessionOpened { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
         | EventKind::Claimed { .. }

@@ -157,6 +157,8 @@ fn act_kind<'a>(workspace: &'a Workspace, before: &[AgentAct<'a>], events: &'a [
         | EventKind::Remembered { .. }
         | EventKind::Recalled { .. }
         | EventKind::HoleRead { .. }
+        | EventKind::FixtureUsed { .. }
+        | EventKind::SessionOpened { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
         | EventKind::Claimed { .. }

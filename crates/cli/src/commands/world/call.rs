@@ -115,6 +115,7 @@ fn event_line(event: &Event) -> String {
         EventKind::Simulated { error, .. } => format!("simulated: {}", error.as_deref().unwrap_or("success")),
         EventKind::Confirmed { granted, .. } => format!("the owner {}", if *granted { "agreed" } else { "declined" }),
         EventKind::HoleRead { hole, filled } => format!("read hole {hole}{}", if *filled { ", filled" } else { "" }),
+        EventKind::FixtureUsed { fixture, .. } => format!("answered by fixture {fixture}"),
         EventKind::Remembered { key, .. } => format!("remembered {key}"),
         EventKind::Recalled { key, provenance } => format!("recalled {key} from {}", provenance.source),
         EventKind::Resolved { addresses, .. } => {
@@ -123,6 +124,7 @@ fn event_line(event: &Event) -> String {
         }
         EventKind::UserSaid { .. }
         | EventKind::Revealed { .. }
+        | EventKind::SessionOpened { .. }
         | EventKind::Unmatched { .. }
         | EventKind::Judged { .. }
         | EventKind::Misjudged { .. }
