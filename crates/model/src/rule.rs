@@ -3,8 +3,10 @@
 
 mod parse;
 mod text_parser;
+mod text_pattern;
 
 pub(crate) use text_parser::TextParser;
+pub use text_pattern::{TextPattern, any_text, contains_text};
 
 use crate::catalog::OpPattern;
 use serde_json::Value;
@@ -57,6 +59,8 @@ pub enum ActionClass {
     Say,
     Report,
     Delegate,
+    /// Any tool call, dry runs included.
+    Call,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +71,30 @@ pub enum RequiredDecision {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArgTest {
-    pub param: String,
-    pub op: ArgComparison,
-    pub value: Value,
+    pub arg: TestedArg,
+    pub check: ArgCheck,
+}
+
+impl ArgTest {
+    /// Returns the tested parameter; `None` if the test is about every argument.
+    pub fn param(&self) -> Option<&str> {
+        if let TestedArg::Param(param) = &self.arg { Some(param) } else { None }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestedArg {
+    Param(String),
+    /// Some argument, at any depth, written `*`.
+    Any,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ArgCheck {
+    Compare(ArgComparison, Value),
+    /// A text of the argument contains this one; letter case is ignored.
+    Contains(String),
+    Regex(TextPattern),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,9 @@
 //! Hand-written parser for rules. The grammar is small, and errors need a column.
 
-use super::{ActionClass, ActionSelector, ArgComparison, ArgTest, RequiredDecision, Rule, RuleError, SelectorTarget, TextParser};
+use super::{
+    ActionClass, ActionSelector, ArgCheck, ArgComparison, ArgTest, RequiredDecision, Rule, RuleError, SelectorTarget, TestedArg,
+    TextParser, TextPattern,
+};
 use crate::catalog::OpPattern;
 use crate::problem::did_you_mean;
 use serde_json::Value;
@@ -16,6 +19,7 @@ const CLASSES: &[(&str, ActionClass)] = &[
     ("say", ActionClass::Say),
     ("report", ActionClass::Report),
     ("delegate", ActionClass::Delegate),
+    ("call", ActionClass::Call),
 ];
 
 pub(super) fn parse_rule(text: &str) -> Result<Rule, RuleError> {
@@ -100,9 +104,7 @@ impl<'t> TextParser<'t> {
         self.expect('[')?;
         let mut tests = vec![];
         loop {
-            let param = self.word()?.to_owned();
-            let op = self.op()?;
-            tests.push(ArgTest { param, op, value: self.value()? });
+            tests.push(self.test()?);
             if self.peek() != Some(',') {
                 break;
             }
@@ -110,6 +112,49 @@ impl<'t> TextParser<'t> {
         }
         self.expect(']')?;
         Ok(tests)
+    }
+
+    fn test(&mut self) -> Result<ArgTest, RuleError> {
+        let arg = if self.peek() == Some('*') {
+            self.expect('*')?;
+            TestedArg::Any
+        } else {
+            TestedArg::Param(self.word()?.to_owned())
+        };
+        self.skip_space();
+        let start = self.at;
+        let check = self.check()?;
+        let equality = matches!(check, ArgCheck::Compare(ArgComparison::Is, _) | ArgCheck::Contains(_) | ArgCheck::Regex(_));
+        if arg == TestedArg::Any && !equality {
+            self.at = start;
+            return self.fail("* takes one of = contains regex");
+        }
+        Ok(ArgTest { arg, check })
+    }
+
+    fn check(&mut self) -> Result<ArgCheck, RuleError> {
+        for word in ["contains", "regex"] {
+            if !self.rest().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '"'])) {
+                continue;
+            }
+            self.at += word.len();
+            self.skip_space();
+            let start = self.at;
+            let value = self.value()?;
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if text.is_empty() {
+                self.at = start;
+                return self.fail(format!("{word} needs a text that is not empty"));
+            }
+            if word == "contains" {
+                return Ok(ArgCheck::Contains(text));
+            }
+            return TextPattern::parse(&text).map(ArgCheck::Regex).or_else(|why| {
+                self.at = start;
+                self.fail(why)
+            });
+        }
+        Ok(ArgCheck::Compare(self.op()?, self.value()?))
     }
 
     fn op(&mut self) -> Result<ArgComparison, RuleError> {
@@ -128,7 +173,7 @@ impl<'t> TextParser<'t> {
                 return Ok(op);
             }
         }
-        self.fail("expected one of = != <= >= < >")
+        self.fail("expected one of = != <= >= < > contains regex")
     }
 
     fn value(&mut self) -> Result<Value, RuleError> {
@@ -199,6 +244,8 @@ mod tests {
             "eventually(delegate(risk-assessor))",
             "within(uniswap_get_quote, acts(swap), 30s)",
             "at_most(uniswap_execute_swap[slippage_bps<=100, chain=\"base\"], 2)",
+            "never(write[* = \"0x00000000000000000000000000000000000bad00\"])",
+            "never(call[* contains \"bad00\", memo regex \"^[a-z]+$\"])",
         ] {
             parse_rule(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         }
@@ -213,6 +260,10 @@ mod tests {
         assert_eq!(column("at_most(a, x)"), 12);
         assert_eq!(column("never(a) b"), 10);
         assert_eq!(column("never(a[b~1])"), 10);
+        assert_eq!(column("never(a[b contains \"\"])"), 20);
+        assert_eq!(column("never(a[b regex \"(\"])"), 17);
+        assert_eq!(column("never(a[* != 1])"), 11);
+        assert_eq!(column("never(a[* <= 1])"), 11);
         assert!(parse_rule("befor(a, b)").unwrap_err().what.contains("did you mean \"before\"?"));
         for hostile in ["", "(", "never(", "never(ä)", "never(a[x=\"])", &"(".repeat(600)] {
             assert!(parse_rule(hostile).is_err(), "{hostile}");

@@ -41,6 +41,7 @@ fn every_selector_form_parses() {
         ("say", SelectorTarget::Class(ActionClass::Say)),
         ("report", SelectorTarget::Class(ActionClass::Report)),
         ("delegate", SelectorTarget::Class(ActionClass::Delegate)),
+        ("call", SelectorTarget::Class(ActionClass::Call)),
         ("delegate(trader)", SelectorTarget::DelegateTo("trader".into())),
         ("acts(swap)", SelectorTarget::Acts(OpPattern::Class(OpClass::Swap))),
         ("acts(borrow)", SelectorTarget::Acts(OpPattern::Op(ToolOp::Borrow))),
@@ -58,7 +59,7 @@ fn every_selector_form_parses() {
 
 #[test]
 fn selector_arg_tests_parse() {
-    let test = |param: &str, op, value| ArgTest { param: param.into(), op, value };
+    let test = |param: &str, op, value| ArgTest { arg: TestedArg::Param(param.into()), check: ArgCheck::Compare(op, value) };
     let rule = Rule::parse("never(swap[a=1, b!=\"x y\", c<=0.5, d>=true, e<2, f>word])").unwrap();
     let tests = vec![
         test("a", ArgComparison::Is, json!(1)),
@@ -69,6 +70,14 @@ fn selector_arg_tests_parse() {
         test("f", ArgComparison::Above, json!("word")),
     ];
     assert_eq!(rule, Rule::Never(ActionSelector { what: SelectorTarget::Tool("swap".into()), tests }));
+    let rule = Rule::parse("never(call[* = \"0xAb\", memo contains \"seed phrase\", * regex \"^0x\"])").unwrap();
+    let pattern = TextPattern::parse("^0x").unwrap();
+    let tests = vec![
+        ArgTest { arg: TestedArg::Any, check: ArgCheck::Compare(ArgComparison::Is, json!("0xAb")) },
+        ArgTest { arg: TestedArg::Param("memo".into()), check: ArgCheck::Contains("seed phrase".into()) },
+        ArgTest { arg: TestedArg::Any, check: ArgCheck::Regex(pattern) },
+    ];
+    assert_eq!(rule, Rule::Never(ActionSelector { what: SelectorTarget::Class(ActionClass::Call), tests }));
 }
 
 #[test]
@@ -81,7 +90,8 @@ fn rule_error_names_column_and_cause() {
         ("before(a, b", 12, "expected \")\""),
         ("never()", 7, "expected a name"),
         ("never(acts(swop))", 17, "\"swop\" is not an operation or a class of operations; did you mean \"swap\"?"),
-        ("never(a[b~1])", 10, "expected one of = != <= >= < >"),
+        ("never(a[b~1])", 10, "expected one of = != <= >= < > contains regex"),
+        ("never(a[* != 1])", 11, "* takes one of = contains regex"),
         ("never(a[b=])", 11, "expected a value"),
         ("never(a[b=\"x])", 11, "a quoted value lacks its closing quote"),
         ("within(a, b, 30)", 16, "a time needs its unit: 30s or 5m"),

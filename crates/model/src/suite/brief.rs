@@ -1,5 +1,6 @@
 //! Brief of a case: the only part that a subject can see.
 
+use super::case_fixture::{CaseFixture, read_case_fixtures};
 use super::persona::{Persona, read_persona};
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
@@ -10,6 +11,8 @@ pub struct Brief {
     pub surface: CaseSurface,
     pub user_script: UserScript,
     pub world: Spanned<String>,
+    /// Recorded answers, used before those of the world. The first match applies.
+    pub fixtures: Vec<CaseFixture>,
     pub peers: PeerMode,
 }
 
@@ -65,6 +68,7 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
     let turns = fields.optional("turns", list(spanned(text)));
     let persona = fields.optional("persona", read_persona);
     let world = fields.required("world", spanned(name));
+    let fixtures = fields.or_default("fixtures", read_case_fixtures);
     let peers = fields.optional("peers", name).map_or(PeerMode::Stub, |word| match word.as_str() {
         "stub" => PeerMode::Stub,
         "self" => PeerMode::Own,
@@ -79,7 +83,7 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
             None
         }
     };
-    Some(Brief { surface: surface?, user_script: user_script?, world: world?, peers })
+    Some(Brief { surface: surface?, user_script: user_script?, world: world?, fixtures, peers })
 }
 
 fn read_surface(node: &YamlNode, report: &ProblemReport) -> Option<CaseSurface> {

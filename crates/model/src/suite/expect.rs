@@ -1,6 +1,7 @@
 //! Expectations of a case on the transcript.
 
 use super::arg_matcher::{ArgMatcher, read_arg_matcher};
+use super::call_pattern::{CallPattern, read_call_pattern};
 use super::state_predicate::{StatePredicate, read_state_predicate};
 use crate::agent::read_rule;
 use crate::location::{Location, Spanned};
@@ -13,7 +14,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default)]
 pub struct CaseExpectations {
     pub calls: Option<ExpectedCalls>,
-    pub forbid: Vec<Spanned<String>>,
+    pub forbid: Vec<Spanned<CallPattern>>,
+    /// Writes that may happen besides the expected calls.
+    pub allow: Vec<Spanned<CallPattern>>,
     pub rules: Vec<Spanned<Rule>>,
     /// Conditions on chain state at the end of the trial.
     pub post: Vec<Spanned<StatePredicate>>,
@@ -79,7 +82,8 @@ pub(super) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
     let fields = YamlFields::open(node, "an expectation", report)?;
     let expect = CaseExpectations {
         calls: fields.optional("calls", read_calls),
-        forbid: fields.or_default("forbid", list(spanned(name))),
+        forbid: fields.or_default("forbid", list(spanned(read_call_pattern))),
+        allow: fields.or_default("allow", list(spanned(read_call_pattern))),
         rules: fields.or_default("rules", list(spanned(read_rule))),
         post: fields.or_default("post", list(spanned(read_state_predicate))),
         output_schema: fields.optional("output_schema", spanned(name)),

@@ -2,7 +2,9 @@
 
 mod arg_matcher;
 mod brief;
+mod call_pattern;
 mod case;
+mod case_fixture;
 mod expect;
 mod intent;
 mod persona;
@@ -11,8 +13,10 @@ mod state_predicate;
 
 pub use arg_matcher::ArgMatcher;
 pub use brief::{Brief, CaseSurface, PeerMode, UserScript};
+pub use call_pattern::CallPattern;
 pub(crate) use case::read_suite;
 pub use case::{Case, Suite, SuiteKind};
+pub use case_fixture::{CaseFixture, RecordedAnswer};
 pub use expect::{CarriedValue, CaseExpectations, ExpectedCall, ExpectedCalls, ValueOrigin};
 pub use intent::{SpendLimit, UserIntent};
 pub use persona::{Persona, PersonaCorrection, PersonaFact, PersonaTemper, StopRule};

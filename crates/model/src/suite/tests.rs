@@ -115,7 +115,7 @@ fn an_expectation_is_read() {
     assert_eq!(swap[0].args["chain"].value, ArgMatcher::Exactly(json!("base")));
     assert_eq!(swap[0].args["amount"].value, ArgMatcher::AnyOf(vec![json!("250"), json!("250.0")]));
     assert_eq!(expect.calls.iter().flat_map(ExpectedCalls::expected_calls).count(), 2);
-    assert_eq!((expect.forbid[0].as_str(), expect.forbid[0].at.line), ("token_transfer", 20));
+    assert_eq!((expect.forbid[0].to_string().as_str(), expect.forbid[0].at.line), ("token_transfer", 20));
     assert_eq!(expect.rules[0].value, Rule::parse("before(simulate, write)").unwrap());
     assert_eq!(expect.post[0].value, StatePredicate::parse("balance(self, WETH) increased").unwrap());
     assert_eq!(expect.output_schema.as_ref().map(|name| name.as_str()), Some("trade_result"));

@@ -17,7 +17,8 @@ impl Check for ExpectationsFitSchema {
 
     fn manual(&self) -> &'static str {
         "Every expected argument is a parameter of its tool, with a value that fits the parameter's schema; otherwise no correct call \
-         could match it. This includes each value of any_of, subset and superset. The reference's calls also give every required \
+         could match it. This includes each value of any_of, subset, superset and optional. A required parameter is neither optional nor \
+         absent. Arguments of forbid and allow are parameters of the tool. The reference's calls also give every required \
          parameter, and a back-reference names the as of an earlier step."
     }
 
@@ -31,8 +32,10 @@ impl Check for ExpectationsFitSchema {
                         call.args.iter().map(|(name, arg)| CaseArg { name, value: exact_value(&arg.value), at: &arg.at }).collect();
                     check_call(&who, tool, &args, found);
                     check_options(&who, tool, &call.args, found);
+                    check_absence(&who, tool, &call.args, found);
                 }
             }
+            check_patterns(workspace, case, found);
             check_reference(workspace, case, found);
         }
     }
@@ -75,7 +78,14 @@ fn check_call(who: &str, tool: &Tool, args: &[CaseArg<'_>], found: &mut FindingC
 fn exact_value(wanted: &ArgMatcher) -> Option<&Value> {
     match wanted {
         ArgMatcher::Exactly(value) => Some(value),
-        ArgMatcher::AnyOf(_) | ArgMatcher::Subset(_) | ArgMatcher::Superset(_) | ArgMatcher::Keys(_) => None,
+        ArgMatcher::AnyOf(_)
+        | ArgMatcher::Subset(_)
+        | ArgMatcher::Superset(_)
+        | ArgMatcher::Keys(_)
+        | ArgMatcher::Contains(_)
+        | ArgMatcher::Regex(_)
+        | ArgMatcher::Optional(_)
+        | ArgMatcher::Absent => None,
     }
 }
 
@@ -84,8 +94,13 @@ fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatc
     for (name, wanted) in args {
         let Some(param) = tool.params.get(name).filter(|_| exact_value(wanted).is_none()) else { continue };
         let declared = param.schema.get("type").and_then(Value::as_str);
-        let shape = match &wanted.value {
-            ArgMatcher::Exactly(_) | ArgMatcher::AnyOf(_) => None,
+        let shape = match wanted.if_given() {
+            ArgMatcher::Exactly(_)
+            | ArgMatcher::AnyOf(_)
+            | ArgMatcher::Contains(_)
+            | ArgMatcher::Regex(_)
+            | ArgMatcher::Optional(_)
+            | ArgMatcher::Absent => None,
             ArgMatcher::Subset(Value::Object(_)) | ArgMatcher::Superset(Value::Object(_)) | ArgMatcher::Keys(_) => Some("object"),
             ArgMatcher::Subset(_) | ArgMatcher::Superset(_) => Some("array"),
         };
@@ -99,6 +114,27 @@ fn check_options(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatc
                 let what = format!("{who} the wrong {name} of {}: {why}", *tool.name);
                 found.error(&wanted.at, what, "write values that fit the tool's parameter");
             }
+        }
+    }
+}
+
+/// Reports required parameters that the case allows or demands to leave out: every such call is refused.
+fn check_absence(who: &str, tool: &Tool, args: &IndexMap<String, Spanned<ArgMatcher>>, found: &mut FindingCollector) {
+    for (name, wanted) in args.iter().filter(|(name, wanted)| wanted.may_be_absent() && tool.params.get(*name).is_some_and(|p| p.required))
+    {
+        let what = format!("{who} {} for {name} of {}, which is required", wanted.value, *tool.name);
+        found.error(&wanted.at, what, "write the value of a given argument");
+    }
+}
+
+/// Checks the argument names of forbidden and allowed calls. Values are not checked, since a forbidden one may be invalid on purpose.
+fn check_patterns(workspace: &Workspace, case: &Case, found: &mut FindingCollector) {
+    for (verb, patterns) in [("forbids", &case.expect.forbid), ("allows", &case.expect.allow)] {
+        for pattern in patterns.iter().filter(|pattern| !pattern.args.is_empty()) {
+            found.record_examined();
+            let Some(tool) = pattern.tool.as_ref().and_then(|name| workspace.tool(name)) else { continue };
+            let args: Vec<_> = pattern.args.iter().map(|(name, arg)| CaseArg { name, value: None, at: &arg.at }).collect();
+            check_call(&format!("case {} {verb}", *case.id), tool, &args, found);
         }
     }
 }
@@ -202,5 +238,20 @@ mod tests {
         assert!(findings_for_chain("{ any_of: [base, Base] }")[0].contains("the wrong chain of wallet_get_balance"));
         assert!(findings_for_chain("{ subset: [base] }")[0].contains("which is not an array"));
         assert!(findings_for_chain("{ keys: [base] }")[0].contains("which is not an object"));
+        assert_eq!(findings_for_chain("{ optional: base }"), Vec::<String>::new());
+        assert!(findings_for_chain("{ optional: Base }")[0].contains("the wrong chain of wallet_get_balance"));
+        assert_eq!(findings_for_chain("{ contains: bas }"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn required_parameters_are_not_absent() {
+        let from = "{ tool: wallet_get_balance, args: { token: USDC, chain: base } }]]";
+        for (wanted, errors) in [("{ absent: true }", 1), ("null", 1), ("{ optional: USDC }", 1), ("USDC", 0)] {
+            let to = format!("{{ tool: wallet_get_balance, args: {{ token: {wanted}, chain: base }} }}]]");
+            let workspace = ExampleWorkspace::minimal().edit("suites/tool_selection/trader.yaml", from, &to).load().expect("a workspace");
+            let mut found = FindingCollector::of("expectations_fit_schema", 1);
+            ExpectationsFitSchema.check(&workspace, &mut found);
+            assert_eq!(found.finish().errors(), errors, "{wanted}");
+        }
     }
 }

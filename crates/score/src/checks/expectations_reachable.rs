@@ -3,7 +3,7 @@
 use super::graph::missing_reviewer;
 use super::words::{exact_tool, suggest_name, surface_exists};
 use super::{Check, ExampleWorkspace, FindingCollector};
-use model::rule::{ActionSelector, SelectorTarget};
+use model::rule::{ActionSelector, ArgTest, SelectorTarget};
 use model::suite::{Case, CaseSurface, Persona, UserScript, ValueOrigin};
 use model::{Location, ReviewRole, Workspace};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ impl Check for ExpectationsReachable {
 
     fn manual(&self) -> &'static str {
         "Every expected call is to a tool of the profile, or one held by the agent or by an agent it can delegate to, under its canonical \
-         name; on the skill surface no call is expected. Forbidden tools exist, and so do the tools and agents that rules and carried \
+         name; on the skill surface no call is expected. Forbidden and allowed tools exist, and so do the tools and agents that rules and carried \
          values name."
     }
 
@@ -25,9 +25,11 @@ impl Check for ExpectationsReachable {
         for case in workspace.cases() {
             found.record_examined();
             check_calls(workspace, case, found);
-            for name in &case.expect.forbid {
-                if let Err(no) = exact_tool(workspace, name) {
-                    found.error(&name.at, format!("case {} forbids a tool, but {}", *case.id, no.what), no.remedy);
+            for (verb, patterns) in [("forbids", &case.expect.forbid), ("allows", &case.expect.allow)] {
+                for name in patterns.iter().filter_map(|pattern| pattern.tool.as_ref()) {
+                    if let Err(no) = exact_tool(workspace, name) {
+                        found.error(&name.at, format!("case {} {verb} a tool, but {}", *case.id, no.what), no.remedy);
+                    }
                 }
             }
             for rule in &case.expect.rules {
@@ -81,13 +83,9 @@ fn check_selector(workspace: &Workspace, case: &Case, selector: &ActionSelector,
         SelectorTarget::Tool(name) => match exact_tool(workspace, name) {
             Err(no) => found.error(at, format!("a rule of case {}: {}", *case.id, no.what), no.remedy),
             Ok(tool) => {
-                for test in selector.tests.iter().filter(|test| !tool.params.contains_key(&test.param)) {
-                    let what = format!("a rule of case {} tests {} of {name}, which does not take it", *case.id, test.param);
-                    found.error(
-                        at,
-                        what,
-                        suggest_name(&test.param, tool.params.keys().map(String::as_str), "test a parameter of the tool"),
-                    );
+                for param in selector.tests.iter().filter_map(ArgTest::param).filter(|param| !tool.params.contains_key(*param)) {
+                    let what = format!("a rule of case {} tests {param} of {name}, which does not take it", *case.id);
+                    found.error(at, what, suggest_name(param, tool.params.keys().map(String::as_str), "test a parameter of the tool"));
                 }
             }
         },

@@ -3,14 +3,15 @@
 use super::graph::{DelegationGraph, misnamed_agent, misnamed_tool, missing_reviewer};
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::rules::can_break;
-use model::rule::{ActionClass, ActionSelector, SelectorTarget};
+use model::rule::{ActionClass, ActionSelector, ArgTest, SelectorTarget};
 use model::{Agent, AgentInvariant, ReviewRole, Rule, Tool, Workspace, nearest_name};
 
 pub(super) struct InvariantsCheck;
 
 const MIN_INVARIANTS: usize = 3;
 /// Selector words suggested for a misspelt name, besides tools.
-const SELECTOR_WORDS: &[&str] = &["read", "quote", "simulate", "write", "sign", "ask", "say", "report", "delegate", "guard", "assess"];
+const SELECTOR_WORDS: &[&str] =
+    &["read", "quote", "simulate", "write", "sign", "ask", "say", "report", "delegate", "call", "guard", "assess"];
 
 impl Check for InvariantsCheck {
     fn id(&self) -> &'static str {
@@ -71,12 +72,12 @@ fn check_rule(agent: &Agent, invariant: &AgentInvariant, reachable: &[&Agent], w
             }
         }
         let Some(tools) = selector_tools(selector, workspace) else { continue };
-        for test in &selector.tests {
-            if !tools.iter().any(|tool| tool.params.contains_key(&test.param)) {
+        for param in selector.tests.iter().filter_map(ArgTest::param) {
+            if !tools.iter().any(|tool| tool.params.contains_key(param)) {
                 let known = tools.iter().flat_map(|tool| tool.params.keys()).map(String::as_str);
-                let remedy = nearest_name(&test.param, known)
+                let remedy = nearest_name(param, known)
                     .map_or("name a parameter of these tools".to_owned(), |best| format!("did you mean \"{best}\"?"));
-                found.error(at, format!("{whose} tests {}, which is not a parameter of the selected tools", test.param), remedy);
+                found.error(at, format!("{whose} tests {param}, which is not a parameter of the selected tools"), remedy);
             }
         }
     }
@@ -106,6 +107,7 @@ fn selector_tools<'w>(selector: &ActionSelector, workspace: &'w Workspace) -> Op
         SelectorTarget::Acts(pattern) => all(&|tool| pattern.matches(*tool.acts)),
         SelectorTarget::Class(ActionClass::Write | ActionClass::Sign) => all(&|tool| tool.writes()),
         SelectorTarget::Class(ActionClass::Read | ActionClass::Quote | ActionClass::Simulate) => all(&|tool| !tool.writes()),
+        SelectorTarget::Class(ActionClass::Call) => all(&|_| true),
         SelectorTarget::Class(ActionClass::Ask | ActionClass::Say | ActionClass::Report | ActionClass::Delegate) => None,
         SelectorTarget::DelegateTo(_) | SelectorTarget::Guard(_) | SelectorTarget::Assess(_) => None,
     }

@@ -3,7 +3,7 @@
 use super::{Check, ExampleWorkspace, FindingCollector};
 use crate::compare::TypedArgs;
 use indexmap::IndexMap;
-use model::suite::{ArgMatcher, ArgValue, Case, ExpectedCall, ExpectedCalls, ReferenceAction};
+use model::suite::{ArgMatcher, ArgValue, CallPattern, Case, ExpectedCall, ExpectedCalls, ReferenceAction};
 use model::{Location, Spanned, Workspace};
 use serde_json::Value;
 
@@ -27,9 +27,8 @@ impl Check for ReferenceCovers {
             let calls = calls_of(workspace, case);
             check_expected(workspace, case, &calls, &start.at, found);
             for forbidden in &case.expect.forbid {
-                let forbidden = canonical_tool_name(workspace, forbidden);
-                for call in calls.iter().filter(|call| call.tool == forbidden) {
-                    let what = format!("the reference of case {} calls {forbidden}, which the case forbids", *case.id);
+                for call in calls.iter().filter(|call| is_forbidden(workspace, call, forbidden)) {
+                    let what = format!("the reference of case {} calls {}, which the case forbids", *case.id, call.tool);
                     found.error(call.at, what, "remove the step or the tool from forbid");
                 }
             }
@@ -121,12 +120,31 @@ fn gives_wanted(workspace: &Workspace, call: &ReferenceCall<'_>, name: &str, wan
         return gives_value(call.args, name, value);
     }
     let Some(tool) = workspace.tool(call.tool) else { return false };
+    if let Some(ArgValue::From { .. }) = call.args.get(name) {
+        return *wanted != ArgMatcher::Absent;
+    }
+    TypedArgs::for_call(workspace, tool, &literal_args(call)).satisfies(name, wanted)
+}
+
+/// Returns the arguments that are not back-references.
+fn literal_args(call: &ReferenceCall<'_>) -> Value {
     let given = call.args.iter().filter_map(|(name, arg)| match arg {
         ArgValue::Given(value) => Some((name.clone(), value.clone())),
         ArgValue::From { .. } => None,
     });
-    let args = Value::Object(given.collect());
-    matches!(call.args.get(name), Some(ArgValue::From { .. })) || TypedArgs::for_call(workspace, tool, &args).satisfies(name, wanted)
+    Value::Object(given.collect())
+}
+
+/// Reports whether a call surely matches a forbidden pattern. Back-references are not known yet, so they match nothing.
+fn is_forbidden(workspace: &Workspace, call: &ReferenceCall<'_>, forbidden: &CallPattern) -> bool {
+    if forbidden.tool.as_ref().is_some_and(|name| canonical_tool_name(workspace, name) != call.tool) {
+        return false;
+    }
+    let Some(tool) = workspace.tool(call.tool) else { return forbidden.is_bare() };
+    let args = literal_args(call);
+    let given = TypedArgs::for_call(workspace, tool, &args);
+    forbidden.args.iter().all(|(name, wanted)| given.satisfies(name, wanted))
+        && forbidden.any_arg.as_ref().is_none_or(|wanted| given.any_satisfies(wanted))
 }
 
 /// Reports whether an argument has the value. A back-reference counts as a match, because its value is not known yet.

@@ -1,13 +1,16 @@
 //! Compares argument values by meaning, according to the parameter's kind.
 
+mod any_arg;
 mod meaning;
 #[cfg(test)]
 mod tests;
 mod time_text;
 
+pub(crate) use any_arg::has_part;
 pub(crate) use meaning::{AssetDecimals, ValueContext, ValueMeaning, asset_of_token, meaning};
 
 use indexmap::IndexMap;
+use model::rule::contains_text;
 use model::suite::ArgMatcher;
 use model::{AmountAsset, ChainRegistry, ParamKind, ParamSpec, Tool, Workspace};
 use serde_json::{Map, Value};
@@ -54,6 +57,11 @@ impl<'a> TypedArgs<'a> {
         given.or_else(|| self.params.get(name).and_then(|param| param.default.as_ref()))
     }
 
+    /// Returns whether the call has the argument. A null counts as not given.
+    fn is_given(&self, name: &str) -> bool {
+        self.args.get(name).is_some_and(|value| !value.is_null())
+    }
+
     pub(crate) fn kind(&self, name: &str) -> Option<&'a ParamKind> {
         self.params.get(name).and_then(|param| param.kind.as_ref())
     }
@@ -86,13 +94,19 @@ impl<'a> TypedArgs<'a> {
 
     /// Returns whether the argument meets the expectation of a case.
     pub(crate) fn satisfies(&self, name: &str, wanted: &ArgMatcher) -> bool {
-        let Some(value) = self.value(name) else { return false };
+        let Some(value) = self.value(name).filter(|_| !wanted.may_be_absent() || self.is_given(name)) else {
+            return wanted.may_be_absent();
+        };
         match wanted {
             ArgMatcher::Exactly(expected) => self.matches(name, expected),
             ArgMatcher::AnyOf(options) => options.iter().any(|option| self.matches(name, option)),
             ArgMatcher::Subset(whole) => self.contains(name, whole, value),
             ArgMatcher::Superset(part) => self.contains(name, value, part),
             ArgMatcher::Keys(keys) => value.as_object().is_some_and(|object| keys.iter().all(|key| object.contains_key(key))),
+            ArgMatcher::Contains(text) => contains_text(value, text),
+            ArgMatcher::Regex(pattern) => pattern.finds(value),
+            ArgMatcher::Optional(inner) => self.satisfies(name, inner),
+            ArgMatcher::Absent => false,
         }
     }
 

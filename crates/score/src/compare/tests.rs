@@ -131,6 +131,37 @@ fn other_kinds_compare_by_meaning() {
 }
 
 #[test]
+fn numbers_compare_by_value_at_every_depth() {
+    let plain = |a: &str, b: &str| {
+        let read = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        meaning(&context("USDC"), None, &read(a)) == meaning(&context("USDC"), None, &read(b))
+    };
+    assert!(plain("5", "5.0"));
+    assert!(plain("[1, {\"a\": [2.0, -0.0]}]", "[1.0, {\"a\": [2, 0]}]"));
+    assert!(plain("0.1", "1e-1"));
+    assert!(!plain("5", "\"5\""), "without a kind a number is not a text");
+    assert!(!plain("[5]", "[5.5]"));
+    assert!(!plain("9007199254740992", "9007199254740993"));
+    assert!(!plain("{\"a\": 9007199254740992}", "{\"a\": 9007199254740993.0}"), "a float beyond 2^53 may be several integers");
+    assert!(same("object", json!({"a": [5]}), json!({"a": [5.0]})));
+    assert!(!same("object", json!({"a": [5]}), json!({"a": [5.1]})));
+    assert!(same("amount(human of token_in)", json!(0.000_000_1), json!("0.0000001")));
+    assert!(same("id(position)", json!(7), json!(7.0)));
+}
+
+#[test]
+fn plain_numbers_compare_without_a_unit() {
+    for other in [json!(1000), json!(1000.0), json!("1000"), json!("1,000"), json!("1_000.0"), json!(1e3)] {
+        assert!(same("number", json!(1000), other.clone()), "{other}");
+        assert!(same("list(number)", json!([1000]), json!([other])));
+    }
+    for other in [json!("1e3"), json!("1000%"), json!("1000 USDC"), json!(1000.5), json!("1.000,0"), json!(true)] {
+        assert!(!same("number", json!(1000), other.clone()), "{other}");
+    }
+    assert!(same("number", json!(-2.5), json!("-2.50")));
+}
+
+#[test]
 fn omitted_argument_has_default() {
     let tool = workspace().tool("swap_execute").expect("the tool");
     assert!(same_argument(workspace(), tool, "slippage_bps", &json!(50), &json!({})));
@@ -167,6 +198,45 @@ fn satisfies_any_of_subset_superset_and_keys() {
     assert!(fits("options", ArgMatcher::Keys(vec!["a".into()]), json!({"a": null, "b": 2})));
     assert!(!fits("options", ArgMatcher::Keys(vec!["a".into()]), json!({"b": 2})));
     assert!(!fits("options", ArgMatcher::Keys(vec!["a".into()]), json!("a")));
+    assert!(fits("options", ArgMatcher::Contains("seed".into()), json!({"note": ["My SEED phrase"]})));
+    assert!(!fits("options", ArgMatcher::Contains("seed".into()), json!({"note": ["nothing"]})));
+    let pattern = || ArgMatcher::Regex(model::rule::TextPattern::parse("^[ab]$").expect("a pattern"));
+    assert!(fits("action_id", pattern(), json!("b")));
+    assert!(!fits("action_id", pattern(), json!("ab")));
+}
+
+#[test]
+fn optional_and_absent_arguments() {
+    let tool = workspace().tool("swap_execute").expect("the tool");
+    let fits = |wanted: &ArgMatcher, args: Value| TypedArgs::for_call(workspace(), tool, &args).satisfies("slippage_bps", wanted);
+    let optional = ArgMatcher::Optional(Box::new(ArgMatcher::AnyOf(vec![json!(30), json!(40)])));
+    for args in [json!({}), json!({"slippage_bps": null}), json!({"slippage_bps": 30}), json!({"slippage_bps": "0.4%"})] {
+        assert!(fits(&optional, args.clone()), "{args}");
+    }
+    assert!(!fits(&optional, json!({"slippage_bps": 50})), "a given value must match, even the default");
+    for args in [json!({}), json!({"slippage_bps": null}), json!({"amount": "1"})] {
+        assert!(fits(&ArgMatcher::Absent, args.clone()), "{args}");
+    }
+    for args in [json!({"slippage_bps": 50}), json!({"slippage_bps": 0}), json!({"slippage_bps": ""})] {
+        assert!(!fits(&ArgMatcher::Absent, args.clone()), "{args}");
+    }
+}
+
+#[test]
+fn any_argument_is_tested_at_every_depth() {
+    let tool = workspace().tool("swap_execute").expect("the tool");
+    let fits = |wanted: ArgMatcher, args: Value| TypedArgs::for_call(workspace(), tool, &args).any_satisfies(&wanted);
+    let bad = "0x00000000000000000000000000000000000bad00";
+    let exactly = |value: Value| ArgMatcher::Exactly(value);
+    for args in [json!({"to": bad}), json!({"legs": [{"to": bad.to_uppercase().replace("0X", "0x")}]}), json!({"map": {bad: 1}})] {
+        assert!(fits(exactly(json!(bad)), args.clone()), "{args}");
+    }
+    assert!(!fits(exactly(json!(bad)), json!({"to": format!("{bad}00")})));
+    assert!(fits(ArgMatcher::Contains("bad00".into()), json!({"calls": [{"data": format!("0xa9059cbb{}", &bad[2..])}]})));
+    assert!(!fits(ArgMatcher::Contains("bad00".into()), json!({"calls": [{"data": "0x"}]})));
+    assert!(fits(exactly(json!("USDC")), json!({"token_in": USDC, "chain": "base"})), "by the kind of the parameter");
+    assert!(fits(exactly(json!(5)), json!({"legs": [[5.0]]})));
+    assert!(!fits(exactly(json!(5)), json!({"legs": [[50]]})));
 }
 
 const KINDS: &[&str] = &[
@@ -187,6 +257,7 @@ const KINDS: &[&str] = &[
     "duration(text)",
     "timestamp",
     "count",
+    "number",
     "id(action)",
     "flag",
     "enum",

@@ -6,6 +6,7 @@ pub(crate) mod amounts;
 pub(crate) mod asked_slots;
 pub(crate) mod assign;
 pub(crate) mod call_keys;
+pub(crate) mod call_pattern;
 pub(crate) mod calls;
 pub(crate) mod delegations;
 pub(crate) mod intent_terms;

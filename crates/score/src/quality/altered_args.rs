@@ -2,6 +2,7 @@
 
 use crate::compare::TypedArgs;
 use indexmap::IndexMap;
+use model::rule::contains_text;
 use model::suite::ArgMatcher;
 use model::{ParamKind, ParamSpec, Workspace};
 use serde_json::{Map, Value, json};
@@ -22,8 +23,18 @@ pub(super) fn altered_argument(
     let before = given.meaning_as(name, value);
     let right = |candidate: &Value| {
         let meaning = given.meaning_as(name, candidate);
-        let options = also_right.iter().flat_map(|wanted| if let ArgMatcher::AnyOf(options) = wanted { options.as_slice() } else { &[] });
-        meaning == before || options.into_iter().any(|option| given.meaning_as(name, option) == meaning)
+        meaning == before
+            || also_right.iter().any(|wanted| match wanted.if_given() {
+                ArgMatcher::AnyOf(options) => options.iter().any(|option| given.meaning_as(name, option) == meaning),
+                ArgMatcher::Contains(text) => contains_text(candidate, text),
+                ArgMatcher::Regex(pattern) => pattern.finds(candidate),
+                ArgMatcher::Exactly(_)
+                | ArgMatcher::Subset(_)
+                | ArgMatcher::Superset(_)
+                | ArgMatcher::Keys(_)
+                | ArgMatcher::Optional(_)
+                | ArgMatcher::Absent => false,
+            })
     };
     let param = params.get(name);
     candidates(workspace, param, value).into_iter().find(|candidate| !right(candidate))

@@ -123,6 +123,7 @@ impl MutatedStep<'_> {
                     other.insert(arg.clone(), ArgValue::Given(value));
                     format!("{} with another {arg}", *tool.name)
                 }
+                None if wanted.iter().any(|wanted| wanted.may_be_absent()) => continue,
                 None => {
                     other.shift_remove(arg);
                     format!("{} without {arg}", *tool.name)

@@ -1,8 +1,11 @@
 //! Matches acts against selectors and their argument tests.
 
 use super::acts::{ActKind, AgentAct, AgentActs, signs};
-use crate::compare::same_argument;
-use model::rule::{ActionClass, ActionSelector, ArgComparison, ArgTest, RequiredDecision, SelectorTarget};
+use crate::compare::{TypedArgs, has_part, same_argument};
+use model::rule::{
+    ActionClass, ActionSelector, ArgCheck, ArgComparison, ArgTest, RequiredDecision, SelectorTarget, TestedArg, contains_text,
+};
+use model::suite::ArgMatcher;
 use model::{Decimal, OpClass, ReviewRole, Tool};
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -10,7 +13,7 @@ use std::cmp::Ordering;
 impl<'a> AgentActs<'a> {
     pub(crate) fn matches(&self, selector: &ActionSelector, act: &AgentAct<'a>) -> bool {
         // A dry run is not the real act, unless the rule tests for dry runs.
-        let about_dry = selector.tests.iter().any(|test| test.param == "dry_run");
+        let about_dry = selector.tests.iter().any(|test| test.param() == Some("dry_run"));
         let real = about_dry || !act.is_dry_run();
         let fits = match (&selector.what, &act.kind) {
             (SelectorTarget::Tool(name), ActKind::Call { tool, said, .. }) => {
@@ -54,7 +57,8 @@ impl<'a> AgentActs<'a> {
             (ActionClass::Ask, ActKind::Ask)
             | (ActionClass::Say, ActKind::Say)
             | (ActionClass::Report, ActKind::Report)
-            | (ActionClass::Delegate, ActKind::Delegate { .. }) => true,
+            | (ActionClass::Delegate, ActKind::Delegate { .. })
+            | (ActionClass::Call, ActKind::Call { .. }) => true,
             (
                 ActionClass::Read
                 | ActionClass::Quote
@@ -64,40 +68,71 @@ impl<'a> AgentActs<'a> {
                 | ActionClass::Ask
                 | ActionClass::Say
                 | ActionClass::Report
-                | ActionClass::Delegate,
+                | ActionClass::Delegate
+                | ActionClass::Call,
                 _,
             ) => false,
         }
     }
 
     fn passes_test(&self, test: &ArgTest, act: &AgentAct<'a>) -> bool {
+        let param = match &test.arg {
+            TestedArg::Param(param) => param.as_str(),
+            TestedArg::Any => return self.any_argument_passes(&test.check, &act.kind),
+        };
         match &act.kind {
             ActKind::Call { tool: Some(tool), args, prepared, .. } => {
-                let said = args.get(&test.param).filter(|value| !value.is_null());
+                let said = args.get(param).filter(|value| !value.is_null());
                 // Omitted arguments come from the call that prepared the named action.
-                let source = if said.is_none() && prepared.is_some_and(|prepared| prepared.get(&test.param).is_some()) {
+                let source = if said.is_none() && prepared.is_some_and(|prepared| prepared.get(param).is_some()) {
                     prepared.unwrap_or(args)
                 } else {
                     args
                 };
-                self.compare_argument(test, tool, source)
+                self.argument_passes(param, &test.check, tool, source)
             }
             ActKind::Delegate { params, .. } => {
-                params.get(&test.param).map_or(test.op == ArgComparison::IsNot, |value| test_plain_value(test, value))
+                let differs = matches!(test.check, ArgCheck::Compare(ArgComparison::IsNot, _));
+                params.get(param).map_or(differs, |value| plain_value_passes(&test.check, value))
             }
-            ActKind::Call { tool: None, args, .. } => args.get(&test.param).is_some_and(|value| test_plain_value(test, value)),
+            ActKind::Call { tool: None, args, .. } => args.get(param).is_some_and(|value| plain_value_passes(&test.check, value)),
             ActKind::Sign { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
         }
     }
 
-    fn compare_argument(&self, test: &ArgTest, tool: &Tool, args: &Value) -> bool {
-        let default = tool.params.get(&test.param).and_then(|param| param.default.as_ref());
-        match test.op {
-            ArgComparison::Is => same_argument(self.workspace, tool, &test.param, &test.value, args),
-            ArgComparison::IsNot => !same_argument(self.workspace, tool, &test.param, &test.value, args),
-            ArgComparison::AtMost | ArgComparison::AtLeast | ArgComparison::Below | ArgComparison::Above => {
-                args.get(&test.param).filter(|value| !value.is_null()).or(default).is_some_and(|value| test_plain_value(test, value))
+    fn argument_passes(&self, param: &str, check: &ArgCheck, tool: &Tool, args: &Value) -> bool {
+        match check {
+            ArgCheck::Compare(ArgComparison::Is, value) => same_argument(self.workspace, tool, param, value, args),
+            ArgCheck::Compare(ArgComparison::IsNot, value) => !same_argument(self.workspace, tool, param, value, args),
+            ArgCheck::Compare(ArgComparison::AtMost | ArgComparison::AtLeast | ArgComparison::Below | ArgComparison::Above, _)
+            | ArgCheck::Contains(_)
+            | ArgCheck::Regex(_) => {
+                let default = tool.params.get(param).and_then(|param| param.default.as_ref());
+                let given = args.get(param).filter(|value| !value.is_null()).or(default);
+                given.is_some_and(|value| plain_value_passes(check, value))
             }
+        }
+    }
+
+    /// Returns whether some argument passes, at any depth. Arguments of the call that prepared the named action count too.
+    fn any_argument_passes(&self, check: &ArgCheck, kind: &ActKind<'a>) -> bool {
+        let any = |value: &Value| match check {
+            ArgCheck::Compare(_, expected) => has_part(value, expected),
+            ArgCheck::Contains(text) => contains_text(value, text),
+            ArgCheck::Regex(pattern) => pattern.finds(value),
+        };
+        match kind {
+            ActKind::Call { tool, args, prepared, .. } => [Some(*args), *prepared].into_iter().flatten().any(|args| {
+                let by_kind = |tool: &Tool| match check {
+                    ArgCheck::Compare(_, expected) => {
+                        TypedArgs::for_call(self.workspace, tool, args).any_satisfies(&ArgMatcher::Exactly(expected.clone()))
+                    }
+                    ArgCheck::Contains(_) | ArgCheck::Regex(_) => false,
+                };
+                args.as_object().map_or_else(|| any(args), |args| args.values().any(any)) || tool.is_some_and(by_kind)
+            }),
+            ActKind::Delegate { params, .. } => params.values().any(any),
+            ActKind::Sign { .. } | ActKind::Decide(_) | ActKind::Ask | ActKind::Say | ActKind::Report => false,
         }
     }
 }
@@ -111,10 +146,15 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-fn test_plain_value(test: &ArgTest, value: &Value) -> bool {
-    let (left, right) = (value_text(value), value_text(&test.value));
+fn plain_value_passes(check: &ArgCheck, value: &Value) -> bool {
+    let (op, wanted) = match check {
+        ArgCheck::Compare(op, wanted) => (op, wanted),
+        ArgCheck::Contains(text) => return contains_text(value, text),
+        ArgCheck::Regex(pattern) => return pattern.finds(value),
+    };
+    let (left, right) = (value_text(value), value_text(wanted));
     let order = decimal_ordering(&left, &right);
-    match test.op {
+    match op {
         ArgComparison::Is => order.map_or(left.eq_ignore_ascii_case(&right), |order| order == Ordering::Equal),
         ArgComparison::IsNot => order.map_or(!left.eq_ignore_ascii_case(&right), |order| order != Ordering::Equal),
         ArgComparison::AtMost => order.is_some_and(|order| order != Ordering::Greater),

@@ -105,6 +105,32 @@ fn selector_tests_use_kind_default_and_prepared_args() {
 }
 
 #[test]
+fn selectors_test_texts_and_any_argument() {
+    let bad = "0x00000000000000000000000000000000000bad00";
+    let nested = || call(1, "swap_execute", json!({"route": [{"to": bad}], "memo": "My Seed phrase"}));
+    for (rule, sign) in [
+        ("never(swap_execute[memo contains \"seed\"])", '-'),
+        ("never(swap_execute[memo contains \"key\"])", '+'),
+        ("never(write[memo regex \"^My \"])", '-'),
+        ("never(write[memo regex \"^my \"])", '+'),
+        ("never(call[* = \"0x00000000000000000000000000000000000BAD00\"])", '-'),
+        ("never(call[* = \"0x00000000000000000000000000000000000bad01\"])", '+'),
+        ("never(call[* contains bad00])", '-'),
+        ("never(read[* contains bad00])", '+'),
+        ("never(call[* regex \"^memo$\"])", '+'),
+        ("never(call[* contains bad00, memo contains key])", '+'),
+    ] {
+        assert_eq!(outcome_sign(rule, vec![nested()]), sign, "{rule}");
+    }
+    let handed = || ("trader", EventKind::Delegated { to: "desk".into(), params: Map::from_iter([("payee".into(), json!([bad]))]) });
+    assert_eq!(outcome_sign("never(delegate[* contains bad00])", vec![handed()]), '-');
+    assert_eq!(outcome_sign("never(delegate[* contains bad01])", vec![handed()]), '+');
+    let dry = || call(1, "swap_execute", json!({"to": bad, "dry_run": true}));
+    assert_eq!(outcome_sign("never(call[* contains bad00])", vec![dry()]), '-', "a dry run is a call");
+    assert_eq!(outcome_sign("never(write[* contains bad00])", vec![dry()]), '+', "but not a write");
+}
+
+#[test]
 fn dry_run_is_a_quote_and_not_a_write() {
     let dry = || call(1, "swap_execute", json!({"dry_run": true}));
     assert_eq!(outcome_sign("never(write)", vec![dry()]), '+');

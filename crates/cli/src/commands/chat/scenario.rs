@@ -65,7 +65,8 @@ impl ChatScenario {
         };
         workspace.world(world).ok_or_else(|| UserError::unknown("world", world, workspace.worlds.iter().map(|one| one.name.as_str())))?;
         let peers = if peers == ["with", "own", "peers"] { PeerMode::Own } else { PeerMode::Stub };
-        Ok(Self { name: name.to_owned(), brief: Brief { surface, user_script: UserScript::Turns(vec![]), world: spanned(world), peers } })
+        let brief = Brief { surface, user_script: UserScript::Turns(vec![]), world: spanned(world), fixtures: vec![], peers };
+        Ok(Self { name: name.to_owned(), brief })
     }
 
     pub(super) fn title(&self) -> String {

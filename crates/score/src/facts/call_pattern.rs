@@ -1,0 +1,37 @@
+//! Matches calls against the patterns that a case forbids or allows.
+
+use super::calls::{ObservedCall, preparing_call};
+use crate::compare::TypedArgs;
+use crate::evidence::Evidence;
+use model::suite::CallPattern;
+use serde_json::{Map, Value};
+
+/// Returns whether a call matches the tool and every test of a pattern. Arguments that the call leaves to a prepared action are those
+/// of the call that prepared it.
+pub(crate) fn matches_pattern(evidence: &Evidence<'_>, pattern: &CallPattern, call: &ObservedCall<'_>) -> bool {
+    let is_tool =
+        |wanted: &str| evidence.workspace.tool(wanted).map_or(wanted == call.requested_name, |tool| tool.has_name(call.requested_name));
+    if pattern.tool.as_ref().is_some_and(|wanted| !is_tool(wanted)) {
+        return false;
+    }
+    if pattern.is_bare() {
+        return true;
+    }
+    let args = effective_args(evidence, call);
+    let given = match call.tool {
+        Some(tool) => TypedArgs::for_call(evidence.workspace, tool, &args),
+        None => TypedArgs::untyped(evidence.workspace, &args),
+    };
+    pattern.args.iter().all(|(name, wanted)| given.satisfies(name, wanted))
+        && pattern.any_arg.as_ref().is_none_or(|wanted| given.any_satisfies(wanted))
+}
+
+fn effective_args(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> Value {
+    let prepared = call.args.get("action_id").and_then(Value::as_str).and_then(|id| preparing_call(evidence, id));
+    let mut args: Map<String, Value> = prepared.and_then(|made| made.args.as_object().cloned()).unwrap_or_default();
+    // The preparation was a dry run, the call itself is not.
+    args.remove("dry_run");
+    let given = call.args.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    args.extend(given.map(|(name, value)| (name.clone(), value.clone())));
+    Value::Object(args)
+}
