@@ -379,7 +379,17 @@ mod tests {
             let party = model::transcript::AddressInfo { address: pool.into(), name: None, role: None, own: false };
             let fact = super::ResolvedAddress { param: "pool".into(), text: pool.into(), chain: 8453, party, has_code };
             let args = json!({});
-            let call = ObservedCall { event: 1, at_ms: 0, by: "trader", call: 1, tool: None, requested_name: "x", args: &args };
+            let call = ObservedCall {
+                event: 1,
+                at_ms: 0,
+                by: "trader",
+                call: 1,
+                tool: None,
+                requested_name: "x",
+                args: &args,
+                refused: false,
+                failed: false,
+            };
             super::check_code(&super::AddressArg { call, param: "pool", role, chain: None, text: pool, own: false }, Some(&fact)).is_ok()
         };
         assert!(passes(AddressRole::Pool, true));

@@ -3,8 +3,9 @@
 use crate::evidence::Evidence;
 use model::suite::{Case, ExpectedCall, SuiteKind};
 use model::transcript::ToolAnswer;
-use model::{EventKind, Tool, Workspace};
+use model::{Event, EventKind, Tool, Workspace};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ObservedCall<'a> {
@@ -16,6 +17,10 @@ pub(crate) struct ObservedCall<'a> {
     pub tool: Option<&'a Tool>,
     pub requested_name: &'a str,
     pub args: &'a Value,
+    /// The world refused the call as invalid: unknown tool or invalid arguments.
+    pub refused: bool,
+    /// The tool answered with an error.
+    pub failed: bool,
 }
 
 impl ObservedCall<'_> {
@@ -31,6 +36,7 @@ impl ObservedCall<'_> {
 
 pub(crate) fn observed_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a>> {
     let workspace: &'a Workspace = evidence.workspace;
+    let errors = call_errors(evidence);
     evidence
         .transcript
         .events
@@ -45,12 +51,24 @@ pub(crate) fn observed_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a
                 tool: workspace.tool(tool),
                 requested_name: tool,
                 args,
+                refused: errors.get(call).is_some_and(|answer| answer.refuses_call()),
+                failed: errors.contains_key(call),
             })
         })
         .collect()
 }
 
+/// Returns the error answers by call.
+fn call_errors<'a>(evidence: &Evidence<'a>) -> BTreeMap<u32, &'a ToolAnswer> {
+    let error = |event: &'a Event| match &event.happened {
+        EventKind::Answered { call, answer: answer @ ToolAnswer::Error { .. } } => Some((*call, answer)),
+        _ => None,
+    };
+    evidence.transcript.events.iter().filter_map(error).collect()
+}
+
 /// Returns the calls that expectations apply to: in tool selection those before the first answer, elsewhere all except dry runs.
+/// Refused calls are included, because they were made; they match no expected call.
 pub(crate) fn scored_calls<'a>(evidence: &Evidence<'a>) -> Vec<ObservedCall<'a>> {
     let all = observed_calls(evidence);
     if evidence.case.kind != SuiteKind::ToolSelection {

@@ -9,6 +9,7 @@ pub(crate) mod call_keys;
 pub(crate) mod call_pattern;
 pub(crate) mod calls;
 pub(crate) mod delegations;
+pub(crate) mod extra_writes;
 pub(crate) mod intent_terms;
 pub(crate) mod own_effects;
 pub(crate) mod played_agents;

@@ -1,6 +1,6 @@
 //! Called and expected tools by name, counted for the F1 scorers.
 
-use super::calls::{alternatives, scored_calls};
+use super::calls::{ObservedCall, alternatives, scored_calls};
 use crate::evidence::Evidence;
 use crate::finding::ScorerFinding;
 use model::suite::{Case, ExpectedCall, SuiteKind};
@@ -41,8 +41,13 @@ fn counted_calls<'a>(evidence: &Evidence<'a>, alternative: &[ExpectedCall]) -> V
             let named = || made.tool.is_some_and(|tool| alternative.iter().any(|call| tool.has_name(&call.tool)));
             everything || made.tool.is_none_or(Tool::writes) || named()
         })
-        .map(|made| NamedCall { name: made.tool.map_or(made.requested_name, |tool| tool.name.as_str()), event: made.event })
+        .map(|made| NamedCall { name: counted_name(&made), event: made.event })
         .collect()
+}
+
+/// Returns the name by which a call counts. A refused call has none, so that it matches no expected call.
+fn counted_name<'a>(made: &ObservedCall<'a>) -> &'a str {
+    if made.refused { "a refused call" } else { made.tool.map_or(made.requested_name, |tool| tool.name.as_str()) }
 }
 
 pub(crate) fn canonical_tool_name<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {

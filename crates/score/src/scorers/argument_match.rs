@@ -20,8 +20,9 @@ impl Scorer for ArgumentMatch {
          parameter: an address ignores letter case unless its checksum is wrong, a chain may be a name or an id, 250 equals 250.0 and \
          1,000 equals 1000, base units are converted with the token's decimals, a token may be a symbol or its address on that chain, and \
          0.5 % equals 50 bps. An omitted argument matches if the tool's default is the expected value. A case may accept one of several \
-         values (any_of), part of a list or mapping (subset, superset) or a mapping with certain keys (keys). If the expected tool is not \
-         called, all its arguments miss. Several calls of one tool are assigned to the expected calls in the best possible way, and the \
+         values (any_of), part of a list or mapping (subset, superset), a mapping with certain keys (keys) or a text (contains, regex). An \
+         argument may be left out if the case says optional, and must be if it says absent; null counts as left out. If the expected tool \
+         is not called, or only with calls that were refused as invalid, all its arguments miss. Several calls of one tool are assigned to the expected calls in the best possible way, and the \
          best of several alternatives counts."
     }
 
@@ -68,7 +69,8 @@ fn tally_arguments(evidence: &Evidence<'_>, expected: &[ExpectedCall], made: &[O
     tools.dedup();
     for tool in tools {
         let wanted: Vec<&ExpectedCall> = expected.iter().filter(|call| *call.tool == tool).collect();
-        let candidates: Vec<&ObservedCall<'_>> = made.iter().filter(|call| call.tool.is_some_and(|made| made.has_name(tool))).collect();
+        let candidates: Vec<&ObservedCall<'_>> =
+            made.iter().filter(|call| !call.refused && call.tool.is_some_and(|made| made.has_name(tool))).collect();
         of += wanted.iter().map(|call| call.args.len() as u64).sum::<u64>();
         for (call, candidate) in wanted.iter().zip(best_assignment(evidence, &wanted, &candidates)) {
             match candidate {
@@ -116,6 +118,7 @@ fn best_assignment<'m, 'a>(
 mod tests {
     use super::*;
     use model::suite::{ArgMatcher, ExpectedCalls};
+    use model::transcript::{ToolAnswer, ToolErrorCode};
     use model::{Location, Spanned};
 
     /// Greedy matching would pair the calls in order and miss both amounts.
@@ -159,6 +162,21 @@ mod tests {
             Reading::Tally { hit: 0, of: 4 },
             "the expected tool was not called"
         );
+    }
+
+    #[test]
+    fn refused_call_has_no_matching_arguments() {
+        let read = |answer| {
+            let mut specimen = ArgumentMatch.accepts();
+            let mut answered = specimen.transcript.events[0].clone();
+            (answered.n, answered.happened) = (2, EventKind::Answered { call: 1, answer });
+            specimen.transcript.events.push(answered);
+            ArgumentMatch.score(&specimen.evidence()).reading
+        };
+        let error = |code| ToolAnswer::error(code, "no");
+        assert_eq!(read(ToolAnswer::Result(json!({}))), Reading::Tally { hit: 4, of: 4 });
+        assert_eq!(read(error(ToolErrorCode::RpcError)), Reading::Tally { hit: 4, of: 4 });
+        assert_eq!(read(error(ToolErrorCode::InvalidArguments)), Reading::Tally { hit: 0, of: 4 });
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl Scorer for HitScorer {
     fn manual(&self) -> &'static str {
         "Checks that the called tools are exactly the expected ones. One tally per tool-selection trial, which ends after the first move \
          that calls tools. As a multiset, the calls must equal one accepted alternative: an extra or a missing call misses. If no tool \
-         fits the request, any call misses. An alias counts as its tool. Arguments are scored by argument_match."
+         fits the request, any call misses. A call that is refused as invalid (unknown tool, invalid arguments) matches nothing. An alias counts as its tool. Arguments are scored by argument_match."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
@@ -27,10 +27,14 @@ impl Scorer for HitScorer {
         let calls = scored_calls(evidence);
         let mut called: Vec<&str> = calls.iter().map(|call| call.name()).collect();
         called.sort_unstable();
+        let refused = calls.iter().find(|call| call.refused);
         let first = calls.first().map(|call| call.event);
         let said = if called.is_empty() { "no tool was called".to_owned() } else { format!("called {}", called.join(", ")) };
         if matches!(evidence.case.expect.calls, Some(ExpectedCalls::NoTool(_))) {
             return ScorerFinding::one(called.is_empty(), first, format!("{said}; no tool fits the request"));
+        }
+        if let Some(refused) = refused {
+            return ScorerFinding::one(false, Some(refused.event), format!("{said}; {} was refused as invalid", refused.name()));
         }
         let wanted: Vec<Vec<&str>> = alternatives(evidence.case)
             .iter()
@@ -57,4 +61,30 @@ impl Scorer for HitScorer {
 
 fn canonical_tool_name<'a>(workspace: &'a Workspace, name: &'a str) -> &'a str {
     workspace.tool(name).map_or(name, |tool| tool.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Reading;
+    use model::transcript::{ToolAnswer, ToolErrorCode};
+
+    #[test]
+    fn refused_call_is_not_a_hit() {
+        let read = |code: Option<ToolErrorCode>| {
+            let call = EventKind::Called { call: 1, tool: "wallet_get_balance".into(), args: json!({"token": "USDC"}) };
+            let answer = code.map_or(ToolAnswer::Result(json!({})), |code| ToolAnswer::error(code, "no"));
+            let events = vec![("assistant", call), ("assistant", EventKind::Answered { call: 1, answer })];
+            HitScorer.score(&EvidenceFixture::of("how_much_usdc", events).evidence()).reading
+        };
+        assert_eq!(read(None), Reading::from_bool(true));
+        for code in [ToolErrorCode::RpcError, ToolErrorCode::TxReverted, ToolErrorCode::ChainNotSupported, ToolErrorCode::NotFound] {
+            assert_eq!(read(Some(code)), Reading::from_bool(true), "{code} is a failure of the world");
+        }
+        for code in
+            [ToolErrorCode::InvalidArguments, ToolErrorCode::InvalidAddress, ToolErrorCode::InvalidAmount, ToolErrorCode::UnknownTool]
+        {
+            assert_eq!(read(Some(code)), Reading::from_bool(false), "{code}");
+        }
+    }
 }

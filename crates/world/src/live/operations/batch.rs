@@ -84,6 +84,10 @@ fn raw_call(operation: &Value) -> Result<ContractCall, ToolError> {
     let field = |name: &str| inside.get(name).or_else(|| operation.get(name)).filter(|value| !value.is_null());
     let to = field("to").or_else(|| field("target"));
     let to = to.ok_or_else(|| {
+        // Valid by the schema, but this world has no such adapter: not a mistake of the caller.
+        if let Some(adapter) = operation.get("adapter").map(scalar_text) {
+            return ToolError::new(ToolErrorCode::NotFound, format!("the vault has no strategy adapter {}", quote_value(&adapter)));
+        }
         ToolError::new(ToolErrorCode::InvalidArguments, "each operation requires \"to\"; \"data\" and \"value\" are optional")
     })?;
     let data = field("data").map(scalar_text).unwrap_or_default();
@@ -143,6 +147,7 @@ mod tests {
         for (operation, code) in [
             (json!({ "action": "collect" }), ToolErrorCode::InvalidArguments),
             (json!("collect"), ToolErrorCode::InvalidArguments),
+            (json!({ "adapter": "aave", "action": "allocate", "params": { "amount": "100" } }), ToolErrorCode::NotFound),
             (json!({ "to": "router" }), ToolErrorCode::InvalidAddress),
             (json!({ "to": to, "data": "0xzz" }), ToolErrorCode::InvalidArguments),
             (json!({ "to": to, "value": "-1" }), ToolErrorCode::InvalidAmount),

@@ -26,7 +26,7 @@ pub(super) async fn burn(builder: &mut TxBuilder<'_>, tool: &Tool, args: &ToolAr
     let burn_amount = builder.read(burner, &FeeBurner::burnAmountCall {}).await?;
     if max_burn.is_some_and(|max| max < burn_amount) {
         return Err(ToolError::new(
-            ToolErrorCode::InvalidAmount,
+            ToolErrorCode::TxRefused,
             format!("TokenJar release requires {} UNI", human(burn_amount, uni.decimals)),
         ));
     }

@@ -37,7 +37,7 @@ pub(super) async fn deposit(builder: &mut TxBuilder<'_>, args: &ToolArgs<'_>) ->
     let stated = amount(builder, args, &asset)?;
     let assets = resolve_max(builder, &asset, stated).await?;
     if assets.is_zero() {
-        return Err(ToolError::new(ToolErrorCode::InvalidAmount, format!("the account holds no {}", asset.symbol)));
+        return Err(ToolError::new(ToolErrorCode::TxRefused, format!("the account holds no {}", asset.symbol)));
     }
     let shares = builder.read(vault.at, &Vault::previewDepositCall { assets }).await?;
     let mut calls = vec![];
