@@ -83,10 +83,14 @@ impl TrialRunner {
         let external = parts.subjects.has_external(trial, &case.brief);
         let world = if external { prepared.external_world.as_ref().ok_or(TrialSetupError::NoKey)? } else { world };
         let defence = if plan.spec().settings.enforce { DefenceMode::Enforce } else { DefenceMode::Observe };
-        let world = LiveWorld::new(
-            world,
-            WorldSettings { peers: case.brief.peers.clone(), defence, foreign: parts.foreign.clone(), ..WorldSettings::default() },
-        );
+        let settings = WorldSettings {
+            peers: case.brief.peers.clone(),
+            defence,
+            foreign: parts.foreign.clone(),
+            case_fixtures: case.brief.fixtures.clone(),
+            ..WorldSettings::default()
+        };
+        let world = LiveWorld::new(world, settings);
         let script = || ReferenceSubject::new(case.reference.clone(), matches!(case.brief.surface, CaseSurface::Profile(_)));
         let acting = parts.subjects.instantiate(trial, &case.brief, world, script).await?;
         Ok(TrialSetup { case, file, acting })

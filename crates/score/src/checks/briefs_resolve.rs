@@ -1,9 +1,9 @@
 //! The surface, world, peers, output and skill that a case names exist. Tier 1, suites.
 
-use super::words::{schema_violation, suggest_name, user_texts};
+use super::words::{exact_tool, schema_violation, suggest_name, user_texts};
 use super::{Check, ExampleWorkspace, FindingCollector};
-use model::suite::{Case, CaseSurface, PeerMode};
-use model::{Spanned, Workspace};
+use model::suite::{Case, CaseSurface, PeerMode, RecordedAnswer};
+use model::{JsonSchema, Spanned, Workspace};
 
 pub(super) struct BriefsResolve;
 
@@ -14,7 +14,8 @@ impl Check for BriefsResolve {
 
     fn manual(&self) -> &'static str {
         "The profile or agent, world and peers of a case exist, and no turn of its user is empty. The output and the skill it expects \
-         exist too, and the expected parameters are parameters of the skill, with values that fit their schema."
+         exist too, and the expected parameters are parameters of the skill, with values that fit their schema. The tools of its fixtures \
+         exist and take the tested arguments, and an answer fits the output schema of its tool, if it has one."
     }
 
     fn check(&self, workspace: &Workspace, found: &mut FindingCollector) {
@@ -48,6 +49,7 @@ impl Check for BriefsResolve {
                 found.error(&text.at, format!("a user turn of case {} is empty", *case.id), "write the turn or remove it");
             }
             check_params(workspace, case, found);
+            check_fixtures(workspace, case, found);
         }
     }
 
@@ -75,5 +77,62 @@ fn check_params(workspace: &Workspace, case: &Case, found: &mut FindingCollector
             let what = format!("case {} expects the wrong {key} of skill {}: {why}", *case.id, **name);
             found.error(&name.at, what, format!("write a value that fits the parameter at {}", param.at));
         }
+    }
+}
+
+fn check_fixtures(workspace: &Workspace, case: &Case, found: &mut FindingCollector) {
+    for fixture in &case.brief.fixtures {
+        found.record_examined();
+        let tool = match exact_tool(workspace, &fixture.tool) {
+            Ok(tool) => tool,
+            Err(no) => {
+                found.error(&fixture.tool.at, format!("a fixture of case {}: {}", *case.id, no.what), no.remedy);
+                continue;
+            }
+        };
+        for (name, wanted) in fixture.when.iter().filter(|(name, _)| !tool.params.contains_key(*name)) {
+            let remedy = suggest_name(name, tool.params.keys().map(String::as_str), "test a parameter of the tool");
+            found.error(&wanted.at, format!("a fixture of case {} tests {name}, which {} does not take", *case.id, *tool.name), remedy);
+        }
+        let (Some(output), RecordedAnswer::Result(value)) = (&tool.output, &fixture.answer) else { continue };
+        if let Some(violation) = JsonSchema::new(output.clone()).violations(value).first() {
+            let place = if violation.path.is_empty() { String::new() } else { format!(" at {}", violation.path) };
+            let what = format!(
+                "the answer of {} in a fixture of case {} does not fit its output schema{place}: {}",
+                *tool.name, *case.id, violation.what
+            );
+            found.error(&fixture.at, what, "record the answer again or correct it");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(fixture: &str) -> Vec<String> {
+        let from = "      world: small\n      peers: stub ";
+        let to = format!("      world: small\n      fixtures: [{fixture}]\n      peers: stub ");
+        let output = "        output_schema: { type: object, required: [ok], properties: { ok: { type: boolean } } }\n";
+        let tool = "  - name: tx_simulate\n";
+        let example = ExampleWorkspace::minimal().edit("suites/behavior/trader.yaml", from, &to).edit(
+            "tools/wallet.yaml",
+            tool,
+            &format!("{tool}{}", output.replacen("        ", "    ", 1)),
+        );
+        let workspace = example.load().expect("a workspace");
+        let mut found = FindingCollector::of("briefs_resolve", 1);
+        BriefsResolve.check(&workspace, &mut found);
+        found.finish().findings.into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn fixtures_fit_their_tools() {
+        assert_eq!(findings("{ tool: tx_simulate, when: { action_id: { regex: \"^a\" } }, is: { ok: true } }"), Vec::<String>::new());
+        assert_eq!(findings("{ tool: tx_simulate, error: EXECUTION_TX_REVERTED, message: No. }"), Vec::<String>::new());
+        assert!(findings("{ tool: tx_simulat, is: { ok: true } }")[0].contains("tx_simulat does not exist"));
+        assert!(findings("{ tool: tx_simulate, when: { id: 1 }, is: { ok: true } }")[0].contains("tests id"));
+        assert!(findings("{ tool: tx_simulate, is: { ok: 1 } }")[0].contains("does not fit its output schema at /ok"));
+        assert!(findings("{ tool: tx_simulate, is: {} }")[0].contains("does not fit its output schema"));
     }
 }

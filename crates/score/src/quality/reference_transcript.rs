@@ -1,15 +1,16 @@
 //! Transcript of a reference run, built without a world. Used by the smoke checks and to test scorers.
 
+use crate::compare::TypedArgs;
 use indexmap::IndexMap;
-use model::suite::{ArgValue, Case, CaseSurface, ReferenceAction, ReferenceStep};
+use model::suite::{ArgValue, Case, CaseSurface, RecordedAnswer, ReferenceAction, ReferenceStep};
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::world::FixtureResult;
 use model::{ContentHash, Ending, Event, EventKind, OpClass, Tool, Transcript, Workspace};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Builds the transcript of a reference. Reviewers return `decision`, quotes and dry runs return an action id, and other tools return
-/// their first fixture. There is no chain, so there are no transactions or balances.
+/// Builds the transcript of a reference. Reviewers return `decision`, fixtures of the case answer first, quotes and dry runs
+/// return an action id, and other tools return their first fixture of the world. There is no chain, so there are no transactions or balances.
 pub fn transcript_from_reference(workspace: &Workspace, case: &Case, reference: &[ReferenceStep], decision: ReviewDecision) -> Transcript {
     let root = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
     let mut playback = ReferencePlayback { workspace, case, reference, decision, actions: BTreeMap::new(), steps: vec![] };
@@ -57,12 +58,14 @@ impl<'w> ReferencePlayback<'w> {
                 let prepares =
                     known.is_some_and(|tool| tool.acts.class() == OpClass::Quote) || args.get("dry_run") == Some(&Value::Bool(true));
                 let id = format!("action-{n}");
-                let answer = if prepares { json!({"action_id": id}) } else { first_fixture(self.workspace, self.case, known) };
+                let answer = case_fixture(self.workspace, self.case, known, &args).unwrap_or_else(|| {
+                    ToolAnswer::Result(if prepares { json!({"action_id": id}) } else { first_fixture(self.workspace, self.case, known) })
+                });
                 if let Some(name) = &step.name {
                     self.actions.insert(name, id);
                 }
                 self.steps.push((by.clone(), EventKind::Called { call: n, tool: tool.value.clone(), args }));
-                self.steps.push((by, EventKind::Answered { call: n, answer: ToolAnswer::Result(answer) }));
+                self.steps.push((by, EventKind::Answered { call: n, answer }));
             }
             ReferenceAction::Delegate { to, params } => {
                 let params = self.resolve_args(params);
@@ -95,8 +98,8 @@ impl<'w> ReferencePlayback<'w> {
 
     /// Returns the value at `path` in the fixture that answers an earlier step.
     fn earlier_answer(&self, step: &str, path: &str) -> Value {
-        let tool = self.reference.iter().find(|other| other.name.as_deref() == Some(step)).and_then(|other| match &other.action {
-            ReferenceAction::Call { tool, .. } => self.workspace.tool(tool),
+        let called = self.reference.iter().find(|other| other.name.as_deref() == Some(step)).and_then(|other| match &other.action {
+            ReferenceAction::Call { tool, args } => self.workspace.tool(tool).map(|tool| (tool, args)),
             ReferenceAction::Delegate { .. }
             | ReferenceAction::Activate { .. }
             | ReferenceAction::Ask(_)
@@ -104,7 +107,18 @@ impl<'w> ReferencePlayback<'w> {
             | ReferenceAction::Report(_) => None,
         });
         let pointer = format!("/{}", path.replace('.', "/"));
-        tool.and_then(|tool| first_fixture(self.workspace, self.case, Some(tool)).pointer(&pointer).cloned()).unwrap_or_default()
+        let answer = |(tool, args): (&Tool, &IndexMap<String, ArgValue>)| {
+            // Back-references of the earlier step are not resolved again: a loop would not end.
+            let given = args
+                .iter()
+                .filter_map(|(name, arg)| if let ArgValue::Given(value) = arg { Some((name.clone(), value.clone())) } else { None });
+            match case_fixture(self.workspace, self.case, Some(tool), &Value::Object(given.collect())) {
+                Some(ToolAnswer::Result(value)) => value,
+                Some(ToolAnswer::Error { .. }) => Value::Null,
+                None => first_fixture(self.workspace, self.case, Some(tool)),
+            }
+        };
+        called.and_then(|called| answer(called).pointer(&pointer).cloned()).unwrap_or_default()
     }
 }
 
@@ -118,6 +132,18 @@ fn delegation_depth(active: &mut Vec<String>, by: &str, happened: &EventKind) ->
         active.push(to.clone());
     }
     u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// Returns the answer of the first fixture of the case that matches the call.
+fn case_fixture(workspace: &Workspace, case: &Case, tool: Option<&Tool>, args: &Value) -> Option<ToolAnswer> {
+    let tool = tool?;
+    let given = TypedArgs::for_call(workspace, tool, args);
+    let mut fixtures = case.brief.fixtures.iter().filter(|fixture| tool.has_name(&fixture.tool));
+    let found = fixtures.find(|fixture| fixture.when.iter().all(|(name, wanted)| given.satisfies(name, wanted)))?;
+    Some(match &found.answer {
+        RecordedAnswer::Result(value) => ToolAnswer::Result(value.clone()),
+        RecordedAnswer::Error { code, message } => ToolAnswer::Error { code: code.clone(), message: message.clone() },
+    })
 }
 
 /// Returns the first fixture of a tool, or `{"ok": true}`.

@@ -1,6 +1,7 @@
 //! Dispatches a tool call: checks its arguments, records the addresses it names and routes it by operation.
 
 use super::args::scalar_text;
+use super::case_fixtures::recorded_answer;
 use super::foreign_source::{ForeignError, is_foreign};
 use super::prepare::prepare;
 use super::reads::read;
@@ -40,6 +41,10 @@ pub(super) async fn answer(template: &WorldTemplate, state: &mut TrialState, raw
     check_schema(tool, &given)?;
     let request = ToolRequest { who: raw.who, call: raw.call, tool, given: &given };
     resolve_addresses(state, &request).await;
+    if let Some(recorded) = recorded_answer(template.workspace(), &state.setup.case_fixtures, &request) {
+        state.record.note(raw.who, EventKind::FixtureUsed { call: raw.call, fixture: recorded.fixture });
+        return Ok(recorded.answer);
+    }
     if is_foreign(tool) && !template.file().fixtures.contains_key(tool.name.as_str()) {
         return call_foreign(state, &request).await;
     }

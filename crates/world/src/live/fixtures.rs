@@ -87,7 +87,7 @@ impl<'a> WorldFixtures<'a> {
 }
 
 /// Compares chains and tokens by identity, everything else by text.
-fn same_value(workspace: &Workspace, tool: &Tool, name: &str, given: &Value, wanted: &Value) -> bool {
+pub(super) fn same_value(workspace: &Workspace, tool: &Tool, name: &str, given: &Value, wanted: &Value) -> bool {
     let chain = |value: &Value| workspace.chain(&scalar_text(value)).map(|chain| chain.id);
     let symbol = |value: &Value| {
         let text = scalar_text(value);

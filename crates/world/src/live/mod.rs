@@ -6,6 +6,7 @@ mod account;
 mod actions;
 mod args;
 mod broadcast;
+mod case_fixtures;
 mod dispatch;
 mod fixtures;
 mod follow_up;

@@ -2,7 +2,7 @@
 
 use super::fixtures::HoleFills;
 use super::foreign_source::ForeignSource;
-use model::suite::PeerMode;
+use model::suite::{CaseFixture, PeerMode};
 
 /// Virtual thinking time per move.
 pub(super) const THINK_MS: u64 = 2_000;
@@ -16,12 +16,21 @@ pub struct WorldSettings {
     pub think_ms: u64,
     /// Response source for imported tools.
     pub foreign: ForeignSource,
+    /// Recorded answers of the case. They come before those of the world.
+    pub case_fixtures: Vec<CaseFixture>,
 }
 
 impl Default for WorldSettings {
     fn default() -> Self {
         let foreign = ForeignSource::default();
-        Self { peers: PeerMode::Stub, defence: DefenceMode::Observe, fills: HoleFills::default(), think_ms: THINK_MS, foreign }
+        Self {
+            peers: PeerMode::Stub,
+            defence: DefenceMode::Observe,
+            fills: HoleFills::default(),
+            think_ms: THINK_MS,
+            foreign,
+            case_fixtures: vec![],
+        }
     }
 }
 

@@ -93,6 +93,7 @@ fn run_conversation(
     let setup = WorldSettings {
         peers: scenario.brief.peers.clone(),
         defence: super::world::chain_kind::defence_mode(args.defence),
+        case_fixtures: scenario.brief.fixtures.clone(),
         ..WorldSettings::default()
     };
     let mut world = LiveWorld::new(&template, setup);

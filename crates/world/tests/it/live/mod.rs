@@ -1,5 +1,6 @@
 //! Live world tests: a complete trade, hook violations, the environment, every tool in every world, and malformed arguments.
 
+mod case_fixtures;
 mod determinism;
 mod environment;
 mod every_tool;
