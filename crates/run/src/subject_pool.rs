@@ -164,7 +164,7 @@ impl SubjectPool {
             SubjectKind::Baseline(index) => Box::new(BaselineAgent::new(index.clone())),
             SubjectKind::Model(model) => Box::new(LlmSubject::new(model.clone(), calls, seed)),
             SubjectKind::External(file, host) => {
-                let agent = world.and_then(|world| ExternalSubject::new(host.clone(), file, surface, world));
+                let agent = world.and_then(|world| ExternalSubject::new(host.clone(), calls, file, surface, world));
                 Box::new(agent.ok_or_else(|| not_prepared(name))?)
             }
         })

@@ -200,6 +200,29 @@ fn process_agent_json_lines_and_claims() {
     assert_ne!(trusted.stdout, folder.run(&["score", "--format", "json"]).stdout, "{before}");
 }
 
+/// The agent gets an id for its logs that our record knows, and nothing that names the case or its suite.
+#[test]
+fn agent_is_told_an_opaque_trial_id() {
+    let folder = TestFolder::with_minimal();
+    let script = "read -r line\ntrial=$(sed 's/.*\"trial\":\"\\([0-9a-f]*\\)\".*/\\1/' <<< \"$line\")\n\
+        case \"$line\" in *sell_usdc_for_ether*|*happy_path*|*behavior*) trial=leak ;; esac\necho \"{\\\"say\\\": \\\"$trial\\\"}\"\n";
+    write_bash_subject(&folder, "curious", "process", script, 20);
+    let ids: Vec<String> = (0..2)
+        .map(|_| {
+            run(&folder, "curious", SWAP_CASE);
+            let trial = show_json(&folder, SWAP_CASE);
+            let events = trial["events"].as_array().unwrap();
+            let said = events.iter().find_map(|event| event["happened"]["said"]["text"].as_str()).unwrap().to_owned();
+            let kept = events.iter().find_map(|event| event["happened"]["session_opened"]["opaque_trial"].as_str()).unwrap();
+            assert_eq!(said, kept, "our record has the id that the agent was told");
+            assert!(!trial["trial"].as_str().unwrap().contains(&said));
+            said
+        })
+        .collect();
+    assert!(ids.iter().all(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())), "{ids:?}");
+    assert_ne!(ids[0], ids[1], "two runs of one trial are not linked");
+}
+
 #[test]
 fn http_agent_executes_a_swap() {
     let folder = TestFolder::with_minimal();

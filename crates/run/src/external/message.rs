@@ -61,8 +61,8 @@ fn parse_move(mut fields: Map<String, Value>) -> Result<Move, MessageError> {
     serde_json::from_value(Value::Object(fields)).map_err(|error| MessageError::NotAMove(error.to_string()))
 }
 
-/// Builds the first message: the agent's context and its endpoints.
-pub(super) fn hello(context: &AgentContext, edges: &TrialEndpoints, chains: &[u64]) -> Value {
+/// Builds the first message: the opaque id of the trial, the agent's context and its endpoints.
+pub(super) fn hello(opaque_trial: &str, context: &AgentContext, edges: &TrialEndpoints, chains: &[u64]) -> Value {
     let tools: Vec<Value> = context.tools.iter().map(|tool| json!(tool)).collect();
     let skills: Vec<Value> = context.skills.iter().map(|(name, description)| json!({ "name": name, "description": description })).collect();
     let colleagues: Vec<Value> =
@@ -70,6 +70,7 @@ pub(super) fn hello(context: &AgentContext, edges: &TrialEndpoints, chains: &[u6
     let rpc: Map<String, Value> = chains.iter().map(|chain| (chain.to_string(), edges.rpc_url(*chain).into())).collect();
     json!({
         "protocol": PROTOCOL,
+        "trial": opaque_trial,
         "seat": { "agent": context.agent, "prompt": context.prompt, "tools": tools, "skills": skills, "delegates": context.delegates,
             "colleagues": colleagues, "output": context.output },
         "mcp": { "url": edges.mcp_url(), "token": edges.token.as_str() },

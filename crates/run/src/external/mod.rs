@@ -7,6 +7,7 @@ mod http_transport;
 mod launch;
 mod message;
 mod one_shot_transport;
+mod opaque_trial;
 mod operator_names;
 mod orphans;
 mod sandbox;
@@ -22,10 +23,11 @@ use crate::limits::SubjectUsage;
 use crate::subjects::{Subject, SubjectFault};
 use async_trait::async_trait;
 use connection::AgentProgram;
-use model::SubjectFile;
 use model::suite::CaseSurface;
 use model::transcript::{LimitKind, Move};
 use model::view::View;
+use model::{ContentHash, SubjectFile};
+use opaque_trial::OpaqueTrialKey;
 use session::AgentSession;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -41,11 +43,12 @@ pub struct AgentHost {
     environment: HostEnvironment,
     clock: Clock,
     port: OnceCell<EndpointServer>,
+    trial_key: OpaqueTrialKey,
 }
 
 impl AgentHost {
     pub fn new(environment: HostEnvironment, clock: Clock) -> Self {
-        Self { environment, clock, port: OnceCell::new() }
+        Self { environment, clock, port: OnceCell::new(), trial_key: OpaqueTrialKey::default() }
     }
 
     async fn server(&self) -> Result<&EndpointServer, SubjectFault> {
@@ -57,6 +60,7 @@ impl AgentHost {
 #[derive(Debug)]
 pub struct ExternalSubject {
     host: Arc<AgentHost>,
+    trial: ContentHash,
     program: AgentProgram,
     lease: WorldLease,
     /// Sessions by delegation depth.
@@ -78,12 +82,12 @@ struct AgentTiming {
 
 impl ExternalSubject {
     /// Creates the subject. Returns `None` if the file does not describe an external agent.
-    pub fn new(host: Arc<AgentHost>, file: &SubjectFile, surface: &CaseSurface, world: &LeasedWorld) -> Option<Self> {
+    pub fn new(host: Arc<AgentHost>, trial: ContentHash, file: &SubjectFile, surface: &CaseSurface, world: &LeasedWorld) -> Option<Self> {
         let agent = file.external.clone()?;
         let at_once = matches!(surface, CaseSurface::Profile(_));
         let time = Duration::from_secs(file.limits.seconds);
         let program = AgentProgram::new(agent, file.provider);
-        Some(Self { host, program, lease: world.lease(), sessions: BTreeMap::new(), at_once, time, timing: None })
+        Some(Self { host, trial, program, lease: world.lease(), sessions: BTreeMap::new(), at_once, time, timing: None })
     }
 
     async fn next_move(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
@@ -91,7 +95,7 @@ impl ExternalSubject {
         self.sessions.retain(|depth, _| *depth <= view.depth);
         let session = match self.sessions.entry(view.depth) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(AgentSession::open(&self.host, &self.lease, &self.program, view).await?),
+            Entry::Vacant(entry) => entry.insert(AgentSession::open(&self.host, &self.lease, &self.trial, &self.program, view).await?),
         };
         let next = session.next(&self.host, &self.lease, view.observations, self.at_once).await?;
         if view.depth > 0 && matches!(next, Move::Say(_)) {

@@ -6,9 +6,9 @@ use super::message::{self, AgentMessage};
 use super::operator_names::OperatorNames;
 use super::world_lease::WorldLease;
 use crate::subjects::SubjectFault;
-use model::EventKind;
 use model::transcript::{Move, ToolAnswer};
 use model::view::{Observation, View};
+use model::{ContentHash, EventKind};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -49,7 +49,13 @@ enum ReplyTarget {
 }
 
 impl AgentSession {
-    pub(super) async fn open(host: &AgentHost, lease: &WorldLease, program: &AgentProgram, view: &View<'_>) -> Result<Self, SubjectFault> {
+    pub(super) async fn open(
+        host: &AgentHost,
+        lease: &WorldLease,
+        trial: &ContentHash,
+        program: &AgentProgram,
+        view: &View<'_>,
+    ) -> Result<Self, SubjectFault> {
         let harness = |why: String| SubjectFault::Harness(why);
         let who = ActingAgent::new(&view.context.agent, view.depth);
         let toolset = AgentToolset {
@@ -69,7 +75,10 @@ impl AgentSession {
         // Random name, because agents must not see ids of trials and cases.
         let id = TrialToken::random().map_err(|error| harness(error.to_string()))?;
         let edges = server.add_relayed_trial(id.as_str(), lease.world.clone(), relay, token).map_err(|error| harness(error.to_string()))?;
-        let hello = names.value(message::hello(view.context, &edges, &chains));
+        let opaque_trial = host.trial_key.id_of(trial).await.map_err(|error| harness(error.to_string()))?;
+        let hello = names.value(message::hello(&opaque_trial, view.context, &edges, &chains));
+        // The record of the trial keeps the id, so that logs of the agent can be found again.
+        lease.world.lock().await.note(&ActingAgent::new("user", 0), EventKind::SessionOpened { opaque_trial });
         let connection = AgentConnection::new(program, hello, chains);
         let (deferred, reply_target) = (VecDeque::new(), ReplyTarget::Connection);
         Ok(Self { edges, connection, pending_moves, deferred, who, delivered: 0, names, reply_target })
