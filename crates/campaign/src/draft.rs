@@ -47,6 +47,9 @@ pub fn draft_case(workspace: &Workspace, brief: &Brief, transcript: &Transcript,
     if brief.peers == PeerMode::Own {
         brief_json["peers"] = json!("self");
     }
+    if brief.carry_out {
+        brief_json["carry_out"] = json!(true);
+    }
     let expect = expectation(workspace, kind, &transcript.events)?;
     let reference = reference_steps(workspace, kind, &transcript.events);
     let case = json!({ "id": id, "brief": brief_json, "expect": expect, "reference": reference, "tags": ["draft"] });

@@ -5,6 +5,7 @@ use crate::location::{Location, Spanned};
 use crate::problem::ProblemReport;
 use crate::yaml::{YamlFields, YamlNode, list, map, name, spanned, text};
 use indexmap::IndexMap;
+use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
 pub struct Skill {
@@ -20,6 +21,17 @@ pub struct Skill {
     pub params: IndexMap<String, ParamSpec>,
     pub body: String,
     pub at: Location,
+}
+
+impl Skill {
+    /// Returns the hand-over to the agent that carries the skill out: its name, the defaults of its parameters, and the given values.
+    pub fn hand_over(&self, given: Map<String, Value>) -> Map<String, Value> {
+        let defaults = self.params.iter().filter_map(|(name, param)| Some((name.clone(), param.default.clone()?)));
+        let mut params: Map<String, Value> = defaults.collect();
+        params.extend(given);
+        params.insert("skill".to_owned(), Value::String(self.name.value.clone()));
+        params
+    }
 }
 
 #[derive(Debug, Clone)]

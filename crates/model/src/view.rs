@@ -2,6 +2,7 @@
 
 use crate::catalog::Tool;
 use crate::location::Spanned;
+use crate::skill::{Skill, SkillHandler};
 use crate::suite::{Brief, CaseSurface};
 use crate::tool_listing::ToolListing;
 use crate::transcript::ToolAnswer;
@@ -65,7 +66,7 @@ pub enum Observation {
 }
 
 /// Name of the acting agent if the surface is a profile or the skills.
-const ASSISTANT: &str = "assistant";
+pub const ASSISTANT: &str = "assistant";
 
 impl AgentContext {
     /// Returns the context for the surface of a brief.
@@ -85,6 +86,26 @@ impl AgentContext {
                 output: None,
             },
         }
+    }
+
+    /// Returns the context of the agent that carries out a skill. A skill without an agent is carried out by the assistant with the tool of
+    /// the skill.
+    pub fn for_skill(workspace: &Workspace, skill: &Skill) -> Self {
+        let mut context = match &skill.handler {
+            SkillHandler::Agent(name) => Self::for_agent(workspace, name),
+            SkillHandler::Tool(name) => Self {
+                agent: ASSISTANT.to_owned(),
+                prompt: String::new(),
+                tools: workspace.tool(name).into_iter().map(Tool::listing).collect(),
+                skills: vec![],
+                delegates: vec![],
+                delegate_infos: vec![],
+                output: None,
+            },
+        };
+        let task = format!("You carry out the skill {}. {}\n\n{}", skill.name.value, skill.description, skill.body);
+        context.prompt = format!("{}\n\n{task}", context.prompt.trim()).trim().to_owned();
+        context
     }
 
     /// Returns the instructions for an agent that connects over MCP: prompt, possible delegates and output schema.

@@ -7,7 +7,7 @@ use crate::verifier_decision::VerifierDecision;
 use model::suite::{Brief, CaseSurface};
 use model::transcript::{FaultSource, LimitKind, Move, ReviewDecision, ToolAnswer, ToolCall, ToolErrorCode};
 use model::view::{AgentContext, Observation, View};
-use model::{Ending, Event, EventKind, Workspace};
+use model::{Ending, Event, EventKind, Skill, SkillHandler, Workspace};
 use serde_json::{Map, Value, json};
 use world::{ActingAgent, World};
 
@@ -35,7 +35,7 @@ struct DelegationFrame {
 
 struct TrialDriver<'t> {
     workspace: &'t Workspace,
-    surface: &'t CaseSurface,
+    brief: &'t Brief,
     limits: TrialLimits,
     user: &'t mut dyn User,
     world: &'t mut dyn World,
@@ -45,7 +45,7 @@ struct TrialDriver<'t> {
 impl<'t> TrialDriver<'t> {
     fn new(scene: TrialContext<'t>, user: &'t mut dyn User, world: &'t mut dyn World) -> Self {
         let TrialContext { workspace, brief, limits } = scene;
-        let mut trial = Self { workspace, surface: &brief.surface, limits, user, world, frames: vec![] };
+        let mut trial = Self { workspace, brief, limits, user, world, frames: vec![] };
         trial.push_frame(AgentContext::for_brief(workspace, brief), vec![]);
         trial
     }
@@ -151,14 +151,33 @@ impl<'t> TrialDriver<'t> {
                 self.note(EventKind::Reported { text });
                 None
             }
-            Move::Activate { skill, params } => {
-                self.note(EventKind::Activated { skill: skill.clone(), params });
-                self.user_turn(UserInput::Activated(&skill)).await
-            }
+            Move::Activate { skill, params } => self.activate(skill, params).await,
             Move::Call(calls) => self.call(calls).await,
             Move::Delegate { to, params } => self.delegate(to, params).await,
             Move::Stop => Some(Ending::Finished),
         }
+    }
+
+    /// Records the activation. Once the user has nothing to add, a skill that is to be carried out is handed to its agent.
+    async fn activate(&mut self, skill: String, params: Map<String, Value>) -> Option<Ending> {
+        self.note(EventKind::Activated { skill: skill.clone(), params: params.clone() });
+        let ending = self.user_turn(UserInput::Activated(&skill)).await?;
+        let closes = self.brief.carry_out && self.frames.len() == 1 && ending == Ending::Finished;
+        match self.workspace.skill(&skill).filter(|_| closes) {
+            Some(skill) => self.carry_out(skill, params),
+            None => return Some(ending),
+        }
+        None
+    }
+
+    /// Starts the agent of a skill as by a delegation. The subject plays it, even if the world answers for that agent elsewhere.
+    fn carry_out(&mut self, skill: &'t Skill, given: Map<String, Value>) {
+        let params = skill.hand_over(given);
+        if let SkillHandler::Agent(to) = &skill.handler {
+            self.note(EventKind::Delegated { to: to.value.clone(), params: params.clone() });
+        }
+        let from = self.who().agent;
+        self.push_frame(AgentContext::for_skill(self.workspace, skill), vec![Observation::HandOver { from, params }]);
     }
 
     /// Sends the text to the user if the root agent speaks, otherwise returns it to the delegating agent.
@@ -170,6 +189,10 @@ impl<'t> TrialDriver<'t> {
         let said = self.record_decision(&text).unwrap_or_else(|| Value::String(text.clone()));
         self.note(EventKind::Returned { text });
         let done = self.frames.pop()?;
+        // The answer of the agent that carries out a skill is the report to the user.
+        if self.brief.carry_out && self.frames.len() == 1 {
+            return Some(Ending::Finished);
+        }
         self.observe(Observation::Peer { agent: done.context.agent, said });
         None
     }
@@ -209,7 +232,7 @@ impl<'t> TrialDriver<'t> {
             self.observe(Observation::Answer { tool: call.tool, answer });
         }
         // Profile cases measure tool selection only: the trial ends after the first move that calls tools.
-        matches!(self.surface, CaseSurface::Profile(_)).then_some(Ending::Finished)
+        matches!(self.brief.surface, CaseSurface::Profile(_)).then_some(Ending::Finished)
     }
 
     /// Reports whether the active agent's tool list has the tool, by name or alias.

@@ -133,7 +133,8 @@ impl SubjectPool {
                 // LLM calls are numbered per trial: calls of the peers use a separate id.
                 let calls = ContentHash::of_json(&json!([trial.id.as_str(), "peers"]));
                 let none = || ReferenceSubject::new(vec![], false);
-                Box::new(SubjectWithPeers::new(lead, self.instantiate_one(name, (calls, trial.seed), &brief.surface, lent.as_ref(), none)?))
+                let peers = self.instantiate_one(name, (calls, trial.seed), &brief.surface, lent.as_ref(), none)?;
+                Box::new(SubjectWithPeers::new(lead, peers, brief))
             }
             None => lead,
         };

@@ -12,7 +12,7 @@ pub(crate) struct ExpectedSession {
     pub moves: u64,
 }
 
-/// Returns the root's session first, then one for each agent that the reference delegates to. Agents played by the world are not in
+/// Returns the root's session first, then one for each agent that the reference delegates to or starts by a skill. Agents played by the world are not in
 /// references.
 pub(crate) fn expected_sessions(case: &Case) -> Vec<ExpectedSession> {
     let turns = match &case.brief.user_script {
@@ -23,12 +23,17 @@ pub(crate) fn expected_sessions(case: &Case) -> Vec<ExpectedSession> {
     let root = match &case.brief.surface {
         // The trial ends with the first move that calls tools.
         CaseSurface::Profile(name) => return vec![root_session(format!("profile {}", name.value), turns)],
-        CaseSurface::Skills => return vec![root_session("skills".to_owned(), steps.max(turns))],
-        CaseSurface::Agent(name) => name.value.as_str(),
+        CaseSurface::Skills if !case.brief.carry_out => return vec![root_session("skills".to_owned(), steps.max(turns))],
+        CaseSurface::Skills => None,
+        CaseSurface::Agent(name) => Some(name.value.as_str()),
     };
-    let mut sessions = vec![agent_session(root, true)];
+    let mut sessions = vec![root.map_or_else(|| root_session("skills".to_owned(), 0), |root| agent_session(root, true))];
     for step in &case.reference {
-        let agent = step.agent.as_ref().map_or(root, |agent| agent.value.as_str());
+        let agent = step.agent.as_ref().map(|agent| agent.value.as_str()).or(root);
+        let Some(agent) = agent else {
+            sessions[0].moves += 1;
+            continue;
+        };
         match sessions.iter_mut().find(|session| session.agent.as_deref() == Some(agent)) {
             Some(session) => session.moves += 1,
             None => sessions.push(ExpectedSession { moves: 1, ..agent_session(agent, false) }),

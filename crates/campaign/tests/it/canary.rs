@@ -90,6 +90,7 @@ cases:
       ask: [canaryq7_ask]
       ask_words: {{ canaryq7_ask: [canaryq7_word] }}
       carry: [{{ slot: canaryq7_slot, value: canaryq7_carried, from_turn: 7700706, until: canaryq7_until }}]
+      report: {{ fields: {{ status: canaryq7_status }}, states: ["7700709"] }}
       rubric: canaryq7 rubric
     reference:
       - {first}
@@ -120,7 +121,7 @@ fn workspace(subjects: &[(&str, String)]) -> Arc<Workspace> {
 fn assert_canaries_planted(suite: &Suite, case: &Case) {
     let Case { id, kind: _, brief: _, intent, expect, reference, tags, hash: _, at } = case;
     let UserIntent { spend, receive, chains, payees, slippage_bps, deadline } = intent;
-    let CaseExpectations { calls, forbid, rules, post, output_schema, skill, params, ask, ask_words, carry, rubric } = expect;
+    let CaseExpectations { calls, forbid, rules, post, output_schema, skill, params, ask, ask_words, carry, report, rubric } = expect;
     let parts = [
         format!("{id:?}"),
         format!("{tags:?}"),
@@ -144,6 +145,7 @@ fn assert_canaries_planted(suite: &Suite, case: &Case) {
         format!("{ask:?}"),
         format!("{ask_words:?}"),
         format!("{carry:?}"),
+        format!("{report:?}"),
         format!("{rubric:?}"),
     ];
     for part in parts {

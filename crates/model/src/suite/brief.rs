@@ -4,7 +4,7 @@ use super::case_fixture::{CaseFixture, read_case_fixtures};
 use super::persona::{Persona, read_persona};
 use crate::location::Spanned;
 use crate::problem::ProblemReport;
-use crate::yaml::{YamlFields, YamlNode, list, name, spanned, text};
+use crate::yaml::{YamlFields, YamlNode, flag, list, name, spanned, text};
 
 #[derive(Debug, Clone)]
 pub struct Brief {
@@ -14,6 +14,15 @@ pub struct Brief {
     /// Recorded answers, used before those of the world. The first match applies.
     pub fixtures: Vec<CaseFixture>,
     pub peers: PeerMode,
+    /// The activated skill is carried out by its agent. Set only on the skill surface.
+    pub carry_out: bool,
+}
+
+impl Brief {
+    /// Returns whether agents of the workspace act: the agent of the surface, or the agent of the activated skill.
+    pub fn runs_agents(&self) -> bool {
+        self.carry_out || self.surface.agent().is_some()
+    }
 }
 
 /// Interface given to the subject: the tools of a profile, the context of an agent, or a list of skills to choose from.
@@ -74,7 +83,11 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
         "self" => PeerMode::Own,
         _ => PeerMode::Subject(word),
     });
+    let carry_out = fields.or_default("carry_out", flag);
     fields.close();
+    if carry_out && !matches!(surface, Some(CaseSurface::Skills) | None) {
+        report.add(node.line, "only an activated skill can be carried out", "remove carry_out or write surface: { skills: all }");
+    }
     let user_script = match (turns, persona) {
         (Some(turns), None) if !turns.is_empty() => Some(UserScript::Turns(turns)),
         (None, Some(persona)) => Some(UserScript::Persona(persona)),
@@ -83,7 +96,7 @@ pub(super) fn read_brief(node: &YamlNode, report: &ProblemReport) -> Option<Brie
             None
         }
     };
-    Some(Brief { surface: surface?, user_script: user_script?, world: world?, fixtures, peers })
+    Some(Brief { surface: surface?, user_script: user_script?, world: world?, fixtures, peers, carry_out })
 }
 
 fn read_surface(node: &YamlNode, report: &ProblemReport) -> Option<CaseSurface> {

@@ -2,6 +2,7 @@
 
 use super::arg_matcher::{ArgMatcher, read_arg_matcher};
 use super::call_pattern::{CallPattern, read_call_pattern};
+use super::expected_report::{ExpectedReport, read_expected_report};
 use super::state_predicate::{StatePredicate, read_state_predicate};
 use crate::agent::read_rule;
 use crate::location::{Location, Spanned};
@@ -28,6 +29,8 @@ pub struct CaseExpectations {
     /// Further words of a question for one of these values, for example in the user's language.
     pub ask_words: IndexMap<String, Vec<String>>,
     pub carry: Vec<CarriedValue>,
+    /// Content of the report that the agent of a carried-out skill returns.
+    pub report: Option<ExpectedReport>,
     /// Question to the LLM judge, for properties that no other expectation can check.
     pub rubric: Option<Spanned<String>>,
 }
@@ -92,6 +95,7 @@ pub(super) fn read_expect(node: &YamlNode, report: &ProblemReport) -> Option<Cas
         ask: fields.or_default("ask", list(name)),
         ask_words: fields.or_default("ask_words", map(list(text))),
         carry: fields.or_default("carry", list(read_carry)),
+        report: fields.optional("report", read_expected_report),
         rubric: fields.optional("rubric", spanned(text)),
     };
     let empty = expects_nothing(&expect);
@@ -114,6 +118,7 @@ fn expects_nothing(expect: &CaseExpectations) -> bool {
         && expect.skill.is_none()
         && expect.ask.is_empty()
         && expect.carry.is_empty()
+        && expect.report.is_none()
         && expect.rubric.is_none()
 }
 

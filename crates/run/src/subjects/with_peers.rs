@@ -3,6 +3,7 @@
 use super::{Subject, SubjectFault};
 use crate::limits::SubjectUsage;
 use async_trait::async_trait;
+use model::suite::Brief;
 use model::transcript::Move;
 use model::view::View;
 use std::fmt;
@@ -10,11 +11,13 @@ use std::fmt;
 pub struct SubjectWithPeers {
     lead: Box<dyn Subject>,
     peers: Box<dyn Subject>,
+    /// Deepest agent that the lead plays: the root, or the agent that carries out a skill.
+    lead_depth: u32,
 }
 
 impl SubjectWithPeers {
-    pub fn new(lead: Box<dyn Subject>, peers: Box<dyn Subject>) -> Self {
-        Self { lead, peers }
+    pub fn new(lead: Box<dyn Subject>, peers: Box<dyn Subject>, brief: &Brief) -> Self {
+        Self { lead, peers, lead_depth: u32::from(brief.carry_out) }
     }
 }
 
@@ -28,7 +31,7 @@ impl fmt::Debug for SubjectWithPeers {
 impl Subject for SubjectWithPeers {
     async fn next(&mut self, view: &View<'_>) -> Result<Move, SubjectFault> {
         match view.depth {
-            0 => self.lead.next(view).await,
+            depth if depth <= self.lead_depth => self.lead.next(view).await,
             // A peer's failure is a harness fault, not a failure of the evaluated subject.
             _ => self.peers.next(view).await.map_err(|fault| {
                 if fault == SubjectFault::Unfunded { fault } else { SubjectFault::Harness(format!("a peer agent failed: {fault}")) }

@@ -65,7 +65,8 @@ impl ChatScenario {
         };
         workspace.world(world).ok_or_else(|| UserError::unknown("world", world, workspace.worlds.iter().map(|one| one.name.as_str())))?;
         let peers = if peers == ["with", "own", "peers"] { PeerMode::Own } else { PeerMode::Stub };
-        let brief = Brief { surface, user_script: UserScript::Turns(vec![]), world: spanned(world), fixtures: vec![], peers };
+        let user_script = UserScript::Turns(vec![]);
+        let brief = Brief { surface, user_script, world: spanned(world), fixtures: vec![], peers, carry_out: false };
         Ok(Self { name: name.to_owned(), brief })
     }
 

@@ -59,7 +59,7 @@ const MODULE_IMPORTS: &[(&str, &str, &[&str])] = &[
     ("model", "review", &[]),
     ("model", "rule", &["catalog", "problem"]),
     ("model", "scorer", &["text_enum"]),
-    ("model", "view", &["catalog", "tool_listing", "location", "suite", "transcript", "workspace"]),
+    ("model", "view", &["catalog", "tool_listing", "location", "skill", "suite", "transcript", "workspace"]),
     ("model", "seeded_rng", &["hash"]),
     ("model", "skill", &["catalog", "location", "problem", "yaml"]),
     ("model", "subject", &["hash", "money", "location", "problem", "yaml"]),

@@ -12,6 +12,7 @@ fn brief(agent: &str, said: &[&str]) -> Brief {
     let like: &Case = workspace.cases().find(|case| *case.brief.world == "defi_small").expect("a case");
     let spot = |value: &str| Spanned { value: value.to_owned(), at: like.brief.world.at.clone() };
     Brief {
+        carry_out: false,
         surface: CaseSurface::Agent(spot(agent)),
         user_script: UserScript::Turns(said.iter().map(|said| spot(said)).collect()),
         world: like.brief.world.clone(),

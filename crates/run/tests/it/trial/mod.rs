@@ -1,5 +1,6 @@
 //! Tests of the trial driver: endings, simulated users and control subjects.
 
+mod carry_out;
 mod endings;
 mod fixture;
 mod gullible;
