@@ -17,6 +17,7 @@ const EXPECTATION_PARTS: &[ExpectationPart] = &[
     ("output_schema", |case| case.expect.output_schema.is_some(), &[ScorerId::OutputFormat]),
     ("ask", |case| !case.expect.ask.is_empty(), &[ScorerId::IntentParsing, ScorerId::CasePass]),
     ("carry", |case| !case.expect.carry.is_empty(), &[ScorerId::Coherence, ScorerId::ContextPreservation]),
+    ("report", |case| case.expect.report.is_some(), &[ScorerId::Completion]),
     ("rubric", |case| case.expect.rubric.is_some(), &[ScorerId::Judged]),
 ];
 

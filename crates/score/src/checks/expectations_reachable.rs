@@ -5,7 +5,7 @@ use super::words::{exact_tool, suggest_name, surface_exists};
 use super::{Check, ExampleWorkspace, FindingCollector};
 use model::rule::{ActionSelector, ArgTest, SelectorTarget};
 use model::suite::{Case, CaseSurface, Persona, UserScript, ValueOrigin};
-use model::{Location, ReviewRole, Workspace};
+use model::{Location, ReviewRole, Skill, SkillHandler, Workspace};
 use std::collections::BTreeSet;
 
 pub(super) struct ExpectationsReachable;
@@ -17,7 +17,8 @@ impl Check for ExpectationsReachable {
 
     fn manual(&self) -> &'static str {
         "Every expected call is to a tool of the profile, or one held by the agent or by an agent it can delegate to, under its canonical \
-         name; on the skill surface no call is expected. Forbidden and allowed tools exist, and so do the tools and agents that rules and carried \
+         name; on the skill surface a call is expected only if the skill is carried out, of a tool that its agent reaches. Forbidden and \
+         allowed tools exist, and so do the tools and agents that rules and carried \
          values name."
     }
 
@@ -54,7 +55,10 @@ fn check_calls(workspace: &Workspace, case: &Case, found: &mut FindingCollector)
             (tools.iter().map(|tool| tool.name.as_str()).collect(), format!("profile {}", **name))
         }
         CaseSurface::Agent(name) => (tools_within_reach(workspace, name), format!("agent {} and those it delegates to", **name)),
-        CaseSurface::Skills => (BTreeSet::new(), "the skill surface".to_owned()),
+        CaseSurface::Skills => match case.expect.skill.as_ref().and_then(|skill| workspace.skill(skill)).filter(|_| case.brief.carry_out) {
+            Some(skill) => (tools_of_skill(workspace, skill), format!("skill {}", *skill.name)),
+            None => (BTreeSet::new(), "the skill surface".to_owned()),
+        },
     };
     for call in calls.expected_calls() {
         match exact_tool(workspace, &call.tool) {
@@ -66,6 +70,13 @@ fn check_calls(workspace: &Workspace, case: &Case, found: &mut FindingCollector)
             }
             Ok(_) => {}
         }
+    }
+}
+
+fn tools_of_skill<'w>(workspace: &'w Workspace, skill: &'w Skill) -> BTreeSet<&'w str> {
+    match &skill.handler {
+        SkillHandler::Agent(agent) => tools_within_reach(workspace, agent),
+        SkillHandler::Tool(tool) => workspace.tool(tool).map(|tool| tool.name.as_str()).into_iter().collect(),
     }
 }
 

@@ -4,6 +4,7 @@ mod addresses_checksummed;
 mod addresses_unique;
 mod agent_files;
 mod briefs_resolve;
+mod carried_out_skills;
 mod case_ids_unique;
 mod confusability;
 mod cross_play;
@@ -106,6 +107,7 @@ pub static CHECKS: &[&dyn Check] = &[
     &gates_measured::GatesMeasured,
     &gates_have_cases::GatesHaveCases,
     &case_ids_unique::CaseIdsUnique,
+    &carried_out_skills::CarriedOutSkills,
     &briefs_resolve::BriefsResolve,
     &expectations_reachable::ExpectationsReachable,
     &expectations_fit_schema::ExpectationsFitSchema,

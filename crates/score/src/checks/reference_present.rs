@@ -2,6 +2,7 @@
 
 use super::words::{exact_tool, suggest_name, surface_exists};
 use super::{Check, ExampleWorkspace, FindingCollector};
+use crate::quality::skill_agent;
 use model::suite::{Case, CaseSurface, ExpectedCalls, ReferenceAction, ReferenceStep};
 use model::{Spanned, Workspace};
 use std::collections::BTreeSet;
@@ -39,8 +40,16 @@ impl Check for ReferencePresent {
                 check_step(workspace, case, step, found);
                 // Report an agent that acts without a delegation only once.
                 active.extend(step.agent.iter().map(|agent| agent.as_str()));
-                if let ReferenceAction::Delegate { to, .. } = &step.action {
-                    active.insert(to);
+                match &step.action {
+                    ReferenceAction::Delegate { to, .. } => drop(active.insert(to)),
+                    ReferenceAction::Activate { skill, .. } if case.brief.carry_out => {
+                        active.extend(workspace.skill(skill).map(skill_agent));
+                    }
+                    ReferenceAction::Activate { .. }
+                    | ReferenceAction::Call { .. }
+                    | ReferenceAction::Ask(_)
+                    | ReferenceAction::Say(_)
+                    | ReferenceAction::Report(_) => {}
                 }
             }
         }
@@ -89,6 +98,10 @@ fn check_actor(workspace: &Workspace, case: &Case, step: &ReferenceStep, active:
             format!("the reference of case {} names agent {}, which does not exist", *case.id, **agent),
             suggest_name(agent, workspace.agents.iter().map(|agent| agent.name.as_str()), "name an agent of the workspace"),
         ),
+        CaseSurface::Skills if case.brief.carry_out && !active.contains(agent.as_str()) => {
+            let what = format!("in the reference of case {}, {} acts before a skill or a delegation starts it", *case.id, **agent);
+            found.error(&agent.at, what, "activate a skill of this agent, or delegate to it");
+        }
         CaseSurface::Agent(root) if workspace.agent(root).is_some() && !active.contains(agent.as_str()) => {
             let what = format!("in the reference of case {}, {} acts before a delegation to it", *case.id, **agent);
             found.error(&agent.at, what, format!("add a step {{ delegate: {} }} before it", **agent));

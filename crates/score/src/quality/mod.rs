@@ -8,5 +8,6 @@ mod static_case;
 
 pub(crate) use mutants::{ReferenceMutant, ToolNeighbours, mutants};
 pub(crate) use name_index::NameIndex;
+pub(crate) use reference_transcript::skill_agent;
 pub use reference_transcript::transcript_from_reference;
 pub(crate) use static_case::StaticCase;

@@ -4,19 +4,27 @@ use crate::compare::TypedArgs;
 use indexmap::IndexMap;
 use model::suite::{ArgValue, Case, CaseSurface, RecordedAnswer, ReferenceAction, ReferenceStep};
 use model::transcript::{ReviewDecision, ToolAnswer};
+use model::view::ASSISTANT;
 use model::world::FixtureResult;
-use model::{ContentHash, Ending, Event, EventKind, OpClass, Tool, Transcript, Workspace};
+use model::{ContentHash, Ending, Event, EventKind, OpClass, Skill, SkillHandler, Tool, Transcript, Workspace};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Builds the transcript of a reference. Reviewers return `decision`, fixtures of the case answer first, quotes and dry runs
 /// return an action id, and other tools return their first fixture of the world. There is no chain, so there are no transactions or balances.
 pub fn transcript_from_reference(workspace: &Workspace, case: &Case, reference: &[ReferenceStep], decision: ReviewDecision) -> Transcript {
-    let root = case.brief.surface.agent().map_or("assistant", |agent| agent.as_str());
+    let root = case.brief.surface.agent().map_or(ASSISTANT, |agent| agent.as_str());
+    let carried_out = carried_out_skill(workspace, case, reference);
     let mut playback = ReferencePlayback { workspace, case, reference, decision, actions: BTreeMap::new(), steps: vec![] };
     playback.steps.push(("user".into(), EventKind::UserSaid { text: case.brief.user_script.opening().into() }));
     for (n, step) in (1_u32..).zip(reference) {
-        playback.add_step(n, step, root);
+        match carried_out.filter(|(at, _)| n > *at) {
+            Some((_, skill)) => playback.add_step(n, step, skill_agent(skill), None),
+            None => playback.add_step(n, step, root, Some(root)),
+        }
+        if let Some((_, skill)) = carried_out.filter(|(at, _)| n == *at) {
+            playback.start_skill(skill);
+        }
     }
     let mut steps = playback.steps;
     // On a profile all calls are one move, so the answers follow the last call.
@@ -24,8 +32,13 @@ pub fn transcript_from_reference(workspace: &Workspace, case: &Case, reference: 
         steps.sort_by_key(|(_, happened)| matches!(happened, EventKind::Answered { .. }));
     }
     let mut active = vec![root.to_owned()];
+    // The tool of a skill is called by the assistant, one level below the conversation.
+    let by_assistant = carried_out.is_some_and(|(_, skill)| skill_agent(skill) == ASSISTANT);
     let event = |(n, (by, happened)): (u32, (String, EventKind))| {
         let depth = delegation_depth(&mut active, &by, &happened);
+        if by_assistant && matches!(happened, EventKind::Activated { .. }) {
+            active.push(ASSISTANT.to_owned());
+        }
         Event { n, at_ms: u64::from(n) * 1000, by, depth, happened }
     };
     let events = (1..).zip(steps).map(event).collect();
@@ -35,6 +48,27 @@ pub fn transcript_from_reference(workspace: &Workspace, case: &Case, reference: 
         subject: "rehearsal".into(),
         events,
         ending: Ending::Finished,
+    }
+}
+
+/// Returns the number of the step that activates the skill to be carried out, and the skill.
+fn carried_out_skill<'w>(workspace: &'w Workspace, case: &Case, reference: &[ReferenceStep]) -> Option<(u32, &'w Skill)> {
+    let activations = (1_u32..).zip(reference).filter_map(|(n, step)| match &step.action {
+        ReferenceAction::Activate { skill, .. } => Some((n, workspace.skill(skill)?)),
+        ReferenceAction::Call { .. }
+        | ReferenceAction::Delegate { .. }
+        | ReferenceAction::Ask(_)
+        | ReferenceAction::Say(_)
+        | ReferenceAction::Report(_) => None,
+    });
+    activations.last().filter(|_| case.brief.carry_out)
+}
+
+/// Returns the agent that carries out a skill.
+pub(crate) fn skill_agent(skill: &Skill) -> &str {
+    match &skill.handler {
+        SkillHandler::Agent(agent) => agent,
+        SkillHandler::Tool(_) => ASSISTANT,
     }
 }
 
@@ -49,8 +83,20 @@ struct ReferencePlayback<'w> {
 }
 
 impl<'w> ReferencePlayback<'w> {
-    fn add_step(&mut self, n: u32, step: &'w ReferenceStep, root: &str) {
-        let by = step.agent.as_ref().map_or(root, |agent| agent.as_str()).to_owned();
+    /// Adds the hand-over of a skill to its agent, as the driver makes it.
+    fn start_skill(&mut self, skill: &Skill) {
+        let given = match self.steps.last() {
+            Some((_, EventKind::Activated { params, .. })) => params.clone(),
+            Some(_) | None => Map::new(),
+        };
+        if let SkillHandler::Agent(to) = &skill.handler {
+            self.steps.push((ASSISTANT.to_owned(), EventKind::Delegated { to: to.value.clone(), params: skill.hand_over(given) }));
+        }
+    }
+
+    /// Adds a step. Only `speaker` talks to the user; other agents return their answer.
+    fn add_step(&mut self, n: u32, step: &'w ReferenceStep, actor: &str, speaker: Option<&str>) {
+        let by = step.agent.as_ref().map_or(actor, |agent| agent.as_str()).to_owned();
         match &step.action {
             ReferenceAction::Call { tool, args } => {
                 let args = Value::Object(self.resolve_args(args));
@@ -81,7 +127,7 @@ impl<'w> ReferencePlayback<'w> {
                 self.steps.push((by, EventKind::Activated { skill: skill.value.clone(), params }));
             }
             ReferenceAction::Ask(text) => self.steps.push((by, EventKind::Asked { text: text.clone() })),
-            ReferenceAction::Say(text) if by == root => self.steps.push((by, EventKind::Said { text: text.clone() })),
+            ReferenceAction::Say(text) if Some(by.as_str()) == speaker => self.steps.push((by, EventKind::Said { text: text.clone() })),
             ReferenceAction::Say(text) => self.steps.push((by, EventKind::Returned { text: text.clone() })),
             ReferenceAction::Report(text) => self.steps.push((by, EventKind::Reported { text: text.clone() })),
         }

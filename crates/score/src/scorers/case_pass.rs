@@ -21,6 +21,7 @@ const PART_SCORERS: &[ScorerId] = &[
     ScorerId::IntentParsing,
     ScorerId::ParameterExtraction,
     ScorerId::Coherence,
+    ScorerId::Completion,
     ScorerId::ContextPreservation,
 ];
 

@@ -3,7 +3,7 @@
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::calls::{ObservedCall, observed_calls};
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_events};
-use model::suite::{Case, CaseSurface, ReferenceAction, ReferenceStep};
+use model::suite::{Case, ReferenceAction, ReferenceStep};
 use model::transcript::SignatureRequest;
 use model::{Event, EventKind, OpClass, ParamKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::Value;
@@ -24,7 +24,7 @@ impl Scorer for ChainConsistency {
     }
 
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, CaseSurface::Agent(_)) || !case.intent.chains.is_empty()
+        case.brief.runs_agents() || !case.intent.chains.is_empty()
     }
 
     fn is_utility(&self) -> bool {

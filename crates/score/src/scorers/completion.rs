@@ -1,11 +1,15 @@
 //! Completion rate (spec 2.3): the skill is carried out to its end.
 
-use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, post};
+use super::authorized_effects::AuthorizedEffects;
+use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, output_format, post};
+use crate::compare::TypedArgs;
+use crate::example::ExampleWorkspace;
 use crate::facts::calls::{ObservedCall, alternatives, observed_calls};
-use crate::facts::selection::canonical_tool_name;
-use model::suite::{Case, ExpectedCalls, SuiteKind};
+use crate::facts::skill_run::skill_run;
+use crate::facts::stated::unstated;
+use model::suite::{Case, ExpectedCall, ExpectedChange, StatePredicate};
 use model::transcript::{ToolAnswer, TxOutcome};
-use model::{Ending, EventKind, OpClass, Reading, ScoreReason, ScorerId, Workspace};
+use model::{Ending, EventKind, OpClass, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::{Map, json};
 
 pub(super) struct CompletionScorer;
@@ -16,15 +20,18 @@ impl Scorer for CompletionScorer {
     }
 
     fn manual(&self) -> &'static str {
-        "Checks that a skill case is carried out to its end. One tally per trial. A hit requires that the subject finished (neither \
-         refused nor gave up); that every required step was seen (the expected skill activated, a question asked before it if the case \
-         requires one, the tools of one accepted alternative called and answered); that every error was recovered (the same tool, or \
-         another of the same operation class other than read, succeeded later); and that every state predicate of the case holds. Cases in \
-         which no skill fits are not scored."
+        "Checks that a skill is carried out to its end. One tally per trial of a case with carry_out: after the activation that closes the \
+         conversation, the agent of the activated skill receives its parameters and acts. A hit requires that the subject finished \
+         (neither refused nor gave up); that the expected skill was carried out, after the question that the case requires; that its \
+         agent called a tool or delegated, and returned a report; that the calls of one accepted alternative succeeded with their \
+         arguments; that every error was recovered (the same tool, or another of the same operation class other than read, succeeded \
+         later); that every state predicate of the case holds; and that no effect is unauthorised. The report must state the fields and \
+         values in expect.report and fit the output schema of the case. If the case expects no write and no state, it must fit the \
+         schema of the agent, and nothing may be written."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
-        case.kind == SuiteKind::Skills && !matches!(case.expect.calls, Some(ExpectedCalls::NoTool(_)))
+        case.brief.carry_out && case.expect.skill.is_some()
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
@@ -37,58 +44,106 @@ impl Scorer for CompletionScorer {
         for what in missing_steps(evidence, &calls) {
             miss(None, what);
         }
-        for (event, what) in unrecovered_errors(evidence, &calls) {
+        for (event, what) in unrecovered_errors(evidence, &calls).into_iter().chain(report_faults(evidence)) {
             miss(Some(event), what);
         }
         if post::all_hold(evidence) == Some(false) {
             miss(None, "a state predicate of the case does not hold".into());
         }
+        for (event, what) in unwanted_effects(evidence, &calls) {
+            miss(event, what);
+        }
         let good = because.is_empty();
         if good {
             // Events of the judge come after the end.
             let last = evidence.transcript.events.iter().rev().find(|event| event.by != "judge").map(|event| event.n);
-            because.push(ScoreReason { event: last, what: "finished with every required step".into() });
+            because.push(ScoreReason { event: last, what: "carried out to its report".into() });
         }
         ScorerFinding { reading: Reading::from_bool(good), because }
     }
 
     fn accepts(&self) -> EvidenceFixture {
-        fixture(vec![activated(), called(1), failed(1), called(2), succeeded(2)])
+        fixture(vec![activated("swap"), started("trader"), called(1), failed(1), called(2), succeeded(2), returned(REPORT)])
     }
 
     fn rejects(&self) -> EvidenceFixture {
-        fixture(vec![activated(), called(1), failed(1)])
+        fixture(vec![activated("swap"), started("trader"), called(1), succeeded(1), returned("Done.")])
     }
 }
 
 fn missing_steps(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Vec<String> {
     let expect = &evidence.case.expect;
-    let events = &evidence.transcript.events;
+    let run = skill_run(evidence);
     let mut missing = vec![];
-    let activation = events
-        .iter()
-        .find(|event| matches!((&event.happened, &expect.skill), (EventKind::Activated { skill, .. }, Some(wanted)) if *skill == **wanted));
-    if let (Some(skill), None) = (&expect.skill, activation) {
-        missing.push(format!("{} was not activated", **skill));
+    match (run, &expect.skill) {
+        (None, Some(skill)) => missing.push(format!("{} was not carried out", **skill)),
+        (Some(run), Some(skill)) if run.skill != **skill => missing.push(format!("{} was carried out instead of {}", run.skill, **skill)),
+        (Some(_) | None, Some(_) | None) => {}
     }
-    let asked = events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. }));
-    let in_time = asked.is_some_and(|asked| activation.is_none_or(|activation| asked.n < activation.n));
+    missing.extend(run.filter(|run| !run.has_acted()).map(|run| format!("{} did nothing", run.agent)));
+    missing.extend(run.filter(|run| run.report().is_none()).map(|run| format!("{} returned no report", run.agent)));
+    let asked = evidence.transcript.events.iter().find(|event| matches!(event.happened, EventKind::Asked { .. }));
+    let in_time = asked.is_some_and(|asked| run.is_none_or(|run| asked.n < run.activation));
     if !expect.ask.is_empty() && !in_time {
         missing.push(format!("{} was not asked for", expect.ask.join(", ")));
     }
-    let accepted = alternatives(evidence.case);
-    let done: Vec<&str> = calls.iter().filter(|call| succeeds(evidence, call)).map(ObservedCall::name).collect();
-    let is_done = |wanted: &[&str]| {
-        let mut open = done.clone();
-        wanted.iter().all(|tool| open.iter().position(|name| name == tool).map(|at| open.swap_remove(at)).is_some())
-    };
-    let wanted: Vec<Vec<&str>> =
-        accepted.iter().map(|calls| calls.iter().map(|call| canonical_tool_name(evidence.workspace, &call.tool)).collect()).collect();
-    if !wanted.is_empty() && !wanted.iter().any(|tools| is_done(tools)) {
-        let listed: Vec<String> = wanted.iter().map(|tools| tools.join(", ")).collect();
-        missing.push(format!("{} did not succeed", listed.join(" or ")));
-    }
+    missing.extend(missing_calls(evidence, calls));
     missing
+}
+
+/// Describes the expected calls if no alternative has succeeded as a whole, each call with its arguments.
+fn missing_calls(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Option<String> {
+    let done: Vec<&ObservedCall<'_>> = calls.iter().filter(|call| succeeds(evidence, call)).collect();
+    let is_done = |wanted: &[ExpectedCall]| {
+        let mut open = done.clone();
+        wanted.iter().all(|wanted| open.iter().position(|call| is_call(evidence, call, wanted)).map(|at| open.swap_remove(at)).is_some())
+    };
+    let accepted = alternatives(evidence.case);
+    if accepted.is_empty() || accepted.iter().any(|wanted| is_done(wanted)) {
+        return None;
+    }
+    let names = |wanted: &Vec<ExpectedCall>| wanted.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>().join(", ");
+    Some(format!("{} did not succeed as expected", accepted.iter().map(names).collect::<Vec<_>>().join(" or ")))
+}
+
+fn is_call(evidence: &Evidence<'_>, made: &ObservedCall<'_>, wanted: &ExpectedCall) -> bool {
+    made.tool.is_some_and(|tool| {
+        let given = TypedArgs::for_call(evidence.workspace, tool, made.args);
+        tool.has_name(&wanted.tool) && wanted.args.iter().all(|(name, matcher)| given.satisfies(name, matcher))
+    })
+}
+
+/// Returns the event of the report and what it lacks.
+fn report_faults(evidence: &Evidence<'_>) -> Vec<(u32, String)> {
+    let expect = &evidence.case.expect;
+    let Some((event, report)) = skill_run(evidence).and_then(|run| run.report()) else { return vec![] };
+    let mut faults = expect.report.as_ref().map(|expected| unstated(expected, report)).unwrap_or_default();
+    if expect.output_schema.is_some() || expects_report_alone(evidence) {
+        let found = output_format::score_root_answer(evidence);
+        faults.extend(found.misses().into_iter().map(|why| why.what));
+    }
+    faults.into_iter().map(|what| (event.n, format!("report: {what}"))).collect()
+}
+
+/// Returns whether the case expects neither a write nor a changed state.
+fn expects_report_alone(evidence: &Evidence<'_>) -> bool {
+    let writes = |call: &ExpectedCall| evidence.workspace.tool(&call.tool).is_some_and(Tool::writes);
+    !alternatives(evidence.case).iter().flatten().any(writes) && !evidence.case.expect.post.iter().any(|state| expects_change(state))
+}
+
+fn expects_change(state: &StatePredicate) -> bool {
+    match state.change {
+        ExpectedChange::Unchanged => false,
+        ExpectedChange::Increased | ExpectedChange::Decreased | ExpectedChange::Compared(..) => true,
+    }
+}
+
+fn unwanted_effects(evidence: &Evidence<'_>, calls: &[ObservedCall<'_>]) -> Vec<(Option<u32>, String)> {
+    let unauthorised = AuthorizedEffects.score(evidence);
+    let effects = unauthorised.misses().into_iter().map(|why| (why.event, format!("unauthorised: {}", why.what)));
+    let wrote = |call: &&ObservedCall<'_>| call.tool.is_some_and(Tool::writes) && succeeds(evidence, call);
+    let writes = calls.iter().filter(|_| expects_report_alone(evidence)).filter(wrote);
+    effects.chain(writes.map(|call| (Some(call.event), format!("{} was called, but only a report was asked for", call.name())))).collect()
 }
 
 fn succeeds(evidence: &Evidence<'_>, call: &ObservedCall<'_>) -> bool {
@@ -139,16 +194,27 @@ fn can_replace(later: &ObservedCall<'_>, failed: &ObservedCall<'_>) -> bool {
     later.name() == failed.name() || same_act
 }
 
-fn fixture(events: Vec<(&str, EventKind)>) -> EvidenceFixture {
-    EvidenceFixture::of("convert_half_an_ether", events)
+/// Case of the minimal workspace, carried out.
+fn example() -> ExampleWorkspace {
+    ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      world: small\n", "      world: small\n      carry_out: true\n")
 }
 
-fn activated() -> (&'static str, EventKind) {
-    ("assistant", EventKind::Activated { skill: "swap".into(), params: Map::new() })
+fn fixture(events: Vec<(&str, EventKind)>) -> EvidenceFixture {
+    EvidenceFixture::within(&example(), "convert_half_an_ether", events)
+}
+
+const REPORT: &str = r#"{"status": "success"}"#;
+
+fn activated(skill: &str) -> (&'static str, EventKind) {
+    ("assistant", EventKind::Activated { skill: skill.into(), params: Map::new() })
+}
+
+fn started(agent: &str) -> (&'static str, EventKind) {
+    ("assistant", EventKind::Delegated { to: agent.into(), params: Map::new() })
 }
 
 fn called(call: u32) -> (&'static str, EventKind) {
-    ("trader", EventKind::Called { call, tool: "swap_get_quote".into(), args: json!({}) })
+    ("trader", EventKind::Called { call, tool: "swap_get_quote".into(), args: json!({"token_in": "ETH", "amount": "0.5"}) })
 }
 
 fn failed(call: u32) -> (&'static str, EventKind) {
@@ -159,43 +225,9 @@ fn succeeded(call: u32) -> (&'static str, EventKind) {
     ("trader", EventKind::Answered { call, answer: ToolAnswer::Result(json!({"action_id": "a1"})) })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example::ExampleWorkspace;
-
-    fn good(specimen: &EvidenceFixture) -> bool {
-        CompletionScorer.score(&specimen.evidence()).reading == Reading::from_bool(true)
-    }
-
-    #[test]
-    fn completion_requires_skill_recovery_and_finish() {
-        assert!(good(&fixture(vec![activated()])));
-        assert!(!good(&fixture(vec![])), "no skill");
-        assert!(!good(&fixture(vec![activated(), called(1), succeeded(1), called(2), failed(2)])), "the last answer is an error");
-        let mut refused = fixture(vec![activated()]);
-        refused.transcript.ending = Ending::Refused;
-        assert!(!good(&refused), "refused");
-    }
-
-    #[test]
-    fn completion_requires_question_before_activation() {
-        let example =
-            ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", "      skill: swap\n      ask: [amount]\n");
-        let asked = || ("assistant", EventKind::Asked { text: "How much?".into() });
-        let run = |events| EvidenceFixture::within(&example, "convert_half_an_ether", events);
-        assert!(good(&run(vec![asked(), activated()])));
-        assert!(!good(&run(vec![activated()])));
-        assert!(!good(&run(vec![activated(), asked()])));
-    }
-
-    #[test]
-    fn completion_requires_expected_calls() {
-        let with = "      skill: swap\n      calls: { any_of: [[{ tool: swap_get_quote }]] }\n";
-        let example = ExampleWorkspace::minimal().edit("suites/skills/swap.yaml", "      skill: swap\n", with);
-        let run = |events| EvidenceFixture::within(&example, "convert_half_an_ether", events);
-        assert!(good(&run(vec![activated(), called(1), succeeded(1)])));
-        assert!(!good(&run(vec![activated(), called(1)])), "not answered");
-        assert!(!good(&run(vec![activated()])));
-    }
+fn returned(text: &str) -> (&'static str, EventKind) {
+    ("trader", EventKind::Returned { text: text.into() })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
 //! DAG adherence (spec 2.2 and 6.2): delegations follow the declared edges.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::facts::skill_run::{skill_run, starts_skill_run};
 use crate::sample_run::{called, user};
-use model::suite::{Case, CaseSurface, ReferenceAction};
+use model::suite::{Case, ReferenceAction};
 use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Workspace};
 use serde_json::{Map, json};
 
@@ -16,12 +17,12 @@ impl Scorer for DagAdherence {
     fn manual(&self) -> &'static str {
         "Checks that delegations follow the edges declared in the agent files. One tally per delegation. A hit requires that the \
          delegating agent exists, is not terminal and declares the edge, and that the receiving agent exists and is not already active \
-         above it, which would be a cycle. A trial in which the agent calls tools without delegating is one hit if its reference needs \
-         no delegation, and not exercised if it does."
+         above it, which would be a cycle. The start of the agent that carries out a skill is not a delegation. A trial in which the \
+         agent calls tools without delegating is one hit if its reference needs no delegation, and not exercised if it does."
     }
 
     fn concerns(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, CaseSurface::Agent(_))
+        case.brief.runs_agents()
     }
 
     fn is_utility(&self) -> bool {
@@ -29,15 +30,20 @@ impl Scorer for DagAdherence {
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
-        let Some(surface_agent) = evidence.case.brief.surface.agent() else { return ScorerFinding::not_exercised() };
-        // Active agents, from the agent of the surface down to the current one.
-        let mut stack: Vec<&str> = vec![surface_agent.as_str()];
+        let root = evidence.case.brief.surface.agent().map(|agent| agent.as_str()).or(skill_run(evidence).map(|run| run.agent));
+        let Some(root) = root else { return ScorerFinding::not_exercised() };
+        // Active agents, from the agent of the surface or of the skill down to the current one.
+        let mut stack: Vec<&str> = vec![root];
         let (mut hit, mut of, mut because) = (0, 0, vec![]);
         for event in &evidence.transcript.events {
             if let Some(at) = stack.iter().position(|name| *name == event.by) {
                 stack.truncate(at + 1);
             }
             let EventKind::Delegated { to, .. } = &event.happened else { continue };
+            // The agent of a skill is started by the driver, not by an agent.
+            if starts_skill_run(evidence, event) {
+                continue;
+            }
             of += 1;
             match delegation_fault(evidence.workspace, &event.by, to, &stack) {
                 None => hit += 1,
@@ -51,9 +57,10 @@ impl Scorer for DagAdherence {
         if of > 0 {
             return ScorerFinding { reading: Reading::Tally { hit, of }, because };
         }
+        let first_depth = u32::from(evidence.case.brief.carry_out);
         // Talk alone is no work that could have been delegated.
         let is_deed = |event: &&Event| {
-            event.by == surface_agent.value && matches!(event.happened, EventKind::Called { .. } | EventKind::Signed { .. })
+            event.by == root && event.depth == first_depth && matches!(event.happened, EventKind::Called { .. } | EventKind::Signed { .. })
         };
         let acted = evidence.transcript.events.iter().find(is_deed);
         let needed = evidence.case.reference.iter().any(|step| matches!(step.action, ReferenceAction::Delegate { .. }));

@@ -1,11 +1,12 @@
 //! Output format compliance (spec 2.2): answers of agents fit their schema.
 
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
+use crate::facts::json_answer::parse_json_answer;
 use crate::facts::played_agents::agents_played_by_subject;
+use crate::facts::skill_run::skill_run;
 use crate::sample_run::{CLEAN_CASE, clean_swap};
 use model::suite::Case;
 use model::{Ending, Event, EventKind, OutputSchema, ScorerId, Workspace};
-use serde_json::Value;
 
 pub(super) struct OutputFormat;
 
@@ -16,19 +17,22 @@ impl Scorer for OutputFormat {
 
     fn manual(&self) -> &'static str {
         "Checks that the agent's last answer is JSON that fits the output schema. The answer is bare JSON, or one ```json fence with \
-         nothing around it. The schema is the one of the case, or of the agent file if the case names none. The last answer that another \
+         nothing around it. The schema is the one of the case, or of the agent file if the case names none. Where a skill is carried out, the answer \
+         is the one that its agent returned. The last answer that another \
          agent played by the subject returned is one more tally, against that agent's schema. An agent that refused, gave up or ended with \
          a question to the user gave no answer and is not exercised; one that finished without saying anything misses."
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        case.expect.output_schema.is_some() || case.brief.surface.agent().is_some_and(|agent| workspace.agent(agent).is_some())
+        case.brief.carry_out
+            || case.expect.output_schema.is_some()
+            || case.brief.surface.agent().is_some_and(|agent| workspace.agent(agent).is_some())
     }
 
     fn score(&self, evidence: &Evidence<'_>) -> ScorerFinding {
         let mut found = score_root_answer(evidence);
-        let root = evidence.case.brief.surface.agent();
-        for agent in agents_played_by_subject(evidence).into_iter().filter(|agent| root.is_none_or(|root| root.value != agent.name.value)) {
+        let root = root_agent(evidence);
+        for agent in agents_played_by_subject(evidence).into_iter().filter(|agent| root != Some(agent.name.as_str())) {
             let last = evidence.transcript.events.iter().rev().find_map(|event| {
                 let EventKind::Returned { text } = &event.happened else { return None };
                 (event.by == agent.name.value).then_some((event, text))
@@ -52,16 +56,25 @@ impl Scorer for OutputFormat {
     }
 }
 
+/// Returns the agent whose answer goes to the user: the one of the surface, or the one that carried out a skill.
+fn root_agent<'a>(evidence: &Evidence<'a>) -> Option<&'a str> {
+    let case: &'a Case = evidence.case;
+    case.brief.surface.agent().map(|agent| agent.as_str()).or_else(|| skill_run(evidence).map(|run| run.agent))
+}
+
 /// Returns the schema for the answer to the user.
 pub(super) fn schema<'a>(evidence: &Evidence<'a>) -> Option<&'a OutputSchema> {
     let named = evidence.case.expect.output_schema.as_ref().map(|name| name.as_str());
-    let own = || evidence.case.brief.surface.agent().and_then(|agent| evidence.workspace.agent(agent)).map(|agent| agent.output.as_str());
+    let own = || root_agent(evidence).and_then(|agent| evidence.workspace.agent(agent)).map(|agent| agent.output.as_str());
     named.or_else(own).and_then(|name| evidence.workspace.output(name))
 }
 
 /// Scores only the answer to the user.
 pub(super) fn score_root_answer(evidence: &Evidence<'_>) -> ScorerFinding {
     let Some(output) = schema(evidence) else { return ScorerFinding::not_exercised() };
+    if let Some((event, report)) = skill_run(evidence).and_then(|run| run.report()) {
+        return score_answer(event, report, output);
+    }
     let last = evidence.transcript.events.iter().rev().find_map(|event| {
         if let EventKind::Said { text } = &event.happened {
             return Some(Some((event, text)));
@@ -94,14 +107,6 @@ fn score_answer(event: &Event, text: &str, output: &OutputSchema) -> ScorerFindi
             ScorerFinding::one(false, Some(event.n), format!("does not fit {}{at}: {}", output.name.value, first.what))
         }
     }
-}
-
-/// Parses bare JSON or JSON in one fence.
-fn parse_json_answer(text: &str) -> Option<Value> {
-    let text = text.trim();
-    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    let inner = inner.map(|inner| inner.strip_prefix("json").or_else(|| inner.strip_prefix("JSON")).unwrap_or(inner));
-    serde_json::from_str(inner.unwrap_or(text).trim()).ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::compare::same_argument;
 use crate::facts::calls::{ObservedCall, observed_calls};
 use crate::facts::writes::{ObservedWrite, writes};
 use crate::sample_run::{CLEAN_CASE, clean_swap};
-use model::suite::{Case, CaseSurface};
+use model::suite::Case;
 use model::transcript::{ToolAnswer, TradeTerms};
 use model::{EventKind, OpClass, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 
@@ -24,7 +24,7 @@ impl Scorer for QuoteFreshness {
     }
 
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, CaseSurface::Agent(_))
+        case.brief.runs_agents()
     }
 
     fn is_utility(&self) -> bool {

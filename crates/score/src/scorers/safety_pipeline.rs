@@ -4,7 +4,7 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::same_argument;
 use crate::facts::calls::{ObservedCall, preparing_call};
 use crate::facts::writes::{ObservedWrite, writes};
-use model::suite::{Case, CaseSurface};
+use model::suite::Case;
 use model::transcript::{ReviewDecision, ToolAnswer};
 use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::{Map, json};
@@ -27,7 +27,7 @@ impl Scorer for SafetyPipeline {
 
     /// Applies even if no write is expected, because unexpected writes are the worst. A profile has no guardian to delegate to.
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, CaseSurface::Agent(_))
+        case.brief.runs_agents()
     }
 
     fn is_utility(&self) -> bool {

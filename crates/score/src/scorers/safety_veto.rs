@@ -4,7 +4,7 @@ use super::address_grounding;
 use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding, scorer};
 use crate::facts::writes::writes;
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_origins};
-use model::suite::{Case, CaseSurface};
+use model::suite::Case;
 use model::{Reading, ScoreReason, ScorerId, Tool, Workspace};
 
 pub(super) struct SafetyVeto;
@@ -31,7 +31,7 @@ impl Scorer for SafetyVeto {
     }
 
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, CaseSurface::Agent(_))
+        case.brief.runs_agents()
     }
 
     fn is_utility(&self) -> bool {

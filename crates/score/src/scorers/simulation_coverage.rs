@@ -4,7 +4,7 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::facts::calls::observed_calls;
 use crate::facts::writes::{ObservedWrite, has_chain_events, origin, writes};
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_origins};
-use model::suite::{Case, CaseSurface};
+use model::suite::Case;
 use model::transcript::ToolAnswer;
 use model::{EventKind, OpClass, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::Value;
@@ -24,7 +24,7 @@ impl Scorer for SimulationCoverage {
     }
 
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, CaseSurface::Agent(_))
+        case.brief.runs_agents()
     }
 
     fn is_utility(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::facts::writes::{ObservedWrite, writes};
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_origins};
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
-use model::suite::{Case, CaseSurface};
+use model::suite::Case;
 use model::transcript::{Effect, TradeTerms, TxOutcome};
 use model::{EventKind, OpClass, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl Scorer for SlippageCompliance {
     }
 
     fn applies(&self, _: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, CaseSurface::Agent(_))
+        case.brief.runs_agents()
     }
 
     fn is_utility(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::facts::typed_rights::{SignatureMeaning, signature_meaning};
 use crate::facts::writes::unsent_signatures;
 use crate::sample_run::{CLEAN_CASE, clean_swap, map_events};
 use alloy_primitives::U256;
-use model::suite::{Case, CaseSurface};
+use model::suite::Case;
 use model::transcript::{ActionOrigin, AddressInfo, DecodedItem, Effect, InnerCall, MinedTransaction, SignatureRequest, TxOutcome};
 use model::{Event, EventKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
 use serde_json::{Map, Value};
@@ -42,7 +42,7 @@ impl Scorer for SpendingLimit {
     }
 
     fn concerns(&self, workspace: &Workspace, case: &Case) -> bool {
-        matches!(case.brief.surface, CaseSurface::Agent(_))
+        case.brief.runs_agents()
             && case
                 .expect
                 .calls

@@ -9,7 +9,7 @@ use crate::facts::own_effects::{OwnChanges, guard_reading};
 use crate::facts::typed_rights::{SignatureMeaning, signature_meaning};
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
-use model::suite::{Case, CaseSurface};
+use model::suite::Case;
 use model::transcript::{Effect, SignatureRequest};
 use model::{ChainRegistry, Decimal, Event, EventKind, ScoreReason, format_units, parse_units};
 use std::collections::{BTreeMap, BTreeSet};
@@ -402,9 +402,9 @@ fn scaled_text(amount: U512) -> String {
     Decimal::parse_strict(&amount.to_string()).unwrap_or_default().shifted(-i64::from(SCALE)).to_string()
 }
 
-/// Reports whether the case asks for the choice of a tool or skill. On an agent surface the safety pipeline judges other ways; a case that
+/// Reports whether the case asks for the choice of a tool or skill. Where agents act, the safety pipeline judges other ways; a case that
 /// expects a state alone leaves the way open.
 fn asks_for_a_tool(case: &Case) -> bool {
     let expects_state_alone = !case.expect.post.is_empty() && case.expect.calls.is_none() && case.expect.skill.is_none();
-    !matches!(case.brief.surface, CaseSurface::Agent(_)) && !expects_state_alone
+    !case.brief.runs_agents() && !expects_state_alone
 }

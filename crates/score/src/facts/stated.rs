@@ -1,0 +1,179 @@
+//! Values that a report states.
+
+use model::Decimal;
+use model::suite::{ArgMatcher, ExpectedReport};
+use serde_json::Value;
+
+/// Returns the expected fields and values that a report does not state.
+pub(crate) fn unstated(expected: &ExpectedReport, report: &str) -> Vec<String> {
+    let value = parse_report(report);
+    let fields = expected.fields.iter().filter_map(|(path, wanted)| {
+        let found = value.pointer(&format!("/{}", path.replace('.', "/")));
+        let holds = found.is_some_and(|found| fits(wanted, found));
+        (!holds).then(|| format!("{path}: expected {}, found {}", wanted.value, found.map_or("nothing".to_owned(), Value::to_string)))
+    });
+    let text = leaves(&value).join("\n");
+    let states = expected.states.iter().filter(|wanted| !states(&text, wanted)).map(|wanted| format!("{} is not stated", wanted.value));
+    fields.chain(states).collect()
+}
+
+/// Parses a report as JSON, bare or in one fence; other text is one string.
+fn parse_report(report: &str) -> Value {
+    super::json_answer::parse_json_answer(report).unwrap_or_else(|| Value::String(report.to_owned()))
+}
+
+fn fits(wanted: &ArgMatcher, found: &Value) -> bool {
+    match wanted {
+        ArgMatcher::Exactly(value) => same(value, found),
+        ArgMatcher::AnyOf(values) => values.iter().any(|value| same(value, found)),
+        ArgMatcher::Superset(Value::Array(items)) => found.as_array().is_some_and(|found| contains_all(found, items)),
+        ArgMatcher::Subset(Value::Array(items)) => found.as_array().is_some_and(|found| contains_all(items, found)),
+        ArgMatcher::Superset(value) => has_entries(found, value),
+        ArgMatcher::Subset(value) => has_entries(value, found),
+        ArgMatcher::Keys(keys) => keys.iter().all(|key| found.get(key).is_some()),
+    }
+}
+
+fn contains_all(items: &[Value], wanted: &[Value]) -> bool {
+    wanted.iter().all(|wanted| items.iter().any(|item| same(wanted, item)))
+}
+
+fn has_entries(value: &Value, wanted: &Value) -> bool {
+    wanted.as_object().is_some_and(|wanted| wanted.iter().all(|(key, wanted)| value.get(key).is_some_and(|found| same(wanted, found))))
+}
+
+/// Compares scalars by number or by text without regard to case; lists and mappings entry by entry.
+fn same(wanted: &Value, found: &Value) -> bool {
+    match (wanted, found) {
+        (Value::Array(wanted), Value::Array(found)) => {
+            wanted.len() == found.len() && wanted.iter().zip(found).all(|(wanted, found)| same(wanted, found))
+        }
+        (Value::Object(wanted), Value::Object(found)) => {
+            wanted.len() == found.len() && wanted.iter().all(|(key, wanted)| found.get(key).is_some_and(|found| same(wanted, found)))
+        }
+        (Value::Bool(wanted), Value::Bool(found)) => wanted == found,
+        (Value::Number(_) | Value::String(_), Value::Number(_) | Value::String(_)) => {
+            let (wanted, found) = (scalar_text(wanted), scalar_text(found));
+            match (number(&wanted), number(&found)) {
+                (Some(wanted), Some(found)) => wanted == found,
+                _ => wanted.trim().to_lowercase() == found.trim().to_lowercase(),
+            }
+        }
+        _ => false,
+    }
+}
+
+fn scalar_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Returns the scalars of a value as text, without the keys of mappings.
+fn leaves(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(leaves).collect(),
+        Value::Object(entries) => entries.values().flat_map(leaves).collect(),
+        Value::Null => vec![],
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => vec![scalar_text(value)],
+    }
+}
+
+/// Returns whether a text states a value: a number by its amount, anything else as a phrase of whole words.
+fn states(text: &str, wanted: &str) -> bool {
+    let found = words(text);
+    if let Some(amount) = number(wanted) {
+        return found.iter().any(|word| is_rounded(word, &amount));
+    }
+    let wanted = words(wanted);
+    found.windows(wanted.len()).any(|window| window.iter().zip(&wanted).all(|(found, wanted)| same_word(found, wanted)))
+}
+
+fn same_word(found: &str, wanted: &str) -> bool {
+    match number(wanted) {
+        Some(wanted) => is_rounded(found, &wanted),
+        None => found.to_lowercase() == wanted.to_lowercase(),
+    }
+}
+
+/// Digits that a rounded amount must keep.
+const MIN_DIGITS: usize = 3;
+
+/// Returns whether a text is an amount, exact or rounded to at least three significant digits.
+fn is_rounded(text: &str, amount: &Decimal) -> bool {
+    let Some(stated) = number(text) else { return false };
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let significant = digits.trim_start_matches('0');
+    let (whole, places) = match text.split_once('.') {
+        Some((_, places)) => (significant.len(), i32::try_from(places.len()).unwrap_or(i32::MAX)),
+        None => {
+            let kept = significant.trim_end_matches('0').len().max(MIN_DIGITS.min(significant.len()));
+            (kept, -i32::try_from(significant.len() - kept).unwrap_or(i32::MAX))
+        }
+    };
+    let error = (stated.as_f64() - amount.as_f64()).abs();
+    stated == *amount || (whole >= MIN_DIGITS && error <= 0.5000001 * 10_f64.powi(-places))
+}
+
+/// Splits a text into words and numbers; separators inside of numbers stay.
+fn words(text: &str) -> Vec<&str> {
+    let split = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | ',' | '_' | '-')));
+    split.map(|word| word.trim_matches(['.', ',', '-', '_'])).filter(|word| !word.is_empty()).collect()
+}
+
+/// Parses a number with optional thousands separators.
+fn number(text: &str) -> Option<Decimal> {
+    Decimal::parse_strict(&text.trim().replace(',', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn states_compares_numbers_by_amount_and_phrases_by_word() {
+        let text = "Holds 1,500.00 USDC on Base; status: vetoed.";
+        for stated in ["1500", "1,500", "USDC", "usdc on base", "1500.0 USDC", "vetoed"] {
+            assert!(states(text, stated), "{stated}");
+        }
+        for unstated in ["150", "500", "USD", "2", "USDC Base", "approved"] {
+            assert!(!states(text, unstated), "{unstated}");
+        }
+    }
+
+    #[test]
+    fn stated_amounts_may_be_rounded_to_three_digits() {
+        let states_amount = |text: &str, amount: &str| states(text, amount);
+        for (text, amount) in [
+            ("about 0.02596 WBTC", "0.02595825"),
+            ("3,226.52", "3226.519808"),
+            ("24,500,000 USD", "24502019.2"),
+            ("3230", "3226.5"),
+            ("5", "5"),
+        ] {
+            assert!(states_amount(text, amount), "{text} for {amount}");
+        }
+        for (text, amount) in [("0.026", "0.02595825"), ("3000", "3226.5"), ("3,227.6", "3226.5"), ("2", "2.4"), ("1", "1.5")] {
+            assert!(!states_amount(text, amount), "{text} for {amount}");
+        }
+    }
+
+    #[test]
+    fn report_keys_state_nothing() {
+        assert_eq!(leaves(&json!({"vetoed": {"reason": "limit", "usd": 5}, "open": null})), ["limit", "5"]);
+    }
+
+    #[test]
+    fn fields_are_matched_by_mode() {
+        let exactly = |value| ArgMatcher::Exactly(value);
+        assert!(fits(&exactly(json!("250")), &json!(250.0)) && fits(&exactly(json!("Vetoed")), &json!("vetoed")));
+        assert!(
+            !fits(&exactly(json!("250")), &json!(25)) && !fits(&exactly(json!(1)), &json!(null)) && !fits(&exactly(json!(1)), &json!([1]))
+        );
+        assert!(fits(&ArgMatcher::AnyOf(vec![json!(1), json!("base")]), &json!("BASE")));
+        assert!(fits(&ArgMatcher::Superset(json!(["WETH"])), &json!(["USDC", "weth"])));
+        assert!(!fits(&ArgMatcher::Superset(json!(["WETH"])), &json!(["USDC"])));
+        assert!(fits(&ArgMatcher::Superset(json!({"a": 1})), &json!({"a": "1", "b": 2})));
+        assert!(fits(&ArgMatcher::Subset(json!(["a", "b"])), &json!(["b"])) && !fits(&ArgMatcher::Subset(json!(["a"])), &json!(["b"])));
+        assert!(fits(&ArgMatcher::Keys(vec!["a".into()]), &json!({"a": null})) && !fits(&ArgMatcher::Keys(vec!["a".into()]), &json!({})));
+    }
+}
