@@ -30,6 +30,7 @@ mod runs;
 mod score;
 mod scripted;
 mod show;
+mod skill_agents;
 mod smoke;
 mod snapshot;
 mod thefts;
