@@ -33,7 +33,7 @@ pub(crate) fn delegations<'a>(evidence: &Evidence<'a>) -> Vec<ObservedDelegation
 }
 
 /// Returns whether the event is a move of an agent. Events of the world and the user do not end a delegation.
-fn takes_turn(event: &Event) -> bool {
+pub(super) fn takes_turn(event: &Event) -> bool {
     match event.happened {
         EventKind::Said { .. }
         | EventKind::Asked { .. }

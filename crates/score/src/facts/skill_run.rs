@@ -1,5 +1,6 @@
 //! Run of a skill: from the activation that closed the conversation to the report of the agent that carried the skill out.
 
+use super::delegations::takes_turn;
 use crate::evidence::Evidence;
 use model::view::ASSISTANT;
 use model::{Event, EventKind, SkillHandler};
@@ -11,7 +12,9 @@ pub(crate) struct SkillRun<'a> {
     pub activation: u32,
     /// Agent that carried the skill out; the assistant if the skill is a single tool.
     pub agent: &'a str,
-    /// Everything that happened after the start of the agent.
+    /// Event of the hand-over to the agent; absent if the skill is a single tool.
+    pub hand_over: Option<u32>,
+    /// Everything that happened after the activation.
     pub during: &'a [Event],
 }
 
@@ -43,26 +46,22 @@ pub(crate) fn skill_run<'a>(evidence: &Evidence<'a>) -> Option<SkillRun<'a>> {
     }
     events.iter().enumerate().find_map(|(at, event)| {
         let EventKind::Activated { skill, .. } = &event.happened else { return None };
-        let rest = events.get(at + 1..).filter(|_| event.depth == 0)?;
+        let during = events.get(at + 1..).filter(|_| event.depth == 0)?;
         // Only the driver starts an agent directly after an activation; a reply of the user would come between.
-        match (&evidence.workspace.skill(skill)?.handler, rest) {
-            (SkillHandler::Agent(agent), [start, during @ ..]) if is_start(start, agent) => {
-                Some(SkillRun { skill, activation: event.n, agent, during })
-            }
-            (SkillHandler::Tool(_), [first, ..]) if first.depth == 1 => {
-                Some(SkillRun { skill, activation: event.n, agent: ASSISTANT, during: rest })
-            }
-            (SkillHandler::Agent(_) | SkillHandler::Tool(_), _) => None,
+        let first = during.iter().find(|later| takes_turn(later) || matches!(later.happened, EventKind::UserSaid { .. }))?;
+        let started = |agent, hand_over| SkillRun { skill, activation: event.n, agent, hand_over, during };
+        match &evidence.workspace.skill(skill)?.handler {
+            SkillHandler::Agent(agent) => is_hand_over(first, agent).then(|| started(agent.as_str(), Some(first.n))),
+            SkillHandler::Tool(_) => (first.depth == 1).then(|| started(ASSISTANT, None)),
         }
     })
 }
 
-/// Returns whether the event is the hand-over of a skill to its agent.
-fn is_start(event: &Event, agent: &str) -> bool {
+fn is_hand_over(event: &Event, agent: &str) -> bool {
     event.depth == 0 && matches!(&event.happened, EventKind::Delegated { to, .. } if to == agent)
 }
 
 /// Returns whether a delegation of the transcript is the start of the agent that carries out the skill, which the driver makes.
 pub(crate) fn starts_skill_run(evidence: &Evidence<'_>, delegation: &Event) -> bool {
-    skill_run(evidence).is_some_and(|run| delegation.n == run.activation + 1)
+    skill_run(evidence).is_some_and(|run| run.hand_over == Some(delegation.n))
 }

@@ -4,6 +4,7 @@ use super::{Evidence, EvidenceFixture, Scorer, ScorerFinding};
 use crate::compare::TypedArgs;
 use crate::example::ExampleWorkspace;
 use crate::facts::intent_terms::delegation_params;
+use crate::facts::skill_run::starts_skill_run;
 use crate::facts::turns::{carry_stated_at, fact_revealed_at};
 use model::suite::{Case, SuiteKind, UserScript};
 use model::{Event, EventKind, ParamKind, Reading, ScoreReason, ScorerId, Tool, Workspace};
@@ -138,6 +139,10 @@ impl CarriedSlot<'_> {
         if let EventKind::Activated { skill, params } = &event.happened {
             let skill = workspace.skill(skill).filter(|skill| skill.params.contains_key(self.name))?;
             return Some(TypedArgs::new(workspace, &skill.params, params).matches(self.name, self.value));
+        }
+        // The hand-over of a skill repeats its activation.
+        if starts_skill_run(evidence, event) {
+            return None;
         }
         if let EventKind::Delegated { to, params } = &event.happened {
             let kinds = delegation_params(workspace, to, params);

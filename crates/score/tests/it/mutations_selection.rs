@@ -4,7 +4,7 @@
 use bardo_eval_score::scorers::{Evidence, score};
 use model::suite::{ArgValue, Case, ReferenceAction};
 use model::transcript::{MemoryProvenance, ReviewDecision, ToolAnswer};
-use model::{ContentHash, Ending, Event, EventKind, Reading, Transcript, Workspace};
+use model::{ContentHash, Ending, Event, EventKind, Reading, SkillHandler, Transcript, Workspace};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
@@ -268,7 +268,18 @@ fn reference(case: &Case) -> Vec<ScriptedAct> {
                 }
             }
             ReferenceAction::Activate { skill, params } => {
-                add(EventKind::Activated { skill: skill.value.clone(), params: resolved(params) })
+                add(EventKind::Activated { skill: skill.value.clone(), params: resolved(params) });
+                if case.brief.carry_out {
+                    let skill = WORKSPACE.skill(skill).expect("a skill");
+                    let agent = match &skill.handler {
+                        SkillHandler::Agent(agent) => agent.value.clone(),
+                        SkillHandler::Tool(_) => by.clone(),
+                    };
+                    if agent != by {
+                        add(EventKind::Delegated { to: agent.clone(), params: skill.hand_over(resolved(params)) });
+                    }
+                    stack.push(agent);
+                }
             }
             ReferenceAction::Ask(text) => {
                 add(EventKind::Asked { text: text.clone() });
@@ -400,7 +411,9 @@ fn references_and_clean_runs_have_no_misses() {
     let spoken = |case: &&Case| matches!(case.brief.user_script, model::suite::UserScript::Turns(_));
     let played = WORKSPACE.cases().filter(spoken).filter(|case| !case.reference.is_empty()).map(|case| (case.id.as_str(), reference(case)));
     for (id, clean) in written.into_iter().chain(played) {
-        for (scorer, reading) in readings(case(id), &clean) {
+        // There is no chain, so states cannot hold.
+        let has_state = !case(id).expect.post.is_empty();
+        for (scorer, reading) in readings(case(id), &clean).into_iter().filter(|(scorer, _)| scorer != "completion" || !has_state) {
             match reading {
                 Reading::Level(level) if scorer == "delegation_depth" => assert!(level <= 3.0, "{id}: {level} hops"),
                 Reading::Level(level) => assert_eq!(level, 1.0, "{id}: {scorer}"),
